@@ -1,5 +1,5 @@
-//! Changes to the user's file that keep every line and comment a person wrote. What could not be
-//! read back is not written.
+//! Edits the user's settings file. Comments and unrelated lines stay; a change that does not validate
+//! is not written.
 
 use std::{fs, io, path::Path};
 
@@ -8,18 +8,12 @@ use toml_edit::{DocumentMut, Item, Table, TableLike};
 
 use super::{DeploymentConfig, Profile, ProfileOptions, file, layers::Layers, profile::check_name};
 
-/// Gives a key a value.
-///
-/// # Errors
-/// A sentence with the file: it cannot be read, would not be understood, or cannot be written.
+/// Sets a key.
 pub fn set(file: &Path, name: &str, value: &Value) -> Result<(), String> {
     edit_file(file, |document| insert_value(document, name, value))
 }
 
-/// Takes a key away, so that the next layer holds. Whether there was one.
-///
-/// # Errors
-/// As [`set`].
+/// Removes a key, so that the next layer applies. Returns whether it was set.
 pub fn unset(file: &Path, name: &str) -> Result<bool, String> {
     let mut found = false;
     edit_file(file, |document| {
@@ -36,17 +30,14 @@ pub fn unset(file: &Path, name: &str) -> Result<bool, String> {
     Ok(found)
 }
 
-/// Adds a profile at the end of the file.
-///
-/// # Errors
-/// As [`set`]; or the name is taken, or no name.
+/// Appends a profile.
 pub fn add_profile(file: &Path, profile: &Profile) -> Result<(), String> {
     check_name(&profile.name)?;
     edit_file(file, |document| {
-        let taken =
+        let exists =
             document.get("profiles").and_then(|profiles| profiles.get(&profile.name)).is_some();
-        if taken {
-            return Err(format!("there is a profile `{}` already", profile.name));
+        if exists {
+            return Err(format!("a profile `{}` already exists", profile.name));
         }
         for (key, value) in profile_entries(profile) {
             insert_value(document, &format!("profiles.{}.{key}", profile.name), &value)?;
@@ -55,10 +46,7 @@ pub fn add_profile(file: &Path, profile: &Profile) -> Result<(), String> {
     })
 }
 
-/// Takes a profile away, and its name from `default_profile`. Whether there was one.
-///
-/// # Errors
-/// As [`set`].
+/// Removes a profile, also as `default_profile`. Returns whether it existed.
 pub fn remove_profile(file: &Path, name: &str) -> Result<bool, String> {
     let mut found = false;
     edit_file(file, |document| {
@@ -72,7 +60,7 @@ pub fn remove_profile(file: &Path, name: &str) -> Result<bool, String> {
     Ok(found)
 }
 
-/// The keys of a profile with their values; what is left alone is not written.
+/// The keys of a profile that differ from their defaults.
 fn profile_entries(profile: &Profile) -> Vec<(&'static str, Value)> {
     let text = |text: &str| Some(Value::from(text.to_owned()));
     let path = |path: &Path| text(&path.to_string_lossy());
@@ -107,19 +95,19 @@ fn profile_entries(profile: &Profile) -> Vec<(&'static str, Value)> {
 
 fn insert_value(document: &mut DocumentMut, name: &str, value: &Value) -> Result<(), String> {
     let (before, own) = name.rsplit_once('.').unwrap_or(("", name));
-    let begun = !document.is_empty();
+    let separate = !document.is_empty();
     let mut table: &mut dyn TableLike = document.as_table_mut();
     for part in before.split('.').filter(|part| !part.is_empty()) {
         let item = table.entry(part).or_insert_with(|| {
             let mut section = Table::new();
-            // Its heading appears with its first key.
+            // The heading appears with its first key.
             section.set_implicit(true);
-            if begun {
+            if separate {
                 section.decor_mut().set_prefix("\n");
             }
             Item::Table(section)
         });
-        table = item.as_table_like_mut().ok_or_else(|| format!("`{part}` is no section there"))?;
+        table = item.as_table_like_mut().ok_or_else(|| format!("`{part}` is not a section"))?;
     }
     let mut new: toml_edit::Value =
         value.to_string().parse().map_err(|error| format!("`{name}`: {error}"))?;
@@ -134,24 +122,24 @@ fn edit_file(
     file: &Path,
     step: impl FnOnce(&mut DocumentMut) -> Result<(), String>,
 ) -> Result<(), String> {
-    let told = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
+    let describe = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
     let source = match fs::read_to_string(file) {
         Ok(source) => source,
         Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(told(&error)),
+        Err(error) => return Err(describe(&error)),
     };
     validate(file, &source)?;
     let mut document: DocumentMut =
-        source.parse().map_err(|error: toml_edit::TomlError| told(&error.message()))?;
-    step(&mut document).map_err(|reason| told(&reason))?;
+        source.parse().map_err(|error: toml_edit::TomlError| describe(&error.message()))?;
+    step(&mut document).map_err(|reason| describe(&reason))?;
     let changed = document.to_string();
     validate(file, &changed)?;
-    file::write_atomically(file, &changed).map_err(|error| told(&error))
+    file::write_atomically(file, &changed).map_err(|error| describe(&error))
 }
 
 fn validate(file: &Path, source: &str) -> Result<(), String> {
     match Layers::check(file, source).first() {
-        Some(mistake) => Err(format!("{mistake}; nothing was changed")),
+        Some(error) => Err(format!("{error}; nothing was changed")),
         None => Ok(()),
     }
 }
@@ -169,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn profiles_are_added_to_what_a_person_wrote_and_taken_away_again() {
+    fn profiles_are_added_and_removed_without_other_changes() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("config.toml");
         fs::write(&file, MINE).unwrap();
@@ -182,8 +170,8 @@ mod tests {
         let settings = Settings::load(&sources).unwrap();
         assert_eq!(settings.profiles, [lab()]);
         assert!(!settings.mouse);
-        let taken = add_profile(&file, &lab()).unwrap_err();
-        assert!(taken.contains("config.toml") && taken.contains("lab"), "{taken}");
+        let exists = add_profile(&file, &lab()).unwrap_err();
+        assert!(exists.contains("config.toml") && exists.contains("lab"), "{exists}");
         set(&file, "default_profile", &"lab".into()).unwrap();
         assert!(remove_profile(&file, "lab").unwrap());
         assert!(!remove_profile(&file, "lab").unwrap());

@@ -1,4 +1,4 @@
-//! Files of this user that are replaced whole: a kill leaves the old one or the new one.
+//! Replaces files of this user atomically: after a crash the file is the old one or the new one.
 
 use std::{
     fs,
@@ -6,11 +6,7 @@ use std::{
     path::Path,
 };
 
-/// Writes beside the file and renames, so that no half of it is ever seen. A link stays a link:
-/// what it leads to is replaced.
-///
-/// # Errors
-/// The folder cannot be made, or the file not be written.
+/// Writes a temporary file and renames it. A symbolic link stays; its target is replaced.
 pub fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
     let path = match fs::canonicalize(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
@@ -18,13 +14,13 @@ pub fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
     };
     let folder = path.parent().unwrap_or_else(|| Path::new("."));
     fs::create_dir_all(folder)?;
-    let mut beside = tempfile::NamedTempFile::new_in(folder)?;
-    beside.write_all(text.as_bytes())?;
+    let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
+    temporary.write_all(text.as_bytes())?;
     if let Ok(old) = fs::metadata(&path) {
-        beside.as_file().set_permissions(old.permissions())?;
+        temporary.as_file().set_permissions(old.permissions())?;
     }
-    beside.as_file().sync_all()?;
-    beside.persist(path)?;
+    temporary.as_file().sync_all()?;
+    temporary.persist(path)?;
     Ok(())
 }
 

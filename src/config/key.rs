@@ -1,6 +1,6 @@
-//! Every key that a settings file may hold: its name, what values fit, and the variable of the
-//! environment that gives it, too. What is read, shown, checked and described goes by this table;
-//! the sentence about each key, and its default, are in `assets/config.toml`.
+//! Every key of a settings file: its name, its values, and its environment variable. Reading,
+//! `config show`, validation and the schema use this table; descriptions and defaults are in
+//! `assets/config.toml`.
 
 use serde_json::json;
 use toml::Value;
@@ -8,37 +8,31 @@ use toml::Value;
 use super::ThemeChoice;
 use tessera_model::DatasetId;
 
-/// A key of a settings file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SettingKey {
-    /// Its name with the sections before it; of a profile's key its own name alone.
+    /// The full name with its sections; for profile keys, the last part.
     pub name: &'static str,
-    /// What fits.
     pub value_type: ValueType,
-    /// The variable of the environment that gives it, too.
     pub env_variable: Option<&'static str>,
-    /// The kinds of profiles that have it; none for a key outside of profiles.
+    /// The kinds of profiles that have this key; empty for keys outside of profiles.
     pub profile_kinds: &'static [&'static str],
 }
 
-/// What values fit a key.
+/// The type of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueType {
-    /// `true` or `false`.
     Boolean,
-    /// One of these words.
     Choice(&'static [&'static str]),
-    /// Some of these words.
+    /// A list of these words.
     ChoiceList(&'static [&'static str]),
-    /// A theme of the program, or the name of a file.
+    /// A built-in theme, or the name of a theme file.
     Theme,
-    /// Any text but an empty one.
+    /// Not empty.
     Text,
-    /// Several ids of datasets.
     DatasetIds,
-    /// A whole number between these.
+    /// Between these bounds.
     Integer(i64, i64),
-    /// A time of at least a second: `90s`, `10m`.
+    /// From 1 s to 24 h: `90s`, `10m`.
     Duration,
 }
 
@@ -62,7 +56,6 @@ const fn profile_setting(
     SettingKey { name, value_type: shape, env_variable: None, profile_kinds: kinds }
 }
 
-/// The keys outside of profiles.
 pub const KEYS: &[SettingKey] = &[
     setting("schema", ValueType::Integer(1, 1)),
     setting("default_profile", ValueType::Text),
@@ -96,7 +89,6 @@ const ALL_KINDS: &[&str] = &["hosted", "onprem", "local"];
 const REMOTE_KINDS: &[&str] = &["hosted", "onprem"];
 const HOSTED_ONLY: &[&str] = &["hosted"];
 
-/// The keys of a profile.
 pub const PROFILE_KEYS: &[SettingKey] = &[
     profile_setting(ALL_KINDS, "kind", ValueType::Choice(ALL_KINDS)),
     profile_setting(REMOTE_KINDS, "base_url", ValueType::Text),
@@ -111,46 +103,44 @@ pub const PROFILE_KEYS: &[SettingKey] = &[
     profile_setting(ALL_KINDS, "pinned", ValueType::DatasetIds),
 ];
 
-/// The key of this full name: `ui.theme`, `profiles.NAME.kind`.
+/// Finds a key by its full name: `ui.theme`, `profiles.NAME.kind`.
 pub fn find(name: &str) -> Option<&'static SettingKey> {
     let (keys, own) = keys_for(name);
     keys.iter().find(|key| key.name == own)
 }
 
-/// The name of a key that looks most like one that does not exist, if one looks like it at all.
+/// The most similar key to an unknown name.
 pub fn suggest(name: &str) -> Option<String> {
     let (keys, own) = keys_for(name);
     let last = |name: &str| name.rsplit('.').next().unwrap_or(name).to_owned();
-    // The names alone: keys of one section would look alike by it, and the section may be wrong.
-    let likeness = |key: &SettingKey| strsim::jaro_winkler(&last(key.name), &last(own));
-    let best = keys.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    // Compare the last parts only: a shared section would make all its keys similar.
+    let similarity = |key: &SettingKey| strsim::jaro_winkler(&last(key.name), &last(own));
+    let best = keys.iter().max_by(|a, b| similarity(a).total_cmp(&similarity(b)))?;
     let before = name.strip_suffix(own).unwrap_or_default();
-    (likeness(best) > 0.75).then(|| format!("{before}{}", best.name))
+    (similarity(best) > 0.75).then(|| format!("{before}{}", best.name))
 }
 
-/// The keys a name is looked for in, and the name it has there.
+/// The table for a name, and the name within it.
 fn keys_for(name: &str) -> (&'static [SettingKey], &str) {
     let of_profile = name.strip_prefix("profiles.").and_then(|rest| rest.split_once('.'));
     of_profile.map_or((KEYS, name), |(_, own)| (PROFILE_KEYS, own))
 }
 
 impl ValueType {
-    /// What fits, in words.
     pub fn description(self) -> String {
         match self {
             Self::Boolean => "true or false".to_owned(),
             Self::Choice(words) => format!("one of {}", words.join(", ")),
-            Self::ChoiceList(words) => format!("a list of some of {}", words.join(", ")),
+            Self::ChoiceList(words) => format!("a list of {}", words.join(", ")),
             Self::Theme => "auto, dark, light, plain or the NAME of themes/NAME.toml".to_owned(),
             Self::Text => "text".to_owned(),
-            Self::DatasetIds => "a list of ids of datasets".to_owned(),
+            Self::DatasetIds => "a list of dataset IDs".to_owned(),
             Self::Integer(low, high) if low == high => low.to_string(),
             Self::Integer(low, high) => format!("a whole number from {low} to {high}"),
-            Self::Duration => "a time of 1s to 24h, like 90s or 10m".to_owned(),
+            Self::Duration => "a duration from 1s to 24h, such as 90s or 10m".to_owned(),
         }
     }
 
-    /// Whether a value fits.
     pub fn accepts(self, value: &Value) -> bool {
         match self {
             Self::Boolean => value.is_bool(),
@@ -174,7 +164,7 @@ impl ValueType {
         }
     }
 
-    /// The value that a word of the command line or of the environment stands for.
+    /// Parses a word of the command line or the environment.
     pub fn parse(self, word: &str) -> Option<Value> {
         let list = || word.split(',').map(str::trim).filter(|word| !word.is_empty());
         let value = match self {
@@ -192,7 +182,7 @@ impl ValueType {
         self.accepts(&value).then_some(value)
     }
 
-    /// What fits, in the words of JSON Schema.
+    /// The type as JSON Schema.
     pub fn json_schema(self) -> serde_json::Value {
         match self {
             Self::Boolean => json!({ "type": "boolean" }),
@@ -213,7 +203,7 @@ impl ValueType {
     }
 }
 
-/// A switch as people write it into a variable.
+/// A boolean as it is commonly written in variables.
 fn parse_boolean(word: &str) -> Option<bool> {
     match word.trim().to_lowercase().as_str() {
         "true" | "1" | "yes" | "on" => Some(true),

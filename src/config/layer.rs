@@ -1,5 +1,4 @@
-//! One layer of settings as it was read: the values a file holds, each with its line, and what is
-//! wrong with the file.
+//! One layer of settings: the values of a file with their lines, and the errors of that file.
 
 use std::{
     fmt,
@@ -15,16 +14,15 @@ use super::{key, profile};
 pub enum SettingOrigin {
     /// An option of the command line.
     Flag(&'static str),
-    /// A variable of the environment.
+    /// An environment variable.
     Variable(&'static str),
-    /// A line of a file, counted from 1.
+    /// A file and a line, from 1.
     File(PathBuf, usize),
-    /// The file that comes with the program.
     BuiltIn,
 }
 
 impl SettingOrigin {
-    /// What is wrong with a value from here.
+    /// An error about a value of this origin.
     pub fn error(&self, reason: String) -> ConfigError {
         match self {
             Self::File(path, line) => ConfigError {
@@ -50,23 +48,20 @@ impl fmt::Display for SettingOrigin {
     }
 }
 
-/// A value and where it comes from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// The value.
     pub value: Value,
-    /// Where it comes from.
     pub origin: SettingOrigin,
 }
 
-/// What is wrong with a file or a variable.
+/// An error in a settings file or a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
-    /// The file, or the variable.
+    /// The file or the variable.
     pub location: String,
-    /// Line and column, counted from 1.
+    /// Line and column, from 1.
     pub position: Option<(usize, usize)>,
-    /// What is wrong and what would be right.
+    /// What is wrong and what is expected.
     pub reason: String,
 }
 
@@ -81,35 +76,31 @@ impl fmt::Display for ConfigError {
     }
 }
 
-/// Whose file it is.
+/// Who provides the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileOwner {
-    /// The program's.
     BuiltIn,
-    /// The person's.
     User,
-    /// A project's: found in a folder that somebody walked into, so it may hold no deployments and
-    /// no secrets. It must not decide where a key goes.
+    /// Found in a working directory that anybody may have filled, so it must not define deployments and
+    /// must not decide where secrets are sent.
     Project,
 }
 
-/// What a file holds, in the order of its lines.
+/// The contents of a file, in the order of its lines.
 #[derive(Debug, Default)]
 pub struct Layer {
-    /// Full names of keys with their values.
+    /// Full key names with their values.
     pub values: Vec<(String, Setting)>,
-    /// All that is wrong with it.
     pub errors: Vec<ConfigError>,
 }
 
 impl Layer {
-    /// Reads a file of settings.
     pub fn read(path: &Path, source: &str, owner: FileOwner) -> Self {
         let mut reading = LayerReader { path, source, owner, layer: Self::default() };
         let (marks, errors) = DeTable::parse_recoverable(source);
         for error in &errors {
             let at = error.span().map_or(0, |span| span.start);
-            // Only its message: the whole error quotes the line, which may hold a secret.
+            // Only its message: the whole error quotes the line, which may contain a secret.
             reading.push_error(at, error.message());
         }
         if errors.is_empty() {
@@ -161,7 +152,7 @@ impl LayerReader<'_> {
             let section = is_section(&name);
             match (inner.get_ref().as_table(), value.as_table()) {
                 (Some(_), Some(_)) if name == "profiles" && self.owner == FileOwner::Project => {
-                    self.push_error(byte, "a project's file may not hold profiles: it must not decide where keys and secrets go; put them into your own file");
+                    self.push_error(byte, "a project's file cannot define profiles; define them in your own settings file");
                 }
                 (Some(marks), Some(values)) if section => {
                     if before == "profiles"
@@ -185,13 +176,13 @@ impl LayerReader<'_> {
             let reason = match key::suggest(&name) {
                 _ if is_secret(&name) => {
                     format!(
-                        "`{name}`: no secret belongs into this file; remove it, and see `tessera auth`"
+                        "`{name}`: secrets do not belong in this file; remove it and use `tessera auth`"
                     )
                 }
                 Some(nearest) => {
-                    format!("there is no setting `{name}`; the nearest is `{nearest}`")
+                    format!("unknown key `{name}`; did you mean `{nearest}`?")
                 }
-                None => format!("there is no setting `{name}`; `tessera config show` lists them"),
+                None => format!("unknown key `{name}`; `tessera config show` lists all keys"),
             };
             return self.push_error(byte, reason);
         };
@@ -209,7 +200,7 @@ impl LayerReader<'_> {
     }
 }
 
-/// Whether keys come below a name, and none is of that name.
+/// Whether this name is a section rather than a key.
 fn is_section(name: &str) -> bool {
     match name.strip_prefix("profiles") {
         Some("") => true,

@@ -1,6 +1,5 @@
-//! All layers of settings over one another: options, the environment, the project's file, the
-//! person's file, and the file that comes with the program. Each value remembers where it is from,
-//! and what it hides.
+//! All layers of settings: options, environment, the project's file, the user's file, and the
+//! defaults. Each value remembers its origin and the values it overrides.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -16,21 +15,18 @@ use super::{
     layer::{ConfigError, FileOwner, Layer, Setting, SettingOrigin},
 };
 
-/// The name of a project's file.
 pub const PROJECT_FILE: &str = ".tessera.toml";
 
-/// Where layers are read from.
+/// The sources of the layers.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
-    /// What options say: the name of the key, the option, the value.
+    /// The key, the option, and the value.
     pub flags: Vec<(&'static str, &'static str, Value)>,
-    /// The variables of the environment that settings know.
     pub variables: BTreeMap<&'static str, String>,
-    /// The project's file.
     pub project: Option<PathBuf>,
-    /// The person's file. A missing one is no mistake.
+    /// The user's file; it may not exist.
     pub user: Option<PathBuf>,
-    /// Whether `ACCESSIBLE` is set, by which a person asks every program.
+    /// Whether `ACCESSIBLE` is set, which applies to every program.
     pub accessible_variable: bool,
 }
 
@@ -46,30 +42,28 @@ impl Sources {
         };
         let variables = KEYS.iter().filter_map(|key| key.env_variable.and_then(set)).collect();
         let project = std::env::current_dir().ok().and_then(|folder| project_file(&folder));
-        // A home may be the person's project, too: its file is read once.
+        // The home folder may also be the project: its file is read once.
         let project = project.filter(|project| user.as_deref() != Some(project));
-        let asks = |value: std::ffi::OsString| !value.is_empty() && value != "0";
-        let accessible_variable = std::env::var_os("ACCESSIBLE").is_some_and(asks);
+        let is_set = |value: std::ffi::OsString| !value.is_empty() && value != "0";
+        let accessible_variable = std::env::var_os("ACCESSIBLE").is_some_and(is_set);
         Self { flags, variables, project, user, accessible_variable }
     }
 }
 
-/// The project's file of a folder: in it, or in the nearest one above that has one.
+/// The nearest project file in this folder or above.
 pub fn project_file(folder: &Path) -> Option<PathBuf> {
     folder.ancestors().map(|folder| folder.join(PROJECT_FILE)).find(|file| file.is_file())
 }
 
-/// All values there are.
 #[derive(Clone, Debug, Default)]
 pub struct Layers {
-    /// By the full name of the key; the one that holds first, then what it hides.
+    /// By full key name; the effective value first, then those it overrides.
     settings: BTreeMap<String, Vec<Setting>>,
-    /// The project's file, if there is one.
     pub project: Option<PathBuf>,
 }
 
 impl Layers {
-    /// Reads all layers, and tells all that is wrong with them. What is wrong is left out.
+    /// Reads all layers. Invalid values are skipped and reported.
     pub fn read(sources: &Sources) -> (Self, Vec<ConfigError>) {
         let mut layers = Self { project: sources.project.clone(), ..Self::default() };
         let mut mistakes = Vec::new();
@@ -109,14 +103,14 @@ impl Layers {
             }
         }
         layers.add_layer(built_in_layer(), &mut mistakes);
-        // What does not fit together is only sought where each value is good by itself.
+        // Consistency is checked only if each value is valid.
         if mistakes.is_empty() {
             mistakes = layers.inconsistencies();
         }
         (layers, mistakes)
     }
 
-    /// What would be wrong with the user's file if it held `source`.
+    /// The errors that the user's file would have with this content.
     pub fn check(file: &Path, source: &str) -> Vec<ConfigError> {
         let (mut layers, mut mistakes) = (Self::default(), Vec::new());
         layers.add_layer(Layer::read(file, source, FileOwner::User), &mut mistakes);
@@ -135,13 +129,11 @@ impl Layers {
         self.settings.entry(name.to_owned()).or_default().push(given);
     }
 
-    /// The value of a key, and where it is from.
     pub fn get(&self, name: &str) -> Option<&Setting> {
         self.settings.get(name)?.first()
     }
 
-    /// Every key with its value and what that hides: settings in the order of their table, then
-    /// profiles by name.
+    /// Every key with its values: settings in the order of their table, then profiles by name.
     pub fn all(&self) -> impl Iterator<Item = (&str, &[Setting])> {
         let place = |name: &str| KEYS.iter().position(|key| key.name == name);
         let mut all: Vec<(&str, &[Setting])> =
@@ -150,13 +142,12 @@ impl Layers {
         all.into_iter()
     }
 
-    /// The names of the profiles.
     pub fn profiles(&self) -> BTreeSet<&str> {
         let keys = self.settings.keys().filter_map(|key| key.strip_prefix("profiles."));
         keys.filter_map(|key| Some(key.split_once('.')?.0)).collect()
     }
 
-    /// The values that hold, as one table with its sections.
+    /// The effective values as a table with sections.
     pub fn table(&self) -> Table {
         let mut whole = Table::new();
         for (name, given) in &self.settings {
@@ -178,7 +169,7 @@ impl Layers {
         whole
     }
 
-    /// Values that are good by themselves and do not go together.
+    /// Values that are valid alone but not together.
     fn inconsistencies(&self) -> Vec<ConfigError> {
         let mut found = Vec::new();
         let profiles = self.profiles();
@@ -186,10 +177,10 @@ impl Layers {
             && let Some(name) = given.value.as_str().filter(|name| !profiles.contains(name))
         {
             let known = profiles.iter().copied().collect::<Vec<_>>().join(", ");
-            let known = if known.is_empty() { "none yet".to_owned() } else { known };
+            let known = if known.is_empty() { "none".to_owned() } else { known };
             found.push(error_at(
                 given,
-                format!("default_profile is `{name}`; the profiles are: {known}"),
+                format!("default_profile is `{name}`, which does not exist; profiles: {known}"),
             ));
         }
         if let (Some(min), Some(max)) = (self.get("poll.min"), self.get("poll.max")) {
@@ -215,19 +206,16 @@ impl Layers {
         let Some(kind) = kind else {
             return found.push(error_at(
                 first,
-                format!("the profile `{name}` lacks its kind: hosted, onprem or local"),
+                format!("profile `{name}` has no kind: set hosted, onprem or local"),
             ));
         };
         let needed = if kind == "local" { "folder" } else { "base_url" };
         if of(needed).is_none() {
-            found.push(error_at(
-                first,
-                format!("the profile `{name}` is {kind} and lacks its {needed}"),
-            ));
+            found.push(error_at(first, format!("profile `{name}` is {kind} and needs {needed}")));
         }
         for (key, given) in present().filter(|(key, _)| !key.profile_kinds.contains(&kind)) {
             let reason = format!(
-                "`{}` is for {}; the profile `{name}` is {kind}",
+                "`{}` is only for {} profiles; profile `{name}` is {kind}",
                 key.name,
                 key.profile_kinds.join(" and ")
             );
@@ -236,7 +224,6 @@ impl Layers {
     }
 }
 
-/// The file that comes with the program.
 fn built_in_layer() -> Layer {
     Layer::read(Path::new("assets/config.toml"), DEFAULT_CONFIG, FileOwner::BuiltIn)
 }
@@ -269,48 +256,51 @@ mod tests {
         let (layers, mistakes) = Layers::read(&sources);
         assert_eq!(mistakes, []);
         let (_, graphics) = layers.all().find(|(name, _)| *name == "ui.graphics").unwrap();
-        let told: Vec<String> =
+        let messages: Vec<String> =
             graphics.iter().map(|given| format!("{} {}", given.value, given.origin)).collect();
-        assert_eq!(told[0], "\"none\" --graphics");
-        assert_eq!(told[1], "\"kitty\" TESSERA_GRAPHICS");
-        assert!(told[2].starts_with("\"half\"") && told[2].ends_with(".tessera.toml:2"));
-        assert!(told[3].starts_with("\"sixel\"") && told[3].ends_with("config.toml:3"));
-        assert_eq!(told[4], "\"auto\" shipped");
+        assert_eq!(messages[0], "\"none\" --graphics");
+        assert_eq!(messages[1], "\"kitty\" TESSERA_GRAPHICS");
+        assert!(messages[2].starts_with("\"half\"") && messages[2].ends_with(".tessera.toml:2"));
+        assert!(messages[3].starts_with("\"sixel\"") && messages[3].ends_with("config.toml:3"));
+        assert_eq!(messages[4], "\"auto\" shipped");
         assert_eq!(layers.get("ui.mouse").unwrap().value, Value::Boolean(false));
     }
 
     #[test]
-    fn all_mistakes_are_told_with_their_places() {
+    fn all_errors_are_reported_with_their_locations() {
         let (_folder, sources) = files(
             "[profiles.evil]\nkind = 'hosted'\nbase_url = 'https://evil.example'\n",
             "[ui]\nmouse = 'yes'\ncolour = 'red'\n\n[profiles.x]\nkind = 'onprem'\napi_secret = 's3cret'\n",
         );
         let (layers, mistakes) = Layers::read(&sources);
-        let told: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
-        assert_eq!(told.len(), 4, "{told:#?}");
+        let messages: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+        assert_eq!(messages.len(), 4, "{messages:#?}");
         assert!(
-            told[0].contains(".tessera.toml, line 1") && told[0].contains("may not hold profiles")
+            messages[0].contains(".tessera.toml, line 1")
+                && messages[0].contains("cannot define profiles")
         );
-        for (line, word) in
-            [("line 2, column 1", "true or false"), ("line 3", "colour"), ("line 7", "no secret")]
-        {
+        for (line, word) in [
+            ("line 2, column 1", "true or false"),
+            ("line 3", "colour"),
+            ("line 7", "secrets do not belong"),
+        ] {
             assert!(
-                told.iter().any(|told| told.contains(line) && told.contains(word)),
-                "{told:#?}"
+                messages.iter().any(|message| message.contains(line) && message.contains(word)),
+                "{messages:#?}"
             );
         }
-        assert!(!told.concat().contains("s3cret"));
+        assert!(!messages.concat().contains("s3cret"));
         assert!(layers.get("profiles.evil.kind").is_none());
     }
 
     #[test]
     fn a_profile_has_what_its_kind_needs_and_nothing_else() {
         for (user, word) in [
-            ("[profiles.x]\nbase_url = 'u'\n", "lacks its kind"),
+            ("[profiles.x]\nbase_url = 'u'\n", "has no kind"),
             ("[profiles.x]\nkind = 'cloud'\nbase_url = 'u'\n", "hosted, onprem, local"),
-            ("[profiles.x]\nkind = 'hosted'\napi_key = 'k'\n", "lacks its base_url"),
+            ("[profiles.x]\nkind = 'hosted'\napi_key = 'k'\n", "needs base_url"),
             ("[profiles.x]\nkind = 'onprem'\nbase_url = 'u'\napi_key = 'k'\n", "is for hosted"),
-            ("default_profile = 'y'\n", "none yet"),
+            ("default_profile = 'y'\n", "none"),
             ("[poll]\nmin = '1m'\n", "more than poll.max"),
             ("[profiles.'a b']\nkind = 'local'\n", "a profile name"),
         ] {

@@ -1,5 +1,5 @@
-//! Settings in layers: options over the environment over the project's file over the user's file
-//! over `assets/config.toml`, which is the documentation at the same time.
+//! Layered settings: options, then the environment, the project's file, the user's file, and the
+//! defaults in `assets/config.toml`, which also documents them.
 
 pub mod edit;
 pub mod file;
@@ -34,62 +34,45 @@ pub use tile::TileSize;
 use crate::input::Keymap;
 use tessera_model::{EntityType, ExportFormat, Granularity, polling::PollingIntervals};
 
-/// The file that comes with the program.
+/// The default settings file.
 pub const DEFAULT_CONFIG: &str = include_str!("../../assets/config.toml");
 
-/// All settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// How it looks.
     pub theme: ThemeChoice,
-    /// How pictures are drawn.
     pub graphics: GraphicsChoice,
-    /// How large the tiles are at first.
+    /// The initial tile size.
     pub tile: TileSize,
-    /// Whether the mouse is ours.
     pub mouse: bool,
-    /// Why the accessible mode is on, if it is.
+    /// The reason why the accessible mode is on.
     pub accessible: Option<&'static str>,
-    /// How the end of a job is told.
     pub notify: Vec<NotificationMethod>,
-    /// What a search asks for until something else is chosen.
     pub search: SearchDefaults,
-    /// What an export is until something else is chosen.
     pub export: ExportDefaults,
-    /// How often is asked for what changes by itself.
     pub poll: PollingIntervals,
-    /// The profile that is opened when none is named.
     pub default_profile: Option<String>,
-    /// The deployments that have a name, in the order of their names.
+    /// By name.
     pub profiles: Vec<Profile>,
-    /// The project's file, if one is in use.
+    /// The project's file, if there is one.
     pub project: Option<PathBuf>,
 }
 
-/// What a search asks for until something else is chosen.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct SearchDefaults {
-    /// What the members of clusters are.
     #[serde(deserialize_with = "entity")]
     pub entity: EntityType,
-    /// How coarse the clusters are.
     #[serde(deserialize_with = "granularity")]
     pub granularity: Granularity,
-    /// Where text searches are answered, for profiles that do not say it themselves.
+    /// The text search endpoint of profiles that do not set their own.
     pub text_search_path: Option<String>,
 }
 
-/// What an export is until something else is chosen.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct ExportDefaults {
-    /// Format of the metadata.
     #[serde(deserialize_with = "format")]
     pub format: ExportFormat,
-    /// With pictures or without.
     pub include_images: bool,
-    /// The folder that archives are downloaded to.
     pub download_dir: String,
-    /// Whether an archive is downloaded as soon as it is ready.
     pub auto_download: bool,
 }
 
@@ -97,9 +80,9 @@ pub struct ExportDefaults {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, serde::Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum GraphicsChoice {
-    /// What the terminal says it can draw.
+    /// Use what the terminal reports.
     Auto,
-    /// Two pixels a cell.
+    /// Two pixels per cell.
     Half,
     /// Kitty graphics.
     Kitty,
@@ -111,7 +94,6 @@ pub enum GraphicsChoice {
     None,
 }
 
-/// The values that hold, of all layers.
 #[derive(Deserialize)]
 struct RawSettings {
     default_profile: Option<String>,
@@ -151,13 +133,12 @@ struct RawPoll {
     unfocused: Duration,
 }
 
-/// A value that another type reads from a word.
 fn read<'de, D: serde::Deserializer<'de>, T>(
     from: D,
     parse: impl Fn(&str) -> Option<T>,
 ) -> Result<T, D::Error> {
     let word = String::deserialize(from)?;
-    parse(&word).ok_or_else(|| serde::de::Error::custom(format_args!("`{word}` does not fit")))
+    parse(&word).ok_or_else(|| serde::de::Error::custom(format_args!("invalid value `{word}`")))
 }
 
 fn entity<'de, D: serde::Deserializer<'de>>(from: D) -> Result<EntityType, D::Error> {
@@ -178,31 +159,27 @@ fn granularity<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Granularity,
 }
 
 impl Settings {
-    /// Reads the layers.
-    ///
-    /// # Errors
-    /// All that is wrong, a sentence a line, each with the file, the line and what would be right.
+    /// Reads all layers. The error lists every problem, one per line.
     pub fn load(sources: &Sources) -> Result<Self, String> {
         let (layers, mistakes) = Layers::read(sources);
         if !mistakes.is_empty() {
-            let told: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
-            return Err(told.join("\n"));
+            let lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+            return Err(lines.join("\n"));
         }
         Self::from_layers(&layers, sources.accessible_variable)
     }
 
-    /// The settings of layers without mistakes.
-    fn from_layers(layers: &Layers, everywhere: bool) -> Result<Self, String> {
+    fn from_layers(layers: &Layers, accessible_variable: bool) -> Result<Self, String> {
         let whole: RawSettings = layers.table().try_into().map_err(|error: toml::de::Error| {
-            format!("the settings do not go together: {}", error.message())
+            format!("the settings are inconsistent: {}", error.message())
         })?;
         let accessible = match (whole.ui.accessible, layers.get("ui.accessible")) {
             (Some(true), Some(given)) => Some(match given.origin {
-                SettingOrigin::Flag(_) => "--accessible asks for it",
-                SettingOrigin::Variable(_) => "TESSERA_ACCESSIBLE asks for it",
-                SettingOrigin::File(..) | SettingOrigin::BuiltIn => "the settings ask for it",
+                SettingOrigin::Flag(_) => "--accessible is set",
+                SettingOrigin::Variable(_) => "TESSERA_ACCESSIBLE is set",
+                SettingOrigin::File(..) | SettingOrigin::BuiltIn => "ui.accessible is set",
             }),
-            (None, _) if everywhere => Some("ACCESSIBLE is set"),
+            (None, _) if accessible_variable => Some("ACCESSIBLE is set"),
             _ => None,
         };
         let text_search = &whole.search.text_search_path;
@@ -232,13 +209,13 @@ impl Settings {
 }
 
 impl RawProfile {
-    /// The profile of this name; `text_search` is the path of those that do not say their own.
+    /// Names the profile; `text_search` applies if it does not set its own.
     fn into_profile(self, name: String, text_search: Option<&str>) -> Profile {
         let place = match self.deployment {
             DeploymentConfig::Local { folder } => {
                 DeploymentConfig::Local { folder: expand_home(folder) }
             }
-            elsewhere => elsewhere,
+            remote => remote,
         };
         let mut manner = self.options;
         manner.ca_file = manner.ca_file.map(expand_home);
@@ -248,7 +225,7 @@ impl RawProfile {
     }
 }
 
-/// A path of a settings file, where `~/` is the home folder.
+/// Expands `~/` in a path of a settings file.
 pub fn expand_home(path: PathBuf) -> PathBuf {
     match (path.strip_prefix("~"), std::env::home_dir()) {
         (Ok(rest), Some(home)) => home.join(rest),
@@ -256,25 +233,21 @@ pub fn expand_home(path: PathBuf) -> PathBuf {
     }
 }
 
-/// The keys: those that come with the program, with the person's own over them, and a sentence for
-/// each action that lost its keys by that.
-///
-/// # Errors
-/// A sentence with the file and the context, action or key that is not known.
+/// The default keymap with the user's keys over it, and a warning for each action without keys.
 pub fn load_keymap(file: Option<&Path>) -> Result<(Keymap, Vec<String>), String> {
     let shipped = Keymap::built_in()?;
     let Some(file) = file else { return Ok((shipped, Vec::new())) };
-    let told = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
+    let describe = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
     let source = match std::fs::read_to_string(file) {
         Ok(source) => source,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             return Ok((shipped, Vec::new()));
         }
-        Err(error) => return Err(told(&error)),
+        Err(error) => return Err(describe(&error)),
     };
-    let (keymap, lost) = shipped.with_overrides(&source).map_err(|error| told(&error))?;
+    let (keymap, lost) = shipped.with_overrides(&source).map_err(|error| describe(&error))?;
     let lost = lost.iter().map(|action| {
-        told(&format_args!("`{}` has no key any more; : finds it by name", action.name()))
+        describe(&format_args!("`{}` has no key; press : to find it by name", action.name()))
     });
     Ok((keymap, lost.collect()))
 }
@@ -321,9 +294,9 @@ mod tests {
         assert_eq!(reason("", flag(false), true), None);
         assert_eq!(reason("[ui]\naccessible = false\n", vec![], true), None);
         let over = reason("[ui]\naccessible = false\n", flag(true), true);
-        assert_eq!(over, Some("--accessible asks for it"));
+        assert_eq!(over, Some("--accessible is set"));
         let own = reason("[ui]\naccessible = true\n", vec![], false);
-        assert_eq!(own, Some("the settings ask for it"));
+        assert_eq!(own, Some("ui.accessible is set"));
     }
 
     #[test]

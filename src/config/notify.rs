@@ -1,40 +1,37 @@
-//! The ways in which the end of a job is told.
+//! How finished jobs are announced.
 
 use serde::Deserialize;
 
 use tessera_model::SafeText;
 
-/// One way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NotificationMethod {
-    /// A line in the program.
+    /// A message in the program.
     Toast,
-    /// The bell of the terminal.
     Bell,
-    /// A notification of the desktop, through the terminal.
+    /// A desktop notification, through the terminal.
     Desktop,
-    /// The progress in the terminal's tab, and its title.
+    /// Progress in the terminal's tab and title.
     Progress,
 }
 
 impl NotificationMethod {
-    /// Every way.
     pub const ALL: [Self; 4] = [Self::Toast, Self::Bell, Self::Desktop, Self::Progress];
 }
 
-/// The two ways in which terminals pass a notification on to the desktop.
+/// The escape sequences for desktop notifications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DesktopProtocol {
-    /// OSC 9: one text.
+    /// One text.
     Osc9,
-    /// OSC 777: a title and a text.
+    /// A title and a text.
     Osc777,
 }
 
 impl DesktopProtocol {
-    /// The way of a terminal, by the variables that it sets. A terminal that may take a sequence for
-    /// something else has none, and multiplexers pass nothing on.
+    /// The protocol of a terminal, by its environment variables. `None` for terminals that could interpret
+    /// the sequence differently, and inside multiplexers, which do not pass it on.
     pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
         if ["TMUX", "STY", "ZELLIJ"].into_iter().any(set) {
@@ -55,7 +52,7 @@ impl DesktopProtocol {
         }
     }
 
-    /// The bytes that notify.
+    /// The escape sequence that notifies.
     pub fn sequence(self, words: &SafeText) -> String {
         match self {
             Self::Osc9 => format!("\x1b]9;tessera: {words}\x1b\\"),

@@ -1,5 +1,5 @@
-//! The settings file described for people and programs: the sentence about each key as it stands in
-//! `assets/config.toml`, and all of it as a JSON Schema for editors.
+//! Describes the settings file: the description of each key, from the comments of
+//! `assets/config.toml`, and a JSON Schema for editors.
 
 use serde_json::{Map, Value, json};
 
@@ -8,15 +8,15 @@ use super::{
     key::{KEYS, PROFILE_KEYS, SettingKey},
 };
 
-/// The file that comes with the program, read for its comments.
+/// Reads the comments of the default settings file.
 struct CommentReader {
-    /// The section, `profiles` for that of every profile.
+    /// `profiles` for the section of any profile.
     section: String,
     /// The comment above the next key.
     pending_comment: Vec<&'static str>,
 }
 
-/// What `assets/config.toml` says of a key: the comment above it, or else the one beside it.
+/// The description of a key: the comment above it, or beside it.
 pub fn setting_description(key: &SettingKey) -> String {
     let (section, own) = match key.name.rsplit_once('.') {
         _ if !key.profile_kinds.is_empty() => ("profiles", key.name),
@@ -28,7 +28,7 @@ pub fn setting_description(key: &SettingKey) -> String {
 }
 
 impl CommentReader {
-    /// Reads a line; the sentence when it is about the key `own` of `section`.
+    /// Returns the description if this line defines the key `own` of `section`.
     fn read_line(&mut self, line: &'static str, section: &str, own: &str) -> Option<String> {
         let bare = line.trim_start_matches('#').trim();
         if let Some(heading) = bare.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
@@ -53,7 +53,7 @@ impl CommentReader {
     }
 }
 
-/// A JSON Schema of the file.
+/// The JSON Schema of the settings file.
 pub fn schema() -> Value {
     let shipped: toml::Table = toml::from_str(DEFAULT_CONFIG).unwrap_or_default();
     let mut whole = Map::new();

@@ -1,27 +1,23 @@
-//! The theme setting: by the terminal, one that comes with the program, or a file of the person's.
+//! The theme setting.
 
 use std::str::FromStr;
 
 use serde::Deserialize;
 
-/// Which theme is wanted.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub enum ThemeChoice {
-    /// By `NO_COLOR` and what the terminal says of its background.
+    /// By `NO_COLOR` and the terminal's background.
     Auto,
-    /// For dark terminals.
     Dark,
-    /// For light terminals.
     Light,
-    /// Without colour.
+    /// Without color.
     Plain,
     /// `themes/NAME.toml` in the configuration folder.
     Named(String),
 }
 
 impl ThemeChoice {
-    /// The word in the settings and on the screen.
     pub fn word(&self) -> &str {
         match self {
             Self::Auto => "auto",
@@ -32,7 +28,7 @@ impl ThemeChoice {
         }
     }
 
-    /// The theme after this one, round and round; `configured` is one of them if it has a name.
+    /// The next theme in the cycle; includes `configured` if that is a named theme.
     pub fn next(&self, configured: &Self) -> Self {
         match (self, configured) {
             (Self::Auto, _) => Self::Dark,
@@ -47,8 +43,6 @@ impl ThemeChoice {
 impl FromStr for ThemeChoice {
     type Err = String;
 
-    /// # Errors
-    /// A sentence when the word can be no name of a file.
     fn from_str(word: &str) -> Result<Self, String> {
         let is_name = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
         match word {

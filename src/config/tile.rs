@@ -1,25 +1,19 @@
-//! How large the thumbnails of the results are drawn: `ui.tile`, and the same words in the palette.
+//! The size of result thumbnails: `ui.tile`, and the same words in the command palette.
 
 use serde::Deserialize;
 
-/// How large the tiles are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TileSize {
-    /// 12 columns.
     Small,
-    /// 18 columns.
     #[default]
     Medium,
-    /// 28 columns.
     Large,
 }
 
 impl TileSize {
-    /// All of them.
     pub const ALL: [Self; 3] = [Self::Small, Self::Medium, Self::Large];
 
-    /// As it is spelled in settings and on the screen.
     pub fn word(self) -> &'static str {
         match self {
             Self::Small => "small",
@@ -28,7 +22,7 @@ impl TileSize {
         }
     }
 
-    /// Columns of the picture.
+    /// Width of the picture in columns.
     pub fn columns(self) -> u16 {
         match self {
             Self::Small => 12,
@@ -37,7 +31,6 @@ impl TileSize {
         }
     }
 
-    /// The next larger one.
     pub fn larger(self) -> Self {
         match self {
             Self::Small => Self::Medium,
@@ -45,7 +38,6 @@ impl TileSize {
         }
     }
 
-    /// The next smaller one.
     pub fn smaller(self) -> Self {
         match self {
             Self::Large => Self::Medium,

@@ -1,14 +1,11 @@
-//! A crash must leave no picture of the memory behind: it would hold secrets.
+//! Disables core dumps, which would contain secrets.
 
 use std::io;
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-/// From now on, no core dump is written of this process and of those it starts; on Linux its memory
-/// cannot be read by other processes of the same user, either.
-///
-/// # Errors
-/// The system refuses the limit.
+/// Disables core dumps of this process and its children. On Linux, other processes of the same user
+/// cannot read its memory either.
 pub fn forbid_core_dumps() -> io::Result<()> {
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
     #[cfg(target_os = "linux")]

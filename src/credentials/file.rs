@@ -1,4 +1,4 @@
-//! The file of secrets: one table per profile, readable by this user alone.
+//! The secrets file: one table per profile, readable by this user only.
 
 use std::{
     collections::BTreeMap,
@@ -13,12 +13,11 @@ use secrecy::zeroize::Zeroizing;
 
 use super::StoredSecret;
 
-/// Permissions of others, which the file must not have.
+/// Permissions that the file must not have.
 const OTHERS_PERMISSIONS: u32 = 0o077;
-/// Permission of others to put another file in its place.
+/// Would allow others to replace the file.
 const OTHERS_WRITE_PERMISSION: u32 = 0o022;
 
-/// The file.
 #[derive(Clone, Debug)]
 pub(super) struct SecretsFile {
     path: PathBuf,
@@ -33,22 +32,18 @@ impl SecretsFile {
         &self.path
     }
 
-    /// What is kept for a profile.
-    ///
-    /// # Errors
-    /// The file is damaged, a link, another user's, or others can read it.
+    /// Fails if the file is damaged, a link, owned by another user, or readable by others.
     pub(super) fn read(&self, profile: &str) -> Result<Option<StoredSecret>, String> {
         Ok(self.all()?.remove(profile))
     }
 
-    /// Keeps it; what is kept for other profiles stays.
     pub(super) fn write(&self, profile: &str, stored: StoredSecret) -> Result<(), String> {
         let mut all = self.all()?;
         all.insert(profile.to_owned(), stored);
         self.replace(&all)
     }
 
-    /// Removes what is kept for a profile; whether there was something.
+    /// Returns whether there was a secret.
     pub(super) fn remove(&self, profile: &str) -> Result<bool, String> {
         let mut all = self.all()?;
         let known = all.remove(profile).is_some();
@@ -64,31 +59,33 @@ impl SecretsFile {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
             Err(error) if Errno::from_io_error(&error) == Some(Errno::LOOP) => {
-                return Err(self.error("is a link: put the file itself there"));
+                return Err(self.error("is a symbolic link; replace it with a regular file"));
             }
             Err(error) => return Err(self.error(error)),
         };
-        // Of the open file: a name could lead elsewhere by now.
+        // Of the open file: the path may refer to another file by now.
         let metadata = file.metadata().map_err(|error| self.error(error))?;
         if metadata.uid() != geteuid().as_raw() {
-            return Err(self.error("belongs to another user: remove it, and enter secrets again"));
+            return Err(
+                self.error("belongs to another user; remove it and enter the secrets again")
+            );
         }
         if metadata.mode() & OTHERS_PERMISSIONS != 0 {
-            return Err(
-                self.error("can be read by others: chmod 600 it, and think of a new secret")
-            );
+            return Err(self.error(
+                "is readable by others; run chmod 600 on it and consider replacing the secrets",
+            ));
         }
         let mut source = Zeroizing::new(String::new());
         file.read_to_string(&mut source).map_err(|error| self.error(error))?;
-        // The words of the parser may quote the line, and with it a secret.
+        // The parser's message may quote the line, and with it a secret.
         toml::from_str(&source)
-            .map_err(|_| self.error("is damaged: move it away and enter secrets again"))
+            .map_err(|_| self.error("is damaged; move it away and enter the secrets again"))
     }
 
-    /// Written beside and renamed, for this user alone from the first byte on.
+    /// Replaces the file atomically; it is private from the first byte on.
     fn replace(&self, all: &BTreeMap<String, StoredSecret>) -> Result<(), String> {
         let source = toml::to_string(all).map(Zeroizing::new);
-        let source = source.map_err(|_| self.error("cannot be spelled"))?;
+        let source = source.map_err(|_| self.error("cannot be written as TOML"))?;
         let folder = self.path.parent().unwrap_or_else(|| Path::new("."));
         DirBuilder::new()
             .recursive(true)
@@ -98,20 +95,19 @@ impl SecretsFile {
         let metadata = fs::metadata(folder).map_err(|error| self.error(error))?;
         if metadata.mode() & OTHERS_WRITE_PERMISSION != 0 {
             let folder = folder.display();
-            return Err(
-                self.error(format_args!("others can write in its folder: chmod 700 {folder}"))
-            );
+            return Err(self
+                .error(format_args!("its folder is writable by others; run chmod 700 {folder}")));
         }
         self.persist(folder, &source).map_err(|error| self.error(error))
     }
 
     fn persist(&self, folder: &Path, source: &str) -> io::Result<()> {
-        // Of mode 0600 whatever the umask, and with a name that was not there.
-        let mut beside = tempfile::NamedTempFile::new_in(folder)?;
-        beside.write_all(source.as_bytes())?;
-        beside.as_file().sync_all()?;
-        beside.persist(&self.path)?;
-        // A secret that is shown once must outlive a power cut: the new name is brought to disk, too.
+        // Created with mode 0600 regardless of the umask, under a new name.
+        let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
+        temporary.write_all(source.as_bytes())?;
+        temporary.as_file().sync_all()?;
+        temporary.persist(&self.path)?;
+        // A secret that is shown only once must survive a power loss: sync the rename, too.
         fs::File::open(folder)?.sync_all()
     }
 

@@ -1,5 +1,5 @@
-//! The keyring of the system, asked with a time limit: a bus that hangs, or a keyring that waits to be
-//! unlocked, must not hold up the program.
+//! The system keyring, accessed with a timeout: a hanging bus or a locked keyring must not block the
+//! program.
 
 use std::{
     fmt, process,
@@ -13,22 +13,21 @@ use secrecy::zeroize::Zeroizing;
 
 use super::StoredSecret;
 
-/// What our entries are filed under.
+/// The service name of our entries.
 const SERVICE: &str = "tessera";
-/// How long the keyring may take.
 const KEYRING_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Something that keeps a text by a name. Its methods may hang. Where there is none, it has nothing.
+/// Stores texts by name. Methods may block.
 pub(super) trait KeyringBackend: Send + Sync {
-    /// Whether it is there.
+    /// Whether a keyring exists.
     fn check(&self) -> Result<(), String>;
     fn read(&self, name: &str) -> Result<Option<Zeroizing<String>>, String>;
     fn write(&self, name: &str, text: &str) -> Result<(), String>;
-    /// Whether there was something to remove.
+    /// Returns whether there was an entry.
     fn remove(&self, name: &str) -> Result<bool, String>;
 }
 
-/// A vault with a time limit.
+/// A backend with a timeout.
 #[derive(Clone)]
 pub(super) struct Keyring {
     backend: Arc<dyn KeyringBackend>,
@@ -40,8 +39,8 @@ impl Keyring {
         Self { backend: Arc::new(SystemKeyring), timeout: KEYRING_TIMEOUT }
     }
 
-    /// Whether it keeps what it is given. One that answers may have no place to store anything, and a
-    /// secret that is shown once must not be the first to find out.
+    /// Verifies by writing and reading an entry that the keyring stores secrets: some keyrings answer but
+    /// have no storage, and a secret that is shown only once must not be lost.
     pub(super) fn check(&self) -> Result<(), String> {
         let name = format!("check of {}", process::id());
         self.with_timeout(move |vault| {
@@ -50,8 +49,7 @@ impl Keyring {
             let back = vault.read(&name)?;
             vault.remove(&name)?;
             let kept = back.is_some_and(|back| *back == name);
-            kept.then_some(())
-                .ok_or_else(|| "the keyring does not keep what it is given".to_owned())
+            kept.then_some(()).ok_or_else(|| "the keyring does not store entries".to_owned())
         })
     }
 
@@ -60,13 +58,14 @@ impl Keyring {
         let Some(source) = self.with_timeout(move |vault| vault.read(&name))? else {
             return Ok(None);
         };
-        let damaged = format!("what the keyring has for `{profile}` is damaged: enter it again");
+        let damaged =
+            format!("the keyring entry of `{profile}` is damaged; enter the secret again");
         toml::from_str(&source).map(Some).map_err(|_| damaged)
     }
 
     pub(super) fn write(&self, profile: &str, stored: &StoredSecret) -> Result<(), String> {
         let source = toml::to_string(stored).map(Zeroizing::new);
-        let source = source.map_err(|_| "the secret cannot be spelled".to_owned())?;
+        let source = source.map_err(|_| "the secret cannot be written as TOML".to_owned())?;
         let name = profile.to_owned();
         self.with_timeout(move |vault| vault.write(&name, &source))
     }
@@ -76,7 +75,7 @@ impl Keyring {
         self.with_timeout(move |vault| vault.remove(&name))
     }
 
-    /// Asks on a thread of its own, which is left behind when it takes too long.
+    /// Runs on its own thread, which is abandoned after the timeout.
     fn with_timeout<T: Send + 'static>(
         &self,
         ask: impl FnOnce(&dyn KeyringBackend) -> Result<T, String> + Send + 'static,
@@ -86,7 +85,7 @@ impl Keyring {
         thread::spawn(move || sender.send(ask(vault.as_ref())));
         answer.recv_timeout(self.timeout).unwrap_or_else(|_| {
             let seconds = self.timeout.as_secs();
-            Err(format!("the keyring did not answer within {seconds} s; is it locked?"))
+            Err(format!("the keyring did not respond within {seconds} s; it may be locked"))
         })
     }
 }
@@ -97,7 +96,7 @@ impl fmt::Debug for Keyring {
     }
 }
 
-/// The Secret Service, or what the system has in its place.
+/// The Secret Service, or its equivalent on other systems.
 struct SystemKeyring;
 
 impl KeyringBackend for SystemKeyring {
@@ -131,12 +130,12 @@ fn entry(name: &str) -> keyring::Result<Entry> {
     Entry::new(SERVICE, name)
 }
 
-/// The error in words. Those that carry what was stored are told without it.
+/// Omits the stored data that some errors carry.
 fn describe_error(error: &Error) -> String {
     match error {
-        Error::NoDefaultStore => "there is no keyring here".to_owned(),
+        Error::NoDefaultStore => "this system has no keyring".to_owned(),
         Error::BadEncoding(_) | Error::BadDataFormat(..) => {
-            "what the keyring has is damaged".to_owned()
+            "the keyring entry is damaged".to_owned()
         }
         Error::PlatformFailure(cause) | Error::NoStorageAccess(cause) => {
             format!("the keyring cannot be used: {cause}")

@@ -1,8 +1,7 @@
-//! Where secrets are: the environment first, then the keyring of the system, then a file of this user
-//! that nobody else can read.
+//! Secrets: from the environment, the system keyring, or a file that only this user can read.
 //!
-//! A stored secret is bound to the origin and the key it was given for: it is never sent to another
-//! host because a profile was edited.
+//! A stored secret is bound to its origin and key, so that an edited profile never sends it to another
+//! host.
 
 mod core_dumps;
 mod file;
@@ -23,32 +22,27 @@ use keyring::Keyring;
 
 /// The environment variable of the secret.
 pub const SECRET_VARIABLE: &str = "TESSERA_API_SECRET";
-/// The environment variable of a file that contains the secret.
+/// The environment variable of a file with the secret.
 pub const SECRET_FILE_VARIABLE: &str = "TESSERA_API_SECRET_FILE";
-/// The environment variable of a token made elsewhere.
+/// The environment variable of a ready-made token.
 pub const TOKEN_VARIABLE: &str = "TESSERA_TOKEN";
 
-/// Whom a secret is for.
+/// What a secret belongs to.
 #[derive(Clone, Copy, Debug)]
 pub struct SecretOwner<'a> {
-    /// The profile.
     pub profile: &'a str,
     /// Scheme, host and port of the service.
     pub origin: &'a str,
-    /// The key that the secret belongs to.
     pub api_key: &'a str,
 }
 
-/// What keeps secrets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecretStore {
-    /// The keyring of the system: encrypted, and unlocked with the session.
     Keyring,
-    /// A plain file of mode 0600.
     File,
 }
 
-/// A secret with what it was given for, as it is kept.
+/// A secret with what it belongs to, as it is stored.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StoredSecret {
@@ -57,17 +51,13 @@ struct StoredSecret {
     api_secret: String,
 }
 
-/// The secrets of this user.
 #[derive(Clone, Debug)]
 pub struct SecretStores {
     keyring: Keyring,
     file: SecretsFile,
 }
 
-/// The secret that the environment gives, if it does, and the variable that did.
-///
-/// # Errors
-/// The file it names cannot be read.
+/// The secret in the environment, with the variable's name.
 pub fn from_environment() -> Result<Option<(SecretString, &'static str)>, String> {
     if let Some(path) = environment_variable(SECRET_FILE_VARIABLE) {
         let secret = fs::read_to_string(path.as_str())
@@ -79,7 +69,6 @@ pub fn from_environment() -> Result<Option<(SecretString, &'static str)>, String
         .map(|secret| (SecretString::from(secret.trim()), SECRET_VARIABLE)))
 }
 
-/// The token that the environment gives, if it does.
 pub fn token_from_environment() -> Option<SecretString> {
     environment_variable(TOKEN_VARIABLE).map(|token| SecretString::from(token.trim()))
 }
@@ -90,38 +79,31 @@ fn environment_variable(name: &str) -> Option<Zeroizing<String>> {
 }
 
 impl SecretStores {
-    /// The keyring, and a file in `folder`.
     pub fn in_dir(folder: &Path) -> Self {
         Self { keyring: Keyring::of_system(), file: SecretsFile::in_dir(folder) }
     }
 
-    /// Where a store is, for people.
+    /// The location of a store, for display.
     pub fn describe(&self, store: SecretStore) -> String {
         match store {
             SecretStore::Keyring => "the keyring of this system".to_owned(),
-            SecretStore::File => format!("{} (readable by you alone)", self.file.path().display()),
+            SecretStore::File => format!("{} (readable only by you)", self.file.path().display()),
         }
     }
 
-    /// Whether the keyring can be used. Blocks for at most three seconds, as everything here does that
-    /// asks the keyring.
-    ///
-    /// # Errors
-    /// Why it cannot.
+    /// Checks whether the keyring works. Like everything that uses the keyring, blocks for up to three
+    /// seconds.
     pub fn check_keyring(&self) -> Result<(), String> {
         self.keyring.check()
     }
 
-    /// The keyring, or the file where there is none. Whoever stores a secret names the place before.
+    /// The keyring if it works, otherwise the file.
     pub fn preferred_store(&self) -> SecretStore {
         self.check_keyring().map_or(SecretStore::File, |()| SecretStore::Keyring)
     }
 
-    /// The secret of a profile and where it was; `None` when none is stored.
-    ///
-    /// # Errors
-    /// What is stored is damaged, can be read by others, or is for another origin or key; or nothing
-    /// is stored in the file and the keyring does not answer.
+    /// The stored secret of a profile, and where it was. Fails if it is damaged, readable by others, or
+    /// bound to another origin or key, or if the file has none and the keyring does not respond.
     pub fn find(&self, holder: SecretOwner) -> Result<Option<(SecretString, SecretStore)>, String> {
         let fits = |stored: Option<StoredSecret>, store: SecretStore| {
             let secret = stored.map(|stored| stored.into_secret_for(holder)).transpose()?;
@@ -138,10 +120,7 @@ impl SecretStores {
         }
     }
 
-    /// Stores a secret, reads it back before it says so, and removes what the other store had.
-    ///
-    /// # Errors
-    /// It cannot be written or read back; or an older secret cannot be removed from the file.
+    /// Stores a secret, verifies it by reading it back, and removes it from the other store.
     pub fn save(
         &self,
         holder: SecretOwner,
@@ -165,12 +144,12 @@ impl SecretStores {
         };
         let back = back.map(|stored| stored.into_secret_for(holder)).transpose()?;
         if back.is_none_or(|back| back.expose_secret() != secret.expose_secret()) {
-            return Err(format!("{} did not keep the secret", self.describe(store)));
+            return Err(format!("{} did not store the secret", self.describe(store)));
         }
         match store {
             SecretStore::Keyring => self.file.remove(holder.profile).map(drop),
-            // It is in the file because the keyring does not answer: what is in there is out of reach,
-            // and looked at first only when it fits.
+            // The file is used because the keyring does not respond, so its entry cannot be removed;
+            // `find` ignores entries of another origin or key.
             SecretStore::File => {
                 let _ = self.keyring.remove(holder.profile);
                 Ok(())
@@ -178,10 +157,7 @@ impl SecretStores {
         }
     }
 
-    /// Removes the secret of a profile, and tells from where.
-    ///
-    /// # Errors
-    /// A store that may have it cannot be changed.
+    /// Removes the secret of a profile, and returns where it was.
     pub fn remove(&self, profile: &str) -> Result<Vec<SecretStore>, String> {
         let mut stores = Vec::new();
         if self.file.remove(profile)? {
@@ -190,7 +166,7 @@ impl SecretStores {
         match self.keyring.remove(profile) {
             Ok(true) => stores.push(SecretStore::Keyring),
             Ok(false) => {}
-            // It was kept in the file because of that.
+            // The file was used because the keyring did not work.
             Err(_) if !stores.is_empty() => {}
             Err(reason) => return Err(reason),
         }
@@ -199,11 +175,11 @@ impl SecretStores {
 }
 
 impl StoredSecret {
-    /// The secret, for whom it was given.
+    /// The secret, if it belongs to this owner.
     fn into_secret_for(mut self, holder: SecretOwner) -> Result<SecretString, String> {
         if self.origin != holder.origin || self.api_key != holder.api_key {
             return Err(format!(
-                "the secret stored for `{}` belongs to {} and another key or address: enter it again",
+                "the secret stored for `{}` belongs to {} with another key or address; enter it again",
                 holder.profile, self.origin
             ));
         }
@@ -266,11 +242,11 @@ mod tests {
     }
 
     #[test]
-    fn a_keyring_that_does_not_answer_costs_its_patience_and_is_told() {
+    fn a_keyring_that_does_not_respond_times_out_with_an_error() {
         let folder = tempfile::tempdir().unwrap();
         let secrets = secrets(folder.path(), fake::silent());
-        assert!(secrets.check_keyring().unwrap_err().contains("did not answer"));
-        assert!(secrets.find(HOLDER).unwrap_err().contains("did not answer"));
+        assert!(secrets.check_keyring().unwrap_err().contains("did not respond"));
+        assert!(secrets.find(HOLDER).unwrap_err().contains("did not respond"));
         assert!(secrets.save(HOLDER, &"s".into(), SecretStore::Keyring).is_err());
         assert!(!folder.path().join("secrets.toml").exists(), "never silently in plain text");
         secrets.save(HOLDER, &"s".into(), SecretStore::File).unwrap();
@@ -284,7 +260,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let secrets = secrets(folder.path(), fake::forgetful());
         let error = secrets.save(HOLDER, &"canary".into(), SecretStore::Keyring).unwrap_err();
-        assert!(error.contains("did not keep") && !error.contains("canary"), "{error}");
+        assert!(error.contains("did not store") && !error.contains("canary"), "{error}");
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! How each entry is spelled, and the name of its file.
+//! The JSON of each saved value, and the name of its file.
 
 use serde_json::{Value, json};
 
 use super::{history_json, jobs_json, selection_json, views_json};
 use tessera_model::{StateKey, StateValue};
 
-/// The file of a book; jobs have one for each copy of the program.
+/// `None` for jobs, which have a file for each instance.
 pub(super) fn file_name(book: &StateKey) -> Option<String> {
     match book {
         StateKey::Basket(dataset) => Some(format!("basket-{dataset}.json")),
@@ -15,7 +15,6 @@ pub(super) fn file_name(book: &StateKey) -> Option<String> {
     }
 }
 
-/// An entry as a document with its schema.
 pub(super) fn write(entry: &StateValue) -> String {
     let document = match entry {
         StateValue::Basket(dataset, marked) => selection_json::write(*dataset, marked),
@@ -29,7 +28,6 @@ pub(super) fn write(entry: &StateValue) -> String {
     format!("{document:#}\n")
 }
 
-/// Reads a document back.
 pub(super) fn read(book: &StateKey, source: &str) -> Result<StateValue, String> {
     let document: Value = serde_json::from_str(source).map_err(|error| error.to_string())?;
     match book {

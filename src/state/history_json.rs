@@ -1,4 +1,4 @@
-//! How a past search is spelled: in the words of the interface where it has some.
+//! Past searches as JSON, with the field names of the interface where it has them.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,6 @@ use crate::state::query_json::{read_filters, read_query, write_filters, write_qu
 use tessera_model::{EntityType, Granularity, HistoryEntry, SafeText, Search};
 use tessera_wire::explore::{read_region, write_region};
 
-/// A search as a document.
 pub(super) fn write(past: &HistoryEntry) -> Value {
     let HistoryEntry { search, similar_to, file, region } = past;
     json!({
@@ -21,11 +20,9 @@ pub(super) fn write(past: &HistoryEntry) -> Value {
     })
 }
 
-/// Reads a search back.
 pub(super) fn read(document: &Value) -> Result<HistoryEntry, String> {
-    let text = |name: &str| {
-        document[name].as_str().ok_or_else(|| format!("`{name}` of a search must be a text"))
-    };
+    let text =
+        |name: &str| document[name].as_str().ok_or_else(|| format!("`{name}` must be a string"));
     let level = document["granularity"].as_u64().and_then(|level| u8::try_from(level).ok());
     let search = Search {
         dataset: text("dataset_id")?.parse().map_err(|error| format!("`dataset_id`: {error}"))?,

@@ -1,6 +1,6 @@
-//! Several copies of the program may run over one deployment. Each writes its jobs to a file of its
-//! own and holds a lock beside it while it runs, so that one copy alone follows a job; what a copy
-//! that is gone left behind is taken over by the next one that looks.
+//! Job files of concurrent instances. Each instance writes its jobs to its own file and locks it while
+//! it runs, so that only one instance follows a job. Files of exited instances are adopted by the next
+//! instance that looks for them.
 
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
@@ -8,31 +8,28 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Copies of the program that can run at once, those counted that left something behind.
+/// Files of running instances, and of exited ones that left jobs.
 const MAX_INSTANCES: usize = 64;
 
-/// The files this copy may write to.
+/// The files this instance may write.
 #[derive(Debug, Default)]
 pub(super) struct InstanceFiles {
     own_file: Option<(PathBuf, File)>,
-    /// What is taken over, until our own file holds it.
+    /// Adopted files, until our own file contains their jobs.
     adopted: Vec<(PathBuf, File)>,
 }
 
-/// What other copies have written.
+/// The files of other instances.
 #[derive(Debug, Default)]
 pub(super) struct OtherInstances {
-    /// By copies that are gone: ours now.
+    /// Of exited instances; adopted by this one.
     pub orphaned: Vec<PathBuf>,
-    /// By copies that are running.
+    /// Of running instances.
     pub running: Vec<PathBuf>,
 }
 
 impl InstanceFiles {
-    /// Our own file; it is new when this copy writes for the first time.
-    ///
-    /// # Errors
-    /// The folder cannot be written, or every seat is taken.
+    /// Our own file; created by the first write.
     pub(super) fn claim_own_file(&mut self, folder: &Path) -> io::Result<PathBuf> {
         if let Some((path, _)) = &self.own_file {
             return Ok(path.clone());
@@ -47,13 +44,10 @@ impl InstanceFiles {
                 return Ok(path);
             }
         }
-        Err(io::Error::other(format!("{MAX_INSTANCES} copies of the program have jobs here")))
+        Err(io::Error::other(format!("{MAX_INSTANCES} instances of the program have jobs here")))
     }
 
-    /// Takes over what copies that are gone left behind.
-    ///
-    /// # Errors
-    /// The folder cannot be read.
+    /// Adopts the files of exited instances.
     pub(super) fn adopt_orphaned(&mut self, folder: &Path) -> io::Result<OtherInstances> {
         self.adopted.clear();
         let mut others = OtherInstances::default();
@@ -70,10 +64,7 @@ impl InstanceFiles {
         Ok(others)
     }
 
-    /// Our own file holds everything that was taken over.
-    ///
-    /// # Errors
-    /// A file that was taken over cannot be removed.
+    /// Removes the adopted files; our own file contains their jobs now.
     pub(super) fn remove_adopted(&mut self) -> io::Result<()> {
         for (path, _lock) in self.adopted.drain(..) {
             fs::remove_file(path)?;
@@ -81,21 +72,17 @@ impl InstanceFiles {
         Ok(())
     }
 
-    /// What was looked at is not taken over after all.
     pub(super) fn release_adopted(&mut self) {
         self.adopted.clear();
     }
 }
 
-/// The files of all copies, running or gone.
+/// The files of all instances, running or exited.
 pub(super) fn list_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
     (0..MAX_INSTANCES).map(move |number| path_of(folder, number)).filter(|path| path.exists())
 }
 
-/// Whether a running copy holds the seat of this file. Nothing is taken over by asking.
-///
-/// # Errors
-/// The lock cannot be asked for.
+/// Whether a running instance owns this file. Does not adopt it.
 pub(super) fn is_locked(path: &Path) -> io::Result<bool> {
     let lock = match File::open(path.with_extension("lock")) {
         Ok(lock) => lock,
@@ -113,7 +100,7 @@ fn path_of(folder: &Path, number: usize) -> PathBuf {
     folder.join(format!("jobs-{number}.json"))
 }
 
-/// The lock of a seat, unless a running copy holds it. It ends with the process, however that ends.
+/// Locks a file unless a running instance owns it. The lock ends with the process.
 pub(super) fn try_lock(path: &Path) -> io::Result<Option<File>> {
     let path = path.with_extension("lock");
     let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;

@@ -1,4 +1,4 @@
-//! How jobs are spelled: one object each, in the words of the interface where it has them.
+//! Jobs as JSON: one object each, with the field names of the interface where it has them.
 
 use std::path::PathBuf;
 
@@ -11,13 +11,13 @@ use tessera_model::{
 
 const SCHEMA: &str = "tessera.jobs/1";
 
-/// All jobs of this copy as a document.
+/// This instance's jobs as a document.
 pub(super) fn write(records: &[JobRecord]) -> Value {
     json!({ "schema": SCHEMA, "jobs": records.iter().map(job_to_json).collect::<Vec<_>>() })
 }
 
-/// A job as an object: `started` and `ended` in seconds since 1970, `job` the word of what it does,
-/// `standing` the word of how far it is, and beside them what belongs to these.
+/// A job as an object: `started` and `ended` in Unix seconds, `job` for its kind, `standing` for its
+/// state, and the fields that belong to them.
 pub fn job_to_json(record: &JobRecord) -> Value {
     let mut job = json!({
         "started": record.started_at.as_secs_f64(),
@@ -46,7 +46,7 @@ pub fn job_to_json(record: &JobRecord) -> Value {
     job
 }
 
-/// The word of a standing; what belongs to it is put beside it.
+/// Returns the word of the state and adds its fields.
 fn write_state(job: &mut Value, standing: &SavedJobState) -> &'static str {
     match standing {
         SavedJobState::Queued => "queued",
@@ -84,14 +84,13 @@ fn write_message(job: &mut Value, words: &SafeText, standing: &'static str) -> &
     standing
 }
 
-/// Reads a document back.
 pub(super) fn read(document: &Value) -> Result<Vec<JobRecord>, String> {
     if document["schema"] != SCHEMA {
         return Err(format!("its schema is not {SCHEMA}"));
     }
     let jobs = document["jobs"].as_array().ok_or("it has no jobs")?;
-    let read = |(place, job)| {
-        read_job(job).ok_or_else(|| format!("job {place} lacks a field or has a wrong one"))
+    let read = |(index, job)| {
+        read_job(job).ok_or_else(|| format!("job {index} has a missing or invalid field"))
     };
     jobs.iter().enumerate().map(read).collect()
 }
@@ -224,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_cannot_be_understood_is_named() {
+    fn an_invalid_job_is_named() {
         let mut document = write(&records());
         document["jobs"][2]["export_task_id"] = "../x".into();
         assert!(read(&document).unwrap_err().contains("job 2"));

@@ -1,7 +1,7 @@
-//! The state folder: what outlives the program, a JSON file per [`Book`].
+//! The state folder: values that outlive the program, a JSON file per [`StateKey`].
 //!
-//! A file is replaced whole and at once, so a kill leaves the old one or the new one. Entries carry
-//! a number; an older one that arrives late never replaces a newer one.
+//! Files are replaced atomically. Values carry a number, so that a late older value never replaces a
+//! newer one.
 
 mod codec;
 mod history_json;
@@ -30,7 +30,7 @@ pub use views_json::write as write_views;
 use crate::config::file;
 use tessera_model::{DatasetId, Failure, FailureKind, JobRecord, Selection, StateKey, StateValue};
 
-/// The state of one deployment. Without a folder nothing outlives the program.
+/// The saved state of one deployment. Without a folder, nothing is saved.
 #[derive(Debug, Default)]
 pub struct StateStore {
     dir: Option<PathBuf>,
@@ -39,15 +39,11 @@ pub struct StateStore {
 }
 
 impl StateStore {
-    /// Keeps its files in `folder`, which is made when something is kept.
     pub fn in_dir(folder: PathBuf) -> Self {
         Self { dir: Some(folder), ..Self::default() }
     }
 
-    /// Writes an entry, unless one with a higher number was written before.
-    ///
-    /// # Errors
-    /// [`FailureKind::Local`]: the file cannot be written.
+    /// Saves a value, unless one with a higher number was saved before.
     pub fn save(&self, number: u64, entry: &StateValue) -> Result<(), Failure> {
         let Some(folder) = &self.dir else { return Ok(()) };
         let mut newest = self.latest_numbers.lock().unwrap_or_else(PoisonError::into_inner);
@@ -64,7 +60,7 @@ impl StateStore {
             .map_err(|error| file_failure(&path, "written", &error))
     }
 
-    /// Writes our own jobs; what was taken over is in them, and goes.
+    /// Saves this instance's jobs, which include the adopted ones, and removes the adopted files.
     fn save_jobs(&self, folder: &Path, entry: &StateValue) -> Result<(), Failure> {
         let mut seats = self.instance_files.lock().unwrap_or_else(PoisonError::into_inner);
         let path = seats
@@ -75,7 +71,7 @@ impl StateStore {
             .map_err(|error| file_failure(&path, "written", &error))
     }
 
-    /// The jobs that copies left behind that are gone, and those of copies that are running.
+    /// The jobs of instances that have exited, and those of running instances.
     fn load_jobs(&self, folder: &Path) -> Result<Option<StateValue>, Failure> {
         if !folder.exists() {
             return Ok(None);
@@ -90,7 +86,7 @@ impl StateStore {
                     all.extend(ours);
                 }
             }
-            // A kill between writing and removing leaves a job in two files.
+            // A crash between writing and removing leaves a job in two files.
             all.sort_by_key(|record| record.started_at);
             all.dedup_by_key(|record| record.started_at);
             Ok(all)
@@ -99,14 +95,11 @@ impl StateStore {
             read(&others.running)
                 .map(|elsewhere| StateValue::Jobs { own: ours, other_instances: elsewhere })
         });
-        // What cannot be read stays where it is.
+        // Unreadable files stay in place.
         jobs.map(Some).inspect_err(|_| seats.release_adopted())
     }
 
-    /// Reads an entry back; `None` when it was never kept.
-    ///
-    /// # Errors
-    /// [`FailureKind::Local`]: the file cannot be read, or is not what was written.
+    /// Loads a value; `None` if it was never saved.
     pub fn load(&self, book: &StateKey) -> Result<Option<StateValue>, Failure> {
         let Some(folder) = &self.dir else { return Ok(None) };
         match codec::file_name(book) {
@@ -116,10 +109,7 @@ impl StateStore {
     }
 }
 
-/// Saves a selection where a person wants it. Nothing is ever overwritten.
-///
-/// # Errors
-/// [`FailureKind::Local`]: there is something at `path`, or it cannot be written.
+/// Saves a selection to a new file; never overwrites.
 pub fn save_selection(
     path: PathBuf,
     dataset: DatasetId,
@@ -130,7 +120,7 @@ pub fn save_selection(
     match written.and_then(|mut file| file.write_all(text.as_bytes())) {
         Ok(()) => Ok(path),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            let sentence = format!("{} exists already", path.display());
+            let sentence = format!("{} already exists", path.display());
             Err(Failure::new(FailureKind::Local, sentence).with_remedy("Choose another name"))
         }
         Err(error) => {
@@ -140,22 +130,16 @@ pub fn save_selection(
     }
 }
 
-/// Opens a selection of `dataset`, as it was saved or written by hand.
-///
-/// # Errors
-/// [`FailureKind::Local`]: the file cannot be read, is no selection, or of another dataset.
+/// Opens a selection file of `dataset`, saved or written by hand.
 pub fn open_selection(path: &Path, dataset: DatasetId) -> Result<Selection, Failure> {
-    let refused = |reason: String| {
+    let error = |reason: String| {
         Failure::new(FailureKind::Local, format!("{} cannot be opened: {reason}", path.display()))
     };
-    let source = fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
-    read_selection(&source, dataset).map_err(refused)
+    let source = fs::read_to_string(path).map_err(|cause| error(cause.to_string()))?;
+    read_selection(&source, dataset).map_err(error)
 }
 
-/// Reads the text of a selection of `dataset`.
-///
-/// # Errors
-/// A sentence: it is no selection, or of another dataset.
+/// Parses a selection of `dataset`.
 pub fn read_selection(source: &str, dataset: DatasetId) -> Result<Selection, String> {
     let document = serde_json::from_str(source).map_err(|error| error.to_string())?;
     selection_json::read(dataset, &document)
@@ -167,12 +151,12 @@ fn read(path: &Path, book: &StateKey) -> Result<Option<StateValue>, Failure> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(file_failure(path, "read", &error)),
     };
-    codec::read(book, &source).map(Some).map_err(|reason| file_failure(path, "understood", &reason))
+    codec::read(book, &source).map(Some).map_err(|reason| file_failure(path, "parsed", &reason))
 }
 
 fn file_failure(path: &Path, what: &str, reason: &dyn std::fmt::Display) -> Failure {
     let sentence = format!("{} cannot be {what}: {reason}", path.display());
-    Failure::new(FailureKind::Local, sentence).with_remedy("Move the file away to begin anew")
+    Failure::new(FailureKind::Local, sentence).with_remedy("Move the file away to start over")
 }
 
 #[cfg(test)]
@@ -269,9 +253,9 @@ mod tests {
         save_selection(path.clone(), dataset, &selection).unwrap();
         assert_eq!(open_selection(&path, dataset), Ok(selection));
         let again = save_selection(path.clone(), dataset, &Selection::default()).unwrap_err();
-        assert!(again.to_string().contains("exists already"), "{again}");
+        assert!(again.to_string().contains("already exists"), "{again}");
         let other = open_selection(&path, DatasetId(Uuid::from_u128(9))).unwrap_err();
-        assert!(other.to_string().contains("belongs to the dataset"), "{other}");
+        assert!(other.to_string().contains("belongs to dataset"), "{other}");
     }
 
     #[test]
@@ -281,7 +265,7 @@ mod tests {
         let path = folder.path().join(codec::file_name(&basket(1).key()).unwrap());
         fs::write(&path, "{\"schema\":").unwrap();
         let failure = journal.load(&basket(1).key()).unwrap_err().to_string();
-        assert!(failure.contains("cannot be understood"), "{failure}");
+        assert!(failure.contains("cannot be parsed"), "{failure}");
         assert!(path.exists());
     }
 }

@@ -1,5 +1,4 @@
-//! Selections that a person gave a name: a file each, `selections/NAME.json` in the state folder of a
-//! deployment, in the shape that anybody can write by hand.
+//! Named selections: a file each, `selections/NAME.json` in the state folder of a deployment.
 
 use std::{fs, io, path::PathBuf};
 
@@ -8,10 +7,7 @@ use crate::config::file;
 use tessera_model::{DatasetId, Failure, FailureKind, Selection};
 
 impl StateStore {
-    /// The selection of this name; `None` when there is none.
-    ///
-    /// # Errors
-    /// [`FailureKind::Local`]: the name is none, the file cannot be read, or is of another dataset.
+    /// `None` if there is no selection of this name.
     pub fn load_named_selection(
         &self,
         name: &str,
@@ -21,11 +17,7 @@ impl StateStore {
         if path.exists() { open_selection(&path, dataset).map(Some) } else { Ok(None) }
     }
 
-    /// The selection of this name, whatever dataset it belongs to; that is `None` where its file does
-    /// not say. `None` when there is no such selection.
-    ///
-    /// # Errors
-    /// [`FailureKind::Local`]: the name is none, or the file cannot be read.
+    /// The selection and its dataset, if the file names one. `None` if there is no such selection.
     pub fn load_named_selection_of_any_dataset(
         &self,
         name: &str,
@@ -42,29 +34,23 @@ impl StateStore {
             let of = place.unwrap_or(DatasetId(uuid::Uuid::nil()));
             Ok((place, selection_json::read(of, &document)?))
         };
-        read().map(Some).map_err(|reason| file_failure(&path, "understood", &reason))
+        read().map(Some).map_err(|reason| file_failure(&path, "parsed", &reason))
     }
 
-    /// Keeps a selection under a name, in the place of an older one of this name.
-    ///
-    /// # Errors
-    /// [`FailureKind::Local`]: the name is none, or the file cannot be written.
+    /// Saves a selection, replacing one of the same name.
     pub fn save_named_selection(
         &self,
         name: &str,
         dataset: DatasetId,
-        marked: &Selection,
+        selection: &Selection,
     ) -> Result<PathBuf, Failure> {
         let path = self.named_selection_path(name)?;
-        let text = format!("{:#}\n", selection_json::write(dataset, marked));
+        let text = format!("{:#}\n", selection_json::write(dataset, selection));
         let written = file::write_atomically(&path, &text);
         written.map(|()| path.clone()).map_err(|error| file_failure(&path, "written", &error))
     }
 
-    /// Names of the selections that are kept, in their order.
-    ///
-    /// # Errors
-    /// [`FailureKind::Local`]: the folder cannot be read.
+    /// Sorted.
     pub fn selection_names(&self) -> Result<Vec<String>, Failure> {
         let Some(folder) = self.dir.as_ref().map(|folder| folder.join(SELECTIONS_DIR)) else {
             return Ok(Vec::new());
@@ -83,10 +69,7 @@ impl StateStore {
         Ok(names)
     }
 
-    /// Removes the selection of this name; `false` when there was none.
-    ///
-    /// # Errors
-    /// [`FailureKind::Local`]: the name is none, or the file cannot be removed.
+    /// Returns `false` if there was none.
     pub fn delete_named_selection(&self, name: &str) -> Result<bool, Failure> {
         let path = self.named_selection_path(name)?;
         match fs::remove_file(&path) {
@@ -97,15 +80,15 @@ impl StateStore {
     }
 
     fn named_selection_path(&self, name: &str) -> Result<PathBuf, Failure> {
-        let refused = |reason: &str| {
+        let error = |reason: &str| {
             let sentence = format!("`{name}` cannot name a selection: {reason}");
             Failure::new(FailureKind::Local, sentence)
         };
         let plain = |c: char| c.is_alphanumeric() || "-_ ".contains(c);
         if name.trim().is_empty() || name.len() > 100 || !name.chars().all(plain) {
-            return Err(refused("letters, digits, - and _ can, up to 100"));
+            return Err(error("use up to 100 letters, digits, spaces, - and _"));
         }
-        let folder = self.dir.as_ref().ok_or_else(|| refused("there is no folder for state"))?;
+        let folder = self.dir.as_ref().ok_or_else(|| error("this system has no state folder"))?;
         Ok(folder.join(SELECTIONS_DIR).join(format!("{name}.json")))
     }
 }

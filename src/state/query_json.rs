@@ -1,12 +1,11 @@
-//! How the two halves of a search are spelled in everything that is kept: what ranks, and the
-//! filters, which are spelled as they are sent.
+//! The two parts of a search as JSON: the query that ranks, and the filters as they are sent.
 
 use serde_json::{Value, json};
 
 use tessera_model::{Anchor, AnchorKind, Filter, Fraction, Query, QueryText};
 use tessera_wire::vql;
 
-/// What ranks; nothing for browsing.
+/// Null for browsing.
 pub(super) fn write_query(query: &Query) -> Value {
     match query {
         Query::Browse => Value::Null,
@@ -19,12 +18,10 @@ pub(super) fn write_query(query: &Query) -> Value {
     }
 }
 
-/// Filters, as the service takes them.
 pub(super) fn write_filters(filters: &[Filter]) -> Value {
     serde_json::from_str(&vql::write(filters)).unwrap_or(Value::Null)
 }
 
-/// Reads what ranks.
 pub(super) fn read_query(value: &Value) -> Result<Query, String> {
     if let Some(raw) = value["caption"].as_str() {
         let text = QueryText::new(raw).map_err(|why| format!("`caption`: {}", why.reason))?;
@@ -37,12 +34,11 @@ pub(super) fn read_query(value: &Value) -> Result<Query, String> {
     let Some(media) = value["anchor_media_id"].as_str() else { return Ok(Query::Browse) };
     let kind = value["anchor_type"].as_str().and_then(AnchorKind::parse);
     Ok(Query::Similar(Anchor {
-        media: media.parse().map_err(|_| "`anchor_media_id` is no UUID")?,
+        media: media.parse().map_err(|_| "`anchor_media_id` is not a UUID")?,
         kind: kind.ok_or("`anchor_type` must be MEDIA or UPLOAD")?,
     }))
 }
 
-/// Reads the filters of a field.
 pub(super) fn read_filters(value: &Value, field: &str) -> Result<Vec<Filter>, String> {
     match value {
         Value::Null => Ok(Vec::new()),

@@ -1,7 +1,7 @@
-//! A selection as a file, `tessera.selection/1`: the body of a selective export, with its place
-//! beside it and, in fields that start with `_`, what people want to be told of it.
+//! A selection as a file, `tessera.selection/1`: the body of a selective export, with its dataset and,
+//! in fields that start with `_`, details for display.
 //!
-//! A file without those fields is as good: so a person can write one by hand.
+//! Those fields are optional, so that a file can be written by hand.
 
 use std::collections::BTreeMap;
 
@@ -13,25 +13,25 @@ use tessera_model::{
 };
 use tessera_wire::selection;
 
-/// A selection as a document, `tessera.selection/1`: without the schema and what starts with `_` it is
-/// the body of a selective export.
-pub fn write(dataset: DatasetId, marked: &Selection) -> Value {
-    let totals = marked.totals();
+/// Writes a selection. Without the schema and the fields that start with `_`, it is the body of a
+/// selective export.
+pub fn write(dataset: DatasetId, selection: &Selection) -> Value {
+    let totals = selection.totals();
     json!({
         "schema": "tessera.selection/1",
         "_dataset_id": dataset,
-        "media_selection": selection::write(&marked.items())["media_selection"],
+        "media_selection": selection::write(&selection.items())["media_selection"],
         "_counts": {
             "media": totals.media,
             "clusters": totals.clusters,
             "excluded": totals.excluded,
             "estimated_total": totals.export_rows(),
         },
-        "_marks": marked.ordered_entries().into_iter().map(entry_details).collect::<Vec<_>>(),
+        "_marks": selection.ordered_entries().into_iter().map(entry_details).collect::<Vec<_>>(),
     })
 }
 
-/// What is known of a mark beside what is sent.
+/// Details of an entry that are not sent.
 fn entry_details(mark: &SelectionEntry) -> Value {
     let mut note = json!({
         "name": mark.name.as_str(),
@@ -55,13 +55,9 @@ fn entry_details(mark: &SelectionEntry) -> Value {
     note
 }
 
-/// Reads a document back.
-///
-/// # Errors
-/// It belongs to another dataset, or is no selection; the sentence says where.
 pub(super) fn read(dataset: DatasetId, document: &Value) -> Result<Selection, String> {
     if let Some(other) = dataset_of(document)?.filter(|place| *place != dataset) {
-        return Err(format!("it belongs to the dataset {other}"));
+        return Err(format!("it belongs to dataset {other}"));
     }
     let items = document.get("media_selection").or_else(|| document.get("items"));
     if items.and_then(Value::as_array).is_some_and(Vec::is_empty) {
@@ -76,18 +72,15 @@ pub(super) fn read(dataset: DatasetId, document: &Value) -> Result<Selection, St
     Ok(marks.into_iter().collect())
 }
 
-/// The dataset that a document belongs to, if it says so.
-///
-/// # Errors
-/// What it says is no id.
+/// The dataset that a document names.
 pub(super) fn dataset_of(document: &Value) -> Result<Option<DatasetId>, String> {
-    let said = document.get("_dataset_id").or_else(|| document.get("dataset_id"));
-    let Some(said) = said.filter(|said| !said.is_null()) else { return Ok(None) };
-    let id = said.as_str().and_then(|said| said.parse().ok());
-    id.map(Some).ok_or_else(|| format!("{said} is no id of a dataset"))
+    let value = document.get("_dataset_id").or_else(|| document.get("dataset_id"));
+    let Some(value) = value.filter(|value| !value.is_null()) else { return Ok(None) };
+    let id = value.as_str().and_then(|value| value.parse().ok());
+    id.map(Some).ok_or_else(|| format!("{value} is not a dataset ID"))
 }
 
-/// What the file tells of each mark, with its order.
+/// The details of each entry, with its position.
 struct EntryDetails<'a>(BTreeMap<EntryId, (usize, &'a Value)>);
 
 impl<'a> EntryDetails<'a> {
@@ -101,7 +94,7 @@ impl<'a> EntryDetails<'a> {
         self.0.get(&id).map_or(&Value::Null, |(_, note)| note)
     }
 
-    /// Marks without a note come last.
+    /// Entries without details come last.
     fn order(&self, id: EntryId) -> usize {
         self.0.get(&id).map_or(usize::MAX, |(order, _)| *order)
     }
@@ -194,7 +187,7 @@ mod tests {
         assert_eq!(document["_counts"]["estimated_total"], 87);
         assert_eq!(read(dataset, &document), Ok(marked()));
         let reason = read(DatasetId(Uuid::nil()), &document).unwrap_err();
-        assert!(reason.starts_with("it belongs to the dataset"), "{reason}");
+        assert!(reason.starts_with("it belongs to dataset"), "{reason}");
     }
 
     #[test]
@@ -208,7 +201,7 @@ mod tests {
         assert_eq!(document, selection::write(&marked().items()), "it is the body of the export");
         let read = super::read(dataset, &document).unwrap();
         assert_eq!(read.items(), marked().items());
-        assert_eq!(read.totals().uncounted, 1, "nobody told how large the cluster is");
+        assert_eq!(read.totals().uncounted, 1, "the size of the cluster is unknown");
         let items = json!({ "dataset_id": dataset, "items": document["media_selection"] });
         assert_eq!(super::read(dataset, &items), Ok(read));
         assert!(super::read(DatasetId(Uuid::nil()), &items).is_err());

@@ -1,5 +1,5 @@
-//! The jobs of all copies of the program, read without following them: what is read stays with the
-//! copy that has it. Only what no running copy follows can be forgotten.
+//! The jobs of all instances, without adopting them. Only jobs that no running instance follows can be
+//! removed.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -7,27 +7,23 @@ use super::{StateStore, codec, file_failure, instance_files, read};
 use crate::config::file;
 use tessera_model::{Failure, JobRecord, StateKey, StateValue};
 
-/// A job as some copy of the program wrote it down.
+/// A saved job of some instance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredJob {
-    /// The job.
     pub job: JobRecord,
-    /// Whether a copy that is running follows it.
+    /// Whether a running instance follows it.
     pub is_followed: bool,
 }
 
 impl StateStore {
     /// All jobs, oldest first.
-    ///
-    /// # Errors
-    /// [`FailureKind::Local`](tessera_model::FailureKind::Local): a file cannot be read.
     pub fn jobs(&self) -> Result<Vec<StoredJob>, Failure> {
         let mut all = BTreeMap::<_, StoredJob>::new();
         for path in self.dir.iter().flat_map(|folder| instance_files::list_files(folder)) {
             let held = instance_files::is_locked(&path)
                 .map_err(|error| file_failure(&path, "read", &error))?;
             for job in jobs_in(&path)? {
-                // A kill between writing and removing leaves a job in two files.
+                // A crash between writing and removing leaves a job in two files.
                 let known = all.get(&job.started_at).is_some_and(|known| known.is_followed);
                 all.insert(job.started_at, StoredJob { job, is_followed: held || known });
             }
@@ -35,11 +31,7 @@ impl StateStore {
         Ok(all.into_values().collect())
     }
 
-    /// Forgets the jobs that `forgets` names, and gives how many those were. What a running copy
-    /// follows stays.
-    ///
-    /// # Errors
-    /// [`FailureKind::Local`](tessera_model::FailureKind::Local): a file cannot be read or written.
+    /// Removes the matching jobs that no running instance follows, and returns their number.
     pub fn forget_jobs(&self, forgets: impl Fn(&JobRecord) -> bool) -> Result<usize, Failure> {
         let mut forgotten = 0;
         for path in self.dir.iter().flat_map(|folder| instance_files::list_files(folder)) {

@@ -1,4 +1,4 @@
-//! How saved views are spelled: a list that a person can read, change and give to others.
+//! Saved views as JSON, in a form that can be edited and shared.
 
 use serde_json::{Value, json};
 
@@ -13,8 +13,7 @@ pub fn write(views: &[SavedView]) -> Value {
     json!({ "schema": SCHEMA, "views": views.iter().map(write_view).collect::<Vec<_>>() })
 }
 
-/// Reads a document back. A view that cannot be read is an error: it would be lost when the others
-/// are kept again.
+/// An unreadable view is an error: it would be lost by the next save.
 pub(super) fn read(document: &Value) -> Result<Vec<SavedView>, String> {
     if document["schema"] != SCHEMA {
         return Err(format!("`schema` must be {SCHEMA}"));
@@ -47,10 +46,10 @@ fn read_view(value: &Value) -> Result<SavedView, String> {
     let text = |field: &str| value[field].as_str().map(SafeText::name);
     let level = value["granularity"].as_u64().and_then(|level| u8::try_from(level).ok());
     Ok(SavedView {
-        name: text("name").filter(|name| !name.is_empty()).ok_or("it has no `name`")?,
+        name: text("name").filter(|name| !name.is_empty()).ok_or("`name` is missing")?,
         dataset: match value["dataset_id"].as_str() {
             None => None,
-            Some(id) => Some(id.parse().map_err(|_| "`dataset_id` is no UUID")?),
+            Some(id) => Some(id.parse().map_err(|_| "`dataset_id` is not a UUID")?),
         },
         query: read_query(&value["query"])?,
         filters: read_filters(&value["vql"], "vql")?,

@@ -196,7 +196,7 @@ fn a_bus_that_hangs_costs_three_seconds() {
     let begun = Instant::now();
     let (code, _, err) = outcome(&mut command);
     assert_eq!(code, 2);
-    assert!(err.contains("did not answer within 3 s"), "{err}");
+    assert!(err.contains("did not respond within 3 s"), "{err}");
     assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
 }
 

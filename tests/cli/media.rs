@@ -75,7 +75,7 @@ fn one_source_is_taken_and_anything_else_refused_before_a_request() {
         (vec!["--s3", "b/"], "must begin with s3://"),
         (vec!["--archive", "a.rar"], "must be a .zip, .tar or .tar.gz"),
         (vec!["--server-path", "d"], "must be absolute"),
-        (vec!["--server-path", "/d", "--reindex"], "is sent alone"),
+        (vec!["--server-path", "/d", "--reindex"], "cannot be combined"),
         (vec!["--s3", "s3://b/", "--split", "2"], "--split is for files"),
         (vec!["--dir", folder, "--assume-role", "arn:aws:iam::123456789012:role/x"], "storage"),
         (vec!["--dir", folder, "--spot=on"], "--spot is for hosted"),

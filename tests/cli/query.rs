@@ -89,7 +89,7 @@ fn check_names_every_mistake_by_file_line_and_column() {
     let [first, second] = out.lines().collect::<Vec<_>>()[..] else { panic!("{out}") };
     assert!(first.starts_with(&format!("{file}:2:35: filter 0, labels.value: must")), "{first}");
     assert!(
-        second.starts_with(&format!("{file}:4:2: filter 2: \"label\" is no filter")),
+        second.starts_with(&format!("{file}:4:2: filter 2: \"label\" is not a filter")),
         "{second}"
     );
     assert!(err.contains("2 errors; the service would reject it"), "{err}");

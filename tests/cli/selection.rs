@@ -82,7 +82,7 @@ fn selections_have_names_and_are_files_for_others() {
     assert_eq!(selection(home, &["export", DATASET, file, "--name", "vans"]).0, 0);
     let (code, _, err) = selection(home, &["export", DATASET, file, "--name", "vans"]);
     assert_eq!(code, 1);
-    assert!(err.contains("exists already"), "{err}");
+    assert!(err.contains("already exists"), "{err}");
     let (code, _, err) = selection(home, &["import", DATASET, file]);
     assert_eq!(code, 0, "{err}");
     let (_, out, _) = selection(home, &["export", DATASET, "-"]);
@@ -96,7 +96,7 @@ fn selections_have_names_and_are_files_for_others() {
     assert_eq!(shown(home, &[])["media_selection"], items);
     let (code, _, err) = piped(home, &import, &by_hand.replace(DATASET, &id(1)));
     assert_eq!(code, 8);
-    assert!(err.contains("belongs to the dataset"), "{err}");
+    assert!(err.contains("belongs to dataset"), "{err}");
 
     assert_eq!(selection(home, &["clear", DATASET, "--name", "vans"]).0, 0);
     let (code, _, err) = selection(home, &["show", DATASET, "--name", "vans"]);

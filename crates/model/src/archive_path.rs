@@ -1,33 +1,27 @@
-//! Members of archives: the path that one asks for, refused when it leads out of the folder, hides
-//! something, or means something else on another system.
+//! Validates the paths of archive members, so that extraction stays inside its folder on any system.
 
 use std::path::PathBuf;
 
-/// Longest name of one file or directory, in bytes; leaves room for a number and a suffix.
+/// Leaves room for a number and a suffix.
 pub const MAX_NAME_BYTES: usize = 200;
-/// Longest path, in bytes.
 pub const MAX_PATH_BYTES: usize = 1_024;
-/// Most directories a file may lie below.
 pub const MAX_DEPTH: usize = 32;
-/// Names that are devices on some systems, whatever their extension.
+/// Device names on some systems, with any extension.
 const RESERVED_NAMES: [&str; 4] = ["con", "prn", "aux", "nul"];
 
-/// The path that a member of an archive asks for, when it is safe anywhere: relative, below the
-/// folder, every name plain. Empty for the folder itself.
-///
-/// # Errors
-/// Why the member is passed over.
+/// The path of an archive member if it is safe everywhere: relative, below the folder, plain names
+/// only. Empty for the folder itself. The error is the reason for skipping the member.
 pub fn safe_relative_path(name: &str) -> Result<PathBuf, &'static str> {
     if name.chars().any(char::is_control) {
-        return Err("its name holds control characters");
+        return Err("its name contains control characters");
     }
     if name.starts_with('/') || name.contains('\\') || name.contains(':') {
-        return Err("its name is no plain relative path");
+        return Err("its name is not a plain relative path");
     }
     let mut path = PathBuf::new();
     for part in name.split('/').filter(|part| !matches!(*part, "" | ".")) {
         if part == ".." {
-            return Err("its name leads out of the folder");
+            return Err("its name points outside the folder");
         }
         if part.starts_with('.') || part == "__MACOSX" {
             return Err("hidden");
@@ -44,12 +38,12 @@ pub fn safe_relative_path(name: &str) -> Result<PathBuf, &'static str> {
         path.push(part);
     }
     if path.as_os_str().len() > MAX_PATH_BYTES || path.components().count() > MAX_DEPTH + 1 {
-        return Err("it lies too deep");
+        return Err("its path is too long or too deep");
     }
     Ok(path)
 }
 
-/// Whether some systems take a name for a device.
+/// Whether some systems treat this name as a device.
 pub fn is_reserved(part: &str) -> bool {
     let stem = part.split('.').next().unwrap_or(part).trim_end().to_ascii_lowercase();
     let numbered_port = stem.strip_prefix("com").or(stem.strip_prefix("lpt"));

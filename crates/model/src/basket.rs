@@ -1,23 +1,20 @@
-//! The basket of a dataset: its [`Selection`], changed in whole steps that can be taken back.
+//! The basket of a dataset: its [`Selection`], with undo and redo.
 //!
-//! Rules of marking: a cluster swallows the single marks of its members, and a
-//! member of a marked cluster is left out or taken in again, never marked twice.
+//! Selecting a cluster absorbs the individually selected items in it. Toggling a member of a selected
+//! cluster excludes or includes it; no item is selected twice.
 
 use crate::{
     Cluster, ClusterId, EntryContent, EntryId, MediaId, Preview, Query, SafeText, Search,
     SelectedCluster, Selection, SelectionEntry, selection::PositionedEntry,
 };
 
-/// Steps that can be taken back.
 const MAX_UNDO_STEPS: usize = 200;
 
-/// What each mark becomes; done, it gives the step that undoes it.
+/// The new content of each entry. Applying an edit yields the edit that undoes it.
 type SelectionEdit = Vec<(EntryId, Option<PositionedEntry>)>;
 
-/// What each mark is to become.
 type EditPlan = Vec<(EntryId, Option<SelectionEntry>)>;
 
-/// A selection with its past.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Basket {
     selection: Selection,
@@ -25,31 +22,25 @@ pub struct Basket {
     redo_stack: Vec<SelectionEdit>,
 }
 
-/// What a step did, to be told.
+/// The effect of one step, for the status message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SelectionChange {
-    /// Marks that came.
     pub added: usize,
-    /// Marks that went.
     pub removed: usize,
-    /// Single marks that went because a cluster swallowed them.
+    /// Individually selected items that a newly selected cluster absorbed.
     pub absorbed: usize,
 }
 
-/// What marking a medium came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToggleOutcome {
-    /// It is marked by itself.
     Selected,
-    /// It is not marked any more.
     Deselected,
-    /// It is left out of its marked cluster.
+    /// Excluded from its selected cluster.
     Excluded,
-    /// It is exported with its marked cluster again.
+    /// Part of its selected cluster again.
     Included,
 }
 
-/// The mark of a cluster that `search` found.
 pub fn cluster_entry(cluster: &Cluster, search: &Search) -> SelectionEntry {
     let first = cluster.previews.first();
     SelectionEntry {
@@ -68,7 +59,6 @@ pub fn cluster_entry(cluster: &Cluster, search: &Search) -> SelectionEntry {
     }
 }
 
-/// The mark of a medium that `search` showed in `cluster`.
 pub fn media_item_entry(preview: &Preview, cluster: &Cluster, search: &Search) -> SelectionEntry {
     SelectionEntry {
         name: preview.file_name.clone(),
@@ -79,17 +69,15 @@ pub fn media_item_entry(preview: &Preview, cluster: &Cluster, search: &Search) -
 }
 
 impl Basket {
-    /// A basket without a past.
     pub fn new(selection: Selection) -> Self {
         Self { selection, ..Self::default() }
     }
 
-    /// What is marked.
     pub fn selection(&self) -> &Selection {
         &self.selection
     }
 
-    /// Marks clusters that are not marked yet, with their single marks swallowed.
+    /// Selects clusters that are not selected yet, absorbing individually selected members.
     pub fn select(
         &mut self,
         clusters: impl IntoIterator<Item = SelectionEntry>,
@@ -99,7 +87,7 @@ impl Basket {
         change
     }
 
-    /// As [`Basket::mark`], as a part of the step before.
+    /// Like [`Basket::select`], but merged into the last undo step.
     pub fn select_in_last_step(
         &mut self,
         clusters: impl IntoIterator<Item = SelectionEntry>,
@@ -117,7 +105,7 @@ impl Basket {
         change
     }
 
-    /// Marks those clusters that are not marked, and takes the marks of the others away.
+    /// Selects the clusters that are not selected and deselects the others.
     pub fn invert(
         &mut self,
         clusters: impl IntoIterator<Item = SelectionEntry>,
@@ -127,7 +115,7 @@ impl Basket {
         change
     }
 
-    /// What marking these clusters changes; marked ones lose their mark when `inverted`.
+    /// The edits for these clusters. With `inverted`, selected clusters are deselected.
     fn plan(
         &self,
         clusters: impl IntoIterator<Item = SelectionEntry>,
@@ -135,8 +123,8 @@ impl Basket {
     ) -> (EditPlan, SelectionChange) {
         let mut plan = EditPlan::new();
         let mut change = SelectionChange::default();
-        for mark in clusters {
-            let id = mark.id();
+        for entry in clusters {
+            let id = entry.id();
             match (self.selection.get(id).is_some(), inverted) {
                 (true, false) => {}
                 (true, true) => {
@@ -144,68 +132,68 @@ impl Basket {
                     plan.push((id, None));
                 }
                 (false, _) => {
-                    let singles = mark.cluster().map(|cluster| self.selection.singles_of(cluster));
-                    let singles = singles.unwrap_or_default();
-                    change.absorbed += singles.len();
+                    let absorbed =
+                        entry.cluster().map(|cluster| self.selection.media_items_of(cluster));
+                    let absorbed = absorbed.unwrap_or_default();
+                    change.absorbed += absorbed.len();
                     change.added += 1;
-                    plan.extend(singles.into_iter().map(|id| (id, None)));
-                    plan.push((id, Some(mark)));
+                    plan.extend(absorbed.into_iter().map(|id| (id, None)));
+                    plan.push((id, Some(entry)));
                 }
             }
         }
         (plan, change)
     }
 
-    /// Marks a medium or takes its mark away; inside a marked cluster leaves it out or takes it
-    /// in again.
-    pub fn toggle_media_item(&mut self, mark: SelectionEntry) -> ToggleOutcome {
-        let EntryContent::MediaItem(medium, within) = mark.content else {
-            self.invert([mark]);
+    /// Selects or deselects an item. Inside a selected cluster, excludes or includes it.
+    pub fn toggle_media_item(&mut self, entry: SelectionEntry) -> ToggleOutcome {
+        let EntryContent::MediaItem(medium, within) = entry.content else {
+            self.invert([entry]);
             return ToggleOutcome::Selected;
         };
         let own = within.filter(|id| self.selection.cluster(*id).is_some());
         if let Some(holder) = own.or_else(|| self.selection.cluster_containing(medium)) {
             return self.toggle_member(holder, medium);
         }
-        let id = mark.id();
-        let marked = self.selection.get(id).is_some();
-        self.apply_plan(vec![(id, (!marked).then_some(mark))]);
-        if marked { ToggleOutcome::Deselected } else { ToggleOutcome::Selected }
+        let id = entry.id();
+        let selected = self.selection.get(id).is_some();
+        self.apply_plan(vec![(id, (!selected).then_some(entry))]);
+        if selected { ToggleOutcome::Deselected } else { ToggleOutcome::Selected }
     }
 
     fn toggle_member(&mut self, holder: ClusterId, medium: MediaId) -> ToggleOutcome {
         let id = EntryId::Cluster(holder);
-        let mut mark = self.selection.get(id).cloned();
+        let mut entry = self.selection.get(id).cloned();
         let mut excluded = false;
-        if let Some(EntryContent::Cluster(cluster)) = mark.as_mut().map(|mark| &mut mark.content) {
+        if let Some(EntryContent::Cluster(cluster)) = entry.as_mut().map(|entry| &mut entry.content)
+        {
             cluster.previewed.insert(medium);
             excluded = cluster.excluded.insert(medium);
             if !excluded {
                 cluster.excluded.remove(&medium);
             }
         }
-        self.apply_plan(vec![(id, mark)]);
+        self.apply_plan(vec![(id, entry)]);
         if excluded { ToggleOutcome::Excluded } else { ToggleOutcome::Included }
     }
 
-    /// Takes marks away.
-    pub fn remove(&mut self, marks: impl IntoIterator<Item = EntryId>) -> usize {
-        let marks = marks.into_iter().filter(|id| self.selection.get(*id).is_some());
-        let plan: EditPlan = marks.map(|id| (id, None)).collect();
+    pub fn remove(&mut self, entries: impl IntoIterator<Item = EntryId>) -> usize {
+        let entries = entries.into_iter().filter(|id| self.selection.get(*id).is_some());
+        let plan: EditPlan = entries.map(|id| (id, None)).collect();
         let removed = plan.len();
         self.apply_plan(plan);
         removed
     }
 
-    /// Puts another selection in the place of this one.
+    /// Replaces the whole selection, in one undo step.
     pub fn replace(&mut self, selection: &Selection) {
-        let gone = self.selection.ordered_entries().into_iter().map(|mark| (mark.id(), None));
+        let gone = self.selection.ordered_entries().into_iter().map(|entry| (entry.id(), None));
         let come =
-            selection.ordered_entries().into_iter().map(|mark| (mark.id(), Some(mark.clone())));
+            selection.ordered_entries().into_iter().map(|entry| (entry.id(), Some(entry.clone())));
         self.apply_plan(gone.chain(come).collect());
     }
 
-    /// Takes the last step back. `false`: there is none.
+    /// Returns `false` if there is nothing to undo.
     pub fn undo(&mut self) -> bool {
         let Some(step) = self.undo_stack.pop() else { return false };
         let back = self.apply_edit(step);
@@ -213,7 +201,7 @@ impl Basket {
         true
     }
 
-    /// Does the step again that was taken back last. `false`: there is none.
+    /// Returns `false` if there is nothing to redo.
     pub fn redo(&mut self) -> bool {
         let Some(step) = self.redo_stack.pop() else { return false };
         let back = self.apply_edit(step);
@@ -221,26 +209,27 @@ impl Basket {
         true
     }
 
-    /// Whether a step can be taken back.
     pub fn can_undo(&self) -> bool {
         !self.undo_stack.is_empty()
     }
 
-    /// Whether a step can be done again.
     pub fn can_redo(&self) -> bool {
         !self.redo_stack.is_empty()
     }
 
-    /// The dataset was clustered anew: every cluster is in doubt, also those that undo would
-    /// bring back. Returns how many of the marked ones are.
+    /// Marks every cluster as stale after a recluster, including those in the undo history. Returns the
+    /// number of stale entries.
     pub fn mark_stale(&mut self) -> usize {
         self.selection.mark_stale();
         let steps = self.undo_stack.iter_mut().chain(&mut self.redo_stack);
-        steps.flatten().filter_map(|(_, mark)| mark.as_mut()).for_each(|(_, mark)| mark.expire());
+        steps
+            .flatten()
+            .filter_map(|(_, entry)| entry.as_mut())
+            .for_each(|(_, entry)| entry.mark_stale());
         self.selection.totals().stale
     }
 
-    /// These clusters were just told by the service. Returns how many marks were in doubt.
+    /// Clears the stale flag of clusters that the service just returned. Returns how many were stale.
     pub fn confirm_clusters(&mut self, clusters: &[Cluster]) -> usize {
         self.selection.confirm_clusters(clusters)
     }
@@ -258,21 +247,21 @@ impl Basket {
         }
     }
 
-    /// A plan with the places of its marks: their own, or after all others.
+    /// Keeps the position of existing entries and appends new ones.
     fn with_positions(&self, plan: EditPlan) -> SelectionEdit {
-        let mut end = self.selection.end();
+        let mut end = self.selection.next_position();
         let mut place = |id| {
-            self.selection.place(id).unwrap_or_else(|| {
+            self.selection.position_of(id).unwrap_or_else(|| {
                 end += 1;
                 end - 1
             })
         };
-        plan.into_iter().map(|(id, mark)| (id, mark.map(|mark| (place(id), mark)))).collect()
+        plan.into_iter().map(|(id, entry)| (id, entry.map(|entry| (place(id), entry)))).collect()
     }
 
-    /// Does a step, and gives back the step that undoes it.
+    /// Applies an edit and returns the edit that undoes it.
     fn apply_edit(&mut self, step: SelectionEdit) -> SelectionEdit {
-        let mut set = |(id, mark)| (id, self.selection.set(id, mark));
+        let mut set = |(id, entry)| (id, self.selection.replace_entry(id, entry));
         let mut back: SelectionEdit = step.into_iter().map(&mut set).collect();
         back.reverse();
         back

@@ -1,36 +1,30 @@
-//! Clusters, their previews, and what a relevance score means to a person.
+//! Clusters, their previews, and relevance scores.
 
 use crate::{ClusterId, EntityType, Link, MediaId, Region, SafeText, TagId};
 
-/// A group of media that belong together, with up to nine of them to look at.
+/// A group of similar media items, with up to nine previews.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cluster {
-    /// Identifier; valid for the granularity it was found at.
+    /// Valid only at the granularity it was found at.
     pub id: ClusterId,
-    /// What its members are.
     pub entity: EntityType,
-    /// Number of images; `None` when the service did not count (-1) or did not say.
+    /// `None` when the service did not count (-1) or did not send it.
     pub n_images: Option<u64>,
-    /// Number of objects.
     pub n_objects: Option<u64>,
-    /// Number of videos.
     pub n_videos: Option<u64>,
-    /// The clustering threshold: text by the interface, never parsed.
+    /// Free text by the interface, never parsed.
     pub similarity_threshold: Option<SafeText>,
-    /// The score of its best member, if the search ranks.
+    /// The score of the best member, if the search ranks.
     pub relevance: Option<Relevance>,
-    /// Members to look at, best first.
+    /// Best first.
     pub previews: Vec<Preview>,
-    /// Labels its members carry.
     pub labels: Vec<SafeText>,
-    /// User tags its members carry.
     pub tags: Vec<Tag>,
-    /// Captions its members carry.
     pub captions: Vec<SafeText>,
 }
 
 impl Cluster {
-    /// How many media it holds, by whatever was counted.
+    /// The number of members, from the counts that exist.
     pub fn size(&self) -> Option<u64> {
         let counts = match self.entity {
             EntityType::Objects => [self.n_objects, None],
@@ -40,67 +34,55 @@ impl Cluster {
     }
 }
 
-/// A tag that people gave to media.
+/// A user tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tag {
-    /// What filters name it by, if the service says so.
+    /// The identifier used in filters, if the service sends it.
     pub id: Option<TagId>,
-    /// What people call it.
     pub name: SafeText,
 }
 
 /// One member of a cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preview {
-    /// Identifier, usable as anchor and in exports.
     pub media: MediaId,
-    /// The kind as given, for example `IMAGE`.
+    /// As received, for example `IMAGE`.
     pub kind: SafeText,
-    /// The original picture.
     pub original: Option<Link>,
-    /// The small picture.
     pub thumbnail: Option<Link>,
-    /// Caption, if it has one.
     pub caption: Option<SafeText>,
-    /// Name of the file.
     pub file_name: SafeText,
-    /// The part of the picture that matched, if the service says so.
+    /// The part of the picture that matched, if the service sends it.
     pub region: Option<Region>,
-    /// Its own score.
     pub relevance: Option<Relevance>,
-    /// Size of the original in pixels (width, height).
+    /// Width and height of the original in pixels.
     pub dimensions: Option<(u32, u32)>,
 }
 
-/// What a score measures. Only a known kind has a direction and bands.
+/// What a score measures. Only known kinds have a direction and bands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScoreKind {
-    /// `cosine_distance`: lower is closer.
+    /// Lower is closer.
     CosineDistance,
-    /// Anything else: shown as a number, never interpreted.
+    /// Shown as a number, never interpreted.
     Other(SafeText),
 }
 
-/// A score with its kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Relevance {
-    /// The number as given; finite.
     pub score: f64,
-    /// What it measures.
     pub kind: ScoreKind,
 }
 
-/// What the numbers of a cosine distance mean: pictures and captions have bands of their own.
+/// How to read a cosine distance: image and caption searches have different bands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScoreScale {
-    /// Pictures compared with a picture.
     Visual,
-    /// Captions compared with a text.
     Caption,
 }
 
 impl ScoreScale {
-    /// How to read the scores, in a line.
+    /// A one-line explanation of the scores.
     pub fn legend(self) -> &'static str {
         match self {
             Self::Visual => "lower is closer: same 0 · high ≤.30 · related · loose ≥.50",
@@ -112,22 +94,15 @@ impl ScoreScale {
 /// A score in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RelevanceBand {
-    /// A caption that says it: below 0.4.
     Strong,
-    /// A caption that says part of it: 0.4-0.6.
     Partial,
-    /// The same picture, or nearly.
     Same,
-    /// Highly similar: the interface names 0.1-0.3.
     High,
-    /// Between what the interface calls high and loose.
     Related,
-    /// Loosely related: 0.5 and above.
     Loose,
 }
 
 impl RelevanceBand {
-    /// The word shown beside the number.
     pub fn label(self) -> &'static str {
         match self {
             Self::Strong => "strong",
@@ -139,7 +114,7 @@ impl RelevanceBand {
         }
     }
 
-    /// How many of four marks are filled: the nearer, the more.
+    /// How many of four dots are filled.
     pub fn strength(self) -> usize {
         match self {
             Self::Same | Self::Strong => 4,
@@ -151,8 +126,7 @@ impl RelevanceBand {
 }
 
 impl Relevance {
-    /// The band of a score (rules: interface, `GET /api/v1/explore`; caption search parameters).
-    /// `None` where the direction is unknown.
+    /// The band of a score, by the bounds that the interface names. `None` where the direction is unknown.
     pub fn band(&self, scale: ScoreScale) -> Option<RelevanceBand> {
         if self.kind != ScoreKind::CosineDistance {
             return None;

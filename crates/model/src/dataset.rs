@@ -1,59 +1,53 @@
-//! A dataset, its status, and the one table of who may do what when.
+//! A dataset, its status, and which operations each status allows.
 //!
-//! The rules 1-4 of the interface document live in [`Status::allows`] alone: the local deployment
-//! answers 409 by it and the terminal interface greys out a key by it, with the same reason.
+//! [`Status::allows`] is the only implementation of these rules: the local deployment answers 409
+//! by it, and the terminal interface disables actions by it.
 
 use crate::{DatasetId, SafeText};
 
-/// Where a dataset stands (`status_new`). The wire spells these with spaces.
+/// The `status_new` of a dataset.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
     /// Everything is allowed except a reindex.
     Ready,
-    /// Media were added and are visible, but the dataset is not re-clustered.
+    /// Media were added and are visible, but not clustered yet.
     PartialIndex,
     /// Media are being added, or a reindex is about to start.
     ReadOnly,
     /// The clusters are being computed.
     Indexing,
-    /// The last operation ended badly.
+    /// The last operation failed.
     Error,
-    /// A word this program does not know: treated as busy, shown as it came.
+    /// An unknown status: treated as busy, shown as received.
     Other(SafeText),
 }
 
-/// What a person or a program may ask of a dataset.
+/// An operation that depends on the status of a dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// Read the record and browse clusters without a query.
     Read,
     /// Search by caption or query language.
     TextSearch,
     /// Register a query image, or explore with an anchor.
     VisualSearch,
-    /// Start an export of any kind.
     Export,
-    /// Add media.
     AddMedia,
-    /// Re-cluster.
     Reindex,
 }
 
-/// The answer of the table for one status and one operation.
+/// Whether a status allows an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permission {
-    /// Allowed by the interface document.
     Allowed,
-    /// No rule is given: send it and let the answer decide.
+    /// The interface names no rule: send the request and let the service decide.
     Unspecified,
-    /// The status is unknown: ask the person first.
+    /// The status is unknown: ask the user first.
     Confirm,
-    /// Refused, with the reason and what would help.
+    /// Refused, with the reason and the way out.
     Denied(&'static str),
 }
 
 impl Permission {
-    /// Why not, if it is refused.
     pub fn denial_reason(self) -> Option<&'static str> {
         match self {
             Self::Denied(reason) => Some(reason),
@@ -63,7 +57,7 @@ impl Permission {
 }
 
 impl Operation {
-    /// The word for it on screen.
+    /// The name on screen.
     pub fn label(self) -> &'static str {
         match self {
             Self::Read => "browse",
@@ -75,7 +69,7 @@ impl Operation {
         }
     }
 
-    /// The term for it in the refusals of a service.
+    /// The name in the service's error messages.
     pub fn code(self) -> &'static str {
         match self {
             Self::Read => "explore",
@@ -89,7 +83,7 @@ impl Operation {
 }
 
 impl Status {
-    /// Reads a status as services spell it: any case, spaces or underscores.
+    /// Parses a status in any case, with spaces or underscores.
     pub fn parse(raw: &str) -> Self {
         match raw.trim().to_uppercase().replace('_', " ").as_str() {
             "READY" => Self::Ready,
@@ -101,7 +95,7 @@ impl Status {
         }
     }
 
-    /// Reads the legacy field `status`, used only where `status_new` is missing.
+    /// Parses the legacy `status` field, used only where `status_new` is missing.
     pub fn parse_legacy(raw: &str) -> Self {
         match raw.trim().to_uppercase().replace('_', " ").as_str() {
             "UPDATING" => Self::ReadOnly,
@@ -110,7 +104,7 @@ impl Status {
         }
     }
 
-    /// The word on the wire and on screen.
+    /// The spelling on the wire and on screen.
     pub fn word(&self) -> &str {
         match self {
             Self::Ready => "READY",
@@ -122,12 +116,12 @@ impl Status {
         }
     }
 
-    /// Whether the status is expected to change by itself, so that watching it makes sense.
+    /// Whether the status changes without a further request, so that polling it makes sense.
     pub fn is_busy(&self) -> bool {
         matches!(self, Self::ReadOnly | Self::Indexing | Self::Other(_))
     }
 
-    /// The gate table: rules 1-4 of the interface document, `States and transitions`.
+    /// The rules of the interface document, "States and transitions".
     pub fn allows(&self, operation: Operation) -> Permission {
         use Operation as Op;
         match (operation, self) {
@@ -150,49 +144,41 @@ impl Status {
     }
 }
 
-/// One dataset record. Counts and progress are absent when the service does not tell them.
+/// A dataset record. Counts and progress are absent when the service does not send them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dataset {
-    /// Identifier in every path.
     pub id: DatasetId,
-    /// Name for people.
     pub name: SafeText,
-    /// The current status; from the legacy field when the service sends nothing newer.
     pub status: Status,
-    /// Whether `status` had to be read from the legacy field.
+    /// Whether `status` was read from the legacy field.
     pub status_is_legacy: bool,
-    /// The legacy field as it came: shown, and no rule reads it.
+    /// The legacy field as received; no rule reads it.
     pub legacy_status: Option<SafeText>,
-    /// Percent done of the running operation, 0-100.
+    /// Percent, 0-100.
     pub progress: Option<u8>,
-    /// Owner, as given.
     pub owner: Option<SafeText>,
-    /// Creation time as given: the service names no zone, so none is invented.
+    /// As received: the service sends no time zone.
     pub created_at: Option<SafeText>,
-    /// Number of images, when told.
     pub n_images: Option<u64>,
-    /// Number of videos, when told.
     pub n_videos: Option<u64>,
-    /// Number of objects, when told.
     pub n_objects: Option<u64>,
-    /// Why it is in ERROR, when told.
+    /// Why the dataset is in ERROR.
     pub error: Option<SafeText>,
 }
 
 impl Dataset {
-    /// Whether its media may have been put into other clusters since `then`: it has become READY,
-    /// or it holds another number of images. Adding media alone groups nothing anew.
-    pub fn is_reclustered_since(&self, then: &Self) -> bool {
+    /// Whether the clusters may have changed since `then`: the dataset became READY, or its number of
+    /// images changed while READY. Adding media alone does not change clusters.
+    pub fn is_reclustered_since(&self, earlier: &Self) -> bool {
         self.status == Status::Ready
-            && (then.status != Status::Ready || self.n_images != then.n_images)
+            && (earlier.status != Status::Ready || self.n_images != earlier.n_images)
     }
 }
 
-/// One field of a dataset record as the service sent it, whether this program knows it or not.
+/// One field of a dataset record as the service sent it, known or unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordField {
-    /// Its name on the wire.
     pub name: SafeText,
-    /// Its value: text as it is, anything else as JSON.
+    /// Text as it is, anything else as JSON.
     pub value: SafeText,
 }

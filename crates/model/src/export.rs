@@ -1,21 +1,17 @@
-//! Exports: what is asked for, what the service says of it, and when it is over.
+//! Exports: their options, their state, and the resulting archives.
 
 use std::{fmt, path::PathBuf};
 
 use crate::{ExportTaskId, Link, SafeText, inspection::NameSample};
 
-/// The format of the metadata file in the archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum ExportFormat {
-    /// `metadata.json`.
     Json,
-    /// `metadata.parquet`.
     #[default]
     Parquet,
 }
 
 impl ExportFormat {
-    /// The word on the wire and on screen.
     pub fn word(self) -> &'static str {
         match self {
             Self::Json => "json",
@@ -23,7 +19,6 @@ impl ExportFormat {
         }
     }
 
-    /// Reads the wire's word, any case.
     pub fn parse(raw: &str) -> Option<Self> {
         match raw.trim().to_lowercase().as_str() {
             "json" => Some(Self::Json),
@@ -33,24 +28,20 @@ impl ExportFormat {
     }
 }
 
-/// What is to be exported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExportSpec {
-    /// Name of the ZIP: one safe component ending in `.zip`.
     pub file_name: ArchiveName,
-    /// Format of the metadata.
     pub format: ExportFormat,
-    /// Whether the pictures come along.
     pub include_images: bool,
 }
 
-/// The name of an archive: a single file name that is safe to create, ending in `.zip`.
+/// The name of an archive: one file name that is safe to create, ending in `.zip`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ArchiveName(String);
 
 impl ArchiveName {
-    /// Makes a safe name of whatever is given: the last path component, without control or
-    /// reserved characters, leading dots or dashes, at most 200 bytes.
+    /// Sanitizes a name: the last path component, without control and reserved characters or leading dots
+    /// and dashes, at most 200 bytes.
     pub fn new(raw: &str) -> Self {
         let base = raw.rsplit(['/', '\\']).next().unwrap_or_default();
         let mut stem: String = base
@@ -70,7 +61,6 @@ impl ArchiveName {
         Self(format!("{stem}.zip"))
     }
 
-    /// The name.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -82,19 +72,19 @@ impl fmt::Debug for ArchiveName {
     }
 }
 
-/// Where an export stands, as the service tells it.
+/// The state of an export, as the service reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExportState {
-    /// Not over: the word as it came, or empty when the service gave none.
+    /// The status as received; empty when the service sent none.
     Running(SafeText),
-    /// The archive can be fetched once a link is there.
+    /// The archive can be downloaded once there is a link.
     Completed,
-    /// Over, without an archive: FAILED, REJECTED or CANCELLED, as it came.
+    /// FAILED, REJECTED or CANCELLED, as received.
     Failed(SafeText),
 }
 
 impl ExportState {
-    /// Reads a status word. An unknown word means the work goes on.
+    /// Parses a status. Unknown words count as running.
     pub fn parse(raw: &str) -> Self {
         match raw.trim().to_uppercase().as_str() {
             "COMPLETED" => Self::Completed,
@@ -105,7 +95,6 @@ impl ExportState {
         }
     }
 
-    /// The word on screen.
     pub fn word(&self) -> &str {
         match self {
             Self::Running(word) if word.is_empty() => "PENDING",
@@ -115,45 +104,37 @@ impl ExportState {
     }
 }
 
-/// One answer about an export.
+/// A response about an export.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExportTask {
-    /// Identifier to poll with.
     pub id: ExportTaskId,
-    /// Where it stands.
     pub state: ExportState,
-    /// Percent done, where the service tells it.
+    /// Percent.
     pub progress: Option<u8>,
-    /// A time-limited link to the archive; present with COMPLETED.
+    /// A time-limited link to the archive; present when completed.
     pub download: Option<Link>,
-    /// Words of the service about the result.
     pub message: Option<SafeText>,
 }
 
-/// What a finished download holds.
+/// A verified archive on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Archive {
-    /// Where it is.
     pub path: PathBuf,
-    /// Its size in bytes.
     pub bytes: u64,
     /// Entries whose checksums were verified.
     pub entries: usize,
-    /// How many of them are pictures below `images/`.
+    /// Entries below `images/`.
     pub images: usize,
 }
 
-/// What came out of an archive.
+/// The result of extracting an archive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extraction {
-    /// The folder that everything lies below.
     pub folder: PathBuf,
-    /// Files written.
     pub files: u64,
-    /// Bytes written.
     pub bytes: u64,
-    /// Entries that were refused, each with the reason.
+    /// Entries that were skipped, each with the reason.
     pub rejected_entries: NameSample,
-    /// The file that joins rows and pictures, if it was asked for.
+    /// The file that joins metadata rows and pictures, if requested.
     pub index_file: Option<PathBuf>,
 }

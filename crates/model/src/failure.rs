@@ -1,58 +1,52 @@
-//! What went wrong, as a value: a kind the program can act on, a sentence for people, what to
-//! do about it, and the service's own words.
+//! A failed request as data: a kind the program acts on, a message, and a remedy.
 
 use std::fmt;
 
 use crate::SafeText;
 
-/// The kind decides what happens next: retry, login, refresh, or give up.
+/// Decides what happens next: retry, log in, refresh, or give up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
-    /// No connection could be made; nothing was sent.
+    /// No connection; nothing was sent.
     Unreachable,
-    /// Something was sent and no answer came: a write may or may not have happened.
+    /// The request was sent, but no response arrived: a write may have taken effect.
     NoResponse,
-    /// The service said it is broken or overloaded (5xx).
+    /// 5xx.
     Server,
-    /// The service asks to wait (429).
+    /// 429.
     RateLimited,
-    /// The credentials were refused (401).
+    /// 401.
     Unauthorized,
-    /// The credentials are fine, the permission is missing (403).
+    /// 403.
     Forbidden,
-    /// It does not exist, or the caller may not know that it does (404).
+    /// 404.
     NotFound,
-    /// The state of the dataset forbids it (409).
+    /// The status of the dataset forbids it (409).
     Conflict,
-    /// The request was refused as invalid (400, 413, 415, 422).
+    /// 400, 413, 415, 422.
     Invalid,
-    /// The answer could not be understood.
+    /// The response could not be parsed.
     Unexpected,
-    /// This machine: disk, permissions, a file that is no image.
+    /// This machine: disk, permissions, an unreadable file.
     Local,
 }
 
-/// A failure, ready to be shown and to be acted on.
+/// A failure, ready to be shown and acted on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// What happens next depends on it.
     pub kind: FailureKind,
-    /// What went wrong and where, in our words; printable.
     pub message: SafeText,
-    /// What to do about it; printable.
     pub remedy: Option<SafeText>,
-    /// The service's own words.
+    /// The service's own message.
     pub detail: Option<SafeText>,
-    /// What the service's own words mean, in a word for programs, where they are known ones.
+    /// A machine-readable code for known messages of the service.
     pub code: Option<&'static str>,
-    /// The HTTP status, when the service answered.
     pub status: Option<u16>,
     /// The request that failed: `GET /api/v1/datasets`.
     pub request: Option<SafeText>,
 }
 
 impl Failure {
-    /// A failure with a sentence for people.
     pub fn new(kind: FailureKind, sentence: impl AsRef<str>) -> Self {
         Self {
             kind,
@@ -65,31 +59,27 @@ impl Failure {
         }
     }
 
-    /// Work on a thread of its own that ended in a panic.
+    /// A worker thread panicked.
     pub fn internal_error() -> Self {
-        Self::new(FailureKind::Local, "this met a fault of the program itself")
-            .with_remedy("Please report it")
+        Self::new(FailureKind::Local, "internal error").with_remedy("Please report this bug")
     }
 
-    /// Adds what to do about it.
     pub fn with_remedy(mut self, remedy: impl AsRef<str>) -> Self {
         self.remedy = Some(SafeText::detail(remedy.as_ref()));
         self
     }
 
-    /// Adds the service's own words.
     pub fn with_detail(mut self, detail: Option<SafeText>) -> Self {
-        self.detail = detail.filter(|words| !words.is_empty());
+        self.detail = detail.filter(|detail| !detail.is_empty());
         self
     }
 
-    /// Whether a change that was asked for may have been made all the same: no answer came, or the
-    /// service broke over it.
+    /// Whether a write may have taken effect although the request failed.
     pub fn may_have_taken_effect(&self) -> bool {
         matches!(self.kind, FailureKind::NoResponse | FailureKind::Server)
     }
 
-    /// Whether the link to the service is what failed, so that trying again later may help.
+    /// Whether the connection failed, so that a later retry may succeed.
     pub fn is_connection_failure(&self) -> bool {
         matches!(
             self.kind,
@@ -105,7 +95,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.message)?;
         if let Some(detail) = &self.detail {
-            write!(f, " (the service says: {detail})")?;
+            write!(f, " (service: {detail})")?;
         }
         if let Some(remedy) = &self.remedy {
             write!(f, ". {remedy}")?;

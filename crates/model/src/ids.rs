@@ -1,5 +1,5 @@
-//! Identifiers, parsed once at the edge. Each is a UUID by the interface document, so a path
-//! built from one can never carry `../`, a query or another host.
+//! Identifiers, parsed once at the boundary. Each is a UUID, so a path built from one cannot contain
+//! `../`, a query or another host.
 
 use std::{fmt, str::FromStr};
 
@@ -14,7 +14,7 @@ macro_rules! id {
         pub struct $name(pub Uuid);
 
         impl $name {
-            /// The first eight hexadecimal digits: enough to tell two rows apart on screen.
+            /// The first eight hexadecimal digits, for display.
             pub fn short(self) -> String {
                 self.0.simple().to_string()[..8].to_owned()
             }
@@ -42,23 +42,8 @@ macro_rules! id {
     };
 }
 
-id!(
-    /// Names a dataset in every path of the interface.
-    DatasetId
-);
-id!(
-    /// Names a cluster of one dataset at one granularity; dead after a reindex.
-    ClusterId
-);
-id!(
-    /// Names an image or video; usable as an anchor and in exports.
-    MediaId
-);
-id!(
-    /// Names a running or finished export (`export_task_id`).
-    ExportTaskId
-);
-id!(
-    /// Names a tag that people give to media.
-    TagId
-);
+id!(DatasetId);
+id!(ClusterId);
+id!(MediaId);
+id!(ExportTaskId);
+id!(TagId);

@@ -1,43 +1,36 @@
-//! Adding media: where they come from, what is asked of the service, and what a look at them before
-//! anything is sent has found.
+//! Additions of media: their source, their options, and the local check before anything is sent.
 
 use std::path::PathBuf;
 
 use crate::{SafeText, vql::InvalidField};
 
-/// Where media come from: exactly one of these (rule: interface, `POST add_media`).
+/// The source of an addition; a request has exactly one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MediaSource {
     /// A folder in object storage, or a manifest that lists media.
     Storage(String),
-    /// Files of this machine, and folders with all that is below them.
+    /// Local files and folders, recursively.
     Files(Vec<PathBuf>),
-    /// An archive of this machine.
     Archive(PathBuf),
     /// A folder that the pipeline of an on-premises deployment can read.
     ServerPath(String),
 }
 
-/// What an address in object storage names, by its end.
+/// The kind of an object storage address, by its last component.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StorageKind {
-    /// All media below it.
     Folder,
-    /// A list of media.
     Manifest,
-    /// One object that is no manifest by its name: to be questioned, not refused.
+    /// A single object that does not look like a manifest: worth a warning, not an error.
     Object,
 }
 
 impl StorageKind {
-    /// Reads an address as `s3://bucket/path`.
-    ///
-    /// # Errors
-    /// It begins otherwise, or names no bucket.
+    /// Parses `s3://bucket/path`.
     pub fn parse(uri: &str) -> Result<Self, InvalidField> {
         let wrong = |reason: &str| InvalidField { field: "s3_uri", reason: reason.to_owned() };
-        let place = uri.strip_prefix("s3://").ok_or_else(|| wrong("must begin with s3://"))?;
-        let (bucket, path) = place.split_once('/').unwrap_or((place, ""));
+        let address = uri.strip_prefix("s3://").ok_or_else(|| wrong("must begin with s3://"))?;
+        let (bucket, path) = address.split_once('/').unwrap_or((address, ""));
         if bucket.trim().is_empty() {
             return Err(wrong("must name a bucket: s3://bucket/folder/"));
         }
@@ -50,34 +43,30 @@ impl StorageKind {
     }
 }
 
-/// Endings of the archives that the interface names.
+/// The archive formats that the interface names.
 const ARCHIVE_SUFFIXES: [&str; 3] = [".zip", ".tar", ".tar.gz"];
-/// An ending that means `.tar.gz` to people, and perhaps to the service.
+/// A common short form of `.tar.gz` that the service may not know.
 pub const TGZ_SUFFIX: &str = ".tgz";
 
 /// An addition of media.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MediaAddition {
-    /// Where they come from.
     pub source: MediaSource,
-    /// Whether the dataset is clustered anew at once; else it rests in PARTIAL INDEX.
+    /// Recluster right after adding; otherwise the dataset stays in PARTIAL INDEX.
     pub auto_reindex: bool,
-    /// The role to assume for storage of another account: an ARN.
+    /// The ARN of a role to assume for another account's storage.
     pub assume_role: Option<String>,
-    /// Videos to make room for, instead of the computed number.
+    /// Capacity to reserve, instead of the computed number.
     pub batch_videos: Option<u64>,
-    /// Images to make room for.
     pub batch_images: Option<u64>,
-    /// Objects to make room for.
     pub batch_objects: Option<u64>,
-    /// Whether spot instances may do it; hosted deployments only.
+    /// Whether spot instances may be used; hosted deployments only.
     pub spot: Option<bool>,
-    /// Whether it is sent although the status of the dataset forbids it.
+    /// Send it although the status of the dataset forbids it.
     pub force: bool,
 }
 
 impl MediaAddition {
-    /// An addition of media without any wish beside.
     pub fn new(source: MediaSource) -> Self {
         Self {
             source,
@@ -91,10 +80,7 @@ impl MediaAddition {
         }
     }
 
-    /// Whether it may be sent.
-    ///
-    /// # Errors
-    /// The field that is wrong, as the wire names it, and why.
+    /// Checks the rules of the interface. The error names the field as the wire does.
     pub fn validate(&self) -> Result<(), InvalidField> {
         let wrong = |field, reason: &str| Err(InvalidField { field, reason: reason.to_owned() });
         match &self.source {
@@ -115,13 +101,13 @@ impl MediaAddition {
                 return wrong("path", "must be absolute, as the pipeline sees it");
             }
             MediaSource::ServerPath(_) if self.has_options() => {
-                return wrong("path", "is sent alone: no reindex, role, counts or spot with it");
+                return wrong("path", "cannot be combined with reindex, role, counts or spot");
             }
             MediaSource::Files(_) | MediaSource::ServerPath(_) => {}
         }
         match (&self.assume_role, &self.source) {
             (Some(_), MediaSource::Files(_) | MediaSource::Archive(_)) => {
-                wrong("assume_role", "is for object storage only")
+                wrong("assume_role", "is only for object storage")
             }
             (Some(role), _) if !is_role_arn(role) => {
                 wrong("assume_role", "must look like arn:aws:iam::123456789012:role/name")
@@ -142,7 +128,6 @@ impl MediaAddition {
     }
 }
 
-/// Whether a text has the shape of the ARN of a role.
 fn is_role_arn(text: &str) -> bool {
     let parts: Vec<&str> = text.splitn(6, ':').collect();
     let [arn, partition, service, _, account, resource] = parts.as_slice() else { return false };
@@ -155,51 +140,39 @@ fn is_role_arn(text: &str) -> bool {
         && !name.is_empty()
 }
 
-/// What a look at media has found, before anything is sent.
+/// The result of checking media before they are sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preflight {
-    /// Images that can be sent.
     pub images: u64,
-    /// Videos that can be sent.
     pub videos: u64,
-    /// Bytes of what is sent: the files, or the archive.
+    /// Size of the files or the archive that will be sent.
     pub bytes: u64,
-    /// Files of other kinds in folders, and links there; they are left out.
+    /// Files of other kinds, and links in folders.
     pub skipped: u64,
-    /// Media that cannot be read and are left out.
     pub unreadable: u64,
-    /// At most [`Preflight::NAMED`] of them.
+    /// At most [`Preflight::MAX_NAMED`] of the unreadable ones.
     pub unreadable_files: Vec<UnreadableFile>,
-    /// Which of the paths that were given are folders.
+    /// The given paths that are folders.
     pub folders: Vec<PathBuf>,
-    /// What a person should know before sending.
     pub warnings: Vec<SafeText>,
 }
 
 impl Preflight {
-    /// Unreadable files that are named.
     pub const MAX_NAMED: usize = 200;
 
-    /// Whether there is nothing that can be sent.
     pub fn is_empty(&self) -> bool {
         self.images + self.videos == 0
     }
 }
 
-/// A file of this machine that can be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalFile {
-    /// Where it is.
     pub path: PathBuf,
-    /// How many bytes it has.
     pub bytes: u64,
 }
 
-/// A file that is left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnreadableFile {
-    /// Which one.
     pub name: SafeText,
-    /// Why.
     pub reason: SafeText,
 }

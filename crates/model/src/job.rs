@@ -1,25 +1,20 @@
-//! Jobs: what a person started that takes time, and what of it outlives the program.
+//! Jobs that the user started, as they are saved across restarts.
 
 use std::{path::PathBuf, time::Duration};
 
 use crate::{Archive, DatasetId, ExportSpec, ExportTaskId, SafeText};
 
-/// Time since 1970 by the clock of this machine, so that it means the same after a restart.
+/// Time since the Unix epoch by the local clock.
 pub type Timestamp = Duration;
 
-/// What a job does.
 #[derive(Clone, Debug, PartialEq)]
 pub enum JobKind {
-    /// A dataset, or what is marked in it, becomes an archive.
     Export(ExportJob),
-    /// Media come into a dataset.
     AddMedia(AdditionJob),
-    /// A dataset is clustered anew.
     Reindex,
 }
 
 impl JobKind {
-    /// The word for it on screen.
     pub fn label(&self) -> &'static str {
         match self {
             Self::Export(_) => "export",
@@ -29,81 +24,73 @@ impl JobKind {
     }
 }
 
-/// An export as it was asked for.
+/// The options of an export.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExportJob {
-    /// How it is exported; the name of the archive on this machine.
     pub spec: ExportSpec,
-    /// What is exported when it is not the whole dataset: `3 clusters, 9 media`.
+    /// A summary of the exported selection, `3 clusters, 9 media items`; `None` for the whole dataset.
     pub selection: Option<SafeText>,
-    /// Where the archive goes.
+    /// The download folder.
     pub folder: PathBuf,
-    /// Whether it is fetched as soon as it is there.
+    /// Whether to download the archive as soon as it is ready.
     pub auto_download: bool,
 }
 
 impl ExportJob {
-    /// The archive on this machine.
+    /// The path of the downloaded archive.
     pub fn target(&self) -> PathBuf {
         self.folder.join(self.spec.file_name.as_str())
     }
 }
 
-/// An addition as it was asked for.
+/// The options of an addition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdditionJob {
-    /// Where the media come from, in words: `folder /data/new`, `s3://bucket/new/`.
+    /// The source for display: `/data/new`, `s3://bucket/new/`.
     pub source: SafeText,
-    /// The same as an option of the command line: `--dir /data/new`.
+    /// The same as options of the command line: `--dir /data/new`.
     pub cli_options: SafeText,
-    /// Whether a full reindex follows by itself.
     pub auto_reindex: bool,
 }
 
-/// A job as it is written down.
+/// A saved job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobRecord {
-    /// When it was started; no two jobs of a person have the same.
+    /// Identifies the job: no two jobs of a user start at the same time.
     pub started_at: Timestamp,
-    /// When it ended, if it has.
     pub ended_at: Option<Timestamp>,
-    /// The dataset it works on.
     pub dataset: DatasetId,
-    /// Its name when the job was started.
+    /// The dataset's name when the job started.
     pub dataset_name: SafeText,
-    /// What it does.
     pub kind: JobKind,
-    /// How far it was.
     pub state: SavedJobState,
 }
 
-/// How far a job was when it was written down.
+/// The state of a job when it was saved.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SavedJobState {
-    /// Waits on this machine until its dataset is free.
+    /// Waiting locally until the dataset is free.
     Queued,
     /// Sent, not yet acknowledged.
     Sent,
-    /// The service works on the export.
+    /// The service is working on the export.
     Running(ExportTaskId),
-    /// The service works on the dataset.
+    /// The service is working on the dataset.
     Accepted,
-    /// The archive of the export can be fetched.
+    /// The archive can be downloaded.
     Completed(ExportTaskId),
-    /// The archive is on this machine.
     Downloaded(Archive),
-    /// Over; the status the dataset came to rest in.
+    /// Finished, with the final status of the dataset.
     Done(SafeText),
-    /// Over, badly; why.
     Failed(SafeText),
-    /// It may have been started; why that is not known.
+    /// It may have started; the reason why that is unknown.
     Uncertain(SafeText),
-    /// Not watched any more; the export, to watch it again.
+    /// No longer watched; the export, to resume watching.
     Unwatched(Option<ExportTaskId>),
 }
 
 impl SavedJobState {
-    /// The export at the service, as long as it matters here.
+    /// The export at the service, while it matters.
     pub fn export(&self) -> Option<ExportTaskId> {
         match self {
             Self::Running(task) | Self::Completed(task) => Some(*task),
@@ -118,7 +105,6 @@ impl SavedJobState {
         }
     }
 
-    /// Whether nothing more happens to the job.
     pub fn is_over(&self) -> bool {
         match self {
             Self::Done(_) | Self::Failed(_) | Self::Downloaded(_) | Self::Uncertain(_) => true,
@@ -131,7 +117,7 @@ impl SavedJobState {
         }
     }
 
-    /// Whether the job goes on by itself, here or at the service.
+    /// Whether the job continues without the user, here or at the service.
     pub fn is_running(&self) -> bool {
         match self {
             Self::Queued | Self::Sent | Self::Running(_) | Self::Accepted => true,
@@ -145,16 +131,15 @@ impl SavedJobState {
     }
 }
 
-/// Jobs that are written down.
 const MAX_RECORDS: usize = 200;
 
-/// Lets the oldest jobs that ended well go when there are too many; `records` are oldest first.
+/// Removes the oldest successful jobs beyond the limit; `records` are oldest first.
 pub fn drop_oldest_finished(records: &mut Vec<JobRecord>) {
-    let is_well = |record: &JobRecord| {
+    let succeeded = |record: &JobRecord| {
         matches!(record.state, SavedJobState::Downloaded(_) | SavedJobState::Done(_))
     };
     while records.len() > MAX_RECORDS
-        && let Some(old) = records.iter().position(is_well)
+        && let Some(old) = records.iter().position(succeeded)
     {
         records.remove(old);
     }

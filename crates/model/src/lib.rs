@@ -1,8 +1,7 @@
-//! What the service talks about: datasets, clusters, searches, exports.
+//! Values and rules of the service: datasets, clusters, searches, exports.
 //!
-//! Pure values and rules, without I/O and without async. The client and the local deployment
-//! both stand on this room, so a rule written here (who may export when, which score is close)
-//! has one meaning in the whole program.
+//! No I/O and no async. The client and the local deployment share this crate, so a rule written here
+//! (when an export is allowed, which score is close) is the same on both sides.
 
 pub mod archive_path;
 pub mod basket;

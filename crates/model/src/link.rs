@@ -1,26 +1,26 @@
-//! A URL that comes from the service. Signed links are credentials for a while, so neither
-//! `Debug` nor `Display` ever prints the query part; only a request may `expose` it.
+//! A URL from the service. Signed links are temporary credentials, so neither `Debug` nor `Display`
+//! prints the query; only a request may `expose` it.
 
 use std::fmt;
 
 use crate::SafeText;
 
-/// An absolute or server-relative URL, printable without its secrets.
+/// An absolute or server-relative URL that prints without its secrets.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Link(String);
 
 impl Link {
-    /// Keeps `url` as it came; checking scheme and origin is the work of the client that fetches.
+    /// Stores `url` unchanged; the client checks scheme and origin when it fetches.
     pub fn new(url: impl Into<String>) -> Self {
         Self(url.into())
     }
 
-    /// The whole URL, for the request itself and nothing else.
+    /// The whole URL, for the request itself only.
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// The URL without its query: names the resource, whatever the signature. Used as cache key.
+    /// The URL without query and fragment; identifies the resource in caches.
     pub fn resource(&self) -> &str {
         self.0.split(['?', '#']).next().unwrap_or_default()
     }

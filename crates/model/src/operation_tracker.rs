@@ -1,44 +1,38 @@
-//! What a dataset goes through after an addition or a reindex: when that is over, told from the
-//! statuses that were seen.
+//! Decides from observed statuses when an addition or a reindex is finished.
 //!
-//! The first status after the service accepted may still be the old one, PARTIAL INDEX is not the end
-//! when a reindex follows by itself, and a small addition may be over between two looks.
+//! The first status after acceptance may still be the old one, PARTIAL INDEX is not final when a
+//! reindex follows, and a small addition may finish between two polls.
 
 use std::time::Duration;
 
 use crate::{Dataset, Failure, FailureKind, JobKind, SafeText, Status, Timestamp};
 
-/// After this long, a count that rose is taken for the end although no other status was seen.
+/// After this time, a higher media count means the addition finished even if no other status was
+/// observed.
 const COUNT_SETTLE_TIME: Duration = Duration::from_mins(1);
 
-/// The way of one dataset.
+/// Tracks one operation of a dataset.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OperationTracker {
-    /// Its status before the job, where that was seen.
     status_before: Option<Status>,
-    /// Media in it before the job.
     media_before: Option<u64>,
-    /// When the service accepted the job.
     accepted_at: Timestamp,
-    /// Whether another status than the first was seen since.
+    /// Whether a status other than `status_before` was observed.
     status_changed: bool,
-    /// What was seen last: status, percent, media.
+    /// Status, percent, media.
     last_observed: Option<(Status, Option<u8>, Option<u64>)>,
 }
 
-/// What a look at the dataset means.
 #[derive(Clone, Debug, PartialEq)]
 pub enum OperationStatus {
-    /// The job is still going on.
     Running,
-    /// It is over: the status the dataset rests in.
+    /// The final status of the dataset.
     Finished(SafeText),
-    /// It ended badly.
     Failed(Failure),
 }
 
 impl OperationTracker {
-    /// The beginning, as the dataset was before the job was sent.
+    /// Starts tracking before the request is sent.
     pub fn starting_from(dataset: Option<&Dataset>) -> Self {
         Self {
             status_before: dataset.map(|dataset| dataset.status.clone()),
@@ -47,17 +41,15 @@ impl OperationTracker {
         }
     }
 
-    /// A course that was accepted in an earlier run of the program.
+    /// Resumes an operation that was accepted in an earlier run.
     pub fn resume(accepted_at: Timestamp) -> Self {
         Self { accepted_at, status_changed: true, ..Self::default() }
     }
 
-    /// The service accepted the job.
     pub fn accept(&mut self, at: Timestamp) {
         self.accepted_at = at;
     }
 
-    /// The dataset was looked at.
     pub fn observe(&mut self, work: &JobKind, at: Timestamp, dataset: &Dataset) -> OperationStatus {
         self.last_observed = Some((dataset.status.clone(), dataset.progress, media_count(dataset)));
         self.status_changed |=
@@ -84,12 +76,11 @@ impl OperationTracker {
         }
     }
 
-    /// Whether the dataset works on something, as far as it was seen.
     pub fn is_busy(&self) -> bool {
         self.last_observed.as_ref().is_some_and(|(status, ..)| status.is_busy())
     }
 
-    /// The status seen last.
+    /// The last observed status.
     pub fn status_label(&self) -> &str {
         match &self.last_observed {
             Some((status, ..)) if self.status_changed || self.status_before.is_none() => {
@@ -100,14 +91,13 @@ impl OperationTracker {
         }
     }
 
-    /// Percent of the status seen last.
     pub fn percent(&self) -> Option<u8> {
         self.last_observed
             .as_ref()
             .and_then(|(status, percent, _)| percent.filter(|_| status.is_busy()))
     }
 
-    /// Media that have come since the job began.
+    /// Media added since the operation began.
     pub fn media_added(&self) -> Option<u64> {
         let now = self.last_observed.as_ref()?.2?;
         Some(now.saturating_sub(self.media_before?))

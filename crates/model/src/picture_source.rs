@@ -1,17 +1,15 @@
-//! Where a picture is, when it may be elsewhere than behind the service.
+//! The location of a picture: a link of the service, a local file, or an entry of a local archive.
 
 use std::{fmt, path::PathBuf};
 
 use crate::{Link, SafeText};
 
-/// Where a picture is. Printed, it is safe and without the signature of a link.
+/// Prints safely, without the signature of a link.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum PictureSource {
-    /// Behind a link of the service.
     Link(Link),
-    /// A file of this machine.
     File(PathBuf),
-    /// An entry of a ZIP archive of this machine, by its name in there.
+    /// An entry of a local ZIP archive, by its name.
     Entry(PathBuf, String),
 }
 

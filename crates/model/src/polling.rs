@@ -1,31 +1,27 @@
-//! How often to ask again: a pure function of what is being watched and how it has gone so far.
-//!
-//! Nothing here knows a clock. Work that moves is asked about often at first and more slowly
-//! as it lasts; a service that fails is asked less and less, down to one try in half a minute.
+//! Polling intervals. Busy datasets are polled often at first and less as the operation takes longer;
+//! failures back off to one request in 30 seconds.
 
 use std::time::Duration;
 
-/// What is being watched.
+/// What is polled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PollTarget {
-    /// The list of datasets, all of them at rest.
     IdleDatasets,
-    /// The list of datasets while at least one is busy.
     BusyDatasets,
-    /// An export that has run for this long.
+    /// An export that has been running for this long.
     Export(Duration),
-    /// One dataset, which has not changed for this long.
+    /// A dataset that has not changed for this long.
     Dataset(Duration),
 }
 
-/// How often is asked, in the words of the settings.
+/// The `poll` settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PollingIntervals {
-    /// Time between two questions about work that moves.
+    /// For work that progresses.
     pub min: Duration,
-    /// Time between two questions about what is at rest, and about work that lasts.
+    /// For idle datasets and long operations.
     pub max: Duration,
-    /// The same while nobody looks at the window.
+    /// While the window is not focused.
     pub unfocused: Duration,
 }
 
@@ -36,15 +32,13 @@ impl Default for PollingIntervals {
     }
 }
 
-/// Longest time until a recovery is noticed.
 const MAX_RETRY_INTERVAL: Duration = Duration::from_secs(30);
-/// How much rarer a window asks that nobody looks at.
 const UNFOCUSED_FACTOR: u32 = 3;
 
 impl PollingIntervals {
-    /// Time until the next question, after `failures` failed ones in a row.
+    /// Time until the next poll, after `failures` consecutive failures.
     pub fn interval(self, watch: PollTarget, failures: u32) -> Duration {
-        let calm = match watch {
+        let regular = match watch {
             PollTarget::IdleDatasets => self.max,
             PollTarget::BusyDatasets => self.min,
             PollTarget::Export(age) | PollTarget::Dataset(age) => {
@@ -52,13 +46,13 @@ impl PollingIntervals {
             }
         };
         if failures == 0 {
-            return calm;
+            return regular;
         }
         let backoff = Duration::from_secs(2) * 2u32.saturating_pow(failures.min(5) - 1);
         backoff.min(MAX_RETRY_INTERVAL)
     }
 
-    /// The same for a window that nobody looks at.
+    /// The interval while the window is not focused.
     pub fn unfocused_interval(self, interval: Duration) -> Duration {
         (interval * UNFOCUSED_FACTOR).min(self.unfocused).max(interval)
     }

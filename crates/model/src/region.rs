@@ -1,29 +1,24 @@
-//! A bounding box in fractions of the image, as the interface sends it: `x`, `y`, `width` and
-//! `height`, each 0.0-1.0.
+//! A bounding box in fractions of the image, as the interface sends it.
 
 use std::{
     cmp::Ordering,
     hash::{Hash, Hasher},
 };
 
-/// A point, a distance or a size: along the width and along the height of the image, as fractions.
+/// A point, a distance or a size, as fractions of the image's width and height.
 pub type Vec2 = (f64, f64);
 
-/// A rectangle inside an image. Always within it and never empty.
+/// A non-empty rectangle within the image, in fractions of its size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Region {
-    /// Left edge, fraction of the width.
     pub x: f64,
-    /// Top edge, fraction of the height.
     pub y: f64,
-    /// Width, fraction of the image's.
     pub width: f64,
-    /// Height, fraction of the image's.
     pub height: f64,
 }
 
 impl Region {
-    /// Builds a region if it lies inside the image and has an area (rule: interface, Limits).
+    /// `None` unless the region lies inside the image and has an area.
     pub fn new(x: f64, y: f64, width: f64, height: f64) -> Option<Self> {
         let inside = |v: f64| (0.0..=1.0).contains(&v);
         let fits = inside(x) && inside(y) && width > 0.0 && height > 0.0;
@@ -35,20 +30,17 @@ impl Region {
         })
     }
 
-    /// A rectangle in pixels (x, y, width, height) of an image of this size, if it lies inside and
-    /// has an area.
+    /// Converts a rectangle in pixels (x, y, width, height).
     pub fn from_pixels([x, y, width, height]: [u32; 4], image: (u32, u32)) -> Option<Self> {
         let across = |pixels: u32| f64::from(pixels) / f64::from(image.0);
         let down = |pixels: u32| f64::from(pixels) / f64::from(image.1);
         Self::new(across(x), down(y), across(width), down(height))
     }
 
-    /// The whole image.
     pub const WHOLE: Self = Self { x: 0.0, y: 0.0, width: 1.0, height: 1.0 };
-    /// The half in the middle.
     pub const INNER_HALF: Self = Self { x: 0.25, y: 0.25, width: 0.5, height: 0.5 };
 
-    /// Regions that are picked by a number, each with its name.
+    /// Regions that can be picked by number.
     pub const PRESETS: [(&'static str, Self); 9] = [
         ("whole picture", Self::WHOLE),
         ("inner half", Self::INNER_HALF),
@@ -61,47 +53,43 @@ impl Region {
         ("right third", Self { x: 0.666_667, y: 0.0, width: 0.333_333, height: 1.0 }),
     ];
 
-    /// The smallest side a region is made with: the last of six decimals.
+    /// The resolution of six decimals.
     const MIN_SIDE: f64 = 1e-6;
 
-    /// The region between two corners, each drawn into the image, with sides of `least` or more
-    /// and six decimals.
+    /// The region between two corners, clamped to the image, with sides of at least `least`.
     pub fn from_corners(one: Vec2, other: Vec2, least: Vec2) -> Self {
         let (x, width) = span(one.0, other.0, least.0);
         let (y, height) = span(one.1, other.1, least.1);
         Self { x, y, width, height }
     }
 
-    /// The same size, `by` further, as far as the image goes.
     pub fn translated(self, by: Vec2) -> Self {
         self.moved_to((self.x + by.0, self.y + by.1))
     }
 
-    /// The same size with its near corner at a place, or as close to it as the image allows.
+    /// Moves the top left corner to `near`, or as close as the image allows.
     pub fn moved_to(self, near: Vec2) -> Self {
         let x = near.0.clamp(0.0, 1.0 - self.width);
         let y = near.1.clamp(0.0, 1.0 - self.height);
         Self::from_corners((x, y), (x + self.width, y + self.height), (0.0, 0.0))
     }
 
-    /// The near corner, upper left.
     pub fn top_left(self) -> Vec2 {
         (self.x, self.y)
     }
 
-    /// The far corner, lower right.
     pub fn bottom_right(self) -> Vec2 {
         (self.x + self.width, self.y + self.height)
     }
 
-    /// The near corner stays, the far one goes `by` further; no side falls below `least`.
+    /// Resizes by moving the bottom right corner; no side becomes smaller than `least`.
     pub fn with_bottom_right_moved(self, by: Vec2, least: Vec2) -> Self {
         let far = self.bottom_right();
         let (x, y) = ((far.0 + by.0).max(self.x), (far.1 + by.1).max(self.y));
         Self::from_corners(self.top_left(), (x, y), least)
     }
 
-    /// The far corner stays, the near one goes `by` further; no side falls below `least`.
+    /// Resizes by moving the top left corner; no side becomes smaller than `least`.
     pub fn with_top_left_moved(self, by: Vec2, least: Vec2) -> Self {
         let far = self.bottom_right();
         let x = (self.x + by.0).min(far.0 - least.0);
@@ -109,32 +97,29 @@ impl Region {
         Self::from_corners((x, y), far, least)
     }
 
-    /// Whether a point lies in it.
     pub fn contains(self, point: Vec2) -> bool {
         let far = self.bottom_right();
         (self.x..far.0).contains(&point.0) && (self.y..far.1).contains(&point.1)
     }
 
-    /// It in words for people.
     pub fn description(self) -> String {
         let Self { x, y, width, height } = self;
         format!("region {width:.2}×{height:.2} at {x:.2} {y:.2}")
     }
 
-    /// Its share of the image, 0.0-1.0.
+    /// Fraction of the image's area.
     pub fn area(self) -> f64 {
         self.width * self.height
     }
 
-    /// It in pixels of an image of this size: its near corner, and its size of 1 pixel or more.
+    /// Top left corner and size in pixels; the size is at least 1.
     pub fn pixels(self, image: (u32, u32)) -> ((u32, u32), (u32, u32)) {
         let (x, width) = pixels(self.x, self.width, image.0);
         let (y, height) = pixels(self.y, self.height, image.1);
         ((x, y), (width, height))
     }
 
-    /// The cells that it reaches into, of an image drawn in so many: the nearest to the near
-    /// corner, and how many of them, 1 or more.
+    /// The first cell that the region covers, and how many, in an image drawn with this many cells.
     pub fn cells(self, image: (u16, u16)) -> ((u16, u16), (u16, u16)) {
         let (x, width) = cells(self.x, self.width, image.0);
         let (y, height) = cells(self.y, self.height, image.1);
@@ -142,12 +127,12 @@ impl Region {
     }
 
     fn sides(self) -> [f64; 4] {
-        // Adding zero turns the negative one into it.
+        // Adding zero normalizes -0.0.
         [self.x, self.y, self.width, self.height].map(|side| side + 0.0)
     }
 }
 
-/// Start and length of the span between two places, inside 0.0-1.0, `least` long or longer.
+/// Start and length of the span between two positions, clamped to 0.0-1.0.
 fn span(one: f64, other: f64, least: f64) -> (f64, f64) {
     let least = least.clamp(Region::MIN_SIDE, 1.0);
     let (one, other) = (one.clamp(0.0, 1.0), other.clamp(0.0, 1.0));
@@ -160,7 +145,6 @@ fn six_decimals(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
 
-/// Start and length of a span in pixels of a side.
 fn pixels(start: f64, length: f64, side: u32) -> (u32, u32) {
     let side = side.max(1);
     #[expect(
@@ -173,9 +157,8 @@ fn pixels(start: f64, length: f64, side: u32) -> (u32, u32) {
     (first, pixel(start + length).saturating_sub(first).max(1))
 }
 
-/// Start and length of the cells that a span reaches into.
 fn cells(start: f64, length: f64, side: u16) -> (u16, u16) {
-    // A border that falls between two cells is not of the next one, however it was rounded.
+    /// An edge on a cell border must not spill into the next cell by rounding.
     const ROUNDING_TOLERANCE: f64 = 1e-4;
     let (side, count) = (side.max(1), f64::from(side.max(1)));
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a part of a side")]
@@ -187,7 +170,7 @@ fn cells(start: f64, length: f64, side: u16) -> (u16, u16) {
     (first, end.clamp(first + 1, side) - first)
 }
 
-/// Its numbers are never NaN.
+/// The numbers are never NaN.
 impl Eq for Region {}
 
 impl PartialOrd for Region {

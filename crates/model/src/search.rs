@@ -1,5 +1,4 @@
-//! What is asked of a dataset: browse it, rank it by an anchor or by a caption, keep what passes
-//! the filters.
+//! A search: browse a dataset, rank it by an anchor or a caption, and filter it.
 
 use std::collections::HashSet;
 
@@ -7,18 +6,15 @@ use crate::{
     Cluster, ClusterId, DatasetId, Filter, Fraction, MediaId, Operation, QueryText, ScoreScale,
 };
 
-/// What the members of a cluster are.
+/// The kind of cluster members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum EntityType {
-    /// Whole images.
     #[default]
     Images,
-    /// Objects found in images.
     Objects,
 }
 
 impl EntityType {
-    /// The word on the wire and on screen.
     pub fn word(self) -> &'static str {
         match self {
             Self::Images => "IMAGES",
@@ -26,7 +22,6 @@ impl EntityType {
         }
     }
 
-    /// The other one.
     pub fn toggled(self) -> Self {
         match self {
             Self::Images => Self::Objects,
@@ -34,7 +29,7 @@ impl EntityType {
         }
     }
 
-    /// Reads the wire's word, any case.
+    /// Parses the wire's word in any case.
     pub fn parse(raw: &str) -> Option<Self> {
         match raw.trim().to_uppercase().as_str() {
             "IMAGES" | "IMAGE" => Some(Self::Images),
@@ -44,33 +39,28 @@ impl EntityType {
     }
 }
 
-/// How coarse the clusters are: 0 (finest) to 4. The wire calls it `threshold`; on screen that
-/// word stands for three different numbers, so it is never used there.
+/// How coarse the clusters are, from 0 (finest) to 4. The wire calls it `threshold`; the screen does
+/// not, because that word has three meanings there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Granularity(u8);
 
 impl Granularity {
-    /// Number of levels.
     pub const LEVELS: usize = 5;
-    /// What a dataset opens with: coarse enough that a page shows groups, not single media.
+    /// Coarse enough that a page shows groups.
     pub const DEFAULT: Self = Self(2);
 
-    /// A level 0-4.
     pub fn new(level: u8) -> Option<Self> {
         (usize::from(level) < Self::LEVELS).then_some(Self(level))
     }
 
-    /// The number on the wire, 0-4.
     pub fn level(self) -> u8 {
         self.0
     }
 
-    /// One level finer, or the same at the end.
     pub fn finer(self) -> Self {
         Self(self.0.saturating_sub(1))
     }
 
-    /// One level coarser, or the same at the end.
     pub fn coarser(self) -> Self {
         Self::new(self.0 + 1).unwrap_or(self)
     }
@@ -85,14 +75,12 @@ impl Default for Granularity {
 /// Where an anchor comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum AnchorKind {
-    /// A query image that was uploaded.
+    /// An uploaded query image.
     Upload,
-    /// An image of the dataset.
     Media,
 }
 
 impl AnchorKind {
-    /// The word on the wire.
     pub fn word(self) -> &'static str {
         match self {
             Self::Upload => "UPLOAD",
@@ -100,7 +88,6 @@ impl AnchorKind {
         }
     }
 
-    /// Reads the wire's word, any case.
     pub fn parse(raw: &str) -> Option<Self> {
         match raw.trim().to_uppercase().as_str() {
             "UPLOAD" => Some(Self::Upload),
@@ -113,30 +100,26 @@ impl AnchorKind {
 /// The image that others are compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Anchor {
-    /// The registered upload or the image of the dataset.
     pub media: MediaId,
-    /// Which of the two it is.
     pub kind: AnchorKind,
 }
 
-/// What selects and orders the clusters.
+/// What ranks the clusters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Query {
-    /// No query: the clusters of the dataset, largest first as the service gives them.
+    /// No query: largest clusters first.
     Browse,
-    /// Ranked by likeness to an anchor.
+    /// By similarity to an anchor.
     Similar(Anchor),
-    /// Ranked by what their captions mean.
+    /// By the meaning of captions.
     Caption {
-        /// What is meant.
         text: QueryText,
-        /// Keeps only scores below it. Called so on screen: `threshold` stands for three numbers.
+        /// Keeps only scores below it; `textual_similarity_threshold` on the wire.
         max_score: Option<Fraction>,
     },
 }
 
 impl Query {
-    /// How the scores of its answers are read.
     pub fn score_scale(&self) -> ScoreScale {
         match self {
             Self::Caption { .. } => ScoreScale::Caption,
@@ -145,21 +128,17 @@ impl Query {
     }
 }
 
-/// One page of one question. Equal values have equal answers until the dataset changes.
+/// One page of a search. Equal searches have equal results until the dataset changes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Search {
-    /// The dataset asked.
     pub dataset: DatasetId,
-    /// What selects and orders.
     pub query: Query,
-    /// What a medium must be besides; all of them hold (rule: interface, `vql`).
+    /// Combined with AND.
     pub filters: Vec<Filter>,
-    /// Images or objects.
     pub entity: EntityType,
-    /// How coarse the clusters are. For an uploaded anchor this must be the value it was
-    /// registered with (rule: interface, `GET /api/v1/explore`).
+    /// With an uploaded anchor, must be the value it was registered with.
     pub granularity: Granularity,
-    /// Page number, 0-based; a page holds up to [`Page::SIZE`] clusters.
+    /// 0-based.
     pub page: u32,
 }
 
@@ -176,7 +155,7 @@ impl Search {
         }
     }
 
-    /// What the rules of the dataset's status must allow for it.
+    /// The operation that the status of the dataset must allow.
     pub fn required_operation(&self) -> Operation {
         match self.query {
             Query::Similar(_) => Operation::VisualSearch,
@@ -190,32 +169,30 @@ impl Search {
 /// One page of clusters.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Page {
-    /// The clusters in the order of the service, without repetitions.
     pub clusters: Vec<Cluster>,
-    /// Rows that could not be read and were left out.
+    /// Rows that could not be read.
     pub skipped: usize,
-    /// Clusters that an earlier page already showed and that were left out.
+    /// Clusters that an earlier page already contained.
     pub repeated: usize,
 }
 
 impl Page {
-    /// Clusters a full page holds (rule: interface, Limits).
     pub const SIZE: usize = 100;
 
-    /// Whether another page may follow: the service gives no total.
+    /// Whether another page may follow; the service sends no total.
     pub fn may_have_next(&self) -> bool {
         self.clusters.len() + self.skipped + self.repeated >= Self::SIZE
     }
 
-    /// Leaves out the clusters that were seen before, counts them, and adds the others to `seen`.
+    /// Removes and counts the clusters in `seen`, and adds the others to it.
     pub fn drop_repeated(&mut self, seen: &mut HashSet<ClusterId>) {
         let all = self.clusters.len();
         self.clusters.retain(|cluster| seen.insert(cluster.id));
         self.repeated += all - self.clusters.len();
     }
 
-    /// Whether it answers a caption search with scores that its max score should have left out.
-    /// Public documents give both directions of it: this service then means the other one.
+    /// Whether scores exceed the search's max score. Public documents disagree about its direction, so
+    /// this service interprets it the other way.
     pub fn violates_max_score(&self, search: &Search) -> bool {
         let Query::Caption { max_score: Some(bound), .. } = &search.query else { return false };
         let mut scores = self.clusters.iter().filter_map(|cluster| cluster.relevance.as_ref());

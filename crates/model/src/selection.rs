@@ -1,5 +1,5 @@
-//! What is marked for a selective export: media by themselves, and whole clusters with what is
-//! left out of them. [`Selection`] is what people see; [`SelectionItem`]s are what is sent.
+//! The media items and clusters selected for an export. [`Selection`] is what the user sees;
+//! [`SelectionItem`]s are what is sent.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,83 +7,68 @@ use crate::{
     Cluster, ClusterId, EntityType, Filter, Granularity, MediaId, SafeText, text::count_with_noun,
 };
 
-/// One item of a selection.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum SelectionItem {
-    /// These media.
     Media(Vec<MediaId>),
-    /// The members of a cluster: all of them, not only those seen as previews.
+    /// All members of a cluster, not only its previews.
     Cluster {
-        /// The cluster.
         cluster: ClusterId,
-        /// What its members are.
         entity: EntityType,
-        /// What members must also be.
+        /// Filters that members must also pass.
         filters: Vec<Filter>,
-        /// Members left out.
         exclude: Vec<MediaId>,
     },
 }
 
-/// Names a mark; nothing is marked twice.
+/// Identifies an entry; nothing is selected twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EntryId {
-    /// A cluster.
     Cluster(ClusterId),
-    /// A medium by itself.
     MediaItem(MediaId),
 }
 
-/// One thing that is marked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SelectionEntry {
-    /// What it is called: for a person, not for the service.
+    /// For display only.
     pub name: SafeText,
-    /// What it is, or what its members are.
     pub entity: EntityType,
-    /// Where it was found, to find it again.
+    /// The granularity it was found at.
     pub granularity: Granularity,
-    /// The cluster or the medium.
     pub content: EntryContent,
 }
 
-/// What a mark stands for.
+/// What is selected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EntryContent {
-    /// A medium by itself, and the cluster it was seen in.
+    /// A single item, and the cluster it was seen in.
     MediaItem(MediaId, Option<ClusterId>),
-    /// The members of a cluster.
     Cluster(SelectedCluster),
 }
 
-/// A marked cluster, as the service last told it.
+/// A selected cluster, as the service last returned it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SelectedCluster {
-    /// The cluster.
     pub id: ClusterId,
-    /// What members must also be: the filters of the search that found it.
+    /// The filters of the search that found it; members must pass them.
     pub filters: Vec<Filter>,
-    /// How many members it has, if that was told.
     pub member_count: Option<u64>,
-    /// There may be more: a caption search counts only the members that it found.
+    /// A caption search counts only the members it found.
     pub count_is_minimum: bool,
-    /// Members that were seen as previews.
+    /// Members seen as previews.
     pub previewed: BTreeSet<MediaId>,
-    /// Members left out.
     pub excluded: BTreeSet<MediaId>,
-    /// From before the dataset was clustered anew: it may be gone.
+    /// Selected before the dataset was reclustered, so it may no longer exist.
     pub stale: bool,
 }
 
 impl SelectedCluster {
-    /// How many members will be exported, if it is known how many there are.
+    /// Members to be exported, if the size is known.
     pub fn included_count(&self) -> Option<u64> {
         self.member_count.map(|members| members.saturating_sub(self.excluded.len() as u64))
     }
 }
 
 impl SelectionEntry {
-    /// Its name among the marks.
     pub fn id(&self) -> EntryId {
         match &self.content {
             EntryContent::MediaItem(id, _) => EntryId::MediaItem(*id),
@@ -91,7 +76,6 @@ impl SelectionEntry {
         }
     }
 
-    /// The cluster, if it is one.
     pub fn cluster(&self) -> Option<&SelectedCluster> {
         match &self.content {
             EntryContent::MediaItem(..) => None,
@@ -99,7 +83,7 @@ impl SelectionEntry {
         }
     }
 
-    /// A medium that leads to it: itself, or a member that was seen.
+    /// An item to show for it: itself, or a previewed member.
     pub fn representative(&self) -> Option<MediaId> {
         match &self.content {
             EntryContent::MediaItem(id, _) => Some(*id),
@@ -108,40 +92,33 @@ impl SelectionEntry {
     }
 }
 
-/// How much is marked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SelectionTotals {
-    /// Clusters.
     pub clusters: usize,
-    /// Media by themselves.
     pub media: usize,
-    /// Members left out of clusters.
     pub excluded: usize,
-    /// Members of the clusters whose size was told, with those left out.
+    /// Members of the clusters with a known size, including excluded ones.
     pub members: u64,
-    /// Members seen as previews.
     pub previewed: usize,
-    /// Clusters whose size was not told in full.
+    /// Clusters whose exact size is unknown.
     pub uncounted: usize,
-    /// Clusters from before the dataset was clustered anew.
     pub stale: usize,
 }
 
 impl SelectionTotals {
-    /// Marks in all.
     pub fn entries(&self) -> usize {
         self.clusters + self.media
     }
 
-    /// Rows that the export will have, as far as was told.
+    /// Rows of the export, as far as known.
     pub fn export_rows(&self) -> u64 {
         self.members.saturating_sub(self.excluded as u64) + self.media as u64
     }
 
-    /// What is marked, in words: `3 clusters, 9 media`.
+    /// `3 clusters, 9 media items`.
     pub fn summary(&self) -> SafeText {
         let clusters = count_with_noun(self.clusters, "cluster", "clusters");
-        let media = count_with_noun(self.media, "medium", "media");
+        let media = count_with_noun(self.media, "media item", "media items");
         SafeText::name(&match (self.clusters, self.media) {
             (0, _) => media,
             (_, 0) => clusters,
@@ -149,67 +126,62 @@ impl SelectionTotals {
         })
     }
 
-    /// The rows with a sign that tells how sure the number is: `431`, `≥431`.
+    /// The sign before the number of rows: `≥431` or `≈431`.
     pub fn estimate_sign(&self) -> &'static str {
         if self.uncounted > 0 { "≥" } else { "≈" }
     }
 }
 
-/// A mark with its place in the order of marking.
+/// An entry with its position in selection order.
 pub(crate) type PositionedEntry = (u64, SelectionEntry);
 
-/// What is marked in a dataset, in the order of marking.
+/// The selection of a dataset, in the order of selecting.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     entries: BTreeMap<EntryId, PositionedEntry>,
 }
 
 impl Selection {
-    /// Whether nothing is marked.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// How many marks there are.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// One mark.
     pub fn get(&self, id: EntryId) -> Option<&SelectionEntry> {
-        self.entries.get(&id).map(|(_, mark)| mark)
+        self.entries.get(&id).map(|(_, entry)| entry)
     }
 
-    /// A cluster, if it is marked.
     pub fn cluster(&self, id: ClusterId) -> Option<&SelectedCluster> {
         self.get(EntryId::Cluster(id))?.cluster()
     }
 
-    /// The marked cluster that a medium is a member of, as far as was seen.
+    /// The selected cluster that is known to contain an item.
     pub fn cluster_containing(&self, medium: MediaId) -> Option<ClusterId> {
-        let mut clusters = self.entries.values().filter_map(|(_, mark)| mark.cluster());
-        // Who leaves a member out knows that it is one.
-        let holds =
+        let mut clusters = self.entries.values().filter_map(|(_, entry)| entry.cluster());
+        // Only members can be excluded.
+        let contains =
             |it: &&SelectedCluster| it.previewed.contains(&medium) || it.excluded.contains(&medium);
-        clusters.find(holds).map(|cluster| cluster.id)
+        clusters.find(contains).map(|cluster| cluster.id)
     }
 
-    /// Everything, in the order of marking.
     pub fn ordered_entries(&self) -> Vec<&SelectionEntry> {
         let mut rows: Vec<&PositionedEntry> = self.entries.values().collect();
         rows.sort_by_key(|(place, _)| *place);
-        rows.into_iter().map(|(_, mark)| mark).collect()
+        rows.into_iter().map(|(_, entry)| entry).collect()
     }
 
-    /// What the service is asked to export.
+    /// The selection as it is sent.
     pub fn items(&self) -> Vec<SelectionItem> {
         let (mut media, mut clusters) = (Vec::new(), Vec::new());
-        for mark in self.ordered_entries() {
-            match &mark.content {
+        for entry in self.ordered_entries() {
+            match &entry.content {
                 EntryContent::MediaItem(id, _) => media.push(*id),
                 EntryContent::Cluster(cluster) => clusters.push(SelectionItem::Cluster {
                     cluster: cluster.id,
-                    entity: mark.entity,
+                    entity: entry.entity,
                     filters: cluster.filters.clone(),
                     exclude: cluster.excluded.iter().copied().collect(),
                 }),
@@ -219,11 +191,10 @@ impl Selection {
         media.into_iter().chain(clusters).collect()
     }
 
-    /// How much is marked.
     pub fn totals(&self) -> SelectionTotals {
         let mut totals = SelectionTotals::default();
-        for (_, mark) in self.entries.values() {
-            let Some(cluster) = mark.cluster() else {
+        for (_, entry) in self.entries.values() {
+            let Some(cluster) = entry.cluster() else {
                 totals.media += 1;
                 continue;
             };
@@ -238,54 +209,47 @@ impl Selection {
         totals
     }
 
-    /// Single marks that a cluster swallows: those of its members, as far as is known.
-    pub(crate) fn singles_of(&self, cluster: &SelectedCluster) -> Vec<EntryId> {
-        let within = |(_, mark): &&PositionedEntry| match &mark.content {
+    pub(crate) fn media_items_of(&self, cluster: &SelectedCluster) -> Vec<EntryId> {
+        let within = |(_, entry): &&PositionedEntry| match &entry.content {
             EntryContent::MediaItem(id, within) => {
                 *within == Some(cluster.id) || cluster.previewed.contains(id)
             }
             EntryContent::Cluster(_) => false,
         };
-        self.entries.values().filter(within).map(|(_, mark)| mark.id()).collect()
+        self.entries.values().filter(within).map(|(_, entry)| entry.id()).collect()
     }
 
-    /// The place of the next mark.
-    pub(crate) fn end(&self) -> u64 {
+    pub(crate) fn next_position(&self) -> u64 {
         self.entries.values().map(|(place, _)| place + 1).max().unwrap_or(0)
     }
 
-    /// The place of a mark.
-    pub(crate) fn place(&self, id: EntryId) -> Option<u64> {
+    pub(crate) fn position_of(&self, id: EntryId) -> Option<u64> {
         self.entries.get(&id).map(|(place, _)| *place)
     }
 
-    /// Puts a mark at a place, or takes it away. Returns what was there.
-    pub(crate) fn set(
+    pub(crate) fn replace_entry(
         &mut self,
         id: EntryId,
-        mark: Option<PositionedEntry>,
+        entry: Option<PositionedEntry>,
     ) -> Option<PositionedEntry> {
-        match mark {
+        match entry {
             Some(placed) => self.entries.insert(id, placed),
             None => self.entries.remove(&id),
         }
     }
 
-    /// Every cluster is from before the dataset was clustered anew.
     pub(crate) fn mark_stale(&mut self) {
-        self.entries.values_mut().for_each(|(_, mark)| mark.expire());
+        self.entries.values_mut().for_each(|(_, entry)| entry.mark_stale());
     }
 
-    /// These clusters were just told by the service, so they exist. Returns how many of the
-    /// marked ones were in doubt.
     pub(crate) fn confirm_clusters(&mut self, clusters: &[Cluster]) -> usize {
         let mut confirmed = 0;
         for cluster in clusters {
-            let Some((_, mark)) = self.entries.get_mut(&EntryId::Cluster(cluster.id)) else {
+            let Some((_, entry)) = self.entries.get_mut(&EntryId::Cluster(cluster.id)) else {
                 continue;
             };
-            if let EntryContent::Cluster(marked) = &mut mark.content
-                && std::mem::take(&mut marked.stale)
+            if let EntryContent::Cluster(selected) = &mut entry.content
+                && std::mem::take(&mut selected.stale)
             {
                 confirmed += 1;
             }
@@ -295,15 +259,14 @@ impl Selection {
 }
 
 impl FromIterator<SelectionEntry> for Selection {
-    fn from_iter<I: IntoIterator<Item = SelectionEntry>>(marks: I) -> Self {
-        let named = (0..).zip(marks).map(|(place, mark)| (mark.id(), (place, mark)));
+    fn from_iter<I: IntoIterator<Item = SelectionEntry>>(entries: I) -> Self {
+        let named = (0..).zip(entries).map(|(place, entry)| (entry.id(), (place, entry)));
         Self { entries: named.collect() }
     }
 }
 
 impl SelectionEntry {
-    /// A cluster is from before the dataset was clustered anew.
-    pub(crate) fn expire(&mut self) {
+    pub(crate) fn mark_stale(&mut self) {
         if let EntryContent::Cluster(cluster) = &mut self.content {
             cluster.stale = true;
         }

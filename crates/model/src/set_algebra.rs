@@ -1,26 +1,21 @@
-//! Set algebra on results: intersection, difference and union of what was found. It is made of the
-//! pages that are there, because the interface has no OR and no NOT; so it is never complete by itself.
+//! Intersection, difference and union of loaded results. The interface has no OR and NOT, so the
+//! result covers only the loaded pages.
 
 use std::collections::HashSet;
 
 use crate::{Cluster, ClusterId, MediaId};
 
-/// How two results are put together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetOperator {
-    /// What is in both.
     Intersection,
-    /// What is in this one and not in the other.
     Difference,
-    /// What is in any of the two.
     Union,
 }
 
 impl SetOperator {
-    /// All of them, the most useful first.
+    /// Most useful first.
     pub const ALL: [Self; 3] = [Self::Difference, Self::Intersection, Self::Union];
 
-    /// Its sign.
     pub fn symbol(self) -> &'static str {
         match self {
             Self::Intersection => "∩",
@@ -29,18 +24,17 @@ impl SetOperator {
         }
     }
 
-    /// What it keeps.
     pub fn description(self) -> &'static str {
         match self {
-            Self::Intersection => "what is in both",
-            Self::Difference => "what is here and not there",
-            Self::Union => "what is in any of the two",
+            Self::Intersection => "items in both",
+            Self::Difference => "items here but not there",
+            Self::Union => "items in either",
         }
     }
 }
 
-/// Puts two results together, in the order of the first. A medium is in a result when it is among
-/// its previews, or when its whole cluster is. A cluster of which nothing is left is dropped.
+/// Combines two results in the order of the first. An item is in a result if it is among its previews
+/// or its whole cluster is. Empty clusters are dropped.
 pub fn combine(a: &[Cluster], b: &[Cluster], operator: SetOperator) -> Vec<Cluster> {
     let kept = match operator {
         SetOperator::Intersection => return filter_members(a, &ResultIds::of(b), true),
@@ -50,7 +44,6 @@ pub fn combine(a: &[Cluster], b: &[Cluster], operator: SetOperator) -> Vec<Clust
     a.iter().cloned().chain(kept).collect()
 }
 
-/// What a result holds.
 struct ResultIds {
     clusters: HashSet<ClusterId>,
     media: HashSet<MediaId>,
@@ -66,7 +59,7 @@ impl ResultIds {
     }
 }
 
-/// The clusters whose members are in `other`, or are not.
+/// Keeps the members that are in `other`, or those that are not.
 fn filter_members(clusters: &[Cluster], other: &ResultIds, inside: bool) -> Vec<Cluster> {
     let left = clusters.iter().filter_map(|cluster| {
         let whole = other.clusters.contains(&cluster.id);

@@ -1,34 +1,31 @@
-//! `SafeText`: text from outside, made printable once, at the decoding boundary.
+//! `SafeText`: text from outside, made printable once, when it is decoded.
 //!
-//! Names, captions and error details come from other people's files and machines; printed raw
-//! they can move the cursor, set the clipboard or rewrite the title of the terminal. Everything
-//! that reaches a screen, a table or a log is a `SafeText`, so nobody has to remember to clean it.
+//! Names, captions and error details come from untrusted files and machines. Printed raw, they could
+//! move the cursor, set the clipboard or change the terminal's title. Everything that reaches a
+//! screen, a table or a log is a `SafeText`.
 
 use std::fmt;
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// Bytes one cell of the screen may carry; longer clusters are stacked combining marks.
+/// Bytes of one grapheme; longer ones are stacked combining marks.
 const MAX_GRAPHEME_BYTES: usize = 64;
-/// Characters one grapheme cluster may hold beside its base (joined emoji need up to ten).
+/// Characters beside the base of one grapheme; joined emoji need up to ten.
 const MAX_GRAPHEME_CHARS: usize = 12;
 
-/// A single line of printable text: no control, no bidirectional override, bounded length.
+/// One line of printable text: no controls, no bidirectional overrides, bounded length.
 #[derive(Clone, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
 pub struct SafeText(String);
 
 impl SafeText {
-    /// Longest name shown (characters).
+    /// In characters, like the other limits.
     pub const MAX_NAME: usize = 512;
-    /// Longest file name shown (characters).
     pub const MAX_FILE_NAME: usize = 1_024;
-    /// Longest error detail shown (characters).
     pub const MAX_DETAIL: usize = 2_048;
-    /// Longest caption shown (characters).
     pub const MAX_CAPTION: usize = 16_384;
 
-    /// Cleans `raw` and cuts it to `limit` characters, marking a cut with an ellipsis.
+    /// Cleans `raw` and truncates it to `limit` characters with an ellipsis.
     pub fn new(raw: &str, limit: usize) -> Self {
         let mut clean = String::with_capacity(raw.len().min(limit));
         for (count, cluster) in raw.graphemes(true).enumerate() {
@@ -41,32 +38,26 @@ impl SafeText {
         Self(clean)
     }
 
-    /// A display name.
     pub fn name(raw: &str) -> Self {
         Self::new(raw, Self::MAX_NAME)
     }
 
-    /// A file name, as given by the service or the file system.
     pub fn file_name(raw: &str) -> Self {
         Self::new(raw, Self::MAX_FILE_NAME)
     }
 
-    /// Words of an error.
     pub fn detail(raw: &str) -> Self {
         Self::new(raw, Self::MAX_DETAIL)
     }
 
-    /// A caption of an image.
     pub fn caption(raw: &str) -> Self {
         Self::new(raw, Self::MAX_CAPTION)
     }
 
-    /// The printable text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether nothing is left to show.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -95,7 +86,6 @@ impl fmt::Debug for SafeText {
     }
 }
 
-/// A count with its noun.
 pub fn count_with_noun(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
@@ -114,7 +104,7 @@ fn push_grapheme(clean: &mut String, cluster: &str) {
 
 fn push_char(clean: &mut String, c: char, in_emoji: bool) {
     match u32::from(c) {
-        // C0 has its own printable pictures, so that an ESC in a file name can be recognised.
+        // C0 characters have printable pictures, so that an ESC in a file name is visible.
         code @ 0x00..=0x1F => clean.push(char::from_u32(0x2400 + code).unwrap_or('␀')),
         0x7F => clean.push('␡'),
         0x200D | 0xFE0F if in_emoji => clean.push(c),
@@ -126,8 +116,8 @@ fn push_char(clean: &mut String, c: char, in_emoji: bool) {
     }
 }
 
-/// Characters that act on the text around them or cannot be seen: C1 controls, all of
-/// `Bidi_Control`, zero-width and invisible ones, separators, tags, private use, noncharacters.
+/// Characters that affect the text around them or cannot be seen: C1 controls, all of `Bidi_Control`,
+/// zero-width and invisible ones, separators, tags, private use, noncharacters.
 pub fn is_invisible(code: u32) -> bool {
     matches!(code,
         0x80..=0x9F | 0xAD | 0x034F | 0x061C | 0x115F | 0x1160 | 0x17B4 | 0x17B5 | 0x180B..=0x180F

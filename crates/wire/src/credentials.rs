@@ -1,4 +1,4 @@
-//! `GET api_credentials`: the key pair that tokens are built from.
+//! `GET api_credentials`: the key pair that tokens are made from.
 
 use secrecy::SecretString;
 use serde::Serialize;
@@ -8,21 +8,21 @@ use utoipa::ToSchema;
 use crate::lenient::text;
 use tessera_model::SafeText;
 
-/// The cookie of a signed-in browser, by which a service knows whom the pair is for.
+/// The cookie of a browser session, which identifies the user to the service.
 pub const SESSION_COOKIE: &str = "SESSION";
 
-/// A pair as a service handed it out. `Debug` does not print the secret.
+/// A key pair as the service returned it. `Debug` does not print the secret.
 #[derive(Clone, Debug)]
 pub struct IssuedCredentials {
     /// Names the key.
     pub api_key: String,
-    /// Signs the tokens; a service shows it only when it makes the pair.
+    /// Signs the tokens. The service shows it only when it creates the pair.
     pub api_secret: Option<SecretString>,
-    /// What the service says about it.
+    /// A message of the service.
     pub message: Option<SafeText>,
 }
 
-/// Reads the answer; `None` without a key.
+/// Reads a response; `None` without a key.
 pub fn read_issued_credentials(value: &Value) -> Option<IssuedCredentials> {
     let filled = |key: &str| text(value, key).filter(|text| !text.trim().is_empty());
     Some(IssuedCredentials {
@@ -39,6 +39,6 @@ pub struct CredentialsBody {
     pub api_key: String,
     /// Signs the tokens; only at creation.
     pub api_secret: Option<String>,
-    /// About the secret, for people.
+    /// A note about the secret.
     pub message: String,
 }

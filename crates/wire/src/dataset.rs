@@ -1,4 +1,4 @@
-//! `GET dataset` and `GET datasets`: the record, and the list whose shape the document leaves open.
+//! `GET dataset` and `GET datasets`: the record, and the list, whose shape the document leaves open.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -35,20 +35,20 @@ pub struct DatasetBody {
     pub n_objects: u64,
     /// Why it is in ERROR (additive, as observed).
     pub fatal_error_msg: Option<String>,
-    /// What clients are seen to read besides.
+    /// Further fields that clients read.
     #[serde(flatten)]
     pub extras: DatasetExtras,
 }
 
-/// Fields of the record beyond the document (as observed). The default says what there is to say of a
-/// folder: where it lies is nobody's business.
+/// Fields beyond the document (as observed). The defaults are those of a local folder, whose path is
+/// not disclosed.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct DatasetExtras {
-    /// About the dataset, for people.
+    /// Description.
     pub description: String,
-    /// The kind of place its media come from.
+    /// Kind of source of the media.
     pub source_type: String,
-    /// That place, where it is no secret.
+    /// The source, unless it is confidential.
     pub source_uri: String,
     /// The dataset it is a copy of.
     pub source_dataset_id: Option<Uuid>,
@@ -80,7 +80,7 @@ impl Default for DatasetExtras {
     }
 }
 
-/// The legacy word that goes with a status.
+/// The legacy status of a status.
 pub fn legacy_status(status: &Status) -> &str {
     match status {
         Status::ReadOnly => "UPDATING",
@@ -108,7 +108,7 @@ pub fn write_dataset(dataset: &Dataset) -> Value {
     })
 }
 
-/// Reads one record. `None` when there is no usable identifier.
+/// Reads one record. `None` without a usable identifier.
 pub fn read_dataset(value: &Value) -> Option<Dataset> {
     let id: DatasetId = first_text(value, &["id", "dataset_id"])?.parse().ok()?;
     let current = first_text(value, &["status_new"]);
@@ -133,7 +133,7 @@ pub fn read_dataset(value: &Value) -> Option<Dataset> {
     })
 }
 
-/// The fields of the record that the document names, in its order.
+/// The fields that the document names, in its order.
 const DOCUMENTED_FIELDS: [&str; 9] = [
     "id",
     "display_name",
@@ -146,16 +146,15 @@ const DOCUMENTED_FIELDS: [&str; 9] = [
     "n_videos",
 ];
 
-/// Reads every field of a record, in the order of the document, then the others by name.
-/// Objects and arrays are shown as JSON, and links without their signatures. `None` if it is no
-/// object.
+/// Reads every field of a record: first those of the document, then the others by name. Objects and
+/// arrays become JSON, links lose their signatures. `None` if the value is not an object.
 pub fn read_fields(value: &Value) -> Option<Vec<RecordField>> {
     let record = value.as_object()?;
-    let place = |name: &str| {
+    let position = |name: &str| {
         DOCUMENTED_FIELDS.iter().position(|known| *known == name).unwrap_or(DOCUMENTED_FIELDS.len())
     };
     let mut fields: Vec<_> = record.iter().collect();
-    fields.sort_by_key(|(name, _)| (place(name), *name));
+    fields.sort_by_key(|(name, _)| (position(name), *name));
     let field = |(name, value): (&String, &Value)| RecordField {
         name: SafeText::name(name),
         value: match value {
@@ -169,8 +168,8 @@ pub fn read_fields(value: &Value) -> Option<Vec<RecordField>> {
     Some(fields.into_iter().map(field).collect())
 }
 
-/// Reads the list: a bare array, or an object that holds exactly one array.
-/// Returns the records and how many rows had no usable identifier; `None` if it is no list.
+/// Reads the list: an array, or an object with exactly one array. Returns the records and the number of
+/// rows without a usable identifier; `None` if it is not a list.
 pub fn read_datasets(value: &Value) -> Option<(Vec<Dataset>, usize)> {
     let rows = match value {
         Value::Array(rows) => rows,

@@ -1,5 +1,5 @@
-//! `GET enrichment/{id}/context`: which enrichments a dataset has. Written in the observed shape;
-//! read from any, because the document shows none: the names are looked for wherever they stand.
+//! `GET enrichment/{id}/context`: the enrichments of a dataset. Written in the observed shape. The
+//! document shows none, so names are recognized anywhere in a response.
 
 use std::collections::BTreeMap;
 
@@ -29,24 +29,24 @@ pub struct ModelsBody {
     pub enrichment_models: BTreeMap<&'static str, ModelBody>,
 }
 
-/// What made an enrichment.
+/// The model behind an enrichment.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ModelBody {
     /// Its name.
     pub id: String,
-    /// About it.
+    /// Metadata.
     pub metadata: ModelMetadataBody,
 }
 
-/// About a model.
+/// Metadata of a model.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ModelMetadataBody {
-    /// What it really is, for people.
+    /// Description.
     pub description: String,
 }
 
-/// Reads a context of any shape. A model that is not named is unknown, unless the answer
-/// names others or says that nothing was applied yet.
+/// Reads a context of any shape. A model that is not named is unknown, unless the response names others
+/// or says that none is applied yet.
 pub fn read_enrichment(value: &Value) -> Enrichment {
     let named = EnrichmentModel::ALL.map(|model| find_mention(value, model.word()));
     let lists = named.contains(&Some(true)) || says_nothing_applied(value);
@@ -59,7 +59,7 @@ pub fn read_enrichment(value: &Value) -> Enrichment {
     Enrichment { statuses: applied, raw: SafeText::caption(&value.to_string()) }
 }
 
-/// Whether `name` stands anywhere in `value`: as a text, or as a key, whose value may deny it.
+/// Whether `name` occurs anywhere in `value`: as text, or as a key, whose value may negate it.
 fn find_mention(value: &Value, name: &str) -> Option<bool> {
     match value {
         Value::String(text) => text.eq_ignore_ascii_case(name).then_some(true),
@@ -75,7 +75,7 @@ fn find_mention(value: &Value, name: &str) -> Option<bool> {
     }
 }
 
-/// The observed shape of a dataset without enrichments: `NEW`, and an empty list of models.
+/// The observed shape without enrichments: `NEW`, and an empty list of models.
 fn says_nothing_applied(value: &Value) -> bool {
     let models = value.pointer("/dataset_enrichment_models/enrichment_models");
     let empty = match models {

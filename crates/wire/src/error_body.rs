@@ -1,4 +1,4 @@
-//! Error bodies: `{"detail": ...}` by the document, and the other shapes services are seen to send.
+//! Error bodies: `{"detail": ...}` by the document, and other observed shapes.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -10,32 +10,32 @@ use tessera_model::SafeText;
 /// The error body as a service writes it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ProblemBody {
-    /// What is wrong, for people.
+    /// The error message.
     pub detail: String,
 }
 
-/// The body of a 422 as a service writes it: every parameter that is wrong, and why.
+/// The body of a 422: every invalid parameter, and why.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct InvalidBody {
     /// The parameters.
     pub detail: Vec<InvalidParameter>,
 }
 
-/// One wrong parameter.
+/// One invalid parameter.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct InvalidParameter {
-    /// The kind of mistake, for programs: `missing`, `uuid_parsing`, `value_error`.
+    /// A code for programs: `missing`, `uuid_parsing`, `value_error`.
     pub r#type: &'static str,
-    /// Where it is (`query`, `path`, `body`) and its name.
+    /// The location (`query`, `path`, `body`) and the name.
     pub loc: [&'static str; 2],
-    /// What is wrong, for people.
+    /// The error message.
     pub msg: String,
-    /// What was given.
+    /// The received value.
     pub input: Option<String>,
 }
 
-/// The words of an error body: `detail` as text or as a list of `{loc, msg}`, else `message`,
-/// `error`, else the body as text. HTML is reduced to its text. `None` for an empty body.
+/// The message of an error body: `detail` as text or as a list of `{loc, msg}`, or `message`, or `error`,
+/// or the whole body as text. HTML is reduced to its text. `None` for an empty body.
 pub fn read_error_message(body: &[u8]) -> Option<SafeText> {
     let raw = String::from_utf8_lossy(body);
     let words = match serde_json::from_str::<Value>(&raw) {

@@ -18,14 +18,14 @@ pub struct ExploreBody {
     /// At most 100 clusters.
     #[schema(max_items = 100)]
     pub clusters: Vec<ClusterBody>,
-    /// Extra facts about the answer.
+    /// Metadata of the response.
     pub metadata: MetadataBody,
 }
 
 /// The `metadata` of an Explore response.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub struct MetadataBody {
-    /// Whether the answer came out of `DuckDB`.
+    /// Whether the response was computed by `DuckDB`.
     pub used_duckdb: bool,
 }
 
@@ -49,7 +49,7 @@ pub struct ClusterBody {
     pub relevance_score: Option<f64>,
     /// What the score measures.
     pub relevance_score_type: Option<&'static str>,
-    /// Members to look at, best first.
+    /// Previews of members, best first.
     pub previews: Vec<PreviewBody>,
     /// Labels of the members.
     pub labels: Option<Vec<String>>,
@@ -62,10 +62,10 @@ pub struct ClusterBody {
 /// A user tag as a service writes it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct TagBody {
-    /// What filters name it by.
+    /// The identifier used in filters.
     #[schema(value_type = Uuid)]
     pub id: TagId,
-    /// What people call it, raw.
+    /// The name, raw.
     pub name: String,
 }
 
@@ -110,7 +110,7 @@ pub struct BoundingBoxBody {
     pub height: f64,
 }
 
-/// The answer to `search-image-similarity`.
+/// The response of `search-image-similarity`.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 pub struct AnchorBody {
     /// The registered query image.
@@ -172,8 +172,8 @@ fn list_or_null<T>(items: &[T], write: impl Fn(&T) -> Value) -> Value {
     if items.is_empty() { Value::Null } else { items.iter().map(write).collect() }
 }
 
-/// Reads a page. Clusters without a usable identifier and repeated ones are left out and
-/// counted; `None` if there is no `clusters` array at all.
+/// Reads a page. Clusters without a usable identifier and repeated ones are skipped and counted; `None`
+/// without a `clusters` array.
 pub fn read_page(value: &Value) -> Option<Page> {
     let rows = value.get("clusters")?.as_array()?;
     let mut seen = HashSet::new();
@@ -200,8 +200,8 @@ fn read_cluster(value: &Value) -> Option<Cluster> {
     })
 }
 
-/// Tags with their ids, where the service gives both: a list of objects, or an object of names by
-/// id. In every other shape they are names.
+/// Reads tags with their identifiers where the service sends both: a list of objects, or an object of
+/// names by identifier. Any other shape contains names only.
 fn read_tags(value: &Value) -> Vec<Tag> {
     let tag = |id: Option<String>, name: &str| Tag {
         id: id.and_then(|id| id.parse().ok()),
@@ -265,7 +265,7 @@ pub fn read_region(value: &Value) -> Option<Region> {
                 _ => None,
             }
         }
-        // One level only: text inside text is nobody's bounding box.
+        // One level only: text inside text is not a bounding box.
         Value::String(raw) => serde_json::from_str(raw)
             .ok()
             .filter(|inner: &Value| !inner.is_string())
@@ -274,8 +274,8 @@ pub fn read_region(value: &Value) -> Option<Region> {
     }
 }
 
-/// Writes a bounding box as the JSON text that a query carries: fractions with at most six
-/// decimals and no exponent, never beyond the image after rounding.
+/// Writes a bounding box as the JSON text of a query: at most six decimals, no exponent, never beyond
+/// the image after rounding.
 pub fn write_region(region: Region) -> String {
     const STEPS: f64 = 1e6;
     let span = |start: f64, length: f64| {
@@ -287,7 +287,7 @@ pub fn write_region(region: Region) -> String {
     format!(r#"{{"x":{x},"y":{y},"width":{width},"height":{height}}}"#)
 }
 
-/// Reads a search anchor. `None` if there is no usable `anchor_media_id`.
+/// Reads a search anchor. `None` without a usable `anchor_media_id`.
 pub fn read_anchor(value: &Value) -> Option<Anchor> {
     let kind = text(value, "anchor_type").and_then(|raw| AnchorKind::parse(&raw));
     Some(Anchor {

@@ -7,8 +7,8 @@ use utoipa::ToSchema;
 use crate::lenient::{first_text, number, text};
 use tessera_model::{DatasetId, ExportState, ExportTask, ExportTaskId, Link, SafeText};
 
-/// The export task as a service writes it. The document promises `id` at the start, and `status`
-/// and `download_uri` afterwards; the rest is additive, as observed.
+/// The export task as a service writes it. The document guarantees `id` at the start, and `status` and
+/// `download_uri` afterwards; the rest is additive, as observed.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ExportTaskBody {
     /// Used as `export_task_id`.
@@ -24,7 +24,7 @@ pub struct ExportTaskBody {
     pub progress: f64,
     /// Set when COMPLETED.
     pub download_uri: Option<String>,
-    /// How many media it holds.
+    /// Number of exported media items.
     pub entities_count: u64,
     /// Why it failed.
     pub result_message: Option<String>,
@@ -32,7 +32,7 @@ pub struct ExportTaskBody {
     pub created_at: String,
 }
 
-/// Reads a task. `known` is the identifier it was asked by, for answers that do not repeat it.
+/// Reads a task. `known` is the requested identifier, for responses that do not repeat it.
 pub fn read_task(value: &Value, known: Option<ExportTaskId>) -> Option<ExportTask> {
     let id = text(value, "id").and_then(|id| id.parse().ok()).or(known)?;
     let message = first_text(value, &["result_message", "error"]);

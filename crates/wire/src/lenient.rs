@@ -1,11 +1,11 @@
-//! Small readers over JSON values that forgive what services are seen to send: numbers as text,
-//! -1 for "not counted", null for anything, one string where a list is meant.
+//! Lenient readers of JSON values: numbers sent as text, -1 for "not counted", null for anything, a
+//! string instead of a list.
 
 use serde_json::Value;
 
 use tessera_model::SafeText;
 
-/// A field of an object as text; numbers and booleans are printed, null and absence are `None`.
+/// A field as text. Numbers and booleans are formatted; null is `None`.
 pub fn text(object: &Value, key: &str) -> Option<String> {
     match object.get(key)? {
         Value::String(text) => Some(text.clone()),
@@ -15,7 +15,7 @@ pub fn text(object: &Value, key: &str) -> Option<String> {
     }
 }
 
-/// The first of several keys that holds non-empty text.
+/// The first of several keys with non-empty text.
 pub fn first_text(object: &Value, keys: &[&str]) -> Option<String> {
     keys.iter().find_map(|key| text(object, key).filter(|text| !text.is_empty()))
 }
@@ -43,8 +43,8 @@ pub fn percent(object: &Value, key: &str) -> Option<u8> {
     number(object, key).map(|value| value.clamp(0.0, 100.0) as u8)
 }
 
-/// Names in whatever shape they come: text, a list of texts or of objects with `name`, `text` or
-/// `id`, or an object whose keys are the names (`observed.md` section 8, rule 3).
+/// Names in any shape: a string, a list of strings or of objects with `name`, `text`, `caption` or
+/// `id`, or an object whose keys are the names.
 pub fn names(object: &Value, key: &str, limit: usize) -> Vec<SafeText> {
     let clean = |raw: &str| SafeText::new(raw, limit);
     match object.get(key) {
@@ -59,7 +59,7 @@ pub fn names(object: &Value, key: &str, limit: usize) -> Vec<SafeText> {
         Some(Value::Object(map)) => map
             .iter()
             .map(|(name, value)| match value {
-                // An id that maps to a name: the name is what people know.
+                // An id that maps to a name.
                 Value::String(text) if uuid::Uuid::try_parse(name).is_ok() => clean(text),
                 _ => clean(name),
             })

@@ -1,9 +1,8 @@
-//! The bytes of the HTTP interface: how each value is spelled, and how it is read.
+//! Reads and writes the values of the HTTP interface.
 //!
-//! Both ends stand on this room: the client reads with the `read_*` functions, which forgive
-//! what the interface leaves open; the local deployment writes the `*Body` types, which are
-//! exactly the document. `tests/interface.rs` holds both against hand-written bytes, so that a
-//! mistake the two ends share still shows.
+//! The client reads with the `read_*` functions, which are lenient where the interface is vague. The
+//! local deployment writes the `*Body` types, which follow the interface document exactly.
+//! The contract tests verify both against hand-written bytes, so that a mistake in both ends shows.
 
 pub mod compat;
 pub mod credentials;

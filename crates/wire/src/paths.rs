@@ -1,15 +1,15 @@
-//! Every path and query name of the interface, once. Paths are relative to `{base_url}`.
+//! Every path and query name of the interface, relative to `{base_url}`.
 //!
-//! Left open by the document and assumed here: browsing without an anchor is `explore` without
-//! `anchor_media_id` (public clients do it), and `datasets` takes no parameters.
+//! The document leaves open, and this crate assumes: browsing without an anchor is `explore` without
+//! `anchor_media_id`, as in public clients, and `datasets` takes no parameters.
 
 use crate::vql;
 use tessera_model::{DatasetId, ExportFormat, ExportSpec, Query, Search};
 
-/// The prefix of every path (rule: interface, Versioning).
+/// The prefix of every path.
 pub const API_PREFIX: &str = "/api/v1";
 
-/// Query names, spelled as in the document.
+/// Query parameters, spelled as in the document.
 pub mod query {
     #![expect(missing_docs, reason = "the names are the documentation")]
     pub const ANCHOR_MEDIA_ID: &str = "anchor_media_id";
@@ -31,16 +31,16 @@ pub mod query {
     pub const EXPORT_FORMAT: &str = "export_format";
     pub const INCLUDE_IMAGES: &str = "include_images";
     pub const EXPORT_TASK_ID: &str = "export_task_id";
-    /// Names the dataset where the path does not.
+    /// Identifies the dataset where the path does not.
     pub const DATASET_ID: &str = "dataset_id";
     /// A folder that the deployment can read.
     pub const PATH: &str = "path";
     pub const AUTO_REINDEX: &str = "auto_reindex";
     /// Restricts a full export to one cluster.
     pub const CLUSTER_ID: &str = "cluster_id";
-    /// Of a signed link: Unix seconds.
+    /// In a signed link: expiry in Unix seconds.
     pub const EXPIRES: &str = "expires";
-    /// Of a signed link.
+    /// In a signed link.
     pub const SIGNATURE: &str = "signature";
 }
 
@@ -70,17 +70,16 @@ pub mod field {
 /// Query parameters in sending order.
 pub type Parameters = Vec<(&'static str, String)>;
 
-/// `GET`: the datasets of the caller.
+/// `GET`: the caller's datasets.
 pub fn datasets() -> String {
     format!("{API_PREFIX}/datasets")
 }
 
-/// `GET`: a key pair for the session of a browser.
+/// `GET`: a key pair for a browser session.
 pub fn api_credentials() -> String {
     format!("{API_PREFIX}/api_credentials")
 }
 
-/// `GET`: one dataset record.
 pub fn dataset(id: DatasetId) -> String {
     format!("{API_PREFIX}/dataset/{id}")
 }
@@ -95,35 +94,35 @@ pub fn search_image_similarity(id: DatasetId) -> String {
     format!("{API_PREFIX}/dataset/{id}/search-image-similarity")
 }
 
-/// `GET` that starts an export: never sent twice by itself.
+/// `GET` that starts an export: never retried automatically.
 pub fn export_context_async(id: DatasetId) -> String {
     format!("{API_PREFIX}/dataset/{id}/export_context_async")
 }
 
-/// `POST` that starts an export of a selection: never sent twice by itself.
+/// `POST` that starts an export of a selection: never retried automatically.
 pub fn export_entities_async(id: DatasetId) -> String {
     format!("{API_PREFIX}/dataset/{id}/export_entities_async")
 }
 
-/// `POST` that clusters a dataset anew: never sent twice by itself.
+/// `POST` that reclusters a dataset: never retried automatically.
 pub fn reindex(id: DatasetId) -> String {
     format!("{API_PREFIX}/dataset/{id}/reindex")
 }
 
-/// `POST` that adds media: never sent twice by itself.
+/// `POST` that adds media: never retried automatically.
 pub fn add_media(id: DatasetId) -> String {
     format!("{API_PREFIX}/dataset/{id}/add_media")
 }
 
-/// `GET` of the pipeline that adds the media of a folder it can read: never sent twice by itself.
+/// `GET` of the pipeline that adds a folder it can read: never retried automatically.
 pub const PROCESS_ADD_MEDIA: &str = "/api/v1/process/add_media";
 
-/// `GET`: which enrichment models were applied.
+/// `GET`: the applied enrichment models.
 pub fn enrichment_context(id: DatasetId) -> String {
     format!("{API_PREFIX}/enrichment/{id}/context")
 }
 
-/// `GET`: where an export stands.
+/// `GET`: the state of an export.
 pub fn export_status(id: DatasetId) -> String {
     format!("{API_PREFIX}/dataset/{id}/export_status")
 }
@@ -159,7 +158,7 @@ pub fn export_parameters(spec: &ExportSpec) -> Parameters {
     parameters
 }
 
-/// The parameters of `export_entities_async`; the file name is not among them.
+/// The parameters of `export_entities_async`, which has no file name.
 pub fn selection_parameters(format: ExportFormat, include_images: bool) -> Parameters {
     vec![
         (query::EXPORT_FORMAT, format.word().to_owned()),

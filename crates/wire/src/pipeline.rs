@@ -1,18 +1,18 @@
-//! `process/add_media`: the answer of an on-premises deployment, in the observed shape.
+//! `process/add_media`: the response of an on-premises deployment, in the observed shape.
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use tessera_model::DatasetId;
 
-/// The answer as a service writes it.
+/// The response as a service writes it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct ProcessBody {
     /// Always `success`.
     pub status: &'static str,
-    /// For people.
+    /// A message.
     pub message: &'static str,
-    /// The dataset that grows.
+    /// The dataset that receives the media.
     #[schema(value_type = Uuid)]
     pub dataset_id: DatasetId,
 }

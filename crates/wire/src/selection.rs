@@ -1,5 +1,5 @@
-//! `media_selection`, the body of a selective export: written by the client, read strictly by the
-//! service, because an item that is silently left out would export what nobody asked for.
+//! `media_selection`, the body of a selective export. Read strictly: an item that was ignored would
+//! export the wrong media.
 
 use std::{fmt, str::FromStr};
 
@@ -8,17 +8,15 @@ use serde_json::{Map, Value, json};
 use crate::vql;
 use tessera_model::{EntityType, Filter, MediaId, SelectionItem, vql::LabelRule};
 
-/// Most items of a selection.
 pub const MAX_ITEMS: usize = 10_000;
-/// Most identifiers in an item.
 pub const MAX_IDS: usize = 1_000_000;
 
-/// Why a selection is refused. Printed, it names the place: `item 2, payload.cluster_id: ...`.
+/// The reason for rejecting a selection. Prints with its location: `item 2, payload.cluster_id: ...`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SelectionError {
-    /// Which item, counted from 0; `None` when the body as a whole is wrong.
+    /// 0-based; `None` when the body as a whole is invalid.
     pub item: Option<usize>,
-    /// Which field, and what it must be.
+    /// The field and what it must be.
     pub reason: String,
 }
 
@@ -33,7 +31,6 @@ impl fmt::Display for SelectionError {
 
 impl std::error::Error for SelectionError {}
 
-/// The body of a selection.
 pub fn write(items: &[SelectionItem]) -> Value {
     let items: Vec<Value> = items.iter().map(write_item).collect();
     json!({ "media_selection": items })
@@ -58,10 +55,6 @@ fn write_item(item: &SelectionItem) -> Value {
     }
 }
 
-/// Reads a body.
-///
-/// # Errors
-/// It is no selection, has no items or too many, or one of them is wrong.
 pub fn read(body: &Value) -> Result<Vec<SelectionItem>, SelectionError> {
     let whole = |reason: &str| SelectionError { item: None, reason: reason.to_owned() };
     let items = body.get("media_selection").and_then(Value::as_array);
@@ -108,24 +101,20 @@ fn read_cluster(payload: &Map<String, Value>) -> Result<SelectionItem, String> {
     })
 }
 
-/// `vql` as an array or as the text that a query would carry, and `labels`.
+/// Reads `vql`, as an array or as the text of a query, and `labels`.
 fn read_filters(restrictions: &Map<String, Value>) -> Result<Vec<Filter>, String> {
-    let place = |field: &str, reason: String| format!("payload.cluster_filters.{field}: {reason}");
+    let at = |field: &str, reason: String| format!("payload.cluster_filters.{field}: {reason}");
     let mut filters = match restrictions.get("vql") {
         None | Some(Value::Null) => Vec::new(),
-        Some(Value::String(text)) => {
-            vql::read(text).map_err(|why| place("vql", why.to_string()))?
-        }
-        Some(array) => {
-            vql::read(&array.to_string()).map_err(|why| place("vql", why.to_string()))?
-        }
+        Some(Value::String(text)) => vql::read(text).map_err(|why| at("vql", why.to_string()))?,
+        Some(array) => vql::read(&array.to_string()).map_err(|why| at("vql", why.to_string()))?,
     };
     if let Some(labels) = restrictions.get("labels").filter(|labels| !labels.is_null()) {
         let texts = labels.as_array().map(|labels| labels.iter().map(Value::as_str).collect());
         let texts: Option<Option<Vec<&str>>> = texts;
-        let texts = texts.flatten().ok_or_else(|| place("labels", "must be texts".to_owned()))?;
+        let texts = texts.flatten().ok_or_else(|| at("labels", "must be texts".to_owned()))?;
         let filter = Filter::labels(LabelRule::OneOf, texts);
-        filters.push(filter.map_err(|why| place("labels", why.reason))?);
+        filters.push(filter.map_err(|why| at("labels", why.reason))?);
     }
     Ok(filters)
 }
@@ -134,12 +123,12 @@ fn read_media_ids(
     payload: &Map<String, Value>,
     field: &str,
 ) -> Result<Option<Vec<MediaId>>, String> {
-    let refused = || format!("payload.{field}: must be an array of UUIDs");
+    let error = || format!("payload.{field}: must be an array of UUIDs");
     let list = match payload.get(field) {
         None | Some(Value::Null) => return Ok(None),
         Some(Value::Array(list)) if list.len() <= MAX_IDS => list,
-        Some(_) => return Err(refused()),
+        Some(_) => return Err(error()),
     };
     let ids = list.iter().map(|id| MediaId::from_str(id.as_str()?).ok());
-    ids.collect::<Option<Vec<_>>>().map(Some).ok_or_else(refused)
+    ids.collect::<Option<Vec<_>>>().map(Some).ok_or_else(error)
 }

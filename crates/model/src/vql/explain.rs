@@ -1,4 +1,4 @@
-//! Filters as sentences: what a medium must be to pass.
+//! Filters as sentences: the condition that a media item must meet.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use super::{Filter, IssueFilter, IssueMode, Label, LabelRule};
 use crate::{Anchor, AnchorKind, Fraction, SafeText, TagId};
 
 impl fmt::Display for Filter {
-    /// A sentence without its stop: `its caption says “red van”`.
+    /// A clause without a full stop: `its caption says “red van”`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::FullText(text) => {
@@ -15,7 +15,7 @@ impl fmt::Display for Filter {
             Self::Semantic { text, min_similarity } => {
                 write!(
                     f,
-                    "its caption or picture means something like “{}”",
+                    "its caption or picture is similar in meaning to “{}”",
                     clean(text.as_str())
                 )?;
                 bound(f, ", with a similarity of at least", *min_similarity, "higher is stricter")

@@ -1,23 +1,19 @@
-//! The values of filters: each can only be made from what the interface allows.
+//! The values of filters, valid by construction.
 
 use std::fmt;
 
 use super::InvalidField;
 
-/// A number from 0.0 to 1.0.
-///
-/// Held as its bits, which for numbers that are not negative have the order of the numbers.
+/// A number from 0.0 to 1.0, stored as its bits: for non-negative numbers their order is the same.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Fraction(u64);
 
 impl Fraction {
-    /// The fraction, unless it is out of its range.
     pub fn new(value: f64) -> Option<Self> {
-        // Adding 0.0 makes of -0.0 the zero that has no bit set.
+        // Adding 0.0 normalizes -0.0, whose bits differ.
         (0.0..=1.0).contains(&value).then(|| Self((value + 0.0).to_bits()))
     }
 
-    /// The number.
     pub fn value(self) -> f64 {
         f64::from_bits(self.0)
     }
@@ -29,45 +25,33 @@ impl fmt::Debug for Fraction {
     }
 }
 
-/// A text to search for: not blank, at most [`QueryText::LONGEST`] characters, trimmed.
+/// A search text: not blank, at most [`QueryText::MAX_CHARS`] characters, trimmed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct QueryText(String);
 
 impl QueryText {
-    /// Characters it may have.
     pub const MAX_CHARS: usize = 1_000;
 
-    /// The text, trimmed.
-    ///
-    /// # Errors
-    /// It is blank or too long.
     pub fn new(raw: &str) -> Result<Self, InvalidField> {
         non_blank(raw, Self::MAX_CHARS, "a text").map(Self)
     }
 
-    /// The text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// A classification label: not blank, at most [`Label::LONGEST`] characters, trimmed.
+/// A classification label: not blank, at most [`Label::MAX_CHARS`] characters, trimmed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Label(pub(super) String);
 
 impl Label {
-    /// Characters it may have.
     pub const MAX_CHARS: usize = 256;
 
-    /// The label, trimmed.
-    ///
-    /// # Errors
-    /// It is blank or too long.
     pub fn new(raw: &str) -> Result<Self, InvalidField> {
         non_blank(raw, Self::MAX_CHARS, "a label").map(Self)
     }
 
-    /// The label.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -84,18 +68,13 @@ pub(super) fn non_blank(raw: &str, longest: usize, what: &str) -> Result<String,
     Ok(text.to_owned())
 }
 
-/// A list that is not empty and has at most [`MOST_VALUES`] entries, each once and in order.
+/// A sorted list of 1 to [`MAX_VALUES`] unique values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ValueList<T>(Vec<T>);
 
-/// Most entries of a list in a filter.
 pub const MAX_VALUES: usize = 100;
 
 impl<T: Ord> ValueList<T> {
-    /// The list, in order and without repetitions.
-    ///
-    /// # Errors
-    /// It is empty or too long.
     pub fn new(mut values: Vec<T>) -> Result<Self, InvalidField> {
         if values.is_empty() || values.len() > MAX_VALUES {
             let reason = format!("must be a list of 1 to {MAX_VALUES} entries");
@@ -106,7 +85,6 @@ impl<T: Ord> ValueList<T> {
         Ok(Self(values))
     }
 
-    /// The entries.
     pub fn as_slice(&self) -> &[T] {
         &self.0
     }

@@ -1,13 +1,13 @@
-//! What there is to say of a query without asking anybody: what it needs, and what may be refused.
+//! Requirements and warnings of a query that are known without asking the service.
 
 use super::{Filter, IssueKind};
 use crate::{EnrichmentModel, SafeText};
 
-/// Characters of a query from which some services and their proxies refuse an address.
+/// Some services and proxies reject longer URLs.
 const LONG_QUERY_CHARS: usize = 4_000;
 
 impl Filter {
-    /// The enrichment models one of which it needs; none where it needs nothing.
+    /// The enrichment models of which it needs one.
     pub fn required_models(&self) -> &'static [EnrichmentModel] {
         match self {
             Self::FullText(_) => EnrichmentModel::CAPTIONS,
@@ -22,17 +22,16 @@ impl Filter {
     }
 }
 
-/// That the word of an issue may be refused: the interface publishes one.
+/// The interface publishes only one issue name; services may reject others.
 pub fn unpublished_issue_warning(word: &str) -> Option<String> {
     let word = word.trim();
     (!word.is_empty() && word != IssueKind::Blur.word()).then(|| {
         let word = SafeText::name(word);
-        format!("“{word}” is not published as an issue: this service may refuse it")
+        format!("“{word}” is not a published issue name: this service may reject it")
     })
 }
 
-/// That a query of this many characters may be refused.
 pub fn long_query_warning(characters: usize) -> Option<String> {
     (characters > LONG_QUERY_CHARS)
-        .then(|| format!("{characters} characters in the address; some proxies refuse so many"))
+        .then(|| format!("{characters} characters in the URL; some proxies reject URLs this long"))
 }

@@ -7,6 +7,6 @@ fn sentence_words_of_the_service_and_remedy() {
         .with_remedy("Wait until it is READY");
     assert_eq!(
         failure.to_string(),
-        "export refused (the service says: dataset not READY␛). Wait until it is READY"
+        "export refused (service: dataset not READY␛). Wait until it is READY"
     );
 }

@@ -5,7 +5,7 @@ fn filters_are_told_as_sentences() {
     let told = |filter: Result<Filter, InvalidField>| filter.unwrap().to_string();
     assert_eq!(
         told(Filter::semantic("red van", Some(0.35))),
-        "its caption or picture means something like “red van”, with a similarity of at least \
+        "its caption or picture is similar in meaning to “red van”, with a similarity of at least \
          0.35 (higher is stricter)"
     );
     assert_eq!(

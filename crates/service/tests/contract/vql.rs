@@ -234,7 +234,7 @@ async fn texts_that_are_no_filters_are_422() {
         (json!([1]), "filter 0: must be an object"),
         (json!([good, {}]), "filter 1: must have exactly one key"),
         (json!([{"tags": {}, "labels": {}}]), "filter 0: must have exactly one key"),
-        (json!([good, {"colour": {}}]), "filter 1: \"colour\" is no filter"),
+        (json!([good, {"colour": {}}]), "filter 1: \"colour\" is not a filter"),
         (json!([{"text": []}]), "filter 0, text: must be an object"),
     ] {
         assert_refused(&service, &filters.to_string(), words).await;

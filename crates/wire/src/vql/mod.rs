@@ -1,8 +1,8 @@
-//! `vql`: a JSON array of filter objects, each with one key. Read strictly, because a filter that
-//! is silently left out would select what nobody asked for; a mistake is named by filter and field.
+//! `vql`: a JSON array of filter objects, each with one key. Read strictly: a filter that was ignored
+//! would select the wrong media. Errors name the filter and the field.
 //!
-//! Left open by the document and assumed here: an `id` beside the key is ignored (public clients
-//! send one), and `mode` may be missing and is then `in`.
+//! The document leaves open, and this crate assumes: an `id` beside the key is ignored, because public
+//! clients send one, and a missing `mode` is `in`.
 
 mod position;
 
@@ -20,24 +20,23 @@ use tessera_model::{
     },
 };
 
-/// Longest text read, in bytes.
+/// Longest text that is read.
 pub const MAX_BYTES: usize = 64 * 1024;
 
-/// The keys a filter object may have.
+/// The keys of filter objects.
 const FILTER_KEYS: &str = "text, labels, tags, issues, duplicates, uniqueness, similarity";
 
-/// Characters of foreign text repeated in a sentence.
+/// Characters of foreign text repeated in an error.
 const MAX_QUOTED_CHARS: usize = 40;
 
-/// Why a `vql` text is refused. Printed, it is one sentence with the place in front:
+/// The reason for rejecting a `vql` text. Prints as one sentence with its location:
 /// `filter 2, labels.value: must be a list of texts`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VqlError {
-    /// Which filter, counted from 0; `None` when the text as a whole is wrong.
+    /// 0-based; `None` when the text as a whole is invalid.
     pub filter: Option<usize>,
-    /// Which field of it: a key, or a key and the name of its part.
+    /// A key, or a key and the name of its part.
     pub field: Option<String>,
-    /// What it must be.
     pub reason: String,
 }
 
@@ -54,10 +53,7 @@ impl fmt::Display for VqlError {
 
 impl std::error::Error for VqlError {}
 
-/// Reads a `vql` text as a service does.
-///
-/// # Errors
-/// It is too long, no JSON array, or holds too many filters or one that is wrong.
+/// Reads a `vql` text as a service does: only known issue names.
 pub fn read(text: &str) -> Result<Vec<Filter>, VqlError> {
     let filters = read_lenient(text)?;
     let unknown = |filter: &Filter| {
@@ -76,19 +72,12 @@ pub fn read(text: &str) -> Result<Vec<Filter>, VqlError> {
     }
 }
 
-/// Reads a `vql` text as a client does: the words for issues are not all published, so that any
-/// may be sent; the service decides.
-///
-/// # Errors
-/// As [`read`], but for the words of issues.
+/// Reads a `vql` text as a client does: any issue name, because not all are published.
 pub fn read_lenient(text: &str) -> Result<Vec<Filter>, VqlError> {
     read_each(text)?.into_iter().collect()
 }
 
-/// As [`read_open`], each filter by itself, so that one mistake does not hide those behind it.
-///
-/// # Errors
-/// The text as a whole is wrong.
+/// Like [`read_lenient`], but with an error for each invalid filter.
 pub fn read_each(text: &str) -> Result<Vec<Result<Filter, VqlError>>, VqlError> {
     let whole = |reason: String| VqlError { filter: None, field: None, reason };
     if text.len() > MAX_BYTES {
@@ -105,7 +94,7 @@ pub fn read_each(text: &str) -> Result<Vec<Result<Filter, VqlError>>, VqlError> 
     Ok(items.iter().enumerate().map(|(place, item)| read_filter(place, item)).collect())
 }
 
-/// The text of filters; [`read`] gives the same filters back, their numbers to 15 digits.
+/// Writes filters; [`read`] returns the same filters, with numbers to 15 digits.
 pub fn write(filters: &[Filter]) -> String {
     Value::Array(filters.iter().map(filter_to_json).collect()).to_string()
 }
@@ -126,7 +115,7 @@ fn read_filter(place: usize, item: &Value) -> Result<Filter, VqlError> {
         "uniqueness" => uniqueness_filter,
         "similarity" => similarity_filter,
         _ => {
-            let reason = format!("{} is no filter; there are {FILTER_KEYS}", quoted(key));
+            let reason = format!("{} is not a filter; the filters are {FILTER_KEYS}", quoted(key));
             return Err(problem(None, reason));
         }
     };
@@ -148,7 +137,7 @@ impl<'a> FilterFields<'a> {
         value.as_object().map(Self).ok_or_else(|| ("", "must be an object".to_owned()))
     }
 
-    /// Refuses every field but these.
+    /// Rejects every field but these.
     fn deny_unknown(&self, known: &[&str]) -> Result<(), FieldError> {
         match self.0.keys().find(|key| !known.contains(&key.as_str())) {
             None => Ok(()),
@@ -185,7 +174,7 @@ impl<'a> FilterFields<'a> {
         self.number(field)?.ok_or_else(missing)
     }
 
-    /// One of the words that `parse` knows.
+    /// One of the keywords that `parse` accepts.
     fn keyword<T>(
         &self,
         field: &'static str,
@@ -206,12 +195,12 @@ fn text_filter(parts: &FilterFields) -> Result<Filter, FieldError> {
         return Ok(Filter::semantic(value, parts.number("threshold")?)?);
     }
     if parts.get("threshold").is_some() {
-        return Err(("threshold", "belongs to semantic; fts has none".to_owned()));
+        return Err(("threshold", "is only for semantic, not for fts".to_owned()));
     }
     Ok(Filter::full_text(value)?)
 }
 
-/// Whether the word is the one or the other; `None` when it is neither.
+/// Whether the word is the first or the second; `None` when it is neither.
 fn is_first_of(word: &str, one: &str, other: &str) -> Option<bool> {
     (word == one || word == other).then_some(word == one)
 }
@@ -264,7 +253,7 @@ fn similarity_filter(parts: &FilterFields) -> Result<Filter, FieldError> {
     Ok(Filter::similar(Anchor { media, kind }, parts.number("threshold")?)?)
 }
 
-/// Refuses every `op` but the one the key has.
+/// Rejects every other `op`.
 fn expect_op(parts: &FilterFields, only: &'static str) -> Result<(), FieldError> {
     parts.keyword("op", |word| (word == only).then_some(()), &[only])
 }
@@ -306,7 +295,7 @@ fn issue_to_json(issue: &IssueFilter) -> Value {
     with_number(body, "confidence_max", issue.confidence_max)
 }
 
-/// The object with one more field, if that has a value.
+/// Adds a field if it has a value.
 fn with_number(mut object: Value, field: &str, value: Option<Fraction>) -> Value {
     if let Some(value) = value {
         object[field] = value.value().into();

@@ -1,4 +1,4 @@
-//! Where in its text a mistake of a query stands, for people who write queries by hand.
+//! The position of an error in a query's text, for queries written by hand.
 
 use std::collections::BTreeMap;
 
@@ -6,18 +6,16 @@ use serde_json::{Value, value::RawValue};
 
 use super::VqlError;
 
-/// A place in a text, both counted from 1; columns in characters.
+/// Line and column from 1; columns in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TextPosition {
-    /// The line.
     pub line: usize,
-    /// The character of the line.
     pub column: usize,
 }
 
 impl TextPosition {
-    /// Where the problem of a text stands: at the value that is wrong, else at the narrowest one
-    /// around it; where the text is no JSON, at the character that is not.
+    /// The position of an error: the invalid value or the narrowest value around it. For invalid JSON, the
+    /// first invalid character.
     pub fn locate(problem: &VqlError, text: &str) -> Self {
         let Some(filter) = problem.filter else {
             return serde_json::from_str::<Value>(text).map_or_else(
@@ -32,19 +30,18 @@ impl TextPosition {
             let Some(inner) = inner else { break };
             narrowest = Some(inner);
         }
-        // A raw value is a piece of the text itself.
+        // A raw value borrows from the text.
         let offset = |raw: &RawValue| raw.get().as_ptr().addr() - text.as_ptr().addr();
         Self::from_offset(text, narrowest.map_or(0, offset))
     }
 
-    /// The place of a byte.
     fn from_offset(text: &str, offset: usize) -> Self {
         let before = text.get(..offset).unwrap_or(text);
         let line = before.rsplit('\n').next().unwrap_or(before);
         Self { line: before.matches('\n').count() + 1, column: line.chars().count() + 1 }
     }
 
-    /// The place that the reader of JSON tells: a line from 1, and bytes of it up to the mistake.
+    /// Converts the position of the JSON parser: a line from 1, and a byte offset in it.
     fn from_json_position(text: &str, line: usize, bytes: usize) -> Self {
         let words = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
         let before = words.char_indices().take_while(|(at, _)| at + 1 < bytes).count();
@@ -52,12 +49,10 @@ impl TextPosition {
     }
 }
 
-/// The value of a field, as it stands in the text.
 fn inside<'a>(value: &'a RawValue, key: &str) -> Option<&'a RawValue> {
     serde_json::from_str::<BTreeMap<String, &RawValue>>(value.get()).ok()?.remove(key)
 }
 
-/// Where a JSON text begins behind blanks.
 fn start_of(text: &str) -> usize {
     text.len() - text.trim_start().len()
 }
