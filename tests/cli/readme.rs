@@ -75,14 +75,14 @@ fn the_tour_of_the_readme_runs_as_printed() {
     let (succeeded, out, err) = run(tour(), folder.path());
     assert!(succeeded, "{out}\n{err}");
     let lines: Vec<&str> = out.lines().collect();
-    let [ready, datasets, lighthouse, car, desert, partial, again, listed] = lines[..] else {
+    let [ready, datasets, lighthouse, pyramids, desert, partial, again, listed] = lines[..] else {
         panic!("{out}\n{err}");
     };
     assert_eq!((ready, partial, again), ("READY", "PARTIAL INDEX", "READY"));
     let datasets: Value = serde_json::from_str(datasets).unwrap();
     assert_eq!(datasets[0]["n_images"], 12);
     assert!(lighthouse.contains("lighthouse with a small house"), "{lighthouse}");
-    assert!(car.contains("car on a lamplit street"), "{car}");
+    assert!(pyramids.contains("pyramids rise from the desert"), "{pyramids}");
     assert_eq!(desert, "desert-0001.jpg");
     assert!(listed.ends_with("selection.zip"), "{listed}");
     let archive = File::open(folder.path().join("selection.zip")).unwrap();

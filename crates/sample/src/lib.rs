@@ -38,7 +38,7 @@ use self::{brush::Canvas, easel::Easel};
 use tessera_model::Region;
 
 /// What this painter makes of a plan; raised whenever the same plan gives other pixels.
-pub const PAINTER_VERSION: u32 = 2;
+pub const PAINTER_VERSION: u32 = 3;
 
 /// One image of the sample dataset, and everything known about it.
 #[derive(Clone, Debug, PartialEq)]

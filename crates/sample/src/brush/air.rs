@@ -177,31 +177,6 @@ pub fn mist(c: &mut Canvas, seed: u64, colour: Rgb, middle: f32, reach: f32, str
     });
 }
 
-/// Shafts of light that spread downwards from a point above.
-pub fn shafts(c: &mut Canvas, seed: u64, from: (f32, f32), colour: Rgb, strength: f32) {
-    let (noise, height) = (Noise::new(seed), c.h);
-    coarse(c, (0.0, c.h), 4.0, |x, y| {
-        let angle = (x - from.0).atan2(y - from.1);
-        let band = smooth(0.45, 0.85, noise.ridge(angle * 9.0 + 50.0, 2));
-        let fade = smooth(1.0, 0.1, (y - from.1).hypot(x - from.0) / height / 1.15);
-        (colour, band * fade * strength)
-    });
-}
-
-/// Snowflakes near and far.
-pub fn snowfall(c: &mut Canvas, mut dice: Dice, amount: usize) {
-    if c.is_blind() {
-        return;
-    }
-    let unit = c.unit();
-    for _ in 0..amount {
-        let near = dice.unit().powi(3);
-        let r = unit * (0.0016 + 0.006 * near);
-        let spot = (dice.range(0.0, c.w), dice.range(0.0, c.h));
-        c.fill(disc(spot.0, spot.1, r), Ink::Thin(WHITE, 0.85 - 0.5 * near));
-    }
-}
-
 /// Slanting rain.
 pub fn rain(c: &mut Canvas, mut dice: Dice, colour: Rgb, amount: usize) {
     if c.is_blind() {

@@ -50,51 +50,6 @@ pub fn textured(c: &mut Canvas, line: &Skyline, colour: impl Fn(f32, f32, f32) -
     });
 }
 
-/// The colours of a snow peak.
-#[derive(Clone, Copy)]
-pub struct Rock {
-    /// Faces towards the light and away from it.
-    pub lit: Rgb,
-    pub shaded: Rgb,
-    /// Snow in light and in shade.
-    pub snow: (Rgb, Rgb),
-    /// Where the foot fades to.
-    pub haze: Rgb,
-}
-
-/// Mountains with lit and shaded faces; snow reaches `snow` pixels below the highest summit.
-pub fn peaks(c: &mut Canvas, line: &Skyline, seed: u64, rock: Rock, snow: f32, foot: f32) {
-    if c.is_blind() {
-        return;
-    }
-    let (noise, unit) = (Noise::new(seed), c.unit());
-    let last = line.columns.len() - 1;
-    let reach = (c.w * 0.016) as usize;
-    let slope: Vec<f32> = (0..=last)
-        .map(|x| line.columns[(x + reach).min(last)] - line.columns[x.saturating_sub(reach)])
-        .collect();
-    let summit = line.top();
-    textured(c, line, |x, y, down| {
-        let fold = noise.at(x / unit * 7.0, y / unit * 11.0) - 0.5;
-        let crag = noise.at(x / unit * 24.0, y / unit * 34.0) - 0.5;
-        let from = x + (fold + crag * 0.35) * (down * 0.9 + unit * 0.02);
-        let tilt = slope[(from.max(0.0) as usize).min(last)] / reach as f32;
-        let lit = smooth(0.2, -0.4, tilt + crag * 0.35);
-        let stone = rock.shaded.mix(rock.lit, lit);
-        let white = rock.snow.1.mix(rock.snow.0, lit);
-        let edge = snow * (0.8 + fold * 0.7 + crag * 0.5 + 0.25 * (lit - 0.5));
-        let cover = smooth(edge + unit * 0.015, edge - unit * 0.015, y - summit);
-        stone.mix(white, cover).mix(rock.haze, smooth(0.15, 1.0, down / foot) * 0.75)
-    });
-}
-
-/// A skyline of sharp peaks: `base` and `height` are fractions of the canvas.
-pub fn jagged(c: &Canvas, seed: u64, base: f32, height: f32, scale: f32) -> Skyline {
-    let noise = Noise::new(seed);
-    let aspect = c.w / c.unit();
-    Skyline::new(c, move |x| base - height * noise.crest(x * scale * aspect + 7.0, 5))
-}
-
 /// A skyline of soft hills.
 pub fn rolling(c: &Canvas, seed: u64, base: f32, height: f32, scale: f32) -> Skyline {
     let noise = Noise::new(seed);

@@ -1,14 +1,8 @@
 //! Props: single things, drawn in coordinates of their own and put into a scene by a pose.
 //! A prop is about one unit tall and knows nothing of light or place: the scene gives it colours.
 
-pub mod beach;
 pub mod building;
-pub mod car;
 pub mod desert;
 pub mod flower;
-pub mod house_front;
 pub mod sky;
-pub mod snowman;
-pub mod swimmer;
 pub mod vessel;
-pub mod wood;

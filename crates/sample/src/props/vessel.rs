@@ -1,9 +1,9 @@
-//! Vessels: a sloop and a small steamer.
+//! A sloop.
 //! Drawn in coordinates of its own, with the colours the scene gives it.
 
 use crate::brush::{
-    Canvas, Ink, Rgb, WHITE, rgb,
-    shape::{block, curved, disc, polygon, stroke},
+    Canvas, Ink, Rgb, WHITE,
+    shape::{block, curved, stroke},
 };
 
 /// A sloop standing on its waterline, its mast 1 high.
@@ -30,12 +30,4 @@ pub fn sloop(c: &mut Canvas, [main, fore]: [Rgb; 2], hull: Rgb, dark: Rgb) {
     );
     c.fill(body, Ink::fall(-0.12, hull.mix(WHITE, 0.15), 0.08, hull.scale(0.6)));
     c.line(stroke(&[(-0.41, -0.06), (0.42, -0.08)]), 0.014, Ink::Thin(dark, 0.6));
-}
-
-/// A steamer standing on its waterline, about 1.8 long.
-pub fn steamer(c: &mut Canvas, hull: Rgb, house: Rgb) {
-    c.fill(polygon(&[(-0.9, -0.22), (0.95, -0.28), (0.72, 0.2), (-0.7, 0.2)]), hull);
-    c.fill(polygon(&[(-0.5, -0.5), (0.15, -0.5), (0.25, -0.2), (-0.5, -0.2)]), house);
-    c.fill(block(-0.35, -0.78, 0.23, 0.28), hull.scale(0.8));
-    c.fill(disc(0.02, -0.36, 0.06), rgb(0xffd98a));
 }

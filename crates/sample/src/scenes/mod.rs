@@ -4,15 +4,8 @@
 pub mod balloons;
 pub mod city;
 pub mod desert;
-pub mod fields;
-pub mod fish;
 pub mod flowers;
-pub mod forest;
 pub mod lighthouse;
-pub mod mountains;
 mod parts;
 pub mod planets;
 pub mod sailing;
-pub mod sea;
-pub mod street;
-pub mod winter;

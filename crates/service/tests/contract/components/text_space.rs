@@ -44,7 +44,7 @@ fn sample_captions_are_found_by_their_words() {
         .map(|painting| format!("{}\n{}", painting.caption, painting.labels.join("\n")))
         .collect();
     let space = TextSpace::train(&texts).unwrap();
-    for query in ["sailing boats", "a planet", "lighthouse", "camel", "snowman", "tulips"] {
+    for query in ["sailing boats", "a planet", "lighthouse", "camel", "pyramids", "tulips"] {
         let words = stems(query);
         let says = |text: &String| words.iter().all(|word| stems(text).contains(word));
         let (with, without): (Vec<_>, Vec<_>) = texts.iter().partition(|text| says(text));
