@@ -1,41 +1,41 @@
-//! The kinds of scenes there are, each with its word, its folder and its painter.
-//! A new kind is a scene file and one line here.
+//! The kinds of scenes. A new kind is a file in `scenes` and one line here.
 
-use super::{easel::Easel, scenes};
+use super::{scene::Scene, scenes};
 
 macro_rules! kinds {
-    ($($name:ident, $theme:literal, $word:literal, $scene:ident;)*) => {
-        /// What a picture shows.
+    ($($name:ident, $folder:literal, $label:literal, $module:ident;)*) => {
+        /// What an image shows.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum Kind { $($name),* }
+        pub enum SceneKind { $($name),* }
 
-        impl Kind {
-            /// Every kind, in the order they are painted.
+        impl SceneKind {
+            /// Every kind.
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
-            /// The word for the kind: its first label, and the beginning of its file names.
+            /// The label of the kind, with which its file names begin as well.
             #[must_use]
-            pub fn word(self) -> &'static str {
-                match self { $(Self::$name => $word),* }
+            pub fn label(self) -> &'static str {
+                match self { $(Self::$name => $label),* }
             }
 
-            /// The folder its pictures are in.
+            /// The folder of its images.
             #[must_use]
-            pub fn theme(self) -> &'static str {
-                match self { $(Self::$name => $theme),* }
+            pub fn folder(self) -> &'static str {
+                match self { $(Self::$name => $folder),* }
             }
 
-            /// How its file names begin.
-            pub(super) fn stem(self) -> String {
-                self.word().replace(' ', "-")
-            }
-
-            /// Paints a scene of this kind.
-            pub(super) fn paint(self, easel: &mut Easel) {
-                match self { $(Self::$name => scenes::$scene::paint(easel)),* }
+            pub(super) fn draw(self, scene: &mut Scene) {
+                match self { $(Self::$name => scenes::$module::draw(scene)),* }
             }
         }
     };
+}
+
+impl SceneKind {
+    /// The beginning of its file names.
+    pub(super) fn file_stem(self) -> String {
+        self.label().replace(' ', "-")
+    }
 }
 
 kinds! {

@@ -1,8 +1,8 @@
-//! Paints the sample dataset: little scenes whose captions, labels and boxes are known.
+//! Renders the sample dataset: small landscapes whose captions, labels and bounding boxes are known.
 //!
-//! A seed and a number of images make a plan; the plan tells every fact without a pixel, and each
-//! of its paintings can be painted alone, in any order, on any core. Some are planted on purpose:
-//! near-duplicates, blurred, dark and bright ones, as ground truth for search and curation.
+//! A seed and a number of images give a plan. It lists every fact without rendering a pixel, and
+//! each of its images can be rendered alone, in any order, on any core. Some images have a planted
+//! issue (near-duplicate, blurred, dark, bright), as ground truth for search and curation.
 #![expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,
@@ -10,40 +10,41 @@
     clippy::many_single_char_names,
     clippy::similar_names,
     clippy::unreadable_literal,
-    reason = "painting: pixels are counted and placed in fractions by x, y, w and h, and colours are written as in style sheets"
+    reason = "rendering: pixels are counted and placed in fractions by x, y, w and h, and colors are written as in style sheets"
 )]
 
-mod brush;
-mod dice;
-mod easel;
+mod caption;
+mod drawing;
 mod folder;
 mod kind;
 mod light;
 mod plan;
-mod plant;
+mod planted_issues;
+mod prelude;
 mod props;
+mod rng;
+mod scene;
 mod scenes;
-mod words;
 
 use std::path::PathBuf;
 
 use image::RgbImage;
 
 pub use folder::write;
-pub use kind::Kind;
+pub use kind::SceneKind;
 pub use plan::plan;
-pub use plant::{Edit, Planted};
+pub use planted_issues::{Edit, PlantedIssue};
 
-use self::{brush::Canvas, easel::Easel};
+use self::{drawing::Canvas, scene::Scene};
 use tessera_model::Region;
 
-/// What this painter makes of a plan; raised whenever the same plan gives other pixels.
-pub const PAINTER_VERSION: u32 = 3;
+/// The version of the generator; raised whenever the same plan renders to other pixels.
+pub const GENERATOR_VERSION: u32 = 3;
 
 /// One image of the sample dataset, and everything known about it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Painting {
-    /// Its file, relative to the dataset's folder: `water/sea-0007.jpg`.
+pub struct SampleImage {
+    /// Its file, relative to the dataset's folder: `water/lighthouse-0007.jpg`.
     pub file: PathBuf,
     /// Width in pixels.
     pub width: u32,
@@ -51,56 +52,63 @@ pub struct Painting {
     pub height: u32,
     /// One English sentence, without a full stop.
     pub caption: String,
-    /// The word for its kind, the time of day or surroundings, and each thing in it once.
+    /// The label of its kind, the time of day or surroundings, and each object once.
     pub labels: Vec<String>,
-    /// Each thing in it, from far to near.
-    pub objects: Vec<Object>,
+    /// The objects in it, from far to near.
+    pub objects: Vec<LabeledBox>,
     /// What it shows.
-    pub kind: Kind,
-    /// What was done to it on purpose.
-    pub planted: Option<Planted>,
-    subject: Subject,
+    pub kind: SceneKind,
+    /// The issue planted in it, if any.
+    pub planted: Option<PlantedIssue>,
+    spec: SceneSpec,
 }
 
-/// A thing in a picture and where it is.
+/// An object in an image.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Object {
+pub struct LabeledBox {
     /// What it is.
     pub label: String,
-    /// Where it is, in fractions of the picture.
+    /// Where it is.
     pub region: Region,
 }
 
 /// All that a scene depends on; near-duplicates share it with their original.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Subject {
-    kind: Kind,
+struct SceneSpec {
+    kind: SceneKind,
     seed: u64,
-    mood: usize,
+    variant: usize,
     width: u32,
     height: u32,
 }
 
-impl Subject {
-    /// Paints the scene on a canvas of its own, or only notes its facts on a blind one.
-    fn paint(self, blind: bool) -> Easel {
-        let canvas = if blind { Canvas::blind } else { Canvas::new };
-        let mut easel = Easel::new(canvas(self.width, self.height), self.seed, self.mood);
-        easel.label(self.kind.word());
-        self.kind.paint(&mut easel);
-        easel
+impl SceneSpec {
+    fn draw_on(self, canvas: Canvas) -> Scene {
+        let mut scene = Scene::new(canvas, self.seed, self.variant);
+        scene.add_label(self.kind.label());
+        self.kind.draw(&mut scene);
+        scene
+    }
+
+    /// Draws the scene.
+    fn draw(self) -> Canvas {
+        self.draw_on(Canvas::new(self.width, self.height)).canvas
+    }
+
+    /// Collects caption, labels and boxes without drawing.
+    fn describe(self) -> Scene {
+        self.draw_on(Canvas::dry_run(self.width, self.height))
     }
 }
 
-/// Paints one picture: always the same pixels for the same painting.
+/// Renders one image: always the same pixels for the same plan.
 #[must_use]
-pub fn paint(painting: &Painting) -> RgbImage {
-    let subject = painting.subject;
-    let mut canvas = subject.paint(false).canvas;
-    brush::finish::finish(&mut canvas, subject.seed);
+pub fn render(sample: &SampleImage) -> RgbImage {
+    let mut canvas = sample.spec.draw();
+    canvas.add_vignette_and_grain(sample.spec.seed);
     let image = canvas.into_image();
-    match &painting.planted {
-        Some(planted) => planted.apply(image),
+    match &sample.planted {
+        Some(issue) => issue.apply(image),
         None => image,
     }
 }
@@ -112,74 +120,69 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_painting_is_always_the_same_picture_and_no_other() {
-        let paintings = plan(Kind::ALL.len(), 3);
-        let mut seen = HashSet::new();
-        for painting in &paintings {
-            let image = paint(painting);
-            assert_eq!(image.dimensions(), (painting.width, painting.height));
-            assert!(seen.insert(image.into_raw()), "{}", painting.file.display());
+    fn an_image_is_reproducible_and_unique() {
+        let samples = plan(SceneKind::ALL.len(), 3);
+        let mut unique = HashSet::new();
+        for sample in &samples {
+            let image = render(sample);
+            assert_eq!(image.dimensions(), (sample.width, sample.height));
+            assert!(unique.insert(image.into_raw()), "{}", sample.file.display());
         }
-        assert!(paint(&paintings[0]) == paint(&plan(Kind::ALL.len(), 3)[0]));
-        assert!(paint(&paintings[0]) != paint(&plan(Kind::ALL.len(), 4)[0]));
+        assert!(render(&samples[0]) == render(&plan(SceneKind::ALL.len(), 3)[0]));
+        assert!(render(&samples[0]) != render(&plan(SceneKind::ALL.len(), 4)[0]));
     }
 
     #[test]
-    fn no_picture_is_flat_or_unpainted() {
-        for painting in plan(Kind::ALL.len(), 8) {
-            let image = paint(&painting);
+    fn no_image_is_flat_or_empty() {
+        for sample in plan(SceneKind::ALL.len(), 8) {
+            let image = render(&sample);
             let shades: HashSet<[u8; 3]> = image.pixels().map(|p| p.0.map(|v| v / 16)).collect();
             let black = image.pixels().filter(|p| p.0 == [0; 3]).count();
-            assert!(shades.len() > 20, "{}: {}", painting.file.display(), shades.len());
-            assert!(black * 2 < image.pixels().len(), "{}", painting.file.display());
+            assert!(shades.len() > 20, "{}: {}", sample.file.display(), shades.len());
+            assert!(black * 2 < image.pixels().len(), "{}", sample.file.display());
         }
     }
 
     #[test]
-    fn facts_are_inside_the_picture_and_in_the_caption() {
-        let paintings = plan(600, 1);
-        for painting in &paintings {
-            let name = painting.file.display();
+    fn annotations_are_inside_the_image_and_in_the_caption() {
+        let samples = plan(600, 1);
+        for sample in &samples {
+            let name = sample.file.display();
             assert!(
-                painting.caption.to_lowercase().contains(painting.kind.word()),
+                sample.caption.to_lowercase().contains(sample.kind.label()),
                 "{name}: {}",
-                painting.caption
+                sample.caption
             );
-            assert_eq!(painting.labels[0], painting.kind.word());
-            for Object { label, region: r } in &painting.objects {
+            assert_eq!(sample.labels[0], sample.kind.label());
+            for LabeledBox { label, region: r } in &sample.objects {
                 assert!(
                     Region::new(r.x, r.y, r.width, r.height).is_some(),
                     "{name}: {label} {r:?}"
                 );
-                assert!(painting.labels.contains(label), "{name}: {label}");
+                assert!(sample.labels.contains(label), "{name}: {label}");
             }
         }
-        let captions: HashSet<&str> = paintings.iter().map(|p| p.caption.as_str()).collect();
-        assert!(
-            captions.len() * 10 > paintings.len() * 8,
-            "{} of {}",
-            captions.len(),
-            paintings.len()
-        );
+        let captions: HashSet<&str> = samples.iter().map(|p| p.caption.as_str()).collect();
+        assert!(captions.len() * 10 > samples.len() * 8, "{} of {}", captions.len(), samples.len());
     }
 
     #[test]
-    fn planted_pictures_show_what_was_planted() {
-        let light = |image: &RgbImage| {
+    fn planted_issues_are_visible() {
+        let brightness = |image: &RgbImage| {
             let sum: u64 = image.as_raw().iter().map(|v| u64::from(*v)).sum();
             sum / image.as_raw().len() as u64
         };
-        let paintings = plan(60, 5);
-        let planted = |wanted: &Planted| {
-            let found = paintings.iter().find(|p| p.planted.as_ref() == Some(wanted));
-            paint(found.expect("planted"))
+        let samples = plan(60, 5);
+        let planted = |wanted: &PlantedIssue| {
+            let found = samples.iter().find(|p| p.planted.as_ref() == Some(wanted));
+            render(found.expect("planted"))
         };
-        assert!(light(&planted(&Planted::Dark)) < 48);
-        assert!(light(&planted(&Planted::Bright)) > 170);
-        for copy in &paintings {
-            if let Some(Planted::NearDuplicate { original, .. }) = copy.planted {
-                assert_eq!(paint(copy).dimensions(), (copy.width, copy.height));
-                assert_eq!(copy.caption, paintings[original].caption);
+        assert!(brightness(&planted(&PlantedIssue::Dark)) < 48);
+        assert!(brightness(&planted(&PlantedIssue::Bright)) > 170);
+        for copy in &samples {
+            if let Some(PlantedIssue::NearDuplicate { original, .. }) = copy.planted {
+                assert_eq!(render(copy).dimensions(), (copy.width, copy.height));
+                assert_eq!(copy.caption, samples[original].caption);
             }
         }
     }

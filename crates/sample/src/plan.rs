@@ -1,14 +1,17 @@
-//! The plan: what will be painted, decided before the first pixel.
-//! Painting reads it, and tests and benches take it as the ground truth.
+//! The plan: what every image of a dataset shows, without rendering it.
 
 use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use super::{Kind, Painting, Planted, Subject, dice::Dice, plant};
+use super::{
+    SampleImage, SceneKind, SceneSpec,
+    planted_issues::{IssueCounts, plant_issues},
+    rng::Rng,
+};
 
-/// Sizes in pixels, with how often each is used out of their sum.
-const FORMATS: &[((u32, u32), usize)] = &[
+/// Image sizes in pixels, each with its weight.
+const SIZES: &[((u32, u32), usize)] = &[
     ((640, 480), 52),
     ((640, 360), 14),
     ((480, 640), 12),
@@ -18,80 +21,70 @@ const FORMATS: &[((u32, u32), usize)] = &[
     ((1280, 853), 1),
 ];
 
-/// What a dataset of this many images shows: every kind in turn, each in all its moods, with
-/// about one image in ten planted. The same numbers always give the same plan.
+/// Plans a dataset of this many images: every kind in turn, each in all its variants, with an issue
+/// planted in about one image of ten. The same arguments always give the same plan.
 #[must_use]
-pub fn plan(images: usize, seed: u64) -> Vec<Painting> {
-    let shares = plant::Shares::of(images);
-    let subjects = subjects(images - shares.copies, seed);
-    let mut paintings: Vec<Painting> = subjects.into_par_iter().map(describe).collect();
-    plant::plant(&mut paintings, &shares, Dice::of(seed, u64::MAX));
-    number(&mut paintings);
-    paintings
+pub fn plan(images: usize, seed: u64) -> Vec<SampleImage> {
+    let counts = IssueCounts::of(images);
+    let specs = scene_specs(images - counts.near_duplicates, seed);
+    let mut samples: Vec<SampleImage> = specs.into_par_iter().map(describe).collect();
+    plant_issues(&mut samples, &counts, Rng::stream(seed, u64::MAX));
+    name_files(&mut samples);
+    samples
 }
 
-fn subjects(count: usize, seed: u64) -> Vec<Subject> {
-    let mut dice = Dice::new(seed);
-    let mut kinds = Kind::ALL.to_vec();
-    let first_mood = dice.count(0, 5);
-    let mut subjects = Vec::with_capacity(count);
-    while subjects.len() < count {
-        let round = subjects.len() / kinds.len();
-        dice.shuffle(&mut kinds);
-        for &kind in kinds.iter().take(count - subjects.len()) {
-            let (width, height) = format(&mut dice);
-            let mood = first_mood + round;
-            subjects.push(Subject { kind, seed: dice.next(), mood, width, height });
+fn scene_specs(count: usize, seed: u64) -> Vec<SceneSpec> {
+    let mut rng = Rng::new(seed);
+    let mut kinds = SceneKind::ALL.to_vec();
+    let first_variant = rng.int(0, 5);
+    let mut specs = Vec::with_capacity(count);
+    while specs.len() < count {
+        let round = specs.len() / kinds.len();
+        rng.shuffle(&mut kinds);
+        for &kind in kinds.iter().take(count - specs.len()) {
+            let (width, height) = random_size(&mut rng);
+            let (seed, variant) = (rng.next(), first_variant + round);
+            specs.push(SceneSpec { kind, seed, variant, width, height });
         }
     }
-    subjects
+    specs
 }
 
-fn format(dice: &mut Dice) -> (u32, u32) {
-    let total: usize = FORMATS.iter().map(|(_, share)| share).sum();
-    let mut toss = dice.count(0, total - 1);
-    for &(size, share) in FORMATS {
-        if toss < share {
+fn random_size(rng: &mut Rng) -> (u32, u32) {
+    let total: usize = SIZES.iter().map(|(_, weight)| weight).sum();
+    let mut rest = rng.int(0, total - 1);
+    for &(size, weight) in SIZES {
+        if rest < weight {
             return size;
         }
-        toss -= share;
+        rest -= weight;
     }
-    FORMATS[0].0
+    SIZES[0].0
 }
 
-/// The facts of a subject. Its file is not named yet.
-fn describe(subject: Subject) -> Painting {
-    let easel = subject.paint(true);
-    Painting {
+/// Everything known about a scene, except its file name.
+fn describe(spec: SceneSpec) -> SampleImage {
+    let scene = spec.describe();
+    SampleImage {
         file: PathBuf::new(),
-        width: subject.width,
-        height: subject.height,
-        caption: easel.caption,
-        labels: easel.labels.into_iter().map(str::to_owned).collect(),
-        objects: easel.objects,
-        kind: subject.kind,
+        width: spec.width,
+        height: spec.height,
+        caption: scene.caption,
+        labels: scene.labels.into_iter().map(str::to_owned).collect(),
+        objects: scene.objects,
+        kind: spec.kind,
         planted: None,
-        subject,
+        spec,
     }
 }
 
-/// Names the files, and tells each near-duplicate the name of its original.
-fn number(paintings: &mut [Painting]) {
-    let mut used = vec![0usize; Kind::ALL.len()];
-    for painting in paintings.iter_mut() {
-        let kind = painting.kind;
+fn name_files(samples: &mut [SampleImage]) {
+    let mut used = vec![0usize; SceneKind::ALL.len()];
+    for sample in samples {
+        let kind = sample.kind;
         used[kind as usize] += 1;
-        let name = format!("{}-{:04}.jpg", kind.stem(), used[kind as usize]);
-        painting.file = PathBuf::from(kind.theme()).join(name);
-    }
-    for index in 0..paintings.len() {
-        let Some(Planted::NearDuplicate { original, .. }) = paintings[index].planted else {
-            continue;
-        };
-        let file = paintings[original].file.clone();
-        if let Some(Planted::NearDuplicate { of, .. }) = &mut paintings[index].planted {
-            *of = file;
-        }
+        let name = format!("{}-{:04}.jpg", kind.file_stem(), used[kind as usize]);
+        sample.file = PathBuf::from(kind.folder()).join(name);
     }
 }
 
@@ -99,48 +92,47 @@ fn number(paintings: &mut [Painting]) {
 mod tests {
     use std::collections::HashSet;
 
-    use super::*;
+    use super::{super::PlantedIssue, *};
 
     #[test]
-    fn a_plan_has_the_size_asked_for_and_one_file_each() {
+    fn a_plan_has_the_requested_size_and_distinct_files() {
         for images in [0, 1, 5, 15, 16, 59, 60, 240, 1000] {
-            let paintings = plan(images, 9);
-            let files: HashSet<_> = paintings.iter().map(|p| &p.file).collect();
-            assert_eq!((paintings.len(), files.len()), (images, images));
+            let samples = plan(images, 9);
+            let files: HashSet<_> = samples.iter().map(|p| &p.file).collect();
+            assert_eq!((samples.len(), files.len()), (images, images));
         }
     }
 
     #[test]
-    fn the_same_numbers_give_the_same_plan() {
+    fn a_plan_is_reproducible() {
         assert_eq!(plan(50, 2), plan(50, 2));
         assert_ne!(plan(50, 2), plan(50, 3));
     }
 
     #[test]
-    fn every_kind_is_painted_and_every_sort_is_planted_twice() {
+    fn every_kind_is_included_and_every_issue_is_planted_twice() {
         for images in [60, 61, 100, 240, 1000] {
-            let paintings = plan(images, 4);
-            let kinds: HashSet<Kind> = paintings.iter().map(|p| p.kind).collect();
-            assert_eq!(kinds.len(), Kind::ALL.len());
-            for word in ["near-duplicate", "blurred", "dark", "bright"] {
-                let count = paintings
+            let samples = plan(images, 4);
+            let kinds: HashSet<SceneKind> = samples.iter().map(|p| p.kind).collect();
+            assert_eq!(kinds.len(), SceneKind::ALL.len());
+            for name in ["near-duplicate", "blurred", "dark", "bright"] {
+                let count = samples
                     .iter()
-                    .filter(|p| p.planted.as_ref().is_some_and(|planted| planted.word() == word))
+                    .filter(|p| p.planted.as_ref().is_some_and(|planted| planted.name() == name))
                     .count();
-                assert!(count >= 2 && count <= images / 20, "{images}: {count} {word}");
+                assert!(count >= 2 && count <= images / 20, "{images}: {count} {name}");
             }
         }
     }
 
     #[test]
-    fn a_near_duplicate_names_an_original_that_is_there_untouched() {
-        let paintings = plan(240, 6);
+    fn originals_of_near_duplicates_have_no_issue() {
+        let samples = plan(240, 6);
         let mut originals = HashSet::new();
-        for painting in &paintings {
-            if let Some(Planted::NearDuplicate { of, original, .. }) = &painting.planted {
-                assert_eq!(&paintings[*original].file, of);
-                assert_eq!(paintings[*original].planted, None);
-                originals.insert(*original);
+        for sample in &samples {
+            if let Some(PlantedIssue::NearDuplicate { original, .. }) = sample.planted {
+                assert_eq!(samples[original].planted, None);
+                originals.insert(original);
             }
         }
         assert!(originals.len() >= 2);

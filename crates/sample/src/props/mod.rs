@@ -1,8 +1,8 @@
-//! Props: single things, drawn in coordinates of their own and put into a scene by a pose.
-//! A prop is about one unit tall and knows nothing of light or place: the scene gives it colours.
+//! Single objects about one unit tall, drawn in their own coordinates and with the scene's colors.
 
-pub mod building;
 pub mod desert;
 pub mod flower;
+pub mod sailboat;
 pub mod sky;
-pub mod vessel;
+
+use super::prelude;

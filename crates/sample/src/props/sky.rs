@@ -1,49 +1,41 @@
-//! Things of the sky: a hot-air balloon and a gull.
-//! Drawn in coordinates of its own, with the colours the scene gives it.
+//! A hot-air balloon and a gull.
 
 use tiny_skia::{Path, PathBuilder};
 
-use crate::brush::{
-    Canvas, Ink, Rgb, WHITE, rgb,
-    shape::{arc, polygon, stroke},
-};
+use super::prelude::*;
 
-const GORES: u8 = 9;
+const PANELS: u8 = 9;
 
-/// A balloon around its own centre, its envelope about 1.6 wide.
-pub fn balloon(c: &mut Canvas, colours: [Rgb; 3], dark: Rgb, lit: bool) {
+/// A balloon around its center, its envelope about 1.6 wide; `lit` from inside by its burner.
+pub fn balloon(c: &mut Canvas, colors: [Rgb; 3], dark: Rgb, lit: bool) {
     for side in [-1.0, 1.0] {
-        c.line(stroke(&[(side * 0.22, 0.9), (side * 0.13, 1.2)]), 0.018, dark);
+        c.stroke(polyline(&[(side * 0.22, 0.9), (side * 0.13, 1.2)]), 0.018, dark);
     }
-    let edge = |i: u8| -(f32::from(i) / f32::from(GORES) * std::f32::consts::PI).cos() * 0.8;
-    for gore in 0..GORES {
-        let (a, b) = (edge(gore), edge(gore + 1));
+    let edge = |i: u8| -(f32::from(i) / f32::from(PANELS) * std::f32::consts::PI).cos() * 0.8;
+    for index in 0..PANELS {
+        let (a, b) = (edge(index), edge(index + 1));
         let side = (a + b) / 1.6;
-        let tone =
-            colours[usize::from(gore % 3)].scale(1.08 - 0.2 * (side + 0.45).powi(2) - 0.12 * side);
-        let low = if lit { tone.screen(rgb(0xff9a3c).scale(0.75)) } else { tone.scale(0.72) };
-        let top = if lit { tone.scale(0.85) } else { tone.mix(WHITE, 0.14) };
-        c.fill(gore_shape(a, b + 0.012), Ink::fall(-0.9, top, 0.95, low));
+        let shading = 1.08 - 0.2 * (side + 0.45).powi(2) - 0.12 * side;
+        let color = colors[usize::from(index % 3)].scale(shading);
+        let low = if lit { color.screen(rgb(0xff9a3c).scale(0.75)) } else { color.scale(0.72) };
+        let top = if lit { color.scale(0.85) } else { color.mix(WHITE, 0.14) };
+        c.fill(panel(a, b + 0.012), Fill::vertical(-0.9, top, 0.95, low));
     }
-    c.fill(
-        polygon(&[(-0.2, 0.86), (0.2, 0.86), (0.14, 0.97), (-0.14, 0.97)]),
-        dark.mix(colours[0], 0.3),
-    );
+    let collar = polygon(&[(-0.2, 0.86), (0.2, 0.86), (0.14, 0.97), (-0.14, 0.97)]);
+    c.fill(collar, dark.mix(colors[0], 0.3));
     if lit {
         c.fill(polygon(&[(-0.05, 1.14), (0.0, 0.96), (0.05, 1.14)]), rgb(0xfff0b0));
     }
-    c.fill(
-        polygon(&[(-0.15, 1.18), (0.15, 1.18), (0.12, 1.4), (-0.12, 1.4)]),
-        Ink::fall(1.18, dark.mix(rgb(0xb98a54), 0.5), 1.4, dark),
-    );
-    c.line(
-        arc((-0.5, -0.42), (-0.42, -0.66), (-0.2, -0.78)),
-        0.05,
-        Ink::Thin(WHITE, if lit { 0.0 } else { 0.3 }),
-    );
+    let basket = polygon(&[(-0.15, 1.18), (0.15, 1.18), (0.12, 1.4), (-0.12, 1.4)]);
+    c.fill(basket, Fill::vertical(1.18, dark.mix(rgb(0xb98a54), 0.5), 1.4, dark));
+    if !lit {
+        let gloss = curve((-0.5, -0.42), (-0.42, -0.66), (-0.2, -0.78));
+        c.stroke(gloss, 0.05, Fill::Alpha(WHITE, 0.3));
+    }
 }
 
-fn gore_shape(a: f32, b: f32) -> Option<Path> {
+/// One panel of the envelope, between two positions on its equator.
+fn panel(a: f32, b: f32) -> Option<Path> {
     let mut path = PathBuilder::new();
     path.move_to(0.0, -0.9);
     path.cubic_to(a * 0.95, -0.9, a * 1.22, -0.25, a, 0.12);
@@ -55,7 +47,7 @@ fn gore_shape(a: f32, b: f32) -> Option<Path> {
     path.finish()
 }
 
-pub fn gull(c: &mut Canvas, ink: Rgb) {
-    c.line(arc((-1.0, -0.1), (-0.4, -0.6), (0.0, 0.1)), 0.13, ink);
-    c.line(arc((0.0, 0.1), (0.45, -0.65), (1.0, -0.2)), 0.13, ink);
+pub fn gull(c: &mut Canvas, color: Rgb) {
+    c.stroke(curve((-1.0, -0.1), (-0.4, -0.6), (0.0, 0.1)), 0.13, color);
+    c.stroke(curve((0.0, 0.1), (0.45, -0.65), (1.0, -0.2)), 0.13, color);
 }

@@ -1,23 +1,9 @@
-//! Hot-air balloons over hills: in the mist of dawn, on a clear day, glowing at dusk.
-//! Each mood is a composition of its own; light, counts and colours vary from seed to seed.
+//! Hot-air balloons over hills: at dawn, on a clear day, glowing at dusk.
 
-use crate::{
-    brush::{
-        Rgb, air, land, rgb,
-        shape::place,
-        tree::{self, Leaves},
-    },
-    easel::Easel,
-    light::Time,
-    props::sky::balloon,
-    scenes::parts,
-    words,
-};
+use super::{prelude::*, props::sky::balloon};
 
-/// A balloon's name in captions and the colours of its gores.
-type Dress = (&'static str, [u32; 3]);
-
-const DRESSES: &[Dress] = &[
+/// Names for captions, and the colors of the panels.
+const COLORS: [(&str, [u32; 3]); 8] = [
     ("red", [0xd8322f, 0xf6e9d2, 0xd8322f]),
     ("yellow", [0xf6b722, 0xfbe08a, 0xe8862a]),
     ("blue", [0x2459b8, 0x6fb6e8, 0xf4f0e2]),
@@ -28,39 +14,40 @@ const DRESSES: &[Dress] = &[
     ("white", [0xf4f0e8, 0xdfe6ea, 0xe2574c]),
 ];
 
-pub fn paint(e: &mut Easel) {
-    match e.mood(&[0, 1, 2]) {
-        0 => e.light_of(&[Time::Dawn, Time::Golden]),
-        1 => e.light_of(&[Time::Noon, Time::Morning]),
-        _ => e.light_of(&[Time::Dusk, Time::Sunset]),
-    }
-    let horizon = e.canvas.h * e.dice.range(0.68, 0.8);
-    air::sky(&mut e.canvas, &e.light, horizon);
-    if matches!(e.light.time, Time::Noon | Time::Morning) {
-        parts::heap_clouds(e, horizon);
+pub fn draw(s: &mut Scene) {
+    let times = s.variant(&[
+        [TimeOfDay::Dawn, TimeOfDay::Golden],
+        [TimeOfDay::Noon, TimeOfDay::Morning],
+        [TimeOfDay::Dusk, TimeOfDay::Sunset],
+    ]);
+    s.choose_time(&times);
+    let horizon = s.canvas.h * s.rng.range(0.68, 0.8);
+    s.fill_sky(horizon);
+    if matches!(s.light.time, TimeOfDay::Noon | TimeOfDay::Morning) {
+        s.add_cumulus(horizon);
     } else {
-        parts::clouds(e, horizon, (0.2, 0.55));
+        s.add_clouds(horizon, (0.2, 0.55));
     }
-    let ground = hills(e, horizon);
-    let names = fleet(e, horizon);
-    e.label("hills");
-    let when = e.when();
-    let drift = e.dice.pick(&["over", "drifting over", "floating above", "high above"]);
+    let ground = hills(s, horizon);
+    let names = balloons(s, horizon);
+    s.add_label("hills");
+    let time = s.time_phrase();
+    let verb = s.rng.pick(&["over", "drifting over", "floating above", "high above"]);
     let balloons = match names.as_slice() {
-        [one] => format!("{} {one} balloon", words::article(one)),
-        [a, b] => format!("{} {a} and {} {b} balloon", words::article(a), words::article(b)),
-        many => format!(
-            "{} balloons, one of them {},",
-            words::count(many.len(), "a"),
-            many[many.len() - 1]
-        ),
+        [one] => format!("{} {one} balloon", caption::article(one)),
+        [a, b] => format!("{} {a} and {} {b} balloon", caption::article(a), caption::article(b)),
+        [.., last] => {
+            format!("{} balloons, one of them {last},", caption::number(names.len(), "a"))
+        }
+        [] => String::new(),
     };
-    e.caption = words::sentence(&format!("{balloons} {drift} {ground} {when}"));
+    s.caption = caption::capitalize(&format!("{balloons} {verb} {ground} {time}"));
 }
 
-fn hills(e: &mut Easel, horizon: f32) -> &'static str {
-    let h = e.canvas.h;
-    let (name, near) = e.dice.pick(&[
+/// Draws the hills and returns their name.
+fn hills(s: &mut Scene, horizon: f32) -> &'static str {
+    let h = s.canvas.h;
+    let (name, near) = s.rng.pick(&[
         ("green hills", rgb(0x6f9c45)),
         ("wooded hills", rgb(0x3f7048)),
         ("golden fields", rgb(0xc9a44a)),
@@ -69,61 +56,60 @@ fn hills(e: &mut Easel, horizon: f32) -> &'static str {
     for step in 0..4 {
         let depth = step as f32 / 3.0;
         let base = horizon / h + 0.02 + depth * 0.2;
-        let line = land::rolling(&e.canvas, e.dice.next(), base, 0.15 - 0.04 * depth, 1.5);
-        let tone = e.light.on(near.scale(1.05 - 0.3 * depth), 0.72 * (1.0 - depth));
-        let foot = tone.mix(e.light.haze, 0.45 * (1.0 - depth)).mix(e.light.shade, 0.35 * depth);
-        land::ridge(&mut e.canvas, &line, tone, foot, h * 0.16);
+        let line = Terrain::rolling_hills(&s.canvas, s.rng.next(), base, 0.15 - 0.04 * depth, 1.5);
+        let color = s.light.tint(near.scale(1.05 - 0.3 * depth), 0.72 * (1.0 - depth));
+        let foot = color.mix(s.light.haze, 0.45 * (1.0 - depth)).mix(s.light.shade, 0.35 * depth);
+        line.fill_gradient(&mut s.canvas, color, foot, h * 0.16);
         if step > 0 {
-            copse(e, &line, depth, near);
+            trees(s, &line, depth, near);
         }
-        if step == 1 && !matches!(e.light.time, Time::Noon) {
-            let haze = e.light.haze.mix(e.light.sun, 0.25);
-            let seed = e.dice.next();
-            air::mist(&mut e.canvas, seed, haze, base * h, h * 0.07, 0.6);
+        if step == 1 && !matches!(s.light.time, TimeOfDay::Noon) {
+            let haze = s.light.haze.mix(s.light.sun, 0.25);
+            let seed = s.rng.next();
+            sky::mist(&mut s.canvas, seed, haze, base * h, h * 0.07, 0.6);
         }
     }
     name
 }
 
-/// A few trees along a hill.
-fn copse(e: &mut Easel, line: &land::Skyline, depth: f32, green: Rgb) {
-    for _ in 0..e.dice.count(2, 6) {
-        let across = e.dice.unit();
-        let spot = (e.canvas.w * across, line.at(across) + e.canvas.h * 0.012);
-        let size = e.canvas.unit() * (0.03 + 0.07 * depth) * e.dice.range(0.7, 1.2);
-        let lit = e.light.on(green.mix(rgb(0x7a9a3a), 0.3), 0.5 * (1.0 - depth));
-        let leaves = Leaves { lit, shaded: lit.mix(e.light.shade, 0.6) };
-        let dice = e.dice.fork();
-        tree::broad(&mut e.canvas, dice, spot, size, leaves);
+fn trees(s: &mut Scene, line: &Terrain, depth: f32, green: Rgb) {
+    for _ in 0..s.rng.int(2, 6) {
+        let across = s.rng.unit();
+        let foot = (s.canvas.w * across, line.y_at(across) + s.canvas.h * 0.012);
+        let size = s.canvas.unit() * (0.03 + 0.07 * depth) * s.rng.range(0.7, 1.2);
+        let lit = s.light.tint(green.mix(rgb(0x7a9a3a), 0.3), 0.5 * (1.0 - depth));
+        let leaves = Foliage { lit, shaded: lit.mix(s.light.shade, 0.6) };
+        let rng = s.rng.fork();
+        broadleaf_tree(&mut s.canvas, rng, foot, size, leaves);
     }
 }
 
-/// Balloons from far to near, each in a cell of its own; gives their names.
-fn fleet(e: &mut Easel, horizon: f32) -> Vec<&'static str> {
-    let count = e.dice.pick(&[1, 2, 2, 3, 4, 5, 6]);
-    let mut dresses = DRESSES.to_vec();
-    e.dice.shuffle(&mut dresses);
-    let mut slots: Vec<usize> = (0..count).collect();
-    e.dice.shuffle(&mut slots);
+/// Draws balloons from far to near, each in a column of its own, and returns their names.
+fn balloons(s: &mut Scene, horizon: f32) -> Vec<&'static str> {
+    let count = s.rng.pick(&[1, 2, 2, 3, 4, 5, 6]);
+    let mut palettes = COLORS;
+    s.rng.shuffle(&mut palettes);
+    let mut columns: Vec<usize> = (0..count).collect();
+    s.rng.shuffle(&mut columns);
     let mut names = Vec::new();
-    for (order, slot) in slots.into_iter().enumerate() {
+    for (order, column) in columns.into_iter().enumerate() {
         let near = (order + 1) as f32 / count as f32;
-        let across = (slot as f32 + e.dice.range(0.35, 0.65)) / count as f32;
-        let size =
-            e.canvas.unit() * (0.1 + 0.17 * near.powf(1.4)) * if count == 1 { 1.25 } else { 1.0 };
-        let y = (horizon * e.dice.range(0.3, 0.62) - size * 0.2).max(size);
-        let (name, hex) = dresses[order];
-        let pose = place(e.canvas.w * across, y, size).pre_rotate(e.dice.sway(4.0));
-        e.object("balloon", pose, [-0.8, -0.9, 0.8, 1.42]);
+        let across = (column as f32 + s.rng.range(0.35, 0.65)) / count as f32;
+        let scale = if count == 1 { 1.25 } else { 1.0 };
+        let size = s.canvas.unit() * (0.1 + 0.17 * near.powf(1.4)) * scale;
+        let y = (horizon * s.rng.range(0.3, 0.62) - size * 0.2).max(size);
+        let (name, hex) = palettes[order];
+        let pose = place_at(s.canvas.w * across, y, size).pre_rotate(s.rng.jitter(4.0));
+        s.add_object("balloon", pose, [-0.8, -0.9, 0.8, 1.42]);
         let distance = 0.4 * (1.0 - near);
-        let colours = hex.map(|h| e.light.on(rgb(h), distance));
-        let dark = e.light.on(rgb(0x4a3320), distance);
-        let lit = e.light.is_dark() || matches!(e.light.time, Time::Sunset);
-        let spot = (e.canvas.w * across, y + size * 0.1);
+        let colors = hex.map(|h| s.light.tint(rgb(h), distance));
+        let dark = s.light.tint(rgb(0x4a3320), distance);
+        let lit = s.light.is_dark() || matches!(s.light.time, TimeOfDay::Sunset);
         if lit {
-            air::glow(&mut e.canvas, spot, size * 1.9, rgb(0xffb060), 0.45);
+            let center = (s.canvas.w * across, y + size * 0.1);
+            s.canvas.glow(center, size * 1.9, rgb(0xffb060), 0.45);
         }
-        e.canvas.posed(pose, |c| balloon(c, colours, dark, lit));
+        s.canvas.with_transform(pose, |c| balloon(c, colors, dark, lit));
         names.push(name);
     }
     names

@@ -1,84 +1,73 @@
-//! A city at night: towers over a river, a violet evening, rain and neon.
-//! Each mood is a composition of its own; light, counts and colours vary from seed to seed.
+//! A city over a river: at night, in the evening, neon lights in the rain.
 
-use crate::{
-    brush::{
-        BLACK, Canvas, Ink, Rgb, WHITE, air, rgb,
-        shape::{Spot, arc, block, polygon, stroke},
-        water::{self, Water},
-    },
-    dice::Dice,
-    easel::Easel,
-    light::Time,
-    scenes::parts,
-};
+use super::prelude::*;
 
 #[derive(Clone, Copy)]
-enum Mood {
+enum CityVariant {
     River,
     Evening,
     Neon,
 }
 
-pub fn paint(e: &mut Easel) {
-    let mood = e.mood(&[Mood::River, Mood::Evening, Mood::Neon]);
-    e.light_of(match mood {
-        Mood::River | Mood::Neon => &[Time::Night],
-        Mood::Evening => &[Time::Dusk, Time::Sunset],
+pub fn draw(s: &mut Scene) {
+    let variant = s.variant(&[CityVariant::River, CityVariant::Evening, CityVariant::Neon]);
+    s.choose_time(match variant {
+        CityVariant::River | CityVariant::Neon => &[TimeOfDay::Night],
+        CityVariant::Evening => &[TimeOfDay::Dusk, TimeOfDay::Sunset],
     });
-    e.labels.extend(["skyline", "towers", "lights"]);
-    let unit = e.canvas.unit();
-    let bank = e.canvas.h * e.dice.range(0.62, 0.76);
-    air::sky(&mut e.canvas, &e.light, bank);
-    let seed = e.dice.next();
-    let neon = rgb(e.dice.pick(&[0xd83aa0, 0x7a4af0, 0x1fa8c4, 0xe0583a]));
-    match mood {
-        Mood::River => parts::stars(e, bank, 0.6),
-        Mood::Evening => parts::clouds(e, bank, (0.3, 0.6)),
-        Mood::Neon => parts::clouds(e, bank, (0.7, 0.9)),
+    s.labels.extend(["skyline", "towers", "lights"]);
+    let unit = s.canvas.unit();
+    let bank = s.canvas.h * s.rng.range(0.62, 0.76);
+    s.fill_sky(bank);
+    let seed = s.rng.next();
+    let neon = rgb(s.rng.pick(&[0xd83aa0, 0x7a4af0, 0x1fa8c4, 0xe0583a]));
+    match variant {
+        CityVariant::River => s.add_stars(bank, 0.6),
+        CityVariant::Evening => s.add_clouds(bank, (0.3, 0.6)),
+        CityVariant::Neon => s.add_clouds(bank, (0.7, 0.9)),
     }
-    let moon = !matches!(mood, Mood::Neon) && e.dice.chance(0.55);
+    let moon = !matches!(variant, CityVariant::Neon) && s.rng.chance(0.55);
     if moon {
-        let (spot, radius) =
-            (e.somewhere((0.12, 0.88), (0.1, 0.22)), unit * e.dice.range(0.035, 0.06));
-        let phase = e.dice.pick(&[0.0, 0.7]);
-        parts::moon(e, spot, radius, phase);
+        let (center, radius) =
+            (s.random_point((0.12, 0.88), (0.1, 0.22)), unit * s.rng.range(0.035, 0.06));
+        let phase = s.rng.pick(&[0.0, 0.7]);
+        s.add_moon(center, radius, phase);
     }
-    let loom = if matches!(mood, Mood::Neon) { neon } else { rgb(0xffa860) };
-    let middle = (e.canvas.w * e.dice.range(0.3, 0.7), bank);
-    air::glow(&mut e.canvas, middle, unit * 0.85, loom, 0.5);
+    let glow = if matches!(variant, CityVariant::Neon) { neon } else { rgb(0xffa860) };
+    let middle = (s.canvas.w * s.rng.range(0.3, 0.7), bank);
+    s.canvas.glow(middle, unit * 0.85, glow, 0.5);
     for depth in 0..3 {
-        row(e, bank, depth as f32 / 2.0, loom);
+        tower_row(s, bank, depth as f32 / 2.0, glow);
     }
-    let bridge = e.dice.chance(0.4);
-    river(e, seed, bank, loom);
+    let bridge = s.rng.chance(0.4);
+    river(s, seed, bank, glow);
     if bridge {
-        span(e, bank);
+        draw_bridge(s, bank);
     }
-    if matches!(mood, Mood::Neon) {
-        let (falling, tint) = (e.dice.fork(), neon.mix(WHITE, 0.6));
-        air::rain(&mut e.canvas, falling, tint, 130);
-        e.label("rain");
+    if matches!(variant, CityVariant::Neon) {
+        let rng = s.rng.fork();
+        sky::rain(&mut s.canvas, rng, neon.mix(WHITE, 0.6), 130);
+        s.add_label("rain");
     }
-    caption(e, mood, moon, bridge);
+    describe(s, variant, moon, bridge);
 }
 
-fn caption(e: &mut Easel, mood: Mood, moon: bool, bridge: bool) {
-    let when = e.when();
-    let city = match mood {
-        Mood::River => e.dice.pick(&[
+fn describe(s: &mut Scene, variant: CityVariant, moon: bool, bridge: bool) {
+    let time = s.time_phrase();
+    let city = match variant {
+        CityVariant::River => s.rng.pick(&[
             "The lights of a city are mirrored in the river",
             "City towers shine over the water",
             "A sleeping city by the river",
         ]),
-        Mood::Evening => e.dice.pick(&[
+        CityVariant::Evening => s.rng.pick(&[
             "A city lights its windows",
             "The city skyline stands against a glowing sky",
             "Towers of a city over a calm river",
         ]),
-        Mood::Neon => e.dice.pick(&[
+        CityVariant::Neon => s.rng.pick(&[
             "Rain falls on a city of neon",
-            "Neon light colours a rainy city",
+            "Neon light colors a rainy city",
             "A city glows through the rain",
         ]),
     };
@@ -88,115 +77,108 @@ fn caption(e: &mut Easel, mood: Mood, moon: bool, bridge: bool) {
         (false, true) => ", with a bridge in front",
         (false, false) => "",
     };
-    e.caption = format!("{city}{with} {when}");
+    s.caption = format!("{city}{with} {time}");
 }
 
 /// One row of towers; the nearest is darkest and has the brightest windows.
-fn row(e: &mut Easel, bank: f32, near: f32, loom: Rgb) {
-    let (w, unit) = (e.canvas.w, e.canvas.unit());
-    let mut x = -unit * e.dice.range(0.0, 0.1);
-    let centre = e.dice.range(0.3, 0.7);
+fn tower_row(s: &mut Scene, bank: f32, near: f32, glow: Rgb) {
+    let (w, unit) = (s.canvas.w, s.canvas.unit());
+    let mut x = -unit * s.rng.range(0.0, 0.1);
+    let center = s.rng.range(0.3, 0.7);
     while x < w {
-        let width = unit * (0.055 + 0.05 * near) * e.dice.range(0.7, 1.5);
-        let bulk = 1.0 - ((x / w - centre).abs() * 1.5).min(0.75);
-        let height = unit * (0.62 - 0.2 * near) * bulk * e.dice.range(0.4, 1.15);
-        let body = e.light.shade.mix(e.light.sky[2].mix(loom, 0.2), 0.6 - 0.5 * near);
-        let dice = e.dice.fork();
+        let width = unit * (0.055 + 0.05 * near) * s.rng.range(0.7, 1.5);
+        let bulk = 1.0 - ((x / w - center).abs() * 1.5).min(0.75);
+        let height = unit * (0.62 - 0.2 * near) * bulk * s.rng.range(0.4, 1.15);
+        let body = s.light.shade.mix(s.light.sky[2].mix(glow, 0.2), 0.6 - 0.5 * near);
+        let rng = s.rng.fork();
         if near > 0.9 {
-            e.box_object("tower", (x, bank - height), (x + width, bank));
+            s.add_box("tower", (x, bank - height), (x + width, bank));
         }
-        tower(&mut e.canvas, dice, (x, bank), (width, height), body, near);
-        x += width * e.dice.range(0.95, 1.35);
+        tower(&mut s.canvas, rng, (x, bank), (width, height), body, near);
+        x += width * s.rng.range(0.95, 1.35);
     }
 }
 
 fn tower(
     c: &mut Canvas,
-    mut dice: Dice,
+    mut rng: Rng,
     (x, foot): (f32, f32),
     (w, h): (f32, f32),
     body: Rgb,
     near: f32,
 ) {
-    if c.is_blind() {
+    if c.is_dry_run() {
         return;
     }
     let top = foot - h;
-    let ink = Ink::fall(top, body.scale(0.85), foot, body.mix(rgb(0xffb070), 0.14));
-    match dice.count(0, 5) {
-        0 => c.fill(polygon(&[(x, top), (x + w * 0.5, top - w * 0.55), (x + w, top)]), ink),
+    let fill = Fill::vertical(top, body.scale(0.85), foot, body.mix(rgb(0xffb070), 0.14));
+    match rng.int(0, 5) {
+        0 => c.fill(polygon(&[(x, top), (x + w * 0.5, top - w * 0.55), (x + w, top)]), fill),
         1 => {
-            c.line(stroke(&[(x + w * 0.5, top - w * 0.9), (x + w * 0.5, top)]), w * 0.05, body);
-            c.fill(block(x + w * 0.2, top - w * 0.25, w * 0.6, w * 0.3), ink);
-            air::glow(c, (x + w * 0.5, top - w * 0.9), w * 0.35, rgb(0xff4a3c), 1.0);
+            c.stroke(polyline(&[(x + w * 0.5, top - w * 0.9), (x + w * 0.5, top)]), w * 0.05, body);
+            c.fill(rect(x + w * 0.2, top - w * 0.25, w * 0.6, w * 0.3), fill);
+            c.glow((x + w * 0.5, top - w * 0.9), w * 0.35, rgb(0xff4a3c), 1.0);
         }
-        2 => c.fill(polygon(&[(x, top + 1.0), (x, top - w * 0.35), (x + w, top + 1.0)]), ink),
+        2 => c.fill(polygon(&[(x, top + 1.0), (x, top - w * 0.35), (x + w, top + 1.0)]), fill),
         _ => {}
     }
-    c.fill(block(x, top, w, h), ink);
-    windows(c, &mut dice, (x, top), (w, h), near);
+    c.fill(rect(x, top, w, h), fill);
+    windows(c, &mut rng, (x, top), (w, h), near);
 }
 
-/// Lit windows over a front.
-fn windows(c: &mut Canvas, dice: &mut Dice, (x, top): Spot, (w, h): (f32, f32), near: f32) {
-    let lamp = rgb(dice.pick(&[0xffd27a, 0xffe6b0, 0xffb85c, 0xbfe0ff]));
-    let lit = dice.range(0.25, 0.65);
+fn windows(c: &mut Canvas, rng: &mut Rng, (x, top): Point, (w, h): (f32, f32), near: f32) {
+    let lamp = rgb(rng.pick(&[0xffd27a, 0xffe6b0, 0xffb85c, 0xbfe0ff]));
+    let lit = rng.range(0.25, 0.65);
     let cell = (c.unit() * (0.011 + 0.008 * near)).max(2.5);
     let (columns, rows) = ((w / cell / 1.3) as usize, (h / cell / 1.6) as usize);
     let gap = w / (columns.max(1) as f32);
-    for spot in 0..columns * rows {
-        if !dice.chance(lit) {
+    for index in 0..columns * rows {
+        if !rng.chance(lit) {
             continue;
         }
-        let (column, line) = ((spot % columns) as f32, (spot / columns) as f32);
-        let place = (x + (column + 0.25) * gap, top + (line + 0.5) * cell * 1.6);
-        let glass = Ink::Thin(lamp, (0.3 + 0.65 * near) * dice.range(0.5, 1.0));
-        c.fill(block(place.0, place.1, gap * 0.5, cell * 0.85), glass);
+        let (column, line) = ((index % columns) as f32, (index / columns) as f32);
+        let (left, upper) = (x + (column + 0.25) * gap, top + (line + 0.5) * cell * 1.6);
+        let glass = Fill::Alpha(lamp, (0.3 + 0.65 * near) * rng.range(0.5, 1.0));
+        c.fill(rect(left, upper, gap * 0.5, cell * 0.85), glass);
     }
 }
 
-fn river(e: &mut Easel, seed: u64, bank: f32, loom: Rgb) {
-    let deep = e.light.sky[0].mix(e.light.shade, 0.4);
-    let crest = e.light.sky[3].mix(loom, 0.4);
-    water::water(&mut e.canvas, seed, Water { top: bank, deep, mirror: 0.85, rough: 0.35, crest });
-    let (mut dice, unit) = (e.dice.fork(), e.canvas.unit());
+fn river(s: &mut Scene, seed: u64, bank: f32, glow: Rgb) {
+    let deep = s.light.sky[0].mix(s.light.shade, 0.4);
+    let highlight = s.light.sky[3].mix(glow, 0.4);
+    draw_water(
+        &mut s.canvas,
+        seed,
+        Water { top: bank, deep, reflectivity: 0.85, roughness: 0.35, highlight },
+    );
+    let (mut rng, unit) = (s.rng.fork(), s.canvas.unit());
     for _ in 0..7 {
-        let x = e.canvas.w * dice.unit();
-        let lamp = dice.pick(&[rgb(0xffc978), rgb(0xff9a5c), loom, rgb(0xfff0c8)]);
-        air::glow(&mut e.canvas, (x, bank), unit * 0.05, lamp, 0.9);
-        water::glitter(&mut e.canvas, dice.next(), bank, x, lamp, 0.32);
+        let x = s.canvas.w * rng.unit();
+        let lamp = rng.pick(&[rgb(0xffc978), rgb(0xff9a5c), glow, rgb(0xfff0c8)]);
+        s.canvas.glow((x, bank), unit * 0.05, lamp, 0.9);
+        draw_glitter(&mut s.canvas, rng.next(), bank, x, lamp, 0.32);
     }
-    e.label("river");
+    s.add_label("river");
 }
 
-/// A suspension bridge right across, before the bank.
-fn span(e: &mut Easel, bank: f32) {
-    let (w, unit) = (e.canvas.w, e.canvas.unit());
+/// A suspension bridge across the image.
+fn draw_bridge(s: &mut Scene, bank: f32) {
+    let (w, unit) = (s.canvas.w, s.canvas.unit());
     let deck = bank + unit * 0.07;
-    let dark = e.light.shade.mix(BLACK, 0.3);
-    let piers = [e.dice.range(0.16, 0.26), e.dice.range(0.74, 0.84)].map(|across| w * across);
-    let top = bank - unit * e.dice.range(0.16, 0.24);
-    e.box_object("bridge", (0.0, top), (w, deck + unit * 0.03));
+    let dark = s.light.shade.mix(BLACK, 0.3);
+    let piers = [s.rng.range(0.16, 0.26), s.rng.range(0.74, 0.84)].map(|across| w * across);
+    let top = bank - unit * s.rng.range(0.16, 0.24);
+    s.add_box("bridge", (0.0, top), (w, deck + unit * 0.03));
     for x in piers {
-        e.canvas.fill(block(x - unit * 0.012, top, unit * 0.024, deck - top + unit * 0.09), dark);
+        s.canvas.fill(rect(x - unit * 0.012, top, unit * 0.024, deck - top + unit * 0.09), dark);
     }
-    let rope = unit * 0.006;
-    let cables = [
-        (-0.3 * w, top, piers[0], top),
-        (piers[0], top, piers[1], top),
-        (piers[1], top, 1.3 * w, top),
-    ];
-    for (x0, y0, x1, y1) in cables {
-        e.canvas.line(
-            arc((x0, y0), (x0.midpoint(x1), deck * 2.0 - top - unit * 0.02), (x1, y1)),
-            rope,
-            dark,
-        );
+    for (from, to) in [(-0.3 * w, piers[0]), (piers[0], piers[1]), (piers[1], 1.3 * w)] {
+        let low = (from.midpoint(to), deck * 2.0 - top - unit * 0.02);
+        s.canvas.stroke(curve((from, top), low, (to, top)), unit * 0.006, dark);
     }
-    e.canvas.fill(block(0.0, deck, w, unit * 0.022), dark);
-    let lamps = 22;
-    for index in 0..if e.canvas.is_blind() { 0 } else { lamps } {
-        let x = w * (index as f32 + 0.5) / lamps as f32;
-        air::glow(&mut e.canvas, (x, deck - unit * 0.006), unit * 0.022, rgb(0xffdc9a), 1.0);
+    s.canvas.fill(rect(0.0, deck, w, unit * 0.022), dark);
+    for index in 0..22 {
+        let x = w * (index as f32 + 0.5) / 22.0;
+        s.canvas.glow((x, deck - unit * 0.006), unit * 0.022, rgb(0xffdc9a), 1.0);
     }
 }

@@ -1,11 +1,12 @@
-//! The scenes, one kind to a file. Each paints on an easel and notes what it painted.
-//! A scene asks the easel for its mood, its light and its chances, so one seed is one picture.
+//! The scenes, one kind to a file. Each has several variants; light, counts and colors vary by seed.
 
 pub mod balloons;
 pub mod city;
 pub mod desert;
+mod elements;
 pub mod flowers;
 pub mod lighthouse;
-mod parts;
 pub mod planets;
 pub mod sailing;
+
+use super::{prelude, props};

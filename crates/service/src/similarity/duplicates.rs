@@ -125,9 +125,9 @@ mod tests {
     use super::*;
     use crate::{index, similarity};
 
-    /// A painting and its copies: every hard edit once, and its mirror image.
-    fn family(painting: &tessera_sample::Painting) -> Vec<RgbImage> {
-        let whole = tessera_sample::paint(painting);
+    /// A sample image and its copies: every hard edit once, and its mirror image.
+    fn family(image: &tessera_sample::SampleImage) -> Vec<RgbImage> {
+        let whole = tessera_sample::render(image);
         let original = imageops::thumbnail(&whole, 300, 300 * whole.height() / whole.width());
         let (width, height) = original.dimensions();
         let (sine, cosine) = 8_f32.to_radians().sin_cos();

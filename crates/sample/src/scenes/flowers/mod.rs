@@ -1,43 +1,30 @@
-//! Flowers: a meadow, rows of tulips, a few blossoms close up.
-//! Each mood is a composition of its own; light, counts and colours vary from seed to seed.
+//! Flowers: blossoms in close-up, a meadow, rows of tulips.
 
 mod close;
 mod meadow;
 mod tulips;
 
-use crate::{
-    brush::{Rgb, air, land, rgb},
-    easel::Easel,
-    scenes::parts,
+use super::{
+    prelude::{self, *},
+    props,
 };
 
-#[derive(Clone, Copy)]
-enum Mood {
-    Meadow,
-    Tulips,
-    Close,
+/// A name for captions, and the colors of petals, inner petals and center.
+type FlowerColors = (&'static str, [u32; 3]);
+
+pub fn draw(s: &mut Scene) {
+    s.variant(&[close::draw, meadow::draw, tulips::draw])(s);
 }
 
-/// Name, petal, deep petal and heart of a flower.
-type Bloom = (&'static str, [u32; 3]);
-
-pub fn paint(e: &mut Easel) {
-    match e.mood(&[Mood::Close, Mood::Meadow, Mood::Tulips]) {
-        Mood::Meadow => meadow::paint(e),
-        Mood::Tulips => tulips::paint(e),
-        Mood::Close => close::paint(e),
-    }
-}
-
-/// Sky and far hills above the row where the flowers begin.
-fn country(e: &mut Easel, horizon: f32, green: Rgb) {
-    air::sky(&mut e.canvas, &e.light, horizon);
-    parts::heap_clouds(e, horizon * 0.8);
-    let h = e.canvas.h;
+/// Draws sky and distant hills above the flowers.
+fn draw_country(s: &mut Scene, horizon: f32, green: Rgb) {
+    s.fill_sky(horizon);
+    s.add_cumulus(horizon * 0.8);
+    let h = s.canvas.h;
     for step in 0..2 {
-        let line =
-            land::rolling(&e.canvas, e.dice.next(), horizon / h + 0.02 * step as f32, 0.1, 1.8);
-        let tone = e.light.on(green.mix(rgb(0x2f6a50), 0.4), 0.55 - 0.3 * step as f32);
-        land::ridge(&mut e.canvas, &line, tone, tone.mix(e.light.haze, 0.3), h * 0.1);
+        let base = horizon / h + 0.02 * step as f32;
+        let line = Terrain::rolling_hills(&s.canvas, s.rng.next(), base, 0.1, 1.8);
+        let color = s.light.tint(green.mix(rgb(0x2f6a50), 0.4), 0.55 - 0.3 * step as f32);
+        line.fill_gradient(&mut s.canvas, color, color.mix(s.light.haze, 0.3), h * 0.1);
     }
 }

@@ -1,42 +1,30 @@
-//! Rows of tulips that run to the horizon.
-//! One mood of its kind: paints on the easel and notes each thing it paints.
+//! Rows of tulips to the horizon.
 
-use super::country;
-use crate::{
-    brush::{
-        Rgb, rgb,
-        shape::{Spot, place},
-        smooth,
-    },
-    easel::Easel,
-    light::Time,
-    props::flower::tulip,
-    words,
-};
+use super::{draw_country, prelude::*, props::flower::tulip};
 
-/// Beds of tulips, all running to one point of the horizon.
+/// Beds of tulips in perspective.
 struct Beds<'a> {
     horizon: f32,
-    vanish: Spot,
-    colours: &'a [(&'static str, Rgb)],
+    vanishing_point: Point,
+    colors: &'a [(&'static str, Rgb)],
 }
 
 impl Beds<'_> {
-    /// The bed and the place across it (fraction) at a pixel below the horizon.
-    fn lane(&self, (x, y): Spot) -> f32 {
-        (x - self.vanish.0) / (y - self.vanish.1) * 2.6 + 40.0
+    /// The number of the bed at a pixel; its fraction is the position across the bed.
+    fn lane(&self, (x, y): Point) -> f32 {
+        (x - self.vanishing_point.0) / (y - self.vanishing_point.1) * 2.6 + 40.0
     }
 
-    fn colour(&self, lane: f32) -> Rgb {
-        self.colours[lane as usize % self.colours.len()].1
+    fn color(&self, lane: f32) -> Rgb {
+        self.colors[lane as usize % self.colors.len()].1
     }
 }
 
-pub fn paint(e: &mut Easel) {
-    e.light_of(&[Time::Noon, Time::Morning, Time::Dawn, Time::Golden]);
-    let horizon = e.canvas.h * e.dice.range(0.36, 0.48);
-    country(e, horizon, rgb(0x6fa650));
-    let mut colours = [
+pub fn draw(s: &mut Scene) {
+    s.choose_time(&[TimeOfDay::Noon, TimeOfDay::Morning, TimeOfDay::Dawn, TimeOfDay::Golden]);
+    let horizon = s.canvas.h * s.rng.range(0.36, 0.48);
+    draw_country(s, horizon, rgb(0x6fa650));
+    let mut colors = [
         ("red", rgb(0xe23a34)),
         ("yellow", rgb(0xf8cc34)),
         ("pink", rgb(0xf27aa8)),
@@ -44,52 +32,52 @@ pub fn paint(e: &mut Easel) {
         ("purple", rgb(0x8c4ab4)),
         ("orange", rgb(0xf4883a)),
     ];
-    e.dice.shuffle(&mut colours);
-    let colours = &colours[..e.dice.count(2, 4)];
-    let vanish = (e.canvas.w * e.dice.range(0.2, 0.8), horizon - e.canvas.unit() * 0.05);
-    let beds = Beds { horizon, vanish, colours };
-    stripes(e, &beds);
-    blossoms(e, &beds);
-    e.labels.extend(["tulips", "field"]);
-    let names: Vec<String> = colours.iter().map(|(name, _)| (*name).to_owned()).collect();
-    let (when, rows) = (e.when(), e.dice.pick(&["Rows of", "Long rows of", "A field of"]));
-    let tulips = words::list(&names);
-    e.caption = format!("{rows} {tulips} tulips, flowers to the horizon, {when}");
+    s.rng.shuffle(&mut colors);
+    let colors = &colors[..s.rng.int(2, 4)];
+    let vanishing_point = (s.canvas.w * s.rng.range(0.2, 0.8), horizon - s.canvas.unit() * 0.05);
+    let beds = Beds { horizon, vanishing_point, colors };
+    draw_stripes(s, &beds);
+    draw_blossoms(s, &beds);
+    s.labels.extend(["tulips", "field"]);
+    let names: Vec<&str> = colors.iter().map(|color| color.0).collect();
+    let (time, rows) = (s.time_phrase(), s.rng.pick(&["Rows of", "Long rows of", "A field of"]));
+    let tulips = caption::join(&names);
+    s.caption = format!("{rows} {tulips} tulips, flowers to the horizon, {time}");
 }
 
-fn stripes(e: &mut Easel, beds: &Beds) {
-    let (w, h, light, horizon) = (e.canvas.w, e.canvas.h, e.light, beds.horizon);
-    let soil = light.on(rgb(0x3f6a34), 0.05);
-    let mean = beds.colours.iter().fold(soil, |mean, (_, colour)| mean.mix(*colour, 0.45));
-    let mean = light.on(mean, 0.3);
-    e.canvas.each((0.0, w), (horizon + h * 0.02, h), |x, y, _| {
+fn draw_stripes(s: &mut Scene, beds: &Beds) {
+    let (w, h, light, horizon) = (s.canvas.w, s.canvas.h, s.light, beds.horizon);
+    let soil = light.tint(rgb(0x3f6a34), 0.05);
+    let mean = beds.colors.iter().fold(soil, |mean, (_, color)| mean.mix(*color, 0.45));
+    let mean = light.tint(mean, 0.3);
+    s.canvas.map_pixels((0.0, w), (horizon + h * 0.02, h), |x, y, _| {
         let lane = beds.lane((x, y));
         let away = 1.0 - (y - horizon) / (h - horizon);
         let bed = (1.0 - (lane.fract() - 0.5).abs() * 2.0).clamp(0.0, 1.0);
-        let bloom = light.on(beds.colour(lane), 0.3 * away * away).scale(0.72 + 0.36 * bed);
+        let flowers = light.tint(beds.color(lane), 0.3 * away * away).scale(0.72 + 0.36 * bed);
         let edge = ((bed - 0.28) * 9.0).clamp(0.0, 1.0);
-        let stripe = soil.scale(0.6 + 0.6 * bed).mix(bloom, edge);
-        // Far lanes are thinner than a pixel: show their mean instead of stripes.
-        mean.mix(stripe, smooth(3.0, 12.0, (y - beds.vanish.1) / 2.6))
+        let stripe = soil.scale(0.6 + 0.6 * bed).mix(flowers, edge);
+        // Distant beds are narrower than a pixel: use their mean color instead of stripes.
+        mean.mix(stripe, smoothstep(3.0, 12.0, (y - beds.vanishing_point.1) / 2.6))
     });
 }
 
-fn blossoms(e: &mut Easel, beds: &Beds) {
+fn draw_blossoms(s: &mut Scene, beds: &Beds) {
     const COUNT: usize = 230;
-    let (w, h, unit, horizon) = (e.canvas.w, e.canvas.h, e.canvas.unit(), beds.horizon);
+    let (w, h, unit, horizon) = (s.canvas.w, s.canvas.h, s.canvas.unit(), beds.horizon);
     for index in 0..COUNT {
         let depth = (index as f32 / COUNT as f32).powf(1.6);
-        let (across, sway) = (e.dice.range(-0.05, 1.05), e.dice.sway(6.0));
-        let spot = (w * across, horizon + h * 0.03 + (h * 1.02 - horizon) * depth);
-        let lane = beds.lane(spot);
+        let (across, tilt) = (s.rng.range(-0.05, 1.05), s.rng.jitter(6.0));
+        let point @ (x, y) = (w * across, horizon + h * 0.03 + (h * 1.02 - horizon) * depth);
+        let lane = beds.lane(point);
         if (lane.fract() - 0.5).abs() > 0.34 || depth < 0.05 {
             continue;
         }
-        let tone = e.light.on(beds.colour(lane), 0.2 * (1.0 - depth));
-        let pose = place(spot.0, spot.1, unit * (0.008 + 0.06 * depth)).pre_rotate(sway);
+        let color = s.light.tint(beds.color(lane), 0.2 * (1.0 - depth));
+        let pose = place_at(x, y, unit * (0.008 + 0.06 * depth)).pre_rotate(tilt);
         if depth > 0.75 {
-            e.object("tulip", pose, [-0.7, -1.2, 0.7, 1.0]);
+            s.add_object("tulip", pose, [-0.7, -1.2, 0.7, 1.0]);
         }
-        e.canvas.posed(pose, |c| tulip(c, tone));
+        s.canvas.with_transform(pose, |c| tulip(c, color));
     }
 }

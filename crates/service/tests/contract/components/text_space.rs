@@ -41,7 +41,7 @@ fn related_words_are_nearer_than_others() {
 fn sample_captions_are_found_by_their_words() {
     let texts: Vec<String> = plan(300, 7)
         .iter()
-        .map(|painting| format!("{}\n{}", painting.caption, painting.labels.join("\n")))
+        .map(|image| format!("{}\n{}", image.caption, image.labels.join("\n")))
         .collect();
     let space = TextSpace::train(&texts).unwrap();
     for query in ["sailing boats", "a planet", "lighthouse", "camel", "pyramids", "tulips"] {

@@ -1,7 +1,6 @@
-//! Smooth randomness over a line or a plane: the stuff of ridges, clouds and waves.
 //! Value noise on a hashed lattice: cheap, without tables, the same on every machine.
 
-/// A field of values between 0 and 1, about one bump per unit of length.
+/// Smooth noise between 0 and 1, with about one bump per unit of length.
 #[derive(Clone, Copy, Debug)]
 pub struct Noise(u32);
 
@@ -10,7 +9,6 @@ impl Noise {
         Self((seed ^ (seed >> 32)) as u32)
     }
 
-    /// The field at a point of the plane.
     pub fn at(self, x: f32, y: f32) -> f32 {
         let ((column, u), (row, v)) = (cell(x), cell(y));
         let upper = blend(self.corner(column, row), self.corner(column + 1, row), u);
@@ -18,26 +16,24 @@ impl Noise {
         blend(upper, lower, v)
     }
 
-    /// The field along a line.
-    pub fn along(self, x: f32) -> f32 {
+    pub fn at_1d(self, x: f32) -> f32 {
         let (column, u) = cell(x);
         blend(self.corner(column, 0), self.corner(column + 1, 0), u)
     }
 
-    /// Several octaves in the plane, each finer and fainter; still 0 to 1, mostly near 0.5.
-    pub fn cloud(self, x: f32, y: f32, octaves: u32) -> f32 {
+    /// Fractal Brownian motion: the sum of several octaves, scaled to 0-1, mostly near 0.5.
+    pub fn fbm(self, x: f32, y: f32, octaves: u32) -> f32 {
         octave_sum(octaves, |scale, shift| self.at(x * scale + shift, y * scale - shift))
     }
 
-    /// Several octaves along a line.
-    pub fn ridge(self, x: f32, octaves: u32) -> f32 {
-        octave_sum(octaves, |scale, shift| self.along(x * scale + shift))
+    pub fn fbm_1d(self, x: f32, octaves: u32) -> f32 {
+        octave_sum(octaves, |scale, shift| self.at_1d(x * scale + shift))
     }
 
-    /// Octaves folded at their middle: sharp crests, as wind and frost leave them.
-    pub fn crest(self, x: f32, octaves: u32) -> f32 {
+    /// Ridged octaves: sharp crests.
+    pub fn ridged_1d(self, x: f32, octaves: u32) -> f32 {
         octave_sum(octaves, |scale, shift| {
-            let fold = 1.0 - (2.0 * self.along(x * scale + shift) - 1.0).abs();
+            let fold = 1.0 - (2.0 * self.at_1d(x * scale + shift) - 1.0).abs();
             fold * fold
         })
     }
@@ -63,7 +59,7 @@ fn octave_sum(octaves: u32, mut sample: impl FnMut(f32, f32) -> f32) -> f32 {
     sum / total
 }
 
-/// The cell of a coordinate and the eased place in it. Casts, because `floor` is a call.
+/// The cell of a coordinate and the eased position in it. Casts are faster than `floor`.
 fn cell(x: f32) -> (i32, f32) {
     let toward_zero = x as i32;
     let below = toward_zero - i32::from(x < toward_zero as f32);

@@ -1,30 +1,27 @@
-//! What is planted on purpose: copies with small edits, and photographs gone wrong.
-//! Near-duplicates and quality issues are found by the index; here is the truth to find.
+//! Planted issues: near-duplicates with small edits, and blurred, dark or bright images. They are the
+//! ground truth for what the index should find.
 
-use std::{io::Cursor, path::PathBuf};
+use std::io::Cursor;
 
 use image::{ImageFormat, RgbImage, imageops};
 
-use super::{Object, Painting, dice::Dice};
-use tessera_model::Region;
+use super::{LabeledBox, Region, SampleImage, rng::Rng};
 
-/// What was done to a painting on purpose.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Planted {
-    /// It is an edited copy of another painting.
+/// The issue planted in an image.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PlantedIssue {
+    /// An edited copy of another image.
     NearDuplicate {
-        /// File of the original.
-        of: PathBuf,
         /// Index of the original in the plan.
         original: usize,
         /// How it was edited.
         edit: Edit,
     },
-    /// It is out of focus.
+    /// Out of focus.
     Blurred,
-    /// It is under-exposed.
+    /// Underexposed.
     Dark,
-    /// It is over-exposed.
+    /// Overexposed.
     Bright,
 }
 
@@ -33,53 +30,52 @@ pub enum Planted {
 pub enum Edit {
     /// Half as wide and half as high.
     HalfSize,
-    /// Saved once more at a low JPEG quality.
+    /// Compressed once more, at a low JPEG quality.
     Recompressed,
-    /// Only this part of it.
+    /// Cropped to this part.
     Crop(Region),
-    /// Left and right exchanged.
+    /// Mirrored left to right.
     Mirror,
-    /// All colours multiplied by this.
+    /// All colors multiplied by this factor.
     Brightness(f32),
 }
 
-/// How many images of each sort a dataset holds.
-pub struct Shares {
-    /// Near-duplicates.
-    pub copies: usize,
-    /// Blurred, dark and bright ones, each.
-    pub flawed: usize,
+/// How many images of a dataset have an issue.
+pub struct IssueCounts {
+    pub near_duplicates: usize,
+    /// Blurred, dark and bright images, each.
+    pub per_defect: usize,
 }
 
-impl Shares {
-    /// 4 % near-duplicates and 2 % of each flaw; at least two of each from 60 images on, one from 16.
+impl IssueCounts {
+    /// 4 % near-duplicates and 2 % of each defect; at least one of each from 16 images, two from 60.
     pub fn of(images: usize) -> Self {
         let least = usize::from(images >= 16) + usize::from(images >= 60);
         let share = |percent: usize| ((images * percent + 50) / 100).max(least);
         if least == 0 {
-            return Self { copies: 0, flawed: 0 };
+            return Self { near_duplicates: 0, per_defect: 0 };
         }
-        Self { copies: share(4), flawed: share(2) }
+        Self { near_duplicates: share(4), per_defect: share(2) }
     }
 }
 
-/// Marks some paintings as flawed and appends the copies of others.
-pub fn plant(paintings: &mut Vec<Painting>, shares: &Shares, mut dice: Dice) {
-    let mut order: Vec<usize> = (0..paintings.len()).collect();
-    dice.shuffle(&mut order);
-    let mut chosen = order.into_iter();
-    for flaw in [Planted::Blurred, Planted::Dark, Planted::Bright] {
-        for index in chosen.by_ref().take(shares.flawed) {
-            paintings[index].planted = Some(flaw.clone());
+/// Plants defects in some images and appends near-duplicates of others.
+pub fn plant_issues(samples: &mut Vec<SampleImage>, counts: &IssueCounts, mut rng: Rng) {
+    let mut order: Vec<usize> = (0..samples.len()).collect();
+    rng.shuffle(&mut order);
+    let mut remaining = order.into_iter();
+    for defect in [PlantedIssue::Blurred, PlantedIssue::Dark, PlantedIssue::Bright] {
+        for index in remaining.by_ref().take(counts.per_defect) {
+            samples[index].planted = Some(defect);
         }
     }
-    let mut left = shares.copies;
-    for original in chosen {
-        // Two groups at least, so that groups can be told apart.
-        let group = dice.count(1, 3).min(left.div_ceil(2));
-        for edit in edits(&mut dice).into_iter().take(group) {
-            let copy = copy(&paintings[original], original, edit);
-            paintings.push(copy);
+    let mut left = counts.near_duplicates;
+    for original in remaining {
+        // At least two groups, so that tests can tell groups apart.
+        let group = rng.int(1, 3).min(left.div_ceil(2));
+        for edit in random_edits(&mut rng).into_iter().take(group) {
+            let copy = copy(&samples[original], original, edit);
+            samples.push(copy);
         }
         left -= group;
         if left == 0 {
@@ -88,34 +84,34 @@ pub fn plant(paintings: &mut Vec<Painting>, shares: &Shares, mut dice: Dice) {
     }
 }
 
-/// Every edit once, in any order.
-fn edits(dice: &mut Dice) -> Vec<Edit> {
-    let margin = |dice: &mut Dice| f64::from(dice.range(0.01, 0.06));
-    let (x, y) = (margin(dice), margin(dice));
-    let crop = Region::new(x, y, 1.0 - x - margin(dice), 1.0 - y - margin(dice)).map(Edit::Crop);
-    let gain = dice.pick(&[0.84, 0.88, 1.12, 1.16]);
+/// Every edit once, in random order.
+fn random_edits(rng: &mut Rng) -> Vec<Edit> {
+    let margin = |rng: &mut Rng| f64::from(rng.range(0.01, 0.06));
+    let (x, y) = (margin(rng), margin(rng));
+    let crop = Region::new(x, y, 1.0 - x - margin(rng), 1.0 - y - margin(rng)).map(Edit::Crop);
+    let gain = rng.pick(&[0.84, 0.88, 1.12, 1.16]);
     let mut all = vec![Edit::HalfSize, Edit::Recompressed, Edit::Mirror, Edit::Brightness(gain)];
     all.extend(crop);
-    dice.shuffle(&mut all);
+    rng.shuffle(&mut all);
     all
 }
 
-fn copy(painting: &Painting, original: usize, edit: Edit) -> Painting {
-    let mut copy = painting.clone();
+fn copy(sample: &SampleImage, original: usize, edit: Edit) -> SampleImage {
+    let mut copy = sample.clone();
     match edit {
         Edit::HalfSize => {
             copy.width /= 2;
             copy.height /= 2;
         }
         Edit::Mirror => {
-            for Object { region, .. } in &mut copy.objects {
+            for LabeledBox { region, .. } in &mut copy.objects {
                 region.x = (1.0 - region.x - region.width).max(0.0);
             }
         }
         Edit::Crop(part) => {
-            let (_, _, width, height) = pixels(part, copy.width, copy.height);
+            let (_, _, width, height) = region_in_pixels(part, copy.width, copy.height);
             (copy.width, copy.height) = (width, height);
-            copy.objects.retain_mut(|object| match within(object.region, part) {
+            copy.objects.retain_mut(|object| match clip_to_part(object.region, part) {
                 Some(region) => {
                     object.region = region;
                     true
@@ -125,12 +121,12 @@ fn copy(painting: &Painting, original: usize, edit: Edit) -> Painting {
         }
         Edit::Recompressed | Edit::Brightness(_) => {}
     }
-    copy.planted = Some(Planted::NearDuplicate { of: painting.file.clone(), original, edit });
+    copy.planted = Some(PlantedIssue::NearDuplicate { original, edit });
     copy
 }
 
-/// Left, top, width and height in pixels of a part of a picture.
-fn pixels(part: Region, width: u32, height: u32) -> (u32, u32, u32, u32) {
+/// Left, top, width and height of a region in pixels.
+fn region_in_pixels(part: Region, width: u32, height: u32) -> (u32, u32, u32, u32) {
     let scale = |fraction: f64, size: u32| (fraction * f64::from(size)).round() as u32;
     (
         scale(part.x, width),
@@ -140,8 +136,8 @@ fn pixels(part: Region, width: u32, height: u32) -> (u32, u32, u32, u32) {
     )
 }
 
-/// A box of the whole picture as a box of its part, if any of it is left.
-fn within(region: Region, part: Region) -> Option<Region> {
+/// A box of the whole image in the coordinates of a part, if any of it is inside.
+fn clip_to_part(region: Region, part: Region) -> Option<Region> {
     let left = ((region.x - part.x) / part.width).clamp(0.0, 1.0);
     let top = ((region.y - part.y) / part.height).clamp(0.0, 1.0);
     let right = ((region.x + region.width - part.x) / part.width).clamp(0.0, 1.0);
@@ -149,10 +145,10 @@ fn within(region: Region, part: Region) -> Option<Region> {
     Region::new(left, top, right - left, bottom - top)
 }
 
-impl Planted {
-    /// The word for it in the sidecar.
+impl PlantedIssue {
+    /// Its name in the sidecar.
     #[must_use]
-    pub fn word(&self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::NearDuplicate { .. } => "near-duplicate",
             Self::Blurred => "blurred",
@@ -161,23 +157,23 @@ impl Planted {
         }
     }
 
-    /// Does it to the pixels of the original.
-    pub(super) fn apply(&self, image: RgbImage) -> RgbImage {
+    /// Applies it to a rendered image.
+    pub(super) fn apply(self, image: RgbImage) -> RgbImage {
         match self {
             Self::NearDuplicate { edit, .. } => edit.apply(image),
             Self::Blurred => {
                 imageops::fast_blur(&image, image.width().min(image.height()) as f32 / 75.0)
             }
-            Self::Dark => tone(image, |v| 0.17 * v * v + 0.06 * v),
-            Self::Bright => tone(image, |v| 0.46 + 0.95 * v),
+            Self::Dark => apply_tone_curve(image, |v| 0.17 * v * v + 0.06 * v),
+            Self::Bright => apply_tone_curve(image, |v| 0.46 + 0.95 * v),
         }
     }
 }
 
 impl Edit {
-    /// The words for it in the sidecar.
+    /// Its name in the sidecar.
     #[must_use]
-    pub fn words(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::HalfSize => "half size",
             Self::Recompressed => "recompressed",
@@ -194,17 +190,17 @@ impl Edit {
             Self::HalfSize => imageops::thumbnail(&image, width / 2, height / 2),
             Self::Recompressed => recompress(image),
             Self::Crop(part) => {
-                let (x, y, w, h) = pixels(part, width, height);
+                let (x, y, w, h) = region_in_pixels(part, width, height);
                 imageops::crop_imm(&image, x, y, w, h).to_image()
             }
             Self::Mirror => imageops::flip_horizontal(&image),
-            Self::Brightness(gain) => tone(image, |v| v * gain),
+            Self::Brightness(gain) => apply_tone_curve(image, |v| v * gain),
         }
     }
 }
 
 /// Maps every channel value, 0.0-1.0, by a curve.
-fn tone(mut image: RgbImage, curve: impl Fn(f32) -> f32) -> RgbImage {
+fn apply_tone_curve(mut image: RgbImage, curve: impl Fn(f32) -> f32) -> RgbImage {
     let table: [u8; 256] = std::array::from_fn(|v| (curve(v as f32 / 255.0) * 255.0) as u8);
     for value in image.as_flat_samples_mut().samples {
         *value = table[usize::from(*value)];
@@ -212,7 +208,7 @@ fn tone(mut image: RgbImage, curve: impl Fn(f32) -> f32) -> RgbImage {
     image
 }
 
-/// Through JPEG at quality 30 and back. An encoder that fails leaves the picture as it was.
+/// Encodes and decodes as JPEG of quality 30. If that fails, the image stays as it was.
 fn recompress(image: RgbImage) -> RgbImage {
     let (width, height) = image.dimensions();
     let mut bytes = Vec::new();

@@ -1,34 +1,37 @@
-//! Small words for captions.
-//! Scenes build their sentences from these, so that numbers and articles read naturally.
+//! Numbers, lists and articles for captions.
 
-/// "no", "a", "two" ... "twelve", then "many"; `a` is the article of the noun.
-pub fn count(n: usize, a: &'static str) -> &'static str {
+/// "no", "a", "two" ... "twelve", then "many"; `article` is that of the noun.
+pub fn number(n: usize, article: &'static str) -> &'static str {
     const WORDS: [&str; 13] = [
         "no", "a", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
         "eleven", "twelve",
     ];
     match n {
-        1 => a,
+        1 => article,
         _ => WORDS.get(n).copied().unwrap_or("many"),
     }
 }
 
-/// "a red", "a red and a blue", "a red, a blue and a green".
-pub fn list(items: &[String]) -> String {
+/// "red", "red and blue", "red, blue and green".
+pub fn join(items: &[&str]) -> String {
     match items {
         [] => String::new(),
-        [only] => only.clone(),
+        [only] => (*only).to_owned(),
         [firsts @ .., last] => format!("{} and {last}", firsts.join(", ")),
     }
 }
 
-/// "a" or "an", as the word asks for.
+/// "a" or "an".
 pub fn article(word: &str) -> &'static str {
     if word.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
 }
 
-/// The sentence with a capital first letter.
-pub fn sentence(text: &str) -> String {
+/// The plural ending for `n` things.
+pub fn plural(n: usize) -> &'static str {
+    if n == 1 { "" } else { "s" }
+}
+
+pub fn capitalize(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

@@ -1,28 +1,26 @@
-//! Outlines: what the canvas fills or follows. All coordinates are those of the present pose.
-//! An outline without area is `None`, and the canvas leaves no trace of it.
+//! Shapes for the canvas, in the coordinates of its current transform. `None` is an empty shape.
 
 use tiny_skia::{Path, PathBuilder, Rect, Transform};
 
-/// A point, x to the right and y downwards.
-pub type Spot = (f32, f32);
+/// x to the right and y downwards.
+pub type Point = (f32, f32);
 
-/// An ellipse by its centre and radii.
-pub fn oval(x: f32, y: f32, rx: f32, ry: f32) -> Option<Path> {
+/// An ellipse by its center and radii.
+pub fn ellipse(x: f32, y: f32, rx: f32, ry: f32) -> Option<Path> {
     PathBuilder::from_oval(Rect::from_xywh(x - rx, y - ry, 2.0 * rx, 2.0 * ry)?)
 }
 
-/// A circle.
-pub fn disc(x: f32, y: f32, r: f32) -> Option<Path> {
-    oval(x, y, r, r)
+pub fn circle(x: f32, y: f32, r: f32) -> Option<Path> {
+    ellipse(x, y, r, r)
 }
 
 /// A rectangle by its upper left corner and size.
-pub fn block(x: f32, y: f32, w: f32, h: f32) -> Option<Path> {
+pub fn rect(x: f32, y: f32, w: f32, h: f32) -> Option<Path> {
     Rect::from_xywh(x, y, w, h).map(PathBuilder::from_rect)
 }
 
 /// A rectangle with corners rounded by `r`.
-pub fn pill(x: f32, y: f32, w: f32, h: f32, r: f32) -> Option<Path> {
+pub fn rounded_rect(x: f32, y: f32, w: f32, h: f32, r: f32) -> Option<Path> {
     let r = r.min(w / 2.0).min(h / 2.0);
     let mut path = PathBuilder::new();
     path.move_to(x + r, y);
@@ -38,38 +36,32 @@ pub fn pill(x: f32, y: f32, w: f32, h: f32, r: f32) -> Option<Path> {
     path.finish()
 }
 
-/// Straight edges from spot to spot and back.
-pub fn polygon(spots: &[Spot]) -> Option<Path> {
-    let mut path = trail(spots);
+pub fn polygon(points: &[Point]) -> Option<Path> {
+    let mut path = lines(points);
     path.close();
     path.finish()
 }
 
-/// Straight lines from spot to spot.
-pub fn stroke(spots: &[Spot]) -> Option<Path> {
-    trail(spots).finish()
+pub fn polyline(points: &[Point]) -> Option<Path> {
+    lines(points).finish()
 }
 
-fn trail(spots: &[Spot]) -> PathBuilder {
+fn lines(points: &[Point]) -> PathBuilder {
     let mut path = PathBuilder::new();
-    for (index, &(x, y)) in spots.iter().enumerate() {
-        if index == 0 {
-            path.move_to(x, y);
-        } else {
-            path.line_to(x, y);
-        }
+    for (index, &(x, y)) in points.iter().enumerate() {
+        if index == 0 { path.move_to(x, y) } else { path.line_to(x, y) }
     }
     path
 }
 
-/// A closed curve that passes through every spot without a corner.
-pub fn blob(spots: &[Spot]) -> Option<Path> {
-    let count = spots.len();
+/// A closed Catmull-Rom spline through the points.
+pub fn closed_spline(points: &[Point]) -> Option<Path> {
+    let count = points.len();
     let mut path = PathBuilder::new();
-    let &(x, y) = spots.first()?;
+    let &(x, y) = points.first()?;
     path.move_to(x, y);
     for index in 0..count {
-        let around = |step: usize| spots[(index + count + step - 1) % count];
+        let around = |step: usize| points[(index + count + step - 1) % count];
         let (before, from, to, after) = (around(0), around(1), around(2), around(3));
         path.cubic_to(
             from.0 + (to.0 - before.0) / 6.0,
@@ -85,7 +77,7 @@ pub fn blob(spots: &[Spot]) -> Option<Path> {
 }
 
 /// A leaf or petal from `from` to `to`, `width` at its widest.
-pub fn leaf(from: Spot, to: Spot, width: f32) -> Option<Path> {
+pub fn leaf(from: Point, to: Point, width: f32) -> Option<Path> {
     let (dx, dy) = (to.0 - from.0, to.1 - from.1);
     let length = dx.hypot(dy).max(1e-6);
     let (nx, ny) = (-dy / length * width * 0.66, dx / length * width * 0.66);
@@ -100,21 +92,21 @@ pub fn leaf(from: Spot, to: Spot, width: f32) -> Option<Path> {
     path.finish()
 }
 
-/// A curve from `from` to `to`, drawn towards `by`.
-pub fn arc(from: Spot, by: Spot, to: Spot) -> Option<Path> {
+/// A quadratic Bézier curve with the control point `by`.
+pub fn curve(from: Point, by: Point, to: Point) -> Option<Path> {
     let mut path = PathBuilder::new();
     path.move_to(from.0, from.1);
     path.quad_to(by.0, by.1, to.0, to.1);
     path.finish()
 }
 
-/// Puts local coordinates at a place, `size` pixels to the unit.
-pub fn place(x: f32, y: f32, size: f32) -> Transform {
+/// Moves the origin to a point and scales a unit to `size` pixels.
+pub fn place_at(x: f32, y: f32, size: f32) -> Transform {
     Transform::from_row(size, 0.0, 0.0, size, x, y)
 }
 
-/// A closed outline of curved edges: from `start`, each edge bends by its first spot to its second.
-pub fn curved(start: Spot, edges: &[(Spot, Spot)]) -> Option<Path> {
+/// A closed shape of quadratic Bézier curves, each given by its control point and its end.
+pub fn closed_curve(start: Point, edges: &[(Point, Point)]) -> Option<Path> {
     let mut path = PathBuilder::new();
     path.move_to(start.0, start.1);
     for &((by_x, by_y), (x, y)) in edges {

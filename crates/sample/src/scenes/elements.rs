@@ -1,0 +1,62 @@
+//! What several scenes share: sky, sun, moon, stars, clouds and gulls.
+
+use super::{prelude::*, props::sky::gull};
+
+impl Scene {
+    /// Covers the canvas with the colors of the sky, the last one at the row `horizon`.
+    pub fn fill_sky(&mut self, horizon: f32) {
+        self.canvas.vertical_gradient(&self.light.sky, 0.0, horizon);
+    }
+
+    pub fn add_sun(&mut self, center: Point, radius: f32) {
+        sky::sun(&mut self.canvas, &self.light, center, radius);
+        self.add_circle("sun", center, radius);
+    }
+
+    /// Adds a moon; `phase` 0.0 is full, 0.7 a crescent.
+    pub fn add_moon(&mut self, center: Point, radius: f32, phase: f32) {
+        sky::moon(&mut self.canvas, &self.light, center, radius, phase);
+        self.add_circle("moon", center, radius);
+    }
+
+    /// Adds a layer of clouds down to the row `horizon`, with a random cover from a range.
+    pub fn add_clouds(&mut self, horizon: f32, cover: (f32, f32)) {
+        let (seed, cover) = (self.rng.next(), self.rng.range(cover.0, cover.1));
+        sky::clouds(&mut self.canvas, &self.light, seed, horizon, cover);
+    }
+
+    /// Adds stars down to the row `bottom`; `amount` 1.0 is a clear night.
+    pub fn add_stars(&mut self, bottom: f32, amount: f32) {
+        let rng = self.rng.fork();
+        sky::stars(&mut self.canvas, rng, bottom, amount);
+    }
+
+    /// Adds up to five gulls above the row `bottom` and returns their number.
+    pub fn add_gulls(&mut self, bottom: f32) -> usize {
+        let count = if self.rng.chance(0.5) { self.rng.int(1, 5) } else { 0 };
+        let flock = (self.rng.range(0.15, 0.85), self.rng.range(0.25, 0.7));
+        let dark = self.light.is_dark();
+        let color = if dark { self.light.sky[3] } else { self.light.shade.mix(WHITE, 0.1) };
+        for _ in 0..count {
+            let across = flock.0 + self.rng.jitter(0.16);
+            let y = bottom * (flock.1 + self.rng.jitter(0.2));
+            let size = self.canvas.unit() * self.rng.range(0.025, 0.05);
+            let pose = place_at(self.canvas.w * across, y, size).pre_rotate(self.rng.jitter(18.0));
+            self.add_object("gull", pose, [-1.0, -0.45, 1.0, 0.25]);
+            self.canvas.with_transform(pose, |c| gull(c, color));
+        }
+        count
+    }
+
+    /// Adds two to five cumulus clouds above the row `bottom`.
+    pub fn add_cumulus(&mut self, bottom: f32) {
+        for _ in 0..self.rng.int(2, 5) {
+            let depth = self.rng.unit();
+            let size = self.canvas.unit() * (0.5 - 0.3 * depth) * self.rng.range(0.8, 1.3);
+            let down = bottom * (0.2 + 0.62 * depth);
+            let base = (self.canvas.w * self.rng.unit(), down.max(size * 0.42));
+            let rng = self.rng.fork();
+            sky::cumulus(&mut self.canvas, &self.light, rng, base, size);
+        }
+    }
+}
