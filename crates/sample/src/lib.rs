@@ -21,7 +21,6 @@ mod light;
 mod plan;
 mod planted_issues;
 mod prelude;
-mod props;
 mod rng;
 mod scene;
 mod scenes;

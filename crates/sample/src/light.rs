@@ -39,7 +39,8 @@ pub struct Light {
 impl Light {
     /// The palette of `time` with a small random variation.
     pub fn new(time: TimeOfDay, rng: &mut Rng) -> Self {
-        let [zenith, high, low, horizon, sun, haze, ambient, shade] = palette(time).map(rgb);
+        let [zenith, high, low, horizon, sun, haze, ambient, shade] =
+            PALETTES[time as usize].map(rgb);
         let light = Self { time, sky: [zenith, high, low, horizon], sun, haze, ambient, shade };
         let (turn, vivid) = (rng.jitter(0.14), rng.range(0.88, 1.14));
         let vary = |color: Rgb| color.rotate_hue(turn).saturate(vivid);
@@ -57,68 +58,41 @@ impl Light {
     }
 }
 
-/// Zenith, high and low sky, horizon, sun, haze, ambient, shade.
-fn palette(time: TimeOfDay) -> [u32; 8] {
-    match time {
-        TimeOfDay::Dawn => {
-            [0x4a63a6, 0x9a8cc6, 0xf4b0ad, 0xffe2b4, 0xfff2c8, 0xeebbb8, 0xdcbfca, 0x3c3a66]
-        }
-        TimeOfDay::Morning => {
-            [0x5aa6de, 0x97cbec, 0xd2e8e8, 0xfff1d2, 0xfffbe6, 0xd3e5e8, 0xfff8ec, 0x335468]
-        }
-        TimeOfDay::Noon => {
-            [0x1f6fc9, 0x489de2, 0x8ac9ee, 0xd2edf4, 0xfffdf0, 0xb4d8ec, 0xffffff, 0x24455f]
-        }
-        TimeOfDay::Golden => {
-            [0x6b9cc0, 0xbfc2a8, 0xf7cd80, 0xffe09a, 0xfff4c4, 0xf2cf90, 0xffe2ac, 0x57432f]
-        }
-        TimeOfDay::Sunset => {
-            [0x33265f, 0x8e3a72, 0xee6450, 0xffc266, 0xfff0b4, 0xea8560, 0xd8948a, 0x2a1838]
-        }
-        TimeOfDay::Dusk => {
-            [0x131f4c, 0x383f84, 0x8a669f, 0xf4a78c, 0xffdcb4, 0x77669c, 0x8880b4, 0x151838]
-        }
-        TimeOfDay::Night => {
-            [0x050a22, 0x0c1a3e, 0x183462, 0x345a86, 0xf6f2dc, 0x284871, 0x4c628e, 0x050917]
-        }
-        TimeOfDay::Storm => {
-            [0x252f3b, 0x414f5a, 0x687980, 0xaab6b0, 0xe8f0e6, 0x84949a, 0x98a6aa, 0x1a232b]
-        }
-        TimeOfDay::Mist => {
-            [0x94a9b2, 0xb4c5c6, 0xd2dcd6, 0xe8eadf, 0xffffff, 0xd4ddd8, 0xd2dcd8, 0x455a5e]
-        }
-    }
-}
+/// For each `TimeOfDay`: zenith, high and low sky, horizon, sun, haze, ambient, shade.
+const PALETTES: [[u32; 8]; 9] = [
+    [0x4a63a6, 0x9a8cc6, 0xf4b0ad, 0xffe2b4, 0xfff2c8, 0xeebbb8, 0xdcbfca, 0x3c3a66],
+    [0x5aa6de, 0x97cbec, 0xd2e8e8, 0xfff1d2, 0xfffbe6, 0xd3e5e8, 0xfff8ec, 0x335468],
+    [0x1f6fc9, 0x489de2, 0x8ac9ee, 0xd2edf4, 0xfffdf0, 0xb4d8ec, 0xffffff, 0x24455f],
+    [0x6b9cc0, 0xbfc2a8, 0xf7cd80, 0xffe09a, 0xfff4c4, 0xf2cf90, 0xffe2ac, 0x57432f],
+    [0x33265f, 0x8e3a72, 0xee6450, 0xffc266, 0xfff0b4, 0xea8560, 0xd8948a, 0x2a1838],
+    [0x131f4c, 0x383f84, 0x8a669f, 0xf4a78c, 0xffdcb4, 0x77669c, 0x8880b4, 0x151838],
+    [0x050a22, 0x0c1a3e, 0x183462, 0x345a86, 0xf6f2dc, 0x284871, 0x4c628e, 0x050917],
+    [0x252f3b, 0x414f5a, 0x687980, 0xaab6b0, 0xe8f0e6, 0x84949a, 0x98a6aa, 0x1a232b],
+    [0x94a9b2, 0xb4c5c6, 0xd2dcd6, 0xe8eadf, 0xffffff, 0xd4ddd8, 0xd2dcd8, 0x455a5e],
+];
+
+const LABELS: [&str; 9] =
+    ["dawn", "morning", "day", "golden hour", "sunset", "dusk", "night", "storm", "mist"];
+
+const PHRASES: [&[&str]; 9] = [
+    &["at dawn", "at daybreak", "in the first light", "under a pink dawn sky"],
+    &["on a clear morning", "in the morning", "in soft morning light"],
+    &["on a bright day", "at noon", "under a blue sky", "in full sunshine"],
+    &["in golden light", "late in the afternoon", "in the golden hour"],
+    &["at sunset", "under a burning sky", "as the sun goes down"],
+    &["at dusk", "in the blue hour", "in the evening", "after sunset"],
+    &["at night", "under the stars", "in the moonlight", "late at night"],
+    &["in a storm", "under dark clouds", "before the rain"],
+    &["in the mist", "in thin fog", "on a gray morning"],
+];
 
 impl TimeOfDay {
     pub fn label(self) -> &'static str {
-        match self {
-            Self::Dawn => "dawn",
-            Self::Morning => "morning",
-            Self::Noon => "day",
-            Self::Golden => "golden hour",
-            Self::Sunset => "sunset",
-            Self::Dusk => "dusk",
-            Self::Night => "night",
-            Self::Storm => "storm",
-            Self::Mist => "mist",
-        }
+        LABELS[self as usize]
     }
 
     /// The time as the end of a sentence.
     pub fn phrase(self, rng: &mut Rng) -> &'static str {
-        rng.pick(match self {
-            Self::Dawn => {
-                &["at dawn", "at daybreak", "in the first light", "under a pink dawn sky"]
-            }
-            Self::Morning => &["on a clear morning", "in the morning", "in soft morning light"],
-            Self::Noon => &["on a bright day", "at noon", "under a blue sky", "in full sunshine"],
-            Self::Golden => &["in golden light", "late in the afternoon", "in the golden hour"],
-            Self::Sunset => &["at sunset", "under a burning sky", "as the sun goes down"],
-            Self::Dusk => &["at dusk", "in the blue hour", "in the evening", "after sunset"],
-            Self::Night => &["at night", "under the stars", "in the moonlight", "late at night"],
-            Self::Storm => &["in a storm", "under dark clouds", "before the rain"],
-            Self::Mist => &["in the mist", "in thin fog", "on a gray morning"],
-        })
+        rng.pick(PHRASES[self as usize])
     }
 }

@@ -24,14 +24,13 @@ pub fn rounded_rect(x: f32, y: f32, w: f32, h: f32, r: f32) -> Option<Path> {
     let r = r.min(w / 2.0).min(h / 2.0);
     let mut path = PathBuilder::new();
     path.move_to(x + r, y);
-    path.line_to(x + w - r, y);
-    path.quad_to(x + w, y, x + w, y + r);
-    path.line_to(x + w, y + h - r);
-    path.quad_to(x + w, y + h, x + w - r, y + h);
-    path.line_to(x + r, y + h);
-    path.quad_to(x, y + h, x, y + h - r);
-    path.line_to(x, y + r);
-    path.quad_to(x, y, x + r, y);
+    let corners = [(x + w, y), (x + w, y + h), (x, y + h), (x, y)];
+    let directions = [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)];
+    for (index, ((cx, cy), (dx, dy))) in corners.into_iter().zip(directions).enumerate() {
+        let (ex, ey) = directions[(index + 1) % 4];
+        path.line_to(cx - dx * r, cy - dy * r);
+        path.quad_to(cx, cy, cx + ex * r, cy + ey * r);
+    }
     path.close();
     path.finish()
 }

@@ -1,6 +1,6 @@
 //! What several scenes share: sky, sun, moon, stars, clouds and gulls.
 
-use super::{prelude::*, props::sky::gull};
+use super::prelude::*;
 
 impl Scene {
     /// Covers the canvas with the colors of the sky, the last one at the row `horizon`.
@@ -59,4 +59,9 @@ impl Scene {
             sky::cumulus(&mut self.canvas, &self.light, rng, base, size);
         }
     }
+}
+
+fn gull(c: &mut Canvas, color: Rgb) {
+    c.stroke(curve((-1.0, -0.1), (-0.4, -0.6), (0.0, 0.1)), 0.13, color);
+    c.stroke(curve((0.0, 0.1), (0.45, -0.65), (1.0, -0.2)), 0.13, color);
 }

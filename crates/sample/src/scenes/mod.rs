@@ -9,4 +9,4 @@ pub mod lighthouse;
 pub mod planets;
 pub mod sailing;
 
-use super::{prelude, props};
+use super::prelude;

@@ -1,6 +1,8 @@
 //! One to three blossoms in close-up before a blurred garden.
 
-use super::{FlowerColors, prelude::*, props::flower::blossom};
+use std::f32::consts::TAU;
+
+use super::{FlowerColors, prelude::*};
 
 const BLOSSOMS: &[FlowerColors] = &[
     ("sunflower", [0xfcc81e, 0xe88a10, 0x4a2a16]),
@@ -76,5 +78,38 @@ fn draw_background(s: &mut Scene, blossom: Rgb) {
             s.light.haze,
         ]);
         s.canvas.fill(circle(x, y, r), Fill::Alpha(tint, rng.range(0.06, 0.24)));
+    }
+}
+
+/// A blossom seen from the front, with a radius of 1.
+fn blossom(c: &mut Canvas, mut rng: Rng, [petal, deep, heart]: [Rgb; 3], name: &str) {
+    let rings: &[(usize, f32)] = match name {
+        "daisy" | "violet aster" => &[(21, 1.0), (21, 0.94)],
+        "red dahlia" | "orange marigold" => {
+            &[(18, 1.0), (16, 0.86), (14, 0.7), (12, 0.54), (9, 0.4)]
+        }
+        _ => &[(17, 1.0), (17, 0.92), (13, 0.74)],
+    };
+    for (ring, &(count, reach)) in rings.iter().enumerate() {
+        for index in 0..count {
+            let angle = (index as f32 + ring as f32 * 0.5) / count as f32 * TAU;
+            let length = reach * rng.range(0.93, 1.03);
+            let tip = (angle.cos() * length, angle.sin() * length);
+            let light = 0.5 - 0.5 * (angle - 0.8).sin();
+            let outer =
+                petal.mix(WHITE, 0.12 * light).scale(0.82 + 0.06 * ring as f32 + 0.16 * light);
+            let width = reach * 4.4 / count as f32;
+            let fill = Fill::Radial((0.0, 0.0), length, deep.scale(0.9), outer);
+            c.fill(leaf((0.0, 0.0), tip, width), fill);
+        }
+    }
+    let middle = if rings.len() > 3 { 0.16 } else { 0.34 };
+    let (bright, dark) = (heart.mix(WHITE, 0.18), heart.scale(0.6));
+    let fill = Fill::Radial((-0.08, -0.1), middle * 1.2, bright, dark);
+    c.fill(circle(0.0, 0.0, middle), fill);
+    for index in 0..70 {
+        let (angle, far) = (index as f32 * 2.4, (index as f32 / 70.0).sqrt() * middle * 0.92);
+        let dot = heart.mix(rgb(0xffd070), rng.range(0.0, 0.5));
+        c.fill(circle(angle.cos() * far, angle.sin() * far, middle * 0.055), Fill::Alpha(dot, 0.8));
     }
 }

@@ -1,6 +1,8 @@
 //! A meadow of wildflowers.
 
-use super::{FlowerColors, draw_country, prelude::*, props::flower::wildflower};
+use std::f32::consts::TAU;
+
+use super::{FlowerColors, draw_country, prelude::*};
 
 const WILDFLOWERS: [FlowerColors; 5] = [
     ("poppies", [0xe8392c, 0xb01f20, 0x1f1a1c]),
@@ -42,4 +44,32 @@ pub fn draw(s: &mut Scene) {
     let place =
         s.rng.pick(&["A meadow of flowers", "Wild flowers in a meadow", "A field full of flowers"]);
     s.caption = format!("{place}, {}, {time}", caption::join(&names));
+}
+
+/// A flower seen from the side, its head about 2 wide; in the distance only a dot of color.
+fn wildflower(
+    c: &mut Canvas,
+    mut rng: Rng,
+    [petal, deep, heart]: [Rgb; 3],
+    stem: Rgb,
+    detailed: bool,
+) {
+    if !detailed {
+        c.fill(circle(0.0, 0.0, 1.0), petal);
+        return;
+    }
+    let lean = rng.jitter(0.5);
+    c.stroke(
+        curve((0.0, 0.0), (lean, 1.6), (lean * 0.5, 3.4)),
+        0.16,
+        stem.mix(rgb(0x7ab04a), 0.35),
+    );
+    let turn = rng.range(0.0, TAU);
+    for index in 0..6 {
+        let angle = turn + index as f32 / 6.0 * TAU;
+        let tip = (angle.cos() * 1.0, angle.sin() * 0.72);
+        let color = if index % 2 == 0 { petal } else { petal.mix(deep, 0.35) };
+        c.fill(leaf((0.0, 0.0), tip, 0.85), color);
+    }
+    c.fill(ellipse(0.0, 0.0, 0.3, 0.24), heart);
 }

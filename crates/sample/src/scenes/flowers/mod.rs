@@ -4,10 +4,7 @@ mod close;
 mod meadow;
 mod tulips;
 
-use super::{
-    prelude::{self, *},
-    props,
-};
+use super::prelude::{self, *};
 
 /// A name for captions, and the colors of petals, inner petals and center.
 type FlowerColors = (&'static str, [u32; 3]);

@@ -1,6 +1,6 @@
 //! Rows of tulips to the horizon.
 
-use super::{draw_country, prelude::*, props::flower::tulip};
+use super::{draw_country, prelude::*};
 
 /// Beds of tulips in perspective.
 struct Beds<'a> {
@@ -80,4 +80,13 @@ fn draw_blossoms(s: &mut Scene, beds: &Beds) {
         }
         s.canvas.with_transform(pose, |c| tulip(c, color));
     }
+}
+
+fn tulip(c: &mut Canvas, color: Rgb) {
+    c.stroke(curve((0.0, 0.4), (0.1, 1.2), (0.0, 2.0)), 0.16, rgb(0x4f8a3c));
+    let outer = [(-0.62, -0.7), (-0.66, 0.1), (0.0, 0.62), (0.66, 0.1), (0.62, -0.7), (0.0, -0.2)];
+    let fill = Fill::vertical(-1.0, color.mix(WHITE, 0.15), 0.7, color.scale(0.7));
+    c.fill(closed_spline(&outer), fill);
+    let fill = Fill::vertical(-1.1, color.mix(WHITE, 0.28), 0.6, color.scale(0.86));
+    c.fill(leaf((0.0, 0.6), (0.0, -1.15), 0.75), fill);
 }
