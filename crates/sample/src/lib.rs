@@ -89,24 +89,31 @@ impl SceneSpec {
         scene
     }
 
-    /// Draws the scene.
-    fn draw(self) -> Canvas {
-        self.draw_on(Canvas::new(self.width, self.height)).canvas
-    }
-
-    /// Collects caption, labels and boxes without drawing.
-    fn describe(self) -> Scene {
-        self.draw_on(Canvas::dry_run(self.width, self.height))
+    /// Collects the annotations without rendering. The image has no file name yet.
+    fn describe(self) -> SampleImage {
+        let scene = self.draw_on(Canvas::dry_run(self.width, self.height));
+        SampleImage {
+            file: PathBuf::new(),
+            width: self.width,
+            height: self.height,
+            caption: scene.caption,
+            labels: scene.labels.into_iter().map(str::to_owned).collect(),
+            objects: scene.objects,
+            kind: self.kind,
+            planted: None,
+            spec: self,
+        }
     }
 }
 
 /// Renders one image: always the same pixels for the same plan.
 #[must_use]
 pub fn render(sample: &SampleImage) -> RgbImage {
-    let mut canvas = sample.spec.draw();
-    canvas.add_vignette_and_grain(sample.spec.seed);
+    let spec = sample.spec;
+    let mut canvas = spec.draw_on(Canvas::new(spec.width, spec.height)).canvas;
+    canvas.add_vignette_and_grain(spec.seed);
     let image = canvas.into_image();
-    match &sample.planted {
+    match sample.planted {
         Some(issue) => issue.apply(image),
         None => image,
     }
@@ -147,17 +154,12 @@ mod tests {
         let samples = plan(600, 1);
         for sample in &samples {
             let name = sample.file.display();
-            assert!(
-                sample.caption.to_lowercase().contains(sample.kind.label()),
-                "{name}: {}",
-                sample.caption
-            );
+            let caption = &sample.caption;
+            assert!(caption.to_lowercase().contains(sample.kind.label()), "{name}: {caption}");
             assert_eq!(sample.labels[0], sample.kind.label());
             for LabeledBox { label, region: r } in &sample.objects {
-                assert!(
-                    Region::new(r.x, r.y, r.width, r.height).is_some(),
-                    "{name}: {label} {r:?}"
-                );
+                let inside = Region::new(r.x, r.y, r.width, r.height).is_some();
+                assert!(inside, "{name}: {label} {r:?}");
                 assert!(sample.labels.contains(label), "{name}: {label}");
             }
         }
@@ -172,12 +174,12 @@ mod tests {
             sum / image.as_raw().len() as u64
         };
         let samples = plan(60, 5);
-        let planted = |wanted: &PlantedIssue| {
-            let found = samples.iter().find(|p| p.planted.as_ref() == Some(wanted));
+        let planted = |wanted: PlantedIssue| {
+            let found = samples.iter().find(|p| p.planted == Some(wanted));
             render(found.expect("planted"))
         };
-        assert!(brightness(&planted(&PlantedIssue::Dark)) < 48);
-        assert!(brightness(&planted(&PlantedIssue::Bright)) > 170);
+        assert!(brightness(&planted(PlantedIssue::Dark)) < 48);
+        assert!(brightness(&planted(PlantedIssue::Bright)) > 170);
         for copy in &samples {
             if let Some(PlantedIssue::NearDuplicate { original, .. }) = copy.planted {
                 assert_eq!(render(copy).dimensions(), (copy.width, copy.height));

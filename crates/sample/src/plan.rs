@@ -10,24 +10,13 @@ use super::{
     rng::Rng,
 };
 
-/// Image sizes in pixels, each with its weight.
-const SIZES: &[((u32, u32), usize)] = &[
-    ((640, 480), 52),
-    ((640, 360), 14),
-    ((480, 640), 12),
-    ((512, 512), 12),
-    ((600, 400), 6),
-    ((800, 600), 3),
-    ((1280, 853), 1),
-];
-
 /// Plans a dataset of this many images: every kind in turn, each in all its variants, with an issue
 /// planted in about one image of ten. The same arguments always give the same plan.
 #[must_use]
 pub fn plan(images: usize, seed: u64) -> Vec<SampleImage> {
     let counts = IssueCounts::of(images);
     let specs = scene_specs(images - counts.near_duplicates, seed);
-    let mut samples: Vec<SampleImage> = specs.into_par_iter().map(describe).collect();
+    let mut samples: Vec<SampleImage> = specs.into_par_iter().map(SceneSpec::describe).collect();
     plant_issues(&mut samples, &counts, Rng::stream(seed, u64::MAX));
     name_files(&mut samples);
     samples
@@ -51,30 +40,14 @@ fn scene_specs(count: usize, seed: u64) -> Vec<SceneSpec> {
 }
 
 fn random_size(rng: &mut Rng) -> (u32, u32) {
-    let total: usize = SIZES.iter().map(|(_, weight)| weight).sum();
-    let mut rest = rng.int(0, total - 1);
-    for &(size, weight) in SIZES {
-        if rest < weight {
-            return size;
-        }
-        rest -= weight;
-    }
-    SIZES[0].0
-}
-
-/// Everything known about a scene, except its file name.
-fn describe(spec: SceneSpec) -> SampleImage {
-    let scene = spec.describe();
-    SampleImage {
-        file: PathBuf::new(),
-        width: spec.width,
-        height: spec.height,
-        caption: scene.caption,
-        labels: scene.labels.into_iter().map(str::to_owned).collect(),
-        objects: scene.objects,
-        kind: spec.kind,
-        planted: None,
-        spec,
+    match rng.int(0, 99) {
+        0..52 => (640, 480),
+        52..66 => (640, 360),
+        66..78 => (480, 640),
+        78..90 => (512, 512),
+        90..96 => (600, 400),
+        96..99 => (800, 600),
+        _ => (1280, 853),
     }
 }
 

@@ -51,10 +51,10 @@ impl IssueCounts {
     /// 4 % near-duplicates and 2 % of each defect; at least one of each from 16 images, two from 60.
     pub fn of(images: usize) -> Self {
         let least = usize::from(images >= 16) + usize::from(images >= 60);
-        let share = |percent: usize| ((images * percent + 50) / 100).max(least);
-        if least == 0 {
-            return Self { near_duplicates: 0, per_defect: 0 };
-        }
+        let share = |percent: usize| match least {
+            0 => 0,
+            _ => ((images * percent + 50) / 100).max(least),
+        };
         Self { near_duplicates: share(4), per_defect: share(2) }
     }
 }
@@ -99,24 +99,17 @@ fn random_edits(rng: &mut Rng) -> Vec<Edit> {
 fn copy(sample: &SampleImage, original: usize, edit: Edit) -> SampleImage {
     let mut copy = sample.clone();
     match edit {
-        Edit::HalfSize => {
-            copy.width /= 2;
-            copy.height /= 2;
-        }
+        Edit::HalfSize => (copy.width, copy.height) = (copy.width / 2, copy.height / 2),
         Edit::Mirror => {
             for LabeledBox { region, .. } in &mut copy.objects {
                 region.x = (1.0 - region.x - region.width).max(0.0);
             }
         }
         Edit::Crop(part) => {
-            let (_, _, width, height) = region_in_pixels(part, copy.width, copy.height);
+            let [_, _, width, height] = region_in_pixels(part, copy.width, copy.height);
             (copy.width, copy.height) = (width, height);
-            copy.objects.retain_mut(|object| match clip_to_part(object.region, part) {
-                Some(region) => {
-                    object.region = region;
-                    true
-                }
-                None => false,
+            copy.objects.retain_mut(|object| {
+                clip_to_part(object.region, part).map(|region| object.region = region).is_some()
             });
         }
         Edit::Recompressed | Edit::Brightness(_) => {}
@@ -126,14 +119,10 @@ fn copy(sample: &SampleImage, original: usize, edit: Edit) -> SampleImage {
 }
 
 /// Left, top, width and height of a region in pixels.
-fn region_in_pixels(part: Region, width: u32, height: u32) -> (u32, u32, u32, u32) {
+fn region_in_pixels(part: Region, width: u32, height: u32) -> [u32; 4] {
     let scale = |fraction: f64, size: u32| (fraction * f64::from(size)).round() as u32;
-    (
-        scale(part.x, width),
-        scale(part.y, height),
-        scale(part.width, width).max(1),
-        scale(part.height, height).max(1),
-    )
+    let (w, h) = (scale(part.width, width).max(1), scale(part.height, height).max(1));
+    [scale(part.x, width), scale(part.y, height), w, h]
 }
 
 /// A box of the whole image in the coordinates of a part, if any of it is inside.
@@ -190,7 +179,7 @@ impl Edit {
             Self::HalfSize => imageops::thumbnail(&image, width / 2, height / 2),
             Self::Recompressed => recompress(image),
             Self::Crop(part) => {
-                let (x, y, w, h) = region_in_pixels(part, width, height);
+                let [x, y, w, h] = region_in_pixels(part, width, height);
                 imageops::crop_imm(&image, x, y, w, h).to_image()
             }
             Self::Mirror => imageops::flip_horizontal(&image),

@@ -2,75 +2,61 @@
 
 use super::prelude::*;
 
-#[derive(Clone, Copy)]
-enum CityVariant {
-    River,
-    Evening,
-    Neon,
-}
+const RIVER: [&str; 3] = [
+    "The lights of a city are mirrored in the river",
+    "City towers shine over the water",
+    "A sleeping city by the river",
+];
+const EVENING: [&str; 3] = [
+    "A city lights its windows",
+    "The city skyline stands against a glowing sky",
+    "Towers of a city over a calm river",
+];
+const NEON: [&str; 3] = [
+    "Rain falls on a city of neon",
+    "Neon light colors a rainy city",
+    "A city glows through the rain",
+];
 
 pub fn draw(s: &mut Scene) {
-    let variant = s.variant(&[CityVariant::River, CityVariant::Evening, CityVariant::Neon]);
-    s.choose_time(match variant {
-        CityVariant::River | CityVariant::Neon => &[TimeOfDay::Night],
-        CityVariant::Evening => &[TimeOfDay::Dusk, TimeOfDay::Sunset],
-    });
+    let (times, captions, rainy) = s.variant(&[
+        (&[TimeOfDay::Night][..], RIVER, false),
+        (&[TimeOfDay::Dusk, TimeOfDay::Sunset], EVENING, false),
+        (&[TimeOfDay::Night], NEON, true),
+    ]);
+    s.choose_time(times);
     s.labels.extend(["skyline", "towers", "lights"]);
     let unit = s.canvas.unit();
     let bank = s.canvas.h * s.rng.range(0.62, 0.76);
     s.fill_sky(bank);
-    let seed = s.rng.next();
     let neon = rgb(s.rng.pick(&[0xd83aa0, 0x7a4af0, 0x1fa8c4, 0xe0583a]));
-    match variant {
-        CityVariant::River => s.add_stars(bank, 0.6),
-        CityVariant::Evening => s.add_clouds(bank, (0.3, 0.6)),
-        CityVariant::Neon => s.add_clouds(bank, (0.7, 0.9)),
+    match s.light.time {
+        TimeOfDay::Night if !rainy => s.add_stars(bank, 0.6),
+        _ => s.add_clouds(bank, if rainy { (0.7, 0.9) } else { (0.3, 0.6) }),
     }
-    let moon = !matches!(variant, CityVariant::Neon) && s.rng.chance(0.55);
+    let moon = !rainy && s.rng.chance(0.55);
     if moon {
-        let (center, radius) =
-            (s.random_point((0.12, 0.88), (0.1, 0.22)), unit * s.rng.range(0.035, 0.06));
-        let phase = s.rng.pick(&[0.0, 0.7]);
+        let center = s.random_point((0.12, 0.88), (0.1, 0.22));
+        let (radius, phase) = (unit * s.rng.range(0.035, 0.06), s.rng.pick(&[0.0, 0.7]));
         s.add_moon(center, radius, phase);
     }
-    let glow = if matches!(variant, CityVariant::Neon) { neon } else { rgb(0xffa860) };
+    let glow = if rainy { neon } else { rgb(0xffa860) };
     let middle = (s.canvas.w * s.rng.range(0.3, 0.7), bank);
     s.canvas.glow(middle, unit * 0.85, glow, 0.5);
     for depth in 0..3 {
-        tower_row(s, bank, depth as f32 / 2.0, glow);
+        draw_towers(s, bank, depth as f32 / 2.0, glow);
     }
+    draw_river(s, bank, glow);
     let bridge = s.rng.chance(0.4);
-    river(s, seed, bank, glow);
     if bridge {
         draw_bridge(s, bank);
     }
-    if matches!(variant, CityVariant::Neon) {
+    if rainy {
         let rng = s.rng.fork();
         sky::rain(&mut s.canvas, rng, neon.mix(WHITE, 0.6), 130);
         s.add_label("rain");
     }
-    describe(s, variant, moon, bridge);
-}
-
-fn describe(s: &mut Scene, variant: CityVariant, moon: bool, bridge: bool) {
-    let time = s.time_phrase();
-    let city = match variant {
-        CityVariant::River => s.rng.pick(&[
-            "The lights of a city are mirrored in the river",
-            "City towers shine over the water",
-            "A sleeping city by the river",
-        ]),
-        CityVariant::Evening => s.rng.pick(&[
-            "A city lights its windows",
-            "The city skyline stands against a glowing sky",
-            "Towers of a city over a calm river",
-        ]),
-        CityVariant::Neon => s.rng.pick(&[
-            "Rain falls on a city of neon",
-            "Neon light colors a rainy city",
-            "A city glows through the rain",
-        ]),
-    };
+    let (time, city) = (s.time_phrase(), s.rng.pick(&captions));
     let with = match (moon, bridge) {
         (true, true) => ", with the moon and a bridge",
         (true, false) => " below the moon",
@@ -80,8 +66,8 @@ fn describe(s: &mut Scene, variant: CityVariant, moon: bool, bridge: bool) {
     s.caption = format!("{city}{with} {time}");
 }
 
-/// One row of towers; the nearest is darkest and has the brightest windows.
-fn tower_row(s: &mut Scene, bank: f32, near: f32, glow: Rgb) {
+/// Draws one row of towers; the nearest is darkest and has the brightest windows.
+fn draw_towers(s: &mut Scene, bank: f32, near: f32, glow: Rgb) {
     let (w, unit) = (s.canvas.w, s.canvas.unit());
     let mut x = -unit * s.rng.range(0.0, 0.1);
     let center = s.rng.range(0.3, 0.7);
@@ -99,19 +85,12 @@ fn tower_row(s: &mut Scene, bank: f32, near: f32, glow: Rgb) {
     }
 }
 
-fn tower(
-    c: &mut Canvas,
-    mut rng: Rng,
-    (x, foot): (f32, f32),
-    (w, h): (f32, f32),
-    body: Rgb,
-    near: f32,
-) {
+fn tower(c: &mut Canvas, mut rng: Rng, foot: Point, (w, h): (f32, f32), body: Rgb, near: f32) {
     if c.is_dry_run() {
         return;
     }
-    let top = foot - h;
-    let fill = Fill::vertical(top, body.scale(0.85), foot, body.mix(rgb(0xffb070), 0.14));
+    let (x, top) = (foot.0, foot.1 - h);
+    let fill = Fill::vertical(top, body.scale(0.85), foot.1, body.mix(rgb(0xffb070), 0.14));
     match rng.int(0, 5) {
         0 => c.fill(polygon(&[(x, top), (x + w * 0.5, top - w * 0.55), (x + w, top)]), fill),
         1 => {
@@ -143,14 +122,10 @@ fn windows(c: &mut Canvas, rng: &mut Rng, (x, top): Point, (w, h): (f32, f32), n
     }
 }
 
-fn river(s: &mut Scene, seed: u64, bank: f32, glow: Rgb) {
+fn draw_river(s: &mut Scene, bank: f32, glow: Rgb) {
     let deep = s.light.sky[0].mix(s.light.shade, 0.4);
     let highlight = s.light.sky[3].mix(glow, 0.4);
-    draw_water(
-        &mut s.canvas,
-        seed,
-        Water { top: bank, deep, reflectivity: 0.85, roughness: 0.35, highlight },
-    );
+    s.add_water(Water { top: bank, deep, reflectivity: 0.85, roughness: 0.35, highlight }, None);
     let (mut rng, unit) = (s.rng.fork(), s.canvas.unit());
     for _ in 0..7 {
         let x = s.canvas.w * rng.unit();

@@ -19,6 +19,33 @@ impl Scene {
         self.add_circle("moon", center, radius);
     }
 
+    /// Adds a full moon at night, otherwise a sun, and returns its column in pixels. Position and
+    /// radius are random within these fractions of the canvas.
+    pub fn add_sun_or_moon(
+        &mut self,
+        across: (f32, f32),
+        down: (f32, f32),
+        radius: (f32, f32),
+    ) -> f32 {
+        let center = self.random_point(across, down);
+        let radius = self.canvas.unit() * self.rng.range(radius.0, radius.1);
+        if self.light.time == TimeOfDay::Night {
+            self.add_moon(center, radius, 0.0);
+        } else {
+            self.add_sun(center, radius);
+        }
+        center.0
+    }
+
+    /// Adds water, with the reflection of a sun or moon at the column `glitter`.
+    pub fn add_water(&mut self, water: Water, glitter: Option<f32>) {
+        let seed = self.rng.next();
+        draw_water(&mut self.canvas, seed, water);
+        if let Some(x) = glitter {
+            draw_glitter(&mut self.canvas, seed, water.top, x, self.light.sun, 0.8);
+        }
+    }
+
     /// Adds a layer of clouds down to the row `horizon`, with a random cover from a range.
     pub fn add_clouds(&mut self, horizon: f32, cover: (f32, f32)) {
         let (seed, cover) = (self.rng.next(), self.rng.range(cover.0, cover.1));

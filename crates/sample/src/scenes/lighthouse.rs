@@ -52,48 +52,27 @@ pub fn draw(s: &mut Scene) {
 }
 
 fn draw_sky_and_sea(s: &mut Scene, horizon: f32, left: bool) {
-    let (seed, star_rng, unit) = (s.rng.next(), s.rng.fork(), s.canvas.unit());
+    let (time, low) = (s.light.time, horizon / s.canvas.h);
     s.fill_sky(horizon);
-    let open_side = if left { (0.6, 0.88) } else { (0.12, 0.4) };
-    let time = s.light.time;
     if s.light.is_dark() {
-        sky::stars(&mut s.canvas, star_rng, horizon, 0.9);
+        s.add_stars(horizon, 0.9);
     }
-    let cover = if time == TimeOfDay::Storm { 0.95 } else { s.rng.range(0.25, 0.6) };
-    if time == TimeOfDay::Noon {
-        s.add_cumulus(horizon);
-    } else {
-        sky::clouds(&mut s.canvas, &s.light, seed, horizon, cover);
+    match time {
+        TimeOfDay::Noon => s.add_cumulus(horizon),
+        TimeOfDay::Storm => s.add_clouds(horizon, (0.95, 0.95)),
+        _ => s.add_clouds(horizon, (0.25, 0.6)),
     }
-    let low = horizon / s.canvas.h;
-    let glitter = match time {
-        TimeOfDay::Night => {
-            let center = s.random_point(open_side, (0.14, 0.26));
-            let radius = unit * s.rng.range(0.04, 0.07);
-            s.add_moon(center, radius, 0.0);
-            Some(center.0)
-        }
-        TimeOfDay::Dusk | TimeOfDay::Sunset | TimeOfDay::Dawn => {
-            let center = s.random_point(open_side, (low - 0.1, low));
-            let radius = unit * s.rng.range(0.04, 0.07);
-            s.add_sun(center, radius);
-            Some(center.0)
-        }
+    let down = match time {
+        TimeOfDay::Night => Some((0.14, 0.26)),
+        TimeOfDay::Dusk | TimeOfDay::Sunset | TimeOfDay::Dawn => Some((low - 0.1, low)),
         _ => None,
     };
-    draw_sea(s, seed, horizon, glitter);
-}
-
-/// Draws the sea, with the reflection of a sun or moon at the column `glitter`.
-fn draw_sea(s: &mut Scene, seed: u64, horizon: f32, glitter: Option<f32>) {
+    let across = if left { (0.6, 0.88) } else { (0.12, 0.4) };
+    let glitter = down.map(|down| s.add_sun_or_moon(across, down, (0.04, 0.07)));
     let deep = s.light.tint(rgb(0x1f6a94), 0.1).mix(s.light.sky[0], 0.4);
     let highlight = s.light.sky[3];
-    let roughness = if s.light.time == TimeOfDay::Storm { 1.0 } else { 0.55 };
-    let water = Water { top: horizon, deep, reflectivity: 0.45, roughness, highlight };
-    draw_water(&mut s.canvas, seed, water);
-    if let Some(x) = glitter {
-        draw_glitter(&mut s.canvas, seed, horizon, x, s.light.sun, 0.75);
-    }
+    let roughness = if time == TimeOfDay::Storm { 1.0 } else { 0.55 };
+    s.add_water(Water { top: horizon, deep, reflectivity: 0.45, roughness, highlight }, glitter);
 }
 
 /// Draws a cliff with grass on top.
@@ -104,9 +83,8 @@ fn draw_cliff(s: &mut Scene, horizon: f32, left: bool) -> Terrain {
     let line = Terrain::new(&s.canvas, move |x| {
         let x = if left { x } else { 1.0 - x };
         let fall = smoothstep(edge - 0.1, edge + 0.12, x + 0.05 * (noise.fbm_1d(x * 9.0, 2) - 0.5));
-        let rocks =
-            0.07 * smoothstep(0.14, 0.0, (x - edge - 0.24).abs()) * noise.ridged_1d(x * 14.0, 2);
-        top + 0.05 * x + (sea - top) * fall + 0.16 * smoothstep(edge, 1.0, x) - rocks
+        let rocks = smoothstep(0.14, 0.0, (x - edge - 0.24).abs()) * noise.ridged_1d(x * 14.0, 2);
+        top + 0.05 * x + (sea - top) * fall + 0.16 * smoothstep(edge, 1.0, x) - 0.07 * rocks
             + 0.02 * (noise.fbm_1d(x * 5.0, 3) - 0.5)
     });
     let light = s.light;

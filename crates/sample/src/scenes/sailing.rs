@@ -4,12 +4,9 @@ use tiny_skia::Transform;
 
 use super::prelude::*;
 
-#[derive(Clone, Copy, PartialEq)]
-enum SailingVariant {
-    Regatta,
-    Evening,
-    Bay,
-}
+const REGATTA: [&str; 3] = ["in a fresh breeze", "racing over blue water", "on a sparkling sea"];
+const EVENING: [&str; 3] = ["on golden water", "heading home", "before the low sun"];
+const BAY: [&str; 3] = ["in a quiet bay", "on still water", "resting on a calm sea"];
 
 /// A name for captions, and the colors of mainsail and foresail.
 type SailColors = (&'static str, u32, u32);
@@ -25,40 +22,27 @@ const SAILS: &[SailColors] = &[
 ];
 
 pub fn draw(s: &mut Scene) {
-    let variant =
-        s.variant(&[SailingVariant::Regatta, SailingVariant::Evening, SailingVariant::Bay]);
-    s.choose_time(match variant {
-        SailingVariant::Regatta => &[TimeOfDay::Noon, TimeOfDay::Morning],
-        SailingVariant::Evening => &[TimeOfDay::Sunset, TimeOfDay::Golden, TimeOfDay::Dusk],
-        SailingVariant::Bay => &[TimeOfDay::Mist, TimeOfDay::Dawn, TimeOfDay::Night],
-    });
+    let (times, places, racing) = s.variant(&[
+        (&[TimeOfDay::Noon, TimeOfDay::Morning][..], REGATTA, true),
+        (&[TimeOfDay::Sunset, TimeOfDay::Golden, TimeOfDay::Dusk], EVENING, false),
+        (&[TimeOfDay::Mist, TimeOfDay::Dawn, TimeOfDay::Night], BAY, false),
+    ]);
+    s.choose_time(times);
     let horizon = s.canvas.h * s.rng.range(0.46, 0.58);
     let glitter = draw_sky(s, horizon);
     draw_coast(s, horizon);
-    let seed = s.rng.next();
-    let deep = match variant {
-        SailingVariant::Regatta => {
-            s.light.tint(rgb(s.rng.pick(&[0x1a6ab0, 0x16809c, 0x2458a8])), 0.0)
-        }
-        SailingVariant::Evening | SailingVariant::Bay => s.light.sky[1].mix(s.light.shade, 0.4),
+    let deep = match racing {
+        true => s.light.tint(rgb(s.rng.pick(&[0x1a6ab0, 0x16809c, 0x2458a8])), 0.0),
+        false => s.light.sky[1].mix(s.light.shade, 0.4),
     };
-    let racing = variant == SailingVariant::Regatta;
     let (reflectivity, roughness) = if racing { (0.4, 0.7) } else { (0.75, 0.25) };
     let highlight = s.light.sky[3];
-    let water = Water { top: horizon, deep, reflectivity, roughness, highlight };
-    draw_water(&mut s.canvas, seed, water);
-    if let Some(x) = glitter {
-        draw_glitter(&mut s.canvas, seed, horizon, x, s.light.sun, 0.8);
-    }
+    s.add_water(Water { top: horizon, deep, reflectivity, roughness, highlight }, glitter);
     let names = draw_boats(s, racing, horizon, deep);
     let gulls = s.add_gulls(horizon * 0.7);
     s.add_label("sea");
-    describe(s, variant, &names, gulls);
-}
-
-fn describe(s: &mut Scene, variant: SailingVariant, names: &[&str], gulls: usize) {
     let time = s.time_phrase();
-    let boats = match names {
+    let boats = match names.as_slice() {
         [one] => format!("a sailing boat with {one} sails"),
         [.., last] => {
             let count = caption::number(names.len(), "a");
@@ -66,50 +50,26 @@ fn describe(s: &mut Scene, variant: SailingVariant, names: &[&str], gulls: usize
         }
         [] => String::new(),
     };
-    let verb = match variant {
-        SailingVariant::Regatta => {
-            s.rng.pick(&["in a fresh breeze", "racing over blue water", "on a sparkling sea"])
-        }
-        SailingVariant::Evening => {
-            s.rng.pick(&["on golden water", "heading home", "before the low sun"])
-        }
-        SailingVariant::Bay => {
-            s.rng.pick(&["in a quiet bay", "on still water", "resting on a calm sea"])
-        }
-    };
+    let place = s.rng.pick(&places);
     let with = if gulls > 0 { ", with gulls" } else { "" };
-    s.caption = caption::capitalize(&format!("{boats} {verb}{with} {time}"));
+    s.caption = caption::capitalize(&format!("{boats} {place}{with} {time}"));
 }
 
-/// Draws the sky and returns the column of its sun or moon.
+/// Draws the sky and returns the column of its sun or moon, if any.
 fn draw_sky(s: &mut Scene, horizon: f32) -> Option<f32> {
-    let (seed, star_rng, unit) = (s.rng.next(), s.rng.fork(), s.canvas.unit());
-    s.fill_sky(horizon);
     let low = horizon / s.canvas.h;
-    let radius = unit * s.rng.range(0.045, 0.085);
+    s.fill_sky(horizon);
     match s.light.time {
-        TimeOfDay::Noon => {
-            s.add_cumulus(horizon);
-            None
-        }
-        TimeOfDay::Night => {
-            sky::stars(&mut s.canvas, star_rng, horizon, 0.9);
-            let center = s.random_point((0.2, 0.8), (0.12, 0.28));
-            s.add_moon(center, radius, 0.0);
-            Some(center.0)
-        }
-        TimeOfDay::Mist | TimeOfDay::Morning => {
-            sky::clouds(&mut s.canvas, &s.light, seed, horizon, 0.4);
-            None
-        }
-        _ => {
-            let cover = s.rng.range(0.3, 0.6);
-            sky::clouds(&mut s.canvas, &s.light, seed, horizon, cover);
-            let center = s.random_point((0.2, 0.8), (low - 0.14, low - 0.02));
-            s.add_sun(center, radius);
-            Some(center.0)
-        }
+        TimeOfDay::Noon => s.add_cumulus(horizon),
+        TimeOfDay::Night => s.add_stars(horizon, 0.9),
+        _ => s.add_clouds(horizon, (0.3, 0.6)),
     }
+    let down = match s.light.time {
+        TimeOfDay::Noon | TimeOfDay::Morning | TimeOfDay::Mist => return None,
+        TimeOfDay::Night => (0.12, 0.28),
+        _ => (low - 0.14, low - 0.02),
+    };
+    Some(s.add_sun_or_moon((0.2, 0.8), down, (0.045, 0.085)))
 }
 
 fn draw_coast(s: &mut Scene, horizon: f32) {
@@ -136,20 +96,14 @@ fn draw_boats(s: &mut Scene, racing: bool, horizon: f32, deep: Rgb) -> Vec<&'sta
         let lean = if racing { s.rng.range(4.0, 13.0) } else { s.rng.range(-2.0, 3.0) };
         let direction = if s.rng.chance(0.8) { 1.0 } else { -1.0 };
         let pose = place_at(s.canvas.w * across, foot, size).pre_scale(direction, 1.0);
-        draw_boat(s, pose, lean, sails, (near, deep));
+        draw_boat(s, pose, lean, sails, near, deep);
         names.push(sails.0);
     }
     names
 }
 
 /// Draws a boat and its reflection.
-fn draw_boat(
-    s: &mut Scene,
-    pose: Transform,
-    lean: f32,
-    sails: SailColors,
-    (near, deep): (f32, Rgb),
-) {
+fn draw_boat(s: &mut Scene, pose: Transform, lean: f32, sails: SailColors, near: f32, deep: Rgb) {
     let upright = pose.pre_rotate(lean);
     s.add_object("sailing boat", upright, [-0.45, -1.02, 0.45, 0.1]);
     let distance = 0.4 * (1.0 - near);
@@ -158,14 +112,15 @@ fn draw_boat(
     let (hull, dark) = (s.light.tint(color, distance), s.light.shade.mix(deep, 0.4));
     let reflection = pose.pre_scale(1.0, -0.7).pre_rotate(lean);
     let faded = sails.map(|sail| sail.mix(deep, 0.25));
-    s.canvas
-        .with_opacity(0.42, |c| c.with_transform(reflection, |c| sailboat(c, faded, dark, dark)));
+    s.canvas.with_opacity(0.42, |c| {
+        c.with_transform(reflection, |c| sailboat(c, faded, dark, dark));
+    });
     draw_ripples(s, (pose.tx, pose.ty), pose.sy, deep);
     s.canvas.with_transform(upright, |c| sailboat(c, sails, hull, dark));
 }
 
 /// Draws ripples over the reflection of a boat.
-fn draw_ripples(s: &mut Scene, (x, y): (f32, f32), size: f32, deep: Rgb) {
+fn draw_ripples(s: &mut Scene, (x, y): Point, size: f32, deep: Rgb) {
     let mut rng = s.rng.fork();
     for index in 0..9 {
         let down = index as f32 / 9.0;

@@ -47,23 +47,15 @@ pub fn draw(s: &mut Scene) {
 }
 
 /// A flower seen from the side, its head about 2 wide; in the distance only a dot of color.
-fn wildflower(
-    c: &mut Canvas,
-    mut rng: Rng,
-    [petal, deep, heart]: [Rgb; 3],
-    stem: Rgb,
-    detailed: bool,
-) {
+fn wildflower(c: &mut Canvas, mut rng: Rng, colors: [Rgb; 3], stem: Rgb, detailed: bool) {
+    let [petal, deep, heart] = colors;
     if !detailed {
         c.fill(circle(0.0, 0.0, 1.0), petal);
         return;
     }
     let lean = rng.jitter(0.5);
-    c.stroke(
-        curve((0.0, 0.0), (lean, 1.6), (lean * 0.5, 3.4)),
-        0.16,
-        stem.mix(rgb(0x7ab04a), 0.35),
-    );
+    let line = curve((0.0, 0.0), (lean, 1.6), (lean * 0.5, 3.4));
+    c.stroke(line, 0.16, stem.mix(rgb(0x7ab04a), 0.35));
     let turn = rng.range(0.0, TAU);
     for index in 0..6 {
         let angle = turn + index as f32 / 6.0 * TAU;
