@@ -37,9 +37,6 @@ pub use planted_issues::{Edit, PlantedIssue};
 use self::{drawing::Canvas, scene::Scene};
 use tessera_model::Region;
 
-/// The version of the generator; raised whenever the same plan renders to other pixels.
-pub const GENERATOR_VERSION: u32 = 3;
-
 /// One image of the sample dataset, and everything known about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampleImage {

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::{
     SampleImage, SceneKind, SceneSpec,
-    planted_issues::{IssueCounts, plant_issues},
+    planted_issues::{issue_counts, plant_issues},
     rng::Rng,
 };
 
@@ -14,10 +14,10 @@ use super::{
 /// planted in about one image of ten. The same arguments always give the same plan.
 #[must_use]
 pub fn plan(images: usize, seed: u64) -> Vec<SampleImage> {
-    let counts = IssueCounts::of(images);
-    let specs = scene_specs(images - counts.near_duplicates, seed);
+    let (near_duplicates, per_defect) = issue_counts(images);
+    let specs = scene_specs(images - near_duplicates, seed);
     let mut samples: Vec<SampleImage> = specs.into_par_iter().map(SceneSpec::describe).collect();
-    plant_issues(&mut samples, &counts, Rng::stream(seed, u64::MAX));
+    plant_issues(&mut samples, near_duplicates, per_defect, Rng::stream(seed, u64::MAX));
     name_files(&mut samples);
     samples
 }

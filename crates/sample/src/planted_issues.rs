@@ -40,36 +40,38 @@ pub enum Edit {
     Brightness(f32),
 }
 
-/// How many images of a dataset have an issue.
-pub struct IssueCounts {
-    pub near_duplicates: usize,
-    /// Blurred, dark and bright images, each.
-    pub per_defect: usize,
-}
-
-impl IssueCounts {
-    /// 4 % near-duplicates and 2 % of each defect; at least one of each from 16 images, two from 60.
-    pub fn of(images: usize) -> Self {
-        let least = usize::from(images >= 16) + usize::from(images >= 60);
-        let share = |percent: usize| match least {
-            0 => 0,
-            _ => ((images * percent + 50) / 100).max(least),
-        };
-        Self { near_duplicates: share(4), per_defect: share(2) }
-    }
+/// The number of near-duplicates and of images with each defect: 4 % and 2 %, at least one of each
+/// from 16 images and two from 60.
+pub fn issue_counts(images: usize) -> (usize, usize) {
+    let least = usize::from(images >= 16) + usize::from(images >= 60);
+    let share = |percent: usize| match least {
+        0 => 0,
+        _ => ((images * percent + 50) / 100).max(least),
+    };
+    (share(4), share(2))
 }
 
 /// Plants defects in some images and appends near-duplicates of others.
-pub fn plant_issues(samples: &mut Vec<SampleImage>, counts: &IssueCounts, mut rng: Rng) {
-    let mut order: Vec<usize> = (0..samples.len()).collect();
-    rng.shuffle(&mut order);
-    let mut remaining = order.into_iter();
-    for defect in [PlantedIssue::Blurred, PlantedIssue::Dark, PlantedIssue::Bright] {
-        for index in remaining.by_ref().take(counts.per_defect) {
-            samples[index].planted = Some(defect);
-        }
+pub fn plant_issues(
+    samples: &mut Vec<SampleImage>,
+    near_duplicates: usize,
+    per_defect: usize,
+    mut rng: Rng,
+) {
+    let mut remaining: Vec<usize> = (0..samples.len()).collect();
+    rng.shuffle(&mut remaining);
+    for defect in [PlantedIssue::Bright, PlantedIssue::Blurred, PlantedIssue::Dark] {
+        let mut left = per_defect;
+        remaining.retain(|&index| {
+            let sample = &mut samples[index];
+            let chosen = left > 0 && (defect != PlantedIssue::Bright || is_daylight(sample));
+            if chosen {
+                (sample.planted, left) = (Some(defect), left - 1);
+            }
+            !chosen
+        });
     }
-    let mut left = counts.near_duplicates;
+    let mut left = near_duplicates;
     for original in remaining {
         // At least two groups, so that tests can tell groups apart.
         let group = rng.int(1, 3).min(left.div_ceil(2));
@@ -82,6 +84,12 @@ pub fn plant_issues(samples: &mut Vec<SampleImage>, counts: &IssueCounts, mut rn
             return;
         }
     }
+}
+
+/// Night scenes stay dark even when overexposed.
+fn is_daylight(sample: &SampleImage) -> bool {
+    let dark = ["night", "dusk", "lights", "space"];
+    !sample.labels.iter().any(|label| dark.contains(&label.as_str()))
 }
 
 /// Every edit once, in random order.

@@ -1,9 +1,6 @@
 //! Planets in space: a ringed gas giant, a planet with oceans, a desert planet.
 
-use super::prelude::{
-    caption::{number, plural},
-    *,
-};
+use super::prelude::{caption::number, *};
 
 /// A name for captions, and colors from pole to pole or from low to high ground.
 type PlanetColors = (&'static str, [u32; 5]);
@@ -63,9 +60,9 @@ pub fn draw(s: &mut Scene) {
     }
     let with = match (ringed, moons) {
         (true, 0) => " with wide rings".to_owned(),
-        (true, n) => format!(" with rings and {} moon{}", number(n, "a small"), plural(n)),
+        (true, n) => format!(" with rings and {} moon{}", number(n, "a small"), caption::plural(n)),
         (false, 0) => String::new(),
-        (false, n) => format!(" with {} moon{}", number(n, "a single"), plural(n)),
+        (false, n) => format!(" with {} moon{}", number(n, "a single"), caption::plural(n)),
     };
     let place = s.rng.pick(&["among the stars", "in deep space", "in the dark"]);
     let article = caption::article(name);

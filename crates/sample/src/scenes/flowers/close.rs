@@ -67,17 +67,12 @@ fn draw_background(s: &mut Scene, blossom: Rgb) {
     s.canvas.vertical_gradient(&[top, top.mix(low, 0.4), low], 0.0, h);
     let glow = s.random_point((0.1, 0.9), (0.0, 0.3));
     s.canvas.glow(glow, unit * 0.9, s.light.sun, 0.55);
-    let mut rng = s.rng.fork();
+    let (mut rng, light) = (s.rng.fork(), s.light);
+    let tints = [light.sun, blossom.mix(light.sun, 0.4), base.mix(WHITE, 0.5), light.haze];
     for _ in 0..26 {
         let (x, y) = (rng.unit() * s.canvas.w, rng.unit() * h);
         let r = unit * rng.range(0.03, 0.11);
-        let tint = rng.pick(&[
-            s.light.sun,
-            blossom.mix(s.light.sun, 0.4),
-            base.mix(WHITE, 0.5),
-            s.light.haze,
-        ]);
-        s.canvas.fill(circle(x, y, r), Fill::Alpha(tint, rng.range(0.06, 0.24)));
+        s.canvas.fill(circle(x, y, r), Fill::Alpha(rng.pick(&tints), rng.range(0.06, 0.24)));
     }
 }
 
