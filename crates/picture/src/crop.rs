@@ -1,5 +1,4 @@
-//! How much of a picture is shown: the part that is cut out before it is fitted, and the frame
-//! that is painted into the pixels after.
+//! Crops a picture before it is fitted, or outlines a region in its pixels afterwards.
 
 use std::borrow::Cow;
 
@@ -8,12 +7,12 @@ use image::{RgbImage, imageops::crop_imm};
 use super::{Crop, Protocol};
 use tessera_model::Region;
 
-/// The line of a frame, and the line around it that keeps it visible on any ground.
+/// The outline, and the line around it that keeps it visible on any background.
 const LINE_COLOR: [u8; 3] = [255, 255, 255];
 const EDGE_COLOR: [u8; 3] = [0, 0, 0];
 
 impl Crop {
-    /// Pixels of this part of a picture of `original` pixels, each side at least 1.
+    /// The size of the crop of a picture of `original` pixels; each side is at least 1.
     pub(super) fn size_in(self, original: (u32, u32)) -> (u32, u32) {
         match self {
             Self::Full | Self::Highlighted(_) => original,
@@ -24,7 +23,6 @@ impl Crop {
         }
     }
 
-    /// The pixels of this part.
     pub(super) fn apply(self, picture: &RgbImage) -> Cow<'_, RgbImage> {
         match self {
             Self::Full | Self::Highlighted(_) => Cow::Borrowed(picture),
@@ -35,8 +33,8 @@ impl Crop {
         }
     }
 
-    /// Paints the frame of this part, if it has one, into packed RGB rows of `size` pixels. Half
-    /// blocks are too coarse for its lines: characters are drawn over them instead.
+    /// Dims the pixels around a highlighted region, and outlines it. Half-blocks are too coarse for
+    /// lines: the drawing layer draws characters over them.
     pub(super) fn draw_highlight(self, rgb: &mut [u8], size: (u32, u32), protocol: Protocol) {
         if let Self::Highlighted(region) = self {
             dim_outside(rgb, size, region, protocol != Protocol::HalfBlock);
@@ -44,18 +42,18 @@ impl Crop {
     }
 }
 
-/// Half the light around the region; with `lines` a dark one and a bright one just inside.
+/// Dims the pixels outside the region; with `lines` it draws a dark and a bright line inside.
 fn dim_outside(rgb: &mut [u8], size: (u32, u32), region: Region, lines: bool) {
     let ((left, top), (width, height)) = region.pixels(size);
     let (right, bottom) = (left + width, top + height);
     let rows = rgb.chunks_exact_mut(3 * size.0.max(1) as usize);
     for (y, row) in (0..).zip(rows) {
         for (x, pixel) in (0..).zip(row.as_chunks_mut::<3>().0) {
-            // How far inside the region, counted in pixels from its border; 0 is outside.
-            let deep = |at: u32, start: u32, end: u32| {
+            // The distance in pixels from the border of the region; 0 is outside.
+            let depth = |at: u32, start: u32, end: u32| {
                 if (start..end).contains(&at) { (at - start + 1).min(end - at) } else { 0 }
             };
-            match deep(x, left, right).min(deep(y, top, bottom)) {
+            match depth(x, left, right).min(depth(y, top, bottom)) {
                 0 => *pixel = pixel.map(|sample| sample / 2),
                 1 if lines => *pixel = EDGE_COLOR,
                 2 | 3 if lines => *pixel = LINE_COLOR,

@@ -1,6 +1,6 @@
-//! Bytes to upright RGB pixels, within limits set before the first call.
+//! Decodes bytes to upright RGB pixels, within fixed limits.
 //!
-//! Only JPEG, PNG, WebP, GIF and BMP are opened, recognised by their first bytes and not by name.
+//! Only JPEG, PNG, WebP, GIF and BMP are decoded, detected by their first bytes and not by name.
 
 use std::{
     cell::Cell,
@@ -11,21 +11,20 @@ use image::{DynamicImage, ImageFormat, RgbImage, metadata::Orientation};
 
 use super::{jpeg::Jpeg, raster::RasterDecoder};
 
-/// Widest and highest picture opened, in pixels.
+/// The largest side of a picture, in pixels.
 pub const MAX_SIDE: u32 = 32_768;
-/// Most pixels of a picture that is opened.
+/// The most pixels of a picture.
 pub const MAX_PIXELS: u64 = 100_000_000;
 
-/// A decoded picture.
 #[derive(Clone, Debug)]
 pub struct Decoded {
-    /// Upright pixels; may be smaller than the original when less was asked for.
+    /// Upright pixels; fewer than the original after a scaled decode.
     pub pixels: RgbImage,
     /// Size of the original, upright (width, height).
     pub original: (u32, u32),
 }
 
-/// Why a picture was not opened: a sentence that names what is wrong with the bytes.
+/// Why a picture could not be decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeError(pub String);
 
@@ -41,44 +40,31 @@ thread_local! {
     static IN_DECODER: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Decodes `bytes`. Where the format allows it cheaply the result is scaled down while decoding,
-/// but its shorter side never below `enough` pixels (or the original's, if that is smaller).
-/// Transparent parts are laid over mid-grey.
-///
-/// # Errors
-/// A format outside the list, a size over the limits, or damaged bytes.
-pub fn decode(bytes: &[u8], enough: u32) -> Result<Decoded, DecodeError> {
-    decode_for(bytes, |_| enough)
+/// Decodes `bytes`, scaled down if that is cheap, but with at least `min_side` pixels on the shorter
+/// side (or that of the original). Transparent parts are blended with medium gray.
+pub fn decode(bytes: &[u8], min_side: u32) -> Result<Decoded, DecodeError> {
+    decode_for(bytes, |_| min_side)
 }
 
-/// Like [`decode`], with `enough` chosen from the size of the original, upright.
-///
-/// # Errors
-/// As [`decode`].
+/// Like [`decode`], with `min_side` computed from the upright size of the original.
 pub fn decode_for(
     bytes: &[u8],
-    enough: impl FnOnce((u32, u32)) -> u32,
+    min_side: impl FnOnce((u32, u32)) -> u32,
 ) -> Result<Decoded, DecodeError> {
-    catch_decoder_panic(|| open(bytes, enough))
+    catch_decoder_panic(|| open(bytes, min_side))
 }
 
-/// Whether the picture is stored otherwise than upright. Reads the header alone.
-///
-/// # Errors
-/// A format outside the list, a size over the limits, or a damaged header.
+/// Whether the picture is not stored upright. Reads only the header.
 pub fn is_rotated(bytes: &[u8]) -> Result<bool, DecodeError> {
     read_header(bytes).map(|(_, orientation)| orientation != Orientation::NoTransforms)
 }
 
-/// The size of a picture, upright (width, height). Reads the header alone.
-///
-/// # Errors
-/// As [`is_turned`].
+/// The upright size of a picture (width, height). Reads only the header.
 pub fn size(bytes: &[u8]) -> Result<(u32, u32), DecodeError> {
     read_header(bytes).map(|(stored, orientation)| upright_size(stored, orientation))
 }
 
-/// What the header tells: the size as stored, and how the picture must be turned.
+/// The size as stored, and the orientation.
 fn read_header(bytes: &[u8]) -> Result<((u32, u32), Orientation), DecodeError> {
     catch_decoder_panic(|| match detect_format(bytes)? {
         ImageFormat::Jpeg => {
@@ -93,14 +79,14 @@ fn read_header(bytes: &[u8]) -> Result<((u32, u32), Orientation), DecodeError> {
     })
 }
 
-/// Whether this thread is inside a decoder, whose panic ends nothing but one picture: a panic
-/// hook has then nothing to restore and nothing to say.
+/// Whether this thread is inside a decoder. Its panic only fails one picture, so that a panic hook
+/// must not restore the terminal or print anything.
 #[must_use]
 pub fn is_in_decoder() -> bool {
     IN_DECODER.get()
 }
 
-/// Turns a panic of a decoder into an error of its picture.
+/// Converts a panic of a decoder to an error.
 fn catch_decoder_panic<T>(
     decoder: impl FnOnce() -> Result<T, DecodeError>,
 ) -> Result<T, DecodeError> {
@@ -110,24 +96,24 @@ fn catch_decoder_panic<T>(
     result.unwrap_or_else(|_| Err(DecodeError("the decoder failed on this picture".to_owned())))
 }
 
-fn open(bytes: &[u8], enough: impl FnOnce((u32, u32)) -> u32) -> Result<Decoded, DecodeError> {
+fn open(bytes: &[u8], min_side: impl FnOnce((u32, u32)) -> u32) -> Result<Decoded, DecodeError> {
     let format = detect_format(bytes)?;
     if format != ImageFormat::Jpeg {
         let mut raster = RasterDecoder::open(bytes, format)?;
         let orientation = raster.orientation();
         let original = upright_size(raster.size(), orientation);
-        let enough = enough(original);
-        return Ok(apply_orientation(raster.decode(enough)?, orientation, original));
+        let min_side = min_side(original);
+        return Ok(apply_orientation(raster.decode(min_side)?, orientation, original));
     }
     let jpeg = Jpeg::open(bytes)?;
     check_size(jpeg.size())?;
     let original = upright_size(jpeg.size(), jpeg.orientation());
-    let enough = enough(original);
-    let pixels = if let Some(scale) = jpeg.scale(enough) {
+    let min_side = min_side(original);
+    let pixels = if let Some(scale) = jpeg.scale(min_side) {
         jpeg.decode(scale)?
     } else {
         jpeg.check_complete()?;
-        RasterDecoder::open(bytes, format)?.decode(enough)?
+        RasterDecoder::open(bytes, format)?.decode(min_side)?
     };
     Ok(apply_orientation(pixels, jpeg.orientation(), original))
 }
@@ -138,7 +124,6 @@ fn apply_orientation(pixels: RgbImage, orientation: Orientation, original: (u32,
     Decoded { pixels: picture.into_rgb8(), original }
 }
 
-/// The format by its first bytes.
 fn detect_format(bytes: &[u8]) -> Result<ImageFormat, DecodeError> {
     match bytes {
         [] => Err(DecodeError("an empty file".to_owned())),
@@ -151,12 +136,12 @@ fn detect_format(bytes: &[u8]) -> Result<ImageFormat, DecodeError> {
     }
 }
 
-/// Refuses sizes over the limits, and empty ones.
+/// Rejects empty pictures and sizes over the limits.
 pub(super) fn check_size((width, height): (u32, u32)) -> Result<(), DecodeError> {
     let pixels = u64::from(width) * u64::from(height);
     let refuse = |why: &str| Err(DecodeError(format!("{width}x{height} pixels {why}")));
     if pixels == 0 {
-        refuse("are no picture")
+        refuse("are not a picture")
     } else if pixels > MAX_PIXELS {
         refuse("is over the limit of 100 million")
     } else if width.max(height) > MAX_SIDE {
@@ -203,7 +188,7 @@ mod tests {
         number.to_le_bytes()[0]
     }
 
-    /// A grey PNG of nothing but a header.
+    /// A gray PNG with only a header.
     fn png_header(width: u32, height: u32) -> Vec<u8> {
         let mut header = [width.to_be_bytes(), height.to_be_bytes()].concat();
         header.extend([8, 0, 0, 0, 0]);
@@ -261,14 +246,14 @@ mod tests {
     fn of_an_animation_the_first_frame() {
         let mut bytes = Vec::new();
         let frames = [[250, 0, 0, 255], [0, 0, 250, 255]]
-            .map(|colour| Frame::new(RgbaImage::from_pixel(8, 8, Rgba(colour))));
+            .map(|color| Frame::new(RgbaImage::from_pixel(8, 8, Rgba(color))));
         GifEncoder::new(&mut bytes).encode_frames(frames).expect("encoded");
         let decoded = decode(&bytes, 10).expect("decoded");
         assert_eq!(decoded.pixels.get_pixel(3, 3).0, [250, 0, 0]);
     }
 
     #[test]
-    fn transparent_parts_lie_over_grey() {
+    fn transparent_parts_are_blended_with_gray() {
         let clear = RgbaImage::from_pixel(40, 40, Rgba([255, 255, 255, 0]));
         let half = RgbaImage::from_pixel(40, 40, Rgba([255, 0, 128, 128]));
         for enough in [5, 40] {

@@ -1,5 +1,4 @@
-//! From the size of a picture and a canvas to the cells it covers, and the resampling to exactly
-//! the pixels of those cells.
+//! Computes the cells that a picture covers on a canvas, and resamples it to their pixels.
 
 use fast_image_resize::{
     FilterType, PixelType, ResizeAlg, ResizeOptions, Resizer,
@@ -9,28 +8,27 @@ use image::RgbImage;
 
 use super::{Canvas, Protocol, decode::DecodeError};
 
-/// Most pixels of the screen that one pixel of the picture is stretched over, in each direction:
-/// a 32 pixel icon stays recognisable as small, and still fills a tile.
+/// The largest enlargement: a 32-pixel icon fills a tile and is still recognizably small.
 const MAX_ENLARGEMENT: f64 = 4.0;
 
-/// Pixels in each direction that a sixel picture may have: xterm shows nothing of a larger one
-/// unless it is told to (`maxGraphicSize`).
+/// The largest side of a sixel picture: by default xterm does not show larger ones
+/// (`maxGraphicSize`).
 const MAX_SIXEL_SIDE: u32 = 1000;
-/// Pixels of a cell (width, height), as `viuer` has it for sixels.
+/// The cell size (width, height) that `viuer` assumes for sixels.
 const VIUER_CELL: (u32, u32) = (6, 12);
 
-/// Where a picture of a certain size goes on a certain canvas.
+/// The size of a picture on a canvas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fit {
     /// Cells covered (columns, rows), each at least 1 and at most the canvas.
     pub cells: (u16, u16),
-    /// Pixels to be made for those cells (width, height).
+    /// Pixels of those cells (width, height).
     pub pixels: (u32, u32),
 }
 
 impl Fit {
-    /// Fits a picture of `original` pixels into `canvas`, keeping its shape on the screen as far
-    /// as whole cells allow.
+    /// Fits a picture of `original` pixels into `canvas`, keeping its aspect ratio as far as whole
+    /// cells allow.
     #[must_use]
     pub fn new(original: (u32, u32), canvas: Canvas) -> Self {
         let cell = clamped_cell(canvas);
@@ -56,8 +54,8 @@ impl Fit {
         Self { cells, pixels: (u32::from(cells.0) * per_cell.0, u32::from(cells.1) * per_cell.1) }
     }
 
-    /// The shorter side, in pixels, that a scaled decode of `original` must keep so that this fit
-    /// only ever shrinks what it gets: the `part` of it that is shown, in pixels of the original.
+    /// The shorter side in pixels that a scaled decode of `original` needs so that its displayed `part`
+    /// is never enlarged by the fit.
     #[must_use]
     pub fn min_decoded_side(self, part: (u32, u32), original: (u32, u32)) -> u32 {
         let share = (f64::from(self.pixels.0) / f64::from(part.0.max(1)))
@@ -73,12 +71,12 @@ impl Fit {
     }
 }
 
-/// Pixels of a cell, as far as they can be true.
+/// The cell size of a canvas, limited to plausible values.
 fn clamped_cell(canvas: Canvas) -> (u16, u16) {
     (canvas.cell.0.clamp(1, 128), canvas.cell.1.clamp(1, 128))
 }
 
-/// Pixels that are made for a cell (across, down).
+/// Pixels per cell (width, height).
 #[must_use]
 pub fn pixels_per_cell(canvas: Canvas) -> (u32, u32) {
     match canvas.protocol {
@@ -90,14 +88,13 @@ pub fn pixels_per_cell(canvas: Canvas) -> (u32, u32) {
     }
 }
 
-/// Cells of this width that fit into the widest sixels that terminals take.
+/// Cells of this width in the widest sixel picture.
 #[must_use]
 pub fn max_sixel_columns(cell: u16) -> u16 {
     u16::try_from(MAX_SIXEL_SIDE).unwrap_or(u16::MAX) / cell.max(1)
 }
 
-/// Cells of the size that `viuer` takes for granted when it draws sixels, so that they amount to
-/// `pixels`; and the pixels they really amount to.
+/// The size of a sixel picture of about `pixels` in the cells that `viuer` assumes, and in pixels.
 #[must_use]
 pub fn viuer_sixel_size(pixels: (u32, u32)) -> ((u32, u32), (u32, u32)) {
     let width = pixels.0.min(MAX_SIXEL_SIDE);
@@ -119,10 +116,7 @@ fn whole_cells(exact: f64, most: u16) -> u16 {
     cells
 }
 
-/// Resamples to exactly `size` pixels; packed RGB rows.
-///
-/// # Errors
-/// A size that the resampler refuses, such as an empty picture.
+/// Resamples to `size` pixels; returns packed RGB rows.
 pub fn resize(picture: &RgbImage, size: (u32, u32)) -> Result<Vec<u8>, DecodeError> {
     if picture.dimensions() == size {
         return Ok(picture.as_raw().clone());
@@ -186,9 +180,9 @@ mod tests {
 
     #[test]
     fn resizing_keeps_the_mean() {
-        let grey = RgbImage::from_pixel(37, 23, image::Rgb([10, 120, 250]));
+        let gray = RgbImage::from_pixel(37, 23, image::Rgb([10, 120, 250]));
         for size in [(1, 1), (5, 40), (80, 2), (37, 23)] {
-            let rgb = resize(&grey, size).expect("resized");
+            let rgb = resize(&gray, size).expect("resized");
             assert_eq!(rgb.len(), 3 * size.0 as usize * size.1 as usize);
             assert!(rgb.as_chunks::<3>().0.iter().all(|pixel| *pixel == [10, 120, 250]));
         }

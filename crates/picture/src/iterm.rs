@@ -1,17 +1,14 @@
-//! iTerm2 inline pictures: a JPEG in base64, told how many cells it covers.
+//! iTerm2 inline images: a JPEG in base64 with its size in cells.
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use jpeg_encoder::{ColorType, Encoder};
 
 use super::{Encoded, decode::DecodeError};
 
-/// High enough that a tile shows no blocks; still a sixth of the bytes of a PNG.
+/// No visible blocks in a tile, at a sixth of the size of a PNG.
 const QUALITY: u8 = 88;
 
 /// Encodes packed RGB rows of `size` pixels for an area of `cells` (columns, rows).
-///
-/// # Errors
-/// A side over 65,535 pixels.
 pub fn encode(rgb: &[u8], size: (u32, u32), cells: (u16, u16)) -> Result<Encoded, DecodeError> {
     let describe = |error: &dyn std::fmt::Display| DecodeError(format!("cannot encode: {error}"));
     let width = u16::try_from(size.0).map_err(|error| describe(&error))?;

@@ -1,7 +1,6 @@
-//! Pixels for a terminal: decode with limits, fit into cells, encode for what the terminal draws.
+//! Pictures for a terminal: decoded with limits, fitted into cells, and encoded for its protocol.
 //!
-//! The worker makes a [`Thumbnail`] for exactly one [`Canvas`]; the drawing layer puts it on the
-//! screen; in between nobody looks inside.
+//! A [`Thumbnail`] is made for exactly one [`Canvas`].
 
 mod crop;
 pub mod decode;
@@ -26,20 +25,18 @@ pub use view::{Crop, PictureSubject, PictureView};
 /// How the terminal draws pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum Protocol {
-    /// No pictures at all.
     None,
-    /// Two pixels a cell, in ordinary text.
+    /// Two pixels per cell, as text.
     #[default]
     HalfBlock,
-    /// Kitty graphics by unicode placeholders.
+    /// Kitty graphics with Unicode placeholders.
     Kitty,
-    /// Sixel graphics.
     Sixel,
-    /// iTerm2 inline pictures.
+    /// iTerm2 inline images.
     Iterm,
 }
 
-/// The area a picture must fit, and how it will be drawn. Equal canvases need equal encodings.
+/// The area for a picture, and the protocol. Equal canvases have equal encodings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Canvas {
     /// Width in cells, at least 1.
@@ -48,52 +45,44 @@ pub struct Canvas {
     pub rows: u16,
     /// Size of one cell in pixels (width, height).
     pub cell: (u16, u16),
-    /// How it will be drawn.
     pub protocol: Protocol,
 }
 
 /// A picture fitted and encoded for one canvas.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Thumbnail {
-    /// Cells really covered (columns, rows); at most the canvas.
+    /// Covered cells (columns, rows); at most the canvas.
     pub cells: (u16, u16),
     /// Size of the original in pixels, upright.
     pub original: (u32, u32),
-    /// What the drawing layer needs.
     pub encoded: Encoded,
 }
 
-/// The encoding, by protocol. Cheap to clone.
+/// The encoding for a protocol. Cheap to clone.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Encoded {
     /// RGB rows from top to bottom, `columns` x `2 * rows` pixels.
     Pixels(Arc<[[u8; 3]]>),
-    /// RGB pixels in base64 with their size, to be sent once under an id of the drawing layer.
     Kitty {
         /// Base64 of packed RGB rows.
         payload: Arc<str>,
         /// Pixels (width, height).
         size: (u32, u32),
     },
-    /// One string that draws the picture at the cursor (sixel or iTerm2).
+    /// A string that draws the picture at the cursor (sixel or iTerm2).
     Sequence(Arc<str>),
 }
 
-/// A picture in the pixels of one canvas, before it is encoded.
+/// A picture scaled for a canvas, before it is encoded.
 #[derive(Clone, Debug)]
 pub struct FittedPicture {
-    /// The cells it covers, and its pixels.
     pub fit: Fit,
     /// Size of the original in pixels, upright.
     pub original: (u32, u32),
-    /// The pixels.
     pub picture: RgbImage,
 }
 
-/// Decodes a picture and fits the `part` of it that is shown into `canvas`.
-///
-/// # Errors
-/// What [`decode::decode`] refuses.
+/// Decodes a picture and fits the cropped picture into `canvas`.
 pub fn fit_picture(bytes: &[u8], part: Crop, canvas: Canvas) -> Result<FittedPicture, DecodeError> {
     let fit = |original| Fit::new(part.size_in(original), canvas);
     let decoded = decode::decode_for(bytes, |original| {
@@ -107,10 +96,7 @@ pub fn fit_picture(bytes: &[u8], part: Crop, canvas: Canvas) -> Result<FittedPic
     Ok(FittedPicture { fit, original: decoded.original, picture })
 }
 
-/// The same, encoded for the canvas's protocol.
-///
-/// # Errors
-/// As [`fitted`].
+/// Like [`fit_picture`], and encodes it for the canvas's protocol.
 pub fn thumbnail(bytes: &[u8], part: Crop, canvas: Canvas) -> Result<Thumbnail, DecodeError> {
     let FittedPicture { fit: Fit { cells, pixels }, original, picture } =
         fit_picture(bytes, part, canvas)?;

@@ -1,17 +1,14 @@
-//! Pictures that are stored lying on their side, with a note about how to turn them: a program that
-//! ignores the note would take a bounding box for another part of the picture.
+//! Rotates pictures with an EXIF orientation upright: bounding boxes would select the wrong part in a
+//! program that ignores the orientation.
 
 use jpeg_encoder::{ColorType, Encoder};
 
 use super::decode::{DecodeError, decode, is_rotated};
 
-/// High, because features are computed from it.
+/// High, because features are computed from the result.
 const QUALITY: u8 = 95;
 
-/// The picture turned upright, as a JPEG; `None` when it already is.
-///
-/// # Errors
-/// What [`decode`] refuses.
+/// The upright picture as a JPEG; `None` if it is already upright.
 pub fn to_upright_jpeg(bytes: &[u8]) -> Result<Option<Vec<u8>>, DecodeError> {
     if !is_rotated(bytes)? {
         return Ok(None);
@@ -33,7 +30,7 @@ mod tests {
 
     use super::*;
 
-    /// 8x4 pixels, red on the left; with an EXIF note that they lie on their right side.
+    /// 8x4 pixels, red on the left, with an EXIF orientation.
     fn lying(orientation: u8) -> Vec<u8> {
         let picture = RgbImage::from_fn(8, 4, |x, _| {
             image::Rgb(if x < 4 { [250, 0, 0] } else { [0, 0, 250] })
@@ -52,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn a_turned_picture_is_turned_upright() {
+    fn a_rotated_picture_is_turned_upright() {
         assert_eq!(to_upright_jpeg(&lying(1)), Ok(None));
         let jpeg = to_upright_jpeg(&lying(6)).expect("opened").expect("turned");
         let turned = decode(&jpeg, 100).expect("a JPEG");

@@ -1,5 +1,5 @@
-//! The formats that are decoded whole, through the `image` crate: first frame only, with bounded
-//! memory, and thrown together to fewer pixels at once when far fewer are wanted.
+//! Decodes whole pictures with the `image` crate: the first frame only, with bounded memory, and
+//! downscaled at once if far fewer pixels are needed.
 
 use std::{
     io::{Cursor, ErrorKind},
@@ -13,25 +13,25 @@ use image::{
 
 use super::decode::{DecodeError, MAX_SIDE, check_size};
 
-/// Most bytes that one picture may need.
+/// The most memory for one picture.
 const MAX_DECODE_BYTES: u64 = 256 << 20;
-/// Pictures that need more than this are decoded one at a time, whatever the number of threads.
+/// Pictures that need more memory than this are decoded one at a time.
 const LARGE_PICTURE_BYTES: u64 = 64 << 20;
-/// Most bytes for what a decoder keeps besides the pixels: profiles, rows, palettes.
+/// The most memory of a decoder besides the pixels: profiles, rows, palettes.
 const MAX_DECODER_BYTES: u64 = 16 << 20;
-/// What transparent parts are laid over: dark and light drawings both stand out from it.
+/// The background of transparent parts: dark and light drawings are both visible on it.
 const BACKGROUND: u32 = 0x80;
 
 static LARGE_PICTURE_LOCK: Mutex<()> = Mutex::new(());
 
-/// A picture file that is open but not decoded.
+/// A picture whose header was read.
 pub struct RasterDecoder<'a> {
     decoder: Box<dyn ImageDecoder + 'a>,
     format: ImageFormat,
 }
 
 impl<'a> RasterDecoder<'a> {
-    /// Reads the header; the size is within the limits.
+    /// Reads the header and checks the size.
     pub fn open(bytes: &'a [u8], format: ImageFormat) -> Result<Self, DecodeError> {
         let explain = |error| decode_error(format, &error);
         let mut limits = Limits::default();
@@ -40,7 +40,7 @@ impl<'a> RasterDecoder<'a> {
         limits.max_alloc = Some(MAX_DECODER_BYTES);
         let reader = Cursor::new(bytes);
         let mut decoder: Box<dyn ImageDecoder + 'a> = match format {
-            // Takes its limits at once: a colour profile is unpacked while it opens.
+            // Needs the limits at once: it unpacks a color profile while opening.
             ImageFormat::Png => Box::new(
                 codecs::png::PngDecoder::with_limits(reader, without_size_limits(&limits))
                     .map_err(explain)?,
@@ -61,13 +61,13 @@ impl<'a> RasterDecoder<'a> {
         self.decoder.dimensions()
     }
 
-    /// How the stored picture must be turned; a damaged note about it is no reason to refuse it.
+    /// The stored orientation; invalid metadata is ignored.
     pub fn orientation(&mut self) -> Orientation {
         self.decoder.orientation().unwrap_or(Orientation::NoTransforms)
     }
 
-    /// Decodes the first frame, with at least `enough` pixels on the shorter side.
-    pub fn decode(self, enough: u32) -> Result<RgbImage, DecodeError> {
+    /// Decodes the first frame, with at least `min_side` pixels on the shorter side.
+    pub fn decode(self, min_side: u32) -> Result<RgbImage, DecodeError> {
         let needed = self.estimated_bytes();
         if needed > MAX_DECODE_BYTES {
             return Err(DecodeError(format!(
@@ -76,30 +76,30 @@ impl<'a> RasterDecoder<'a> {
                 MAX_DECODE_BYTES >> 20
             )));
         }
-        // A poisoned lock guards nothing that could be broken.
+        // The lock guards no data that a panic could leave inconsistent.
         let _one = (needed > LARGE_PICTURE_BYTES)
             .then(|| LARGE_PICTURE_LOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
-        let (size, colour) = (self.size(), self.decoder.color_type());
+        let (size, color) = (self.size(), self.decoder.color_type());
         let total = usize::try_from(self.decoder.total_bytes()).unwrap_or(usize::MAX);
         let mut samples = vec![0; total];
         let format = self.format;
         self.decoder
             .read_image_boxed(&mut samples)
             .map_err(|error| decode_error(format, &error))?;
-        let factor = (size.0.min(size.1) / enough.max(1)).clamp(1, 64);
-        if factor == 1 && colour == ColorType::Rgb8 {
+        let factor = (size.0.min(size.1) / min_side.max(1)).clamp(1, 64);
+        if factor == 1 && color == ColorType::Rgb8 {
             return RgbImage::from_raw(size.0, size.1, samples)
                 .ok_or_else(|| DecodeError("the decoder gave too few pixels".to_owned()));
         }
-        Ok(downscale(&samples, size, colour, factor))
+        Ok(downscale(&samples, size, color, factor))
     }
 
-    /// An upper estimate of the bytes that decoding takes at its peak.
+    /// An upper bound of the peak memory.
     fn estimated_bytes(&self) -> u64 {
         let (width, height) = self.decoder.dimensions();
         let pixels = u64::from(width) * u64::from(height);
         let inside = match self.format {
-            // All coefficients, when the file is progressive.
+            // A progressive file needs all coefficients.
             ImageFormat::Jpeg => 2 * self.decoder.total_bytes(),
             ImageFormat::WebP => 4 * pixels,
             ImageFormat::Gif => pixels,
@@ -109,7 +109,7 @@ impl<'a> RasterDecoder<'a> {
     }
 }
 
-/// The PNG decoder answers a side over its limits with less than we say ourselves.
+/// [`check_size`] reports a large side more clearly than the PNG decoder.
 fn without_size_limits(limits: &Limits) -> Limits {
     let mut limits = limits.clone();
     limits.max_image_width = None;
@@ -135,17 +135,17 @@ fn decode_error(format: ImageFormat, error: &ImageError) -> DecodeError {
     })
 }
 
-/// Averages squares of `factor` x `factor` pixels (less at the right and lower edge) and lays
-/// them over the background.
+/// Averages squares of `factor` x `factor` pixels (fewer at the right and bottom edge), blended with
+/// the background.
 fn downscale(
     samples: &[u8],
     (width, height): (u32, u32),
-    colour: ColorType,
+    color: ColorType,
     factor: u32,
 ) -> RgbImage {
-    let channels = usize::from(colour.channel_count());
-    let depth = usize::from(colour.bytes_per_pixel()) / channels;
-    // Of 16 bits, in the machine's order, the upper eight.
+    let channels = usize::from(color.channel_count());
+    let depth = usize::from(color.bytes_per_pixel()) / channels;
+    // The upper eight of 16 bits, in native byte order.
     let top = usize::from(depth == 2 && cfg!(target_endian = "little"));
     let mut picture = RgbImage::new(width.div_ceil(factor), height.div_ceil(factor));
     let row_bytes = width as usize * channels * depth;
@@ -167,7 +167,7 @@ fn downscale(
     picture
 }
 
-/// The light and the opacity of some pixels. At most 64 x 64 of them fit.
+/// The sum of up to 64 x 64 pixels, weighted by opacity.
 #[derive(Clone, Copy, Default)]
 struct PixelSum {
     color: [u32; 3],
@@ -176,7 +176,7 @@ struct PixelSum {
 }
 
 impl PixelSum {
-    /// Adds a pixel of 1 (grey), 2 (and alpha), 3 (RGB) or 4 (and alpha) samples.
+    /// Adds a gray or RGB pixel with or without alpha.
     #[inline]
     fn add(&mut self, sample: impl Fn(usize) -> u32, channels: usize) {
         let alpha = if channels.is_multiple_of(2) { sample(channels - 1) } else { 255 };

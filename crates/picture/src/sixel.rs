@@ -1,8 +1,8 @@
-//! Sixel graphics with a fixed palette and an ordered dither: several times faster and smaller
-//! than an adaptive palette, and stable from frame to frame.
+//! Sixel graphics with a fixed palette and ordered dithering: several times faster and smaller than
+//! an adaptive palette, and without flicker.
 //!
-//! The palette has 6 levels of red, 7 of green and 6 of blue (252 colours, as most terminals have
-//! 256 registers); green gets most because the eye does.
+//! The palette has 6 levels of red, 7 of green and 6 of blue (252 colors: most terminals have
+//! 256 registers); the eye is most sensitive to green.
 
 use std::fmt::Write;
 
@@ -29,25 +29,25 @@ const BAYER: [[u8; 8]; 8] = [
 pub fn encode(rgb: &[u8], size: (u32, u32)) -> Encoded {
     let width = (size.0 as usize).max(1);
     let pixels = rgb.as_chunks::<3>().0;
-    // 1 in the second place leaves pixels that are not painted as they are.
+    // 1 as the second parameter keeps pixels that are not painted.
     let mut out = format!("\x1bP0;1;0q\"1;1;{};{}", size.0, size.1);
-    let mut seen = [false; COLORS];
+    let mut defined = [false; COLORS];
     let mut band = SixelBand::new(width);
     for (index, rows) in pixels.chunks(6 * width).enumerate() {
         if index > 0 {
             out.push('-');
         }
         band.fill(rows, width, index * 6);
-        band.write(&mut out, &mut seen);
+        band.write(&mut out, &mut defined);
     }
     out.push_str("\x1b\\");
     Encoded::Sequence(out.into())
 }
 
-/// Six rows of pixels: for each colour, which of the six it paints in each column.
+/// Six rows of pixels: for each color a bit mask of painted pixels per column.
 struct SixelBand {
     width: usize,
-    /// `COLOURS` rows of `width` masks, bit 0 the top row.
+    /// `COLORS` rows of `width` masks, bit 0 the top row.
     masks: Vec<u8>,
     used: Vec<usize>,
     is_used: [bool; COLORS],
@@ -67,66 +67,65 @@ impl SixelBand {
         for (y, row) in rows.chunks(width).enumerate() {
             let thresholds = &BAYER[(top + y) % 8];
             for (x, &pixel) in row.iter().enumerate() {
-                let colour = dithered_color(pixel, thresholds[x % 8]);
-                if !self.is_used[colour] {
-                    self.is_used[colour] = true;
-                    self.used.push(colour);
+                let color = dithered_color(pixel, thresholds[x % 8]);
+                if !self.is_used[color] {
+                    self.is_used[color] = true;
+                    self.used.push(color);
                 }
-                self.masks[colour * self.width + x] |= 1 << y;
+                self.masks[color * self.width + x] |= 1 << y;
             }
         }
     }
 
-    /// Writes the band and leaves it empty for the next one.
-    fn write(&mut self, out: &mut String, seen: &mut [bool; COLORS]) {
-        for (index, &colour) in self.used.iter().enumerate() {
+    /// Writes the band and clears it.
+    fn write(&mut self, out: &mut String, defined: &mut [bool; COLORS]) {
+        for (index, &color) in self.used.iter().enumerate() {
             if index > 0 {
                 out.push('$');
             }
-            select_color(out, colour, &mut seen[colour]);
-            let masks = &mut self.masks[colour * self.width..][..self.width];
+            select_color(out, color, &mut defined[color]);
+            let masks = &mut self.masks[color * self.width..][..self.width];
             write_runs(out, masks);
             masks.fill(0);
-            self.is_used[colour] = false;
+            self.is_used[color] = false;
         }
         self.used.clear();
     }
 }
 
-/// The palette entry for a pixel, with the dither's `threshold` (0..64) deciding between the two
-/// nearest levels of each channel. Green goes up where red and blue go down, so that the pattern
-/// is mostly one of hue, which the eye hardly resolves.
+/// The palette entry of a pixel: the dithering `threshold` (0..64) selects one of the two nearest
+/// levels of each channel. Green is dithered inversely, so that the pattern varies mostly in hue,
+/// which is hardly visible.
 fn dithered_color(pixel: [u8; 3], threshold: u8) -> usize {
     let thresholds = [threshold, 63 - threshold, threshold].map(u32::from);
-    let mut colour = 0;
+    let mut color = 0;
     for ((sample, levels), threshold) in pixel.into_iter().zip(LEVELS).zip(thresholds) {
         // In units of 1/64 level.
         let position = u32::from(sample) * u32::from(levels - 1) * 64 / 255;
         let level = (position + threshold) >> 6;
-        colour = colour * usize::from(levels) + level.min(u32::from(levels) - 1) as usize;
+        color = color * usize::from(levels) + level.min(u32::from(levels) - 1) as usize;
     }
-    colour
+    color
 }
 
-/// Selects a colour register, after defining it (in percent) on its first use in this picture: to
-/// define one is not yet to select it.
-fn select_color(out: &mut String, colour: usize, seen: &mut bool) {
+/// Selects a color register; defines it (in percent) on its first use in this picture.
+fn select_color(out: &mut String, color: usize, defined: &mut bool) {
     // Writing into a string cannot fail.
-    if !std::mem::replace(seen, true) {
+    if !std::mem::replace(defined, true) {
         let [_, green, blue] = LEVELS.map(usize::from);
         let percent = |level: usize, levels: u8| (level * 100).div_ceil(usize::from(levels) - 1);
         let _ = write!(
             out,
-            "#{colour};2;{};{};{}",
-            percent(colour / (green * blue), LEVELS[0]),
-            percent(colour / blue % green, LEVELS[1]),
-            percent(colour % blue, LEVELS[2]),
+            "#{color};2;{};{};{}",
+            percent(color / (green * blue), LEVELS[0]),
+            percent(color / blue % green, LEVELS[1]),
+            percent(color % blue, LEVELS[2]),
         );
     }
-    let _ = write!(out, "#{colour}");
+    let _ = write!(out, "#{color}");
 }
 
-/// Writes one colour's masks, runs of four and more as a count, without the blank end.
+/// Writes the masks of one color: runs of four or more with a count, without the empty end.
 fn write_runs(out: &mut String, masks: &[u8]) {
     let end = masks.iter().rposition(|&mask| mask != 0).map_or(0, |last| last + 1);
     for run in masks[..end].chunk_by(|a, b| a == b) {
@@ -150,13 +149,13 @@ mod tests {
         }
     }
 
-    /// Paints a sequence as a terminal would: colours in percent, by pixel.
+    /// Paints a sequence like a terminal: colors in percent, by pixel.
     fn paint(sequence: &str, width: usize, height: usize) -> Vec<Option<[u8; 3]>> {
         let mut pixels = vec![None; width * height];
         let mut palette = vec![[0; 3]; 256];
         let body = sequence.strip_prefix("\x1bP0;1;0q").and_then(|s| s.strip_suffix("\x1b\\"));
         let body = body.expect("one device control string");
-        let (mut x, mut band, mut colour) = (0, 0, 0);
+        let (mut x, mut band, mut color) = (0, 0, 0);
         let mut bytes = body.bytes().peekable();
         let numbers = |bytes: &mut std::iter::Peekable<std::str::Bytes>| {
             let mut text = String::new();
@@ -176,7 +175,7 @@ mod tests {
                     if let [register, 2, r, g, b] = given[..] {
                         palette[register] = [r, g, b].map(|p| u8::try_from(p).expect("percent"));
                     } else {
-                        colour = given[0];
+                        color = given[0];
                     }
                 }
                 b'$' => x = 0,
@@ -191,7 +190,7 @@ mod tests {
             if (b'?'..=b'~').contains(&six) {
                 for _ in 0..count {
                     for bit in (0..6).filter(|bit| (six - b'?') >> bit & 1 == 1) {
-                        pixels[(band * 6 + bit) * width + x] = Some(palette[colour]);
+                        pixels[(band * 6 + bit) * width + x] = Some(palette[color]);
                     }
                     x += 1;
                 }
@@ -201,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn every_pixel_is_painted_once_in_nearly_its_colour() {
+    fn every_pixel_is_painted_once_in_nearly_its_color() {
         let (width, height) = (37_usize, 20_usize);
         let rgb: Vec<u8> = (0..width * height)
             .flat_map(|i| {
@@ -218,12 +217,12 @@ mod tests {
                 *error += level - i32::from(given[channel]);
             }
         }
-        // The dither is right on the average.
+        // Dithering preserves the average color.
         assert!(error.iter().all(|sum| sum.abs() / 740 <= 2), "{error:?}");
     }
 
     #[test]
-    fn pure_colours_stay_pure() {
+    fn pure_colors_stay_pure() {
         for (pixel, percent) in [([0, 0, 0], [0, 0, 0]), ([255, 255, 255], [100, 100, 100])] {
             let rgb: Vec<u8> = pixel.repeat(64);
             let painted = paint(&sequence(&rgb, (8, 8)), 8, 8);

@@ -1,13 +1,13 @@
-//! Bits of the entropy-coded data, most significant first, with the stuffing removed.
+//! Reads bits of the entropy-coded data, most significant first, without the stuffing.
 
-/// A reader that never fails: past the end it delivers zeros and remembers that it did.
+/// Reads zeros past the end, which [`BitReader::is_overrun`] reports.
 pub struct BitReader<'a> {
     bytes: &'a [u8],
     at: usize,
     /// The next bits, from the top.
     buffer: u64,
     count: u32,
-    /// How many of the bits delivered so far were made up.
+    /// Bits appended past the end.
     padding: u64,
 }
 
@@ -17,7 +17,7 @@ impl<'a> BitReader<'a> {
         Self { bytes, at, buffer: 0, count: 0, padding: 0 }
     }
 
-    /// Makes sure of 32 bits: enough for the longest code and its value.
+    /// Buffers at least 32 bits: enough for the longest code and its value.
     #[inline]
     pub fn refill(&mut self) {
         if self.count > 32 {
@@ -70,8 +70,7 @@ impl<'a> BitReader<'a> {
         self.count = self.count.wrapping_sub(count);
     }
 
-    /// Reads a value of `size` bits (0 to 15) as the format writes it: the lower half of the
-    /// range stands for the negative values.
+    /// Reads a signed value of `size` bits (0 to 15).
     #[inline]
     pub fn value(&mut self, size: u32) -> i32 {
         if size == 0 {
@@ -82,12 +81,12 @@ impl<'a> BitReader<'a> {
         extend(bits, size)
     }
 
-    /// Whether made-up bits have been consumed.
+    /// Whether bits past the end were consumed.
     pub fn is_overrun(&self) -> bool {
         self.padding > u64::from(self.count)
     }
 
-    /// Drops the rest of an interval and steps over its restart marker; false when there is none.
+    /// Skips to the bits after the next restart marker; `false` without one.
     pub fn restart(&mut self) -> bool {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let marker =
@@ -102,7 +101,7 @@ impl<'a> BitReader<'a> {
     }
 }
 
-/// The value that `size` bits (1 to 15) stand for.
+/// The signed value of `size` bits (1 to 15): the lower half of the range is negative.
 #[inline]
 pub fn extend(bits: usize, size: u32) -> i32 {
     // At most 15 bits.

@@ -1,11 +1,11 @@
-//! Planes to pixels: chroma repeated to the size of luma, YCbCr to RGB.
+//! Converts component planes to pixels: upsamples chroma, and converts YCbCr to RGB.
 
 use image::RgbImage;
 
 use super::{header::ColorSpace, scan::ComponentPlane};
 
-/// Joins the planes to a picture of `width` x `height` pixels.
-pub fn to_rgb(planes: &[ComponentPlane], colour: ColorSpace, width: u32, height: u32) -> RgbImage {
+/// Combines the planes to a picture of `width` x `height` pixels.
+pub fn to_rgb(planes: &[ComponentPlane], color: ColorSpace, width: u32, height: u32) -> RgbImage {
     let mut picture = RgbImage::new(width, height);
     let width = width as usize;
     let mut spread = [vec![0; width], vec![0; width], vec![0; width]];
@@ -14,12 +14,12 @@ pub fn to_rgb(planes: &[ComponentPlane], colour: ColorSpace, width: u32, height:
         if let [first, second, third] = planes {
             let [a, b, c] = &mut spread;
             let rows = (first.row(y, a), second.row(y, b), third.row(y, c));
-            match colour {
+            match color {
                 ColorSpace::Rgb => interleave_rgb(rows, pixels),
                 ColorSpace::YCbCr => convert_ycbcr(rows, pixels),
             }
-        } else if let [grey] = planes {
-            for (pixel, &sample) in pixels.iter_mut().zip(grey.row(y, &mut spread[0])) {
+        } else if let [gray] = planes {
+            for (pixel, &sample) in pixels.iter_mut().zip(gray.row(y, &mut spread[0])) {
                 *pixel = [sample; 3];
             }
         }
@@ -33,7 +33,7 @@ fn interleave_rgb((red, green, blue): (&[u8], &[u8], &[u8]), pixels: &mut [[u8; 
     }
 }
 
-/// The conversion of JFIF, in 16.16 fixed point.
+/// The JFIF conversion in 16.16 fixed point.
 fn convert_ycbcr((luma, cb, cr): (&[u8], &[u8], &[u8]), pixels: &mut [[u8; 3]]) {
     const HALF: i32 = 1 << 15;
     for (((pixel, &luma), &cb), &cr) in pixels.iter_mut().zip(luma).zip(cb).zip(cr) {

@@ -1,12 +1,12 @@
-//! A walk over the scans of a file without decoding them.
+//! Walks the scans of a file without decoding them.
 
 use super::{JpegError, header::segment};
 
-/// Progressive encoders write about ten scans, careful ones some dozens.
+/// Progressive encoders write about ten scans, thorough ones some dozens.
 pub const MAX_SCANS: usize = 64;
 
-/// Walks from the entropy-coded data of the first scan to the end; whether there is an end
-/// marker.
+/// Walks from the entropy-coded data of the first scan to the end of the file; whether the end
+/// marker exists.
 pub fn has_end_marker(bytes: &[u8], mut at: usize) -> Result<bool, JpegError> {
     let mut scans = 1;
     while let Some(found) = next_marker(bytes, at) {

@@ -1,4 +1,4 @@
-//! The segments of a JPEG file: sizes, tables, and what they say about colour and orientation.
+//! The segments of a JPEG file: size, tables, color space, and orientation.
 
 use image::metadata::Orientation;
 
@@ -8,7 +8,7 @@ use super::{JpegError, huffman::HuffmanTable};
 #[derive(Clone, Debug)]
 pub struct Component {
     id: u8,
-    /// Blocks of this component in one unit, in each direction (1 to 4).
+    /// Blocks of this component in one MCU (minimum coded unit), in each direction (1 to 4).
     pub horizontal_sampling: usize,
     pub vertical_sampling: usize,
     quantization_table: usize,
@@ -16,7 +16,6 @@ pub struct Component {
     ac: usize,
 }
 
-/// What three components mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColorSpace {
     Rgb,
@@ -31,11 +30,11 @@ pub struct Header {
     pub height: u16,
     pub orientation: Orientation,
     pub components: Vec<Component>,
-    /// Units between two restart markers; 0 for none.
+    /// MCUs between two restart markers; 0 for none.
     pub restart_interval: u32,
     /// Where the entropy-coded data of the first scan start.
     pub scan_start: usize,
-    /// Whether our own decoder knows the process: one sequential scan of 8 bits with everything.
+    /// Whether [`super::Jpeg::decode`] supports the file: one sequential scan of 8 bits.
     pub is_baseline: bool,
     quantization_tables: [Option<[u16; 64]>; 4],
     dc: [Option<HuffmanTable>; 4],
@@ -86,13 +85,13 @@ impl Header {
         }
     }
 
-    /// Units of the picture (across, down).
+    /// MCUs of the picture (horizontal, vertical).
     pub fn mcu_counts(&self) -> (usize, usize) {
         let (across, down) = self.max_sampling();
         (usize::from(self.width).div_ceil(8 * across), usize::from(self.height).div_ceil(8 * down))
     }
 
-    /// Blocks in one unit of the component that has most (across, down).
+    /// The largest sampling factors of a component (horizontal, vertical).
     pub fn max_sampling(&self) -> (usize, usize) {
         self.components.iter().fold((1, 1), |most, component| {
             (most.0.max(component.horizontal_sampling), most.1.max(component.vertical_sampling))
@@ -116,10 +115,10 @@ impl Header {
         self.ac[component.ac].as_ref().ok_or(JpegError::Damaged("a Huffman table is missing"))
     }
 
-    /// The quantisers of a component, in the order of the file.
+    /// The quantization table of a component, in zigzag order.
     pub fn quantization_table(&self, component: &Component) -> Result<[u16; 64], JpegError> {
         self.quantization_tables[component.quantization_table]
-            .ok_or(JpegError::Damaged("a quantiser is missing"))
+            .ok_or(JpegError::Damaged("a quantization table is missing"))
     }
 
     fn read_frame(&mut self, marker: u8, body: &[u8]) -> Result<(), JpegError> {
@@ -138,7 +137,7 @@ impl Header {
                 ac: 0,
             });
         }
-        // A single component is not interleaved: its unit is one block whatever it says.
+        // A single component is not interleaved: its MCU is one block whatever the header says.
         if let [only] = self.components.as_mut_slice() {
             (only.horizontal_sampling, only.vertical_sampling) = (1, 1);
         }
@@ -203,7 +202,7 @@ impl Header {
         Ok(())
     }
 
-    /// Nothing but the orientation; a segment holds at most 64 KiB.
+    /// Reads the orientation only.
     fn read_exif(&mut self, body: &[u8]) {
         if let Some(exif) = body.strip_prefix(b"Exif\0\0")
             && let Some(orientation) = Orientation::from_exif_chunk(exif)
@@ -213,13 +212,13 @@ impl Header {
     }
 }
 
-/// The segment at `at`: its marker, its body, and where the next one starts.
+/// The segment at `at`: its marker, its body, and the position of the next one.
 pub fn segment(bytes: &[u8], at: usize) -> Result<(u8, &[u8], usize), JpegError> {
     let rest = bytes.get(at..).unwrap_or_default();
     if rest.first().is_some_and(|&byte| byte != 0xFF) {
-        return Err(JpegError::Damaged("no marker where one is due"));
+        return Err(JpegError::Damaged("a marker is missing"));
     }
-    // Any number of FF may stand before a marker.
+    // Any number of FF bytes may precede a marker.
     let skipped = rest.iter().position(|&byte| byte != 0xFF).ok_or(JpegError::Truncated)?;
     let marker = rest[skipped];
     let body_at = at + skipped + 1;

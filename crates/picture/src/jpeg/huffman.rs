@@ -1,23 +1,22 @@
-//! Huffman tables, unrolled so that one look-up usually yields a whole coefficient, or all the
-//! coefficients up to the end of a block when they are not wanted.
+//! Huffman tables with wide lookups: one lookup usually yields a whole coefficient, or skips all
+//! coefficients up to the end of a block.
 
 use super::{
     JpegError,
     bit_reader::{BitReader, extend},
 };
 
-/// Bits looked at at once.
+/// Bits of one lookup.
 const LOOKUP_BITS: u32 = 11;
 const LOOKUP_SIZE: usize = 1 << LOOKUP_BITS;
-/// The run of an end-of-block: past the last coefficient from wherever it is.
+/// The run of an end-of-block symbol: past the last coefficient from any position.
 pub const END_OF_BLOCK: usize = 64;
 
-/// One Huffman table.
 #[derive(Clone, Debug)]
 pub struct HuffmanTable {
-    /// By the next bits: symbol, and its code length from bit 8 on; 0 for longer codes.
+    /// For the next bits: the symbol, and its code length from bit 8 on; 0 for longer codes.
     codes: Box<[u16; LOOKUP_SIZE]>,
-    /// The largest code of each length, and what leads from a code to its symbol.
+    /// For each length: the largest code, and the offset from a code to the index of its symbol.
     last: [i32; 17],
     offset: [i32; 17],
     symbols: Vec<u8>,
@@ -52,7 +51,7 @@ impl HuffmanTable {
         Ok(table)
     }
 
-    /// Enters `count` codes of one length under every continuation.
+    /// Fills the lookup entries of `count` codes of one length.
     fn spread(&mut self, code: usize, index: usize, count: usize, length: u32) {
         let width = 1 << (LOOKUP_BITS - length);
         let symbols = self.symbols.iter().skip(index).take(count);
@@ -88,8 +87,7 @@ impl HuffmanTable {
         Err(JpegError::Damaged("bad Huffman code"))
     }
 
-    /// The symbol at the top of `next`, `LOOK` bits of which `LOOK - used` are known, with the
-    /// bits of its code.
+    /// The symbol after the first `used` bits of `next`, with its code length.
     fn lookup(&self, next: usize, used: u32) -> Option<(u8, u32)> {
         let entry = self.codes[(next << used) & (LOOKUP_SIZE - 1)];
         let length = u32::from(entry >> 8);
@@ -97,17 +95,15 @@ impl HuffmanTable {
     }
 }
 
-/// Reads coefficients with their values.
 #[derive(Clone, Debug)]
 pub struct CoefficientReader {
     table: HuffmanTable,
-    /// By the next bits: bits in all, run from bit 8 on, value from bit 16 on; 0 when they do not
-    /// all fit.
+    /// For the next bits: total bits, run from bit 8 on, value from bit 16 on; 0 if they do not fit.
     coefficients: Box<[u32; LOOKUP_SIZE]>,
 }
 
 impl CoefficientReader {
-    /// For DC coefficients a symbol is a size, for AC coefficients a run and a size.
+    /// A symbol is a size for DC coefficients, a run and a size for AC coefficients.
     pub fn new(table: &HuffmanTable, ac: bool) -> Self {
         let mut coefficients = Box::new([0; LOOKUP_SIZE]);
         for (next, entry) in coefficients.iter_mut().enumerate() {
@@ -130,7 +126,7 @@ impl CoefficientReader {
         Self { table: table.clone(), coefficients }
     }
 
-    /// Reads one coefficient: the zeros before it, and its value.
+    /// Reads the number of zeros before a coefficient, and its value.
     #[inline]
     pub fn next(&self, bits: &mut BitReader) -> Result<(usize, i32), JpegError> {
         bits.refill();
@@ -144,12 +140,12 @@ impl CoefficientReader {
     }
 }
 
-/// Passes over AC coefficients without their values.
+/// Skips AC coefficients.
 #[derive(Clone, Debug)]
 pub struct CoefficientSkipper {
     table: HuffmanTable,
-    /// By the next bits: bits in all, whether the block ends (bit 5), coefficients passed from
-    /// bit 8 on; 0 when not even one code is known.
+    /// For the next bits: total bits, whether the block ends (bit 5), skipped coefficients from bit 8
+    /// on; 0 for a code that is too long.
     chains: Box<[u16; LOOKUP_SIZE]>,
 }
 
@@ -162,7 +158,7 @@ impl CoefficientSkipper {
         Self { table: table.clone(), chains }
     }
 
-    /// Passes over the rest of a block whose next coefficient is `at` (1 to 64).
+    /// Skips the rest of a block from coefficient `at` (1 to 64).
     #[inline]
     pub fn skip_block(&self, bits: &mut BitReader, mut at: usize) -> Result<(), JpegError> {
         while at < 64 {
@@ -170,7 +166,7 @@ impl CoefficientSkipper {
             let entry = self.chains[bits.peek(LOOKUP_BITS)];
             let ends = usize::from(entry >> 5 & 1);
             let reach = at + usize::from(entry >> 8);
-            // A chain that goes past the block has read bits of the next one.
+            // An entry that reaches past the block includes bits of the next one.
             if entry != 0 && reach + ends <= 64 {
                 bits.consume(u32::from(entry & 31));
                 if ends == 1 {
@@ -191,7 +187,7 @@ impl CoefficientSkipper {
     }
 }
 
-/// As many whole symbols as `next` shows; the value of the last may reach beyond.
+/// The lookup entry for all whole symbols in `next`; the value of the last may extend beyond.
 fn skip_entry(table: &HuffmanTable, next: usize) -> u16 {
     let (mut used, mut passed) = (0, 0);
     while let Some((symbol, length)) = table.lookup(next, used) {
@@ -211,8 +207,8 @@ fn skip_entry(table: &HuffmanTable, next: usize) -> u16 {
     passed << 8 | used as u16
 }
 
-/// Zeros before the coefficient of an AC symbol. A size of 0 means the end of the block, except
-/// after 15 zeros.
+/// The zeros before the coefficient of an AC symbol. A size of 0 ends the block, except after a run
+/// of 15.
 #[inline]
 fn zero_run(symbol: u8) -> usize {
     match symbol {

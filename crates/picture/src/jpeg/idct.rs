@@ -1,8 +1,7 @@
-//! The inverse cosine transform at reduced size: the low frequencies of an 8x8 block taken as a
-//! block of 4x4 or 2x2, or its mean alone. The result is the block seen from 2, 4 or 8 times as
-//! far.
+//! The inverse cosine transform at reduced size: takes the low frequencies of an 8x8 block as a block
+//! of 4x4, 2x2 or 1x1.
 
-/// Coefficients kept of a block, dequantised, as rows of four.
+/// The dequantized low frequencies of a block, as rows of four.
 pub type LowFrequencies = [[f32; 4]; 4];
 
 /// The mean of a block from its DC coefficient.
@@ -11,7 +10,6 @@ pub fn idct_1x1(dc: i32) -> u8 {
     clamp(((dc + 4) >> 3) + 128)
 }
 
-/// 2x2 samples.
 #[inline]
 pub fn idct_2x2(low: &LowFrequencies) -> [[u8; 2]; 2] {
     let [[a, b, ..], [c, d, ..], ..] = *low;
@@ -21,7 +19,6 @@ pub fn idct_2x2(low: &LowFrequencies) -> [[u8; 2]; 2] {
     ]
 }
 
-/// 4x4 samples.
 #[inline]
 pub fn idct_4x4(low: &LowFrequencies) -> [[u8; 4]; 4] {
     let rows = transpose(transform_columns(*low));
@@ -57,7 +54,7 @@ fn transpose(low: LowFrequencies) -> LowFrequencies {
     out
 }
 
-/// A level around zero to a sample; the cast saturates.
+/// Converts a level around zero to a sample; the cast saturates.
 #[inline]
 fn sample(level: f32) -> u8 {
     (level + 128.5) as u8

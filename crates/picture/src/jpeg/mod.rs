@@ -1,10 +1,9 @@
-//! A JPEG decoder that goes straight to a half, a quarter or an eighth of the size.
+//! A JPEG decoder that decodes directly to a half, a quarter or an eighth of the size.
 //!
-//! A thumbnail of a 12 megapixel photograph needs a few hundred of its pixels. Most of what a
-//! full decode does is thrown away then; here the entropy-coded data are read once, coefficients
-//! that cannot be seen at the reduced size are passed over, and the cosine transform is done at
-//! that size. Sequential 8-bit files with one scan are decoded (nearly all photographs); the
-//! others are left to the general decoder.
+//! A thumbnail of a 12-megapixel photograph has a few hundred pixels, so a full decode wastes most of
+//! its work. This decoder skips the coefficients that are invisible at the reduced size and applies
+//! the cosine transform at that size. It supports sequential 8-bit files with one scan (nearly all
+//! photographs); the `image` crate decodes the others.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -29,14 +28,11 @@ use image::{RgbImage, metadata::Orientation};
 use super::decode::DecodeError;
 use header::Header;
 
-/// What is wrong with a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JpegError {
-    /// The file ends before its picture does.
     Truncated,
-    /// Something the format does not allow.
     Damaged(&'static str),
-    /// More scans than any encoder writes: made to keep the decoder busy.
+    /// More scans than any encoder writes: an attack on the decoder.
     TooManyScans(usize),
 }
 
@@ -52,7 +48,7 @@ impl From<JpegError> for DecodeError {
     }
 }
 
-/// Samples made of each block of 8x8 pixels, in each direction.
+/// Samples per block of 8x8 pixels, in each direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JpegScale {
     Eighth = 1,
@@ -60,14 +56,12 @@ pub enum JpegScale {
     Half = 4,
 }
 
-/// A JPEG file whose header has been read.
 pub struct Jpeg<'a> {
     bytes: &'a [u8],
     header: Header,
 }
 
 impl<'a> Jpeg<'a> {
-    /// Reads the header.
     pub fn open(bytes: &'a [u8]) -> Result<Self, JpegError> {
         Ok(Self { bytes, header: Header::read(bytes)? })
     }
@@ -77,24 +71,23 @@ impl<'a> Jpeg<'a> {
         (self.header.width.into(), self.header.height.into())
     }
 
-    /// How the stored picture must be turned.
     pub fn orientation(&self) -> Orientation {
         self.header.orientation
     }
 
-    /// The smallest scale that leaves `enough` pixels on the shorter side, if there is one below
-    /// the full size.
-    pub fn scale(&self, enough: u32) -> Option<JpegScale> {
+    /// The smallest scale with at least `min_side` pixels on the shorter side; `None` if that is the
+    /// full size, or if the file is not supported.
+    pub fn scale(&self, min_side: u32) -> Option<JpegScale> {
         if !self.header.is_baseline {
             return None;
         }
         let shorter = u32::from(self.header.width.min(self.header.height));
         [JpegScale::Eighth, JpegScale::Quarter, JpegScale::Half]
             .into_iter()
-            .find(|&scale| (shorter * scale as u32).div_ceil(8) >= enough)
+            .find(|&scale| (shorter * scale as u32).div_ceil(8) >= min_side)
     }
 
-    /// Decodes at a reduced size: each side is the original's times the scale, rounded up.
+    /// Decodes at a reduced size: each side is that of the original times the scale, rounded up.
     pub fn decode(&self, scale: JpegScale) -> Result<RgbImage, JpegError> {
         let planes = match scale {
             JpegScale::Eighth => scan::decode::<1>(self.bytes, &self.header),
@@ -106,14 +99,14 @@ impl<'a> Jpeg<'a> {
         Ok(color::to_rgb(&planes, self.header.color_space(), reduced(width), reduced(height)))
     }
 
-    /// Makes sure, before a general decoder that would be lenient sees the file, that it is whole
-    /// and not made to waste time.
+    /// Verifies that the file is complete and has a reasonable number of scans, which the lenient
+    /// general decoder does not.
     pub fn check_complete(&self) -> Result<(), JpegError> {
         let is_closed = completeness::has_end_marker(self.bytes, self.header.scan_start)?;
         if is_closed {
             Ok(())
         } else if self.header.is_baseline {
-            // Some cameras leave out the end marker; then only the pixels can tell.
+            // Some cameras omit the end marker; then only decoding shows whether pixels are missing.
             scan::decode::<1>(self.bytes, &self.header).map(|_| ())
         } else {
             Err(JpegError::Truncated)

@@ -1,4 +1,4 @@
-//! The entropy-coded data of a sequential JPEG to planes of reduced size.
+//! Decodes the entropy-coded data of a sequential JPEG to planes of reduced size.
 
 use super::{
     JpegError,
@@ -8,7 +8,7 @@ use super::{
     idct::{self, LowFrequencies},
 };
 
-/// Row and column of each coefficient in the order of the file, as far as 4x4 samples need them.
+/// Row and column of the coefficients in zigzag order, as far as 4x4 samples need them.
 const ZIGZAG: [(u8, u8); 25] = [
     (0, 0),
     (0, 1),
@@ -46,16 +46,16 @@ pub struct ComponentPlane {
 }
 
 impl ComponentPlane {
-    /// The samples of a row of the picture, repeated into `room` where there are too few.
-    pub fn row<'a>(&'a self, y: usize, room: &'a mut [u8]) -> &'a [u8] {
+    /// The samples of a row of the picture; upsampled into `buffer` if necessary.
+    pub fn row<'a>(&'a self, y: usize, buffer: &'a mut [u8]) -> &'a [u8] {
         let row = &self.samples[y / self.pixels_per_sample.1 * self.stride..][..self.stride];
         if self.pixels_per_sample.0 == 1 {
             return row;
         }
-        for (places, &sample) in room.chunks_mut(self.pixels_per_sample.0).zip(row) {
+        for (places, &sample) in buffer.chunks_mut(self.pixels_per_sample.0).zip(row) {
             places.fill(sample);
         }
-        room
+        buffer
     }
 }
 
@@ -71,7 +71,7 @@ pub fn decode<const SIDE: usize>(
         .map(|component| ComponentDecoder::<SIDE>::new(component, header))
         .collect::<Result<Vec<_>, _>>()?;
     let decoded = decode_mcus(&mut bits, header, &mut channels);
-    // What is read past the end looks like damage, but is not.
+    // Data read past the end looks damaged, but the file is truncated.
     if bits.is_overrun() {
         return Err(JpegError::Truncated);
     }
@@ -79,7 +79,7 @@ pub fn decode<const SIDE: usize>(
     Ok(channels.into_iter().map(|channel| channel.plane).collect())
 }
 
-/// Decodes all units (the smallest rectangles that hold whole blocks of every component).
+/// Decodes all MCUs, the smallest rectangles with whole blocks of every component.
 fn decode_mcus<const SIDE: usize>(
     bits: &mut BitReader,
     header: &Header,
@@ -120,10 +120,10 @@ fn restart<const SIDE: usize>(
     Ok(())
 }
 
-/// One component while it is decoded.
+/// The decoding state of one component.
 struct ComponentDecoder<const SIDE: usize> {
     plane: ComponentPlane,
-    /// Blocks of one unit (across, down).
+    /// Blocks of one MCU (horizontal, vertical).
     blocks: (usize, usize),
     dc: CoefficientReader,
     ac: CoefficientReader,
@@ -133,7 +133,7 @@ struct ComponentDecoder<const SIDE: usize> {
 }
 
 impl<const SIDE: usize> ComponentDecoder<SIDE> {
-    /// The last coefficient wanted, counted as in the file.
+    /// The last coefficient to read, in zigzag order.
     const LAST: usize = match SIDE {
         1 => 0,
         2 => 4,
@@ -177,7 +177,7 @@ impl<const SIDE: usize> ComponentDecoder<SIDE> {
     #[inline]
     fn decode_block(&mut self, bits: &mut BitReader, x: usize, y: usize) -> Result<(), JpegError> {
         let (_, difference) = self.dc.next(bits)?;
-        // Wraps only on nonsense.
+        // Wraps only for invalid data.
         self.last_dc = i32::from((self.last_dc + difference) as i16);
         let dc = self.last_dc * i32::from(self.quantization_table[0]);
         let at = y * SIDE * self.plane.stride + x * SIDE;
@@ -196,7 +196,7 @@ impl<const SIDE: usize> ComponentDecoder<SIDE> {
         Ok(())
     }
 
-    /// Reads the AC coefficients that count into `low`, and passes over the rest.
+    /// Reads the low AC coefficients into `low`, and skips the others.
     #[inline]
     fn read_low_frequencies(
         &self,

@@ -82,14 +82,14 @@ fn every_sampling_and_odd_size_looks_like_the_full_decode() {
 }
 
 #[test]
-fn restarts_and_grey() {
+fn restarts_and_gray() {
     let picture = test_picture(150, 100);
     let restarts = encode(&picture, |encoder| encoder.set_restart_interval(3));
     assert_close_to_full_decode(&restarts, "restarts");
-    let mut grey = Vec::new();
+    let mut gray = Vec::new();
     let samples: Vec<u8> = picture.pixels().map(|pixel| pixel[0]).collect();
-    Encoder::new(&mut grey, 90).encode(&samples, 150, 100, ColorType::Luma).expect("encoded");
-    assert_close_to_full_decode(&grey, "grey");
+    Encoder::new(&mut gray, 90).encode(&samples, 150, 100, ColorType::Luma).expect("encoded");
+    assert_close_to_full_decode(&gray, "gray");
 }
 
 #[test]
