@@ -26,40 +26,40 @@ pub struct Activity {
 impl App {
     /// Announces the jobs that have just ended and the overall progress, if it changed.
     pub(in crate::app) fn send_job_alerts(&mut self, ended: &[SafeText]) {
-        let looked_at = self.window_focused && self.focus == Pane::Jobs;
-        let wants = |way| self.setup.notify.contains(&way);
-        if !looked_at && wants(NotificationMethod::Bell) && !ended.is_empty() {
+        let jobs_on_screen = self.window_focused && self.focus == Pane::Jobs;
+        let enabled = |method| self.setup.notify.contains(&method);
+        if !jobs_on_screen && enabled(NotificationMethod::Bell) && !ended.is_empty() {
             self.effects.push(Effect::Alert(JobAlert::Bell));
         }
-        if !looked_at && wants(NotificationMethod::Desktop) {
+        if !jobs_on_screen && enabled(NotificationMethod::Desktop) {
             self.effects
-                .extend(ended.iter().cloned().map(|words| Effect::Alert(JobAlert::Desktop(words))));
+                .extend(ended.iter().cloned().map(|text| Effect::Alert(JobAlert::Desktop(text))));
         }
         let activity = overall_activity(self.jobs.iter());
-        if wants(NotificationMethod::Progress) && activity != self.jobs.reported_activity {
+        if enabled(NotificationMethod::Progress) && activity != self.jobs.reported_activity {
             self.jobs.reported_activity = activity;
             self.effects.push(Effect::Alert(JobAlert::Activity(activity)));
         }
     }
 
     /// Shows the success of a job inside the program.
-    pub(in crate::app) fn toast(&mut self, words: impl AsRef<str>) {
+    pub(in crate::app) fn toast(&mut self, text: impl AsRef<str>) {
         if self.setup.notify.contains(&NotificationMethod::Toast) {
-            self.notify(Level::Success, words);
+            self.notify(Level::Success, text);
         }
     }
 }
 
 fn overall_activity<'a>(jobs: impl Iterator<Item = &'a Job>) -> Activity {
     let active: Vec<&Job> = jobs.filter(|job| job.is_active()).collect();
-    let parts: Vec<f64> = active.iter().filter_map(|job| job.fraction_done()).collect();
+    let fractions: Vec<f64> = active.iter().filter_map(|job| job.fraction_done()).collect();
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         clippy::cast_precision_loss,
         reason = "a percentage of parts from 0.0 to 1.0"
     )]
-    let percent =
-        (!parts.is_empty()).then(|| (parts.iter().sum::<f64>() / parts.len() as f64 * 100.0) as u8);
+    let percent = (!fractions.is_empty())
+        .then(|| (fractions.iter().sum::<f64>() / fractions.len() as f64 * 100.0) as u8);
     Activity { active_jobs: active.len(), percent }
 }

@@ -45,7 +45,6 @@ pub const WIDE_COLUMNS: u16 = 160;
 pub const MIN_PICTURE_SCREEN: (u16, u16) = (60, 16);
 
 impl Areas {
-    #[must_use]
     pub fn new(app: &App) -> Self {
         let screen = Rect::new(0, 0, app.size.0, app.size.1);
         let [header, rest] =
@@ -111,8 +110,8 @@ impl Areas {
         // Each step is a quarter of the usual width; the results keep two columns of tiles.
         let step =
             |usual: u16| usual.saturating_add_signed(app.side_width * (usual / 4).cast_signed());
-        let most = body.width.saturating_sub(40) / 2;
-        let (left, right) = (step(left).clamp(20, most), step(right).clamp(20, most));
+        let max = body.width.saturating_sub(40) / 2;
+        let (left, right) = (step(left).clamp(20, max), step(right).clamp(20, max));
         let [left, middle, right] = Layout::horizontal([
             Constraint::Length(left),
             Constraint::Min(0),
@@ -141,9 +140,9 @@ impl Areas {
         }
     }
 
-    #[must_use]
     pub fn pane_at(&self, column: u16, row: u16) -> Option<Pane> {
-        let hit = |area: Option<Rect>| area.is_some_and(|area| area.contains((column, row).into()));
+        let contains =
+            |area: Option<Rect>| area.is_some_and(|area| area.contains((column, row).into()));
         [
             (self.datasets, Pane::Datasets),
             (self.results, Pane::Results),
@@ -153,7 +152,7 @@ impl Areas {
             (self.basket, Pane::Basket),
         ]
         .into_iter()
-        .find(|&(area, _)| hit(area))
+        .find(|&(area, _)| contains(area))
         .map(|(_, pane)| pane)
     }
 }
@@ -165,7 +164,6 @@ impl App {
 }
 
 /// The inside of a framed pane.
-#[must_use]
 pub fn inner_area(area: Rect) -> Rect {
     area.inner(ratatui::layout::Margin::new(1, 1))
 }
@@ -185,7 +183,6 @@ pub struct Grid {
 
 impl Grid {
     /// The grid inside the results pane; a list of single lines where pictures do not fit.
-    #[must_use]
     pub fn new(app: &App, results: Rect) -> Self {
         let inner = inner_area(results);
         // The first line inside the frame explains the scores.
@@ -223,14 +220,12 @@ impl Grid {
     }
 
     /// Whether it is a list without pictures.
-    #[must_use]
     pub fn is_list(&self) -> bool {
         self.picture_size.0 == 0
     }
 
     /// The area of a tile (0 is the top left one), without its margin; `None` when it is not on
     /// screen.
-    #[must_use]
     pub fn tile_area(&self, place: usize) -> Option<Rect> {
         if place >= self.columns * self.rows {
             return None;
@@ -252,12 +247,10 @@ impl Grid {
         (tile.bottom() < self.area.bottom()).then_some(tile)
     }
 
-    #[must_use]
     pub fn picture_area(&self, tile: Rect) -> Rect {
         Rect { height: self.picture_size.1, ..tile }
     }
 
-    #[must_use]
     pub fn canvas(&self, app: &App) -> Canvas {
         Canvas {
             columns: self.picture_size.0.max(1),
@@ -267,7 +260,6 @@ impl Grid {
         }
     }
 
-    #[must_use]
     pub fn index_at(&self, column: u16, row: u16) -> Option<usize> {
         (0..self.columns * self.rows).find(|&place| {
             self.tile_area(place).is_some_and(|tile| tile.contains((column, row).into()))
@@ -290,7 +282,6 @@ fn picture_rows(columns: u16, cell: (u16, u16)) -> u16 {
 }
 
 /// The picture's area in the detail pane: at most a square, above the lines of text.
-#[must_use]
 pub fn detail_picture_area(detail: Rect, cell: (u16, u16)) -> Rect {
     let inner = inner_area(detail);
     let lines = if inner.height > 24 { 10 } else { 6 };

@@ -38,7 +38,7 @@ impl App {
     /// Copies, or requests what is to be copied.
     pub(in crate::app) fn copy_to_clipboard(&mut self, action: Action) {
         match clipboard_content(self, action) {
-            Some(Ok(ClipboardContent::Text(what, text))) => self.copy_text(what, text),
+            Some(Ok(ClipboardContent::Text(name, text))) => self.copy_text(name, text),
             Some(Ok(ClipboardContent::Link(link))) => {
                 self.effects.push(Effect::Copy(link.expose().to_owned()));
                 let text = format!(
@@ -54,9 +54,9 @@ impl App {
         }
     }
 
-    pub(in crate::app) fn copy_text(&mut self, what: &str, text: String) {
-        let shown = SafeText::new(&text, MAX_SHOWN_CHARS);
-        self.notify(Level::Success, format!("copied the {what}: {shown}"));
+    pub(in crate::app) fn copy_text(&mut self, name: &str, text: String) {
+        let excerpt = SafeText::new(&text, MAX_SHOWN_CHARS);
+        self.notify(Level::Success, format!("copied the {name}: {excerpt}"));
         self.effects.push(Effect::Copy(text));
     }
 }
@@ -190,9 +190,9 @@ fn profiler_command(app: &App) -> Result<String, &'static str> {
     if !app.setup.on_premises {
         return Err("run_profiler.sh is only available for on-premises deployments");
     }
-    let what = match dataset.status {
+    let operation = match dataset.status {
         Status::PartialIndex => ProfilerCommand::Reindex,
         _ => ProfilerCommand::AddMedia("/path/at/the/service", true),
     };
-    Ok(profiler_command_line(dataset.id, what))
+    Ok(profiler_command_line(dataset.id, operation))
 }

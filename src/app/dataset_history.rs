@@ -34,29 +34,31 @@ impl ObservedDatasets {
     const MAX_CHANGES: usize = 50;
 
     pub fn observe(&mut self, now: Uptime, dataset: &Dataset) {
-        let past = self.0.entry(dataset.id).or_default();
-        past.images = dataset.n_images.map(|count| (count, now)).or(past.images);
-        past.videos = dataset.n_videos.map(|count| (count, now)).or(past.videos);
+        let history = self.0.entry(dataset.id).or_default();
+        history.images = dataset.n_images.map(|count| (count, now)).or(history.images);
+        history.videos = dataset.n_videos.map(|count| (count, now)).or(history.videos);
         if dataset.status != Status::Error {
-            past.last_good_status = Some((dataset.status.clone(), now));
+            history.last_good_status = Some((dataset.status.clone(), now));
         }
-        let before = past.status.replace(dataset.status.clone());
+        let before = history.status.replace(dataset.status.clone());
         if let Some(from) = before.filter(|from| *from != dataset.status) {
-            past.changes.push(StatusTransition { seen_at: now, from, to: dataset.status.clone() });
-            if past.changes.len() > Self::MAX_CHANGES {
-                past.changes.remove(0);
+            history.changes.push(StatusTransition {
+                seen_at: now,
+                from,
+                to: dataset.status.clone(),
+            });
+            if history.changes.len() > Self::MAX_CHANGES {
+                history.changes.remove(0);
             }
         }
     }
 
-    #[must_use]
     pub fn get(&self, dataset: DatasetId) -> Option<&DatasetHistory> {
         self.0.get(&dataset)
     }
 }
 
 /// An age in a word or two.
-#[must_use]
 pub fn format_age(age: Duration) -> String {
     match age.as_secs() {
         0 => "now".to_owned(),

@@ -2,7 +2,6 @@
 //! between; whole words and prefixes rank before scattered letters.
 
 /// How far `typed` is from `text`: 0 is best, `None` is no match. Ignores case.
-#[must_use]
 pub fn distance(typed: &str, text: &str) -> Option<usize> {
     let text: Vec<char> = text.to_lowercase().chars().collect();
     typed.to_lowercase().split_whitespace().try_fold(0, |sum, word| {

@@ -17,10 +17,9 @@ pub struct JumpTarget {
 
 impl App {
     /// The panes on screen, or the tabs where only one pane is on screen.
-    #[must_use]
     pub fn jump_targets(&self) -> Vec<JumpTarget> {
         let areas = self.areas();
-        let places: Vec<(Pane, (u16, u16))> = match areas.tabs {
+        let panes: Vec<(Pane, (u16, u16))> = match areas.tabs {
             Some(tabs) => {
                 let ends = Pane::NUMBERED.iter().scan(tabs.x, |x, pane| {
                     let start = *x;
@@ -41,7 +40,7 @@ impl App {
             .filter_map(|(pane, area)| area.map(|area| (pane, (area.x, area.y))))
             .collect(),
         };
-        let lettered = JUMP_LETTERS.into_iter().zip(places);
+        let lettered = JUMP_LETTERS.into_iter().zip(panes);
         lettered.map(|(letter, (pane, at))| JumpTarget { letter, pane, position: at }).collect()
     }
 

@@ -26,7 +26,6 @@ impl RequestLog {
     }
 
     /// The newest request if it is waiting to be retried, with the time of the retry.
-    #[must_use]
     pub fn pending_retry(&self, now: Uptime) -> Option<(&RequestRecord, Uptime)> {
         let waits = |(ended, exchange): &(Uptime, RequestRecord)| Some(*ended + exchange.retry_in?);
         let (newest, exchange) = self.exchanges.back().map(|entry| (waits(entry), &entry.1))?;

@@ -44,11 +44,11 @@ impl App {
             }
             MouseKind::Click => {
                 self.select_at(mouse);
-                let twice = self.last_click.is_some_and(|(then, at)| {
-                    at == mouse && self.now.saturating_sub(then) <= DOUBLE_CLICK
+                let double = self.last_click.is_some_and(|(before, at)| {
+                    at == mouse && self.now.saturating_sub(before) <= DOUBLE_CLICK
                 });
-                self.last_click = (!twice).then_some((self.now, mouse));
-                if twice {
+                self.last_click = (!double).then_some((self.now, mouse));
+                if double {
                     self.open_selected();
                 }
             }
@@ -61,20 +61,21 @@ impl App {
         match (self.focus, areas.datasets, areas.jobs) {
             (Pane::Datasets, Some(area), _) => {
                 let top = crate::app::pane::datasets_scroll_top(self, area);
-                let there = self.visible_datasets().get(top + row(area)).map(|dataset| dataset.id);
-                self.datasets.cursor = there.or(self.datasets.cursor);
+                let dataset =
+                    self.visible_datasets().get(top + row(area)).map(|dataset| dataset.id);
+                self.datasets.cursor = dataset.or(self.datasets.cursor);
             }
             (Pane::Jobs, _, Some(area)) => {
                 let top = crate::app::pane::jobs_scroll_top(self, area);
                 self.jobs.select_row(top + row(area));
             }
             (Pane::Results, ..) => {
-                let place = self.grid().and_then(|grid| {
-                    let place = grid.index_at(mouse.column, mouse.row)?;
-                    Some(place + self.tile_cursor().1 * grid.columns)
+                let index = self.grid().and_then(|grid| {
+                    let index = grid.index_at(mouse.column, mouse.row)?;
+                    Some(index + self.tile_cursor().1 * grid.columns)
                 });
-                if let Some(place) = place.filter(|&place| place < self.tiles().len()) {
-                    self.select_tile(place);
+                if let Some(index) = index.filter(|&index| index < self.tiles().len()) {
+                    self.select_tile(index);
                 }
             }
             _ => {}

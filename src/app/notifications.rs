@@ -70,7 +70,6 @@ impl Notifications {
     }
 
     /// The one on screen, the newest.
-    #[must_use]
     pub fn current(&self) -> Option<&Notification> {
         self.pending.back()
     }
@@ -80,12 +79,10 @@ impl Notifications {
         self.history.iter().rev()
     }
 
-    #[must_use]
     pub fn count(&self) -> usize {
         self.pending.len()
     }
 
-    #[must_use]
     pub fn next_expiry(&self) -> Option<Uptime> {
         self.pending.iter().filter_map(|notice| notice.expires_at).min()
     }

@@ -22,15 +22,14 @@ const SHOW_WAIT_AFTER: Duration = Duration::from_secs(2);
 
 impl App {
     /// The outage of the service, if there is one. What was loaded stays on screen.
-    #[must_use]
     pub fn outage(&self) -> Option<Outage> {
         let datasets = &self.store.datasets;
         if !datasets.failure().is_some_and(Failure::is_connection_failure) {
             return None;
         }
         let since = datasets.value().map(|_| self.now.saturating_sub(datasets.updated_at()));
-        let asking = self.tickets.is_open(&Lane::Datasets);
-        let due = self.datasets_read().filter(|_| !asking).map(|want| want.due);
+        let loading = self.tickets.is_open(&Lane::Datasets);
+        let due = self.datasets_read().filter(|_| !loading).map(|read| read.due);
         Some(Outage { down_for: since, retry_in: due.map(|due| due.saturating_sub(self.now)) })
     }
 
@@ -42,7 +41,6 @@ impl App {
     }
 
     /// How long the user has waited, once that is worth showing.
-    #[must_use]
     pub fn wait_time(&self) -> Option<Duration> {
         let waited = self.now.saturating_sub(self.waiting_since()?);
         (waited >= SHOW_WAIT_AFTER).then_some(waited)

@@ -27,14 +27,14 @@ impl App {
         self.select_loaded_pages();
         self.cancel_stale(&pictures);
         let mut wake = self.notifications.next_expiry();
-        for want in self.scheduled_reads() {
-            if self.tickets.is_open(&want.lane) {
+        for read in self.scheduled_reads() {
+            if self.tickets.is_open(&read.lane) {
                 continue;
             }
-            if want.due <= self.now {
-                self.send(want.lane, want.request);
+            if read.due <= self.now {
+                self.send(read.lane, read.request);
             } else {
-                wake = Some(wake.map_or(want.due, |earlier| earlier.min(want.due)));
+                wake = Some(wake.map_or(read.due, |earlier| earlier.min(read.due)));
             }
         }
         for picture in pictures {
@@ -48,30 +48,30 @@ impl App {
     }
 
     fn scheduled_reads(&self) -> Vec<ScheduledRead> {
-        let mut wants: Vec<ScheduledRead> = self.datasets_read().into_iter().collect();
-        wants.extend(self.enrichment_read());
-        wants.extend(self.page_read());
-        wants.extend(self.basket_reads());
-        wants.extend(self.jobs_read());
-        wants.extend(self.export_reads());
-        wants.extend(self.folder_read());
-        wants.extend(self.views_read());
-        wants
+        let mut reads: Vec<ScheduledRead> = self.datasets_read().into_iter().collect();
+        reads.extend(self.enrichment_read());
+        reads.extend(self.page_read());
+        reads.extend(self.basket_reads());
+        reads.extend(self.jobs_read());
+        reads.extend(self.export_reads());
+        reads.extend(self.folder_read());
+        reads.extend(self.views_read());
+        reads
     }
 
     /// The list of datasets, polled while automatic refresh is on.
     pub(in crate::app) fn datasets_read(&self) -> Option<ScheduledRead> {
-        let moving = self.store.dataset_list().iter().any(|dataset| dataset.status.is_busy());
+        let busy = self.store.dataset_list().iter().any(|dataset| dataset.status.is_busy());
         let followed = self
             .jobs
             .any_state(|state| matches!(state, JobState::DatasetRunning | JobState::Queued(_)));
-        let watch =
-            if moving || followed { PollTarget::BusyDatasets } else { PollTarget::IdleDatasets };
+        let target =
+            if busy || followed { PollTarget::BusyDatasets } else { PollTarget::IdleDatasets };
         let datasets = &self.store.datasets;
         // Without automatic refresh, an outage is still polled for its end.
-        let asks = self.auto_refresh || followed || datasets.failures() > 0;
-        let due = datasets.due(asks.then(|| {
-            self.poll_interval(self.setup.cadence.interval(watch, datasets.failures()))
+        let polls = self.auto_refresh || followed || datasets.failures() > 0;
+        let due = datasets.due(polls.then(|| {
+            self.poll_interval(self.setup.cadence.interval(target, datasets.failures()))
         }))?;
         Some(ScheduledRead { lane: Lane::Datasets, request: Request::Datasets, due })
     }
@@ -111,12 +111,12 @@ impl App {
 
     /// The basket of the open dataset, and the next page to select.
     fn basket_reads(&self) -> impl Iterator<Item = ScheduledRead> {
-        let book = self.basket_to_load();
-        let recall = book.map(|book| (Lane::LoadState(book), Request::Recall(book)));
+        let key = self.basket_to_load();
+        let load = key.map(|key| (Lane::LoadState(key), Request::Recall(key)));
         let page = self.next_page_to_select();
         let page = page.map(|next| (Lane::Page(next.clone()), Request::Explore(next.clone())));
-        let wants = recall.into_iter().chain(page);
-        wants.map(|(lane, request)| ScheduledRead { lane, request, due: Uptime::ZERO })
+        let reads = load.into_iter().chain(page);
+        reads.map(|(lane, request)| ScheduledRead { lane, request, due: Uptime::ZERO })
     }
 
     /// The folder in which a path is being typed, once per visit.

@@ -51,7 +51,6 @@ impl<T> Remote<T> {
         self.tried_at = None;
     }
 
-    #[must_use]
     pub fn value(&self) -> Option<&T> {
         self.value.as_ref()
     }
@@ -60,24 +59,20 @@ impl<T> Remote<T> {
         self.value.as_mut()
     }
 
-    #[must_use]
     pub fn failure(&self) -> Option<&Failure> {
         self.failure.as_ref()
     }
 
-    #[must_use]
     pub fn failures(&self) -> u32 {
         self.failures
     }
 
-    #[must_use]
     pub fn updated_at(&self) -> Uptime {
         self.updated_at
     }
 
     /// When it is due: at once if it was never tried or was invalidated, otherwise `interval` after
     /// the last attempt. Without an interval, it is not loaded again.
-    #[must_use]
     pub fn due(&self, interval: Option<Duration>) -> Option<Uptime> {
         match self.tried_at {
             None => Some(Uptime::ZERO),

@@ -32,12 +32,12 @@ impl App {
                 self.select_all_page_failed(&search, &failure);
                 self.page_failed(search, failure);
             }
-            (Lane::Picture(sight, canvas), Ok(Payload::Picture(picture))) => {
-                self.store.pictures.insert(sight, canvas, Ok(picture));
+            (Lane::Picture(view, canvas), Ok(Payload::Picture(picture))) => {
+                self.store.pictures.insert(view, canvas, Ok(picture));
             }
             // The tile of the picture shows why it cannot be drawn.
-            (Lane::Picture(sight, canvas), Err(failure)) => {
-                self.store.pictures.insert(sight, canvas, Err(failure.message));
+            (Lane::Picture(view, canvas), Err(failure)) => {
+                self.store.pictures.insert(view, canvas, Err(failure.message));
             }
             (Lane::Folder(path), Ok(Payload::Folder(folder))) => {
                 self.store.folder_entry(path).succeed(self.now, folder);
@@ -63,8 +63,8 @@ impl App {
             (Lane::StartJob(id) | Lane::Upload(id), Err(failure)) => {
                 self.job_start_failed(id, &failure);
             }
-            (Lane::Preflight, Ok(Payload::Preflight(found))) => self.preflight_loaded(Ok(found)),
-            (Lane::Inspect, Ok(Payload::Inspection(found))) => self.inspection_loaded(Ok(*found)),
+            (Lane::Preflight, Ok(Payload::Preflight(loaded))) => self.preflight_loaded(Ok(loaded)),
+            (Lane::Inspect, Ok(Payload::Inspection(loaded))) => self.inspection_loaded(Ok(*loaded)),
             (Lane::Inspect, Err(failure)) => self.inspection_loaded(Err(failure)),
             (Lane::Preflight, Err(failure)) => self.preflight_loaded(Err(failure)),
             (Lane::Export(id), Ok(Payload::Export(task))) => {
@@ -157,19 +157,19 @@ impl App {
         self.store.unreadable_datasets = unreadable;
         for dataset in &list {
             let before = self.store.dataset(dataset.id);
-            let changed = before.is_some_and(|then| {
-                (&then.status, then.n_images) != (&dataset.status, dataset.n_images)
+            let changed = before.is_some_and(|before| {
+                (&before.status, before.n_images) != (&dataset.status, dataset.n_images)
             });
-            let regrouped = before.is_some_and(|then| dataset.is_reclustered_since(then));
-            let turned = before.is_some_and(|then| then.status != dataset.status);
+            let reclustered = before.is_some_and(|before| dataset.is_reclustered_since(before));
+            let status_changed = before.is_some_and(|before| before.status != dataset.status);
             self.store.observed.observe(self.now, dataset);
-            if turned {
+            if status_changed {
                 self.store.enrichments.remove(&dataset.id);
             }
             if changed {
                 self.store.pages.invalidate(dataset.id);
             }
-            if regrouped {
+            if reclustered {
                 self.flag_basket_stale(dataset.id);
             }
         }

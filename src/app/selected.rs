@@ -5,42 +5,35 @@ use tessera_model::{Cluster, Dataset, DatasetId, Granularity, Page, Preview, Sco
 
 impl App {
     /// The dataset whose results are open.
-    #[must_use]
     pub fn dataset(&self) -> Option<&Dataset> {
         self.store.dataset(self.view()?.search.dataset)
     }
 
-    #[must_use]
     pub fn view(&self) -> Option<&View> {
         self.results.view()
     }
 
     /// 0-based.
-    #[must_use]
     pub fn page_number(&self) -> u32 {
         self.view().map_or(0, |view| view.search.page)
     }
 
-    #[must_use]
     pub fn granularity(&self) -> Granularity {
         self.view().map(|view| view.search.granularity).unwrap_or_default()
     }
 
     /// How the scores on screen are interpreted.
-    #[must_use]
     pub fn score_scale(&self) -> ScoreScale {
         self.view().map_or(ScoreScale::Visual, |view| view.search.query.score_scale())
     }
 
     /// The open page as loaded from the service.
-    #[must_use]
     pub fn remote_page(&self) -> Option<&Remote<Page>> {
         let view = self.view().filter(|view| view.computed.is_none())?;
         self.store.pages.get(&view.search)
     }
 
     /// The open page: loaded from the service, or computed from loaded pages.
-    #[must_use]
     pub fn page(&self) -> Option<&Page> {
         match &self.view()?.computed {
             Some(computed) => Some(&computed.page),
@@ -48,38 +41,32 @@ impl App {
         }
     }
 
-    #[must_use]
     pub fn may_have_next_page(&self) -> bool {
         self.remote_page().and_then(Remote::value).is_some_and(Page::may_have_next)
     }
 
-    #[must_use]
     pub fn cluster(&self) -> Option<&Cluster> {
-        let shown = self.visible_clusters();
-        self.page()?.clusters.get(shown.get(self.view()?.cursor)?.index)
+        let visible = self.visible_clusters();
+        self.page()?.clusters.get(visible.get(self.view()?.cursor)?.index)
     }
 
     /// The preview in the detail pane.
-    #[must_use]
     pub fn preview(&self) -> Option<&Preview> {
         let previews = &self.cluster()?.previews;
         previews.get(self.view()?.preview_index.min(previews.len().saturating_sub(1)))
     }
 
-    #[must_use]
     pub fn selected_job(&self) -> Option<&Job> {
         self.jobs.selected()
     }
 
-    #[must_use]
     pub fn selected_dataset(&self) -> Option<&Dataset> {
-        let list = self.visible_datasets();
-        let selected = list.iter().find(|dataset| Some(dataset.id) == self.datasets.cursor);
-        selected.or(list.first()).copied()
+        let datasets = self.visible_datasets();
+        let selected = datasets.iter().find(|dataset| Some(dataset.id) == self.datasets.cursor);
+        selected.or(datasets.first()).copied()
     }
 
     /// The dataset that a change applies to: the selected one in its list, otherwise the open one.
-    #[must_use]
     pub fn target_dataset(&self) -> Option<&Dataset> {
         match self.focus {
             Pane::Datasets => self.selected_dataset(),

@@ -57,7 +57,6 @@ pub struct Setup {
 
 impl Setup {
     /// The defaults, without any settings.
-    #[must_use]
     pub fn new(deployment_name: SafeText, keymap: Keymap) -> Self {
         Self {
             deployment_name,

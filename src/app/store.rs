@@ -29,7 +29,6 @@ pub struct Store {
 }
 
 impl Store {
-    #[must_use]
     pub fn dataset_list(&self) -> &[Dataset] {
         self.datasets.value().map_or(&[], Vec::as_slice)
     }
@@ -41,12 +40,10 @@ impl Store {
         listed
     }
 
-    #[must_use]
     pub fn enrichment(&self, dataset: DatasetId) -> Option<&Enrichment> {
         self.enrichments.get(&dataset)?.value()
     }
 
-    #[must_use]
     pub fn dataset(&self, id: DatasetId) -> Option<&Dataset> {
         self.dataset_list().iter().find(|dataset| dataset.id == id)
     }
@@ -63,7 +60,6 @@ impl PageCache {
     /// A page of 100 clusters takes about half a megabyte.
     const CAPACITY: usize = 24;
 
-    #[must_use]
     pub fn get(&self, search: &Search) -> Option<&Remote<Page>> {
         self.recent.iter().find(|(known, _)| known == search).map(|(_, page)| page)
     }
@@ -81,7 +77,6 @@ impl PageCache {
     }
 
     /// The loaded pages of a search, ordered by number, whichever page it names.
-    #[must_use]
     pub fn pages_of(&self, search: &Search) -> Vec<(u32, &Page)> {
         let number = |page: u32| Search { page, ..search.clone() };
         let same = self.recent.iter().filter(|(known, _)| number(known.page) == *known);
@@ -115,36 +110,34 @@ impl PictureCache {
     const BUDGET: usize = 24 << 20;
 
     /// `None`: not loaded. `Some(Err)`: why it cannot be drawn.
-    #[must_use]
-    pub fn get(&self, sight: &PictureView, canvas: Canvas) -> Option<&PictureResult> {
-        self.entries.get(&(sight.clone(), canvas)).map(|(picture, _)| picture)
+    pub fn get(&self, view: &PictureView, canvas: Canvas) -> Option<&PictureResult> {
+        self.entries.get(&(view.clone(), canvas)).map(|(picture, _)| picture)
     }
 
     /// The most recently shown view that differs from `wanted` at most in its region; `wanted`
     /// itself, if it is cached.
-    #[must_use]
     pub fn most_recent_variant(
         &self,
         wanted: &PictureView,
         canvas: Canvas,
     ) -> Option<&PictureView> {
-        let like = self.entries.iter().filter(|((sight, at), (picture, _))| {
+        let variants = self.entries.iter().filter(|((view, at), (picture, _))| {
             *at == canvas
-                && (sight == wanted || (picture.is_ok() && sight.differs_only_in_region(wanted)))
+                && (view == wanted || (picture.is_ok() && view.differs_only_in_region(wanted)))
         });
-        let newest = like.max_by_key(|((sight, _), (_, seen))| (sight == wanted, *seen));
-        newest.map(|((sight, _), _)| sight)
+        let newest = variants.max_by_key(|((view, _), (_, shown_at))| (view == wanted, *shown_at));
+        newest.map(|((view, _), _)| view)
     }
 
     /// Adds a picture and drops the least recently shown ones over the budget.
-    pub fn insert(&mut self, sight: PictureView, canvas: Canvas, picture: PictureResult) {
+    pub fn insert(&mut self, view: PictureView, canvas: Canvas, picture: PictureResult) {
         self.tick += 1;
         self.bytes += size_in_bytes(&picture);
-        if let Some((old, _)) = self.entries.insert((sight, canvas), (picture, self.tick)) {
+        if let Some((old, _)) = self.entries.insert((view, canvas), (picture, self.tick)) {
             self.bytes -= size_in_bytes(&old);
         }
         while self.bytes > Self::BUDGET && self.entries.len() > 1 {
-            let oldest = self.entries.iter().min_by_key(|(_, (_, seen))| *seen);
+            let oldest = self.entries.iter().min_by_key(|(_, (_, shown_at))| *shown_at);
             let oldest = oldest.map(|(key, _)| key.clone());
             let Some((old, _)) = oldest.and_then(|key| self.entries.remove(&key)) else {
                 break;
@@ -154,17 +147,17 @@ impl PictureCache {
     }
 
     /// Marks a picture as shown now.
-    pub fn touch(&mut self, sight: PictureView, canvas: Canvas) {
+    pub fn touch(&mut self, view: PictureView, canvas: Canvas) {
         self.tick += 1;
-        if let Some((_, seen)) = self.entries.get_mut(&(sight, canvas)) {
-            *seen = self.tick;
+        if let Some((_, shown_at)) = self.entries.get_mut(&(view, canvas)) {
+            *shown_at = self.tick;
         }
     }
 
     /// Forgets that a picture could not be loaded, so that it is requested again.
     pub fn forget_failure_of(&mut self, media: MediaId) {
         let of = PictureSubject::Media(media);
-        self.entries.retain(|(sight, _), (picture, _)| sight.subject != of || picture.is_ok());
+        self.entries.retain(|(view, _), (picture, _)| view.subject != of || picture.is_ok());
     }
 
     /// Forgets all pictures that could not be loaded, so that they are requested again.
@@ -200,16 +193,16 @@ mod tests {
     fn pictures_stay_within_their_budget_and_the_seen_ones_stay() {
         let mut pictures = PictureCache::default();
         let payload: Arc<str> = "x".repeat(1 << 20).into();
-        let sight = |number| PictureView::from(MediaId(Uuid::from_u128(number)));
+        let view = |number| PictureView::from(MediaId(Uuid::from_u128(number)));
         for number in 0..100 {
             let encoded = Encoded::Kitty { payload: Arc::clone(&payload), size: (9, 9) };
             let thumbnail = Thumbnail { cells: (9, 9), original: (9, 9), encoded };
-            pictures.insert(sight(number), CANVAS, Ok(thumbnail));
-            pictures.touch(sight(0), CANVAS);
+            pictures.insert(view(number), CANVAS, Ok(thumbnail));
+            pictures.touch(view(0), CANVAS);
         }
         assert!(pictures.bytes <= PictureCache::BUDGET && pictures.entries.len() > 20);
-        assert!(pictures.get(&sight(0), CANVAS).is_some());
-        assert!(pictures.get(&sight(1), CANVAS).is_none());
+        assert!(pictures.get(&view(0), CANVAS).is_some());
+        assert!(pictures.get(&view(1), CANVAS).is_none());
     }
 
     #[test]

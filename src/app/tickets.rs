@@ -40,17 +40,14 @@ impl Tickets {
     }
 
     /// Whether a response with this ticket is still needed.
-    #[must_use]
     pub fn is_current(&self, ticket: &Ticket) -> bool {
         self.open.get(&ticket.lane).is_some_and(|(number, _)| *number == ticket.number)
     }
 
-    #[must_use]
     pub fn is_open(&self, lane: &Lane) -> bool {
         self.open.contains_key(lane)
     }
 
-    #[must_use]
     pub fn opened_at(&self, lane: &Lane) -> Option<Uptime> {
         self.open.get(lane).map(|(_, since)| *since)
     }
@@ -60,7 +57,6 @@ impl Tickets {
     }
 
     /// The number of open requests: shown on screen, and how tests know that nothing is pending.
-    #[must_use]
     pub fn outstanding(&self) -> usize {
         self.open.len()
     }

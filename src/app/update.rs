@@ -12,7 +12,6 @@ use crate::{
 use tessera_model::{Failure, Timestamp};
 
 impl App {
-    #[must_use]
     pub fn new(setup: Setup) -> Self {
         let mut notifications = Notifications::default();
         for warning in &setup.warnings {
@@ -115,29 +114,24 @@ impl App {
     }
 
     /// The time of day of the last event.
-    #[must_use]
     pub fn clock(&self) -> Timestamp {
         self.setup.started_at + self.now
     }
 
-    #[must_use]
     pub fn areas(&self) -> Areas {
         Areas::new(self)
     }
 
     /// The grid of the results, if they are on screen.
-    #[must_use]
     pub fn grid(&self) -> Option<Grid> {
         self.areas().results.map(|area| Grid::new(self, area))
     }
 
-    #[must_use]
     pub fn is_too_small(&self) -> bool {
         self.size.0 < areas::MIN_SCREEN.0 || self.size.1 < areas::MIN_SCREEN.1
     }
 
     /// The contexts of the key bindings, innermost first.
-    #[must_use]
     pub fn contexts(&self) -> [KeyContext; 2] {
         let inner = match self.focus {
             Pane::Datasets => KeyContext::Datasets,
@@ -151,7 +145,6 @@ impl App {
     }
 
     /// The keys of a sequence that is not complete.
-    #[must_use]
     pub fn pending_keys(&self) -> &[Chord] {
         &self.pending_keys
     }

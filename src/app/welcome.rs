@@ -27,7 +27,6 @@ impl WelcomeOption {
     /// In the order of their numbers.
     pub const ALL: [Self; 4] = [Self::Sample, Self::Folder, Self::Hosted, Self::OnPrem];
 
-    #[must_use]
     pub fn title(self) -> &'static str {
         match self {
             Self::Sample => "A generated sample dataset",
@@ -37,7 +36,6 @@ impl WelcomeOption {
         }
     }
 
-    #[must_use]
     pub fn description(self) -> &'static str {
         match self {
             Self::Sample => "240 images with captions, labels and objects; no account, no network",
@@ -80,7 +78,6 @@ pub enum WelcomeField {
 }
 
 impl WelcomeField {
-    #[must_use]
     pub fn label(self) -> &'static str {
         match self {
             Self::Folder => "folder",
@@ -144,18 +141,15 @@ pub struct Welcome {
 
 impl Welcome {
     /// The first step; `failure` is why the user is here again.
-    #[must_use]
-    pub fn new(trouble: Option<String>) -> Self {
-        let attempt = trouble.map_or(ConnectionAttempt::None, ConnectionAttempt::Failed);
+    pub fn new(failure: Option<String>) -> Self {
+        let attempt = failure.map_or(ConnectionAttempt::None, ConnectionAttempt::Failed);
         Self { cursor: 0, option: None, field: 0, typed: Default::default(), store: false, attempt }
     }
 
-    #[must_use]
     pub fn fields(&self) -> &'static [WelcomeField] {
         self.option.map_or(&[], WelcomeOption::fields)
     }
 
-    #[must_use]
     pub fn text(&self, field: WelcomeField) -> &Input {
         &self.typed[field_index(field)].0
     }
@@ -261,21 +255,21 @@ impl Welcome {
         home: Option<&Path>,
     ) -> Result<CandidateProfile, (WelcomeField, String)> {
         let typed = |field| self.text(field).value().trim().to_owned();
-        let needed = |field: WelcomeField| match typed(field) {
+        let required = |field: WelcomeField| match typed(field) {
             text if text.is_empty() => Err((field, format!("{} is required", field.label()))),
             text => Ok(text),
         };
         let (place, secret) = match subject {
             WelcomeOption::Sample | WelcomeOption::Folder => (
                 DeploymentConfig::Local {
-                    folder: expand_path(&needed(WelcomeField::Folder)?, home),
+                    folder: expand_path(&required(WelcomeField::Folder)?, home),
                 },
                 None,
             ),
             WelcomeOption::Hosted => {
                 let (base_url, api_key) =
-                    (needed(WelcomeField::BaseUrl)?, needed(WelcomeField::ApiKey)?);
-                let secret = SecretString::from(needed(WelcomeField::ApiSecret)?);
+                    (required(WelcomeField::BaseUrl)?, required(WelcomeField::ApiKey)?);
+                let secret = SecretString::from(required(WelcomeField::ApiSecret)?);
                 (DeploymentConfig::Hosted { base_url, api_key }, Some(secret))
             }
             WelcomeOption::OnPrem => {
@@ -283,7 +277,7 @@ impl Welcome {
                     Some(typed(WelcomeField::PipelineUrl)).filter(|url| !url.is_empty());
                 (
                     DeploymentConfig::OnPrem {
-                        base_url: needed(WelcomeField::BaseUrl)?,
+                        base_url: required(WelcomeField::BaseUrl)?,
                         pipeline_url,
                     },
                     None,

@@ -12,7 +12,6 @@ use crate::{
 use tessera_model::{Dataset, Operation, Permission};
 
 /// The reason why `action` is unavailable, if it is.
-#[must_use]
 pub fn unavailable_reason(app: &App, action: Action) -> Option<String> {
     if needs_service(action) && app.outage().is_some() {
         return Some("the service does not respond; it is retried automatically".to_owned());
@@ -29,7 +28,6 @@ pub fn unavailable_reason(app: &App, action: Action) -> Option<String> {
 }
 
 /// An action that would help where `action` is unavailable.
-#[must_use]
 pub fn suggested_action(app: &App, action: Action) -> Option<Action> {
     unavailable_reason(app, action)?;
     match action {
@@ -89,8 +87,9 @@ fn navigation_reason(app: &App, action: Action) -> Option<String> {
 fn program_reason(app: &App, action: Action) -> Option<String> {
     match action {
         Action::Profiles => {
-            let moving = app.jobs.any_state(|state| matches!(state, JobState::Downloading(..)));
-            moving.then(|| {
+            let downloading =
+                app.jobs.any_state(|state| matches!(state, JobState::Downloading(..)));
+            downloading.then(|| {
                 "a download is running; wait until it ends, or stop it in the jobs pane".to_owned()
             })
         }

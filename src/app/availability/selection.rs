@@ -59,8 +59,8 @@ fn members_shown(app: &App) -> Option<String> {
 }
 
 fn cluster_not_selected(app: &App) -> Option<String> {
-    let marked = app.cluster().is_some_and(|cluster| {
+    let selected = app.cluster().is_some_and(|cluster| {
         app.selection().is_some_and(|selection| selection.cluster(cluster.id).is_some())
     });
-    (!marked).then(|| "its cluster is not selected; Space in the results selects it".to_owned())
+    (!selected).then(|| "its cluster is not selected; Space in the results selects it".to_owned())
 }

@@ -5,25 +5,22 @@ use tessera_model::{Basket, EntryContent, EntryId, MediaId, Selection, Selection
 
 impl App {
     /// The rows of the pane, in the order of selection.
-    #[must_use]
     pub fn basket_rows(&self) -> Vec<&SelectionEntry> {
         self.selection().map_or_else(Vec::new, Selection::ordered_entries)
     }
 
-    #[must_use]
     pub fn selected_entry(&self) -> Option<&SelectionEntry> {
         let rows = self.basket_rows();
         rows.get(self.baskets.cursor.min(rows.len().saturating_sub(1))).copied()
     }
 
     /// The tile of an entry, if the open page shows it.
-    #[must_use]
-    pub fn tile_of_entry(&self, mark: &SelectionEntry) -> Option<usize> {
-        let place = self.page()?.clusters.iter().position(|cluster| match &mark.content {
-            EntryContent::Cluster(marked) => cluster.id == marked.id,
+    pub fn tile_of_entry(&self, entry: &SelectionEntry) -> Option<usize> {
+        let tile = self.page()?.clusters.iter().position(|cluster| match &entry.content {
+            EntryContent::Cluster(selected) => cluster.id == selected.id,
             EntryContent::MediaItem(id, _) => cluster.previews.iter().any(|it| it.media == *id),
         })?;
-        self.visible_clusters().iter().position(|shown| shown.contains(place))
+        self.visible_clusters().iter().position(|visible| visible.contains(tile))
     }
 
     pub(in crate::app) fn move_in_basket(&mut self, by: isize) {
@@ -41,9 +38,9 @@ impl App {
 
     pub(in crate::app) fn clear_basket(&mut self) {
         let clear = |basket: &mut Basket| {
-            let marks: Vec<EntryId> =
+            let entries: Vec<EntryId> =
                 basket.selection().ordered_entries().into_iter().map(SelectionEntry::id).collect();
-            basket.remove(marks)
+            basket.remove(entries)
         };
         let cleared = self.edit_basket(clear).unwrap_or(0);
         self.baskets.cursor = 0;
@@ -55,16 +52,16 @@ impl App {
     /// Goes to the entry under the cursor: on the open page, or else in a search for similar items,
     /// where it comes first.
     pub(in crate::app) fn open_selected_entry(&mut self) {
-        let Some(mark) = self.selected_entry() else { return };
+        let Some(entry) = self.selected_entry() else { return };
         let found: Option<(MediaId, _)> =
-            mark.representative().map(|face| (face, mark.name.clone()));
-        let (place, entity, level) = (self.tile_of_entry(mark), mark.entity, mark.granularity);
+            entry.representative().map(|media| (media, entry.name.clone()));
+        let (tile, entity, level) = (self.tile_of_entry(entry), entry.entity, entry.granularity);
         if let Some(view) = self.results.view_mut() {
             view.members_top_row = None;
         }
-        match (place, found) {
-            (Some(place), _) => self.select_tile(place),
-            (None, Some((face, name))) => self.search_by_media(face, name, entity, level),
+        match (tile, found) {
+            (Some(tile), _) => self.select_tile(tile),
+            (None, Some((media, name))) => self.search_by_media(media, name, entity, level),
             (None, None) => {
                 let text = "no member of this cluster was loaded, so it cannot be opened";
                 return self.notify(Level::Warning, text);

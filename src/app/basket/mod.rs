@@ -30,19 +30,16 @@ pub struct Baskets {
 
 impl Baskets {
     /// The basket of a dataset as loaded from the state of the program.
-    #[must_use]
     pub fn remote(&self, dataset: DatasetId) -> Option<&Remote<Basket>> {
         self.by_dataset.get(&dataset)
     }
 
     /// The basket of a dataset, once it is loaded.
-    #[must_use]
     pub fn get(&self, dataset: DatasetId) -> Option<&Basket> {
         self.remote(dataset)?.value()
     }
 
     /// The row under the cursor of the basket pane.
-    #[must_use]
     pub fn cursor(&self) -> usize {
         self.cursor
     }
@@ -96,77 +93,73 @@ pub enum SelectionState {
 
 impl App {
     /// The basket of the open dataset, once it is loaded.
-    #[must_use]
     pub fn basket(&self) -> Option<&Basket> {
         self.baskets.get(self.view()?.search.dataset)
     }
 
-    #[must_use]
     pub fn selection(&self) -> Option<&Selection> {
         self.basket().map(Basket::selection)
     }
 
-    #[must_use]
     pub fn cluster_selection_state(&self, cluster: &Cluster) -> SelectionState {
         let Some(selection) = self.selection() else { return SelectionState::Unselected };
         match selection.cluster(cluster.id) {
-            Some(marked) if marked.stale => SelectionState::Stale,
-            Some(marked) if marked.excluded.is_empty() => SelectionState::Whole,
-            Some(marked) => SelectionState::Partial(marked.excluded.len()),
+            Some(selected) if selected.stale => SelectionState::Stale,
+            Some(selected) if selected.excluded.is_empty() => SelectionState::Whole,
+            Some(selected) => SelectionState::Partial(selected.excluded.len()),
             None => {
-                let single = |it: &&Preview| selection.get(EntryId::MediaItem(it.media)).is_some();
-                match cluster.previews.iter().filter(single).count() {
+                let is_selected =
+                    |it: &&Preview| selection.get(EntryId::MediaItem(it.media)).is_some();
+                match cluster.previews.iter().filter(is_selected).count() {
                     0 => SelectionState::Unselected,
-                    singles => SelectionState::Items(singles),
+                    items => SelectionState::Items(items),
                 }
             }
         }
     }
 
     /// The clusters behind the tiles at these positions, folded ones included.
-    #[must_use]
     pub fn clusters_of_tiles(&self, tiles: RangeInclusive<usize>) -> Vec<&Cluster> {
         let Some(page) = self.page() else { return Vec::new() };
-        let shown = self.visible_clusters().into_iter().enumerate();
-        let shown = shown.filter(|(tile, _)| tiles.contains(tile)).map(|(_, shown)| shown);
-        let places = shown.flat_map(|shown| [vec![shown.index], shown.folded].concat());
-        places.map(|place| &page.clusters[place]).collect()
+        let visible = self.visible_clusters().into_iter().enumerate();
+        let visible = visible.filter(|(tile, _)| tiles.contains(tile)).map(|(_, visible)| visible);
+        let indexes = visible.flat_map(|visible| [vec![visible.index], visible.folded].concat());
+        indexes.map(|index| &page.clusters[index]).collect()
     }
 
     /// The selection state of a tile: of its cluster, or of the member that it shows.
-    #[must_use]
     pub fn tile_selection_state(&self, tile: &Tile) -> SelectionState {
-        let standing = self.cluster_selection_state(tile.cluster);
-        let (true, Some(member)) = (self.shows_members(), tile.preview) else { return standing };
+        let state = self.cluster_selection_state(tile.cluster);
+        let (true, Some(member)) = (self.shows_members(), tile.preview) else { return state };
         let selection = self.selection();
-        let marked = selection.and_then(|selection| selection.cluster(tile.cluster.id));
-        let single = EntryId::MediaItem(member.media);
-        match standing {
+        let selected = selection.and_then(|selection| selection.cluster(tile.cluster.id));
+        let item = EntryId::MediaItem(member.media);
+        match state {
             SelectionState::Unselected | SelectionState::Items(_) => {
-                match selection.and_then(|selection| selection.get(single)) {
+                match selection.and_then(|selection| selection.get(item)) {
                     Some(_) => SelectionState::Items(1),
                     None => SelectionState::Unselected,
                 }
             }
             SelectionState::Partial(_) => {
-                let out = marked.is_some_and(|marked| marked.excluded.contains(&member.media));
-                if out { SelectionState::Partial(1) } else { SelectionState::Whole }
+                let excluded =
+                    selected.is_some_and(|selected| selected.excluded.contains(&member.media));
+                if excluded { SelectionState::Partial(1) } else { SelectionState::Whole }
             }
-            SelectionState::Whole | SelectionState::Stale => standing,
+            SelectionState::Whole | SelectionState::Stale => state,
         }
     }
 
     /// How many entries are on the page, and how many this search hides.
-    #[must_use]
     pub fn visible_and_hidden_selected(&self) -> (usize, usize) {
         let Some(selection) = self.selection() else { return (0, 0) };
-        let marks = |cluster: &Cluster| match self.cluster_selection_state(cluster) {
+        let count = |cluster: &Cluster| match self.cluster_selection_state(cluster) {
             SelectionState::Unselected => 0,
-            SelectionState::Items(singles) => singles,
+            SelectionState::Items(items) => items,
             SelectionState::Whole | SelectionState::Partial(_) | SelectionState::Stale => 1,
         };
-        let here = self.clusters_of_tiles(0..=usize::MAX).into_iter().map(marks).sum();
-        (here, selection.len().saturating_sub(here))
+        let on_page = self.clusters_of_tiles(0..=usize::MAX).into_iter().map(count).sum();
+        (on_page, selection.len().saturating_sub(on_page))
     }
 
     /// Changes the basket of the open dataset and saves it.

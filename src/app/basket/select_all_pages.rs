@@ -64,16 +64,16 @@ impl App {
 
     fn select_page_contents(&mut self, search: &Search, page: &Page) {
         let Some(mut all) = self.baskets.pending.all_pages.take() else { return };
-        let marks = page.clusters.iter().map(|cluster| cluster_entry(cluster, search));
-        let change = self.edit_basket_of(search.dataset, |basket| match all.clusters_added {
-            0 => basket.select(marks),
-            _ => basket.select_in_last_step(marks),
+        let entries = page.clusters.iter().map(|cluster| cluster_entry(cluster, search));
+        let edit = self.edit_basket_of(search.dataset, |basket| match all.clusters_added {
+            0 => basket.select(entries),
+            _ => basket.select_in_last_step(entries),
         });
         // Keeps the page on screen in the cache.
-        if let Some(here) = self.view().map(|view| view.search.clone()) {
-            self.store.pages.entry(here);
+        if let Some(search_on_screen) = self.view().map(|view| view.search.clone()) {
+            self.store.pages.entry(search_on_screen);
         }
-        all.clusters_added += change.map_or(0, |change| change.added);
+        all.clusters_added += edit.map_or(0, |edit| edit.added);
         all.pages_done += 1;
         all.paused = all.pages_done.is_multiple_of(PAGES_PER_CONFIRMATION);
         all.next_page.page += 1;

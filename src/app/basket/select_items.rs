@@ -19,9 +19,9 @@ impl App {
         } else if self.baskets.pending.range.is_some() {
             self.select_range();
         } else {
-            let here = self.view().map_or(0, |view| view.cursor);
-            let marks = self.entries_of_tiles(here..=here);
-            let change = self.edit_basket(|basket| basket.invert(marks));
+            let cursor = self.view().map_or(0, |view| view.cursor);
+            let entries = self.entries_of_tiles(cursor..=cursor);
+            let change = self.edit_basket(|basket| basket.invert(entries));
             match change {
                 Some(SelectionChange { added: 0 | 1, removed: 0 | 1, absorbed: 0 }) => {}
                 _ => self.notify_selection_change(change),
@@ -36,10 +36,10 @@ impl App {
         else {
             return;
         };
-        let mark = media_item_entry(preview, cluster, &view.search);
+        let entry = media_item_entry(preview, cluster, &view.search);
         let name = preview.file_name.clone();
-        let toggled = self.edit_basket(|basket| basket.toggle_media_item(mark));
-        let text = match toggled {
+        let outcome = self.edit_basket(|basket| basket.toggle_media_item(entry));
+        let text = match outcome {
             Some(ToggleOutcome::Excluded) => {
                 format!("{name} is excluded from its selected cluster")
             }
@@ -56,32 +56,31 @@ impl App {
             return;
         };
         self.baskets.pending.range = None;
-        let marks = self.entries_of_tiles(range);
-        let change = self.edit_basket(|basket| basket.select(marks));
+        let entries = self.entries_of_tiles(range);
+        let change = self.edit_basket(|basket| basket.select(entries));
         self.notify_selection_change(change);
     }
 
-    #[must_use]
     pub fn selected_tile_range(&self) -> Option<RangeInclusive<usize>> {
         let from = self.baskets.pending.range?;
         let page = self.page()?;
         let from = page.clusters.iter().position(|cluster| cluster.id == from)?;
-        let from = self.visible_clusters().iter().position(|shown| shown.contains(from))?;
+        let from = self.visible_clusters().iter().position(|visible| visible.contains(from))?;
         let to = self.view()?.cursor;
         Some(from.min(to)..=from.max(to))
     }
 
     /// Selects the clusters of the page that the filter shows.
     pub(in crate::app) fn select_page(&mut self) {
-        let marks = self.entries_of_tiles(0..=usize::MAX);
-        let change = self.edit_basket(|basket| basket.select(marks));
+        let entries = self.entries_of_tiles(0..=usize::MAX);
+        let change = self.edit_basket(|basket| basket.select(entries));
         self.notify_selection_change(change);
     }
 
     /// Inverts the selection on the page.
     pub(in crate::app) fn invert_selection(&mut self) {
-        let marks = self.entries_of_tiles(0..=usize::MAX);
-        let change = self.edit_basket(|basket| basket.invert(marks));
+        let entries = self.entries_of_tiles(0..=usize::MAX);
+        let change = self.edit_basket(|basket| basket.invert(entries));
         self.notify_selection_change(change);
     }
 
@@ -104,14 +103,14 @@ impl App {
         change: Option<SelectionChange>,
     ) {
         let Some(change) = change else { return };
-        let mut words = match (change.added, change.removed) {
+        let mut text = match (change.added, change.removed) {
             (0, 0) => "already selected".to_owned(),
             (added, 0) => format!("{} selected", cluster_count(added)),
             (0, removed) => format!("{} deselected", cluster_count(removed)),
             (added, removed) => format!("{} selected, {removed} deselected", cluster_count(added)),
         };
-        words.push_str(&merged_items_text(change));
-        self.notify(Level::Success, words + "; u undoes it");
+        text.push_str(&merged_items_text(change));
+        self.notify(Level::Success, text + "; u undoes it");
     }
 }
 

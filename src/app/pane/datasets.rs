@@ -16,7 +16,6 @@ pub struct Datasets {
 
 impl App {
     /// The datasets on screen, filtered and sorted.
-    #[must_use]
     pub fn visible_datasets(&self) -> Vec<&Dataset> {
         filter_and_sort_datasets(self.store.dataset_list(), &self.datasets.list_options)
     }
@@ -34,8 +33,8 @@ impl App {
     pub(in crate::app) fn move_in_datasets(&mut self, by: isize) {
         let list = self.visible_datasets();
         let selected = self.selected_dataset().map(|dataset| dataset.id);
-        let place = list.iter().position(|dataset| Some(dataset.id) == selected).unwrap_or(0);
+        let index = list.iter().position(|dataset| Some(dataset.id) == selected).unwrap_or(0);
         self.datasets.cursor =
-            list.get(moved_cursor(place, by, list.len())).map(|dataset| dataset.id);
+            list.get(moved_cursor(index, by, list.len())).map(|dataset| dataset.id);
     }
 }

@@ -32,12 +32,10 @@ impl Pane {
         [Self::Datasets, Self::Results, Self::Query, Self::Jobs, Self::Basket];
 
     /// The number on its frame, which is also its key.
-    #[must_use]
     pub fn number(self) -> Option<usize> {
-        Self::NUMBERED.iter().position(|pane| *pane == self).map(|place| place + 1)
+        Self::NUMBERED.iter().position(|pane| *pane == self).map(|index| index + 1)
     }
 
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Datasets => "Datasets",
@@ -50,34 +48,29 @@ impl Pane {
     }
 
     /// The pane `by` positions further, wrapping around.
-    #[must_use]
     pub fn nth_after(self, by: usize) -> Self {
-        let place = Self::ALL.iter().position(|pane| *pane == self).unwrap_or(0);
-        Self::ALL[(place + by) % Self::ALL.len()]
+        let index = Self::ALL.iter().position(|pane| *pane == self).unwrap_or(0);
+        Self::ALL[(index + by) % Self::ALL.len()]
     }
 }
 
 /// Moves a cursor within `count` rows.
-#[must_use]
 pub fn moved_cursor(cursor: usize, by: isize, count: usize) -> usize {
     cursor.saturating_add_signed(by).min(count.saturating_sub(1))
 }
 
 /// The first visible row, so that `cursor` is among `height` visible rows with the least scrolling.
-#[must_use]
 pub fn scroll_top(top: usize, cursor: usize, height: usize) -> usize {
     let height = height.max(1);
     top.min(cursor).max((cursor + 1).saturating_sub(height))
 }
 
-#[must_use]
 pub fn datasets_scroll_top(app: &App, area: Rect) -> usize {
     let selected = app.selected_dataset().map(|dataset| dataset.id);
-    let place = app.visible_datasets().iter().position(|dataset| Some(dataset.id) == selected);
-    scroll_top(0, place.unwrap_or(0), usize::from(area.height.saturating_sub(2)))
+    let index = app.visible_datasets().iter().position(|dataset| Some(dataset.id) == selected);
+    scroll_top(0, index.unwrap_or(0), usize::from(area.height.saturating_sub(2)))
 }
 
-#[must_use]
 pub fn jobs_scroll_top(app: &App, area: Rect) -> usize {
     scroll_top(0, app.jobs.cursor(), usize::from(area.height.saturating_sub(2)))
 }

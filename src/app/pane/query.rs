@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use crate::{
     app::{
         App, Effect, Level, Overlay, Pane,
-        overlay::{Command, CommandList, ListKind, PickItem, text_field},
+        overlay::{Command, CommandList, ListKind, PickItem},
         pane::moved_cursor,
-        query::{FilterKind, KnownValues, QueryDraft},
+        query::{FilterKind, KnownValues, QueryDraft, QueryEditor},
     },
     input::{Chord, Key as Button},
 };
@@ -25,7 +25,6 @@ pub struct QueryBuilder {
 }
 
 impl App {
-    #[must_use]
     pub fn draft(&self) -> &QueryDraft {
         let draft = self.view().and_then(|view| self.query.drafts.get(&view.search.dataset));
         draft.unwrap_or(&self.query.empty.0)
@@ -38,7 +37,6 @@ impl App {
     }
 
     /// The values seen in the open dataset.
-    #[must_use]
     pub fn known_values(&self) -> &KnownValues {
         let values = self.view().and_then(|view| self.query.known_values.get(&view.search.dataset));
         values.unwrap_or(&self.query.empty.1)
@@ -50,21 +48,18 @@ impl App {
 
     /// The JSON of the enabled filters as it is sent; `None` without filters, or when one is
     /// incomplete.
-    #[must_use]
     pub fn query_json(&self) -> Option<String> {
         let filters = self.draft().filters().ok()?;
         (!filters.is_empty()).then(|| vql::write(&filters))
     }
 
     /// Whether the pane takes typed text, so that letters are not actions.
-    #[must_use]
     pub fn is_editing_query(&self) -> bool {
         let draft = self.draft();
         self.focus == Pane::Query && (draft.field.is_some() || draft.json.is_some())
     }
 
     /// The hints while the pane takes typed text.
-    #[must_use]
     pub fn editing_hints(&self) -> Option<&'static str> {
         if !self.is_editing_query() {
             return None;
@@ -90,19 +85,20 @@ impl App {
         match chord.key {
             Button::Esc if in_json => self.focus = Pane::Results,
             Button::Tab if in_json => self.switch_json(),
-            _ if in_json => self.edit_draft(|draft| draft.key_in_json(chord)),
-            Button::Esc => self.finish_field(),
-            Button::Tab => self.next_field(),
-            Button::Enter => self.confirm_field(),
-            Button::Down => self.accept_suggestion(),
-            _ => self.edit_draft(|draft| {
-                let field = draft.field.unwrap_or(0);
-                if let Some(row) = draft.rows.get_mut(draft.cursor) {
-                    row.edit(field, chord);
+            _ => {
+                if let Some(mut editor) = self.query_editor() {
+                    editor.handle_key(chord);
                 }
-            }),
+            }
         }
         true
+    }
+
+    fn query_editor(&mut self) -> Option<QueryEditor<'_>> {
+        let dataset = self.view()?.search.dataset;
+        let QueryBuilder { drafts, known_values, empty, .. } = &mut self.query;
+        let known_values = known_values.get(&dataset).unwrap_or(&empty.1);
+        Some(QueryEditor { draft: drafts.entry(dataset).or_default(), known_values })
     }
 
     fn edit_draft(&mut self, change: impl FnOnce(&mut QueryDraft)) {
@@ -113,72 +109,8 @@ impl App {
 
     /// Pasted text goes into the focused field or the JSON.
     pub(in crate::app) fn paste_in_query(&mut self, text: &str) {
-        self.edit_draft(|draft| {
-            if let Some(json) = &mut draft.json {
-                text.chars().for_each(|c| json.text.insert(c));
-                draft.read_json();
-            } else if let (Some(at), Some(row)) = (draft.field, draft.rows.get_mut(draft.cursor))
-                && let Some(input) = row.input_mut(at)
-            {
-                text_field::paste(input, text);
-            }
-        });
-    }
-
-    /// Enter in a field: adds an entry to a list, or completes any other field.
-    fn confirm_field(&mut self) {
-        if self.has_unfinished_entry() { self.add_entry() } else { self.finish_field() }
-    }
-
-    fn has_unfinished_entry(&self) -> bool {
-        let row = self.draft().selected_row();
-        row.is_some_and(|row| row.kind.is_list() && !row.text(0).trim().is_empty())
-    }
-
-    /// Adds the typed text to the list; a tag is sent by its id.
-    fn add_entry(&mut self) {
-        let Some(row) = self.draft().selected_row() else { return };
-        let typed = row.text(0).trim().to_owned();
-        let id =
-            if row.kind == FilterKind::Tags { self.known_values().tag_id(&typed) } else { None };
-        let entry = id.map_or(typed, |id| id.to_string());
-        self.set_row_value(&entry);
-    }
-
-    /// Sets the value of the selected row.
-    fn set_row_value(&mut self, value: &str) {
-        self.edit_draft(|draft| {
-            let field = draft.field.unwrap_or(0);
-            if let Some(row) = draft.rows.get_mut(draft.cursor) {
-                row.set_value(field, value);
-            }
-        });
-    }
-
-    fn finish_field(&mut self) {
-        if self.has_unfinished_entry() {
-            self.add_entry();
-        }
-        self.edit_draft(|draft| draft.field = None);
-    }
-
-    fn next_field(&mut self) {
-        if self.has_unfinished_entry() {
-            self.add_entry();
-        }
-        self.edit_draft(|draft| {
-            let count = draft.selected_row().map_or(1, |row| row.fields().count());
-            draft.field = draft.field.map(|field| (field + 1) % count.max(1));
-        });
-    }
-
-    /// Accepts the first known value that matches the typed text.
-    fn accept_suggestion(&mut self) {
-        let draft = self.draft();
-        let Some(row) = draft.selected_row().filter(|_| draft.field == Some(0)) else { return };
-        if let Some(first) = self.known_values().suggest(row, 1).first() {
-            let value = first.value.clone();
-            self.set_row_value(&value);
+        if let Some(mut editor) = self.query_editor() {
+            editor.paste(text);
         }
     }
 
@@ -219,9 +151,9 @@ impl App {
     }
 
     /// Adds a filter and starts to edit it.
-    pub(in crate::app) fn add_filter(&mut self, key: FilterKind) {
+    pub(in crate::app) fn add_filter(&mut self, kind: FilterKind) {
         self.focus = Pane::Query;
-        self.edit_draft(|draft| draft.add(key));
+        self.edit_draft(|draft| draft.add(kind));
     }
 
     pub(in crate::app) fn toggle_filter(&mut self) {
@@ -256,7 +188,9 @@ impl App {
 
     /// Runs the draft on the search on screen, whose anchor or caption stays.
     pub(in crate::app) fn run_query(&mut self) {
-        self.finish_field();
+        if let Some(mut editor) = self.query_editor() {
+            editor.finish_field();
+        }
         let (Ok(filters), Some(view)) = (self.draft().filters(), self.view()) else { return };
         let search = Search { filters, page: 0, ..view.search.clone() };
         if search == view.search {

@@ -27,20 +27,19 @@ pub struct Registration {
 
 impl Results {
     /// Opens the tabs of a dataset as they were left, or one with its first search.
-    pub fn open(&mut self, beginning: Search) {
-        let dataset = beginning.dataset;
+    pub fn open(&mut self, first: Search) {
+        let dataset = first.dataset;
         let open = self.view().map(|view| view.search.dataset);
         if open == Some(dataset) {
             return;
         }
-        let next = self.tabs_of_others.remove(&dataset).unwrap_or_else(|| Tabs::new(beginning));
+        let next = self.tabs_of_others.remove(&dataset).unwrap_or_else(|| Tabs::new(first));
         let old = self.tabs.replace(next);
         if let (Some(id), Some(old)) = (open, old) {
             self.tabs_of_others.insert(id, old);
         }
     }
 
-    #[must_use]
     pub fn tabs(&self) -> Option<&Tabs> {
         self.tabs.as_ref()
     }
@@ -49,7 +48,6 @@ impl Results {
         self.tabs.as_mut()
     }
 
-    #[must_use]
     pub fn view(&self) -> Option<&View> {
         self.tabs.as_ref().map(|tabs| &tabs.tab().view)
     }
@@ -91,9 +89,9 @@ impl App {
     pub(in crate::app) fn page_loaded(&mut self, search: Search, mut page: Page) {
         let earlier = self.store.pages.pages_of(&search).into_iter();
         let earlier = earlier.filter(|(number, _)| *number < search.page);
-        let mut seen: HashSet<ClusterId> =
+        let mut known: HashSet<ClusterId> =
             earlier.flat_map(|(_, page)| &page.clusters).map(|cluster| cluster.id).collect();
-        page.drop_repeated(&mut seen);
+        page.drop_repeated(&mut known);
         self.warn_unclustered(search.dataset);
         self.store.pages.entry(search).succeed(self.now, page);
     }
@@ -107,10 +105,9 @@ impl App {
     }
 
     /// Whether the service refuses to show the dataset without a query.
-    #[must_use]
     pub fn needs_query(&self) -> bool {
-        let asked = self.view().map(|view| &view.search);
-        let browses = asked.is_some_and(|search| {
+        let search = self.view().map(|view| &view.search);
+        let browses = search.is_some_and(|search| {
             search.query == Query::Browse && search.filters.is_empty() && search.page == 0
         });
         let refused =

@@ -24,7 +24,6 @@ pub enum ChipState {
 
 impl ChipState {
     /// The symbol that shows it without color.
-    #[must_use]
     pub fn symbol(self) -> &'static str {
         match self {
             Self::On => "✓",
@@ -45,7 +44,6 @@ pub struct Chip {
 
 impl Chip {
     /// Columns with its frame: ` ✓ text `.
-    #[must_use]
     pub fn width(&self) -> u16 {
         u16::try_from(self.text.width() + self.state.symbol().width() + 3).unwrap_or(u16::MAX)
     }
@@ -54,15 +52,11 @@ impl Chip {
 const MAX_CHIP_CHARS: usize = 32;
 
 /// The chips of the open view; none while the whole dataset is on screen without a draft.
-#[must_use]
 pub fn chips(app: &App) -> Vec<Chip> {
     let Some(view) = app.view() else { return Vec::new() };
     let draft = app.draft();
-    let chip = |standing, text: &str, row| Chip {
-        state: standing,
-        text: SafeText::new(text, MAX_CHIP_CHARS),
-        row,
-    };
+    let chip =
+        |state, text: &str, row| Chip { state, text: SafeText::new(text, MAX_CHIP_CHARS), row };
     let mut chips = Vec::new();
     if let Query::Caption { text, max_score } = &view.search.query {
         let bound = max_score.map_or_else(String::new, |score| format!(" <{}", score.value()));
@@ -74,11 +68,11 @@ pub fn chips(app: &App) -> Vec<Chip> {
             draft.rows.iter().position(|row| row.enabled && row.filter().as_ref() == Ok(filter));
         chips.push(chip(ChipState::On, &row_summary(app, &FilterRow::from_filter(filter)), row));
     }
-    for (place, row) in draft.rows.iter().enumerate() {
-        let shown = chips.iter().any(|chip| chip.row == Some(place));
-        let standing = if row.enabled { ChipState::NotRun } else { ChipState::Off };
-        if !shown {
-            chips.push(chip(standing, &row_summary(app, row), Some(place)));
+    for (index, row) in draft.rows.iter().enumerate() {
+        let exists = chips.iter().any(|chip| chip.row == Some(index));
+        let state = if row.enabled { ChipState::NotRun } else { ChipState::Off };
+        if !exists {
+            chips.push(chip(state, &row_summary(app, row), Some(index)));
         }
     }
     if !chips.is_empty() {
@@ -94,9 +88,9 @@ pub fn chips(app: &App) -> Vec<Chip> {
 pub fn chip_areas(chips: &[Chip], line: Rect) -> impl Iterator<Item = Rect> {
     let mut x = line.x;
     chips.iter().map_while(move |chip| {
-        let place = Rect { x, width: chip.width(), ..line };
+        let area = Rect { x, width: chip.width(), ..line };
         x = x.saturating_add(chip.width());
-        (place.right() <= line.right()).then_some(place)
+        (area.right() <= line.right()).then_some(area)
     })
 }
 
@@ -130,8 +124,7 @@ impl App {
     /// A click on a chip opens its row in the builder.
     pub(in crate::app) fn click_chip(&mut self, line: Rect, column: u16) {
         let chips = chips(self);
-        let hit =
-            chip_areas(&chips, line).position(|place| place.contains((column, line.y).into()));
+        let hit = chip_areas(&chips, line).position(|area| area.contains((column, line.y).into()));
         self.focus = Pane::Query;
         if let (Some(row), Some(draft)) = (hit.and_then(|hit| chips[hit].row), self.draft_mut()) {
             draft.select_row(row);

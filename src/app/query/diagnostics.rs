@@ -27,49 +27,48 @@ pub struct Diagnostic {
 }
 
 /// All diagnostics of the draft of the open dataset, errors first.
-#[must_use]
 pub fn diagnostics(app: &App) -> Vec<Diagnostic> {
     let draft = app.draft();
-    let mut remarks = Vec::new();
+    let mut diagnostics = Vec::new();
     let problem = draft.json.as_ref().and_then(|json| json.problem.as_ref());
     if let Some(problem) = problem {
         let text = format!("{problem}. The query cannot run until this is fixed");
-        remarks.push(Diagnostic { severity: Severity::Error, row: None, text });
+        diagnostics.push(Diagnostic { severity: Severity::Error, row: None, text });
     } else {
-        remarks.extend(incomplete(draft));
+        diagnostics.extend(incomplete(draft));
     }
-    remarks.extend(service_rejection(app));
-    for (place, row) in draft.rows.iter().enumerate().filter(|(_, row)| row.enabled) {
-        remarks.extend(row_warning(app, row).map(|text| Diagnostic {
+    diagnostics.extend(service_rejection(app));
+    for (index, row) in draft.rows.iter().enumerate().filter(|(_, row)| row.enabled) {
+        diagnostics.extend(row_warning(app, row).map(|text| Diagnostic {
             severity: Severity::Warning,
-            row: Some(place),
+            row: Some(index),
             text,
         }));
     }
-    remarks.extend(draft_summary(app, draft));
-    remarks
+    diagnostics.extend(draft_summary(app, draft));
+    diagnostics
 }
 
 /// The enabled rows that are incomplete.
 fn incomplete(draft: &QueryDraft) -> Vec<Diagnostic> {
-    let mut remarks: Vec<Diagnostic> = Vec::new();
-    for (place, row) in draft.rows.iter().enumerate().filter(|(_, row)| row.enabled) {
-        if let Err(why) = row.filter() {
-            let text = format!("{}.{} {}", row.kind.keyword(), why.field, why.reason);
-            remarks.push(Diagnostic { severity: Severity::Error, row: Some(place), text });
+    let mut diagnostics: Vec<Diagnostic> = Vec::new();
+    for (index, row) in draft.rows.iter().enumerate().filter(|(_, row)| row.enabled) {
+        if let Err(error) = row.filter() {
+            let text = format!("{}.{} {}", row.kind.keyword(), error.field, error.reason);
+            diagnostics.push(Diagnostic { severity: Severity::Error, row: Some(index), text });
         }
     }
-    match (draft.filters(), remarks.as_slice()) {
+    match (draft.filters(), diagnostics.as_slice()) {
         (Err(reason), []) => {
-            remarks.push(Diagnostic { severity: Severity::Error, row: None, text: reason });
+            diagnostics.push(Diagnostic { severity: Severity::Error, row: None, text: reason });
         }
         (Err(_), _) => {
             let text = "The query cannot run until this is fixed".to_owned();
-            remarks.push(Diagnostic { severity: Severity::Info, row: None, text });
+            diagnostics.push(Diagnostic { severity: Severity::Info, row: None, text });
         }
         (Ok(_), _) => {}
     }
-    remarks
+    diagnostics
 }
 
 /// What the service said about the draft in its present state, with the row that it names.
@@ -79,34 +78,34 @@ fn service_rejection(app: &App) -> Option<Diagnostic> {
     if failure.kind != FailureKind::Invalid || app.draft().filters().as_deref() != Ok(sent) {
         return None;
     }
-    let words = failure.detail.as_ref().unwrap_or(&failure.message);
-    let row = row_mentioned_in(words.as_str(), app.draft());
+    let message = failure.detail.as_ref().unwrap_or(&failure.message);
+    let row = row_mentioned_in(message.as_str(), app.draft());
     Some(Diagnostic {
         severity: Severity::Error,
         row,
-        text: format!("the service reports: {words}"),
+        text: format!("the service reports: {message}"),
     })
 }
 
 /// The row that a message refers to: by the number of the filter, or by the only key it names.
-fn row_mentioned_in(words: &str, draft: &QueryDraft) -> Option<usize> {
+fn row_mentioned_in(message: &str, draft: &QueryDraft) -> Option<usize> {
     let on: Vec<usize> = draft
         .rows
         .iter()
         .enumerate()
         .filter(|(_, row)| row.enabled)
-        .map(|(place, _)| place)
+        .map(|(index, _)| index)
         .collect();
-    let number = words
+    let number = message
         .split("filter ")
         .nth(1)
         .and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse::<usize>().ok());
     if let Some(row) = number.and_then(|number| on.get(number)) {
         return Some(*row);
     }
-    let mut named = on.into_iter().filter(|&place| {
-        let key = draft.rows[place].kind.keyword();
-        words.split(|c: char| !c.is_alphanumeric()).any(|word| word == key)
+    let mut named = on.into_iter().filter(|&index| {
+        let key = draft.rows[index].kind.keyword();
+        message.split(|c: char| !c.is_alphanumeric()).any(|word| word == key)
     });
     match (named.next(), named.next()) {
         (Some(only), None) => Some(only),
@@ -132,7 +131,6 @@ fn row_warning(app: &App, row: &FilterRow) -> Option<String> {
 }
 
 /// The warning if the open dataset has none of these enrichment models.
-#[must_use]
 pub fn missing_enrichment(app: &App, models: &[Model]) -> Option<String> {
     enrichment::missing_model_warning(models, app.store.enrichment(app.view()?.search.dataset))
 }
@@ -142,20 +140,21 @@ fn draft_summary(app: &App, draft: &QueryDraft) -> Vec<Diagnostic> {
     let plain = |text: String| Diagnostic { severity: Severity::Info, row: None, text };
     let on = draft.rows.iter().filter(|row| row.enabled).count();
     let off = draft.rows.len() - on;
-    let mut remarks = Vec::new();
+    let mut diagnostics = Vec::new();
     if !draft.rows.is_empty() {
-        let kept =
+        let disabled =
             if off > 0 { format!(", {off} disabled (kept, not sent)") } else { String::new() };
-        remarks
-            .push(plain(format!("{on} enabled{kept}; media must match all enabled filters (AND)")));
+        diagnostics.push(plain(format!(
+            "{on} enabled{disabled}; media must match all enabled filters (AND)"
+        )));
     }
     if let (Ok(filters), Some(view)) = (draft.filters(), app.view()) {
-        remarks.extend(vql::long_query_warning(write(&filters).len()).map(plain));
+        diagnostics.extend(vql::long_query_warning(write(&filters).len()).map(plain));
         if view.search.filters != filters {
-            remarks.push(plain(
+            diagnostics.push(plain(
                 "the results on screen are from another query; F5 runs this one".to_owned(),
             ));
         }
     }
-    remarks
+    diagnostics
 }

@@ -48,27 +48,23 @@ impl KnownValues {
         }
     }
 
-    #[must_use]
     pub fn accepted_issue(&self, word: &str) -> bool {
         self.issues.contains(&SafeText::name(word))
     }
 
-    #[must_use]
     pub fn tag_name(&self, id: &str) -> Option<&SafeText> {
         self.tags.get(&id.parse().ok()?)
     }
 
-    #[must_use]
     pub fn tag_id(&self, name: &str) -> Option<TagId> {
         self.tags.iter().find(|(_, known)| known.as_str() == name.trim()).map(|(id, _)| *id)
     }
 
     /// The values that start with the typed text of a row and are not in it yet.
-    #[must_use]
     pub fn suggest(&self, row: &FilterRow, most: usize) -> Vec<Suggestion> {
-        let plain = |shown: SafeText| Suggestion { value: shown.as_str().to_owned(), label: shown };
+        let suggestion = |label: SafeText| Suggestion { value: label.as_str().to_owned(), label };
         let all: Vec<Suggestion> = match row.kind {
-            FilterKind::Labels => self.labels.iter().cloned().map(plain).collect(),
+            FilterKind::Labels => self.labels.iter().cloned().map(suggestion).collect(),
             FilterKind::Tags => {
                 let tag = |(id, name): (&TagId, &SafeText)| Suggestion {
                     value: id.to_string(),
@@ -78,7 +74,7 @@ impl KnownValues {
             }
             FilterKind::Issues => {
                 let known = IssueKind::ALL.iter().map(|kind| SafeText::name(kind.word()));
-                known.chain(self.issues.iter().cloned()).map(plain).collect()
+                known.chain(self.issues.iter().cloned()).map(suggestion).collect()
             }
             FilterKind::Text
             | FilterKind::Duplicates
@@ -87,8 +83,8 @@ impl KnownValues {
         };
         let typed = row.text(0).trim().to_lowercase();
         let fits = |suggestion: &Suggestion| {
-            let shown = suggestion.label.as_str().to_lowercase();
-            shown.starts_with(&typed) && shown != typed && !row.entries.contains(&suggestion.value)
+            let label = suggestion.label.as_str().to_lowercase();
+            label.starts_with(&typed) && label != typed && !row.entries.contains(&suggestion.value)
         };
         all.into_iter().filter(fits).take(most).collect()
     }

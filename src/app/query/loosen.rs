@@ -17,31 +17,27 @@ impl App {
     /// The search on screen with its strictest condition relaxed; `None` without a condition.
     ///
     /// A bound on a score is moved first; without one, the last filter is removed.
-    #[must_use]
     pub fn loosened_search(&self) -> Option<LoosenedSearch> {
         let search = &self.view()?.search;
         if let Query::Caption { text, max_score: Some(bound) } = &search.query {
             let next = raise_bound(*bound);
-            let words = format!("max score {}", bound_change_text(*bound, next));
+            let description = format!("max score {}", bound_change_text(*bound, next));
             let query = Query::Caption { text: text.clone(), max_score: next };
             return Some(LoosenedSearch {
-                description: words,
+                description,
                 search: Search { query, page: 0, ..search.clone() },
             });
         }
         let mut filters = search.filters.clone();
         let loosened = filters.iter_mut().rev().find_map(loosen_filter);
-        let words = match loosened {
-            Some(words) => words,
+        let description = match loosened {
+            Some(description) => description,
             None => format!(
                 "without {}",
                 crate::app::query::FilterRow::from_filter(&filters.pop()?).kind.keyword()
             ),
         };
-        Some(LoosenedSearch {
-            description: words,
-            search: Search { filters, page: 0, ..search.clone() },
-        })
+        Some(LoosenedSearch { description, search: Search { filters, page: 0, ..search.clone() } })
     }
 
     pub(in crate::app) fn run_loosened_search(&mut self) {

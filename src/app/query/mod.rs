@@ -5,6 +5,7 @@
 
 mod chips;
 mod diagnostics;
+mod editor;
 mod known_values;
 mod loosen;
 mod row;
@@ -12,6 +13,7 @@ mod text_area;
 
 pub use chips::{Chip, ChipState, chip_areas, chips};
 pub use diagnostics::{Diagnostic, Severity, diagnostics, missing_enrichment};
+pub(in crate::app) use editor::QueryEditor;
 pub use known_values::{KnownValues, Suggestion};
 pub use loosen::LoosenedSearch;
 pub use row::{FilterField, FilterKind, FilterRow};
@@ -66,12 +68,10 @@ impl QueryDraft {
     }
 
     /// The disabled filters that are complete: kept in saved views, never sent.
-    #[must_use]
     pub fn disabled_filters(&self) -> Vec<Filter> {
         self.rows.iter().filter(|row| !row.enabled).filter_map(|row| row.filter().ok()).collect()
     }
 
-    #[must_use]
     pub fn selected_row(&self) -> Option<&FilterRow> {
         self.rows.get(self.cursor)
     }
@@ -152,7 +152,6 @@ impl QueryDraft {
     }
 
     /// The JSON of the enabled rows, one filter per line.
-    #[must_use]
     pub fn pretty_json(&self) -> String {
         let lines: Vec<String> =
             self.filter_lines().map(|line| line.unwrap_or_else(|half| half)).collect();
@@ -199,9 +198,9 @@ impl QueryDraft {
             Err(problem) => json.problem = Some(problem),
             Ok(filters) => {
                 json.problem = None;
-                let kept = self.json.take();
+                let editor = self.json.take();
                 self.adopt_filters(&filters);
-                self.json = kept;
+                self.json = editor;
             }
         }
     }

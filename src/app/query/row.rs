@@ -48,7 +48,6 @@ impl FilterKind {
     ];
 
     /// The word on the wire.
-    #[must_use]
     pub fn keyword(self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -62,7 +61,6 @@ impl FilterKind {
     }
 
     /// What it does and what it needs, in a line.
-    #[must_use]
     pub fn description(self) -> &'static str {
         match self {
             Self::Text => {
@@ -77,7 +75,6 @@ impl FilterKind {
         }
     }
 
-    #[must_use]
     pub fn choices(self) -> &'static [&'static str] {
         match self {
             Self::Text => &["semantic", "fts"],
@@ -105,7 +102,6 @@ impl FilterKind {
     }
 
     /// Whether its value is a list.
-    #[must_use]
     pub fn is_list(self) -> bool {
         matches!(self, Self::Labels | Self::Tags)
     }
@@ -125,13 +121,11 @@ pub struct FilterRow {
 }
 
 impl FilterRow {
-    #[must_use]
     pub fn new(kind: FilterKind) -> Self {
         let inputs = vec![Input::default(); kind.fields().len()];
         Self { enabled: true, kind, choice: 0, entries: Vec::new(), inputs }
     }
 
-    #[must_use]
     pub fn from_filter(filter: &Filter) -> Self {
         let number = |number: Option<tessera_model::Fraction>| {
             number.map_or_else(String::new, |number| number.value().to_string())
@@ -179,7 +173,6 @@ impl FilterRow {
         row
     }
 
-    #[must_use]
     pub fn choice_keyword(&self) -> &'static str {
         self.kind.choices()[self.choice]
     }
@@ -196,7 +189,6 @@ impl FilterRow {
         self.kind.fields().iter().copied().zip(&self.inputs).take(count)
     }
 
-    #[must_use]
     pub fn text(&self, field: usize) -> &str {
         self.inputs.get(field).map_or("", Input::value)
     }

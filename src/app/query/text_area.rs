@@ -15,19 +15,16 @@ pub struct TextArea {
 }
 
 impl TextArea {
-    #[must_use]
     pub fn new(text: &str) -> Self {
         let lines = text.split('\n').map(|line| line.trim_end_matches('\r').to_owned());
         Self { lines: lines.collect(), line: 0, column: 0 }
     }
 
     /// At least one line.
-    #[must_use]
     pub fn lines(&self) -> &[String] {
         &self.lines
     }
 
-    #[must_use]
     pub fn text(&self) -> String {
         self.lines.join("\n")
     }

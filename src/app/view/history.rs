@@ -42,8 +42,8 @@ impl App {
             PictureSource::Link(_) | PictureSource::Entry(..) => None,
         });
         if search.query != Query::Browse || !search.filters.is_empty() {
-            let past = HistoryEntry { search, similar_to, file, region };
-            past.append_to(&mut self.history.searches);
+            let entry = HistoryEntry { search, similar_to, file, region };
+            entry.append_to(&mut self.history.searches);
             (self.history.unsaved, self.history.needed) = (true, true);
         }
         self.results.push_view(view);
@@ -66,8 +66,8 @@ impl App {
     }
 
     fn past_searches(&self) -> Vec<PickItem> {
-        let items = self.history.searches.iter().rev().map(|past| {
-            let search = &past.search;
+        let items = self.history.searches.iter().rev().map(|entry| {
+            let search = &entry.search;
             let name = self.store.dataset(search.dataset).map(|dataset| dataset.name.as_str());
             let note = format!(
                 "{} · {} · granularity {}",
@@ -75,8 +75,8 @@ impl App {
                 search.entity.word(),
                 search.granularity.level()
             );
-            let words = title(&search.query, past.similar_to.as_ref(), search.filters.len());
-            PickItem::new(Command::RerunSearch(Box::new(past.clone())), words)
+            let title_text = title(&search.query, entry.similar_to.as_ref(), search.filters.len());
+            PickItem::new(Command::RerunSearch(Box::new(entry.clone())), title_text)
                 .note(note)
                 .disabled(name.is_none())
         });
@@ -102,9 +102,9 @@ impl App {
             if answer.is_ok() { SavedHistory::Loaded } else { SavedHistory::Unreadable };
         match answer {
             Ok(Some(StateValue::History(earlier))) => {
-                let since = std::mem::replace(&mut self.history.searches, earlier);
-                for past in since {
-                    past.append_to(&mut self.history.searches);
+                let newer = std::mem::replace(&mut self.history.searches, earlier);
+                for entry in newer {
+                    entry.append_to(&mut self.history.searches);
                 }
             }
             // Other state is not stored under this key.
@@ -121,10 +121,10 @@ impl App {
 
     /// Loads the earlier searches once they are needed, and saves new ones after that.
     pub(in crate::app) fn sync_history(&mut self) {
-        let recall = Lane::LoadState(StateKey::History);
+        let load = Lane::LoadState(StateKey::History);
         match self.history.saved {
-            SavedHistory::NotLoaded if self.history.needed && !self.tickets.is_open(&recall) => {
-                self.send(recall, Request::Recall(StateKey::History));
+            SavedHistory::NotLoaded if self.history.needed && !self.tickets.is_open(&load) => {
+                self.send(load, Request::Recall(StateKey::History));
             }
             SavedHistory::Loaded if std::mem::take(&mut self.history.unsaved) => {
                 let entry = StateValue::History(self.history.searches.clone());

@@ -49,7 +49,6 @@ pub struct Computed {
 }
 
 impl View {
-    #[must_use]
     pub fn new(search: Search) -> Self {
         Self {
             search,
@@ -65,7 +64,6 @@ impl View {
         }
     }
 
-    #[must_use]
     pub fn title(&self) -> SafeText {
         match (&self.computed, &self.search.query, &self.similar_to) {
             (Some(computed), ..) => computed.label.clone(),
@@ -85,17 +83,16 @@ impl View {
 }
 
 /// A search in a few words.
-#[must_use]
 pub fn title(query: &Query, similar_to: Option<&SafeText>, filters: usize) -> SafeText {
-    let words = match (query, similar_to) {
+    let text = match (query, similar_to) {
         (Query::Similar(_), Some(name)) => format!("≈ {name}"),
         (Query::Similar(_), None) => "≈ a picture".to_owned(),
         (Query::Caption { text, .. }, _) => format!("“{}”", text.as_str()),
         (Query::Browse, _) => return SafeText::name(&filter_count_text(filters)),
     };
     SafeText::name(&match filters {
-        0 => words,
-        _ => format!("{words}, {}", filter_count_text(filters)),
+        0 => text,
+        _ => format!("{text}, {}", filter_count_text(filters)),
     })
 }
 
@@ -103,7 +100,7 @@ fn filter_count_text(filters: usize) -> String {
     match filters {
         0 => "all".to_owned(),
         1 => "1 filter".to_owned(),
-        many => format!("{many} filters"),
+        count => format!("{count} filters"),
     }
 }
 
@@ -116,7 +113,6 @@ pub struct Tab {
 }
 
 impl Tab {
-    #[must_use]
     pub fn new(view: View) -> Self {
         Self { back_stack: Vec::new(), view, forward_stack: Vec::new() }
     }
@@ -153,12 +149,10 @@ impl Tabs {
     /// Each tab has a key, `Alt-1` to `Alt-9`.
     pub const MAX: usize = 9;
 
-    #[must_use]
     pub fn new(search: Search) -> Self {
         Self { all: vec![Tab::new(View::new(search))], active: 0 }
     }
 
-    #[must_use]
     pub fn tab(&self) -> &Tab {
         &self.all[self.active]
     }
@@ -167,12 +161,10 @@ impl Tabs {
         &mut self.all[self.active]
     }
 
-    #[must_use]
     pub fn all(&self) -> &[Tab] {
         &self.all
     }
 
-    #[must_use]
     pub fn active(&self) -> usize {
         self.active
     }

@@ -16,7 +16,6 @@ pub struct QueryImage {
 }
 
 impl QueryImage {
-    #[must_use]
     pub fn file(path: PathBuf) -> Self {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy();
         let name = SafeText::file_name(&name);
@@ -30,7 +29,6 @@ impl QueryImage {
 
     /// A copy of a media item, because an item itself cannot be searched by a region. `None` when
     /// the service gives no link to it.
-    #[must_use]
     pub fn copy_of(preview: &Preview) -> Option<Self> {
         let link = preview.original.clone()?;
         Some(Self {
@@ -41,7 +39,6 @@ impl QueryImage {
         })
     }
 
-    #[must_use]
     pub fn label(&self) -> SafeText {
         match self.region {
             None => self.name.clone(),
@@ -65,7 +62,6 @@ impl RecentImages {
         self.images.truncate(Self::CAPACITY);
     }
 
-    #[must_use]
     pub fn region(&self, of: &PictureSubject) -> Option<Region> {
         self.images.iter().find(|known| known.subject == *of).and_then(|known| known.region)
     }

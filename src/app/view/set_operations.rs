@@ -17,15 +17,15 @@ impl App {
     pub(in crate::app) fn open_combine_picker(&mut self) {
         let Some(tabs) = self.results.tabs() else { return };
         let here = tabs.tab().view.title();
-        let others = tabs.all().iter().enumerate().filter(|(place, _)| *place != tabs.active());
-        let items = others.flat_map(|(place, tab)| {
+        let others = tabs.all().iter().enumerate().filter(|(index, _)| *index != tabs.active());
+        let items = others.flat_map(|(index, tab)| {
             let there = tab.view.title();
             let loaded = self.loaded_clusters(tab).len();
             SetOperator::ALL.map(|operator| {
-                let words = format!("{here} {} {there}", operator.symbol());
+                let label = format!("{here} {} {there}", operator.symbol());
                 let note =
                     format!("{}; {loaded} clusters of it are loaded", operator.description());
-                PickItem::new(Command::CombineTabs((place, operator)), words).note(note)
+                PickItem::new(Command::CombineTabs((index, operator)), label).note(note)
             })
         });
         let title = "Combine the loaded pages";
@@ -34,15 +34,15 @@ impl App {
     }
 
     /// Opens a tab on this one combined with another.
-    pub(in crate::app) fn combine_tabs(&mut self, (place, operator): Combination) {
+    pub(in crate::app) fn combine_tabs(&mut self, (index, operator): Combination) {
         let Some(tabs) = self.results.tabs() else { return };
-        let Some(other) = tabs.all().get(place) else { return };
+        let Some(other) = tabs.all().get(index) else { return };
         let (here, there) = (tabs.tab().view.title(), other.view.title());
         let clusters =
             combine(&self.loaded_clusters(tabs.tab()), &self.loaded_clusters(other), operator);
-        let words = format!("{here} {} {there}, of loaded pages", operator.symbol());
+        let label = format!("{here} {} {there}, of loaded pages", operator.symbol());
         let computed =
-            Computed { label: SafeText::name(&words), page: Page { clusters, ..Page::default() } };
+            Computed { label: SafeText::name(&label), page: Page { clusters, ..Page::default() } };
         let search = Search { page: 0, ..tabs.tab().view.search.clone() };
         self.open_in_tab(View { computed: Some(computed), ..View::new(search) });
     }

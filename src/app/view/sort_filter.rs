@@ -41,7 +41,6 @@ impl SortKey {
 }
 
 impl SortOrder {
-    #[must_use]
     pub fn name(self) -> &'static str {
         match (self.by, self.reversed) {
             (SortKey::Service, false) => "order of the service",
@@ -68,51 +67,47 @@ pub struct VisibleCluster {
 }
 
 impl VisibleCluster {
-    #[must_use]
-    pub fn contains(&self, place: usize) -> bool {
-        self.index == place || self.folded.contains(&place)
+    pub fn contains(&self, index: usize) -> bool {
+        self.index == index || self.folded.contains(&index)
     }
 }
 
 /// The clusters of a page that match the filter, in order.
-#[must_use]
-pub fn filter_and_sort(page: &Page, arrangement: &ListOptions) -> Vec<VisibleCluster> {
+pub fn filter_and_sort(page: &Page, options: &ListOptions) -> Vec<VisibleCluster> {
     let clusters = &page.clusters;
-    let needle = arrangement.filter.to_lowercase();
-    let mut places: Vec<usize> =
-        (0..clusters.len()).filter(|&place| matches_text(&clusters[place], &needle)).collect();
-    sort(&mut places, arrangement.order, |by, &a, &b| compare(by, &clusters[a], &clusters[b]));
-    let mut shown: Vec<VisibleCluster> = Vec::new();
-    for place in places {
-        match shown.last_mut() {
+    let needle = options.filter.to_lowercase();
+    let mut indexes: Vec<usize> =
+        (0..clusters.len()).filter(|&index| matches_text(&clusters[index], &needle)).collect();
+    sort(&mut indexes, options.order, |by, &a, &b| compare(by, &clusters[a], &clusters[b]));
+    let mut visible: Vec<VisibleCluster> = Vec::new();
+    for index in indexes {
+        match visible.last_mut() {
             Some(last)
-                if arrangement.fold
-                    && have_equal_scores(&clusters[last.index], &clusters[place]) =>
+                if options.fold && have_equal_scores(&clusters[last.index], &clusters[index]) =>
             {
-                last.folded.push(place);
+                last.folded.push(index);
             }
-            _ => shown.push(VisibleCluster { index: place, folded: Vec::new() }),
+            _ => visible.push(VisibleCluster { index, folded: Vec::new() }),
         }
     }
-    shown
+    visible
 }
 
 /// The datasets that are shown, in order.
-#[must_use]
 pub fn filter_and_sort_datasets<'a>(
     list: &'a [Dataset],
-    arrangement: &ListOptions,
+    options: &ListOptions,
 ) -> Vec<&'a Dataset> {
-    let needle = arrangement.filter.to_lowercase();
-    let named = |dataset: &&Dataset| dataset.name.as_str().to_lowercase().contains(&needle);
-    let mut shown: Vec<&Dataset> = list.iter().filter(named).collect();
-    sort(&mut shown, arrangement.order, |by, a, b| match by {
+    let needle = options.filter.to_lowercase();
+    let matches = |dataset: &&Dataset| dataset.name.as_str().to_lowercase().contains(&needle);
+    let mut visible: Vec<&Dataset> = list.iter().filter(matches).collect();
+    sort(&mut visible, options.order, |by, a, b| match by {
         SortKey::Name => by_name(a.name.as_str(), b.name.as_str()),
         SortKey::Size => b.n_images.cmp(&a.n_images),
         SortKey::Status => a.status.cmp(&b.status),
         SortKey::Service | SortKey::Score => Ordering::Equal,
     });
-    shown
+    visible
 }
 
 /// Sorts stably: equal elements keep the order of the service in both directions.
@@ -156,8 +151,8 @@ fn matches_text(cluster: &Cluster, needle: &str) -> bool {
     let names = previews.clone().map(|preview| &preview.file_name);
     let captions = previews.filter_map(|preview| preview.caption.as_ref());
     let tags = cluster.tags.iter().map(|tag| &tag.name);
-    let words = [&cluster.captions, &cluster.labels].into_iter().flatten().chain(tags);
-    names.chain(captions).chain(words).any(|text| text.as_str().to_lowercase().contains(needle))
+    let texts = [&cluster.captions, &cluster.labels].into_iter().flatten().chain(tags);
+    names.chain(captions).chain(texts).any(|text| text.as_str().to_lowercase().contains(needle))
 }
 
 /// Scores that differ by less are shown as equal.
@@ -171,7 +166,6 @@ fn have_equal_scores(a: &Cluster, b: &Cluster) -> bool {
 }
 
 /// Whether the direction of every score on a page is known, so that sorting by it makes sense.
-#[must_use]
 pub fn can_sort_by_score(page: &Page) -> bool {
     let mut scores = page.clusters.iter().filter_map(|cluster| cluster.relevance.as_ref());
     let known = scores.clone().all(|relevance| relevance.kind == ScoreKind::CosineDistance);

@@ -56,7 +56,6 @@ impl App {
         }
     }
 
-    #[must_use]
     pub fn tab_count(&self) -> usize {
         self.results.tabs().map_or(0, |tabs| tabs.all().len())
     }

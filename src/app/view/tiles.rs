@@ -19,7 +19,6 @@ pub struct Tile<'a> {
 
 impl App {
     /// The clusters of the page that match the filter, in order.
-    #[must_use]
     pub fn visible_clusters(&self) -> Vec<VisibleCluster> {
         match (self.page(), self.view()) {
             (Some(page), Some(view)) => filter_and_sort(page, &view.list_options),
@@ -28,27 +27,24 @@ impl App {
     }
 
     /// The tiles of the results: the visible clusters, or the members of the open one.
-    #[must_use]
     pub fn tiles(&self) -> Vec<Tile<'_>> {
         if let (true, Some(cluster)) = (self.shows_members(), self.cluster()) {
             let tile = |preview| Tile { cluster, preview: Some(preview), folded: 0 };
             return cluster.previews.iter().map(tile).collect();
         }
         let clusters = self.page().map_or(&[][..], |page| &page.clusters);
-        let tile = |shown: VisibleCluster| {
-            let cluster = &clusters[shown.index];
-            Tile { cluster, preview: cluster.previews.first(), folded: shown.folded.len() }
+        let tile = |visible: VisibleCluster| {
+            let cluster = &clusters[visible.index];
+            Tile { cluster, preview: cluster.previews.first(), folded: visible.folded.len() }
         };
         self.visible_clusters().into_iter().map(tile).collect()
     }
 
-    #[must_use]
     pub fn shows_members(&self) -> bool {
         self.view().is_some_and(|view| view.members_top_row.is_some())
     }
 
     /// The tile under the cursor and the first visible row.
-    #[must_use]
     pub fn tile_cursor(&self) -> (usize, usize) {
         match self.view() {
             None => (0, 0),
@@ -64,13 +60,13 @@ impl App {
         let count = self.tiles().len();
         let (cursor, _) = self.tile_cursor();
         let at_end = if by < 0 { cursor == 0 } else { cursor + 1 >= count };
-        let here = self.page_number();
+        let current = self.page_number();
         match self.page() {
             Some(_) if at_end && !self.shows_members() => {
                 if by > 0 && self.may_have_next_page() {
-                    self.go_to_page(here + 1);
-                } else if by < 0 && here > 0 {
-                    self.go_to_page(here - 1);
+                    self.go_to_page(current + 1);
+                } else if by < 0 && current > 0 {
+                    self.go_to_page(current - 1);
                     self.select_tile(Page::SIZE - 1);
                 }
             }
@@ -86,27 +82,28 @@ impl App {
         if self.shows_members() {
             return self.show_preview(tile);
         }
-        let shown = self.visible_clusters();
+        let visible = self.visible_clusters();
         // The cursor of a page that is still loading is kept.
-        let cursor = if self.page().is_some() { moved_cursor(tile, 0, shown.len()) } else { tile };
-        let here = self.page().zip(shown.get(cursor));
-        let here = here.map(|(page, shown)| page.clusters[shown.index].id);
+        let cursor =
+            if self.page().is_some() { moved_cursor(tile, 0, visible.len()) } else { tile };
+        let current = self.page().zip(visible.get(cursor));
+        let current = current.map(|(page, visible)| page.clusters[visible.index].id);
         if let Some(view) = self.results.view_mut() {
-            (view.cursor, view.cluster, view.preview_index) = (cursor, here, 0);
+            (view.cursor, view.cluster, view.preview_index) = (cursor, current, 0);
         }
         self.retry_failed_picture();
     }
 
     /// Steps through the previews of the cluster.
     pub(in crate::app) fn step_preview(&mut self, by: isize) {
-        let place = self.view().map_or(0, |view| view.preview_index);
-        self.show_preview(place.saturating_add_signed(by));
+        let index = self.view().map_or(0, |view| view.preview_index);
+        self.show_preview(index.saturating_add_signed(by));
     }
 
-    fn show_preview(&mut self, place: usize) {
+    fn show_preview(&mut self, index: usize) {
         let count = self.cluster().map_or(0, |cluster| cluster.previews.len());
         if let Some(view) = self.results.view_mut() {
-            view.preview_index = moved_cursor(place, 0, count);
+            view.preview_index = moved_cursor(index, 0, count);
         }
         self.retry_failed_picture();
     }
@@ -120,12 +117,13 @@ impl App {
     /// Finds the cluster of the cursor again and scrolls to it.
     pub(in crate::app) fn restore_cursor(&mut self) {
         let Some(page) = self.page() else { return };
-        let shown = self.visible_clusters();
-        let wanted = self.view().and_then(|view| view.cluster);
-        let place = wanted.and_then(|id| page.clusters.iter().position(|there| there.id == id));
-        let found = place.and_then(|place| shown.iter().position(|shown| shown.contains(place)));
+        let visible = self.visible_clusters();
+        let cluster_id = self.view().and_then(|view| view.cluster);
+        let index = cluster_id.and_then(|id| page.clusters.iter().position(|there| there.id == id));
+        let found =
+            index.and_then(|index| visible.iter().position(|visible| visible.contains(index)));
         if let Some(view) = self.results.view_mut() {
-            view.cursor = found.unwrap_or_else(|| moved_cursor(view.cursor, 0, shown.len()));
+            view.cursor = found.unwrap_or_else(|| moved_cursor(view.cursor, 0, visible.len()));
         }
         let members = self.cluster().map_or(0, |cluster| cluster.previews.len());
         let Some(grid) = self.grid() else { return };

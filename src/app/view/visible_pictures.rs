@@ -44,17 +44,16 @@ impl App {
         };
         let (tiles, (cursor, top)) = (self.tiles(), self.tile_cursor());
         let first = top * grid.columns;
-        let mut places: Vec<usize> =
+        let mut indexes: Vec<usize> =
             (first..tiles.len().min(first + grid.columns * grid.rows)).collect();
-        places.sort_by_key(|place| place.abs_diff(cursor));
+        indexes.sort_by_key(|index| index.abs_diff(cursor));
         let canvas = grid.canvas(self);
-        let previews = places.into_iter().filter_map(|place| tiles[place].preview);
+        let previews = indexes.into_iter().filter_map(|index| tiles[index].preview);
         pictures.extend(previews.filter_map(|preview| preview_picture(preview, canvas)));
         pictures
     }
 
     /// A canvas of this many cells on this terminal.
-    #[must_use]
     pub fn canvas(&self, columns: u16, rows: u16) -> Canvas {
         Canvas {
             columns: columns.max(1),
@@ -67,17 +66,16 @@ impl App {
     /// Requests a picture on screen, unless it is cached or requested.
     pub(in crate::app) fn request_picture(&mut self, picture: VisiblePicture) {
         let lane = picture.lane();
-        let VisiblePicture { view: sight, source, canvas } = picture;
-        if self.store.pictures.get(&sight, canvas).is_some() {
-            self.store.pictures.touch(sight, canvas);
+        let VisiblePicture { view, source, canvas } = picture;
+        if self.store.pictures.get(&view, canvas).is_some() {
+            self.store.pictures.touch(view, canvas);
         } else if !self.tickets.is_open(&lane) {
-            self.send(lane, Request::Picture(source, sight.crop, canvas));
+            self.send(lane, Request::Picture(source, view.crop, canvas));
         }
     }
 }
 
 /// How the detail shows a preview: a region of a picture is highlighted in the whole of it.
-#[must_use]
 pub fn detail_picture_view(preview: &Preview) -> PictureView {
     let region = preview.region.filter(|_| preview.original.is_some());
     let part = region.map_or(Crop::Full, Crop::Highlighted);
@@ -93,17 +91,16 @@ fn framed_picture(preview: &Preview, canvas: Canvas) -> Option<VisiblePicture> {
 
 /// A preview's picture: the thumbnail for small canvases, the original for larger ones.
 fn preview_picture(preview: &Preview, canvas: Canvas) -> Option<VisiblePicture> {
-    let wide = match canvas.protocol {
+    let needs_original = match canvas.protocol {
         Protocol::HalfBlock => u32::from(canvas.columns) > 256,
         _ => u32::from(canvas.columns) * u32::from(canvas.cell.0) > 320,
     };
-    let link = if wide { preview.original.as_ref() } else { None };
+    let link = if needs_original { preview.original.as_ref() } else { None };
     let link = link.or(preview.thumbnail.as_ref()).or(preview.original.as_ref())?;
     let source = PictureSource::Link(link.clone());
     Some(VisiblePicture { view: preview.media.into(), source, canvas })
 }
 
-#[must_use]
 pub fn full_size_link(preview: &Preview) -> Option<Link> {
     preview.original.clone().or_else(|| preview.thumbnail.clone())
 }
