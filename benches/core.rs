@@ -1,4 +1,4 @@
-//! The core and the view: a full frame at 200x60 over 100 clusters, and events with a page of
+//! The core and the drawing: a full frame at 200x60 over 100 clusters, and events with a page of
 //! 10,000 previews in the store.
 #![expect(clippy::unwrap_used, reason = "a bench fails by panicking")]
 #![expect(clippy::print_stdout, reason = "it tells what it measured")]
@@ -84,7 +84,7 @@ fn dataset() -> Dataset {
     }
 }
 
-/// A picture in which every cell differs from its neighbours, as in a photograph.
+/// A picture in which every cell differs from its neighbors, as in a photograph.
 fn half_blocks(canvas: Canvas, seed: u128) -> Thumbnail {
     let count = usize::from(canvas.columns) * usize::from(canvas.rows) * 2;
     let seed = usize::try_from(seed % 97).unwrap();
@@ -151,7 +151,7 @@ fn frame(c: &mut Criterion) {
         b.iter(|| {
             ui::draw(&app, &theme, terminal.get_frame().buffer_mut(), &mut layer);
             terminal.flush().unwrap();
-            // Without a swap the buffer before stays empty: every cell is a change each time.
+            // Without a swap the previous buffer stays empty, so every cell is a change each time.
             black_box(&terminal);
         });
     });
@@ -169,8 +169,8 @@ fn update(c: &mut Criterion) {
     });
 }
 
-/// A key and its frame while every picture on the screen arrives anew: the p99 is told as a part of
-/// the 16 ms that a person does not notice.
+/// A key and its frame while every picture on the screen is replaced: prints the p99 as a part of
+/// the 16 ms of a frame.
 fn key_to_frame(c: &mut Criterion) {
     let theme = Theme::built_in(ThemeName::Dark).unwrap();
     let mut layer =
@@ -181,7 +181,7 @@ fn key_to_frame(c: &mut Criterion) {
     c.bench_function("key to frame while a screen of pictures arrives", |b| {
         b.iter(|| {
             let started = Instant::now();
-            // Another size of tile asks for every picture on screen again.
+            // Another tile size requests every picture on screen again.
             let key = if spans.len().is_multiple_of(2) { "+" } else { "-" };
             let mut effects = app.update(Duration::ZERO, Event::Key(key.parse().unwrap()));
             while let Some(effect) = effects.pop() {

@@ -1,4 +1,4 @@
-//! A core on a desk: press keys, look at the requests that come out, hand answers back in.
+//! A core under test: press keys, inspect the requests, respond to them.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -17,19 +17,19 @@ use tessera_model::{
 use tessera_picture::Protocol;
 use uuid::Uuid;
 
-/// The core with everything it asked for and has not been answered.
+/// The core with its open requests.
 pub struct Desk {
     pub app: App,
     pub now: Duration,
     pub open: VecDeque<(Ticket, Request)>,
     pub cancelled: Vec<Lane>,
-    /// What was kept, each the last time; what is recalled comes from here.
+    /// The saved state, from which it is also loaded.
     pub kept: BTreeMap<StateKey, StateValue>,
     pub other: Vec<Effect>,
 }
 
 impl Desk {
-    /// A core at its start, without pictures unless a test wants them.
+    /// A core at its start, without pictures.
     pub fn new() -> Self {
         Self::with_pictures(Protocol::None)
     }
@@ -38,7 +38,7 @@ impl Desk {
         Self::start(protocol, BTreeMap::new())
     }
 
-    /// A core at its start, with what the state folder holds.
+    /// A core at its start, with this saved state.
     pub fn keeping(kept: BTreeMap<StateKey, StateValue>) -> Self {
         Self::start(Protocol::None, kept)
     }
@@ -77,7 +77,7 @@ impl Desk {
     pub fn happen(&mut self, event: Event) {
         for effect in self.app.update(self.now, event) {
             match effect {
-                // The state folder answers at once.
+                // Saved state is available at once.
                 Effect::Send(ticket, Request::Recall(book)) => {
                     let entry = self.kept.get(&book).cloned();
                     self.respond(ticket, Ok(Payload::StateLoaded(entry)));
@@ -116,14 +116,14 @@ impl Desk {
         self.happen(Event::Wake);
     }
 
-    /// The open request of a lane, taken off the desk.
+    /// Removes and returns the open request of a lane.
     pub fn take(&mut self, wanted: impl Fn(&Lane) -> bool) -> (Ticket, Request) {
         let place = self.open.iter().position(|(ticket, _)| wanted(&ticket.lane));
         self.open.remove(place.expect("this lane was asked")).unwrap()
     }
 
-    /// Everything that is asked and not answered, but for the models of the selected dataset:
-    /// they are asked for beside everything else.
+    /// The open requests, except for the enrichments of the selected dataset, which are always
+    /// requested.
     pub fn requests(&self) -> Vec<&Request> {
         let aside = |request: &&Request| matches!(request, Request::Enrichment(_));
         self.open.iter().map(|(_, request)| request).filter(|it| !aside(it)).collect()
@@ -145,18 +145,18 @@ impl Desk {
         self.respond(ticket, Err(Failure::new(kind, "it broke")));
     }
 
-    /// Answers the open page request.
+    /// Responds to the open page request.
     pub fn answer_page(&mut self, page: Page) {
         let (ticket, _) = self.take(|lane| matches!(lane, Lane::Page(_)));
         self.respond(ticket, Ok(Payload::Page(page)));
     }
 
-    /// How many views there are up to the one on screen.
+    /// The number of views in the history of the tab, including the one on screen.
     pub fn steps(&self) -> usize {
         self.app.results.tabs().map_or(0, |tabs| tabs.tab().back_stack.len() + 1)
     }
 
-    /// The notice on screen.
+    /// The notification on screen.
     pub fn notice(&self) -> &str {
         self.app.notifications.current().map_or("", |notice| notice.text.as_str())
     }
@@ -216,7 +216,7 @@ fn preview(number: u128) -> Preview {
     }
 }
 
-/// What the service says of an export, by its word; with a link once it is COMPLETED.
+/// An export in this state of the service; with a link once it is COMPLETED.
 pub fn task(word: &str) -> ExportTask {
     let state = ExportState::parse(word);
     let download = (state == ExportState::Completed).then(|| Link::new("http://127.0.0.1/a?sig=x"));

@@ -1,4 +1,4 @@
-//! Marking, and what is marked: across pages and searches, with exclusions, and never unseen.
+//! The selection: across pages and searches, with exclusions.
 
 use tessera::{
     app::Overlay,
@@ -19,16 +19,16 @@ fn totals(desk: &Desk) -> SelectionTotals {
     selection(desk).totals()
 }
 
-fn book() -> StateKey {
+fn basket_key() -> StateKey {
     StateKey::Basket(dataset(1, Status::Ready).id)
 }
 
 #[test]
-fn space_marks_the_cluster_and_again_takes_it_away() {
+fn space_selects_and_deselects_the_cluster() {
     let mut desk = Desk::with_clusters(5);
     desk.press("l space");
     let SelectionItem::Cluster { cluster: id, exclude, .. } = &selection(&desk).items()[0] else {
-        panic!("a cluster is marked");
+        panic!("a cluster is selected");
     };
     assert_eq!((*id, exclude.len()), (cluster(1).id, 0));
     assert_eq!(totals(&desk).export_rows(), 3);
@@ -37,11 +37,11 @@ fn space_marks_the_cluster_and_again_takes_it_away() {
 }
 
 #[test]
-fn a_range_is_chosen_and_then_marked() {
+fn a_range_is_selected_by_its_two_ends() {
     let mut desk = Desk::with_clusters(9);
     desk.press("l v l l l");
     assert_eq!(desk.app.selected_tile_range(), Some(1..=4));
-    assert!(selection(&desk).is_empty(), "nothing is marked before it is said");
+    assert!(selection(&desk).is_empty(), "nothing is selected before the second end");
     desk.press("v");
     assert_eq!((totals(&desk).clusters, desk.app.selected_tile_range()), (4, None));
     desk.press("v h esc");
@@ -49,7 +49,7 @@ fn a_range_is_chosen_and_then_marked() {
 }
 
 #[test]
-fn all_pages_are_marked_one_after_the_other_as_one_step() {
+fn all_pages_are_selected_one_by_one_as_one_undo_step() {
     let mut desk = Desk::with_clusters(100);
     desk.press("g V");
     assert_eq!(totals(&desk).clusters, 100);
@@ -65,7 +65,7 @@ fn all_pages_are_marked_one_after_the_other_as_one_step() {
 }
 
 #[test]
-fn esc_stops_between_two_pages_and_a_lost_page_ends_it() {
+fn esc_or_a_failed_page_stops_selecting_all() {
     let mut desk = Desk::with_clusters(100);
     desk.press("g V esc");
     assert!(desk.requests().is_empty() && desk.cancelled.len() == 1);
@@ -81,13 +81,13 @@ fn esc_stops_between_two_pages_and_a_lost_page_ends_it() {
 }
 
 #[test]
-fn after_fifty_pages_it_asks() {
+fn selecting_all_pauses_after_fifty_pages() {
     let mut desk = Desk::with_clusters(100);
     desk.press("g V");
     for number in 1..50 {
         desk.answer_page(page(number * 100, 100));
     }
-    assert!(desk.requests().is_empty(), "it waits for the person");
+    assert!(desk.requests().is_empty(), "it waits for confirmation");
     assert_eq!(totals(&desk).clusters, 5_000);
     desk.press("g V");
     desk.answer_page(page(5_000, 1));
@@ -95,7 +95,7 @@ fn after_fifty_pages_it_asks() {
 }
 
 #[test]
-fn the_page_is_marked_turned_over_and_cleared() {
+fn the_page_is_selected_inverted_and_cleared() {
     let mut desk = Desk::with_clusters(4);
     desk.press("space *");
     assert_eq!(totals(&desk).clusters, 3);
@@ -109,7 +109,7 @@ fn the_page_is_marked_turned_over_and_cleared() {
 }
 
 #[test]
-fn marks_stay_across_pages_and_what_is_hidden_is_counted() {
+fn the_selection_survives_paging_and_hidden_entries_are_counted() {
     let mut desk = Desk::with_clusters(100);
     desk.press("space l space n");
     desk.answer_page(page(100, 100));
@@ -118,7 +118,7 @@ fn marks_stay_across_pages_and_what_is_hidden_is_counted() {
 }
 
 #[test]
-fn a_member_is_left_out_of_its_marked_cluster_never_marked_twice() {
+fn a_member_of_a_selected_cluster_is_excluded_not_selected_twice() {
     let mut desk = Desk::with_clusters(3);
     desk.press("x");
     assert_eq!(desk.notice(), "its cluster is not selected; Space in the results selects it");
@@ -138,14 +138,14 @@ fn a_member_is_left_out_of_its_marked_cluster_never_marked_twice() {
 }
 
 #[test]
-fn the_basket_is_kept_at_every_change_and_recalled() {
+fn the_basket_is_saved_at_every_change_and_loaded() {
     let mut desk = Desk::with_clusters(3);
     desk.press("space l space u");
-    let kept = desk.kept.get(&book()).cloned().unwrap();
+    let kept = desk.kept.get(&basket_key()).cloned().unwrap();
     assert_eq!(kept, StateValue::Basket(dataset(1, Status::Ready).id, selection(&desk).clone()));
 
     let mut again = Desk::new();
-    again.kept.insert(book(), kept);
+    again.kept.insert(basket_key(), kept);
     again.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     assert_eq!(totals(&again).clusters, 1);
 }
@@ -163,7 +163,7 @@ fn each_dataset_has_its_own_basket() {
 }
 
 #[test]
-fn marked_clusters_are_in_doubt_after_a_reindex_until_they_are_seen_again() {
+fn selected_clusters_are_stale_after_a_reindex_until_they_are_loaded_again() {
     let mut desk = Desk::with_clusters(3);
     desk.press("space l space");
     for status in [Status::Indexing, Status::Ready] {
@@ -172,7 +172,7 @@ fn marked_clusters_are_in_doubt_after_a_reindex_until_they_are_seen_again() {
     }
     assert_eq!(totals(&desk).stale, 2);
     desk.answer_page(page(1, 5));
-    assert_eq!(totals(&desk).stale, 1, "cluster 1 is told again, cluster 0 is not");
+    assert_eq!(totals(&desk).stale, 1, "cluster 1 is loaded again, cluster 0 is not");
     let stale = |mark: &&tessera_model::SelectionEntry| match &mark.content {
         EntryContent::Cluster(cluster) => cluster.stale,
         EntryContent::MediaItem(..) => false,
@@ -182,7 +182,7 @@ fn marked_clusters_are_in_doubt_after_a_reindex_until_they_are_seen_again() {
 }
 
 #[test]
-fn opening_a_row_goes_to_its_tile_or_looks_for_it() {
+fn opening_a_row_goes_to_its_tile_or_searches_for_it() {
     let mut desk = Desk::with_clusters(100);
     desk.press("l space n");
     desk.answer_page(page(100, 100));
@@ -194,8 +194,8 @@ fn opening_a_row_goes_to_its_tile_or_looks_for_it() {
     assert_eq!(desk.app.cluster().unwrap().id, cluster(1).id);
 }
 
-/// A desk with two clusters marked, one of them without a member.
-fn marked() -> Desk {
+/// A desk with two selected clusters, one with an excluded member.
+fn with_selection() -> Desk {
     let mut desk = Desk::with_clusters(5);
     desk.press("space l space x");
     desk
@@ -203,7 +203,7 @@ fn marked() -> Desk {
 
 #[test]
 fn the_basket_is_exported_as_it_was_shown() {
-    let mut desk = marked();
+    let mut desk = with_selection();
     desk.press("E enter");
     let items = selection(&desk).items();
     let (ticket, request) = desk.take(|lane| matches!(lane, Lane::StartJob(_)));
@@ -231,8 +231,8 @@ fn an_empty_basket_is_not_exported() {
 }
 
 #[test]
-fn what_is_in_doubt_is_shown_but_not_exported() {
-    let mut desk = marked();
+fn stale_entries_are_shown_but_not_exported() {
+    let mut desk = with_selection();
     for status in [Status::Indexing, Status::Ready] {
         desk.wait(15);
         desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, status)], 0));
@@ -244,9 +244,9 @@ fn what_is_in_doubt_is_shown_but_not_exported() {
 }
 
 #[test]
-fn a_refused_export_keeps_the_basket_and_looks_again() {
+fn a_rejected_export_keeps_the_basket_and_reloads_the_dataset() {
     for (kind, doubt) in [(FailureKind::Conflict, 0), (FailureKind::NotFound, 2)] {
-        let mut desk = marked();
+        let mut desk = with_selection();
         desk.press("E enter");
         desk.fail(Lane::StartJob(JobId(0)), kind);
         assert_eq!((totals(&desk).clusters, totals(&desk).stale), (2, doubt), "{kind:?}");
@@ -255,8 +255,8 @@ fn a_refused_export_keeps_the_basket_and_looks_again() {
 }
 
 #[test]
-fn the_form_tells_the_command_that_does_the_same() {
-    let mut desk = marked();
+fn the_form_shows_the_equivalent_command() {
+    let mut desk = with_selection();
     desk.press("E");
     let Some(Overlay::Export(form)) = &desk.app.overlay else { panic!("the form is open") };
     let (whole, part) = (cluster(0).id, cluster(1).id);
@@ -273,30 +273,30 @@ fn the_form_tells_the_command_that_does_the_same() {
 
 #[test]
 fn a_selection_is_saved_under_a_name_and_opened_again() {
-    let mut desk = marked();
-    let marked = selection(&desk).clone();
+    let mut desk = with_selection();
+    let selected = selection(&desk).clone();
     let id = dataset(1, Status::Ready).id;
     desk.press("M w enter");
     let path = std::path::PathBuf::from("/downloads/set-1.json");
-    let request = Request::SaveSelection(path.clone(), id, marked.clone());
+    let request = Request::SaveSelection(path.clone(), id, selected.clone());
     assert_eq!(desk.requests(), [&request]);
     desk.answer(Lane::Selection, Payload::SelectionSaved(path.clone()));
     assert_eq!(desk.notice(), "saved the selection to /downloads/set-1.json");
     desk.press("D o enter");
     assert_eq!(desk.requests(), [&Request::OpenSelection(path, id)]);
-    desk.answer(Lane::Selection, Payload::Selection(id, marked.clone()));
-    assert_eq!(selection(&desk), &marked);
+    desk.answer(Lane::Selection, Payload::Selection(id, selected.clone()));
+    assert_eq!(selection(&desk), &selected);
     desk.press("u");
     assert!(selection(&desk).is_empty());
 }
 
 #[test]
-fn a_bare_name_is_the_selection_that_commands_know_by_it() {
-    let mut desk = marked();
-    let marked = selection(&desk).clone();
+fn a_bare_name_refers_to_a_named_selection() {
+    let mut desk = with_selection();
+    let selected = selection(&desk).clone();
     let id = dataset(1, Status::Ready).id;
     desk.press("M w ctrl-u n i g h t enter");
-    assert_eq!(desk.requests(), [&Request::SaveNamed("night".into(), id, marked.clone())]);
+    assert_eq!(desk.requests(), [&Request::SaveNamed("night".into(), id, selected.clone())]);
     desk.answer(Lane::Selection, Payload::SelectionSaved("/state/selections/night.json".into()));
     desk.press("o ctrl-u n i g h t enter");
     assert_eq!(desk.requests(), [&Request::OpenNamed("night".into(), id)]);

@@ -1,4 +1,4 @@
-//! Exports: one request, followed to its end, through every way it can go wrong.
+//! Exports: from the request to the download, and every failure in between.
 
 use std::path::PathBuf;
 
@@ -22,12 +22,12 @@ fn started() -> Desk {
     desk
 }
 
-fn stage(desk: &Desk) -> &JobState {
+fn state(desk: &Desk) -> &JobState {
     desk.app.jobs.get(JOB).unwrap().state()
 }
 
 #[test]
-fn the_form_asks_once_for_exactly_what_it_shows() {
+fn the_form_sends_exactly_what_it_shows_once() {
     let desk = started();
     let spec = ExportSpec {
         file_name: ArchiveName::new("set-1.zip"),
@@ -38,7 +38,7 @@ fn the_form_asks_once_for_exactly_what_it_shows() {
 }
 
 #[test]
-fn an_export_is_followed_and_fetched() {
+fn an_export_is_polled_and_downloaded() {
     let mut desk = started();
     desk.answer(START, Payload::Export(task("INIT")));
     assert_eq!(desk.app.jobs.get(JOB).unwrap().label(), "INIT");
@@ -61,24 +61,24 @@ fn an_export_is_followed_and_fetched() {
     assert_eq!(desk.app.jobs.get(JOB).unwrap().fraction_done(), Some(0.5));
     let archive = Archive { path: target, bytes: 10, entries: 4, images: 3 };
     desk.respond(ticket, Ok(Payload::Downloaded(archive.clone())));
-    assert_eq!(stage(&desk), &JobState::Downloaded(archive));
+    assert_eq!(state(&desk), &JobState::Downloaded(archive));
     assert_eq!(desk.notice(), "/downloads/set-1.zip: 4 entries verified, including 3 images");
 }
 
 #[test]
-fn completed_without_a_link_is_not_over() {
+fn completed_without_a_link_is_still_running() {
     let mut desk = started();
     desk.answer(START, Payload::Export(ExportTask { download: None, ..task("COMPLETED") }));
-    assert!(matches!(stage(&desk), JobState::ExportRunning(..)));
+    assert!(matches!(state(&desk), JobState::ExportRunning(..)));
     desk.wait(1);
     assert!(matches!(desk.requests().as_slice(), [Request::ExportStatus(..)]));
 }
 
 #[test]
-fn a_lost_answer_is_never_sent_again() {
+fn a_start_without_a_response_is_not_sent_again() {
     let mut desk = started();
     desk.fail(START, FailureKind::NoResponse);
-    assert!(matches!(stage(&desk), JobState::Uncertain(_)));
+    assert!(matches!(state(&desk), JobState::Uncertain(_)));
     for _ in 0..20 {
         desk.wait(10);
     }
@@ -86,26 +86,26 @@ fn a_lost_answer_is_never_sent_again() {
 }
 
 #[test]
-fn a_conflict_is_told_and_the_dataset_looked_at_again() {
+fn a_conflict_is_shown_and_reloads_the_datasets() {
     let mut desk = started();
     desk.fail(START, FailureKind::Conflict);
-    assert!(matches!(stage(&desk), JobState::Failed(_)));
+    assert!(matches!(state(&desk), JobState::Failed(_)));
     assert!(desk.requests().contains(&&Request::Datasets));
 }
 
 #[test]
-fn failed_and_rejected_end_the_watch() {
+fn failed_and_rejected_exports_are_no_longer_polled() {
     for word in ["FAILED", "REJECTED", "CANCELLED"] {
         let mut desk = started();
         desk.answer(START, Payload::Export(task(word)));
-        assert!(matches!(stage(&desk), JobState::Failed(_)), "{word}");
+        assert!(matches!(state(&desk), JobState::Failed(_)), "{word}");
         desk.wait(14);
         assert!(desk.requests().is_empty(), "{word}");
     }
 }
 
 #[test]
-fn a_lost_service_does_not_lose_the_job() {
+fn an_outage_does_not_end_the_job() {
     let mut desk = started();
     desk.answer(START, Payload::Export(task("INIT")));
     for seconds in [1, 2, 4, 8] {
@@ -114,22 +114,22 @@ fn a_lost_service_does_not_lose_the_job() {
             desk.fail(Lane::Export(JOB), FailureKind::Unreachable);
         }
         desk.open.clear();
-        assert!(matches!(stage(&desk), JobState::ExportRunning(_, seen) if seen.value().is_some()));
+        assert!(matches!(state(&desk), JobState::ExportRunning(_, seen) if seen.value().is_some()));
     }
 }
 
 #[test]
-fn a_failed_download_can_be_asked_for_again() {
+fn a_failed_download_can_be_retried() {
     let mut desk = started();
     desk.answer(START, Payload::Export(task("COMPLETED")));
     desk.fail(Lane::Download(JOB), FailureKind::Local);
-    assert!(matches!(stage(&desk), JobState::ExportReady(_)));
+    assert!(matches!(state(&desk), JobState::ExportReady(_)));
     desk.press("esc d");
-    assert!(matches!(stage(&desk), JobState::Downloading(..)));
+    assert!(matches!(state(&desk), JobState::Downloading(..)));
 }
 
 #[test]
-fn export_is_refused_with_its_reason_outside_ready() {
+fn export_is_unavailable_with_a_reason_outside_ready() {
     let mut desk = Desk::new();
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Indexing)], 0));
     desk.answer_page(page(0, 1));
@@ -139,11 +139,11 @@ fn export_is_refused_with_its_reason_outside_ready() {
 }
 
 #[test]
-fn stop_watching_is_no_cancel() {
+fn stop_watching_does_not_cancel_at_the_service() {
     let mut desk = started();
     desk.answer(START, Payload::Export(task("INIT")));
     desk.press("4 x");
-    assert_eq!(stage(&desk), &JobState::Unwatched(Some(task("").id)));
+    assert_eq!(state(&desk), &JobState::Unwatched(Some(task("").id)));
     desk.wait(10);
     assert!(!desk.requests().iter().any(|request| matches!(request, Request::ExportStatus(..))));
 }
@@ -155,6 +155,6 @@ fn two_exports_do_not_mix() {
     let other = ExportTask { id: ExportTaskId(Uuid::from_u128(10)), ..task("INIT") };
     desk.answer(Lane::StartJob(JobId(1)), Payload::Export(other));
     desk.answer(START, Payload::Export(task("FAILED")));
-    assert!(matches!(stage(&desk), JobState::Failed(_)));
+    assert!(matches!(state(&desk), JobState::Failed(_)));
     assert!(matches!(desk.app.jobs.get(JobId(1)).unwrap().state(), JobState::ExportRunning(..)));
 }

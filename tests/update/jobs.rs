@@ -1,4 +1,4 @@
-//! Jobs of every kind: followed, told once, written down, and taken off the list.
+//! Jobs of every kind: followed, announced once, saved and removed.
 
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ fn exporting() -> Desk {
 }
 
 #[test]
-fn a_row_opens_into_the_states_it_went_through() {
+fn opening_a_job_shows_its_history() {
     let mut desk = exporting();
     desk.wait(2);
     desk.answer(Lane::Export(JOB), Payload::Export(task("IN_PROGRESS")));
@@ -44,13 +44,13 @@ fn an_unwatched_job_is_watched_again() {
     desk.press("4 x");
     desk.wait(5);
     desk.press("r");
-    let asked =
+    let polled =
         |request: &&Request| matches!(request, Request::ExportStatus(_, id) if *id == task("").id);
-    assert!(desk.requests().iter().any(asked));
+    assert!(desk.requests().iter().any(polled));
 }
 
 #[test]
-fn a_download_is_stopped_and_goes_on() {
+fn a_stopped_download_is_resumed() {
     let mut desk = Desk::with_clusters(3);
     desk.press("e enter");
     desk.answer(Lane::StartJob(JOB), Payload::Export(task("COMPLETED")));
@@ -62,7 +62,7 @@ fn a_download_is_stopped_and_goes_on() {
 }
 
 #[test]
-fn only_what_is_over_is_taken_off_the_list() {
+fn only_ended_jobs_can_be_removed() {
     let mut desk = exporting();
     desk.press("4 D");
     assert_eq!(desk.notice(), "this job is still running; x stops it");
@@ -77,8 +77,8 @@ fn images(count: u64, status: &str) -> Payload {
     Payload::Datasets(list, 0)
 }
 
-/// The next look at the datasets finds this.
-fn seen(desk: &mut Desk, count: u64, status: &str) {
+/// The next poll of the datasets returns this.
+fn poll_returns(desk: &mut Desk, count: u64, status: &str) {
     desk.wait(2);
     if !desk.requests().contains(&&Request::Datasets) {
         desk.wait(20);
@@ -86,8 +86,8 @@ fn seen(desk: &mut Desk, count: u64, status: &str) {
     desk.answer(Lane::Datasets, images(count, status));
 }
 
-/// A form for files, looked at and sent.
-fn adding(desk: &mut Desk) {
+/// Fills in the form for files, previews it and sends it.
+fn add_media(desk: &mut Desk) {
     desk.press("a");
     desk.type_text("'/data/my new' ~/x.jpg");
     desk.press("enter");
@@ -102,14 +102,14 @@ fn files() -> MediaAddition {
 }
 
 #[test]
-fn an_addition_is_looked_at_first_and_then_sent_as_it_was_shown() {
+fn an_addition_is_previewed_and_then_sent_unchanged() {
     let mut desk = Desk::with_clusters(3);
     desk.press("a");
     desk.type_text("'/data/my new' ~/x.jpg");
     desk.press("enter");
     assert_eq!(desk.requests(), [&Request::Preflight(files().source)]);
     desk.press("enter");
-    assert_eq!(desk.requests().len(), 1, "a look is not asked for twice");
+    assert_eq!(desk.requests().len(), 1, "a look is not polled for twice");
     let found = Preflight { images: 3, ..Preflight::default() };
     desk.answer(Lane::Preflight, Payload::Preflight(found));
     desk.press("enter");
@@ -129,7 +129,7 @@ fn a_source_without_media_is_not_sent() {
 }
 
 #[test]
-fn the_other_sources_are_kept_and_not_sent() {
+fn only_the_selected_source_is_sent() {
     let mut desk = Desk::with_clusters(3);
     desk.press("a");
     desk.type_text("/files");
@@ -156,16 +156,16 @@ fn the_other_sources_are_kept_and_not_sent() {
 #[test]
 fn an_addition_is_followed_to_partial_index_with_its_counts() {
     let mut desk = Desk::with_clusters(3);
-    adding(&mut desk);
+    add_media(&mut desk);
     desk.answer(Lane::Upload(JOB), Payload::Accepted);
     desk.answer(Lane::Datasets, images(240, "READY"));
     assert!(
         desk.app.jobs.get(JOB).unwrap().is_active(),
         "READY right after the start is not the end"
     );
-    seen(&mut desk, 241, "READ ONLY");
+    poll_returns(&mut desk, 241, "READ ONLY");
     assert_eq!(desk.app.jobs.get(JOB).unwrap().label(), "READ ONLY");
-    seen(&mut desk, 243, "PARTIAL INDEX");
+    poll_returns(&mut desk, 243, "PARTIAL INDEX");
     assert_eq!(desk.app.jobs.get(JOB).unwrap().label(), "PARTIAL INDEX");
     assert!(!desk.app.jobs.get(JOB).unwrap().is_active());
     assert_eq!(
@@ -175,7 +175,7 @@ fn an_addition_is_followed_to_partial_index_with_its_counts() {
 }
 
 #[test]
-fn a_reindex_asks_tells_and_is_followed() {
+fn a_reindex_is_confirmed_and_followed() {
     let mut desk = Desk::with_clusters(3);
     desk.press("R");
     assert!(desk.notice().contains("nothing to re-cluster"), "{}", desk.notice());
@@ -187,10 +187,10 @@ fn a_reindex_asks_tells_and_is_followed() {
     desk.answer(Lane::StartJob(JOB), Payload::Accepted);
     desk.answer(Lane::Datasets, images(240, "PARTIAL INDEX"));
     for status in ["READ ONLY", "INDEXING"] {
-        seen(&mut desk, 240, status);
+        poll_returns(&mut desk, 240, status);
         assert!(desk.app.jobs.get(JOB).unwrap().is_active(), "{status}");
     }
-    seen(&mut desk, 240, "READY");
+    poll_returns(&mut desk, 240, "READY");
     assert!(matches!(desk.app.jobs.get(JOB).unwrap().state(), JobState::DatasetDone(_)));
     let words: Vec<&str> = desk
         .app
@@ -206,9 +206,9 @@ fn a_reindex_asks_tells_and_is_followed() {
 }
 
 #[test]
-fn a_lost_answer_is_settled_by_the_dataset() {
+fn the_dataset_status_shows_whether_a_lost_request_took_effect() {
     let mut desk = Desk::with_clusters(3);
-    adding(&mut desk);
+    add_media(&mut desk);
     desk.fail(Lane::Upload(JOB), FailureKind::NoResponse);
     assert!(matches!(desk.app.jobs.get(JOB).unwrap().state(), JobState::Uncertain(_)));
     desk.answer(Lane::Datasets, images(240, "READ ONLY"));
@@ -217,22 +217,22 @@ fn a_lost_answer_is_settled_by_the_dataset() {
 }
 
 #[test]
-fn a_busy_dataset_lets_the_addition_wait_here() {
+fn an_addition_to_a_busy_dataset_is_queued() {
     let mut desk = Desk::new();
     desk.answer(Lane::Datasets, images(240, "INDEXING"));
     desk.answer_page(page(0, 3));
-    adding(&mut desk);
+    add_media(&mut desk);
     assert_eq!(desk.app.jobs.get(JOB).unwrap().label(), "queued here");
-    seen(&mut desk, 240, "READ ONLY");
+    poll_returns(&mut desk, 240, "READ ONLY");
     assert!(!desk.requests().iter().any(|request| matches!(request, Request::AddMedia(..))));
-    seen(&mut desk, 240, "READY");
+    poll_returns(&mut desk, 240, "READY");
     desk.take(|lane| *lane == Lane::Upload(JOB));
 }
 
 #[test]
-fn what_the_service_refuses_comes_back_to_the_form() {
+fn a_rejected_addition_reopens_its_form() {
     let mut desk = Desk::with_clusters(3);
-    adding(&mut desk);
+    add_media(&mut desk);
     desk.fail(Lane::Upload(JOB), FailureKind::Invalid);
     let Some(Overlay::AddMedia(form)) = &desk.app.overlay else { unreachable!("the form went") };
     assert_eq!(form.location().value(), "'/data/my new' ~/x.jpg");
@@ -240,7 +240,7 @@ fn what_the_service_refuses_comes_back_to_the_form() {
 }
 
 #[test]
-fn on_premises_has_only_a_path_at_the_service() {
+fn on_premises_deployments_accept_only_server_paths() {
     let mut desk = Desk::with_clusters(3);
     desk.app.setup.on_premises = true;
     desk.press("a");
@@ -250,8 +250,8 @@ fn on_premises_has_only_a_path_at_the_service() {
     assert_eq!(desk.requests(), [&Request::AddMedia(dataset(1, Status::Ready).id, addition)]);
 }
 
-/// The same person, back after the program ended in whatever way.
-fn again(desk: Desk) -> Desk {
+/// The program after a restart.
+fn restarted(desk: Desk) -> Desk {
     let kept = desk.kept;
     let mut desk = Desk::keeping(kept);
     desk.answer(Lane::Datasets, images(240, "READY"));
@@ -260,26 +260,26 @@ fn again(desk: Desk) -> Desk {
 }
 
 #[test]
-fn an_export_is_written_down_before_anything_else_and_followed_on() {
+fn a_running_export_is_saved_first_and_resumed() {
     let desk = exporting();
-    let mut desk = again(desk);
+    let mut desk = restarted(desk);
     assert_eq!(desk.notice(), "1 job from the last run: 1 still running");
-    let asked = desk.take(|lane| matches!(lane, Lane::Export(_))).1;
-    assert_eq!(asked, Request::ExportStatus(dataset(1, Status::Ready).id, task("").id));
+    let polled = desk.take(|lane| matches!(lane, Lane::Export(_))).1;
+    assert_eq!(polled, Request::ExportStatus(dataset(1, Status::Ready).id, task("").id));
 }
 
 #[test]
-fn an_export_whose_answer_nobody_saw_may_have_started() {
+fn an_export_without_a_response_may_have_started() {
     let mut desk = Desk::with_clusters(3);
     desk.press("e enter");
-    let desk = again(desk);
+    let desk = restarted(desk);
     let job = desk.app.jobs.iter().next().unwrap();
     assert!(matches!(job.state(), JobState::Uncertain(_)));
     assert_eq!(desk.notice(), "1 job from the last run: 1 may have started");
 }
 
 #[test]
-fn the_journal_is_written_in_the_step_that_brings_the_id_and_first() {
+fn the_id_of_an_export_is_saved_before_any_other_effect() {
     let mut desk = Desk::with_clusters(3);
     desk.press("e enter");
     let (ticket, _) = desk.take(|lane| *lane == Lane::StartJob(JOB));
@@ -296,7 +296,7 @@ fn the_journal_is_written_in_the_step_that_brings_the_id_and_first() {
 }
 
 #[test]
-fn what_another_copy_follows_is_shown_and_not_polled() {
+fn a_job_of_another_instance_is_shown_and_not_polled() {
     let desk = exporting();
     let Some(StateValue::Jobs { own: ours, .. }) = desk.kept.get(&StateKey::Jobs).cloned() else {
         unreachable!("jobs are kept");
@@ -309,22 +309,22 @@ fn what_another_copy_follows_is_shown_and_not_polled() {
 }
 
 #[test]
-fn a_forgotten_row_does_not_come_back() {
+fn a_removed_job_is_not_restored() {
     let mut desk = exporting();
     desk.press("4 x D");
-    assert!(again(desk).app.jobs.is_empty());
+    assert!(restarted(desk).app.jobs.is_empty());
 }
 
-fn told<'a>(desk: &'a Desk) -> Vec<&'a JobAlert> {
-    let tell = |effect: &'a Effect| match effect {
-        Effect::Alert(tell) => Some(tell),
+fn alerts<'a>(desk: &'a Desk) -> Vec<&'a JobAlert> {
+    let alert = |effect: &'a Effect| match effect {
+        Effect::Alert(alert) => Some(alert),
         _ => None,
     };
-    desk.other.iter().filter_map(tell).collect()
+    desk.other.iter().filter_map(alert).collect()
 }
 
 #[test]
-fn the_end_of_a_job_is_told_once() {
+fn the_end_of_a_job_is_announced_once() {
     let mut desk = exporting();
     desk.other.clear();
     desk.wait(2);
@@ -334,13 +334,13 @@ fn the_end_of_a_job_is_told_once() {
     let words = SafeText::detail("export of set-1 failed");
     let rest = Activity { active_jobs: 0, percent: None };
     assert_eq!(
-        told(&desk),
+        alerts(&desk),
         [&JobAlert::Bell, &JobAlert::Desktop(words), &JobAlert::Activity(rest)]
     );
 }
 
 #[test]
-fn who_looks_at_the_jobs_is_not_told_of_them() {
+fn no_alerts_while_the_jobs_pane_is_focused() {
     for (attended, count) in [(true, 0), (false, 2)] {
         let mut desk = exporting();
         desk.press("4");
@@ -349,25 +349,25 @@ fn who_looks_at_the_jobs_is_not_told_of_them() {
         let (ticket, _) = desk.take(|lane| *lane == Lane::Export(JOB));
         desk.other.clear();
         desk.respond(ticket, Ok(Payload::Export(task("FAILED"))));
-        let signals = told(&desk);
-        let signals = signals.iter().filter(|tell| !matches!(tell, JobAlert::Activity(_)));
+        let signals = alerts(&desk);
+        let signals = signals.iter().filter(|alert| !matches!(alert, JobAlert::Activity(_)));
         assert_eq!(signals.count(), count, "attended: {attended}");
     }
 }
 
 #[test]
-fn what_is_switched_off_is_not_told() {
+fn disabled_alerts_are_not_sent() {
     let mut desk = exporting();
     desk.app.setup.notify.clear();
     desk.other.clear();
     desk.wait(2);
     desk.answer(Lane::Export(JOB), Payload::Export(task("FAILED")));
-    assert!(told(&desk).is_empty());
+    assert!(alerts(&desk).is_empty());
     assert!(desk.notice().contains("the export ended FAILED"), "a failure is never hidden");
 }
 
 #[test]
-fn a_downloaded_archive_is_looked_into() {
+fn a_downloaded_archive_is_inspected() {
     let mut desk = Desk::with_clusters(3);
     desk.press("e enter");
     desk.press("4 i");

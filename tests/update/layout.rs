@@ -1,4 +1,4 @@
-//! Layout is arithmetic on the state: it must hold for every size, and clicks must find it.
+//! The layout: valid for every size, and clicks match it.
 
 use proptest::prelude::*;
 use tessera::{
@@ -27,7 +27,7 @@ fn panes_by_size() {
 }
 
 #[test]
-fn the_panes_beside_the_results_get_wider_and_narrower_within_reason() {
+fn the_side_panes_are_resized_within_limits() {
     let mut desk = Desk::with_clusters(9);
     let width = |desk: &Desk| desk.app.areas().datasets.unwrap().width;
     let usual = width(&desk);
@@ -44,7 +44,7 @@ fn the_panes_beside_the_results_get_wider_and_narrower_within_reason() {
 }
 
 #[test]
-fn tiles_begin_as_the_settings_say_and_change_by_a_key() {
+fn tiles_have_the_configured_size_and_change_by_a_key() {
     let begun = |tile| {
         let setup = Setup {
             tile_size: tile,
@@ -89,7 +89,7 @@ fn the_wheel_moves_the_pane_under_it() {
 
 proptest! {
     #[test]
-    fn any_size_and_any_click_is_survived(
+    fn any_size_and_any_click_is_handled(
         columns in 0u16..600, rows in 0u16..300, x in any::<u16>(), y in any::<u16>(), keys in "[hjkl1234z+?<>]{0,9}",
     ) {
         let mut desk = Desk::with_clusters(40);

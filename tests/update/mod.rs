@@ -1,5 +1,5 @@
-//! Level 2: the core as a value machine. State and event in, state and effects out; no terminal,
-//! no network, no clock. Answers arrive stale, failed, repeated and out of order on purpose.
+//! The core as a pure function: state and event in, state and effects out; no terminal,
+//! no network, no clock. Responses arrive stale, failed, repeated and out of order on purpose.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! Asking by words and by filters: the caption line, the query builder, saved views.
+//! Caption search, query builder and saved views.
 
 use tessera::{
     app::{
@@ -14,8 +14,8 @@ use tessera_model::{
 
 use crate::support::desk::{Desk, page};
 
-/// The search that is asked for and not answered.
-fn asked(desk: &Desk) -> &Search {
+/// The search that is loading.
+fn open_search(desk: &Desk) -> &Search {
     desk.requests()
         .into_iter()
         .find_map(|request| match request {
@@ -45,12 +45,12 @@ fn one_line_searches_by_caption() {
     desk.press("c");
     desk.type_text("red van");
     desk.press("enter");
-    assert_eq!(asked(&desk).query, caption("red van", None));
+    assert_eq!(open_search(&desk).query, caption("red van", None));
     assert_eq!((desk.app.focus, desk.steps()), (Pane::Results, 2));
 }
 
 #[test]
-fn empty_text_is_refused_and_the_line_stays() {
+fn an_empty_caption_is_rejected_and_the_form_stays() {
     let mut desk = Desk::with_clusters(9);
     desk.press("c space enter");
     assert!(desk.notice().contains("must not be empty"), "{}", desk.notice());
@@ -58,7 +58,7 @@ fn empty_text_is_refused_and_the_line_stays() {
 }
 
 #[test]
-fn a_max_score_outside_0_to_1_is_refused_at_its_place() {
+fn a_max_score_outside_0_to_1_is_rejected_at_its_field() {
     let mut desk = Desk::with_clusters(9);
     desk.press("c");
     desk.type_text("van");
@@ -68,7 +68,7 @@ fn a_max_score_outside_0_to_1_is_refused_at_its_place() {
     assert!(desk.notice().starts_with("the max score must be a number from 0 to 1"));
     assert!(desk.requests().is_empty());
     desk.press("ctrl-u 0 . 5 enter");
-    assert_eq!(asked(&desk).query, caption("van", Some(0.5)));
+    assert_eq!(open_search(&desk).query, caption("van", Some(0.5)));
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn scores_below_the_bound_are_counted_on_the_loaded_page() {
 }
 
 #[test]
-fn a_service_that_reads_the_bound_the_other_way_is_told_of_once() {
+fn an_inverted_max_score_is_warned_about_once() {
     let mut desk = Desk::with_clusters(9);
     desk.press("c v tab 0 . 5 enter");
     desk.answer_page(scored(&[0.7, 0.9]));
@@ -98,7 +98,7 @@ fn add(desk: &mut Desk, kind: &str) {
     desk.press(&format!("3 a {kind}"));
 }
 
-fn says(desk: &Desk) -> String {
+fn first_diagnostic(desk: &Desk) -> String {
     diagnostics(&desk.app).into_iter().map(|remark| remark.text + "\n").collect()
 }
 
@@ -110,7 +110,7 @@ fn filters_are_written_run_and_combined_with_the_caption() {
     add(&mut desk, "5");
     desk.type_text("0.95");
     desk.press("f5");
-    let search = asked(&desk);
+    let search = open_search(&desk);
     assert_eq!(search.query, caption("van", None));
     assert_eq!(search.filters, [Filter::duplicates(0.95).unwrap()]);
     assert_eq!(desk.app.focus, Pane::Results);
@@ -121,20 +121,24 @@ fn filters_are_written_run_and_combined_with_the_caption() {
 }
 
 #[test]
-fn a_mistake_is_told_at_its_place_and_keeps_run_off() {
+fn an_invalid_field_is_reported_and_the_query_cannot_run() {
     let mut desk = Desk::with_clusters(9);
     add(&mut desk, "5");
     desk.type_text("0.9x");
-    assert!(says(&desk).starts_with("duplicates.value must be a number"), "{}", says(&desk));
+    assert!(
+        first_diagnostic(&desk).starts_with("duplicates.value must be a number"),
+        "{}",
+        first_diagnostic(&desk)
+    );
     desk.press("f5");
     assert_eq!(desk.notice(), "row 1: duplicates.value: must be a number");
     assert!(desk.requests().is_empty());
     desk.press("backspace f5");
-    assert_eq!(asked(&desk).filters, [Filter::duplicates(0.9).unwrap()]);
+    assert_eq!(open_search(&desk).filters, [Filter::duplicates(0.9).unwrap()]);
 }
 
 #[test]
-fn a_filter_that_is_off_is_kept_and_not_sent() {
+fn a_disabled_filter_is_kept_and_not_sent() {
     let mut desk = Desk::with_clusters(9);
     add(&mut desk, "6");
     desk.type_text("0.8");
@@ -142,9 +146,13 @@ fn a_filter_that_is_off_is_kept_and_not_sent() {
     add(&mut desk, "4");
     desk.type_text("blur");
     desk.press("esc space f5");
-    assert_eq!(asked(&desk).filters, [Filter::uniqueness(0.8).unwrap()]);
+    assert_eq!(open_search(&desk).filters, [Filter::uniqueness(0.8).unwrap()]);
     assert_eq!(desk.app.draft().rows.len(), 2);
-    assert!(says(&desk).contains("1 on, 1 off (kept, not sent)"), "{}", says(&desk));
+    assert!(
+        first_diagnostic(&desk).contains("1 on, 1 off (kept, not sent)"),
+        "{}",
+        first_diagnostic(&desk)
+    );
 }
 
 #[test]
@@ -163,7 +171,7 @@ fn full_text_has_no_bound_and_m62_semantic_has_a_minimum() {
 }
 
 /// A page whose first cluster has labels and a tag.
-fn labelled() -> Page {
+fn labeled() -> Page {
     let mut page = page(0, 2);
     page.clusters[0].labels = vec![SafeText::name("truck"), SafeText::name("van")];
     let id = TAG.parse().unwrap();
@@ -174,16 +182,16 @@ fn labelled() -> Page {
 const TAG: &str = "95233006-eddc-11ef-b303-76dbc3993eb2";
 
 #[test]
-fn values_that_were_seen_are_suggested_and_taken() {
+fn loaded_values_are_suggested_and_accepted() {
     let mut desk = Desk::with_clusters(9);
     desk.press("r");
     desk.answer(Lane::Datasets, answer_of_datasets());
-    desk.answer_page(labelled());
+    desk.answer_page(labeled());
     add(&mut desk, "2");
     desk.press("t down v down esc");
     let labels = Filter::labels(LabelRule::OneOf, ["truck", "van"]).unwrap();
     assert_eq!(desk.app.draft().filters().unwrap(), [labels]);
-    // A tag by the name it was seen with, sent by its id.
+    // A tag is typed by its name and sent by its id.
     add(&mut desk, "3");
     desk.type_text("night");
     desk.press("enter esc");
@@ -197,20 +205,24 @@ fn answer_of_datasets() -> Payload {
 }
 
 #[test]
-fn a_word_that_is_not_published_is_sent_with_a_note_until_the_service_took_it() {
+fn an_unpublished_issue_has_a_warning_until_the_service_accepts_it() {
     let mut desk = Desk::with_clusters(9);
     add(&mut desk, "4");
     desk.type_text("grain");
-    assert!(says(&desk).contains("“grain” is not published"), "{}", says(&desk));
+    assert!(
+        first_diagnostic(&desk).contains("“grain” is not published"),
+        "{}",
+        first_diagnostic(&desk)
+    );
     desk.press("f5");
     let json = r#"[{"issues":{"op":"issue","value":"grain","mode":"in"}}]"#;
     assert_eq!(desk.app.query_json().unwrap(), json);
     desk.answer_page(page(0, 1));
-    assert!(!says(&desk).contains("not published"), "{}", says(&desk));
+    assert!(!first_diagnostic(&desk).contains("not published"), "{}", first_diagnostic(&desk));
 }
 
 #[test]
-fn a_refusal_is_pinned_to_the_filter_it_names_and_the_query_stays() {
+fn a_rejection_is_shown_at_the_filter_that_it_names() {
     let mut desk = Desk::with_clusters(9);
     add(&mut desk, "6");
     desk.type_text("0.8");
@@ -224,11 +236,11 @@ fn a_refusal_is_pinned_to_the_filter_it_names_and_the_query_stays() {
     desk.respond(ticket, Err(failure.with_detail(Some(SafeText::detail(words)))));
     let pinned =
         diagnostics(&desk.app).into_iter().find(|remark| remark.text.contains("must be one"));
-    // Filter 0 of what was sent is the second row: the first one is off.
+    // Filter 0 is the second row: the first one is disabled.
     assert_eq!(pinned.unwrap().row, Some(1));
     assert_eq!(desk.app.draft().rows.len(), 2);
     desk.press("3 G k enter x");
-    let remarks = says(&desk);
+    let remarks = first_diagnostic(&desk);
     assert!(!remarks.contains("must be one of blur"), "it was about another query: {remarks}");
 }
 
@@ -245,26 +257,26 @@ fn the_json_and_the_form_are_one_query() {
     desk.press("end backspace");
     desk.type_text(r#",{"text":{"op":"fts","value":"a AND b"}}]"#);
     desk.press("tab");
-    assert_eq!(desk.app.draft().rows.len(), 2, "{}", says(&desk));
+    assert_eq!(desk.app.draft().rows.len(), 2, "{}", first_diagnostic(&desk));
     assert_eq!(desk.app.draft().filters().unwrap()[1], Filter::full_text("a AND b").unwrap());
 }
 
 #[test]
-fn json_that_cannot_be_read_is_kept_and_its_place_is_told() {
+fn invalid_json_is_kept_with_the_position_of_the_error() {
     let mut desk = Desk::with_clusters(9);
     desk.press("3 tab end enter ]");
-    assert!(says(&desk).contains("line 2 column"), "{}", says(&desk));
+    assert!(first_diagnostic(&desk).contains("line 2 column"), "{}", first_diagnostic(&desk));
     desk.press("tab");
     assert!(desk.notice().starts_with("cannot show this as a form yet"), "{}", desk.notice());
     desk.press("f5");
     assert!(desk.requests().is_empty(), "nothing is run that cannot be read");
     desk.press("esc 3 backspace tab");
     assert_eq!(desk.app.draft().rows.len(), 0);
-    assert!(desk.app.draft().json.is_none(), "{}", says(&desk));
+    assert!(desk.app.draft().json.is_none(), "{}", first_diagnostic(&desk));
 }
 
 #[test]
-fn the_editor_gives_the_json_back() {
+fn the_editor_returns_the_json() {
     let mut desk = Desk::with_clusters(9);
     desk.press("3 f4");
     assert_eq!(desk.other.last(), Some(&Effect::Edit("[]\n".to_owned())));
@@ -276,7 +288,7 @@ fn the_editor_gives_the_json_back() {
 }
 
 #[test]
-fn chips_tell_what_is_on_off_and_not_run_yet() {
+fn chips_show_enabled_disabled_and_not_yet_run_filters() {
     let mut desk = Desk::with_clusters(9);
     assert!(chips(&desk.app).is_empty() && desk.app.areas().chips.is_none());
     add(&mut desk, "6");
@@ -286,15 +298,15 @@ fn chips_tell_what_is_on_off_and_not_run_yet() {
     add(&mut desk, "5");
     desk.type_text("0.9");
     desk.press("esc 2");
-    let told = |desk: &Desk| {
+    let chip_text = |desk: &Desk| {
         let chips = chips(&desk.app);
         let words = chips.iter().map(|chip| format!("{} {}; ", chip.state.symbol(), chip.text));
         words.collect::<Vec<_>>().concat()
     };
-    let text: String = told(&desk);
+    let text: String = chip_text(&desk);
     assert!(text.starts_with("✓ uniqueness >0.8; … duplicates ≥0.9; "), "{text}");
     desk.press("3 space 2");
-    let text: String = told(&desk);
+    let text: String = chip_text(&desk);
     assert!(text.contains("○ duplicates ≥0.9"), "{text}");
     // A click on a chip opens its row.
     let line = desk.app.areas().chips.unwrap();
@@ -305,27 +317,27 @@ fn chips_tell_what_is_on_off_and_not_run_yet() {
 }
 
 #[test]
-fn the_strictest_condition_is_loosened_where_nothing_was_found() {
+fn the_strictest_condition_is_relaxed_when_nothing_is_found() {
     let mut desk = Desk::with_clusters(9);
     desk.press("c v tab 0 . 2 enter");
     desk.answer_page(Page::default());
     assert_eq!(desk.app.loosened_search().unwrap().description, "max score 0.20 → 0.40");
     desk.press("g l");
-    assert_eq!(asked(&desk).query, caption("v", Some(0.4)));
+    assert_eq!(open_search(&desk).query, caption("v", Some(0.4)));
 }
 
 #[test]
-fn t_looks_at_objects_and_back() {
+fn t_switches_between_images_and_objects() {
     let mut desk = Desk::with_clusters(9);
     desk.press("t");
-    assert_eq!(asked(&desk).entity, EntityType::Objects);
+    assert_eq!(open_search(&desk).entity, EntityType::Objects);
     desk.answer_page(page(0, 2));
     desk.press("t");
     assert_eq!(desk.app.view().unwrap().search.entity, EntityType::Images);
 }
 
 #[test]
-fn every_dataset_keeps_its_own_draft_and_undo_takes_a_step_back() {
+fn every_dataset_has_its_own_draft_with_undo() {
     let mut desk = Desk::with_clusters(9);
     add(&mut desk, "6");
     desk.type_text("0.8");
@@ -336,7 +348,7 @@ fn every_dataset_keeps_its_own_draft_and_undo_takes_a_step_back() {
 }
 
 #[test]
-fn a_view_is_kept_with_what_is_off_and_opened_again() {
+fn a_saved_view_keeps_disabled_filters() {
     let mut desk = Desk::with_clusters(9);
     add(&mut desk, "6");
     desk.type_text("0.8");
@@ -354,7 +366,7 @@ fn a_view_is_kept_with_what_is_off_and_opened_again() {
     let mut desk = Desk::with_clusters(9);
     desk.kept.insert(StateKey::Views, kept);
     desk.press("W enter");
-    assert_eq!(asked(&desk).filters, [Filter::duplicates(0.9).unwrap()]);
+    assert_eq!(open_search(&desk).filters, [Filter::duplicates(0.9).unwrap()]);
     assert_eq!(desk.app.draft().rows.len(), 2, "what is off is there, too");
 }
 

@@ -1,4 +1,4 @@
-//! Reads by demand: what is asked for, when it is asked again, and what happens to old answers.
+//! Scheduled reads: what is requested and when, and what happens to stale responses.
 
 use tessera::{
     app::Event,
@@ -10,7 +10,7 @@ use tessera_picture::Protocol;
 use crate::support::desk::{Desk, dataset, page};
 
 #[test]
-fn the_start_asks_for_the_datasets_and_nothing_else() {
+fn the_start_requests_only_the_datasets() {
     let desk = Desk::new();
     assert_eq!(desk.requests(), [&Request::Datasets]);
     assert_eq!(desk.app.tickets.outstanding(), 1);
@@ -29,7 +29,7 @@ fn the_first_dataset_opens_with_its_first_page() {
 }
 
 #[test]
-fn a_page_that_was_left_is_cancelled_and_its_answer_dropped() {
+fn a_page_off_screen_is_cancelled_and_its_response_dropped() {
     let mut desk = Desk::with_clusters(100);
     desk.press("n");
     let (late, _) = desk.take(|lane| matches!(lane, Lane::Page(search) if search.page == 1));
@@ -46,7 +46,7 @@ fn a_page_that_was_left_is_cancelled_and_its_answer_dropped() {
 }
 
 #[test]
-fn an_answer_counts_once() {
+fn a_response_is_handled_once() {
     let mut desk = Desk::new();
     let (ticket, _) = desk.take(|lane| *lane == Lane::Datasets);
     desk.respond(ticket.clone(), Ok(Payload::Datasets(vec![dataset(1, Status::Ready)], 0)));
@@ -55,7 +55,7 @@ fn an_answer_counts_once() {
 }
 
 #[test]
-fn resting_datasets_are_asked_slowly_and_moving_ones_fast() {
+fn idle_datasets_are_polled_slowly_and_busy_ones_fast() {
     let mut desk = Desk::with_clusters(3);
     desk.wait(14);
     assert!(desk.requests().is_empty());
@@ -67,7 +67,7 @@ fn resting_datasets_are_asked_slowly_and_moving_ones_fast() {
 }
 
 #[test]
-fn never_two_questions_of_one_lane_at_once() {
+fn a_lane_has_at_most_one_request() {
     let mut desk = Desk::with_clusters(3);
     for _ in 0..50 {
         desk.wait(20);
@@ -76,7 +76,7 @@ fn never_two_questions_of_one_lane_at_once() {
 }
 
 #[test]
-fn a_lost_service_keeps_what_was_seen_and_comes_back_by_itself() {
+fn an_outage_keeps_loaded_data_and_recovers_automatically() {
     let mut desk = Desk::with_clusters(3);
     for _ in 0..6 {
         desk.wait(31);
@@ -92,7 +92,7 @@ fn a_lost_service_keeps_what_was_seen_and_comes_back_by_itself() {
 }
 
 #[test]
-fn a_page_refused_by_the_service_waits_for_the_person() {
+fn a_rejected_page_is_not_retried_automatically() {
     let mut desk = Desk::new();
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     let lane = Lane::Page(Search::browse(dataset(1, Status::Ready).id));
@@ -115,7 +115,7 @@ fn a_finished_reindex_brings_new_pages() {
 }
 
 #[test]
-fn the_place_is_kept_by_id_over_a_reload() {
+fn the_cursor_follows_its_cluster_through_a_reload() {
     let mut desk = Desk::with_clusters(9);
     desk.press("l l l");
     let here = desk.app.cluster().unwrap().id;
@@ -128,7 +128,7 @@ fn the_place_is_kept_by_id_over_a_reload() {
 }
 
 #[test]
-fn who_has_not_moved_stays_at_the_beginning_when_the_index_is_done() {
+fn an_unmoved_cursor_stays_at_the_first_tile_after_a_reload() {
     let mut desk = Desk::new();
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Indexing)], 0));
     desk.answer_page(page(0, 9));
@@ -141,7 +141,7 @@ fn who_has_not_moved_stays_at_the_beginning_when_the_index_is_done() {
 }
 
 #[test]
-fn only_visible_pictures_are_asked_for_and_scrolling_cancels_the_rest() {
+fn only_visible_pictures_are_requested_and_scrolling_cancels_the_rest() {
     let mut desk = Desk::with_pictures(Protocol::HalfBlock);
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     desk.answer_page(page(0, 100));
@@ -159,7 +159,7 @@ fn only_visible_pictures_are_asked_for_and_scrolling_cancels_the_rest() {
 }
 
 #[test]
-fn pictures_are_asked_for_again_when_the_terminal_turns_out_to_draw_better() {
+fn pictures_are_requested_again_for_a_better_protocol() {
     let mut desk = Desk::with_pictures(Protocol::HalfBlock);
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     desk.answer_page(page(0, 4));
@@ -176,7 +176,7 @@ fn pictures_are_asked_for_again_when_the_terminal_turns_out_to_draw_better() {
 }
 
 #[test]
-fn a_broken_picture_is_asked_for_once() {
+fn a_broken_picture_is_requested_once() {
     let mut desk = Desk::with_pictures(Protocol::HalfBlock);
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     desk.answer_page(page(0, 1));
@@ -192,21 +192,21 @@ fn a_broken_picture_is_asked_for_once() {
 }
 
 #[test]
-fn rows_that_cannot_be_read_are_told() {
+fn unreadable_rows_are_reported() {
     let mut desk = Desk::new();
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 2));
     assert_eq!(desk.notice(), "2 rows of the list of datasets could not be parsed");
 }
 
 #[test]
-fn an_answer_of_the_wrong_kind_is_told_not_hidden() {
+fn a_mismatched_response_is_reported() {
     let mut desk = Desk::new();
     desk.answer(Lane::Datasets, Payload::Page(page(0, 1)));
     assert!(desk.notice().contains("wrong kind"));
 }
 
 #[test]
-fn a_program_opened_to_read_offers_no_change() {
+fn read_only_makes_changes_unavailable() {
     let mut desk = Desk::with_clusters(3);
     desk.app.setup.read_only = true;
     desk.press("1 a");
@@ -216,7 +216,7 @@ fn a_program_opened_to_read_offers_no_change() {
 }
 
 #[test]
-fn the_program_starts_at_the_dataset_that_is_named() {
+fn the_named_dataset_opens_first() {
     let list = || Payload::Datasets(vec![dataset(1, Status::Ready), dataset(2, Status::Ready)], 0);
     let opened = |named: &str| {
         let mut desk = Desk::new();
@@ -227,7 +227,7 @@ fn the_program_starts_at_the_dataset_that_is_named() {
     let second = dataset(2, Status::Ready).id;
     assert_eq!(opened("set-2"), (second, String::new()));
     assert_eq!(opened(&second.to_string()), (second, String::new()));
-    let (first, told) = opened("nothing");
+    let (first, notice) = opened("nothing");
     assert_eq!(first, dataset(1, Status::Ready).id);
-    assert!(told.contains("nothing"), "{told}");
+    assert!(notice.contains("nothing"), "{notice}");
 }

@@ -1,4 +1,4 @@
-//! Searching by a picture or a part of it: choosing a file, picking a region.
+//! Searching by a picture or a region of it: the file picker and the region picker.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use crate::support::desk::{Desk, page};
 
-/// Answers with a listing; a name that ends in `/` is a folder.
+/// Responds with a listing; a name that ends in `/` is a folder.
 fn list(desk: &mut Desk, folder: &str, names: &[&str]) {
     let entry = |name: &&str| FolderEntry {
         name: SafeText::file_name(name.trim_end_matches('/')),
@@ -62,7 +62,7 @@ fn a_path_is_completed_from_its_folder() {
 }
 
 #[test]
-fn a_folder_that_is_left_is_not_waited_for_and_a_typed_path_needs_no_list() {
+fn leaving_a_folder_cancels_its_listing_and_a_typed_path_needs_none() {
     let mut desk = Desk::with_clusters(1);
     desk.press("F");
     desk.type_text("/a/b");
@@ -83,7 +83,7 @@ fn a_dropped_path_replaces_what_is_typed() {
 }
 
 #[test]
-fn the_picture_under_the_cursor_is_seen_and_let_go() {
+fn the_picture_under_the_cursor_is_requested_and_cancelled() {
     let mut desk = Desk::with_pictures(Protocol::HalfBlock);
     desk.answer(Lane::Datasets, Payload::Datasets(vec![], 0));
     desk.press("F");
@@ -111,7 +111,7 @@ fn fitted(canvas: Canvas) -> Thumbnail {
     Thumbnail { cells, original: (640, 480), encoded: Encoded::Pixels(Arc::new([])) }
 }
 
-/// Answers the picture that the picker waits for; what was seen of it.
+/// Responds with the picture that the picker waits for, and returns its view.
 fn show(desk: &mut Desk) -> PictureView {
     let canvas = RegionPicker::canvas(&desk.app);
     let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Picture(_, at) if *at == canvas));
@@ -131,7 +131,7 @@ fn region(x: f64, y: f64, width: f64, height: f64) -> Region {
     Region::new(x, y, width, height).unwrap()
 }
 
-/// A picker on the first preview, with its picture seen.
+/// A picker on the first preview, with its picture loaded.
 fn picking() -> Desk {
     let mut desk = Desk::with_clusters(1);
     desk.happen(Event::Terminal(Protocol::Kitty, (10, 20)));
@@ -141,16 +141,16 @@ fn picking() -> Desk {
 }
 
 #[test]
-fn a_region_of_a_media_is_searched_by_a_copy_of_it() {
+fn a_region_of_an_item_is_searched_by_uploading_a_copy() {
     let mut desk = Desk::with_clusters(1);
     desk.press("b");
     assert_eq!(picker(&desk).image.name.as_str(), "copy of media 00000000");
     desk.press("6 enter");
-    let Some(Request::RegisterAnchor { image, region: asked, .. }) = registered(&desk) else {
+    let Some(Request::RegisterAnchor { image, region: sent, .. }) = registered(&desk) else {
         panic!("nothing is registered")
     };
     assert!(matches!(image, PictureSource::Link(_)));
-    assert_eq!(*asked, Some(region(0.5, 0.5, 0.5, 0.5)));
+    assert_eq!(*sent, Some(region(0.5, 0.5, 0.5, 0.5)));
     let anchor = Anchor { media: MediaId(Uuid::from_u128(5)), kind: AnchorKind::Upload };
     desk.answer(Lane::Anchor, Payload::Anchor(anchor));
     let label = desk.app.view().unwrap().similar_to.as_ref().unwrap().to_string();
@@ -166,20 +166,20 @@ fn another_granularity_registers_the_same_region_again() {
     desk.answer(Lane::Anchor, Payload::Anchor(anchor));
     desk.answer_page(page(0, 2));
     desk.press("<");
-    let (Some(Request::RegisterAnchor { granularity: before, region: asked, .. }), Some(again)) =
+    let (Some(Request::RegisterAnchor { granularity: before, region: sent, .. }), Some(again)) =
         (first, registered(&desk))
     else {
         panic!("not registered twice")
     };
     let Request::RegisterAnchor { granularity, region: repeated, .. } = again else { panic!() };
-    assert_eq!((*granularity, *repeated), (before.finer(), asked));
-    // The region can be picked anew from the query image, and begins where it was.
+    assert_eq!((*granularity, *repeated), (before.finer(), sent));
+    // The region can be picked again from the query image, and starts where it was.
     desk.press("B");
-    assert_eq!(Some(picker(&desk).region), asked);
+    assert_eq!(Some(picker(&desk).region), sent);
 }
 
 #[test]
-fn the_whole_of_a_media_needs_no_copy() {
+fn a_whole_item_is_searched_without_a_copy() {
     let mut desk = Desk::with_clusters(1);
     desk.press("b w enter");
     assert_eq!(registered(&desk), None);
@@ -188,7 +188,7 @@ fn the_whole_of_a_media_needs_no_copy() {
 }
 
 #[test]
-fn keys_move_the_box_and_its_corners_and_take_it_back() {
+fn keys_move_and_resize_the_box_with_undo() {
     let mut desk = picking();
     desk.press(", , , .");
     assert_eq!(picker(&desk).step.name(), "10 pixels");
@@ -210,7 +210,7 @@ fn keys_move_the_box_and_its_corners_and_take_it_back() {
 }
 
 #[test]
-fn numbers_are_taken_while_they_are_typed_and_refused_with_a_reason() {
+fn typed_numbers_apply_at_once_or_are_rejected_with_a_reason() {
     let mut desk = picking();
     desk.press("tab tab tab ctrl-u");
     desk.type_text("0.9");
@@ -226,7 +226,7 @@ fn numbers_are_taken_while_they_are_typed_and_refused_with_a_reason() {
 }
 
 #[test]
-fn p3_25_the_mouse_draws_moves_and_pulls_the_box() {
+fn the_mouse_draws_moves_and_resizes_the_box() {
     let mut desk = picking();
     let covered = picker(&desk).picture_cells(&desk.app).unwrap();
     let at = |kind, column: u16, row: u16| {
@@ -253,7 +253,7 @@ fn p3_25_the_mouse_draws_moves_and_pulls_the_box() {
 }
 
 #[test]
-fn a_moving_box_is_followed_as_fast_as_pictures_are_made() {
+fn the_preview_follows_the_box_as_fast_as_pictures_arrive() {
     let mut desk = picking();
     let pictures = |desk: &Desk| {
         let canvas = RegionPicker::canvas(&desk.app);
@@ -270,7 +270,7 @@ fn a_moving_box_is_followed_as_fast_as_pictures_are_made() {
 }
 
 #[test]
-fn the_box_is_seen_enlarged() {
+fn the_box_is_shown_enlarged() {
     let mut desk = picking();
     desk.press("z");
     assert_eq!(show(&mut desk).crop, Crop::Region(picker(&desk).region));
@@ -279,7 +279,7 @@ fn the_box_is_seen_enlarged() {
 }
 
 #[test]
-fn a_file_leads_to_the_region_picker_and_is_offered_again_with_its_box() {
+fn a_file_opens_the_region_picker_and_remembers_its_region() {
     let mut desk = Desk::with_clusters(1);
     desk.press("F");
     list(&mut desk, ".", &["van.jpg"]);
@@ -294,7 +294,7 @@ fn a_file_leads_to_the_region_picker_and_is_offered_again_with_its_box() {
 }
 
 #[test]
-fn the_detail_frames_a_part_in_the_whole_picture() {
+fn the_detail_highlights_the_region_in_the_whole_picture() {
     let mut desk = Desk::with_pictures(Protocol::Kitty);
     let ready = crate::support::desk::dataset(1, tessera_model::Status::Ready);
     desk.answer(Lane::Datasets, Payload::Datasets(vec![ready], 0));
@@ -307,7 +307,7 @@ fn the_detail_frames_a_part_in_the_whole_picture() {
             if link.resource().contains("/media/") && *region == part)
     };
     assert_eq!(desk.requests().into_iter().filter(framed).count(), 1);
-    // The picker begins with the box of the object.
+    // The picker starts with the box of the object.
     desk.press("b");
     assert_eq!(picker(&desk).region, part);
 }

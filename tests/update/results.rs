@@ -1,4 +1,4 @@
-//! What is shown of what is loaded: tabs, the way back and forward, filters, orders, folds, members.
+//! The results: tabs, history, filters, order, folds and members.
 
 use tessera::{
     app::{Effect, Event, Overlay, Pane},
@@ -21,7 +21,7 @@ fn scored(scores: &[f64], kind: &ScoreKind) -> Page {
     Page { clusters: clusters.collect(), ..Page::default() }
 }
 
-/// A desk on the results of a search with these scores.
+/// A desk with the results of a search with these scores.
 fn searched(scores: &[f64]) -> Desk {
     let mut desk = Desk::with_clusters(3);
     desk.press("f");
@@ -38,7 +38,7 @@ fn here(desk: &Desk) -> u128 {
     desk.app.cluster().unwrap().id.0.as_u128() - 1_000
 }
 
-fn asked(desk: &Desk) -> Vec<Search> {
+fn open_searches(desk: &Desk) -> Vec<Search> {
     let explored = |request: &&Request| match request {
         Request::Explore(search) => Some(search.clone()),
         _ => None,
@@ -47,10 +47,10 @@ fn asked(desk: &Desk) -> Vec<Search> {
 }
 
 #[test]
-fn images_and_objects_are_asked_for_per_tab() {
+fn the_entity_is_set_per_tab() {
     let mut desk = Desk::with_clusters(9);
     desk.press("t");
-    assert_eq!(asked(&desk)[0].entity, EntityType::Objects);
+    assert_eq!(open_searches(&desk)[0].entity, EntityType::Objects);
     desk.answer_page(page(50, 4));
     desk.press("ctrl-t");
     assert_eq!(desk.app.view().unwrap().search.entity, EntityType::Images);
@@ -59,7 +59,7 @@ fn images_and_objects_are_asked_for_per_tab() {
 }
 
 #[test]
-fn tabs_keep_their_searches_and_places() {
+fn tabs_keep_their_searches_and_cursors() {
     let mut desk = Desk::with_clusters(9);
     desk.press("l l f");
     desk.answer_page(page(50, 9));
@@ -81,13 +81,13 @@ fn forward_returns_to_where_back_came_from() {
     desk.answer_page(page(50, 4));
     desk.press("l esc alt-right");
     assert_eq!((desk.steps(), here(&desk)), (2, 51));
-    assert!(asked(&desk).is_empty(), "both are still known");
+    assert!(open_searches(&desk).is_empty(), "both are cached");
     desk.press("]");
     assert_eq!(desk.notice(), "no later result to return to");
 }
 
 #[test]
-fn a_filter_narrows_while_it_is_typed_and_keeps_the_place() {
+fn a_filter_applies_while_it_is_typed_and_keeps_the_cursor() {
     let mut desk = Desk::with_clusters(30);
     desk.press("l l l");
     desk.press("/");
@@ -98,7 +98,7 @@ fn a_filter_narrows_while_it_is_typed_and_keeps_the_place() {
     assert_eq!((numbers(&desk), here(&desk)), (vec![12], 12));
     desk.press("esc");
     assert_eq!((numbers(&desk).len(), here(&desk)), (30, 3), "Esc clears and finds the place");
-    assert!(asked(&desk).is_empty(), "the service is not asked");
+    assert!(open_searches(&desk).is_empty(), "no request is sent");
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn esc_in_the_filter_clears_it() {
 }
 
 #[test]
-fn orders_go_both_ways_and_the_place_follows() {
+fn sorting_works_in_both_directions_and_the_cursor_follows() {
     let mut desk = searched(&[0.3, 0.1, 0.2]);
     desk.press("l , down enter");
     assert_eq!(numbers(&desk), [1, 2, 0]);
@@ -124,7 +124,7 @@ fn orders_go_both_ways_and_the_place_follows() {
 }
 
 #[test]
-fn a_score_of_unknown_direction_is_not_sorted_by_us() {
+fn scores_of_unknown_direction_cannot_be_sorted() {
     let mut desk = Desk::with_clusters(3);
     desk.press("f");
     desk.answer_page(scored(&[0.3, 0.1], &ScoreKind::Other(SafeText::name("dot"))));
@@ -134,12 +134,16 @@ fn a_score_of_unknown_direction_is_not_sorted_by_us() {
 }
 
 #[test]
-fn near_duplicates_fold_into_one_tile_and_the_place_with_them() {
+fn near_duplicates_fold_into_one_tile_with_the_cursor() {
     let mut desk = searched(&[0.1, 0.2, 0.2, 0.2, 0.3]);
     desk.press("l l l C");
     assert_eq!(numbers(&desk), [0, 1, 4]);
     assert_eq!(desk.app.tiles()[1].folded, 2);
-    assert_eq!(desk.app.view().unwrap().cursor, 1, "the tile that holds where the person was");
+    assert_eq!(
+        desk.app.view().unwrap().cursor,
+        1,
+        "the tile that contains the cluster of the cursor"
+    );
     desk.press("C");
     assert_eq!(here(&desk), 3);
 }
@@ -160,10 +164,10 @@ fn a_cluster_opens_to_its_members_and_esc_closes_it() {
 }
 
 #[test]
-fn walking_past_an_end_turns_the_page() {
+fn moving_past_an_end_turns_the_page() {
     let mut desk = Desk::with_clusters(100);
     desk.press("G j");
-    assert_eq!(asked(&desk)[0].page, 1);
+    assert_eq!(open_searches(&desk)[0].page, 1);
     desk.answer_page(page(100, 40));
     assert_eq!(here(&desk), 100);
     desk.press("k");
@@ -183,7 +187,7 @@ fn a_cluster_that_was_on_an_earlier_page_is_dropped_and_counted() {
 }
 
 #[test]
-fn new_media_outside_the_clusters_are_told_once() {
+fn unclustered_media_are_warned_about_once() {
     let mut desk = Desk::new();
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::PartialIndex)], 0));
     desk.answer_page(page(0, 3));
@@ -195,7 +199,7 @@ fn new_media_outside_the_clusters_are_told_once() {
 }
 
 #[test]
-fn ctrl_c_stops_what_is_awaited_and_then_quits() {
+fn ctrl_c_cancels_requests_and_then_quits() {
     let mut desk = Desk::with_clusters(9);
     desk.press("f");
     desk.wait(3);
@@ -204,13 +208,13 @@ fn ctrl_c_stops_what_is_awaited_and_then_quits() {
     assert!(matches!(desk.cancelled[..], [Lane::Page(_)]));
     assert!(!desk.other.contains(&Effect::Quit));
     desk.wait(60);
-    assert!(asked(&desk).is_empty(), "what was stopped is not asked again by itself");
+    assert!(open_searches(&desk).is_empty(), "a cancelled request is not repeated");
     desk.press("ctrl-c");
     assert!(desk.other.contains(&Effect::Quit));
 }
 
 #[test]
-fn a_service_that_refuses_browsing_gets_a_query() {
+fn the_caption_search_opens_if_the_service_requires_a_query() {
     let mut desk = Desk::new();
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     desk.fail(Lane::Page(Search::browse(dataset(1, Status::Ready).id)), FailureKind::Invalid);
@@ -223,7 +227,7 @@ fn a_service_that_refuses_browsing_gets_a_query() {
 }
 
 #[test]
-fn while_the_link_is_down_changes_are_off_and_recovery_comes_by_itself() {
+fn changes_are_unavailable_during_an_outage() {
     let mut desk = Desk::with_clusters(9);
     desk.wait(15);
     desk.fail(Lane::Datasets, FailureKind::Unreachable);
@@ -256,16 +260,16 @@ fn datasets_are_filtered_and_sorted_too() {
     assert_eq!(names(&desk).len(), 3);
 }
 
-/// The names of what is under the cursor of a list of past searches, by their words.
+/// The labels of the list of past searches.
 fn past(desk: &Desk) -> Vec<String> {
     let Some(Overlay::List(history)) = &desk.app.overlay else { panic!("no history") };
     history.list.items().iter().map(|item| item.label.to_string()).collect()
 }
 
 #[test]
-fn searches_are_kept_and_run_again() {
+fn searches_are_saved_and_run_again() {
     let mut desk = Desk::with_clusters(9);
-    // What was searched in an earlier run is older than what was searched since.
+    // Searches of an earlier run are older than those of this run.
     let earlier = HistoryEntry {
         search: Search { page: 0, ..Search::browse(dataset(1, Status::Ready).id) },
         similar_to: None,
@@ -297,7 +301,7 @@ fn an_empty_history_says_so() {
 }
 
 #[test]
-fn this_tab_without_another_is_made_of_what_is_loaded() {
+fn set_operations_use_loaded_pages() {
     let mut desk = Desk::with_clusters(9);
     desk.press("f");
     desk.answer_page(page(4, 3));
@@ -306,7 +310,7 @@ fn this_tab_without_another_is_made_of_what_is_loaded() {
     desk.press("ctrl-t = 1");
     assert_eq!(desk.app.view().unwrap().title().as_str(), "all − ≈ 0.jpg, of loaded pages");
     assert_eq!(numbers(&desk), [0, 1, 2, 3, 7, 8]);
-    assert_eq!((desk.app.tab_count(), asked(&desk).len()), (3, 0), "the service is not asked");
+    assert_eq!((desk.app.tab_count(), open_searches(&desk).len()), (3, 0), "no request is sent");
     desk.press("< n");
     assert_eq!(desk.notice(), "this is the last page");
     desk.press("alt-2 = 2");

@@ -1,4 +1,4 @@
-//! Searching: anchors, granularity, pages and the way back.
+//! Searching: anchors, granularity, pages and going back.
 
 use tessera::{
     app::{Effect, Pane},
@@ -32,7 +32,7 @@ fn similar_skips_registration() {
 }
 
 #[test]
-fn esc_goes_back_to_the_place_before_without_asking() {
+fn esc_returns_to_the_previous_view_without_a_request() {
     let mut desk = Desk::with_clusters(9);
     desk.press("l l f");
     desk.answer_page(page(50, 4));
@@ -42,7 +42,7 @@ fn esc_goes_back_to_the_place_before_without_asking() {
 }
 
 #[test]
-fn similar_is_refused_with_its_reason_outside_ready() {
+fn similar_search_is_unavailable_with_a_reason_outside_ready() {
     let mut desk = Desk::new();
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::PartialIndex)], 0));
     desk.answer_page(page(0, 3));
@@ -84,7 +84,7 @@ fn a_file_is_registered_and_then_explored_with_its_granularity() {
 }
 
 #[test]
-fn a_second_file_overtakes_the_first() {
+fn a_second_file_replaces_the_first() {
     let mut desk = Desk::with_clusters(9);
     desk.press("F");
     desk.type_text("/one.jpg");
@@ -93,20 +93,20 @@ fn a_second_file_overtakes_the_first() {
     desk.press("F");
     desk.type_text("/two.jpg");
     desk.press("enter");
-    let answer = |number| {
+    let response = |number| {
         Payload::Anchor(Anchor {
             media: MediaId(Uuid::from_u128(number)),
             kind: AnchorKind::Upload,
         })
     };
-    desk.respond(first, Ok(answer(1)));
-    assert_eq!(desk.steps(), 1, "the overtaken answer opens nothing");
+    desk.respond(first, Ok(response(1)));
+    assert_eq!(desk.steps(), 1, "the replaced response opens nothing");
     desk.answer(Lane::Anchor, answer(2));
     assert_eq!(desk.app.view().unwrap().similar_to.as_ref().unwrap().as_str(), "two.jpg");
 }
 
 #[test]
-fn a_refused_file_is_told_and_leaves_the_view() {
+fn a_rejected_file_is_reported_and_the_view_stays() {
     let mut desk = Desk::with_clusters(9);
     desk.press("F");
     desk.type_text("/no.txt");
@@ -117,7 +117,7 @@ fn a_refused_file_is_told_and_leaves_the_view() {
 }
 
 #[test]
-fn granularity_stops_at_its_ends_with_a_reason() {
+fn granularity_has_limits_with_a_reason() {
     let mut desk = Desk::with_clusters(9);
     desk.press("<");
     desk.answer_page(page(0, 9));
@@ -141,7 +141,7 @@ fn pages_end_where_the_service_ends() {
 }
 
 #[test]
-fn enter_walks_from_dataset_to_cluster_to_full_size() {
+fn enter_opens_dataset_cluster_and_full_size() {
     let mut desk = Desk::with_clusters(9);
     desk.press("1 enter");
     assert_eq!(desk.app.focus, Pane::Results);
@@ -156,14 +156,14 @@ fn enter_walks_from_dataset_to_cluster_to_full_size() {
 }
 
 #[test]
-fn pasted_text_is_never_keys() {
+fn pasted_text_is_never_handled_as_keys() {
     let mut desk = Desk::with_clusters(9);
     desk.happen(tessera::app::Event::Paste("q\nq\n".into()));
     assert!(!desk.other.contains(&Effect::Quit));
 }
 
 #[test]
-fn every_trail_is_kept_while_another_dataset_is_looked_at() {
+fn tabs_are_kept_while_another_dataset_is_open() {
     let mut desk = Desk::new();
     let both = vec![dataset(1, Status::Ready), dataset(2, Status::Ready)];
     desk.answer(Lane::Datasets, Payload::Datasets(both, 0));

@@ -1,4 +1,4 @@
-//! Rows about every terminal: nothing left behind, no key that a keyboard lacks.
+//! Terminals: no requests left behind, no key that a keyboard lacks.
 
 use tessera::{
     app::{Effect, Event, Overlay},
@@ -39,7 +39,7 @@ fn scrolling_ten_pages_leaves_no_download_off_screen() {
 }
 
 #[test]
-fn p3_22_no_action_needs_a_key_that_keyboards_lack() {
+fn every_action_has_a_key_on_every_keyboard() {
     let keymap = Keymap::built_in().unwrap();
     let contexts: Vec<KeyContext> = keymap.contexts().collect();
     for &action in Action::ALL {
@@ -51,7 +51,7 @@ fn p3_22_no_action_needs_a_key_that_keyboards_lack() {
 }
 
 #[test]
-fn the_test_picture_is_shown_once_and_its_answer_counts() {
+fn the_test_picture_is_shown_once_and_its_result_saved() {
     let mut desk = Desk::with_clusters(3);
     desk.happen(Event::Terminal(Protocol::Kitty, (10, 20)));
     desk.happen(Event::PixelsUnconfirmed);
@@ -62,13 +62,13 @@ fn the_test_picture_is_shown_once_and_its_answer_counts() {
     assert!(desk.other.contains(&Effect::SaveProtocol(Protocol::HalfBlock)));
     desk.press("g p n");
     assert_eq!(desk.app.protocol, Protocol::None);
-    // Half-blocks are tried again, for they work everywhere.
+    // Half-blocks are available everywhere, so they are used next.
     desk.press("g p y");
     assert_eq!(desk.app.protocol, Protocol::HalfBlock);
 }
 
 #[test]
-fn the_test_picture_never_covers_what_somebody_has_opened() {
+fn the_test_picture_does_not_cover_an_overlay() {
     let mut desk = Desk::with_clusters(3);
     desk.press("?");
     desk.happen(Event::PixelsUnconfirmed);

@@ -1,4 +1,4 @@
-//! Finding one's way: the menu of actions, the palette, the help, what is copied and logged.
+//! Menu, palette, help, clipboard and log.
 
 use std::time::Duration;
 
@@ -18,14 +18,14 @@ use tessera_model::{
 use crate::support::desk::{Desk, dataset, page};
 
 /// A desk with one dataset of this status open.
-fn standing(status: Status) -> Desk {
+fn with_status(status: Status) -> Desk {
     let mut desk = Desk::new();
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, status)], 0));
     desk.answer_page(page(0, 9));
     desk
 }
 
-/// The lines of the open menu: name and whether it is refused.
+/// The items of the open menu: name and whether it is disabled.
 fn menu(desk: &Desk) -> Vec<(Action, bool)> {
     let Some(Overlay::List(menu)) = &desk.app.overlay else { panic!("no menu is open") };
     menu.list.items().iter().map(|item| (action(item), item.disabled)).collect()
@@ -37,8 +37,8 @@ fn action(item: &PickItem) -> Action {
 }
 
 #[test]
-fn the_menu_lists_what_is_forbidden_with_its_reason() {
-    let mut desk = standing(Status::Indexing);
+fn the_menu_lists_unavailable_actions_with_reasons() {
+    let mut desk = with_status(Status::Indexing);
     desk.press(".");
     assert!(menu(&desk).contains(&(Action::Export, true)));
     assert!(menu(&desk).contains(&(Action::Refresh, false)));
@@ -48,8 +48,8 @@ fn the_menu_lists_what_is_forbidden_with_its_reason() {
 }
 
 #[test]
-fn a_forbidden_line_explains_itself_and_offers_a_step() {
-    let mut desk = standing(Status::Indexing);
+fn an_unavailable_action_is_explained_with_a_suggestion() {
+    let mut desk = with_status(Status::Indexing);
     desk.press(".");
     desk.type_text("Export the dataset");
     desk.press("enter");
@@ -63,7 +63,7 @@ fn a_forbidden_line_explains_itself_and_offers_a_step() {
 
 #[test]
 fn a_right_click_opens_the_menu_of_what_is_under_it() {
-    let mut desk = standing(Status::Ready);
+    let mut desk = with_status(Status::Ready);
     let area = desk.app.areas().datasets.unwrap();
     let at = Mouse { column: area.x + 3, row: area.y + 1, kind: MouseKind::RightClick };
     desk.happen(Event::Mouse(at));
@@ -73,7 +73,7 @@ fn a_right_click_opens_the_menu_of_what_is_under_it() {
     assert!(desk.app.overlay.is_none());
 }
 
-/// What was put into the clipboard last.
+/// The last text in the clipboard.
 fn clipboard(desk: &Desk) -> Option<&str> {
     desk.other.iter().rev().find_map(|effect| match effect {
         Effect::Copy(text) => Some(text.as_str()),
@@ -83,7 +83,7 @@ fn clipboard(desk: &Desk) -> Option<&str> {
 
 #[test]
 fn y_and_a_letter_copies_what_is_under_the_cursor() {
-    let mut desk = standing(Status::Ready);
+    let mut desk = with_status(Status::Ready);
     let cluster = desk.app.cluster().unwrap().id;
     desk.press("y");
     assert_eq!(desk.app.pending_keys().len(), 1, "the hints show what can follow");
@@ -102,7 +102,7 @@ fn y_and_a_letter_copies_what_is_under_the_cursor() {
 
 #[test]
 fn a_signature_is_copied_only_with_the_link_itself() {
-    let mut desk = standing(Status::Ready);
+    let mut desk = with_status(Status::Ready);
     let mut signed = page(0, 1);
     signed.clusters[0].previews[0].original = Some(Link::new("https://cdn.example/a?sig=canary"));
     desk.press("r");
@@ -117,8 +117,8 @@ fn a_signature_is_copied_only_with_the_link_itself() {
 }
 
 #[test]
-fn curl_is_spelled_by_the_client() {
-    let mut desk = standing(Status::Ready);
+fn the_client_writes_the_curl_command() {
+    let mut desk = with_status(Status::Ready);
     desk.press("y c");
     let search = desk.app.view().unwrap().search.clone();
     assert!(desk.requests().contains(&&Request::Curl(ReadRequest::Page(search))));
@@ -127,8 +127,8 @@ fn curl_is_spelled_by_the_client() {
 }
 
 #[test]
-fn the_profiler_line_is_for_deployments_on_premises() {
-    let mut desk = standing(Status::PartialIndex);
+fn the_profiler_command_is_for_on_premises_deployments() {
+    let mut desk = with_status(Status::PartialIndex);
     desk.press("1 y s");
     assert!(desk.notice().contains("on-premises"), "{}", desk.notice());
     desk.app.setup.on_premises = true;
@@ -157,8 +157,8 @@ fn the_palette_finds_actions_datasets_and_themes() {
 }
 
 #[test]
-fn the_palette_tells_why_not_and_remembers_what_was_typed() {
-    let mut desk = standing(Status::Indexing);
+fn the_palette_shows_reasons_and_keeps_its_history() {
+    let mut desk = with_status(Status::Indexing);
     desk.press(":");
     desk.type_text("export");
     let Some(Overlay::Palette(palette)) = &desk.app.overlay else { panic!("the palette is open") };
@@ -171,8 +171,8 @@ fn the_palette_tells_why_not_and_remembers_what_was_typed() {
 }
 
 #[test]
-fn the_help_is_searched_and_left_one_layer_at_a_time() {
-    let mut desk = standing(Status::Ready);
+fn the_help_is_searched_and_closed_step_by_step() {
+    let mut desk = with_status(Status::Ready);
     desk.press("? /");
     desk.type_text("granularity");
     desk.press("enter");
@@ -185,8 +185,8 @@ fn the_help_is_searched_and_left_one_layer_at_a_time() {
 }
 
 #[test]
-fn the_mouse_and_the_line_of_keys_can_be_switched_off() {
-    let mut desk = standing(Status::Ready);
+fn the_mouse_and_the_footer_can_be_disabled() {
+    let mut desk = with_status(Status::Ready);
     desk.press("alt-m");
     assert!(desk.other.contains(&Effect::CaptureMouse(false)));
     assert!(desk.notice().contains("mouse released"));
@@ -198,14 +198,18 @@ fn the_mouse_and_the_line_of_keys_can_be_switched_off() {
 }
 
 #[test]
-fn what_was_seen_stays_with_its_age() {
-    let mut desk = standing(Status::Indexing);
+fn the_last_counts_stay_with_their_age() {
+    let mut desk = with_status(Status::Indexing);
     desk.wait(5);
     let mut later = dataset(1, Status::Ready);
     later.n_images = None;
     desk.answer(Lane::Datasets, Payload::Datasets(vec![later], 0));
     let past = desk.app.store.observed.get(dataset(1, Status::Ready).id).unwrap();
-    assert_eq!(past.images, Some((240, Duration::ZERO)), "not told any more: the last one stays");
+    assert_eq!(
+        past.images,
+        Some((240, Duration::ZERO)),
+        "no longer reported: the last count stays"
+    );
     let change = past.changes.last().unwrap();
     assert_eq!((&change.from, &change.to), (&Status::Indexing, &Status::Ready));
     assert_eq!(change.seen_at, Duration::from_secs(5));
@@ -213,7 +217,7 @@ fn what_was_seen_stays_with_its_age() {
 
 #[test]
 fn an_error_keeps_the_last_good_status() {
-    let mut desk = standing(Status::Indexing);
+    let mut desk = with_status(Status::Indexing);
     desk.wait(5);
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Error)], 0));
     let past = desk.app.store.observed.get(dataset(1, Status::Ready).id).unwrap();
@@ -221,8 +225,8 @@ fn an_error_keeps_the_last_good_status() {
 }
 
 #[test]
-fn enrichments_are_asked_for_once_and_their_absence_is_no_alarm() {
-    let mut desk = standing(Status::Ready);
+fn enrichments_are_requested_once_and_may_be_missing() {
+    let mut desk = with_status(Status::Ready);
     let id = dataset(1, Status::Ready).id;
     desk.fail(Lane::Enrichment(id), FailureKind::NotFound);
     assert_eq!((desk.notice(), desk.app.store.enrichment(id)), ("", None));
@@ -232,13 +236,13 @@ fn enrichments_are_asked_for_once_and_their_absence_is_no_alarm() {
 }
 
 #[test]
-fn w_stops_and_starts_the_watch() {
-    let mut desk = standing(Status::Indexing);
+fn w_pauses_and_resumes_automatic_refresh() {
+    let mut desk = with_status(Status::Indexing);
     desk.press("1 w");
     desk.wait(60);
     assert!(!desk.requests().contains(&&Request::Datasets));
     desk.press("r");
-    assert!(desk.requests().contains(&&Request::Datasets), "r asks all the same");
+    assert!(desk.requests().contains(&&Request::Datasets), "r refreshes anyway");
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     desk.press("w");
     desk.wait(60);
@@ -246,8 +250,8 @@ fn w_stops_and_starts_the_watch() {
 }
 
 #[test]
-fn the_record_shows_fields_nobody_knows() {
-    let mut desk = standing(Status::Ready);
+fn the_record_shows_unknown_fields() {
+    let mut desk = with_status(Status::Ready);
     desk.press("1 i");
     let id = dataset(1, Status::Ready).id;
     let field = |name: &str, value: &str| RecordField {
@@ -263,8 +267,8 @@ fn the_record_shows_fields_nobody_knows() {
 }
 
 #[test]
-fn the_log_opens_an_exchange_with_the_words_of_the_service() {
-    let mut desk = standing(Status::Ready);
+fn the_log_shows_the_response_of_the_service() {
+    let mut desk = with_status(Status::Ready);
     desk.happen(Event::Exchange(RequestRecord {
         method: "GET",
         target: SafeText::detail("/api/v1/datasets"),
@@ -287,14 +291,14 @@ fn the_log_opens_an_exchange_with_the_words_of_the_service() {
 }
 
 #[test]
-fn a_change_rests_on_a_record_of_five_seconds_at_most() {
-    let mut desk = standing(Status::Ready);
+fn changes_need_a_status_at_most_five_seconds_old() {
+    let mut desk = with_status(Status::Ready);
     let starts = |desk: &Desk| {
         desk.open.iter().filter(|(ticket, _)| matches!(ticket.lane, Lane::StartJob(_))).count()
     };
     desk.wait(6);
     desk.press("e enter");
-    assert_eq!((starts(&desk), desk.app.submit_pending), (0, true), "the service is asked first");
+    assert_eq!((starts(&desk), desk.app.submit_pending), (0, true), "the status is loaded first");
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     assert_eq!(starts(&desk), 1);
     desk.wait(6);
@@ -307,7 +311,7 @@ fn a_change_rests_on_a_record_of_five_seconds_at_most() {
 
 #[test]
 fn nothing_is_sent_when_the_status_is_not_known() {
-    let mut desk = standing(Status::Ready);
+    let mut desk = with_status(Status::Ready);
     desk.wait(6);
     desk.press("e enter");
     desk.fail(Lane::Datasets, FailureKind::NoResponse);
@@ -316,8 +320,8 @@ fn nothing_is_sent_when_the_status_is_not_known() {
 }
 
 #[test]
-fn jumping_goes_to_the_part_whose_letter_is_pressed() {
-    let mut desk = standing(Status::Ready);
+fn a_jump_label_focuses_its_pane() {
+    let mut desk = with_status(Status::Ready);
     desk.press("ctrl-o");
     let jobs =
         desk.app.jump_targets().into_iter().find(|target| target.pane == Pane::Jobs).unwrap();
@@ -332,8 +336,8 @@ fn jumping_goes_to_the_part_whose_letter_is_pressed() {
 }
 
 #[test]
-fn an_id_is_typed_looked_at_and_kept_beside_the_list() {
-    let mut desk = standing(Status::Ready);
+fn a_dataset_opened_by_id_is_kept_in_the_list() {
+    let mut desk = with_status(Status::Ready);
     desk.press("1 I");
     desk.type_text("nonsense");
     desk.press("enter");
@@ -352,7 +356,7 @@ fn an_id_is_typed_looked_at_and_kept_beside_the_list() {
 }
 
 #[test]
-fn an_id_is_looked_at_where_the_list_fails() {
+fn a_dataset_opens_by_id_when_the_list_fails() {
     let mut desk = Desk::new();
     desk.fail(Lane::Datasets, FailureKind::NotFound);
     desk.press("I");

@@ -1,4 +1,4 @@
-//! The first run: what is asked, what is refused at its field, and that a secret shows nowhere.
+//! The first run: required fields, errors at their fields, and no secret in any output.
 
 use tessera::{
     app::welcome::{CandidateProfile, ConnectionAttempt, Welcome, WelcomeAction, WelcomeOption},
@@ -28,7 +28,7 @@ fn tried(step: WelcomeAction) -> CandidateProfile {
 }
 
 #[test]
-fn a_folder_needs_nothing_but_its_path() {
+fn a_folder_needs_only_its_path() {
     let mut welcome = Welcome::new(None);
     press(&mut welcome, "2");
     assert_eq!(welcome.option, Some(WelcomeOption::Folder));
@@ -44,7 +44,7 @@ fn a_folder_needs_nothing_but_its_path() {
 }
 
 #[test]
-fn a_hosted_service_asks_for_what_is_missing_at_its_field() {
+fn a_missing_field_of_a_hosted_service_is_focused() {
     let mut welcome = Welcome::new(None);
     press(&mut welcome, "3");
     type_in(&mut welcome, "https://media.example");
@@ -61,7 +61,7 @@ fn a_hosted_service_asks_for_what_is_missing_at_its_field() {
 }
 
 #[test]
-fn leaving_at_any_point_asks_for_nothing() {
+fn quitting_at_any_step_connects_to_nothing() {
     let mut welcome = Welcome::new(Some("it broke".to_owned()));
     assert_eq!(welcome.attempt, ConnectionAttempt::Failed("it broke".to_owned()));
     assert!(matches!(press(&mut welcome, "q"), WelcomeAction::Quit));
