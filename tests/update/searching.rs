@@ -101,7 +101,7 @@ fn a_second_file_replaces_the_first() {
     };
     desk.respond(first, Ok(response(1)));
     assert_eq!(desk.steps(), 1, "the replaced response opens nothing");
-    desk.answer(Lane::Anchor, answer(2));
+    desk.answer(Lane::Anchor, response(2));
     assert_eq!(desk.app.view().unwrap().similar_to.as_ref().unwrap().as_str(), "two.jpg");
 }
 
