@@ -1,4 +1,4 @@
-//! `POST add_media`: every source, and what a dataset looks like afterwards.
+//! `POST add_media`: every source, and the dataset afterwards.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::{
     support::{Service, assert_no_path},
 };
 
-/// The dataset after three new pictures came in: now it has `images`.
+/// The dataset after adding three images; it now has `images`.
 async fn assert_three_came(service: &Service, images: usize) {
     let record = service.record().await;
     assert_eq!(record["status_new"], "PARTIAL INDEX", "{record}");
@@ -34,7 +34,7 @@ fn ids(clusters: &[Value]) -> Vec<&Value> {
 }
 
 #[tokio::test]
-async fn uploaded_files_are_visible_at_once_behind_the_old_clusters() {
+async fn uploaded_files_are_visible_immediately_after_the_old_clusters() {
     let service = Service::of_pictures().await;
     let mut before = Vec::new();
     for level in 0..5 {
@@ -82,7 +82,7 @@ async fn every_archive_format_is_unpacked() {
 }
 
 #[tokio::test]
-async fn a_broken_archive_brings_what_can_be_read_and_names_the_rest() {
+async fn readable_files_of_a_damaged_archive_are_added_and_the_others_reported() {
     let service = Service::of_pictures().await;
     let mut files = new_pictures();
     files.push(("torn.png".to_owned(), files[0].1[..60].to_vec()));
@@ -94,7 +94,7 @@ async fn a_broken_archive_brings_what_can_be_read_and_names_the_rest() {
     assert_eq!(names, ["notes.txt", "torn.png"], "{skipped:?}");
 }
 
-/// A place whose storage holds three pictures and manifests of them.
+/// A folder whose object storage contains three images and manifests of them.
 async fn storage() -> Bucket {
     let files = new_pictures();
     let mut objects: Vec<(String, Vec<u8>)> =
@@ -107,7 +107,7 @@ async fn storage() -> Bucket {
     Bucket::of(objects).await
 }
 
-/// A Parquet file of one column of texts.
+/// A Parquet file with one string column.
 fn column(name: &str, values: &[&str]) -> Vec<u8> {
     let schema = parse_message_type(&format!("message m {{ required binary {name} (UTF8); }}"));
     let mut bytes = Vec::new();
@@ -141,7 +141,7 @@ async fn a_storage_folder_and_every_manifest_are_read_over_s3() {
 }
 
 #[tokio::test]
-async fn what_a_manifest_names_in_vain_is_named_and_the_rest_comes() {
+async fn missing_objects_of_a_manifest_are_reported_and_the_others_added() {
     let mut objects: Vec<(String, Vec<u8>)> =
         new_pictures().into_iter().map(|(name, bytes)| (format!("photos/{name}"), bytes)).collect();
     let names = ["n012.png", "gone.png", "n013.png", "n014.png", "notes.md"];
@@ -156,7 +156,7 @@ async fn what_a_manifest_names_in_vain_is_named_and_the_rest_comes() {
 }
 
 #[tokio::test]
-async fn storage_without_media_is_refused_in_the_words_of_the_document() {
+async fn storage_without_media_is_rejected_with_the_documented_message() {
     let bucket = storage().await;
     let service = Service::with(bucket.settings()).await;
     let words = "Invalid S3 URI or no media files found at";
@@ -175,7 +175,7 @@ async fn storage_without_media_is_refused_in_the_words_of_the_document() {
 }
 
 #[tokio::test]
-async fn a_role_is_checked_and_refused_with_its_reason() {
+async fn roles_are_validated_and_rejected_with_a_reason() {
     let bucket = storage().await;
     let service = Service::with(bucket.settings()).await;
     let form = |role: &'static str| {
@@ -204,7 +204,7 @@ async fn sizes_and_spot_are_accepted() {
 }
 
 #[tokio::test]
-async fn nothing_of_an_archive_comes_to_lie_outside_its_folder() {
+async fn archives_never_write_outside_their_folder() {
     let service = Service::of_pictures().await;
     let hostile = ["../escaped-7f3a.png", "/tmp/escaped-7f3a.png", "a/../../escaped-7f3a.png"];
     let mut files = new_pictures();

@@ -1,5 +1,5 @@
-//! What becomes of added media later: at a restart, when the folder changes, when everything is extracted
-//! anew, and in an export that began before them.
+//! Added media over time: after a restart, folder changes, a new extractor version, and in an
+//! export started before.
 
 use std::{collections::BTreeSet, fs, time::Duration};
 
@@ -11,7 +11,7 @@ use crate::{
     support::{Service, picture},
 };
 
-/// The names of all media, and their identifiers.
+/// The names and identifiers of all media.
 async fn media(service: &Service) -> BTreeSet<(String, String)> {
     let clusters = service.clusters("threshold=0").await;
     let previews = clusters.iter().flat_map(|cluster| cluster["previews"].as_array().unwrap());
@@ -50,7 +50,7 @@ async fn a_changed_folder_keeps_the_batches_and_ends_in_ready() {
 }
 
 #[tokio::test]
-async fn batches_are_extracted_anew_with_the_rest_and_keep_their_identifiers() {
+async fn batches_are_extracted_again_and_keep_their_identifiers() {
     let service = Service::of_pictures().await;
     service.added(uploads(12..14).text("auto_reindex", "1")).await;
     let before = media(&service).await;
@@ -62,7 +62,7 @@ async fn batches_are_extracted_anew_with_the_rest_and_keep_their_identifiers() {
 }
 
 #[tokio::test]
-async fn an_export_that_began_before_an_addition_tells_how_many_it_holds() {
+async fn an_export_started_before_an_addition_reports_its_media_count() {
     let slow = Duration::from_millis(300);
     let service = Service::of_pictures().await;
     let service = service

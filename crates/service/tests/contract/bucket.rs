@@ -1,4 +1,4 @@
-//! A small object storage on loopback: it lists and gives its objects, and can keep them back for a while.
+//! A minimal object storage on loopback that can delay its objects.
 
 use std::{
     collections::BTreeMap,
@@ -62,7 +62,7 @@ impl Bucket {
         self.gate.clone().lock_owned().await
     }
 
-    /// What it was asked for, with the query.
+    /// The requested paths, with their queries.
     pub fn asked(&self) -> Vec<String> {
         self.asked.lock().unwrap().clone()
     }

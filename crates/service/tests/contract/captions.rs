@@ -1,4 +1,4 @@
-//! Captions and labels from the `metadata.jsonl` beside the pictures.
+//! Captions and labels from `metadata.jsonl`.
 
 use std::{
     fs,
@@ -21,7 +21,7 @@ fn lines(rows: &[Value]) -> Vec<u8> {
     lines.collect::<String>().into_bytes()
 }
 
-/// Three pictures of one kind of look and one of another; all but one are described.
+/// Three similar images and a different one; all but one have a caption.
 fn place() -> Place {
     let rows = [
         json!({"file_name": "a.png", "caption": "A red wall.", "labels": ["wall", "red"]}),
@@ -65,7 +65,7 @@ async fn reopened(service: &Service) {
     service.deployment.wait_until_idle().await;
 }
 
-/// The one file in the archive of an export.
+/// The only file in the archive of an export.
 async fn metadata(service: &Service, format: &str) -> Vec<u8> {
     let start = format!("/export_context_async?file_name=a&export_format={format}");
     let task = service.good(&service.of_dataset(&start)).await;
@@ -84,7 +84,7 @@ async fn metadata(service: &Service, format: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn clusters_and_previews_say_what_they_show() {
+async fn clusters_and_previews_have_labels_and_captions() {
     let service = Service::at(place(), true).await;
     let expected = json!({"a.png": "A red wall.", "b.png": "A red door.", "c.png": "A red gate.",
                           "other.png": null});
@@ -100,7 +100,7 @@ async fn clusters_and_previews_say_what_they_show() {
 }
 
 #[tokio::test]
-async fn a_ranking_says_what_it_shows() {
+async fn ranked_previews_have_captions() {
     let service = Service::at(place(), true).await;
     let all = clusters(&service, "threshold=4").await;
     let nearest = &all[0]["previews"][2];
@@ -113,7 +113,7 @@ async fn a_ranking_says_what_it_shows() {
 }
 
 #[tokio::test]
-async fn exports_carry_caption_and_labels() {
+async fn exports_contain_captions_and_labels() {
     let service = Service::at(place(), true).await;
     let document: Value = serde_json::from_slice(&metadata(&service, "json").await).unwrap();
     let items = |file: &str| -> Vec<Value> {
@@ -147,7 +147,7 @@ async fn parquet_has_columns_of_caption_and_labels() {
 }
 
 #[tokio::test]
-async fn broken_rows_are_named_and_the_rest_counts() {
+async fn invalid_rows_are_reported_and_the_others_used() {
     let place = place();
     let rows = [
         json!({"file_name": "a.png", "caption": "A red wall."}),
@@ -168,7 +168,7 @@ async fn broken_rows_are_named_and_the_rest_counts() {
 #[tokio::test]
 async fn a_changed_sidecar_is_read_again_and_no_picture_is() {
     let service = Service::at(place(), true).await;
-    // A picture that was extracted again would lose this mark.
+    // Extracting the image again would overwrite this value.
     let marked = "media WHERE sharpness = 4242.0";
     let mark = "UPDATE media SET sharpness = 4242.0";
     service.place.database().execute_batch(mark).unwrap();
@@ -180,7 +180,7 @@ async fn a_changed_sidecar_is_read_again_and_no_picture_is() {
         json!({"a.png": null, "b.png": null, "c.png": "An old gate.", "other.png": null});
     assert_eq!(captions(&service).await, expected);
     let red = &clusters(&service, "threshold=4").await[0];
-    // The picture in `sub` has no other label than its folder.
+    // The image in `sub` has no label except its folder.
     assert_eq!(red["labels"], json!(["old", "sub"]));
     assert_eq!(service.place.count(marked), 4);
 
@@ -204,7 +204,7 @@ async fn a_new_picture_gets_its_caption_from_an_unchanged_sidecar() {
 }
 
 #[tokio::test]
-async fn a_described_folder_is_ready_at_once() {
+async fn a_folder_with_captions_is_ready_immediately() {
     let place = Service::at(place(), true).await.stop().await;
     let deployment = place.open();
     place.add(&deployment);

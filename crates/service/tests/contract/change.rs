@@ -1,4 +1,4 @@
-//! What tests of changing datasets share: forms, requests, and waiting for a state.
+//! Helpers for tests that change datasets: forms, requests, and waiting for a state.
 
 use std::{
     io::{Cursor, Write as _},
@@ -16,16 +16,16 @@ use tokio::time::sleep;
 
 use crate::support::{Place, Service, picture, pictures};
 
-/// How long a state is waited for.
+/// How long to wait for a state.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 impl Service {
-    /// Serves twelve pictures under these settings.
+    /// Serves twelve images with these settings.
     pub async fn with(settings: DeploymentSettings) -> Self {
         Self::at_with(Place::new(&pictures(12)), settings).await
     }
 
-    /// Serves a place, indexed, under these settings and behind a login.
+    /// Serves an indexed folder with these settings and a login.
     pub async fn at_with(place: Place, settings: DeploymentSettings) -> Self {
         let deployment = place.open_with(settings);
         let dataset = place.add(&deployment);
@@ -33,7 +33,7 @@ impl Service {
         Self::serve(place, deployment, dataset, true).await
     }
 
-    /// Serves twelve pictures where something fails.
+    /// Serves twelve images with an injected failure.
     pub async fn failing(what: InjectedFailure) -> Self {
         Self::with(DeploymentSettings {
             injected_failures: [what].into(),
@@ -42,7 +42,7 @@ impl Service {
         .await
     }
 
-    /// Closes the deployment and serves the same place under other settings.
+    /// Closes the deployment and serves the same folder with other settings.
     pub async fn again(self, settings: DeploymentSettings) -> Self {
         let dataset = self.dataset;
         let place = self.stop().await;
@@ -51,18 +51,18 @@ impl Service {
         Self::serve(place, deployment, dataset, true).await
     }
 
-    /// Posts a form of `add_media`: the code and the body.
+    /// Posts a form to `add_media`; returns status code and body.
     pub async fn add(&self, form: Form) -> (u16, String) {
         plain(self.post(&self.of_dataset("/add_media")).multipart(form)).await
     }
 
-    /// Adds media and waits for the end.
+    /// Adds media and waits until the operation has finished.
     pub async fn added(&self, form: Form) {
         assert_eq!(self.add(form).await, (202, String::new()));
         self.deployment.wait_until_idle().await;
     }
 
-    /// Asks for a reindex: the code and the body.
+    /// Requests a reindex; returns status code and body.
     pub async fn reindex(&self) -> (u16, String) {
         plain(self.post(&self.of_dataset("/reindex"))).await
     }
@@ -72,7 +72,7 @@ impl Service {
         self.good(&self.of_dataset("")).await
     }
 
-    /// Every status that is seen until the dataset has been in `last` and nothing runs any more.
+    /// Collects statuses until the dataset has reached `last` and nothing is running.
     pub async fn path_to(&self, last: &str) -> Vec<String> {
         let mut path: Vec<String> = Vec::new();
         let begun = Instant::now();
@@ -95,14 +95,14 @@ impl Service {
         self.good(&self.explore(query)).await["clusters"].as_array().unwrap().clone()
     }
 
-    /// The file names of all previews of a page at the finest level, in their order.
+    /// The file names of all previews on a page at the finest level, in order.
     pub async fn names(&self, query: &str) -> Vec<String> {
         let clusters = self.clusters(&format!("threshold=0&{query}")).await;
         let previews = clusters.iter().flat_map(|cluster| cluster["previews"].as_array().unwrap());
         previews.map(|preview| preview["file_name"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// The identifier of the media of a file name.
+    /// The identifier of the media item with this file name.
     pub async fn media(&self, name: &str) -> String {
         let clusters = self.clusters("threshold=0").await;
         let previews = clusters.iter().flat_map(|cluster| cluster["previews"].as_array().unwrap());
@@ -111,19 +111,19 @@ impl Service {
     }
 }
 
-/// The code and the body of an answer as they are.
+/// The status code and body of a response.
 pub async fn plain(request: RequestBuilder) -> (u16, String) {
     let response = request.send().await.unwrap();
     (response.status().as_u16(), response.text().await.unwrap())
 }
 
-/// The words of a refusal.
+/// The message of an error response.
 pub fn detail(body: &str) -> Value {
     let mut body: Value = serde_json::from_str(body).unwrap_or_else(|_| panic!("{body:?}"));
     body["detail"].take()
 }
 
-/// New pictures, named `n012.png` and so on.
+/// New images, named `n012.png` and so on.
 pub fn new(numbers: Range<u32>) -> Vec<(String, Vec<u8>)> {
     numbers.map(|n| (format!("n{n:03}.png"), picture(n))).collect()
 }

@@ -1,4 +1,4 @@
-//! Our own client against the local deployment: what starts work, to its end.
+//! Our own client against the local deployment: operations from start to end.
 
 use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, Endpoint, ExistingFile};
 use tessera_model::{
@@ -44,7 +44,7 @@ async fn files_are_added_and_clustered_by_our_own_client() {
 }
 
 #[tokio::test]
-async fn a_selection_is_exported_fetched_and_looked_into() {
+async fn a_selection_is_exported_downloaded_and_inspected() {
     let service = Service::of_pictures().await;
     let client = client(&service);
     let page = client.explore(&Search::browse(service.dataset)).await.unwrap();

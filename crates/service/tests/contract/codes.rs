@@ -1,4 +1,4 @@
-//! Every endpoint by every code that a status, a login or an address can give it.
+//! Every endpoint with every status code caused by dataset status, login or address.
 
 use reqwest::{
     Method, RequestBuilder,
@@ -20,7 +20,7 @@ const ENDPOINTS: [&str; 12] = [
     "browse", "anchored", "context",
 ];
 
-/// A request that is right in everything but what it is asked of; without a login.
+/// A request that is valid except for its target; without a login.
 fn request(service: &Service, endpoint: &str, id: &str) -> RequestBuilder {
     let dataset = |rest: &str| format!("/api/v1/dataset/{id}{rest}");
     let explore = |rest: &str| format!("/api/v1/explore/{id}?entity_type=IMAGES{rest}");
@@ -56,7 +56,7 @@ fn request(service: &Service, endpoint: &str, id: &str) -> RequestBuilder {
     }
 }
 
-/// The code and the words of an answer to who is logged in.
+/// The status code and message of a response with login.
 async fn ask(service: &Service, endpoint: &str, id: &str) -> (u16, Value) {
     let (status, body) = plain(request(service, endpoint, id).bearer_auth(service.token())).await;
     (status, if body.is_empty() { json!(null) } else { detail(&body) })
@@ -80,7 +80,7 @@ async fn every_endpoint_is_401_without_a_token_and_changes_nothing() {
 }
 
 #[tokio::test]
-async fn every_endpoint_is_404_for_a_dataset_that_is_not_there() {
+async fn every_endpoint_is_404_for_unknown_datasets() {
     let service = Service::of_pictures().await;
     for endpoint in ENDPOINTS.into_iter().filter(|endpoint| *endpoint != "datasets") {
         let answer = ask(&service, endpoint, NOBODY).await;
@@ -89,7 +89,7 @@ async fn every_endpoint_is_404_for_a_dataset_that_is_not_there() {
 }
 
 #[tokio::test]
-async fn every_endpoint_takes_only_a_uuid() {
+async fn every_endpoint_accepts_only_uuids() {
     let service = Service::of_pictures().await;
     for endpoint in ENDPOINTS.into_iter().filter(|endpoint| *endpoint != "datasets") {
         let (status, words) = ask(&service, endpoint, "no-uuid").await;
@@ -118,10 +118,10 @@ async fn every_endpoint_is_405_for_other_methods() {
     }
 }
 
-/// Rules 1 to 3 of the interface: which endpoint answers what in each state. The trigger of this
-/// service fails, so 500 is what passed every check.
+/// Rules 1 to 3 of the interface: the response of each endpoint in each state. The trigger of this
+/// service fails, so 500 means that all checks passed.
 #[tokio::test]
-async fn every_state_allows_what_the_document_says() {
+async fn every_status_allows_the_documented_operations() {
     let service = Service::failing(InjectedFailure::Trigger).await;
     let id = service.dataset.to_string();
     let anchor = service.media("p002.png").await;
@@ -139,7 +139,7 @@ async fn every_state_allows_what_the_document_says() {
         let mut answers = vec![
             get(service.of_dataset("")).await,
             get(service.explore("")).await,
-            // These pictures have no captions: 422 is the answer of a search that is allowed.
+            // These images have no captions, so an allowed search responds with 422.
             get(service.explore("caption=boat")).await,
             get(format!("/api/v1/enrichment/{id}/context")).await,
         ];

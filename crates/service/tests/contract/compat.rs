@@ -1,5 +1,5 @@
-//! What public clients send and call beyond the interface document: taken by a lenient service, refused
-//! by a strict one.
+//! What public clients send and call beyond the interface document: accepted by a lenient service,
+//! rejected by a strict one.
 
 use reqwest::multipart::{Form, Part};
 use secrecy::ExposeSecret as _;
@@ -23,7 +23,7 @@ async fn get(service: &Service, path: &str) -> Value {
 }
 
 #[tokio::test]
-async fn o3_a_strict_service_answers_none_of_it() {
+async fn strict_services_reject_compatibility_calls() {
     let service = served(Place::new(&pictures(4)), false).await;
     let (id, other) = (service.dataset, "00000000-0000-0000-0000-000000000000");
     for path in [
@@ -50,7 +50,7 @@ async fn o3_a_strict_service_answers_none_of_it() {
 }
 
 #[tokio::test]
-async fn o3_health_is_told_without_a_login() {
+async fn health_needs_no_login() {
     let service = lenient().await;
     let (status, body) = answer(service.client.get(service.url("/api/v1/healthcheck"))).await;
     assert_eq!(status, 200);
@@ -62,7 +62,7 @@ async fn o3_health_is_told_without_a_login() {
 }
 
 #[tokio::test]
-async fn o3_user_config_tells_which_searches_there_are() {
+async fn user_config_lists_the_available_searches() {
     let service = served(Place::new(&pictures(4)), true).await;
     let options = async |query: &str| {
         let body = get(&service, &format!("/user_config{query}")).await;
@@ -76,7 +76,7 @@ async fn o3_user_config_tells_which_searches_there_are() {
 }
 
 #[tokio::test]
-async fn o3_counts_of_a_dataset() {
+async fn dataset_counts_are_served() {
     let service = lenient().await;
     let id = service.dataset;
     let stats = get(&service, &format!("/dataset/{id}/stats")).await;
@@ -99,7 +99,7 @@ async fn o3_counts_of_a_dataset() {
 }
 
 #[tokio::test]
-async fn o3_the_metadata_is_exported_at_once() {
+async fn metadata_is_exported_immediately() {
     let service = lenient().await;
     let path = format!("/dataset/{}/export?export_format=json", service.dataset);
     let document = get(&service, &path).await;
@@ -114,7 +114,7 @@ async fn o3_the_metadata_is_exported_at_once() {
 }
 
 #[tokio::test]
-async fn o3_media_identifiers_come_as_a_table() {
+async fn media_identifiers_are_served_as_a_table() {
     let service = lenient().await;
     let path = format!("/api/v1/dataset/{}/export_media_id", service.dataset);
     let response = service.get(&path).send().await.unwrap();
@@ -128,7 +128,7 @@ async fn o3_media_identifiers_come_as_a_table() {
 }
 
 #[tokio::test]
-async fn o3_an_image_is_reached_by_its_identifier() {
+async fn images_are_served_by_identifier() {
     let service = lenient().await;
     let body = service.good(&service.explore("")).await;
     let preview = &body["clusters"][0]["previews"][0];
@@ -145,7 +145,7 @@ async fn o3_an_image_is_reached_by_its_identifier() {
 }
 
 #[tokio::test]
-async fn o3_a_cluster_is_paged_to_its_end() {
+async fn a_cluster_is_paged_to_its_end() {
     let same: Vec<(&'static str, Vec<u8>)> =
         (0..120).map(|n| (&*format!("s{n:03}.png").leak(), picture(4 * n))).collect();
     let service = served(Place::new(&same), true).await;
@@ -167,7 +167,7 @@ async fn o3_a_cluster_is_paged_to_its_end() {
 }
 
 #[tokio::test]
-async fn o3_parameters_may_be_missing() {
+async fn parameters_may_be_missing() {
     let service = lenient().await;
     let all = get(&service, &format!("/explore/{}", service.dataset)).await;
     assert_eq!(all, service.good(&service.explore("")).await);
@@ -187,7 +187,7 @@ async fn register(service: &Service, query: &str) -> (u16, Value) {
 }
 
 #[tokio::test]
-async fn o3_a_bounding_box_may_be_pixels() {
+async fn bounding_boxes_may_be_in_pixels() {
     let service = lenient().await;
     for query in ["allow_deleted=False", "bounding_box=0,0,96,64", "bounding_box=10,%2010,20,2048"]
     {
@@ -200,7 +200,7 @@ async fn o3_a_bounding_box_may_be_pixels() {
 }
 
 #[tokio::test]
-async fn o3_media_may_be_added_by_post() {
+async fn media_can_be_added_by_post() {
     let service = lenient().await;
     let folder = service.place.pictures.path().join("more");
     service.place.put("more/new.png", &picture(7));
@@ -214,7 +214,7 @@ async fn o3_media_may_be_added_by_post() {
 }
 
 #[tokio::test]
-async fn o3_the_session_opens_only_the_form_of_the_document() {
+async fn sessions_open_only_the_documented_form() {
     let service = lenient().await;
     let session = format!("SESSION={}", service.credentials.session.expose_secret());
     let status = async |path: &str| {

@@ -22,7 +22,7 @@ async fn ask(service: &Service, cookie: &str) -> (u16, Value) {
     (status.as_u16(), body)
 }
 
-/// The code of a read with a token of this pair.
+/// The status code of a read with a token for this key pair.
 async fn opens(service: &Service, key: &str, secret: &str) -> u16 {
     let claims = json!({"sub": key, "iat": now(), "exp": now() + 600, "iss": "sdk"});
     let header = Header { kid: Some(key.to_owned()), ..Header::new(Algorithm::HS256) };
@@ -50,7 +50,7 @@ async fn a_session_gets_a_key_pair_and_its_secret_once() {
 }
 
 #[tokio::test]
-async fn of_many_at_once_one_sees_the_secret() {
+async fn only_one_concurrent_request_receives_the_secret() {
     let service = Service::of_pictures().await;
     let cookie = session(&service);
     let all = futures_util::future::join_all((0..20).map(|_| ask(&service, &cookie))).await;

@@ -1,4 +1,4 @@
-//! Many requests at the same moment.
+//! Concurrent requests.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +13,11 @@ use crate::{
     support::{Place, Service, picture},
 };
 
-/// Requests of a round.
+/// Requests per round.
 const MANY: usize = 100;
 
-/// A service of several datasets of one picture each, whose one worker waits for object storage: what
-/// is accepted stays running until the storage gives its objects.
+/// Several datasets of one image each, with one worker that waits for object storage: accepted
+/// operations keep running until the storage responds.
 struct Crowd {
     service: Service,
     datasets: Vec<DatasetId>,
@@ -48,7 +48,7 @@ impl Crowd {
         if what == "add_media" { request.multipart(uploads(2..3)) } else { request }
     }
 
-    /// Sends all of them at once; how often each answer came.
+    /// Sends all requests at once and counts the responses.
     async fn round(&self, requests: Vec<RequestBuilder>) -> BTreeMap<(u16, String), usize> {
         let tasks = requests.into_iter().map(|request| tokio::spawn(plain(request)));
         let mut answers = BTreeMap::new();
@@ -68,7 +68,7 @@ impl Crowd {
         self.service.place.count("operation WHERE stage = 'RUNNING'")
     }
 
-    /// Lets the work go on to its end: every dataset as the service tells it then.
+    /// Lets the operations finish; returns every dataset record.
     async fn settled(self) -> Vec<Value> {
         drop(self.held);
         self.service.deployment.wait_until_idle().await;
@@ -83,7 +83,7 @@ fn blocked(operation: &str, running: &str) -> (u16, String) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_a_hundred_additions_at_once_one_is_accepted() {
+async fn only_one_of_a_hundred_concurrent_additions_is_accepted() {
     let crowd = Crowd::of(3).await;
     for (round, &dataset) in (1..).zip(&crowd.datasets) {
         let requests = (0..MANY).map(|_| crowd.post(dataset, "add_media")).collect();
@@ -102,7 +102,7 @@ async fn of_a_hundred_additions_at_once_one_is_accepted() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_a_hundred_reindexes_at_once_one_is_accepted() {
+async fn only_one_of_a_hundred_concurrent_reindexes_is_accepted() {
     let crowd = Crowd::of(4).await;
     crowd.partial_index();
     for (round, &dataset) in (1..).zip(&crowd.datasets) {
@@ -119,7 +119,7 @@ async fn of_a_hundred_reindexes_at_once_one_is_accepted() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn of_both_at_once_one_is_accepted() {
+async fn only_one_of_concurrent_additions_and_reindexes_is_accepted() {
     let crowd = Crowd::of(3).await;
     crowd.partial_index();
     for &dataset in &crowd.datasets {

@@ -67,7 +67,7 @@ async fn unknown_datasets_paths_and_methods() {
 }
 
 #[tokio::test]
-async fn only_a_uuid_is_a_dataset() {
+async fn dataset_identifiers_are_uuids() {
     let service = Service::of_pictures().await;
     for id in ["x", "..%2f..%2fetc%2fpasswd", "%00", "a%5cb", "%252e%252e", "' OR 1=1"] {
         let (status, body) = service.json(&format!("/api/v1/dataset/{id}")).await;
@@ -77,7 +77,7 @@ async fn only_a_uuid_is_a_dataset() {
 }
 
 #[tokio::test]
-async fn no_answer_can_be_taken_for_a_page() {
+async fn no_response_can_be_rendered_as_a_page() {
     let service = Service::of_pictures().await;
     for path in ["/api/v1/datasets", "/nothing"] {
         let response = service.get(path).send().await.unwrap();

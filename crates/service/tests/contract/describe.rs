@@ -1,4 +1,4 @@
-//! The description for programs against the service itself, and against the interface document.
+//! The OpenAPI description, compared with the service and the interface document.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,8 +8,8 @@ use tessera_service::{OPENAPI_PATH, ServerOptions};
 
 use crate::support::{Place, Service, answer, assert_no_path, pictures};
 
-/// What the interface document tells of each call: method, path, and its parameters outside the body,
-/// `*` after those that are needed.
+/// Every call of the interface document: method, path, and parameters outside the body, `*` after
+/// required ones.
 const DOCUMENT: &[(&str, &str, &str)] = &[
     ("get", "/api/v1/api_credentials", ""),
     ("get", "/api/v1/dataset/{dataset_id}", "dataset_id*"),
@@ -42,7 +42,7 @@ const DOCUMENT: &[(&str, &str, &str)] = &[
     ("get", "/api/v1/enrichment/{dataset_id}/context", "dataset_id*"),
 ];
 
-/// What public clients call besides.
+/// Further calls of public clients.
 const EXTRA: [(&str, &str); 10] = [
     ("get", "/api/v1/healthcheck"),
     ("get", "/api/v1/user_config"),
@@ -112,7 +112,7 @@ async fn every_call_of_the_document_is_described_with_its_parameters() {
 }
 
 #[tokio::test]
-async fn the_description_is_sound() {
+async fn the_description_is_valid() {
     for compat in [false, true] {
         let (_, description) = served(compat).await;
         assert!(description["openapi"].as_str().unwrap().starts_with("3.1"));
@@ -155,7 +155,7 @@ async fn what_is_described_is_routed_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn calls_beyond_the_document_are_described_only_where_they_are_answered() {
+async fn further_calls_are_described_only_where_they_are_served() {
     let (strict, lenient) = (served(false).await.1, served(true).await.1);
     let (strict, lenient) = (calls(&strict), calls(&lenient));
     let more: BTreeSet<_> = lenient.keys().filter(|call| !strict.contains_key(*call)).collect();
@@ -176,7 +176,7 @@ async fn calls_beyond_the_document_are_described_only_where_they_are_answered() 
     }
 }
 
-/// A value that a schema forbids; `None` where any text is fine.
+/// A value that a schema forbids; `None` if any text is valid.
 fn wrong(parameter: &Value) -> Option<&'static str> {
     let schema = &parameter["schema"];
     let free = schema["type"] == "string" && schema["format"] != "uuid" && schema["enum"].is_null();
@@ -204,7 +204,7 @@ fn filled(path: &str, service: &Service) -> String {
 }
 
 #[tokio::test]
-async fn a_wrong_value_of_any_described_parameter_is_refused_by_its_name() {
+async fn invalid_values_of_described_parameters_are_rejected_by_name() {
     let (service, description) = served(true).await;
     for ((method, path), call) in calls(&description) {
         let described = parameters(&call);
@@ -230,7 +230,7 @@ async fn a_wrong_value_of_any_described_parameter_is_refused_by_its_name() {
 }
 
 #[tokio::test]
-async fn every_name_of_a_parameter_is_described() {
+async fn all_parameter_names_are_described() {
     let (_, description) = served(false).await;
     let calls = calls(&description);
     let described: BTreeSet<String> =
@@ -246,7 +246,7 @@ async fn every_name_of_a_parameter_is_described() {
 }
 
 #[tokio::test]
-async fn no_answer_tells_where_anything_lies() {
+async fn no_response_contains_local_paths() {
     let (service, description) = served(true).await;
     assert_no_path(&description, &service.place);
     for (method, path) in calls(&description).into_keys() {

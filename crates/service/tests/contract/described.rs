@@ -1,4 +1,4 @@
-//! A folder whose pictures are described beside them, for every search by words, and how to ask it.
+//! A folder with sidecars for all kinds of text search, and helpers to query it.
 
 use std::{collections::BTreeSet, fmt::Write as _};
 
@@ -7,7 +7,8 @@ use tessera_service::DeploymentSettings;
 
 use crate::support::{Place, Service, encoded, picture};
 
-/// Ten pictures: six with captions, two the same, one black, one white; four objects in three of them.
+/// Ten images: six with captions, two equal, one black, one white; three of them contain four
+/// objects.
 pub fn place() -> Place {
     let door = |x: f64, y: f64| json!({"label": "door", "bbox": [x, y, 0.5, 0.5]});
     let rows = [
@@ -44,7 +45,7 @@ pub fn place() -> Place {
     ])
 }
 
-/// All of its pictures.
+/// All of its images.
 pub const ALL: [&str; 10] = [
     "bright.png",
     "dark.png",
@@ -77,7 +78,7 @@ pub fn vql(filters: &Value) -> String {
     format!("vql={}", escaped(&filters.to_string()))
 }
 
-/// The names that a query finds.
+/// The names that a query matches.
 pub async fn found(service: &Service, query: &str) -> BTreeSet<String> {
     let names = service.names(query).await;
     let set: BTreeSet<String> = names.iter().cloned().collect();
@@ -90,7 +91,7 @@ pub fn set(names: &[&str]) -> BTreeSet<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
-/// The name and the score of every preview, in their order.
+/// The name and score of every preview, in order.
 pub async fn scored(service: &Service, query: &str) -> Vec<(String, f64)> {
     let clusters = service.clusters(&format!("threshold=0&{query}")).await;
     let previews = clusters.iter().flat_map(|cluster| cluster["previews"].as_array().unwrap());
@@ -99,7 +100,7 @@ pub async fn scored(service: &Service, query: &str) -> Vec<(String, f64)> {
     previews.map(|preview| (name(preview), score(preview))).collect()
 }
 
-/// The word that is told of every score of a page.
+/// The relevance of all scores on a page.
 pub async fn score_type(service: &Service, query: &str) -> Value {
     let clusters = service.clusters(query).await;
     let mut words = clusters.iter().flat_map(|cluster| {
@@ -111,7 +112,7 @@ pub async fn score_type(service: &Service, query: &str) -> Value {
     first
 }
 
-/// The place and the words of a refusal, which must be a 422 about the query.
+/// The position and message of an error, which must be a 422 about the query.
 pub async fn refused(service: &Service, query: &str) -> (String, String) {
     let (status, body) = service.json(&service.explore(query)).await;
     assert_eq!(status, 422, "{query}: {body}");

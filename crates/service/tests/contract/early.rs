@@ -1,4 +1,4 @@
-//! Refusals that come while the client still uploads: it sees them.
+//! Errors during an upload, which the client must receive.
 
 use reqwest::multipart::{Form, Part};
 use tokio::{
@@ -8,7 +8,7 @@ use tokio::{
 
 use crate::{change::plain, support::Service};
 
-/// Bytes of an upload that is refused; more than is swallowed.
+/// Size of a rejected upload, larger than what the server drains.
 const LARGE: usize = 4 << 20;
 
 fn upload() -> Form {
@@ -16,7 +16,7 @@ fn upload() -> Form {
 }
 
 #[tokio::test]
-async fn the_refusal_of_a_large_upload_is_seen() {
+async fn the_error_of_a_large_upload_is_received() {
     let service = Service::of_pictures().await;
     service.set_status("ERROR");
     let url = service.url(&service.of_dataset("/add_media"));
@@ -36,7 +36,7 @@ async fn the_refusal_of_a_large_upload_is_seen() {
     }
 }
 
-/// The first bytes of the answer to who asks whether to send a large body.
+/// The first bytes of the response to `Expect: 100-continue`.
 async fn asked_first(service: &Service, path: &str, token: &str) -> String {
     let host = service.address;
     let head = format!(
@@ -52,7 +52,7 @@ async fn asked_first(service: &Service, path: &str, token: &str) -> String {
 }
 
 #[tokio::test]
-async fn who_asks_first_is_told_before_the_body_is_sent() {
+async fn expect_100_continue_is_rejected_before_the_body() {
     let service = Service::of_pictures().await;
     let (add, token) = (service.of_dataset("/add_media"), service.token());
     assert_eq!(asked_first(&service, &add, &token).await, "HTTP/1.1 100");

@@ -1,4 +1,4 @@
-//! Two datasets of one deployment: what belongs to the one is not there for the other, whoever asks.
+//! Two datasets in one deployment: identifiers of one are unknown to the other.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::{
     support::{Place, Service, answer, picture},
 };
 
-/// Serves two datasets of two pictures each; the second is the other one.
+/// Serves two datasets of two images each; the second is the other one.
 async fn two() -> (Service, DatasetId) {
     let place = Place::new(&[
         ("one/a.png", picture(0)),
@@ -110,7 +110,7 @@ async fn identifiers_of_another_dataset_are_404() {
 }
 
 #[tokio::test]
-async fn bodies_larger_than_usual_limits_are_taken() {
+async fn bodies_over_the_default_limit_are_accepted() {
     let service = Service::of_pictures().await;
     let image = image::RgbImage::from_pixel(1_200, 1_000, image::Rgb([9, 99, 199]));
     let large = crate::support::encoded(&image, image::ImageFormat::Bmp);

@@ -1,5 +1,5 @@
-//! A person's own encoders: texts find pictures that nobody described. The pair of these tests knows
-//! three colours.
+//! User-provided encoders: texts find images without captions. The pair of these tests knows three
+//! colors.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -17,8 +17,8 @@ fn settings() -> DeploymentSettings {
     DeploymentSettings { encoders: Some(Arc::new(encoders)), ..DeploymentSettings::default() }
 }
 
-fn plain(colour: [u8; 3]) -> Vec<u8> {
-    encoded(&RgbImage::from_pixel(64, 64, Rgb(colour)), ImageFormat::Png)
+fn plain(color: [u8; 3]) -> Vec<u8> {
+    encoded(&RgbImage::from_pixel(64, 64, Rgb(color)), ImageFormat::Png)
 }
 
 fn place() -> Place {
@@ -47,7 +47,7 @@ async fn found(service: &Service, query: &str) -> Vec<(String, f64)> {
 }
 
 #[tokio::test]
-async fn texts_find_pictures_that_nobody_described() {
+async fn texts_find_images_without_captions() {
     let service = served(place(), settings()).await;
     for (text, file) in [("red", "1.png"), ("green", "2.png"), ("blue", "3.png")] {
         let ranking = found(&service, &format!("caption={text}")).await;
@@ -64,7 +64,7 @@ async fn texts_find_pictures_that_nobody_described() {
 }
 
 #[tokio::test]
-async fn other_encoders_or_none_are_noticed_at_the_next_opening() {
+async fn changed_encoders_are_noticed_at_the_next_start() {
     let place = served(place(), DeploymentSettings::default()).await.stop().await;
     assert_eq!(place.count("meaning"), 0);
     let place = served(place, settings()).await.stop().await;

@@ -1,4 +1,4 @@
-//! `GET enrichment/{id}/context`: what a dataset can be searched by, and by what means.
+//! `GET enrichment/{id}/context`: the available searches and their models.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ fn models(context: &Value) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn only_what_is_there_is_named() {
+async fn only_available_enrichments_are_listed() {
     let service = Service::of_pictures().await;
     let none = context(&service).await;
     assert_eq!((models(&none), &none["status"]), (vec![], &json!("NEW")));
@@ -22,7 +22,7 @@ async fn only_what_is_there_is_named() {
 }
 
 #[tokio::test]
-async fn words_beside_the_pictures_are_enrichments_and_say_so() {
+async fn captions_are_listed_as_enrichments() {
     let service = served().await;
     let all = context(&service).await;
     assert_eq!(models(&all), ["CAPTION_IMAGES", "IMAGE_TAGGING", "OBJECT_DETECTION"]);
@@ -44,7 +44,7 @@ async fn the_bytes_of_a_context() {
     let expected = format!(
         r#"{{"enrichment_context_id":"{id}","status":"NEW","dataset_enrichment_models":{{"enrichment_models":{{}}}}}}"#
     );
-    // The order of the keys is nobody's business.
+    // The order of the keys is not specified.
     let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap();
     assert_eq!((status, parse(&body), body.len()), (200, parse(&expected), expected.len()));
 }

@@ -43,7 +43,7 @@ async fn a_cluster_has_the_documented_fields() {
 }
 
 #[tokio::test]
-async fn clusters_come_largest_first_and_hold_every_image_once() {
+async fn clusters_are_sorted_by_size_and_contain_every_image_once() {
     let service = Service::of_pictures().await;
     for threshold in 0..5 {
         let body = service.good(&service.explore(&format!("threshold={threshold}"))).await;
@@ -57,7 +57,7 @@ async fn clusters_come_largest_first_and_hold_every_image_once() {
 async fn a_hundred_clusters_a_page_and_then_none() {
     let service = Service::of(&pictures(4)).await;
     let database = service.place.database();
-    // The same clusters again under other ranks, until there are 204.
+    // The same clusters again with other ranks, until there are 204.
     for n in 1..=50 {
         database
             .execute(
@@ -126,7 +126,7 @@ async fn an_anchor_needs_ready_and_browsing_does_not() {
 }
 
 #[tokio::test]
-async fn parameters_out_of_range_are_422_and_named() {
+async fn parameters_out_of_range_are_422_with_their_name() {
     let service = Service::of_pictures().await;
     let id = "00000000-0000-0000-0000-000000000000";
     for (query, name) in [
@@ -162,7 +162,7 @@ async fn a_dataset_without_boxes_has_no_objects() {
 }
 
 #[tokio::test]
-async fn browsing_while_indexing_for_the_first_time_shows_what_is_there() {
+async fn browsing_during_the_first_indexing_shows_available_clusters() {
     let service = Service::at(Place::new(&pictures(6)), true).await;
     let database = service.place.database();
     database

@@ -1,4 +1,4 @@
-//! Exports from the start to the archive.
+//! Exports, from start to archive.
 
 use std::{
     io::{Cursor, Read as _},
@@ -20,7 +20,7 @@ async fn start(service: &Service, query: &str) -> Value {
     service.good(&service.of_dataset(&format!("{START}?{query}"))).await
 }
 
-/// Waits for an export and fetches its archive without login.
+/// Waits for an export and downloads its archive without login.
 async fn archive(service: &Service, query: &str) -> (Value, ZipArchive<Cursor<Vec<u8>>>) {
     let started = start(service, query).await;
     service.deployment.wait_until_idle().await;
@@ -50,7 +50,7 @@ fn content(archive: &mut ZipArchive<Cursor<Vec<u8>>>, name: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn starting_answers_the_whole_task() {
+async fn starting_an_export_returns_the_whole_task() {
     let service = Service::of_pictures().await;
     let task = start(&service, "file_name=a.zip&export_format=json").await;
     assert!(task["id"].is_string());
@@ -80,7 +80,7 @@ async fn the_json_archive_describes_every_image() {
 }
 
 #[tokio::test]
-async fn the_parquet_archive_holds_the_images_it_names() {
+async fn the_parquet_archive_contains_its_images() {
     let twins = [("a/x.png", picture(1)), ("b/x.png", picture(2)), ("b/X.png", picture(3))];
     let service = Service::of(&twins).await;
     let query = "file_name=a&export_format=parquet&include_images=True";
@@ -111,7 +111,7 @@ async fn the_parquet_archive_holds_the_images_it_names() {
 }
 
 #[tokio::test]
-async fn quality_issues_come_along() {
+async fn exports_contain_quality_issues() {
     let black = image::RgbImage::new(64, 64);
     let black = encoded(&black, image::ImageFormat::Png);
     let service = Service::of(&[("black.png", black), ("scene.png", picture(2))]).await;
@@ -127,7 +127,7 @@ async fn quality_issues_come_along() {
 }
 
 #[tokio::test]
-async fn an_image_that_is_gone_is_told_and_left_out() {
+async fn missing_images_are_reported_and_omitted() {
     let service = Service::of_pictures().await;
     std::fs::remove_file(service.place.picture("p004.png")).unwrap();
     let query = "file_name=a&export_format=json&include_images=true";
@@ -174,7 +174,7 @@ async fn export_needs_ready() {
 }
 
 #[tokio::test]
-async fn an_export_is_asked_by_its_id() {
+async fn an_export_is_queried_by_its_id() {
     let service = Service::of_pictures().await;
     let ask = async |query: &str| {
         let path = service.of_dataset(&format!("/export_status?{query}"));
@@ -186,7 +186,7 @@ async fn an_export_is_asked_by_its_id() {
 }
 
 #[tokio::test]
-async fn the_archive_can_be_fetched_in_parts() {
+async fn the_archive_supports_range_requests() {
     let service = Service::of_pictures().await;
     let (task, _) = archive(&service, "file_name=My%20pictures&export_format=json").await;
     let uri = task["download_uri"].as_str().unwrap();
@@ -228,13 +228,13 @@ async fn a_changed_link_is_403_and_has_a_json_body() {
 }
 
 #[tokio::test]
-async fn an_export_that_was_begun_survives_a_kill() {
+async fn a_started_export_survives_a_crash() {
     let service = Service::of_pictures().await;
     let started = start(&service, "file_name=a&export_format=json&include_images=1").await;
     service.deployment.wait_until_idle().await;
     let dataset = service.dataset;
     let place = service.stop().await;
-    // As a kill in the middle leaves it: a part of the archive, and IN_PROGRESS in the store.
+    // As after a crash: a partial archive, and IN_PROGRESS in the store.
     let exports = place.data.path().join("exports");
     let name = started["id"].as_str().unwrap();
     std::fs::remove_file(exports.join(format!("{name}.zip"))).unwrap();

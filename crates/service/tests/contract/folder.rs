@@ -1,4 +1,4 @@
-//! Adding folders: what is refused, what is skipped, what is done again.
+//! Adding folders: what is rejected, skipped or repeated.
 
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
@@ -8,7 +8,7 @@ use tessera_service::LocalError;
 use crate::support::{Place, Service, encoded, picture, pictures};
 
 #[test]
-fn folders_that_cannot_be_datasets_are_refused_in_a_sentence() {
+fn unsuitable_folders_are_rejected_with_a_message() {
     let place = Place::new(&[("a.png", picture(1)), ("notes/readme.txt", b"text".to_vec())]);
     let deployment = place.open();
     fs::create_dir(place.picture("empty")).unwrap();
@@ -25,13 +25,13 @@ fn folders_that_cannot_be_datasets_are_refused_in_a_sentence() {
 }
 
 #[test]
-fn an_unreadable_folder_is_refused_in_a_sentence() {
+fn an_unreadable_folder_is_rejected_with_a_message() {
     let place = Place::new(&pictures(1));
     fs::set_permissions(place.pictures.path(), fs::Permissions::from_mode(0o000)).unwrap();
     let listed = fs::read_dir(place.pictures.path()).is_ok();
     let refusal = place.open().add_folder(place.pictures.path(), None);
     fs::set_permissions(place.pictures.path(), fs::Permissions::from_mode(0o700)).unwrap();
-    // The superuser reads everything.
+    // Root can read everything.
     assert_eq!(refusal.is_ok(), listed);
     if let Err(refusal) = refusal {
         assert!(matches!(refusal, LocalError::Unreadable(..)), "{refusal}");
@@ -39,7 +39,7 @@ fn an_unreadable_folder_is_refused_in_a_sentence() {
 }
 
 #[tokio::test]
-async fn every_format_and_sub_folder_is_taken_and_the_rest_is_named() {
+async fn all_formats_and_subfolders_are_added_and_other_files_reported() {
     let mut image = RgbImage::new(40, 30);
     image.put_pixel(3, 3, image::Rgb([255, 0, 0]));
     let of = |format| encoded(&image, format);
@@ -69,7 +69,7 @@ async fn every_format_and_sub_folder_is_taken_and_the_rest_is_named() {
 }
 
 #[tokio::test]
-async fn a_folder_of_broken_pictures_ends_in_error_with_the_reason() {
+async fn a_folder_without_valid_images_ends_in_error_with_a_reason() {
     let torn = picture(1)[..80].to_vec();
     let service = Service::of(&[("a.png", torn.clone()), ("b.png", torn)]).await;
     let record = service.good(&service.of_dataset("")).await;
@@ -85,7 +85,7 @@ async fn a_folder_of_broken_pictures_ends_in_error_with_the_reason() {
 }
 
 #[tokio::test]
-async fn an_unchanged_folder_is_ready_at_once() {
+async fn an_unchanged_folder_is_ready_immediately() {
     let place = Service::of_pictures().await.stop().await;
     let deployment = place.open();
     let dataset = place.add(&deployment);
@@ -137,7 +137,7 @@ async fn only_what_changed_is_indexed_again() {
 async fn identifiers_stay_the_same() {
     let service = Service::of_pictures().await;
     let strip = |body: serde_json::Value| {
-        // Links carry the port, which differs.
+        // Links contain the port, which differs.
         let text = body.to_string();
         text.replace(&service.address.to_string(), "")
     };
@@ -151,7 +151,7 @@ async fn identifiers_stay_the_same() {
 }
 
 #[tokio::test]
-async fn a_folder_that_lost_all_its_pictures_is_in_error_and_comes_back() {
+async fn a_folder_without_images_is_in_error_until_images_return() {
     let service = Service::of_pictures().await;
     for n in 0..12 {
         fs::remove_file(service.place.picture(&format!("p{n:03}.png"))).unwrap();

@@ -1,5 +1,5 @@
 //! Requests written byte by byte: forms as curl, browsers and careless clients send them, and the
-//! bytes of the answers.
+//! bytes of the responses.
 
 use serde_json::{Value, json};
 use tokio::{io::AsyncWriteExt as _, net::TcpStream};
@@ -11,7 +11,7 @@ const FORM: &str = "multipart/form-data; boundary=X";
 const ONE_SOURCE: &str =
     r#"{"detail":"Exactly one media source must be provided: files[], s3_uri, or archive"}"#;
 
-/// The head of a POST that is logged in, up to the headers that are its own.
+/// The head of a POST with login, up to its own headers.
 fn head(service: &Service, path: &str) -> String {
     let (host, token) = (service.address, service.token());
     format!(
@@ -19,7 +19,7 @@ fn head(service: &Service, path: &str) -> String {
     )
 }
 
-/// Posts bytes: the status line and the body of the answer.
+/// Posts bytes; returns status line and body of the response.
 async fn post(service: &Service, path: &str, kind: &str, body: &[u8]) -> (String, String) {
     let length = body.len();
     let head = head(service, path);
@@ -31,7 +31,7 @@ async fn add(service: &Service, kind: &str, body: &[u8]) -> (String, String) {
     post(service, &service.of_dataset("/add_media"), kind, body).await
 }
 
-/// The status line and the body of an answer.
+/// The status line and body of a response.
 fn told(answer: &str) -> (String, String) {
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
     (head.lines().next().unwrap().to_owned(), body.to_owned())
@@ -41,7 +41,7 @@ fn status(line: &str) -> u16 {
     line.split(' ').nth(1).unwrap().parse().unwrap()
 }
 
-/// A part with this line for its head, as the boundary `X` wants it.
+/// A part with this header line, for the boundary `X`.
 fn part(head: &str, content: &[u8]) -> Vec<u8> {
     [b"--X\r\n", head.as_bytes(), b"\r\n\r\n", content, b"\r\n"].concat()
 }
@@ -55,7 +55,7 @@ fn form(parts: &[Vec<u8>]) -> Vec<u8> {
     [parts.concat(), b"--X--\r\n".to_vec()].concat()
 }
 
-/// Brings a dataset back to READY without its additions.
+/// Resets a dataset to READY without its additions.
 async fn settled(service: &Service) -> u64 {
     service.deployment.wait_until_idle().await;
     let images = service.record().await["n_images"].as_u64().unwrap();
@@ -64,7 +64,7 @@ async fn settled(service: &Service) -> u64 {
 }
 
 #[tokio::test]
-async fn the_answer_to_an_accepted_form_is_202_and_empty_byte_by_byte() {
+async fn accepted_forms_get_an_empty_202_response() {
     let service = Service::of_pictures().await;
     let boundary = "------------------------d74496d66958873e";
     let kind = format!("multipart/form-data; boundary={boundary}");
@@ -132,7 +132,7 @@ async fn a_file_field_in_every_spelling() {
 }
 
 #[tokio::test]
-async fn bodies_that_are_no_whole_form_are_400_and_leave_nothing() {
+async fn incomplete_forms_are_400_and_leave_nothing_behind() {
     let service = Service::of_pictures().await;
     let plain = || file("name=\"files\"; filename=\"a.png\"");
     for (kind, body) in [
@@ -159,7 +159,7 @@ async fn bodies_that_are_no_whole_form_are_400_and_leave_nothing() {
 }
 
 #[tokio::test]
-async fn a_form_without_a_source_is_refused_in_the_words_of_the_document() {
+async fn a_form_without_a_source_is_rejected_with_the_documented_message() {
     let service = Service::of_pictures().await;
     for body in [
         b"".to_vec(),
@@ -188,7 +188,7 @@ async fn a_form_in_small_chunks_is_a_form() {
     let head = head(&service, &service.of_dataset("/add_media"));
     let head = format!("{head}Content-Type: {FORM}\r\nTransfer-Encoding: chunked\r\n\r\n");
     let mut bytes = head.into_bytes();
-    // Seven bytes at a time: every delimiter is cut somewhere.
+    // Seven bytes at a time, so that every delimiter is split somewhere.
     for chunk in body.chunks(7) {
         bytes.extend(format!("{:x}\r\n", chunk.len()).as_bytes());
         bytes.extend(chunk);
@@ -201,7 +201,7 @@ async fn a_form_in_small_chunks_is_a_form() {
 }
 
 #[tokio::test]
-async fn a_client_that_goes_away_leaves_nothing_behind() {
+async fn disconnected_clients_leave_nothing_behind() {
     let service = Service::of_pictures().await;
     let uploads = service.place.data.path().join("uploads");
     let left = || std::fs::read_dir(&uploads).map_or(0, Iterator::count);
@@ -274,7 +274,7 @@ async fn query_strings_byte_by_byte() {
         "entity_type=OBJECTS&entity_type=IMAGES",
         "entity_type=IMAGES&vql=%5B%5D",
         "entity_type=IMAGES&threshold=2&page_number=0",
-        // As little escaped as a request line allows.
+        // Escaped as little as a request line allows.
         "entity_type=IMAGES&vql=[{%22uniqueness%22:{%22op%22:%22uniqueness%22,%22value%22:0}}]",
     ] {
         let (line, body) = get(same).await;

@@ -1,4 +1,4 @@
-//! What a web page in a browser of this machine can do: nothing.
+//! A web page in a local browser cannot use the service.
 
 use tessera_service::{AccessMode, LocalError};
 use tokio::net::TcpListener;
@@ -27,7 +27,7 @@ async fn a_foreign_host_is_refused_before_routing() {
 }
 
 #[tokio::test]
-async fn no_page_of_another_site_starts_an_export() {
+async fn pages_of_other_sites_cannot_start_exports() {
     let service = Service::at(Place::new(&pictures(4)), false).await;
     let start = service.of_dataset("/export_context_async?file_name=a&export_format=json");
     for (name, value) in [

@@ -1,4 +1,4 @@
-//! What every answer carries, so that no browser takes it for a page or keeps what it must not.
+//! Security headers of every response, against sniffing and caching.
 
 use reqwest::Response;
 use secrecy::ExposeSecret as _;
@@ -18,7 +18,7 @@ fn assert_harmless(response: &Response, what: &str) {
 }
 
 #[tokio::test]
-async fn every_answer_about_media_is_harmless() {
+async fn every_media_response_has_security_headers() {
     let service = Service::of_pictures().await;
     let body = service.good(&service.explore("")).await;
     let preview = &body["clusters"][0]["previews"][0];
@@ -58,7 +58,7 @@ async fn every_answer_about_media_is_harmless() {
 }
 
 #[tokio::test]
-async fn credentials_are_kept_by_nobody() {
+async fn credentials_are_not_cached() {
     let service = Service::of_pictures().await;
     let session = format!("SESSION={}", service.credentials.session.expose_secret());
     let request = service.client.get(service.url("/api/v1/api_credentials"));

@@ -1,4 +1,4 @@
-//! Clients that are slow, silent or many, and questions that are expensive.
+//! Slow, silent and numerous clients, and expensive queries.
 
 use std::{
     sync::Arc,
@@ -33,7 +33,7 @@ fn question(service: &Service) -> String {
     service.explore(&format!("vql={vql}"))
 }
 
-/// How long the server keeps a connection after these bytes, and what it says.
+/// How long the server keeps a connection after these bytes, and its response.
 async fn kept(service: &Service, bytes: &[u8]) -> (Duration, String) {
     let mut stream = TcpStream::connect(service.address).await.unwrap();
     stream.write_all(bytes).await.unwrap();
@@ -55,7 +55,7 @@ async fn silent_and_slow_heads_are_closed() {
 }
 
 #[tokio::test]
-async fn between_two_requests_there_is_more_time_than_for_a_head() {
+async fn idle_time_between_requests_exceeds_the_header_timeout() {
     let idle = SHORT * 3;
     let service =
         limited(|limits| (limits.head_timeout, limits.idle_timeout) = (SHORT, idle)).await;
@@ -66,12 +66,12 @@ async fn between_two_requests_there_is_more_time_than_for_a_head() {
 }
 
 #[tokio::test]
-async fn who_takes_nothing_of_an_answer_is_closed() {
+async fn clients_that_do_not_read_are_disconnected() {
     let service =
         limited(|limits| (limits.write_timeout, limits.max_connections) = (SHORT, 1)).await;
     let request = format!("GET /api/v1/openapi.json HTTP/1.1\r\nHost: {}\r\n\r\n", service.address);
     let mut greedy = TcpStream::connect(service.address).await.unwrap();
-    // Far more than the system keeps for a reader.
+    // Far more than the socket buffers.
     greedy.write_all(request.repeat(2_000).as_bytes()).await.unwrap();
     let begun = Instant::now();
     service.good("/api/v1/datasets").await;
@@ -79,7 +79,7 @@ async fn who_takes_nothing_of_an_answer_is_closed() {
 }
 
 #[tokio::test]
-async fn a_body_that_stops_coming_is_408() {
+async fn stalled_bodies_are_408() {
     let service = limited(|limits| limits.body_timeout = SHORT).await;
     let path = service.of_dataset("/export_entities_async?export_format=json");
     let head = format!(
@@ -120,7 +120,7 @@ async fn a_selection_over_its_limit_is_413() {
 }
 
 #[tokio::test]
-async fn a_question_without_a_turn_is_503_and_light_reads_go_on() {
+async fn searches_without_a_slot_are_503_and_light_reads_continue() {
     let service = limited(|limits| (limits.max_expensive, limits.queue_timeout) = (0, SHORT)).await;
     let response = service.get(&question(&service)).send().await.unwrap();
     assert_eq!(response.status(), 503);
@@ -140,7 +140,7 @@ async fn a_question_without_a_turn_is_503_and_light_reads_go_on() {
 }
 
 #[tokio::test]
-async fn turns_come_back() {
+async fn search_slots_are_released() {
     let service =
         Arc::new(limited(|limits| (limits.max_expensive, limits.queue_timeout) = (1, LONG)).await);
     let mut many = JoinSet::new();
@@ -152,7 +152,7 @@ async fn turns_come_back() {
 }
 
 #[tokio::test]
-async fn a_request_whose_client_is_gone_is_dropped() {
+async fn requests_of_disconnected_clients_are_dropped() {
     let change = |limits: &mut ServerLimits| {
         (limits.max_expensive, limits.queue_timeout, limits.max_connections) = (0, LONG, 1);
     };

@@ -1,5 +1,5 @@
-//! The local deployment, seen from outside: plain requests over a socket, one test per documented
-//! rule and code, named after the row of the reference it holds.
+//! The local deployment over plain HTTP requests, one test per documented rule and status code; and
+//! its components through their public interfaces.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Pictures and thumbnails by their links.
+//! Images and thumbnails by their links.
 
 use serde_json::Value;
 
@@ -37,7 +37,7 @@ async fn links_open_without_login_and_show_what_is_in_the_folder() {
 }
 
 #[tokio::test]
-async fn a_made_up_link_does_not_open() {
+async fn forged_links_are_rejected() {
     let service = Service::of_pictures().await;
     let uri = preview(&service).await["media_uri"].as_str().unwrap().to_owned();
     let (resource, _) = uri.split_once('?').unwrap();
@@ -55,7 +55,7 @@ async fn a_made_up_link_does_not_open() {
 }
 
 #[tokio::test]
-async fn a_picture_swapped_for_a_link_is_not_followed() {
+async fn files_replaced_by_symlinks_are_not_followed() {
     let place = Place::new(&pictures(2));
     let secret = place.data.path().join("secret.png");
     std::fs::write(&secret, "secret").unwrap();

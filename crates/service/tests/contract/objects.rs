@@ -1,4 +1,4 @@
-//! OBJECTS: the named parts of pictures are clustered, searched and exported like pictures.
+//! OBJECTS: labeled regions of images are clustered, searched and exported like images.
 
 use reqwest::multipart::{Form, Part};
 use serde_json::{Value, json};
@@ -106,7 +106,7 @@ async fn the_picture_of_an_object_is_served() {
 }
 
 #[tokio::test]
-async fn a_dataset_without_objects_answers_every_question_about_them() {
+async fn datasets_without_objects_support_all_object_requests() {
     let service = Service::of_pictures().await;
     let image = service.media("p001.png").await;
     for query in [

@@ -1,4 +1,4 @@
-//! `GET process/add_media`, the way on-premises deployments add media.
+//! `GET process/add_media`, which adds media in on-premises deployments.
 
 use std::{os::unix::fs::symlink, path::Path};
 
@@ -12,7 +12,7 @@ use crate::{
     support::{Place, Service, pictures},
 };
 
-/// A folder with three new pictures, which the deployment may or may not read.
+/// A folder with three new images, which the deployment may be allowed to read.
 fn batch() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes) in new(12..15) {
@@ -34,7 +34,7 @@ async fn process(service: &Service, path: &Path, more: &str) -> (StatusCode, Val
 }
 
 #[tokio::test]
-async fn a_folder_below_an_allowed_one_is_added() {
+async fn folders_below_an_allowed_one_are_added() {
     let folder = batch();
     let service = Service::with(reading(folder.path())).await;
     let (status, body) = process(&service, folder.path(), "").await;
@@ -52,7 +52,7 @@ async fn a_folder_below_an_allowed_one_is_added() {
 }
 
 #[tokio::test]
-async fn the_same_folder_again_brings_only_what_is_new() {
+async fn adding_a_folder_again_adds_only_new_files() {
     let folder = batch();
     let service = Service::with(reading(folder.path())).await;
     for count in [15, 16] {
@@ -71,7 +71,7 @@ async fn the_same_folder_again_brings_only_what_is_new() {
 }
 
 #[tokio::test]
-async fn no_folder_outside_is_read_and_none_is_told_of() {
+async fn folders_outside_are_neither_read_nor_revealed() {
     let outside = batch();
     let root = tempfile::tempdir().unwrap();
     std::fs::write(root.path().join("file.png"), b"-").unwrap();
@@ -108,7 +108,7 @@ async fn no_folder_outside_is_read_and_none_is_told_of() {
 }
 
 #[tokio::test]
-async fn the_same_states_and_switches_hold() {
+async fn the_same_statuses_and_options_apply() {
     let folder = batch();
     let service = Service::with(reading(folder.path())).await;
     for status in ["READ ONLY", "INDEXING", "ERROR"] {
@@ -161,7 +161,7 @@ async fn on_premises_it_needs_no_login() {
 }
 
 #[tokio::test]
-async fn folders_inside_and_around_the_dataset_s_own_list_no_file_twice() {
+async fn overlapping_folders_list_no_file_twice() {
     let above = tempfile::tempdir().unwrap();
     let own = above.path().join("own");
     std::fs::create_dir_all(own.join("late")).unwrap();

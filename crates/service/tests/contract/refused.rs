@@ -1,4 +1,4 @@
-//! What `add_media` refuses: 400, 403, 409, 422 and 500, and that nothing is left of what was refused.
+//! Errors of `add_media` (400, 403, 409, 422 and 500), which leave nothing behind.
 
 use reqwest::multipart::{Form, Part};
 use serde_json::json;
@@ -11,7 +11,7 @@ use crate::{
 
 const ONE_SOURCE: &str = "Exactly one media source must be provided: files[], s3_uri, or archive";
 
-/// Nothing of a refused request is left: no operation, no staged file, no change of state.
+/// A rejected request leaves nothing: no operation, no staged file, no change of status.
 async fn assert_untouched(service: &Service) {
     let record = service.record().await;
     assert_eq!((&record["status_new"], &record["n_images"]), (&json!("READY"), &json!(12)));
@@ -39,7 +39,7 @@ async fn there_is_exactly_one_source() {
 }
 
 #[tokio::test]
-async fn an_archive_is_one_by_name_and_by_content() {
+async fn archives_are_checked_by_name_and_content() {
     let service = Service::of_pictures().await;
     for (name, bytes, words) in [
         ("a.rar", zip(&[]), "The archive must be a .zip, .tar or .tar.gz file"),
@@ -99,7 +99,7 @@ async fn in_the_order_of_the_document() {
 }
 
 #[tokio::test]
-async fn wrong_fields_are_422_and_named() {
+async fn invalid_fields_are_422_with_their_name() {
     let service = Service::of_pictures().await;
     for (name, value) in [
         ("auto_reindex", "maybe"),
@@ -144,7 +144,7 @@ async fn a_failed_upload_and_a_failed_trigger_are_500() {
 async fn a_data_folder_that_cannot_be_written_is_500_without_its_path() {
     let service = Service::at(Place::new(&pictures(12)), true).await;
     let uploads_folder = service.place.data.path().join("uploads");
-    // A file where the folder should be stops even the superuser.
+    // A file in place of the folder stops even root.
     let _ = std::fs::remove_dir_all(&uploads_folder);
     std::fs::write(&uploads_folder, "in the way").unwrap();
     let (status, body) = service.add(uploads(12..13)).await;

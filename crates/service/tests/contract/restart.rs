@@ -1,4 +1,4 @@
-//! What a kill leaves behind, and how the next opening goes on.
+//! What a crash leaves behind, and how the next start resumes.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::support::{Place, Service, pictures};
 
-/// As a kill leaves a dataset in the middle of its first indexing.
+/// A dataset as after a crash during its first indexing.
 const TORN: &str = "
     UPDATE dataset SET status = 'INDEXING', progress = 30;
     UPDATE operation SET stage = 'RUNNING';
@@ -16,7 +16,7 @@ const TORN: &str = "
 ";
 
 #[tokio::test]
-async fn indexing_goes_on_after_a_kill_and_keeps_what_was_done() {
+async fn indexing_resumes_after_a_crash() {
     let place = Service::of_pictures().await.stop().await;
     place.database().execute_batch("PRAGMA foreign_keys = ON").unwrap();
     let torn = place.database();
@@ -41,7 +41,7 @@ async fn indexing_goes_on_after_a_kill_and_keeps_what_was_done() {
 }
 
 #[tokio::test]
-async fn a_folder_that_is_gone_at_the_restart_ends_in_error_with_a_reason() {
+async fn a_folder_missing_at_restart_ends_in_error_with_a_reason() {
     let place = Service::of_pictures().await.stop().await;
     place
         .database()
@@ -71,7 +71,7 @@ async fn a_folder_that_is_gone_at_the_restart_ends_in_error_with_a_reason() {
 }
 
 #[tokio::test]
-async fn closing_in_the_middle_leaves_work_that_the_next_opening_finishes() {
+async fn work_interrupted_by_closing_is_finished_at_the_next_start() {
     let place = Place::new(&pictures(150));
     for _ in 0..3 {
         let deployment = place.open();
@@ -86,7 +86,7 @@ async fn closing_in_the_middle_leaves_work_that_the_next_opening_finishes() {
 }
 
 #[tokio::test]
-async fn progress_and_counts_are_seen_while_indexing_and_never_go_back() {
+async fn progress_and_counts_only_increase_during_indexing() {
     let place = Place::new(&pictures(120));
     let deployment = place.open();
     let dataset = place.add(&deployment);

@@ -16,7 +16,7 @@ use crate::{
 
 const NOBODY: &str = "00000000-0000-4000-8000-000000000000";
 
-/// Asks for the export of a selection: the code and the task or the refusal.
+/// Requests the export of a selection; returns status code and task or error.
 async fn ask(service: &Service, query: &str, items: Value) -> (u16, Value) {
     let path = service.of_dataset(&format!("/export_entities_async?{query}"));
     let body = json!({"media_selection": items});
@@ -24,7 +24,7 @@ async fn ask(service: &Service, query: &str, items: Value) -> (u16, Value) {
     (status.as_u16(), body)
 }
 
-/// Waits for an export: its task and the names of the media in its metadata.
+/// Waits for an export; returns its task and the names in its metadata.
 async fn finished(service: &Service, task: &Value) -> (Value, BTreeSet<String>) {
     service.deployment.wait_until_idle().await;
     let id = task["id"].as_str().unwrap();
@@ -59,7 +59,7 @@ async fn exported(service: &Service, items: Value) -> BTreeSet<String> {
     finished(service, &task).await.1
 }
 
-/// The cluster that a picture is in, and all names in it.
+/// The cluster of an image, and all names in it.
 async fn cluster_of(service: &Service, query: &str, name: &str) -> (String, BTreeSet<String>) {
     for cluster in service.clusters(query).await {
         let previews = cluster["previews"].as_array().unwrap();
@@ -97,7 +97,7 @@ async fn media_by_themselves() {
 }
 
 #[tokio::test]
-async fn whole_clusters_without_what_is_left_out() {
+async fn clusters_are_exported_without_excluded_items() {
     let service = served().await;
     for threshold in [0, 4] {
         let query = format!("threshold={threshold}");
@@ -142,7 +142,7 @@ async fn filters_narrow_a_cluster() {
 }
 
 #[tokio::test]
-async fn objects_bring_the_pictures_they_are_in() {
+async fn selected_objects_export_their_images() {
     let service = served().await;
     let (id, _) = cluster_of(&service, "entity_type=OBJECTS&threshold=0", "night.png").await;
     let names = exported(&service, json!([cluster(&id, "OBJECTS", &[])])).await;
@@ -162,7 +162,7 @@ async fn objects_bring_the_pictures_they_are_in() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_404_and_named() {
+async fn unknown_items_are_404_with_their_identifier() {
     let service = served().await;
     let wall = service.media("wall.png").await;
     let (id, _) = cluster_of(&service, "threshold=0", "wall.png").await;
@@ -182,7 +182,7 @@ async fn what_is_not_there_is_404_and_named() {
 }
 
 #[tokio::test]
-async fn bodies_that_are_no_selection_are_422_and_named() {
+async fn bodies_that_are_not_selections_are_422_with_a_reason() {
     let service = served().await;
     let item = |item: Value| json!({"media_selection": [item]}).to_string();
     for (body, words) in [
@@ -255,7 +255,7 @@ async fn parameters_of_a_selective_export() {
     assert_eq!(name, "attachment; filename*=UTF-8''selection.zip");
 }
 
-/// The names that an export of the whole dataset holds under these parameters.
+/// The names in an export of the whole dataset with these parameters.
 async fn narrowed(service: &Service, query: &str) -> BTreeSet<String> {
     let path = format!("/export_context_async?file_name=a&export_format=json&{query}");
     let task = service.good(&service.of_dataset(&path)).await;
@@ -298,7 +298,7 @@ async fn an_export_of_nothing_has_failed_with_a_reason() {
 }
 
 #[tokio::test]
-async fn an_export_that_is_made_to_fail_has_failed() {
+async fn an_injected_failure_fails_the_export() {
     let service = Service::failing(tessera_service::InjectedFailure::Export).await;
     let path = service.of_dataset("/export_context_async?file_name=a&export_format=json");
     let task = service.good(&path).await;

@@ -1,4 +1,4 @@
-//! `POST search-image-similarity` and exploring with the anchor it gives.
+//! `POST search-image-similarity`, and exploring with the anchor it returns.
 
 use std::collections::BTreeSet;
 
@@ -85,7 +85,7 @@ async fn a_bounding_box_crops() {
 }
 
 #[tokio::test]
-async fn bad_parameters_and_files_are_400_and_named() {
+async fn invalid_parameters_and_files_are_400_with_their_name() {
     let service = Service::of_pictures().await;
     let good = || form(picture(1));
     let without = Form::new().part("files[]", Part::bytes(picture(1)).file_name("a.png"));
@@ -117,7 +117,7 @@ async fn bad_parameters_and_files_are_400_and_named() {
 }
 
 #[tokio::test]
-async fn a_body_that_is_no_form_is_refused() {
+async fn bodies_that_are_not_forms_are_rejected() {
     let service = Service::of_pictures().await;
     let path = service.of_dataset(&format!("{PATH}?entity_type=IMAGES"));
     for kind in ["application/json", "multipart/form-data", "multipart/form-data; boundary="] {
@@ -146,7 +146,7 @@ async fn status_409_while_not_ready_and_404_for_no_dataset() {
 }
 
 #[tokio::test]
-async fn a_client_sees_why_its_upload_is_refused() {
+async fn clients_receive_the_error_of_a_rejected_upload() {
     let service = Service::of_pictures().await;
     service.set_status("INDEXING");
     for _ in 0..20 {
@@ -164,7 +164,7 @@ async fn an_image_over_32_mib_is_413() {
 }
 
 #[tokio::test]
-async fn a_search_can_be_made_to_fail() {
+async fn injected_search_failures_are_reported() {
     let place = Place::new(&pictures(2));
     let failing = BTreeSet::from([InjectedFailure::Search]);
     let deployment = place.open_with(DeploymentSettings {

@@ -1,4 +1,4 @@
-//! The states of a dataset, walked through over a socket (interface: States and transitions).
+//! The statuses of a dataset over HTTP (interface: States and transitions).
 
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::{
     support::{Place, Service, assert_no_path, pictures},
 };
 
-/// Long enough that no state passes unseen, short enough to wait for.
+/// Long enough to observe every status, short enough to wait for.
 const SLOW: Duration = Duration::from_millis(400);
 
 async fn slow() -> Service {
@@ -47,7 +47,7 @@ async fn an_addition_is_read_only_then_partial_index() {
 }
 
 #[tokio::test]
-async fn progress_and_counts_only_grow_while_media_come_in() {
+async fn progress_and_counts_only_increase_during_an_addition() {
     let service = slow().await;
     assert_eq!(service.add(uploads(12..24)).await.0, 202);
     let (mut images, mut progress) = (12, 0);
@@ -96,7 +96,7 @@ async fn a_reindex_is_read_only_then_indexing_then_ready() {
 }
 
 #[tokio::test]
-async fn auto_reindex_ends_in_ready_and_never_rests_between() {
+async fn auto_reindex_ends_in_ready_without_a_pause() {
     let service = slow().await;
     let form = uploads(12..15).text("auto_reindex", "true");
     assert_eq!(service.add(form).await, (202, String::new()));
@@ -108,7 +108,7 @@ async fn auto_reindex_ends_in_ready_and_never_rests_between() {
     assert_eq!(sizes(&service).await, sizes(&fresh).await, "as if they had always been there");
 }
 
-/// The twelve pictures and the three that are added, under the names of both.
+/// The twelve images and the three added ones, under the names of both.
 fn all_fifteen() -> Vec<(&'static str, Vec<u8>)> {
     let mut all = pictures(12);
     let new = crate::change::new(12..15);
@@ -166,7 +166,7 @@ async fn a_partial_index_neither_exports_nor_searches_by_image() {
 }
 
 #[tokio::test]
-async fn operations_that_fail_end_in_error_with_a_reason_and_the_folder_brings_it_back() {
+async fn failed_operations_end_in_error_and_the_folder_restores_the_dataset() {
     for failing in [InjectedFailure::AddMedia, InjectedFailure::Reindex] {
         let service = Service::of_pictures().await;
         service.added(uploads(12..13)).await;
@@ -198,7 +198,7 @@ async fn operations_that_fail_end_in_error_with_a_reason_and_the_folder_brings_i
 }
 
 #[tokio::test]
-async fn a_batch_without_any_picture_changes_nothing_but_names_it() {
+async fn a_batch_without_images_only_reports_the_skipped_files() {
     let service = Service::of_pictures().await;
     let form = reqwest::multipart::Form::new();
     let file = reqwest::multipart::Part::bytes(b"no picture".to_vec()).file_name("a.png");

@@ -1,4 +1,4 @@
-//! A deployment over a folder of painted pictures, served on a loopback port of its own.
+//! A deployment over a folder of generated images, served on a loopback port.
 
 use std::{
     io::Cursor,
@@ -26,7 +26,7 @@ use tokio::{
     time::timeout,
 };
 
-/// A folder of pictures and the data directory of a deployment over it.
+/// A folder of images and the data directory of a deployment over it.
 pub struct Place {
     pub pictures: TempDir,
     pub data: TempDir,
@@ -76,7 +76,7 @@ impl Place {
         deployment.add_folder(self.pictures.path(), Some("demo")).unwrap()
     }
 
-    /// The database itself, to bring it into states that are hard to meet in time.
+    /// The database, for states that are hard to reach in time.
     pub fn database(&self) -> Connection {
         Connection::open(self.data.path().join("tessera.db")).unwrap()
     }
@@ -88,17 +88,17 @@ impl Place {
 }
 
 impl Service {
-    /// Serves these files, indexed, behind a login.
+    /// Serves these files, indexed, with a login.
     pub async fn of(files: &[(&str, Vec<u8>)]) -> Self {
         Self::at(Place::new(files), true).await
     }
 
-    /// Serves twelve pictures of four kinds.
+    /// Serves twelve images of four kinds.
     pub async fn of_pictures() -> Self {
         Self::of(&pictures(12)).await
     }
 
-    /// Serves a place, indexed; with a login or without.
+    /// Serves an indexed folder, with or without a login.
     pub async fn at(place: Place, login: bool) -> Self {
         let deployment = place.open();
         let dataset = place.add(&deployment);
@@ -106,7 +106,7 @@ impl Service {
         Self::serve(place, deployment, dataset, login).await
     }
 
-    /// Serves a place, indexed, behind a login, with other options than the usual ones.
+    /// Serves an indexed folder with a login and non-default options.
     pub async fn serving(place: Place, options: impl FnOnce(AccessMode) -> ServerOptions) -> Self {
         let deployment = place.open();
         let dataset = place.add(&deployment);
@@ -123,7 +123,7 @@ impl Service {
         Self::serve_as(place, deployment, dataset, login, ServerOptions::from).await
     }
 
-    /// Serves with other options than the usual ones.
+    /// Serves with non-default options.
     pub async fn serve_as(
         place: Place,
         deployment: Deployment,
@@ -148,7 +148,7 @@ impl Service {
         Self { place, deployment, dataset, address, credentials, client, stop, served }
     }
 
-    /// Stops the server and closes the deployment; the place stays.
+    /// Stops the server and closes the deployment; the folder stays.
     pub async fn stop(self) -> Place {
         self.stop.send(()).unwrap();
         timeout(Duration::from_secs(6), self.served).await.unwrap().unwrap();
@@ -159,12 +159,12 @@ impl Service {
         format!("http://{}{path}", self.address)
     }
 
-    /// A path below the dataset: `""` is the record.
+    /// A path below the dataset; `""` is the record.
     pub fn of_dataset(&self, rest: &str) -> String {
         format!("/api/v1/dataset/{}{rest}", self.dataset)
     }
 
-    /// Explores the images, unless the query says otherwise.
+    /// Explores the images unless the query says otherwise.
     pub fn explore(&self, query: &str) -> String {
         let entity = if query.contains("entity_type") { "" } else { "entity_type=IMAGES&" };
         format!("/api/v1/explore/{}?{entity}{query}", self.dataset)
@@ -178,12 +178,12 @@ impl Service {
         self.client.post(self.url(path)).bearer_auth(self.token())
     }
 
-    /// The status and the JSON body of a GET.
+    /// The status code and JSON body of a GET.
     pub async fn json(&self, path: &str) -> (StatusCode, Value) {
         answer(self.get(path)).await
     }
 
-    /// The body of a GET that succeeds.
+    /// The body of a successful GET.
     pub async fn good(&self, path: &str) -> Value {
         let (status, body) = self.json(path).await;
         assert_eq!(status, 200, "{path}: {body}");
@@ -194,7 +194,7 @@ impl Service {
         self.token_with(&json!({}), Some(&self.credentials.api_key), Algorithm::HS256)
     }
 
-    /// A good token with some claims replaced (null removes one), another kid or algorithm.
+    /// A valid token with some claims replaced (null removes one), or another kid or algorithm.
     pub fn token_with(&self, claims: &Value, kid: Option<&str>, algorithm: Algorithm) -> String {
         let now = now();
         let key = &self.credentials.api_key;
@@ -209,16 +209,16 @@ impl Service {
         encode(&header, &all, &EncodingKey::from_secret(secret)).unwrap()
     }
 
-    /// Puts the dataset into a status without doing the work that leads to it.
+    /// Sets the status without running the operation that leads to it.
     pub fn set_status(&self, status: &str) {
         let database = self.place.database();
-        // Any status from any other: what the service itself cannot do.
+        // Any status from any other, which the service itself rejects.
         database.execute_batch("DROP TRIGGER IF EXISTS transition").unwrap();
         let changed = database.execute("UPDATE dataset SET status = ?1", [status]);
         assert_eq!(changed.unwrap(), 1);
     }
 
-    /// Sends bytes as they are and reads until the server closes.
+    /// Sends raw bytes and reads until the server closes the connection.
     pub async fn raw(&self, bytes: &[u8]) -> String {
         let mut stream = TcpStream::connect(self.address).await.unwrap();
         stream.write_all(bytes).await.unwrap();
@@ -243,12 +243,12 @@ pub fn now() -> u64 {
     SystemTime::UNIX_EPOCH.elapsed().unwrap().as_secs()
 }
 
-/// Named PNG files of four kinds of look, equally many of each.
+/// Named PNG files of four visual kinds, equally many of each.
 pub fn pictures(count: u32) -> Vec<(&'static str, Vec<u8>)> {
     (0..count).map(|n| (&*format!("p{n:03}.png").leak(), picture(n))).collect()
 }
 
-/// A PNG of one of four kinds of look (by `n % 4`), a little different for every `n`.
+/// A PNG of one of four visual kinds (`n % 4`), slightly different for every `n`.
 pub fn picture(n: u32) -> Vec<u8> {
     let shade = |part: u32, whole: u32| u8::try_from(part * 255 / whole).unwrap();
     let image = RgbImage::from_fn(96, 64, |x, y| match n % 4 {
@@ -269,7 +269,7 @@ pub fn encoded(image: &RgbImage, format: ImageFormat) -> Vec<u8> {
     bytes.into_inner()
 }
 
-/// Every string in a JSON value is free of a folder of this machine.
+/// Asserts that no string in a JSON value contains a local folder.
 pub fn assert_no_path(value: &Value, place: &Place) {
     let text = value.to_string();
     for folder in [place.pictures.path(), place.data.path(), Path::new("/tmp/")] {

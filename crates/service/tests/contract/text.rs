@@ -60,7 +60,7 @@ async fn the_threshold_keeps_what_is_below_it() {
 }
 
 #[tokio::test]
-async fn parameters_of_text_search_out_of_range_are_422_and_named() {
+async fn text_search_parameters_out_of_range_are_422_with_their_name() {
     let service = served().await;
     for threshold in ["-0.1", "1.1", "x", "NaN", "inf", "0,5"] {
         let query = format!("caption=red&textual_similarity_threshold={threshold}");
@@ -87,7 +87,7 @@ async fn parameters_of_text_search_out_of_range_are_422_and_named() {
 }
 
 #[tokio::test]
-async fn without_captions_the_enrichment_is_named() {
+async fn without_captions_the_missing_enrichment_is_reported() {
     let service = Service::of_pictures().await;
     let (name, words) = refused(&service, "caption=red").await;
     assert_eq!(name, "caption");
@@ -95,7 +95,7 @@ async fn without_captions_the_enrichment_is_named() {
 }
 
 #[tokio::test]
-async fn words_that_nobody_knows_find_nothing() {
+async fn unknown_words_find_nothing() {
     let service = served().await;
     let body = service.good(&service.explore("caption=xylophone")).await;
     assert_eq!(body, json!({"clusters": [], "metadata": {"used_duckdb": false}}));
@@ -121,7 +121,7 @@ async fn captions_combine_with_labels_tags_and_anchors() {
 }
 
 #[tokio::test]
-async fn text_search_works_in_every_state_and_finds_what_came_last() {
+async fn text_search_works_in_every_status_and_finds_new_media() {
     let service = served().await;
     let row = json!({"file_name": "new.png", "caption": "A red boat at the wall."});
     let files = [

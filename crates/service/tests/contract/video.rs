@@ -1,5 +1,5 @@
-//! Videos in a folder: listed with their first frame where there is an `ffmpeg`, named as skipped where
-//! there is none. The `ffmpeg` of these tests is a shell script that writes a picture.
+//! Videos in a folder: listed with their first frame if `ffmpeg` is installed, skipped otherwise.
+//! The `ffmpeg` of these tests is a shell script that writes an image.
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
@@ -14,7 +14,7 @@ fn place() -> Place {
     Place::new(&[("a.png", picture(0)), ("film.mp4", VIDEO.to_vec())])
 }
 
-/// Settings with an `ffmpeg` that writes the picture at `frame`, whatever it is asked.
+/// Settings with an `ffmpeg` that always writes the image at `frame`.
 fn with_ffmpeg(folder: &Path) -> DeploymentSettings {
     let frame = folder.join("frame.png");
     fs::write(&frame, picture(2)).unwrap();
@@ -32,7 +32,7 @@ async fn served(place: Place, settings: DeploymentSettings) -> Service {
 }
 
 #[tokio::test]
-async fn a_video_is_counted_and_listed_by_its_first_frame() {
+async fn a_video_is_counted_and_shown_by_its_first_frame() {
     let tools = tempfile::tempdir().unwrap();
     let service = served(place(), with_ffmpeg(tools.path())).await;
     let record = service.good(&service.of_dataset("")).await;
@@ -56,7 +56,7 @@ async fn a_video_is_counted_and_listed_by_its_first_frame() {
 }
 
 #[tokio::test]
-async fn without_ffmpeg_a_video_is_named_as_skipped_until_there_is_one() {
+async fn without_ffmpeg_videos_are_skipped_until_it_is_installed() {
     let service = served(place(), DeploymentSettings::default()).await;
     let skipped = service.deployment.skipped_files(service.dataset).unwrap();
     let words: Vec<_> =

@@ -1,4 +1,4 @@
-//! The query language (interface: Query-language filters): every key, combinations, and mistakes.
+//! The query language (interface: Query-language filters): every key, combinations, and errors.
 
 use std::collections::BTreeSet;
 
@@ -47,7 +47,7 @@ async fn full_text_with_stems_and_operators() {
 }
 
 #[tokio::test]
-async fn semantic_with_a_least_similarity() {
+async fn semantic_filters_with_a_minimum_similarity() {
     let service = served().await;
     let semantic = |threshold: Value| {
         vql(&json!([{"text": {"op": "semantic", "value": "boats at sea", "threshold": threshold}}]))
@@ -89,7 +89,7 @@ async fn labels_by_rule_and_as_a_parameter() {
 }
 
 #[tokio::test]
-async fn user_tags_by_the_identifiers_that_clusters_tell() {
+async fn user_tags_by_the_identifiers_in_clusters() {
     let service = served().await;
     let mut tags = std::collections::BTreeMap::new();
     for cluster in service.clusters("threshold=0").await {
@@ -214,7 +214,7 @@ async fn filters_combine_with_and_and_with_everything_else() {
     assert_eq!(service.json(&service.explore(&query)).await.0, 409, "an anchor needs READY");
 }
 
-/// Asks with a `vql` text that must be refused in words that contain `words`.
+/// Sends a `vql` text that must be rejected with a message that contains `words`.
 async fn assert_refused(service: &Service, text: &str, words: &str) {
     let (name, message) = refused(service, &format!("vql={}", escaped(text))).await;
     assert_eq!(name, "vql");
@@ -223,7 +223,7 @@ async fn assert_refused(service: &Service, text: &str, words: &str) {
 }
 
 #[tokio::test]
-async fn texts_that_are_no_filters_are_422() {
+async fn invalid_filters_are_422() {
     let service = served().await;
     let good = json!({"uniqueness": {"op": "uniqueness", "value": 0}});
     for text in ["x", "{}", "NaN", "null", "[NaN]", "[", "[]]", &"[".repeat(3_000)] {
@@ -242,7 +242,7 @@ async fn texts_that_are_no_filters_are_422() {
 }
 
 #[tokio::test]
-async fn mistakes_are_422_and_name_the_filter_and_its_field() {
+async fn errors_are_422_with_filter_and_field() {
     let service = served().await;
     let long = "x".repeat(1_001);
     for (field, filter) in [
@@ -276,7 +276,7 @@ async fn mistakes_are_422_and_name_the_filter_and_its_field() {
 }
 
 #[tokio::test]
-async fn no_text_reaches_the_database_as_more_than_words() {
+async fn user_input_never_reaches_the_database_as_syntax() {
     let service = served().await;
     for text in ["\"open", "(", ")", "AND", "a AND", "a OR OR b", "-", "()", "\"\"", "- -a"] {
         let (name, message) = refused(&service, &vql(&json!([fts(text)]))).await;
@@ -306,11 +306,11 @@ async fn no_text_reaches_the_database_as_more_than_words() {
     assert_eq!(service.place.count("media WHERE parent IS NULL"), 10);
     let huge = vql(&json!([fts(&"x".repeat(70_000))]));
     let response = service.get(&service.explore(&huge)).send().await;
-    // The server may also close on a line of this length.
+    // The server may also close the connection on a line of this length.
     assert!(response.is_err() || response.unwrap().status().is_client_error());
 }
 
-/// A picture of coloured squares that is like no other.
+/// An image of colored squares unlike any other.
 fn noise(seed: u32) -> Vec<u8> {
     let image = image::RgbImage::from_fn(48, 48, |x, y| {
         let mut bits = seed.wrapping_mul(2_654_435_761) ^ (x / 8 * 6 + y / 8).wrapping_mul(40_503);
@@ -323,7 +323,7 @@ fn noise(seed: u32) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_filtered_answer_has_a_hundred_clusters_a_page_and_then_none() {
+async fn a_filtered_result_has_a_hundred_clusters_per_page() {
     let files: Vec<(String, Vec<u8>)> =
         (0..112).map(|n| (format!("{n:03}.png"), noise(n))).collect();
     let files: Vec<(&str, Vec<u8>)> =
