@@ -2,7 +2,6 @@
 
 use std::{
     io::{self, IsTerminal},
-    net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
     time::SystemTime,
 };
@@ -13,8 +12,8 @@ use tessera::{
     accessible::{self, AccessibleOptions, Announcer},
     app::{self, Pane, welcome::CandidateProfile},
     cli::{
-        self, CliError, Context, InterfaceCommand, LocalService, ServiceTarget, StartPane,
-        TuiOptions,
+        self, CliError, Context, InterfaceCommand, LocalService, LocalSettings, ServiceTarget,
+        StartPane, TuiOptions,
     },
     config::{self, DeploymentConfig, Destination, Profile, Settings},
     credentials::SecretOwner,
@@ -28,7 +27,6 @@ use tessera::{
 use tessera_client::Client;
 use tessera_client::trace::Trace;
 use tessera_model::{DatasetId, SafeText};
-use tessera_service::{AccessMode, ServiceCredentials};
 
 enum LaunchTarget {
     /// The generated sample.
@@ -37,7 +35,7 @@ enum LaunchTarget {
     Folder {
         folder: PathBuf,
         data: Option<PathBuf>,
-        own: tessera_service::DeploymentSettings,
+        settings: LocalSettings,
         profile: Option<String>,
     },
     /// A remote profile, with a secret that was just entered.
@@ -113,9 +111,9 @@ fn initial_target(
         Some(InterfaceCommand::Demo { images, data }) => {
             return Ok(LaunchTarget::Sample { images, data });
         }
-        Some(InterfaceCommand::Open { folder, data, encoders: encoding }) => {
-            let own = encoding.settings()?;
-            return Ok(LaunchTarget::Folder { folder, data, own, profile: None });
+        Some(InterfaceCommand::Open { folder, data, encoders }) => {
+            let settings = cli::local_settings(&encoders)?;
+            return Ok(LaunchTarget::Folder { folder, data, settings, profile: None });
         }
         Some(InterfaceCommand::Init(_)) => return Ok(LaunchTarget::Welcome(None)),
         _ => {}
@@ -124,7 +122,7 @@ fn initial_target(
         None => LaunchTarget::Welcome(None),
         Some(ServiceTarget::Profile(profile)) => profile_target(profile, None),
         Some(ServiceTarget::Address(address)) => {
-            LaunchTarget::Address(cli::address_client(&address)?, address.place())
+            LaunchTarget::Address(cli::address_client(&address)?, address.name())
         }
     })
 }
@@ -136,8 +134,8 @@ fn named_target(settings: &Settings, name: &str) -> Result<LaunchTarget, CliErro
 fn profile_target(profile: Profile, secret: Option<SecretString>) -> LaunchTarget {
     match profile.deployment {
         DeploymentConfig::Local { folder } => {
-            let own = tessera_service::DeploymentSettings::default();
-            LaunchTarget::Folder { folder, data: None, own, profile: Some(profile.name) }
+            let settings = LocalSettings::default();
+            LaunchTarget::Folder { folder, data: None, settings, profile: Some(profile.name) }
         }
         DeploymentConfig::Hosted { .. } | DeploymentConfig::OnPrem { .. } => {
             LaunchTarget::Remote(profile, secret)
@@ -236,19 +234,10 @@ impl Launcher {
                 let local = cli::start_demo(images, data).await?;
                 self.run_local(local, "sample", None).await
             }
-            LaunchTarget::Folder { folder, data, own, profile } => {
-                let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-                let access = AccessMode::Token(ServiceCredentials::generate());
-                let local =
-                    LocalService::start(data, &[folder], listen, own, access.into()).await?;
-                let (deployment, datasets) = (local.deployment.clone(), local.datasets.clone());
+            LaunchTarget::Folder { folder, data, settings, profile } => {
+                let local = LocalService::open_folder(folder, data, settings).await?;
                 let name = profile.clone().unwrap_or_else(|| "local".to_owned());
-                let outcome = self.run_local(local, &name, profile).await;
-                // Printed after the screen was restored, so that it is not lost.
-                for dataset in datasets {
-                    cli::report_skipped(&deployment, dataset);
-                }
-                outcome
+                self.run_local(local, &name, profile).await
             }
             LaunchTarget::Remote(profile, secret) => {
                 let secrets = cli::open_secrets().ok();
@@ -277,8 +266,10 @@ impl Launcher {
         name: &str,
         profile: Option<String>,
     ) -> Result<RunOutcome, CliError> {
-        let first = local.datasets.first().copied();
+        let first = local.first_dataset();
         let outcome = self.run_interface(local.client()?, name, first, profile, false).await;
+        // Printed after the screen was restored, so that it is not lost.
+        local.report_skipped();
         local.stop().await?;
         outcome
     }

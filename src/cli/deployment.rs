@@ -1,116 +1,20 @@
 //! Selects the deployment that a command works with, and creates clients for it: a local one in
 //! this process, or a remote one.
 
-use std::{
-    net::{Ipv4Addr, SocketAddr},
-    path::PathBuf,
-};
-
 use secrecy::SecretString;
-use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use crate::{
     cli::{
-        CliError, DeploymentKind, GlobalOptions,
+        CliError, DeploymentKind, GlobalOptions, LocalService, LocalSettings,
         login::{self, ServiceLogin},
     },
-    config::{self, DeploymentConfig, Profile, ProfileOptions, Settings},
+    config::{DeploymentConfig, Profile, ProfileOptions, Settings},
     credentials::{SecretOwner, SecretStores},
 };
-use tessera_client::{BaseUrl, CertificateAuthorities, Endpoint, TextSearchPath};
-use tessera_model::{DatasetId, Failure};
-use tessera_service::LocalError;
-
-/// A local deployment that runs in this process and is reached over HTTP like any other.
-pub struct LocalService {
-    /// Direct access, for what is not part of the API.
-    pub deployment: tessera_service::Deployment,
-    /// The datasets of the folders given at start, in the same order.
-    pub datasets: Vec<DatasetId>,
-    pub address: SocketAddr,
-    access: tessera_service::AccessMode,
-    stop: oneshot::Sender<()>,
-    server_task: JoinHandle<Result<(), LocalError>>,
-}
-
-impl LocalService {
-    /// Opens the data folder (or the default one), adds the folders, and serves them.
-    pub async fn start(
-        data: Option<PathBuf>,
-        folders: &[PathBuf],
-        listen: SocketAddr,
-        settings: tessera_service::DeploymentSettings,
-        options: tessera_service::ServerOptions,
-    ) -> Result<Self, CliError> {
-        let data = data_folder(data)?;
-        // Bind first: an address in use must not cost an index.
-        let listener = TcpListener::bind(listen).await.map_err(|error| {
-            let remedy = "choose another address with --listen, or port 0 for a free port";
-            CliError::failed(format!("cannot listen on {listen}: {error}; {remedy}"))
-        })?;
-        let address = listener.local_addr()?;
-        let access = options.access.clone();
-        if matches!(access, tessera_service::AccessMode::Open) && !address.ip().is_loopback() {
-            return Err(LocalError::OpenOnNetwork(address).into());
-        }
-        let deployment = tessera_service::Deployment::open(&data, settings)?;
-        let mut datasets = Vec::new();
-        for folder in folders {
-            datasets.push(deployment.add_folder(folder, None)?);
-        }
-        let (stop, stopped) = oneshot::channel();
-        let serving = deployment.clone();
-        let served = tokio::spawn(async move {
-            let stopped = async { stopped.await.unwrap_or(()) };
-            serving.serve(listener, options, stopped).await
-        });
-        Ok(Self { deployment, datasets, address, access, stop, server_task: served })
-    }
-
-    pub fn base_url(&self) -> String {
-        format!("http://{}", self.address)
-    }
-
-    pub fn client(&self) -> Result<tessera_client::Client, CliError> {
-        let access = match &self.access {
-            tessera_service::AccessMode::Token(credentials) => {
-                tessera_client::AuthMethod::Hosted(tessera_client::Credentials {
-                    api_key: credentials.api_key.clone(),
-                    api_secret: credentials.api_secret.clone(),
-                })
-            }
-            tessera_service::AccessMode::Open => tessera_client::AuthMethod::OnPremises,
-        };
-        let endpoint = Endpoint::new(BaseUrl::parse(&self.base_url())?, access)?;
-        Ok(tessera_client::Client::new(endpoint)?)
-    }
-
-    /// Returns only when the server stopped by itself, which is a failure.
-    pub async fn wait_for_failure(&mut self) -> CliError {
-        match (&mut self.server_task).await {
-            Ok(Err(error)) => error.into(),
-            Ok(Ok(())) => CliError::failed("the service stopped unexpectedly"),
-            Err(error) => CliError::failed(error.to_string()),
-        }
-    }
-
-    /// Stops the server after it has finished open responses.
-    pub async fn stop(self) -> Result<(), CliError> {
-        // The receiver is gone only if the server stopped by itself.
-        let _ = self.stop.send(());
-        match self.server_task.await {
-            Ok(served) => Ok(served?),
-            Err(error) => Err(CliError::failed(error.to_string())),
-        }
-    }
-}
-
-/// The given index folder, or the user's default.
-pub(super) fn data_folder(given: Option<PathBuf>) -> Result<PathBuf, CliError> {
-    given.or_else(config::local_data_dir).ok_or_else(|| {
-        CliError::usage("there is no home folder for the index; give a folder with --data DIR")
-    })
-}
+use tessera_client::{
+    AuthMethod, BaseUrl, CertificateAuthorities, Client, Endpoint, TextSearchPath,
+};
+use tessera_model::Failure;
 
 /// The deployment selected by the command line, the environment and the settings.
 #[derive(Clone, Debug, PartialEq)]
@@ -140,14 +44,14 @@ impl ServiceTarget {
     pub fn name(&self) -> String {
         match self {
             Self::Profile(profile) => profile.name.clone(),
-            Self::Address(address) => address.place(),
+            Self::Address(address) => address.name(),
         }
     }
 }
 
 impl ServiceAddress {
     /// The address without its scheme.
-    pub fn place(&self) -> String {
+    pub fn name(&self) -> String {
         let url = &self.base_url;
         url.trim_start_matches("https://").trim_start_matches("http://").to_owned()
     }
@@ -163,7 +67,7 @@ pub fn select_target(
     // variable.
     if let (Some(base_url), Some(kind), None) = (&global.base_url, global.kind, &global.profile) {
         let (base_url, pipeline_url) = (base_url.clone(), global.pipeline_url.clone());
-        let manner = ProfileOptions {
+        let options = ProfileOptions {
             text_search_path: settings.search.text_search_path.clone(),
             ..with_global_options(ProfileOptions::default(), global)
         };
@@ -171,7 +75,7 @@ pub fn select_target(
             base_url,
             kind,
             pipeline_url,
-            options: manner,
+            options,
         })));
     }
     let only = || match settings.profiles.as_slice() {
@@ -181,17 +85,17 @@ pub fn select_target(
     let name = global.profile.clone().or_else(|| settings.default_profile.clone()).or_else(only);
     let Some(name) = name else { return Ok(None) };
     let profile = profile_by_name(settings, &name)?;
-    let manner = with_global_options(profile.options, global);
-    Ok(Some(ServiceTarget::Profile(Profile { options: manner, ..profile })))
+    let options = with_global_options(profile.options, global);
+    Ok(Some(ServiceTarget::Profile(Profile { options, ..profile })))
 }
 
 /// Adds the command line options to those of a profile.
-fn with_global_options(manner: ProfileOptions, global: &GlobalOptions) -> ProfileOptions {
+fn with_global_options(options: ProfileOptions, global: &GlobalOptions) -> ProfileOptions {
     ProfileOptions {
-        read_only: manner.read_only || global.read_only,
-        allow_http: manner.allow_http || global.allow_http,
-        ca_file: global.ca_file.clone().or(manner.ca_file),
-        ..manner
+        read_only: options.read_only || global.read_only,
+        allow_http: options.allow_http || global.allow_http,
+        ca_file: global.ca_file.clone().or(options.ca_file),
+        ..options
     }
 }
 
@@ -208,25 +112,15 @@ pub fn profile_by_name(settings: &Settings, name: &str) -> Result<Profile, CliEr
 /// until it is dropped.
 pub async fn client_for(
     target: &ServiceTarget,
-) -> Result<(tessera_client::Client, Option<LocalService>), CliError> {
+) -> Result<(Client, Option<LocalService>), CliError> {
     match target {
         ServiceTarget::Address(address) => Ok((address_client(address)?, None)),
         ServiceTarget::Profile(Profile {
             deployment: DeploymentConfig::Local { folder }, ..
         }) => {
-            let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-            let access =
-                tessera_service::AccessMode::Token(tessera_service::ServiceCredentials::generate());
-            let folders = [folder.clone()];
-            let local = LocalService::start(
-                None,
-                &folders,
-                listen,
-                tessera_service::DeploymentSettings::default(),
-                access.into(),
-            )
-            .await?;
-            local.deployment.wait_until_idle().await;
+            let settings = LocalSettings::default();
+            let local = LocalService::open_folder(folder.clone(), None, settings).await?;
+            local.wait_until_idle().await;
             Ok((local.client()?, Some(local)))
         }
         ServiceTarget::Profile(profile) => {
@@ -242,7 +136,7 @@ pub fn profile_client(
     profile: &Profile,
     typed: Option<SecretString>,
     secrets: Option<&SecretStores>,
-) -> Result<tessera_client::Client, CliError> {
+) -> Result<Client, CliError> {
     let endpoint = match &profile.deployment {
         DeploymentConfig::Local { .. } => {
             return Err(CliError::usage("a local profile has no address"));
@@ -264,30 +158,27 @@ pub fn profile_client(
     configured_client(endpoint, &profile.options)
 }
 
-fn configured_client(
-    mut endpoint: Endpoint,
-    manner: &ProfileOptions,
-) -> Result<tessera_client::Client, CliError> {
+fn configured_client(mut endpoint: Endpoint, options: &ProfileOptions) -> Result<Client, CliError> {
     let usage = |failure: Failure| CliError::usage(failure.to_string());
-    if let Some(life) = manner.token_ttl {
+    if let Some(life) = options.token_ttl {
         endpoint = endpoint.with_token_lifetime(life);
     }
-    if let Some(path) = &manner.text_search_path {
+    if let Some(path) = &options.text_search_path {
         endpoint = endpoint.with_text_search(TextSearchPath::parse(path).map_err(usage)?);
     }
-    if let Some(file) = &manner.ca_file {
+    if let Some(file) = &options.ca_file {
         endpoint = endpoint.with_authorities(CertificateAuthorities::read(file).map_err(usage)?);
     }
-    Ok(tessera_client::Client::new(endpoint)?)
+    Ok(Client::new(endpoint)?)
 }
 
 /// An endpoint with login. Unencrypted connections require `allow_http`.
 fn hosted_endpoint(
     base_url: BaseUrl,
     login: ServiceLogin,
-    manner: &ProfileOptions,
+    options: &ProfileOptions,
 ) -> Result<Endpoint, CliError> {
-    let endpoint = if manner.allow_http {
+    let endpoint = if options.allow_http {
         Endpoint::new_allowing_http(base_url, login.access)
     } else {
         Endpoint::new(base_url, login.access)?
@@ -299,8 +190,7 @@ fn hosted_endpoint(
 }
 
 fn on_premises_endpoint(base_url: &str, pipeline_url: Option<&str>) -> Result<Endpoint, CliError> {
-    let endpoint =
-        Endpoint::new(BaseUrl::parse(base_url)?, tessera_client::AuthMethod::OnPremises)?;
+    let endpoint = Endpoint::new(BaseUrl::parse(base_url)?, AuthMethod::OnPremises)?;
     Ok(match pipeline_url {
         Some(url) => endpoint.with_pipeline(BaseUrl::parse(url)?),
         None => endpoint,
@@ -309,12 +199,12 @@ fn on_premises_endpoint(base_url: &str, pipeline_url: Option<&str>) -> Result<En
 
 /// A client for an address. The secret comes from the environment, never from the command line,
 /// which other users of the machine can read.
-pub fn address_client(address: &ServiceAddress) -> Result<tessera_client::Client, CliError> {
-    let ServiceAddress { base_url, kind, pipeline_url, options: manner } = address;
+pub fn address_client(address: &ServiceAddress) -> Result<Client, CliError> {
+    let ServiceAddress { base_url, kind, pipeline_url, options } = address;
     let endpoint = match kind {
         DeploymentKind::Onprem => on_premises_endpoint(base_url, pipeline_url.as_deref())?,
         DeploymentKind::Hosted => {
-            hosted_endpoint(BaseUrl::parse(base_url)?, ServiceLogin::from_environment()?, manner)?
+            hosted_endpoint(BaseUrl::parse(base_url)?, ServiceLogin::from_environment()?, options)?
         }
         DeploymentKind::Local => {
             let message =
@@ -322,5 +212,5 @@ pub fn address_client(address: &ServiceAddress) -> Result<tessera_client::Client
             return Err(CliError::usage(message));
         }
     };
-    configured_client(endpoint, manner)
+    configured_client(endpoint, options)
 }

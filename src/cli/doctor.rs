@@ -14,13 +14,12 @@ use serde_json::{Map, Value, json};
 use crate::{
     cli::{
         CliError, Column, Document, Exit, GlobalOptions, Output, ServiceTarget, TerminalInfo,
-        connection::clock_skew_warning, deployment, login,
+        connection::clock_skew_warning, deployment, local, login,
     },
     config::{self, DeploymentConfig, Layers, Profile, Settings},
     credentials::{self, SecretStore},
 };
 use tessera_model::{Failure, SafeText};
-use tessera_service::store::lock_holder;
 
 #[derive(Clone, Copy, Debug, Args)]
 pub struct DoctorOptions {
@@ -251,8 +250,10 @@ fn check_folders() -> Vec<CheckResult> {
     if let Some(folder) = config::state_dir("x").as_deref().and_then(Path::parent) {
         findings.push(CheckResult::passed("state", folder.display().to_string()));
     }
-    if let Some(folder) = config::local_data_dir() {
-        findings.push(match lock_holder(&folder) {
+    if cfg!(feature = "local")
+        && let Some(folder) = config::local_data_dir()
+    {
+        findings.push(match local::lock_holder(&folder) {
             Ok(None) => CheckResult::passed("local deployments", folder.display().to_string()),
             Ok(Some(holder)) => {
                 let words = format!("{}: in use by {holder}", folder.display());

@@ -4,7 +4,6 @@ use std::io::{self, Write};
 
 use serde_json::json;
 use tessera_model::{Failure, FailureKind, SafeText};
-use tessera_service::LocalError;
 
 /// The exit codes. Scripts rely on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -202,13 +201,6 @@ impl From<Failure> for CliError {
             FailureKind::Unexpected | FailureKind::Local => Exit::Failed,
         };
         Self { failure: Some(Box::new(failure.clone())), ..Self::new(exit, failure.to_string()) }
-    }
-}
-
-impl From<LocalError> for CliError {
-    fn from(error: LocalError) -> Self {
-        let exit = if error.is_usage_error() { Exit::Usage } else { Exit::Failed };
-        Self::new(exit, error.to_string())
     }
 }
 

@@ -8,7 +8,6 @@ mod config;
 mod connection;
 mod context;
 mod dataset;
-mod demo;
 mod deployment;
 mod doctor;
 mod encoder_options;
@@ -22,6 +21,7 @@ mod init;
 mod item_options;
 mod job_recorder;
 mod jobs;
+mod local;
 mod login;
 mod media;
 mod messages;
@@ -33,7 +33,6 @@ mod reindex;
 mod saved_search;
 mod search;
 mod selection;
-mod serve;
 mod set_algebra;
 mod target_dataset;
 
@@ -47,10 +46,8 @@ use tokio::time::timeout;
 pub use config::run as configure;
 pub use connection::Connection;
 pub use context::{Context, read_file_or_stdin};
-pub use demo::{run_text_tour, start_demo};
 pub use deployment::{
-    LocalService, ServiceAddress, ServiceTarget, address_client, profile_by_name, profile_client,
-    select_target,
+    ServiceAddress, ServiceTarget, address_client, profile_by_name, profile_client, select_target,
 };
 pub use doctor::{DoctorOptions, run_doctor};
 pub use encoder_options::EncoderOptions;
@@ -59,11 +56,11 @@ pub use global_options::{DeploymentKind, GlobalOptions, PrintFormat};
 pub use image::{NamedPicture, TerminalInfo, draw_pictures};
 pub use info::{InfoCommand, run_info};
 pub use job_recorder::JobRecorder;
+pub use local::{LocalService, LocalSettings, local_settings, run_text_tour, serve, start_demo};
 pub use login::open_secrets;
 pub use output::{Column, Document, Output};
-pub use serve::{report_skipped, serve};
 
-use tessera_service::InjectedFailure;
+use local::InjectedFailure;
 
 /// See, search and curate image and video datasets from a terminal.
 #[derive(Debug, Parser)]
@@ -289,7 +286,7 @@ pub struct ServeOptions {
     #[arg(long, value_name = "WHAT", value_parser = parse_failing)]
     pub fail: Vec<InjectedFailure>,
     #[command(flatten)]
-    pub encoding: EncoderOptions,
+    pub encoders: EncoderOptions,
     /// Explain what the API leaves open and what this service does, and exit.
     #[arg(long)]
     pub explain: bool,

@@ -7,7 +7,8 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use crate::cli::{CliError, Exit, LocalService, deployment::data_folder};
+use super::service::{LocalService, index_dir};
+use crate::cli::{CliError, Exit};
 use tessera_client::{Client, ExistingFile};
 use tessera_model::{
     Anchor, AnchorKind, ArchiveName, Cluster, Dataset, ExportFormat, ExportSpec, ExportState,
@@ -24,15 +25,15 @@ pub async fn start_demo(images: u32, data: Option<PathBuf>) -> Result<LocalServi
     // Separate from the index of the user's own folders.
     let data = match data {
         Some(given) => given,
-        None => data_folder(None)?.with_file_name("demo"),
+        None => index_dir(None)?.with_file_name("demo"),
     };
     let folder = data.join(format!("sample-{images}"));
     let target = folder.clone();
     let count = images as usize;
     let painted = tokio::task::spawn_blocking(move || {
-        let told = AtomicUsize::new(0);
+        let reported = AtomicUsize::new(0);
         tessera_sample::write(&target, count, SAMPLE_SEED, |done, all| {
-            report_painting(&told, done, all);
+            report_painting(&reported, done, all);
         })
     });
     let painted = painted.await.map_err(io::Error::other)?;
@@ -46,13 +47,13 @@ pub async fn start_demo(images: u32, data: Option<PathBuf>) -> Result<LocalServi
 }
 
 /// Reports each tenth of the progress.
-fn report_painting(told: &AtomicUsize, done: usize, all: usize) {
+fn report_painting(reported: &AtomicUsize, done: usize, all: usize) {
     let tenth = done * 10 / all.max(1);
     // Everything at once: the files existed already.
-    if done == all && told.load(Ordering::Relaxed) == 0 {
+    if done == all && reported.load(Ordering::Relaxed) == 0 {
         return;
     }
-    if told.fetch_max(tenth, Ordering::Relaxed) < tenth {
+    if reported.fetch_max(tenth, Ordering::Relaxed) < tenth {
         // Standard error may be closed.
         let _ = writeln!(io::stderr(), "generating the sample dataset: {done} of {all}");
     }
@@ -83,7 +84,7 @@ pub async fn run_text_tour(local: &LocalService) -> Result<(), CliError> {
 /// Waits until the dataset can be searched, and reports the indexing progress.
 async fn wait_until_ready(client: &Client, local: &LocalService) -> Result<Dataset, CliError> {
     let id = *local.datasets.first().ok_or_else(|| CliError::failed("no dataset"))?;
-    let mut told = None;
+    let mut reported = None;
     loop {
         let dataset = client.dataset(id).await?;
         if !dataset.status.is_busy() {
@@ -92,9 +93,9 @@ async fn wait_until_ready(client: &Client, local: &LocalService) -> Result<Datas
                 None => Ok(dataset),
             };
         }
-        if dataset.progress != told {
-            told = dataset.progress;
-            writeln!(io::stderr(), "{} {}%", dataset.status.word(), told.unwrap_or_default())?;
+        if dataset.progress != reported {
+            reported = dataset.progress;
+            writeln!(io::stderr(), "{} {}%", dataset.status.word(), reported.unwrap_or_default())?;
         }
         tokio::time::sleep(PollingIntervals::default().interval(PollTarget::BusyDatasets, 0)).await;
     }

@@ -11,11 +11,14 @@ use secrecy::ExposeSecret;
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
-use tessera_service::SERVE_EXPLANATION;
-
-use crate::cli::{CliError, LocalService, ServeOptions};
+use super::{
+    local_settings,
+    service::{LocalService, report_skipped},
+};
+use crate::cli::{CliError, ServeOptions};
 use tessera_service::{
-    AccessMode, DeploymentSettings, OPENAPI_PATH, ServerOptions, ServiceCredentials, object_storage,
+    AccessMode, DeploymentSettings, OPENAPI_PATH, SERVE_EXPLANATION, ServerOptions, ServiceCredentials,
+    object_storage,
 };
 
 /// Serves until a signal ends it; returns the exit code.
@@ -33,7 +36,7 @@ pub async fn serve(options: ServeOptions) -> Result<i32, CliError> {
     let mut local = LocalService::start(data, &folders, listen, settings, served).await?;
     print_announcement(&local, login.as_ref())?;
     // A separate task: stopping must not wait for indexing.
-    let telling = tokio::spawn({
+    let skipped_report = tokio::spawn({
         let (deployment, datasets) = (local.deployment.clone(), local.datasets.clone());
         async move {
             deployment.wait_until_idle().await;
@@ -46,7 +49,7 @@ pub async fn serve(options: ServeOptions) -> Result<i32, CliError> {
         code = wait_for_signal() => code?,
         error = local.wait_for_failure() => return Err(error),
     };
-    telling.abort();
+    skipped_report.abort();
     local.stop().await?;
     Ok(code)
 }
@@ -68,7 +71,7 @@ fn serve_settings(options: &ServeOptions) -> Result<DeploymentSettings, CliError
         storage,
         simulated_delay: Duration::from_secs(options.slow_progress),
         injected_failures: options.fail.iter().copied().collect(),
-        ..options.encoding.settings()?
+        ..local_settings(&options.encoders)?
     })
 }
 
@@ -97,26 +100,6 @@ fn print_announcement(
     let mut out = io::stdout().lock();
     writeln!(out, "{line}")?;
     Ok(out.flush()?)
-}
-
-/// Lists the skipped files of a dataset on standard error.
-pub fn report_skipped(deployment: &tessera_service::Deployment, dataset: tessera_model::DatasetId) {
-    const NAMED: usize = 20;
-    let Ok(skipped) = deployment.skipped_files(dataset) else {
-        return;
-    };
-    if skipped.is_empty() {
-        return;
-    }
-    let mut err = io::stderr().lock();
-    // Standard error may be closed.
-    let _ = writeln!(err, "tessera: skipped {} files that are not images:", skipped.len());
-    for file in skipped.iter().take(NAMED) {
-        let _ = writeln!(err, "  {}: {}", file.file, file.reason);
-    }
-    if skipped.len() > NAMED {
-        let _ = writeln!(err, "  and {} more", skipped.len() - NAMED);
-    }
 }
 
 /// Waits for a signal, and returns its exit code. Ctrl-C and SIGTERM are the normal ways to stop.

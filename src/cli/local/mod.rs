@@ -1,0 +1,24 @@
+//! The local deployment: `serve`, `demo`, `open` and local profiles. Builds without the feature
+//! `local` contain stubs that report its absence.
+
+#[cfg(feature = "local")]
+mod demo;
+#[cfg(feature = "local")]
+mod serve;
+#[cfg(feature = "local")]
+mod service;
+#[cfg(feature = "local")]
+mod settings;
+#[cfg(not(feature = "local"))]
+mod unavailable;
+
+#[cfg(not(feature = "local"))]
+pub use unavailable::*;
+#[cfg(feature = "local")]
+pub use {
+    demo::{run_text_tour, start_demo},
+    serve::serve,
+    service::LocalService,
+    settings::{LocalSettings, local_settings},
+    tessera_service::{InjectedFailure, store::lock_holder},
+};

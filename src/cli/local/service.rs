@@ -1,0 +1,161 @@
+//! A local deployment that runs in this process.
+
+use std::{
+    io::{self, Write as _},
+    net::{Ipv4Addr, SocketAddr},
+    path::PathBuf,
+};
+
+use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
+
+use crate::{
+    cli::{CliError, Exit},
+    config,
+};
+use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, Endpoint};
+use tessera_model::DatasetId;
+use tessera_service::{
+    AccessMode, Deployment, DeploymentSettings, LocalError, ServerOptions, ServiceCredentials,
+};
+
+/// A local deployment that runs in this process and is reached over HTTP like any other.
+pub struct LocalService {
+    /// Direct access, for what is not part of the API.
+    pub(super) deployment: Deployment,
+    /// The datasets of the folders given at start, in the same order.
+    pub(super) datasets: Vec<DatasetId>,
+    address: SocketAddr,
+    access: AccessMode,
+    stop: oneshot::Sender<()>,
+    server_task: JoinHandle<Result<(), LocalError>>,
+}
+
+impl LocalService {
+    /// Opens the data folder (or the default one), adds the folders, and serves them.
+    pub async fn start(
+        data: Option<PathBuf>,
+        folders: &[PathBuf],
+        listen: SocketAddr,
+        settings: DeploymentSettings,
+        options: ServerOptions,
+    ) -> Result<Self, CliError> {
+        let data = index_dir(data)?;
+        // Bind first: an address in use must not cost an index.
+        let listener = TcpListener::bind(listen).await.map_err(|error| {
+            let remedy = "choose another address with --listen, or port 0 for a free port";
+            CliError::failed(format!("cannot listen on {listen}: {error}; {remedy}"))
+        })?;
+        let address = listener.local_addr()?;
+        let access = options.access.clone();
+        if matches!(access, AccessMode::Open) && !address.ip().is_loopback() {
+            return Err(LocalError::OpenOnNetwork(address).into());
+        }
+        let deployment = Deployment::open(&data, settings)?;
+        let mut datasets = Vec::new();
+        for folder in folders {
+            datasets.push(deployment.add_folder(folder, None)?);
+        }
+        let (stop, stopped) = oneshot::channel();
+        let serving = deployment.clone();
+        let served = tokio::spawn(async move {
+            let stopped = async { stopped.await.unwrap_or(()) };
+            serving.serve(listener, options, stopped).await
+        });
+        Ok(Self { deployment, datasets, address, access, stop, server_task: served })
+    }
+
+    /// Serves one folder on a free port of this machine, with a generated login.
+    pub async fn open_folder(
+        folder: PathBuf,
+        data: Option<PathBuf>,
+        settings: DeploymentSettings,
+    ) -> Result<Self, CliError> {
+        let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let access = AccessMode::Token(ServiceCredentials::generate());
+        Self::start(data, &[folder], listen, settings, access.into()).await
+    }
+
+    pub fn first_dataset(&self) -> Option<DatasetId> {
+        self.datasets.first().copied()
+    }
+
+    /// Lists the skipped files of all datasets on standard error.
+    pub fn report_skipped(&self) {
+        for dataset in &self.datasets {
+            report_skipped(&self.deployment, *dataset);
+        }
+    }
+
+    pub async fn wait_until_idle(&self) {
+        self.deployment.wait_until_idle().await;
+    }
+
+    pub fn base_url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    pub fn client(&self) -> Result<Client, CliError> {
+        let access = match &self.access {
+            AccessMode::Token(credentials) => AuthMethod::Hosted(Credentials {
+                api_key: credentials.api_key.clone(),
+                api_secret: credentials.api_secret.clone(),
+            }),
+            AccessMode::Open => AuthMethod::OnPremises,
+        };
+        let endpoint = Endpoint::new(BaseUrl::parse(&self.base_url())?, access)?;
+        Ok(Client::new(endpoint)?)
+    }
+
+    /// Returns only when the server stopped by itself, which is a failure.
+    pub async fn wait_for_failure(&mut self) -> CliError {
+        match (&mut self.server_task).await {
+            Ok(Err(error)) => error.into(),
+            Ok(Ok(())) => CliError::failed("the service stopped unexpectedly"),
+            Err(error) => CliError::failed(error.to_string()),
+        }
+    }
+
+    /// Stops the server after it has finished open responses.
+    pub async fn stop(self) -> Result<(), CliError> {
+        // The receiver is gone only if the server stopped by itself.
+        let _ = self.stop.send(());
+        match self.server_task.await {
+            Ok(served) => Ok(served?),
+            Err(error) => Err(CliError::failed(error.to_string())),
+        }
+    }
+}
+
+/// The given index folder, or the user's default.
+pub(super) fn index_dir(given: Option<PathBuf>) -> Result<PathBuf, CliError> {
+    given.or_else(config::local_data_dir).ok_or_else(|| {
+        CliError::usage("there is no home folder for the index; give a folder with --data DIR")
+    })
+}
+
+/// Lists the skipped files of a dataset on standard error.
+pub(super) fn report_skipped(deployment: &Deployment, dataset: DatasetId) {
+    const NAMED: usize = 20;
+    let Ok(skipped) = deployment.skipped_files(dataset) else {
+        return;
+    };
+    if skipped.is_empty() {
+        return;
+    }
+    let mut err = io::stderr().lock();
+    // Standard error may be closed.
+    let _ = writeln!(err, "tessera: skipped {} files that are not images:", skipped.len());
+    for file in skipped.iter().take(NAMED) {
+        let _ = writeln!(err, "  {}: {}", file.file, file.reason);
+    }
+    if skipped.len() > NAMED {
+        let _ = writeln!(err, "  and {} more", skipped.len() - NAMED);
+    }
+}
+
+impl From<LocalError> for CliError {
+    fn from(error: LocalError) -> Self {
+        let exit = if error.is_usage_error() { Exit::Usage } else { Exit::Failed };
+        Self::new(exit, error.to_string())
+    }
+}

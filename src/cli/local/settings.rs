@@ -1,0 +1,23 @@
+//! The settings of a local deployment.
+
+use std::sync::Arc;
+
+use crate::cli::{CliError, EncoderOptions};
+pub use tessera_service::DeploymentSettings as LocalSettings;
+use tessera_service::text::encoders::Encoders;
+
+/// The settings of this machine, with the custom encoders if given.
+pub fn local_settings(options: &EncoderOptions) -> Result<LocalSettings, CliError> {
+    let mut settings = LocalSettings::detect();
+    if let EncoderOptions {
+        image_encoder: Some(image),
+        text_encoder: Some(text),
+        tokenizer: Some(tokens),
+    } = options
+    {
+        let encoders = Encoders::load(image, text, tokens)
+            .map_err(|cause| CliError::usage(cause.to_string()))?;
+        settings.encoders = Some(Arc::new(encoders));
+    }
+    Ok(settings)
+}

@@ -1,0 +1,82 @@
+//! Stubs for builds without the feature `local`.
+
+use std::path::{Path, PathBuf};
+
+use crate::cli::{CliError, EncoderOptions, ServeOptions};
+use tessera_client::Client;
+use tessera_model::DatasetId;
+
+pub type LocalSettings = ();
+
+fn unavailable() -> CliError {
+    CliError::usage("this build has no local deployment; install tessera with the feature `local`")
+}
+
+/// A local deployment, which this build cannot start.
+pub enum LocalService {}
+
+impl LocalService {
+    pub async fn open_folder(
+        _: PathBuf,
+        _: Option<PathBuf>,
+        (): LocalSettings,
+    ) -> Result<Self, CliError> {
+        Err(unavailable())
+    }
+
+    pub fn first_dataset(&self) -> Option<DatasetId> {
+        match *self {}
+    }
+
+    pub fn client(&self) -> Result<Client, CliError> {
+        match *self {}
+    }
+
+    pub fn report_skipped(&self) {
+        match *self {}
+    }
+
+    pub async fn wait_until_idle(&self) {
+        match *self {}
+    }
+
+    pub async fn stop(self) -> Result<(), CliError> {
+        match self {}
+    }
+}
+
+/// A failure to inject; every name is rejected.
+#[derive(Clone, Copy, Debug)]
+pub enum InjectedFailure {}
+
+impl InjectedFailure {
+    pub const ALL: [Self; 0] = [];
+
+    pub fn parse(_: &str) -> Option<Self> {
+        None
+    }
+
+    pub fn as_str(self) -> &'static str {
+        match self {}
+    }
+}
+
+pub fn local_settings(_: &EncoderOptions) -> Result<LocalSettings, CliError> {
+    Err(unavailable())
+}
+
+pub async fn serve(_: ServeOptions) -> Result<i32, CliError> {
+    Err(unavailable())
+}
+
+pub async fn start_demo(_: u32, _: Option<PathBuf>) -> Result<LocalService, CliError> {
+    Err(unavailable())
+}
+
+pub async fn run_text_tour(local: &LocalService) -> Result<(), CliError> {
+    match *local {}
+}
+
+pub fn lock_holder(_: &Path) -> std::io::Result<Option<String>> {
+    Ok(None)
+}
