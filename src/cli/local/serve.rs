@@ -17,8 +17,8 @@ use super::{
 };
 use crate::cli::{CliError, ServeOptions};
 use tessera_service::{
-    AccessMode, DeploymentSettings, OPENAPI_PATH, SERVE_EXPLANATION, ServerOptions, ServiceCredentials,
-    object_storage,
+    AccessMode, DeploymentSettings, OPENAPI_PATH, SERVE_EXPLANATION, ServerOptions,
+    ServiceCredentials, object_storage,
 };
 
 /// Serves until a signal ends it; returns the exit code.
