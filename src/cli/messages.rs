@@ -5,6 +5,7 @@ use std::{
     io::{self, IsTerminal as _, Write as _},
     time::{Duration, Instant},
 };
+pub use tessera_model::text::format_bytes;
 
 use crate::cli::GlobalOptions;
 
@@ -168,16 +169,5 @@ impl Drop for ProgressBar {
             // Standard error may be closed.
             let _ = write!(io::stderr(), "\r\u{1b}[K\u{1b}]9;4;0;\u{7}");
         }
-    }
-}
-
-pub fn format_bytes(bytes: u64) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "shown to three digits")]
-    let value = bytes as f64;
-    match bytes {
-        0..1024 => format!("{bytes} B"),
-        1024..0x10_0000 => format!("{:.1} KiB", value / 1024.0),
-        0x10_0000..0x4000_0000 => format!("{:.1} MiB", value / f64::from(1 << 20)),
-        _ => format!("{:.2} GiB", value / f64::from(1 << 30)),
     }
 }

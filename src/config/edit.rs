@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_set_where_it_stands_and_its_comment_stays() {
+    fn a_value_is_replaced_in_place_with_its_comment() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("config.toml");
         fs::write(&file, MINE).unwrap();

@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_stays_a_link_and_its_file_keeps_its_mode() {
+    fn a_symlink_is_kept_and_its_target_keeps_its_mode() {
         let folder = tempfile::tempdir().unwrap();
         let (real, link) = (folder.path().join("dotfiles.toml"), folder.path().join("config.toml"));
         write_atomically(&real, "old").unwrap();

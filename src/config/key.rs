@@ -217,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_key_is_named_and_a_far_one_is_not() {
+    fn only_similar_keys_are_suggested() {
         for (typed, meant) in [
             ("ui.them", Some("ui.theme")),
             ("theme", Some("ui.theme")),
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn values_fit_or_do_not() {
+    fn values_are_validated_by_type() {
         for (name, word, fits) in [
             ("ui.mouse", "off", true),
             ("ui.mouse", "maybe", false),

@@ -96,25 +96,25 @@ pub struct Layer {
 
 impl Layer {
     pub fn read(path: &Path, source: &str, owner: FileOwner) -> Self {
-        let mut reading = LayerReader { path, source, owner, layer: Self::default() };
-        let (marks, errors) = DeTable::parse_recoverable(source);
+        let mut reader = LayerReader { path, source, owner, layer: Self::default() };
+        let (spanned_keys, errors) = DeTable::parse_recoverable(source);
         for error in &errors {
             let at = error.span().map_or(0, |span| span.start);
             // Only its message: the whole error quotes the line, which may contain a secret.
-            reading.push_error(at, error.message());
+            reader.push_error(at, error.message());
         }
         if errors.is_empty() {
             match toml::from_str::<Table>(source) {
-                Ok(values) => reading.read_table("", marks.get_ref(), &values),
-                Err(error) => reading.push_error(0, error.message()),
+                Ok(values) => reader.read_table("", spanned_keys.get_ref(), &values),
+                Err(error) => reader.push_error(0, error.message()),
             }
         }
-        reading.layer.values.sort_by_key(|(_, given)| match given.origin {
+        reader.layer.values.sort_by_key(|(_, setting)| match setting.origin {
             SettingOrigin::File(_, line) => line,
             SettingOrigin::Flag(_) | SettingOrigin::Variable(_) | SettingOrigin::BuiltIn => 0,
         });
-        reading.layer.errors.sort_by_key(|mistake| mistake.position);
-        reading.layer
+        reader.layer.errors.sort_by_key(|error| error.position);
+        reader.layer
     }
 }
 
@@ -136,17 +136,13 @@ impl LayerReader<'_> {
 
     fn push_error(&mut self, byte: usize, reason: impl Into<String>) {
         let at = Some(self.position(byte));
-        let place = self.path.display().to_string();
-        self.layer.errors.push(ConfigError {
-            location: place,
-            position: at,
-            reason: reason.into(),
-        });
+        let location = self.path.display().to_string();
+        self.layer.errors.push(ConfigError { location, position: at, reason: reason.into() });
     }
 
-    fn read_table(&mut self, before: &str, marks: &DeTable, values: &Table) {
-        for (mark, inner) in marks {
-            let (own, byte) = (mark.get_ref().as_ref(), mark.span().start);
+    fn read_table(&mut self, before: &str, spanned_keys: &DeTable, values: &Table) {
+        for (spanned_key, inner) in spanned_keys {
+            let (own, byte) = (spanned_key.get_ref().as_ref(), spanned_key.span().start);
             let name = if before.is_empty() { own.to_owned() } else { format!("{before}.{own}") };
             let Some(value) = values.get(own) else { continue };
             let section = is_section(&name);
@@ -154,14 +150,14 @@ impl LayerReader<'_> {
                 (Some(_), Some(_)) if name == "profiles" && self.owner == FileOwner::Project => {
                     self.push_error(byte, "a project's file cannot define profiles; define them in your own settings file");
                 }
-                (Some(marks), Some(values)) if section => {
+                (Some(spanned_keys), Some(values)) if section => {
                     if before == "profiles"
                         && let Err(reason) = profile::check_name(own)
                     {
                         self.push_error(byte, format!("`{own}`: {reason}"));
                         continue;
                     }
-                    self.read_table(&name, marks, values);
+                    self.read_table(&name, spanned_keys, values);
                 }
                 _ if section => {
                     self.push_error(byte, format!("`{name}` is a section: write [{name}]"))

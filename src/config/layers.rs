@@ -66,7 +66,7 @@ impl Layers {
     /// Reads all layers. Invalid values are skipped and reported.
     pub fn read(sources: &Sources) -> (Self, Vec<ConfigError>) {
         let mut layers = Self { project: sources.project.clone(), ..Self::default() };
-        let mut mistakes = Vec::new();
+        let mut errors = Vec::new();
         for (name, flag, value) in &sources.flags {
             layers.add(name, Setting { value: value.clone(), origin: SettingOrigin::Flag(flag) });
         }
@@ -81,7 +81,7 @@ impl Layers {
                 Some(value) => {
                     layers.add(key.name, Setting { value, origin: SettingOrigin::Variable(name) });
                 }
-                None => mistakes.push(ConfigError {
+                None => errors.push(ConfigError {
                     location: name.to_owned(),
                     position: None,
                     reason: format!("must be {}", key.value_type.description()),
@@ -93,40 +93,40 @@ impl Layers {
         {
             let Some(path) = file else { continue };
             match fs::read_to_string(path) {
-                Ok(source) => layers.add_layer(Layer::read(path, &source, owner), &mut mistakes),
+                Ok(source) => layers.add_layer(Layer::read(path, &source, owner), &mut errors),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => mistakes.push(ConfigError {
+                Err(error) => errors.push(ConfigError {
                     location: path.display().to_string(),
                     position: None,
                     reason: error.to_string(),
                 }),
             }
         }
-        layers.add_layer(built_in_layer(), &mut mistakes);
+        layers.add_layer(built_in_layer(), &mut errors);
         // Consistency is checked only if each value is valid.
-        if mistakes.is_empty() {
-            mistakes = layers.inconsistencies();
+        if errors.is_empty() {
+            errors = layers.inconsistencies();
         }
-        (layers, mistakes)
+        (layers, errors)
     }
 
     /// The errors that the user's file would have with this content.
     pub fn check(file: &Path, source: &str) -> Vec<ConfigError> {
-        let (mut layers, mut mistakes) = (Self::default(), Vec::new());
-        layers.add_layer(Layer::read(file, source, FileOwner::User), &mut mistakes);
-        layers.add_layer(built_in_layer(), &mut mistakes);
-        if mistakes.is_empty() { layers.inconsistencies() } else { mistakes }
+        let (mut layers, mut errors) = (Self::default(), Vec::new());
+        layers.add_layer(Layer::read(file, source, FileOwner::User), &mut errors);
+        layers.add_layer(built_in_layer(), &mut errors);
+        if errors.is_empty() { layers.inconsistencies() } else { errors }
     }
 
-    fn add_layer(&mut self, layer: Layer, mistakes: &mut Vec<ConfigError>) {
-        mistakes.extend(layer.errors);
-        for (name, given) in layer.values {
-            self.add(&name, given);
+    fn add_layer(&mut self, layer: Layer, errors: &mut Vec<ConfigError>) {
+        errors.extend(layer.errors);
+        for (name, setting) in layer.values {
+            self.add(&name, setting);
         }
     }
 
-    fn add(&mut self, name: &str, given: Setting) {
-        self.settings.entry(name.to_owned()).or_default().push(given);
+    fn add(&mut self, name: &str, setting: Setting) {
+        self.settings.entry(name.to_owned()).or_default().push(setting);
     }
 
     pub fn get(&self, name: &str) -> Option<&Setting> {
@@ -135,10 +135,13 @@ impl Layers {
 
     /// Every key with its values: settings in the order of their table, then profiles by name.
     pub fn all(&self) -> impl Iterator<Item = (&str, &[Setting])> {
-        let place = |name: &str| KEYS.iter().position(|key| key.name == name);
-        let mut all: Vec<(&str, &[Setting])> =
-            self.settings.iter().map(|(name, given)| (name.as_str(), given.as_slice())).collect();
-        all.sort_by_key(|(name, _)| place(name).unwrap_or(KEYS.len()));
+        let position = |name: &str| KEYS.iter().position(|key| key.name == name);
+        let mut all: Vec<(&str, &[Setting])> = self
+            .settings
+            .iter()
+            .map(|(name, setting)| (name.as_str(), setting.as_slice()))
+            .collect();
+        all.sort_by_key(|(name, _)| position(name).unwrap_or(KEYS.len()));
         all.into_iter()
     }
 
@@ -150,8 +153,8 @@ impl Layers {
     /// The effective values as a table with sections.
     pub fn table(&self) -> Table {
         let mut whole = Table::new();
-        for (name, given) in &self.settings {
-            let Some(first) = given.first() else { continue };
+        for (name, setting) in &self.settings {
+            let Some(first) = setting.first() else { continue };
             let mut table = &mut whole;
             let mut parts = name.split('.').peekable();
             while let Some(part) = parts.next() {
@@ -173,19 +176,19 @@ impl Layers {
     fn inconsistencies(&self) -> Vec<ConfigError> {
         let mut found = Vec::new();
         let profiles = self.profiles();
-        if let Some(given) = self.get("default_profile")
-            && let Some(name) = given.value.as_str().filter(|name| !profiles.contains(name))
+        if let Some(setting) = self.get("default_profile")
+            && let Some(name) = setting.value.as_str().filter(|name| !profiles.contains(name))
         {
             let known = profiles.iter().copied().collect::<Vec<_>>().join(", ");
             let known = if known.is_empty() { "none".to_owned() } else { known };
             found.push(error_at(
-                given,
+                setting,
                 format!("default_profile is `{name}`, which does not exist; profiles: {known}"),
             ));
         }
         if let (Some(min), Some(max)) = (self.get("poll.min"), self.get("poll.max")) {
-            let time = |given: &Setting| {
-                given.value.as_str().and_then(|text| humantime::parse_duration(text).ok())
+            let time = |setting: &Setting| {
+                setting.value.as_str().and_then(|text| humantime::parse_duration(text).ok())
             };
             if time(min) > time(max) {
                 let nearer = if min.origin == SettingOrigin::BuiltIn { max } else { min };
@@ -200,7 +203,7 @@ impl Layers {
 
     fn check_profile(&self, name: &str, found: &mut Vec<ConfigError>) {
         let of = |key: &str| self.get(&format!("profiles.{name}.{key}"));
-        let kind = of("kind").and_then(|given| given.value.as_str());
+        let kind = of("kind").and_then(|setting| setting.value.as_str());
         let present = || PROFILE_KEYS.iter().filter_map(|key| Some((key, of(key.name)?)));
         let Some((_, first)) = present().next() else { return };
         let Some(kind) = kind else {
@@ -213,13 +216,13 @@ impl Layers {
         if of(needed).is_none() {
             found.push(error_at(first, format!("profile `{name}` is {kind} and needs {needed}")));
         }
-        for (key, given) in present().filter(|(key, _)| !key.profile_kinds.contains(&kind)) {
+        for (key, setting) in present().filter(|(key, _)| !key.profile_kinds.contains(&kind)) {
             let reason = format!(
                 "`{}` is only for {} profiles; profile `{name}` is {kind}",
                 key.name,
                 key.profile_kinds.join(" and ")
             );
-            found.push(error_at(given, reason));
+            found.push(error_at(setting, reason));
         }
     }
 }
@@ -228,8 +231,8 @@ fn built_in_layer() -> Layer {
     Layer::read(Path::new("assets/config.toml"), DEFAULT_CONFIG, FileOwner::BuiltIn)
 }
 
-fn error_at(given: &Setting, reason: String) -> ConfigError {
-    given.origin.error(reason)
+fn error_at(setting: &Setting, reason: String) -> ConfigError {
+    setting.origin.error(reason)
 }
 
 #[cfg(test)]
@@ -248,16 +251,18 @@ mod tests {
     }
 
     #[test]
-    fn every_value_knows_its_origin_and_what_it_hides() {
+    fn every_value_knows_its_origin_and_what_it_overrides() {
         let (_folder, mut sources) =
             files("[ui]\ngraphics = 'half'\n", "[ui]\n\ngraphics = 'sixel'\nmouse = false\n");
         sources.variables.insert("TESSERA_GRAPHICS", "kitty".to_owned());
         sources.flags.push(("ui.graphics", "--graphics", "none".into()));
-        let (layers, mistakes) = Layers::read(&sources);
-        assert_eq!(mistakes, []);
+        let (layers, errors) = Layers::read(&sources);
+        assert_eq!(errors, []);
         let (_, graphics) = layers.all().find(|(name, _)| *name == "ui.graphics").unwrap();
-        let messages: Vec<String> =
-            graphics.iter().map(|given| format!("{} {}", given.value, given.origin)).collect();
+        let messages: Vec<String> = graphics
+            .iter()
+            .map(|setting| format!("{} {}", setting.value, setting.origin))
+            .collect();
         assert_eq!(messages[0], "\"none\" --graphics");
         assert_eq!(messages[1], "\"kitty\" TESSERA_GRAPHICS");
         assert!(messages[2].starts_with("\"half\"") && messages[2].ends_with(".tessera.toml:2"));
@@ -272,8 +277,8 @@ mod tests {
             "[profiles.evil]\nkind = 'hosted'\nbase_url = 'https://evil.example'\n",
             "[ui]\nmouse = 'yes'\ncolour = 'red'\n\n[profiles.x]\nkind = 'onprem'\napi_secret = 's3cret'\n",
         );
-        let (layers, mistakes) = Layers::read(&sources);
-        let messages: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+        let (layers, errors) = Layers::read(&sources);
+        let messages: Vec<String> = errors.iter().map(ToString::to_string).collect();
         assert_eq!(messages.len(), 4, "{messages:#?}");
         assert!(
             messages[0].contains(".tessera.toml, line 1")
@@ -294,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_profile_has_what_its_kind_needs_and_nothing_else() {
+    fn a_profile_has_exactly_the_keys_of_its_kind() {
         for (user, word) in [
             ("[profiles.x]\nbase_url = 'u'\n", "has no kind"),
             ("[profiles.x]\nkind = 'cloud'\nbase_url = 'u'\n", "hosted, onprem, local"),
@@ -305,17 +310,14 @@ mod tests {
             ("[profiles.'a b']\nkind = 'local'\n", "a profile name"),
         ] {
             let (_folder, sources) = files("", user);
-            let (_, mistakes) = Layers::read(&sources);
-            assert!(
-                mistakes.iter().any(|mistake| mistake.reason.contains(word)),
-                "{user}: {mistakes:?}"
-            );
-            assert!(mistakes.iter().all(|mistake| mistake.position.is_some()), "{mistakes:?}");
+            let (_, errors) = Layers::read(&sources);
+            assert!(errors.iter().any(|error| error.reason.contains(word)), "{user}: {errors:?}");
+            assert!(errors.iter().all(|error| error.position.is_some()), "{errors:?}");
         }
     }
 
     #[test]
-    fn no_bytes_stop_the_reading() {
+    fn any_content_is_read_without_panicking() {
         for source in [
             "\u{0}",
             "[[[",
@@ -327,8 +329,8 @@ mod tests {
             "[ui]\n[ui]\n",
         ] {
             let (_folder, sources) = files("", source);
-            let (_, mistakes) = Layers::read(&sources);
-            assert!(!mistakes.is_empty(), "{source}");
+            let (_, errors) = Layers::read(&sources);
+            assert!(!errors.is_empty(), "{source}");
         }
     }
 }

@@ -161,9 +161,9 @@ fn granularity<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Granularity,
 impl Settings {
     /// Reads all layers. The error lists every problem, one per line.
     pub fn load(sources: &Sources) -> Result<Self, String> {
-        let (layers, mistakes) = Layers::read(sources);
-        if !mistakes.is_empty() {
-            let lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+        let (layers, errors) = Layers::read(sources);
+        if !errors.is_empty() {
+            let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
             return Err(lines.join("\n"));
         }
         Self::from_layers(&layers, sources.accessible_variable)
@@ -174,7 +174,7 @@ impl Settings {
             format!("the settings are inconsistent: {}", error.message())
         })?;
         let accessible = match (whole.ui.accessible, layers.get("ui.accessible")) {
-            (Some(true), Some(given)) => Some(match given.origin {
+            (Some(true), Some(setting)) => Some(match setting.origin {
                 SettingOrigin::Flag(_) => "--accessible is set",
                 SettingOrigin::Variable(_) => "TESSERA_ACCESSIBLE is set",
                 SettingOrigin::File(..) | SettingOrigin::BuiltIn => "ui.accessible is set",
@@ -211,17 +211,17 @@ impl Settings {
 impl RawProfile {
     /// Names the profile; `text_search` applies if it does not set its own.
     fn into_profile(self, name: String, text_search: Option<&str>) -> Profile {
-        let place = match self.deployment {
+        let deployment = match self.deployment {
             DeploymentConfig::Local { folder } => {
                 DeploymentConfig::Local { folder: expand_home(folder) }
             }
             remote => remote,
         };
-        let mut manner = self.options;
-        manner.ca_file = manner.ca_file.map(expand_home);
-        manner.text_search_path =
-            manner.text_search_path.or_else(|| text_search.map(str::to_owned));
-        Profile { name, deployment: place, options: manner }
+        let mut options = self.options;
+        options.ca_file = options.ca_file.map(expand_home);
+        options.text_search_path =
+            options.text_search_path.or_else(|| text_search.map(str::to_owned));
+        Profile { name, deployment, options }
     }
 }
 
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn an_explicit_off_wins_over_what_is_asked_of_every_program() {
+    fn an_explicit_false_overrides_the_accessible_variable() {
         let flag = |value: bool| vec![("ui.accessible", "--accessible", value.into())];
         let reason =
             |source, flags, everywhere| load(source, flags, everywhere).unwrap().accessible;
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn every_value_that_fits_is_understood() {
+    fn every_accepted_value_is_parsed() {
         let source = "default_profile = 'a'\n[search]\nentity = 'OBJECTS'\ngranularity = 4\n\
             [export]\nformat = 'json'\n[poll]\nmin = '2s'\n[ui]\nnotify = []\n\
             [profiles.a]\nkind = 'hosted'\nbase_url = 'https://u'\ntoken_ttl = '10m'\n\
@@ -316,10 +316,10 @@ mod tests {
         assert_eq!(settings.search.granularity.level(), 4);
         assert_eq!(settings.export.format, ExportFormat::Json);
         assert_eq!(settings.poll.min, Duration::from_secs(2));
-        let manner = &settings.profiles[0].options;
-        assert_eq!(manner.token_ttl, Some(Duration::from_mins(10)));
-        assert!(manner.read_only && !manner.allow_http && manner.pinned.len() == 1);
-        assert!(!manner.ca_file.as_ref().unwrap().starts_with("~"));
+        let options = &settings.profiles[0].options;
+        assert_eq!(options.token_ttl, Some(Duration::from_mins(10)));
+        assert!(options.read_only && !options.allow_http && options.pinned.len() == 1);
+        assert!(!options.ca_file.as_ref().unwrap().starts_with("~"));
         for key in key::KEYS {
             let (key::ValueType::Choice(words) | key::ValueType::ChoiceList(words)) =
                 key.value_type

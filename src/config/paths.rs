@@ -39,9 +39,12 @@ pub fn terminal_graphics_file() -> Option<PathBuf> {
 }
 
 /// The saved state of a deployment, by its display name.
-pub fn state_dir(place: &str) -> Option<PathBuf> {
-    let name: String =
-        place.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(80).collect();
+pub fn state_dir(deployment: &str) -> Option<PathBuf> {
+    let name: String = deployment
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .take(80)
+        .collect();
     Some(state_root_dir()?.join(name))
 }
 

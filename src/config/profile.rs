@@ -93,10 +93,10 @@ impl DeploymentConfig {
 }
 
 /// A name derived from the address or folder.
-pub fn suggested_name(place: &DeploymentConfig) -> String {
-    let address = place.address();
+pub fn suggested_name(deployment: &DeploymentConfig) -> String {
+    let address = deployment.address();
     let address = address.split("://").last().unwrap_or_default().trim_end_matches('/');
-    let part = match place {
+    let part = match deployment {
         DeploymentConfig::Local { .. } => address.rsplit('/').next().unwrap_or_default(),
         DeploymentConfig::Hosted { .. } | DeploymentConfig::OnPrem { .. } => {
             address.split('/').next().unwrap_or_default()

@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_key_has_its_sentence_and_every_default_its_key() {
+    fn every_key_has_a_description_and_every_default_a_key() {
         for key in KEYS.iter().chain(PROFILE_KEYS) {
             let sentence = setting_description(key);
             assert!(sentence.len() > 10 && !sentence.contains('#'), "{}: {sentence}", key.name);

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_theme_is_a_word_or_a_name_and_never_a_path() {
+    fn a_theme_is_a_word_or_a_name_but_never_a_path() {
         assert_eq!("light".parse(), Ok(ThemeChoice::Light));
         assert_eq!("my-own".parse(), Ok(ThemeChoice::Named("my-own".into())));
         for path in ["../dark", "a/b", "", "a.toml"] {
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn going_round_passes_every_theme_and_the_own_one() {
+    fn the_cycle_includes_every_theme_and_the_configured_one() {
         let own = ThemeChoice::Named("own".into());
         let mut seen = vec![own.clone()];
         while let last = seen[seen.len() - 1].next(&own)

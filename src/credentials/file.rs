@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_others_can_read_or_that_is_damaged_is_refused_without_its_content() {
+    fn a_readable_or_damaged_file_is_rejected_without_leaking_its_content() {
         let folder = tempfile::tempdir().unwrap();
         let file = SecretsFile::in_dir(folder.path());
         fs::write(file.path(), "[prod]\napi_secret = 's3cret-canary").unwrap();
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_or_a_folder_that_others_write_in_is_refused() {
+    fn a_symlink_or_a_writable_folder_is_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let file = SecretsFile::in_dir(folder.path());
         let elsewhere = folder.path().join("elsewhere.toml");
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_another_user_is_refused() {
+    fn a_file_of_another_user_is_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let file = SecretsFile::in_dir(folder.path());
         file.write("prod", stored()).unwrap();

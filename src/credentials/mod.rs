@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_comes_back_for_its_origin_and_key_alone() {
+    fn a_secret_is_returned_only_for_its_origin_and_key() {
         for store in [SecretStore::Keyring, SecretStore::File] {
             let folder = tempfile::tempdir().unwrap();
             let secrets = secrets(folder.path(), fake::keyring());
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn one_store_has_it_and_the_other_no_longer() {
+    fn saving_to_one_store_removes_the_secret_from_the_other() {
         let folder = tempfile::tempdir().unwrap();
         let secrets = secrets(folder.path(), fake::keyring());
         secrets.save(HOLDER, &"old".into(), SecretStore::File).unwrap();
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_store_that_loses_the_secret_is_not_believed() {
+    fn a_store_that_loses_the_secret_is_detected() {
         let folder = tempfile::tempdir().unwrap();
         let secrets = secrets(folder.path(), fake::forgetful());
         let error = secrets.save(HOLDER, &"canary".into(), SecretStore::Keyring).unwrap_err();
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn a_keyring_that_cannot_store_is_found_out_before_there_is_a_secret() {
+    fn a_keyring_that_cannot_store_is_detected_before_use() {
         let folder = tempfile::tempdir().unwrap();
         let best = |keyring| secrets(folder.path(), keyring).preferred_store();
         assert_eq!(best(fake::keyring()), SecretStore::Keyring);

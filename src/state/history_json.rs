@@ -48,7 +48,7 @@ mod tests {
     };
 
     #[test]
-    fn past_searches_come_back_as_they_were() {
+    fn past_searches_round_trip() {
         let browse = Search::browse(DatasetId(Uuid::from_u128(1)));
         let anchor = Anchor { media: MediaId(Uuid::from_u128(2)), kind: AnchorKind::Upload };
         let text = QueryText::new("red \"van\"").unwrap();

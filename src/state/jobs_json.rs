@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn every_job_comes_back_as_it_was() {
+    fn every_job_round_trips() {
         assert_eq!(read(&write(&records())), Ok(records()));
     }
 

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_basket_comes_back_and_the_newest_one_counts() {
+    fn the_newest_basket_is_loaded() {
         let folder = tempfile::tempdir().unwrap();
         let journal = StateStore::in_dir(folder.path().join("state"));
         let book = basket(1).key();
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn one_copy_follows_a_job_and_the_next_takes_over_what_is_left_behind() {
+    fn one_instance_follows_a_job_and_the_next_adopts_orphaned_ones() {
         let folder = tempfile::tempdir().unwrap();
         let open = || StateStore::in_dir(folder.path().to_owned());
         let first = open();
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_that_cannot_be_read_are_left_alone() {
+    fn unreadable_job_files_are_left_alone() {
         let folder = tempfile::tempdir().unwrap();
         let damaged = folder.path().join("jobs-0.json");
         fs::write(&damaged, "{").unwrap();
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn row_38_a_selection_is_saved_once_and_opened_for_its_dataset() {
+    fn a_selection_file_is_never_overwritten_and_opens_for_its_dataset_only() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("night.json");
         let StateValue::Basket(dataset, selection) = basket(3) else { panic!("a basket") };
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_file_is_named_and_left_alone() {
+    fn a_damaged_file_is_reported_and_left_alone() {
         let folder = tempfile::tempdir().unwrap();
         let journal = StateStore::in_dir(folder.path().to_owned());
         let path = folder.path().join(codec::file_name(&basket(1).key()).unwrap());

@@ -103,7 +103,7 @@ mod tests {
     use tessera_model::{EntityType, EntryContent, Granularity, MediaId, SafeText, SelectionEntry};
 
     #[test]
-    fn a_named_selection_comes_back_is_replaced_and_goes() {
+    fn a_named_selection_is_saved_replaced_and_deleted() {
         let folder = tempfile::tempdir().unwrap();
         let journal = StateStore::in_dir(folder.path().to_owned());
         let dataset = DatasetId(Uuid::nil());

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_selection_is_read_back_as_it_was() {
+    fn a_selection_round_trips() {
         let dataset = DatasetId(Uuid::from_u128(1));
         let document = write(dataset, &marked());
         assert_eq!(document["_counts"]["estimated_total"], 87);
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn row_38_a_selection_written_by_hand_is_as_good() {
+    fn a_selection_written_by_hand_is_accepted() {
         let dataset = DatasetId(Uuid::from_u128(1));
         let mut document = write(dataset, &marked());
         document

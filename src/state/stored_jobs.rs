@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_and_forgetting_leave_a_running_copy_its_jobs() {
+    fn jobs_of_a_running_instance_cannot_be_removed() {
         let folder = tempfile::tempdir().unwrap();
         let open = || StateStore::in_dir(folder.path().to_owned());
         let gone = open();

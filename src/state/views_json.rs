@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn views_of_every_kind_come_back_whole() {
+    fn views_of_every_kind_round_trip() {
         let media = MediaId(Uuid::from_u128(9));
         let text = QueryText::new("van").unwrap();
         let views = [
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_view_that_cannot_be_read_is_named() {
+    fn an_unreadable_view_is_reported() {
         let mut document = write(&[saved(Query::Browse), saved(Query::Browse)]);
         document["views"][1]["off"] = json!([{ "uniqueness": 3 }]);
         let why = read(&document).unwrap_err();

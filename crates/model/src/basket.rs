@@ -147,13 +147,13 @@ impl Basket {
 
     /// Selects or deselects an item. Inside a selected cluster, excludes or includes it.
     pub fn toggle_media_item(&mut self, entry: SelectionEntry) -> ToggleOutcome {
-        let EntryContent::MediaItem(medium, within) = entry.content else {
+        let EntryContent::MediaItem(item, within) = entry.content else {
             self.invert([entry]);
             return ToggleOutcome::Selected;
         };
         let own = within.filter(|id| self.selection.cluster(*id).is_some());
-        if let Some(holder) = own.or_else(|| self.selection.cluster_containing(medium)) {
-            return self.toggle_member(holder, medium);
+        if let Some(cluster) = own.or_else(|| self.selection.cluster_containing(item)) {
+            return self.toggle_member(cluster, item);
         }
         let id = entry.id();
         let selected = self.selection.get(id).is_some();
@@ -161,16 +161,16 @@ impl Basket {
         if selected { ToggleOutcome::Deselected } else { ToggleOutcome::Selected }
     }
 
-    fn toggle_member(&mut self, holder: ClusterId, medium: MediaId) -> ToggleOutcome {
-        let id = EntryId::Cluster(holder);
+    fn toggle_member(&mut self, cluster: ClusterId, item: MediaId) -> ToggleOutcome {
+        let id = EntryId::Cluster(cluster);
         let mut entry = self.selection.get(id).cloned();
         let mut excluded = false;
         if let Some(EntryContent::Cluster(cluster)) = entry.as_mut().map(|entry| &mut entry.content)
         {
-            cluster.previewed.insert(medium);
-            excluded = cluster.excluded.insert(medium);
+            cluster.previewed.insert(item);
+            excluded = cluster.excluded.insert(item);
             if !excluded {
-                cluster.excluded.remove(&medium);
+                cluster.excluded.remove(&item);
             }
         }
         self.apply_plan(vec![(id, entry)]);
@@ -250,13 +250,13 @@ impl Basket {
     /// Keeps the position of existing entries and appends new ones.
     fn with_positions(&self, plan: EditPlan) -> SelectionEdit {
         let mut end = self.selection.next_position();
-        let mut place = |id| {
+        let mut position = |id| {
             self.selection.position_of(id).unwrap_or_else(|| {
                 end += 1;
                 end - 1
             })
         };
-        plan.into_iter().map(|(id, entry)| (id, entry.map(|entry| (place(id), entry)))).collect()
+        plan.into_iter().map(|(id, entry)| (id, entry.map(|entry| (position(id), entry)))).collect()
     }
 
     /// Applies an edit and returns the edit that undoes it.

@@ -28,11 +28,11 @@ pub enum StorageKind {
 impl StorageKind {
     /// Parses `s3://bucket/path`.
     pub fn parse(uri: &str) -> Result<Self, InvalidField> {
-        let wrong = |reason: &str| InvalidField { field: "s3_uri", reason: reason.to_owned() };
-        let address = uri.strip_prefix("s3://").ok_or_else(|| wrong("must begin with s3://"))?;
+        let invalid = |reason: &str| InvalidField { field: "s3_uri", reason: reason.to_owned() };
+        let address = uri.strip_prefix("s3://").ok_or_else(|| invalid("must begin with s3://"))?;
         let (bucket, path) = address.split_once('/').unwrap_or((address, ""));
         if bucket.trim().is_empty() {
-            return Err(wrong("must name a bucket: s3://bucket/folder/"));
+            return Err(invalid("must name a bucket: s3://bucket/folder/"));
         }
         let name = path.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
         Ok(match name.rsplit_once('.') {
@@ -82,11 +82,11 @@ impl MediaAddition {
 
     /// Checks the rules of the interface. The error names the field as the wire does.
     pub fn validate(&self) -> Result<(), InvalidField> {
-        let wrong = |field, reason: &str| Err(InvalidField { field, reason: reason.to_owned() });
+        let invalid = |field, reason: &str| Err(InvalidField { field, reason: reason.to_owned() });
         match &self.source {
             MediaSource::Storage(uri) => StorageKind::parse(uri).map(drop)?,
             MediaSource::Files(files) if files.is_empty() => {
-                return wrong(
+                return invalid(
                     "files",
                     "Exactly one media source must be provided: files[], s3_uri, or archive",
                 );
@@ -94,23 +94,23 @@ impl MediaAddition {
             MediaSource::Archive(path) => {
                 let name = path.to_string_lossy().to_ascii_lowercase();
                 if !ARCHIVE_SUFFIXES.iter().chain([&TGZ_SUFFIX]).any(|end| name.ends_with(end)) {
-                    return wrong("archive", "must be a .zip, .tar or .tar.gz file");
+                    return invalid("archive", "must be a .zip, .tar or .tar.gz file");
                 }
             }
             MediaSource::ServerPath(path) if !path.starts_with('/') => {
-                return wrong("path", "must be absolute, as the pipeline sees it");
+                return invalid("path", "must be absolute, as the pipeline sees it");
             }
             MediaSource::ServerPath(_) if self.has_options() => {
-                return wrong("path", "cannot be combined with reindex, role, counts or spot");
+                return invalid("path", "cannot be combined with reindex, role, counts or spot");
             }
             MediaSource::Files(_) | MediaSource::ServerPath(_) => {}
         }
         match (&self.assume_role, &self.source) {
             (Some(_), MediaSource::Files(_) | MediaSource::Archive(_)) => {
-                wrong("assume_role", "is only for object storage")
+                invalid("assume_role", "is only for object storage")
             }
             (Some(role), _) if !is_role_arn(role) => {
-                wrong("assume_role", "must look like arn:aws:iam::123456789012:role/name")
+                invalid("assume_role", "must look like arn:aws:iam::123456789012:role/name")
             }
             _ => Ok(()),
         }

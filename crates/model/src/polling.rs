@@ -37,8 +37,8 @@ const UNFOCUSED_FACTOR: u32 = 3;
 
 impl PollingIntervals {
     /// Time until the next poll, after `failures` consecutive failures.
-    pub fn interval(self, watch: PollTarget, failures: u32) -> Duration {
-        let regular = match watch {
+    pub fn interval(self, target: PollTarget, failures: u32) -> Duration {
+        let regular = match target {
             PollTarget::IdleDatasets => self.max,
             PollTarget::BusyDatasets => self.min,
             PollTarget::Export(age) | PollTarget::Dataset(age) => {

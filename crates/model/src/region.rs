@@ -152,7 +152,7 @@ fn pixels(start: f64, length: f64, side: u32) -> (u32, u32) {
         clippy::cast_sign_loss,
         reason = "a part of a side, rounded"
     )]
-    let pixel = |place: f64| ((place * f64::from(side)).round() as u32).min(side);
+    let pixel = |position: f64| ((position * f64::from(side)).round() as u32).min(side);
     let first = pixel(start).min(side - 1);
     (first, pixel(start + length).saturating_sub(first).max(1))
 }

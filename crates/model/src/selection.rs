@@ -159,17 +159,17 @@ impl Selection {
     }
 
     /// The selected cluster that is known to contain an item.
-    pub fn cluster_containing(&self, medium: MediaId) -> Option<ClusterId> {
+    pub fn cluster_containing(&self, item: MediaId) -> Option<ClusterId> {
         let mut clusters = self.entries.values().filter_map(|(_, entry)| entry.cluster());
         // Only members can be excluded.
         let contains =
-            |it: &&SelectedCluster| it.previewed.contains(&medium) || it.excluded.contains(&medium);
+            |it: &&SelectedCluster| it.previewed.contains(&item) || it.excluded.contains(&item);
         clusters.find(contains).map(|cluster| cluster.id)
     }
 
     pub fn ordered_entries(&self) -> Vec<&SelectionEntry> {
         let mut rows: Vec<&PositionedEntry> = self.entries.values().collect();
-        rows.sort_by_key(|(place, _)| *place);
+        rows.sort_by_key(|(position, _)| *position);
         rows.into_iter().map(|(_, entry)| entry).collect()
     }
 
@@ -220,11 +220,11 @@ impl Selection {
     }
 
     pub(crate) fn next_position(&self) -> u64 {
-        self.entries.values().map(|(place, _)| place + 1).max().unwrap_or(0)
+        self.entries.values().map(|(position, _)| position + 1).max().unwrap_or(0)
     }
 
     pub(crate) fn position_of(&self, id: EntryId) -> Option<u64> {
-        self.entries.get(&id).map(|(place, _)| *place)
+        self.entries.get(&id).map(|(position, _)| *position)
     }
 
     pub(crate) fn replace_entry(
@@ -233,7 +233,7 @@ impl Selection {
         entry: Option<PositionedEntry>,
     ) -> Option<PositionedEntry> {
         match entry {
-            Some(placed) => self.entries.insert(id, placed),
+            Some(entry) => self.entries.insert(id, entry),
             None => self.entries.remove(&id),
         }
     }
@@ -260,7 +260,7 @@ impl Selection {
 
 impl FromIterator<SelectionEntry> for Selection {
     fn from_iter<I: IntoIterator<Item = SelectionEntry>>(entries: I) -> Self {
-        let named = (0..).zip(entries).map(|(place, entry)| (entry.id(), (place, entry)));
+        let named = (0..).zip(entries).map(|(position, entry)| (entry.id(), (position, entry)));
         Self { entries: named.collect() }
     }
 }

@@ -36,12 +36,12 @@ impl SetOperator {
 /// Combines two results in the order of the first. An item is in a result if it is among its previews
 /// or its whole cluster is. Empty clusters are dropped.
 pub fn combine(a: &[Cluster], b: &[Cluster], operator: SetOperator) -> Vec<Cluster> {
-    let kept = match operator {
+    let filtered = match operator {
         SetOperator::Intersection => return filter_members(a, &ResultIds::of(b), true),
         SetOperator::Difference => return filter_members(a, &ResultIds::of(b), false),
         SetOperator::Union => filter_members(b, &ResultIds::of(a), false),
     };
-    a.iter().cloned().chain(kept).collect()
+    a.iter().cloned().chain(filtered).collect()
 }
 
 struct ResultIds {

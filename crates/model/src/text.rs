@@ -86,6 +86,18 @@ impl fmt::Debug for SafeText {
     }
 }
 
+/// A size for display: `10.9 MiB`.
+pub fn format_bytes(bytes: u64) -> String {
+    #[expect(clippy::cast_precision_loss, reason = "shown to three digits")]
+    let value = bytes as f64;
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..0x10_0000 => format!("{:.1} KiB", value / 1024.0),
+        0x10_0000..0x4000_0000 => format!("{:.1} MiB", value / f64::from(1 << 20)),
+        _ => format!("{:.2} GiB", value / f64::from(1 << 30)),
+    }
+}
+
 pub fn count_with_noun(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }

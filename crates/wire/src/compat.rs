@@ -1,5 +1,5 @@
 //! The calls beyond the interface document that public clients are seen to make, as a service writes
-//! their answers.
+//! the responses.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -9,9 +9,9 @@ use tessera_model::MediaId;
 /// `GET healthcheck`.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct HealthBody {
-    /// `Green`: it answers.
+    /// `Green`: the service is up.
     pub status: &'static str,
-    /// What is wrong, or `none`.
+    /// The error, or `none`.
     #[serde(rename = "service-health-message")]
     pub message: &'static str,
     /// Version of the product.

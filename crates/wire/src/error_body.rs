@@ -38,11 +38,11 @@ pub struct InvalidParameter {
 /// or the whole body as text. HTML is reduced to its text. `None` for an empty body.
 pub fn read_error_message(body: &[u8]) -> Option<SafeText> {
     let raw = String::from_utf8_lossy(body);
-    let words = match serde_json::from_str::<Value>(&raw) {
+    let message = match serde_json::from_str::<Value>(&raw) {
         Ok(value) => error_message(&value).unwrap_or_else(|| raw.trim().to_owned()),
         Err(_) => strip_html_tags(&raw),
     };
-    (!words.is_empty()).then(|| SafeText::detail(&words))
+    (!message.is_empty()).then(|| SafeText::detail(&message))
 }
 
 fn error_message(value: &Value) -> Option<String> {
@@ -57,33 +57,33 @@ fn error_message(value: &Value) -> Option<String> {
 
 /// One entry of a validation error: `query.entity_type: Field required`.
 fn validation_message(item: &Value) -> String {
-    let place = item.get("loc").and_then(Value::as_array).map(|parts| {
+    let location = item.get("loc").and_then(Value::as_array).map(|parts| {
         let parts: Vec<String> = parts
             .iter()
             .map(|part| part.as_str().map_or_else(|| part.to_string(), str::to_owned))
             .collect();
         parts.join(".")
     });
-    match (place, first_text(item, &["msg"])) {
-        (Some(place), Some(message)) => format!("{place}: {message}"),
+    match (location, first_text(item, &["msg"])) {
+        (Some(location), Some(message)) => format!("{location}: {message}"),
         (None, Some(message)) => message,
         _ => item.to_string(),
     }
 }
 
 fn strip_html_tags(raw: &str) -> String {
-    let mut words = String::new();
+    let mut message = String::new();
     let mut inside = false;
     for c in raw.chars() {
         match c {
             '<' => inside = true,
             '>' if inside => {
                 inside = false;
-                words.push(' ');
+                message.push(' ');
             }
-            _ if !inside => words.push(c),
+            _ if !inside => message.push(c),
             _ => {}
         }
     }
-    words.split_whitespace().collect::<Vec<_>>().join(" ")
+    message.split_whitespace().collect::<Vec<_>>().join(" ")
 }

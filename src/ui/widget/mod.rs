@@ -10,6 +10,7 @@ use ratatui::{
     text::{Line, Span},
     widgets::{Block, BorderType, Widget},
 };
+pub(super) use tessera_model::text::format_bytes;
 
 pub(super) use placeholder::{centered_message, draw_too_small, picture_placeholder};
 pub(super) use region_outline::draw_region_outline;
@@ -95,18 +96,6 @@ pub(super) fn format_duration(time: std::time::Duration) -> String {
     }
 }
 
-/// A size in bytes: `11.4 MB`.
-pub(super) fn format_bytes(count: u64) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "two digits are shown")]
-    let count = count as f64;
-    match count {
-        0.0..1e3 => format!("{count} B"),
-        1e3..1e6 => format!("{:.0} kB", count / 1e3),
-        1e6..1e9 => format!("{:.1} MB", count / 1e6),
-        _ => format!("{:.2} GB", count / 1e9),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,6 +109,6 @@ mod tests {
         assert_eq!(group_digits(7), "7");
         assert_eq!((format_score(0.123), format_score(1.0)), (".12".to_owned(), "1.00".to_owned()));
         assert_eq!(format_duration(std::time::Duration::from_secs(3_671)), "1:01:11");
-        assert_eq!(format_bytes(11_400_000), "11.4 MB");
+        assert_eq!(format_bytes(11_400_000), "10.9 MiB");
     }
 }

@@ -41,7 +41,7 @@ impl fmt::Display for Filter {
                     AnchorKind::Upload => "the uploaded image",
                     AnchorKind::Media => "the image",
                 };
-                write!(f, "it looks like {kind} {media}")?;
+                write!(f, "it is similar to {kind} {media}")?;
                 bound(f, ", at a distance of at most", *max_distance, "lower is stricter")
             }
         }
@@ -74,11 +74,11 @@ fn rule_words(rule: LabelRule) -> &'static str {
 
 fn bound(
     f: &mut fmt::Formatter<'_>,
-    words: &str,
+    label: &str,
     bound: Option<Fraction>,
     direction: &str,
 ) -> fmt::Result {
-    bound.map_or(Ok(()), |bound| write!(f, "{words} {} ({direction})", bound.value()))
+    bound.map_or(Ok(()), |bound| write!(f, "{label} {} ({direction})", bound.value()))
 }
 
 fn quoted(label: &Label) -> String {

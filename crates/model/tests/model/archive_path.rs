@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use tessera_model::archive_path::*;
 
 #[test]
-fn names_that_lead_out_or_hide_something_are_refused() {
+fn unsafe_and_hidden_paths_are_rejected() {
     let wrong = [
         "../a.png",
         "a/../../b.png",

@@ -77,7 +77,7 @@ fn keys() -> impl Strategy<Value = Vec<BasketAction>> {
 
 proptest! {
     #[test]
-    fn nothing_is_sent_twice_and_the_totals_are_what_is_sent(keys in keys()) {
+    fn no_item_is_sent_twice_and_totals_match_what_is_sent(keys in keys()) {
         let mut basket = Basket::default();
         for key in &keys {
             press(&mut basket, key);
@@ -103,7 +103,7 @@ proptest! {
     }
 
     #[test]
-    fn every_step_can_be_taken_back_and_done_again(keys in keys()) {
+    fn every_step_can_be_undone_and_redone(keys in keys()) {
         let mut basket = Basket::default();
         for key in &keys {
             press(&mut basket, key);
@@ -124,7 +124,7 @@ proptest! {
 }
 
 #[test]
-fn a_cluster_swallows_its_single_marks_and_says_so() {
+fn a_cluster_absorbs_individually_selected_members() {
     let mut basket = Basket::default();
     assert_eq!(basket.toggle_media_item(medium(4)), ToggleOutcome::Selected);
     assert_eq!(basket.toggle_media_item(medium(9)), ToggleOutcome::Selected);
@@ -136,7 +136,7 @@ fn a_cluster_swallows_its_single_marks_and_says_so() {
 }
 
 #[test]
-fn clusters_of_before_are_in_doubt_until_they_are_told_again() {
+fn clusters_are_stale_after_a_recluster_until_confirmed() {
     let mut basket = Basket::default();
     basket.select([cluster(1), cluster(2)]);
     basket.remove([cluster(1).id()]);

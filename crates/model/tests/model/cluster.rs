@@ -13,7 +13,7 @@ fn bands_follow_the_interface() {
 }
 
 #[test]
-fn captions_have_bands_of_their_own() {
+fn caption_scores_have_their_own_bands() {
     let band =
         |score| Relevance { score, kind: ScoreKind::CosineDistance }.band(ScoreScale::Caption);
     assert_eq!(band(0.39), Some(RelevanceBand::Strong));

@@ -10,7 +10,7 @@ fn status_words_are_read_leniently() {
 
 /// The gate table of the features document, cell by cell: y yes, t try, a ask, n no.
 #[test]
-fn gate_table() {
+fn operations_are_allowed_by_status() {
     let states = [
         Status::Ready,
         Status::PartialIndex,

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use tessera_model::{export::*, *};
 
 #[test]
-fn unknown_states_go_on_and_terminal_ones_end() {
+fn unknown_states_count_as_running() {
     assert_eq!(
         ExportState::parse("in_progress"),
         ExportState::Running(SafeText::name("in_progress"))

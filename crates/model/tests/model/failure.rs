@@ -1,7 +1,7 @@
 use tessera_model::{failure::*, *};
 
 #[test]
-fn sentence_words_of_the_service_and_remedy() {
+fn a_failure_prints_message_detail_and_remedy() {
     let failure = Failure::new(FailureKind::Conflict, "export refused")
         .with_detail(Some(SafeText::detail("dataset not READY\u{1b}")))
         .with_remedy("Wait until it is READY");

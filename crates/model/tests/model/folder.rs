@@ -1,7 +1,7 @@
 use tessera_model::{folder::*, *};
 
 #[test]
-fn pictures_are_told_by_their_endings() {
+fn pictures_are_recognized_by_extension() {
     let is_picture = |name: &str, is_folder| {
         let entry = FolderEntry {
             name: SafeText::file_name(name),

@@ -5,7 +5,7 @@ fn field(source: MediaSource) -> Option<&'static str> {
 }
 
 #[test]
-fn addresses_in_storage_are_told_apart() {
+fn storage_addresses_are_classified() {
     let kind = |uri: &str| StorageKind::parse(uri).ok();
     assert_eq!(kind("s3://b"), Some(StorageKind::Folder));
     assert_eq!(kind("s3://b/photos.2024/day 1/"), Some(StorageKind::Folder));
@@ -19,7 +19,7 @@ fn addresses_in_storage_are_told_apart() {
 }
 
 #[test]
-fn what_would_be_refused_is_refused_here() {
+fn invalid_additions_are_rejected_locally() {
     assert_eq!(field(MediaSource::Files(Vec::new())), Some("files"));
     assert_eq!(field(MediaSource::Archive("a.rar".into())), Some("archive"));
     assert_eq!(field(MediaSource::Archive("a.TAR.GZ".into())), None);
@@ -32,7 +32,7 @@ fn what_would_be_refused_is_refused_here() {
 }
 
 #[test]
-fn a_role_is_for_storage_and_has_its_shape() {
+fn a_role_must_be_an_arn_and_only_for_storage() {
     let check = |source, role: &str| {
         let addition =
             MediaAddition { assume_role: Some(role.into()), ..MediaAddition::new(source) };

@@ -36,7 +36,7 @@ fn over(work: &JobKind, path: &[&str]) -> Option<usize> {
 }
 
 #[test]
-fn an_addition_is_over_in_partial_index_unless_a_reindex_follows() {
+fn an_addition_finishes_in_partial_index_unless_a_reindex_follows() {
     let path = ["READY", "READY", "READ ONLY", "READ ONLY", "PARTIAL INDEX"];
     assert_eq!(over(&addition(false), &path), Some(4));
     assert_eq!(over(&addition(true), &path), None);
@@ -47,7 +47,7 @@ fn an_addition_is_over_in_partial_index_unless_a_reindex_follows() {
 }
 
 #[test]
-fn one_that_nobody_saw_is_over_when_the_counts_rose_and_a_minute_passed() {
+fn an_unobserved_addition_finishes_after_a_minute_with_more_media() {
     let mut course = OperationTracker::starting_from(Some(&dataset("READY", 10)));
     let mut see = |second, images| {
         course.observe(&addition(true), Timestamp::from_secs(second), &dataset("READY", images))
@@ -66,7 +66,7 @@ fn a_reindex_passes_read_only_and_indexing() {
 }
 
 #[test]
-fn an_error_ends_badly_in_the_words_of_the_service() {
+fn an_error_status_fails_with_the_message_of_the_service() {
     let mut course = OperationTracker::starting_from(Some(&dataset("READY", 1)));
     let broken = Dataset { error: Some(SafeText::detail("disk full")), ..dataset("ERROR", 1) };
     let OperationStatus::Failed(failure) =

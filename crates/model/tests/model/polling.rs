@@ -16,7 +16,7 @@ fn intervals_by_state_age_and_failures() {
 }
 
 #[test]
-fn the_settings_say_how_often_and_a_window_nobody_looks_at_asks_less() {
+fn intervals_follow_the_settings_and_grow_without_focus() {
     let seconds = Duration::from_secs;
     let own = PollingIntervals { min: seconds(5), max: seconds(60), unfocused: seconds(90) };
     assert_eq!(own.interval(PollTarget::BusyDatasets, 0), seconds(5));

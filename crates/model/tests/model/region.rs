@@ -58,7 +58,7 @@ fn place() -> impl Strategy<Value = Vec2> {
 
 proptest! {
     #[test]
-    fn whatever_is_done_the_region_stays_inside_and_has_an_area(
+    fn edited_regions_stay_inside_and_have_an_area(
         one in place(),
         other in place(),
         steps in prop::collection::vec((0..4, place()), 0..20),

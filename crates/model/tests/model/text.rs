@@ -9,7 +9,7 @@ fn controls_become_visible() {
 }
 
 #[test]
-fn bidi_and_invisible_are_named() {
+fn bidi_and_invisible_characters_are_escaped() {
     assert_eq!(SafeText::name("x\u{202e}y\u{200b}z").as_str(), "x<U+202E>y<U+200B>z");
     assert_eq!(SafeText::name("👩\u{200d}🚀").as_str(), "👩\u{200d}🚀");
 }

@@ -7,7 +7,7 @@ fn field(result: Result<Filter, InvalidField>) -> &'static str {
 }
 
 #[test]
-fn a_filter_that_exists_is_valid() {
+fn invalid_filter_values_are_rejected() {
     assert_eq!(field(Filter::full_text(" \t")), "value");
     assert_eq!(field(Filter::full_text(&"x".repeat(1_001))), "value");
     assert!(Filter::full_text(&"ü".repeat(1_000)).is_ok());
@@ -31,7 +31,7 @@ fn confidence_bounds_must_be_in_order() {
 }
 
 #[test]
-fn equal_questions_are_equal_filters() {
+fn equivalent_filters_are_equal() {
     let labels = |list: &[&str]| Filter::labels(LabelRule::OneOf, list.iter().copied());
     assert_eq!(labels(&["van", "truck"]), labels(&["truck", " van", "van "]));
     assert_eq!(Filter::uniqueness(-0.0), Filter::uniqueness(0.0));

@@ -1,7 +1,7 @@
 use tessera_model::vql::*;
 
 #[test]
-fn filters_are_told_as_sentences() {
+fn filters_are_explained_as_sentences() {
     let told = |filter: Result<Filter, InvalidField>| filter.unwrap().to_string();
     assert_eq!(
         told(Filter::semantic("red van", Some(0.35))),

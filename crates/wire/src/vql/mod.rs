@@ -61,10 +61,10 @@ pub fn read(text: &str) -> Result<Vec<Filter>, VqlError> {
     };
     match filters.iter().position(unknown) {
         None => Ok(filters),
-        Some(place) => {
+        Some(index) => {
             let known: Vec<&str> = IssueKind::ALL.iter().map(|kind| kind.word()).collect();
             Err(VqlError {
-                filter: Some(place),
+                filter: Some(index),
                 field: Some("issues.value".to_owned()),
                 reason: format!("must be one of {}", known.join(", ")),
             })
@@ -91,7 +91,7 @@ pub fn read_each(text: &str) -> Result<Vec<Result<Filter, VqlError>>, VqlError> 
     if items.len() > MAX_FILTERS {
         return Err(whole(format!("must be at most {MAX_FILTERS} filters")));
     }
-    Ok(items.iter().enumerate().map(|(place, item)| read_filter(place, item)).collect())
+    Ok(items.iter().enumerate().map(|(index, item)| read_filter(index, item)).collect())
 }
 
 /// Writes filters; [`read`] returns the same filters, with numbers to 15 digits.
@@ -99,12 +99,12 @@ pub fn write(filters: &[Filter]) -> String {
     Value::Array(filters.iter().map(filter_to_json).collect()).to_string()
 }
 
-fn read_filter(place: usize, item: &Value) -> Result<Filter, VqlError> {
-    let problem = |field, reason| VqlError { filter: Some(place), field, reason };
-    let object = item.as_object().ok_or_else(|| problem(None, "must be an object".to_owned()))?;
+fn read_filter(index: usize, item: &Value) -> Result<Filter, VqlError> {
+    let error = |field, reason| VqlError { filter: Some(index), field, reason };
+    let object = item.as_object().ok_or_else(|| error(None, "must be an object".to_owned()))?;
     let mut entries = object.iter().filter(|(key, _)| *key != "id");
     let (Some((key, value)), None) = (entries.next(), entries.next()) else {
-        return Err(problem(None, format!("must have exactly one key of {FILTER_KEYS}")));
+        return Err(error(None, format!("must have exactly one key of {FILTER_KEYS}")));
     };
     let read = match key.as_str() {
         "text" => text_filter,
@@ -116,14 +116,14 @@ fn read_filter(place: usize, item: &Value) -> Result<Filter, VqlError> {
         "similarity" => similarity_filter,
         _ => {
             let reason = format!("{} is not a filter; the filters are {FILTER_KEYS}", quoted(key));
-            return Err(problem(None, reason));
+            return Err(error(None, reason));
         }
     };
-    let wrong = |(field, reason): FieldError| {
+    let invalid = |(field, reason): FieldError| {
         let field = if field.is_empty() { key.clone() } else { format!("{key}.{field}") };
-        problem(Some(field), reason)
+        error(Some(field), reason)
     };
-    read(&FilterFields::new(value).map_err(wrong)?).map_err(wrong)
+    read(&FilterFields::new(value).map_err(invalid)?).map_err(invalid)
 }
 
 /// A field and what it must be; the empty field is the object itself.
@@ -165,8 +165,8 @@ impl<'a> FilterFields<'a> {
 
     fn number(&self, field: &'static str) -> Result<Option<f64>, FieldError> {
         let number = |value: &Value| value.as_f64();
-        let wrong = || (field, "must be a number from 0.0 to 1.0".to_owned());
-        self.get(field).map(|value| number(value).ok_or_else(wrong)).transpose()
+        let invalid = || (field, "must be a number from 0.0 to 1.0".to_owned());
+        self.get(field).map(|value| number(value).ok_or_else(invalid)).transpose()
     }
 
     fn required_number(&self, field: &'static str) -> Result<f64, FieldError> {

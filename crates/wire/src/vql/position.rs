@@ -43,8 +43,8 @@ impl TextPosition {
 
     /// Converts the position of the JSON parser: a line from 1, and a byte offset in it.
     fn from_json_position(text: &str, line: usize, bytes: usize) -> Self {
-        let words = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
-        let before = words.char_indices().take_while(|(at, _)| at + 1 < bytes).count();
+        let line_text = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
+        let before = line_text.char_indices().take_while(|(at, _)| at + 1 < bytes).count();
         Self { line: line.max(1), column: before + 1 }
     }
 }

@@ -18,7 +18,7 @@ fn list_shapes() {
 }
 
 #[test]
-fn every_field_of_a_record_is_kept_and_no_signature() {
+fn every_field_of_a_record_is_shown_without_signatures() {
     let record = json!({"zeta": {"a": [1]}, "preview_uri": "https://cdn/x.jpg?Signature=abc",
         "status_new": "READY", "id": ID, "fatal_error_msg": null, "note": "\u{1b}[2J"});
     let fields = read_fields(&record).unwrap();
@@ -39,7 +39,7 @@ fn every_field_of_a_record_is_kept_and_no_signature() {
 }
 
 #[test]
-fn legacy_status_is_used_and_marked() {
+fn legacy_status_is_used_and_flagged() {
     let dataset = read_dataset(&json!({"dataset_id": ID, "status": "UPDATING"})).unwrap();
     assert_eq!((dataset.status, dataset.status_is_legacy), (Status::ReadOnly, true));
     assert_eq!(dataset.legacy_status, Some(SafeText::name("UPDATING")));

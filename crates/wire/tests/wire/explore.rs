@@ -29,7 +29,7 @@ fn a_box_is_written_with_six_decimals_inside_the_image() {
 
 proptest! {
     #[test]
-    fn what_is_written_is_a_box_again(
+    fn a_written_box_can_be_read(
         x in 0.0_f64..1.0, y in 0.0_f64..1.0, w in 0.0_f64..1.0, h in 0.0_f64..1.0,
     ) {
         if let Some(region) = Region::new(x, y, w * (1.0 - x), h * (1.0 - y)) {

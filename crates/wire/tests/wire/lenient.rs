@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use tessera_wire::lenient::*;
 
 #[test]
-fn o8_numbers_may_be_text_negative_or_null() {
+fn numbers_may_be_text_negative_or_null() {
     let value = json!({"a": "0.5", "b": -1, "c": null, "d": 250, "e": "x", "f": 3});
     assert_eq!(number(&value, "a"), Some(0.5));
     assert_eq!(count(&value, "b"), None);
@@ -14,7 +14,7 @@ fn o8_numbers_may_be_text_negative_or_null() {
 }
 
 #[test]
-fn o8_names_in_every_seen_shape() {
+fn names_in_every_observed_shape() {
     let of = |value: Value| {
         let names = names(&json!({ "k": value }), "k", 99);
         names.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")

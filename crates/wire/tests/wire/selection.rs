@@ -27,7 +27,7 @@ fn what_is_written_is_read_back() {
 }
 
 #[test]
-fn the_document_s_own_shape_is_read() {
+fn the_documented_shape_is_read() {
     let body = json!({"media_selection": [
         {"type": "cluster", "payload": {"cluster_id": ID,
          "cluster_filters": {"entity_type": "IMAGES", "labels": ["cat"]},
@@ -40,7 +40,7 @@ fn the_document_s_own_shape_is_read() {
 }
 
 #[test]
-fn mistakes_are_named_by_item_and_field() {
+fn errors_name_item_and_field() {
     let item = |item: Value| json!({"media_selection": [item]});
     assert!(reason(&json!([])).starts_with("media_selection: must be an array"));
     assert!(reason(&json!({"media_selection": []})).contains("1 to 10000"));

@@ -31,7 +31,7 @@ fn every_filter_of_the_interface_is_read_and_written() {
 }
 
 #[test]
-fn what_public_clients_send_beside_it_is_read() {
+fn extra_fields_of_public_clients_are_accepted() {
     let plain = read(r#"[{"issues":{"op":"issue","value":"blur","mode":"in"}}]"#).unwrap();
     for text in [
         r#"[{"id":"x","issues":{"op":"issue","value":"blur"}}]"#,
@@ -46,7 +46,7 @@ fn what_public_clients_send_beside_it_is_read() {
 }
 
 #[test]
-fn a_mistake_is_named_by_filter_and_field() {
+fn errors_name_filter_and_field() {
     for (text, words) in [
         ("", "must be a JSON array of filters: EOF while parsing a value at line 1 column 0"),
         ("{}", "must be a JSON array of filters"),
@@ -140,7 +140,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_read_or_refused(text in r#"[\[\]{}":, \\a-z0-9.\u{0}-]{0,60}"#) {
+    fn any_text_is_read_or_rejected(text in r#"[\[\]{}":, \\a-z0-9.\u{0}-]{0,60}"#) {
         if let Err(problem) = read(&text) {
             prop_assert!(problem.to_string().len() < 400);
         }

@@ -15,7 +15,7 @@ fn places(text: &str) -> Vec<(usize, usize, String)> {
 }
 
 #[test]
-fn every_mistake_has_its_line_and_column() {
+fn every_error_has_a_line_and_column() {
     let text = "[\n  {\"text\": {\"op\": \"fts\", \"value\": \"ä\"}},\n  {\"labels\": {\"op\": \"is\", \"value\": 7}},\n  {\"text\": {\"op\": \"ä\", \"value\": 1}}, {}\n]";
     let found: Vec<(usize, usize)> =
         places(text).into_iter().map(|(line, column, _)| (line, column)).collect();
@@ -23,7 +23,7 @@ fn every_mistake_has_its_line_and_column() {
 }
 
 #[test]
-fn what_is_no_json_is_named_where_it_breaks() {
+fn invalid_json_is_located() {
     let [(line, column, words)] = &places("[\n {\"ä\": x}]")[..] else { panic!("one") };
     assert_eq!((*line, *column), (2, 8), "{words}");
     assert_eq!(places("\n  {}")[0].0, 2);
