@@ -60,7 +60,6 @@ pub struct PictureLayer {
 
 impl PictureLayer {
     /// A layer for a terminal that shows no picture yet.
-    #[must_use]
     pub fn new(settings: GraphicsSettings) -> Self {
         Self {
             settings,
@@ -112,7 +111,6 @@ impl PictureLayer {
     }
 
     /// How many pictures the frame has.
-    #[must_use]
     pub fn placed(&self) -> usize {
         self.placed
     }
@@ -137,7 +135,6 @@ impl PictureLayer {
 
 /// What makes a kitty terminal forget every picture this process can have sent, for a panic hook
 /// or a signal, where no layer is at hand.
-#[must_use]
 pub fn delete_all_pictures(in_tmux: bool) -> String {
     kitty::delete_all(in_tmux)
 }

@@ -103,7 +103,6 @@ impl Themes {
         Ok(Self { built_in: [dark?, light?, plain?], custom: own.transpose()?, auto })
     }
 
-    #[must_use]
     pub fn resolve(&self, choice: &ThemeChoice) -> &Theme {
         let name = match (choice, &self.custom) {
             (ThemeChoice::Named(_), Some(own)) => return own,

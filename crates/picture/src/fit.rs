@@ -29,7 +29,6 @@ pub struct Fit {
 impl Fit {
     /// Fits a picture of `original` pixels into `canvas`, keeping its aspect ratio as far as whole
     /// cells allow.
-    #[must_use]
     pub fn new(original: (u32, u32), canvas: Canvas) -> Self {
         let cell = clamped_cell(canvas);
         let per_cell = pixels_per_cell(canvas);
@@ -56,7 +55,6 @@ impl Fit {
 
     /// The shorter side in pixels that a scaled decode of `original` needs so that its displayed `part`
     /// is never enlarged by the fit.
-    #[must_use]
     pub fn min_decoded_side(self, part: (u32, u32), original: (u32, u32)) -> u32 {
         let share = (f64::from(self.pixels.0) / f64::from(part.0.max(1)))
             .max(f64::from(self.pixels.1) / f64::from(part.1.max(1)));
@@ -77,7 +75,6 @@ fn clamped_cell(canvas: Canvas) -> (u16, u16) {
 }
 
 /// Pixels per cell (width, height).
-#[must_use]
 pub fn pixels_per_cell(canvas: Canvas) -> (u32, u32) {
     match canvas.protocol {
         Protocol::None | Protocol::HalfBlock => (1, 2),
@@ -89,13 +86,11 @@ pub fn pixels_per_cell(canvas: Canvas) -> (u32, u32) {
 }
 
 /// Cells of this width in the widest sixel picture.
-#[must_use]
 pub fn max_sixel_columns(cell: u16) -> u16 {
     u16::try_from(MAX_SIXEL_SIDE).unwrap_or(u16::MAX) / cell.max(1)
 }
 
 /// The size of a sixel picture of about `pixels` in the cells that `viuer` assumes, and in pixels.
-#[must_use]
 pub fn viuer_sixel_size(pixels: (u32, u32)) -> ((u32, u32), (u32, u32)) {
     let width = pixels.0.min(MAX_SIXEL_SIDE);
     let height = u64::from(pixels.1) * u64::from(width) / u64::from(pixels.0.max(1));
@@ -131,79 +126,4 @@ pub fn resize(picture: &RgbImage, size: (u32, u32)) -> Result<Vec<u8>, DecodeErr
     let options = ResizeOptions::new().resize_alg(ResizeAlg::Convolution(filter));
     Resizer::new().resize(&from, &mut to, &options).map_err(|error| describe(&error))?;
     Ok(to.into_vec())
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn canvas(columns: u16, rows: u16, cell: (u16, u16), protocol: Protocol) -> Canvas {
-        Canvas { columns, rows, cell, protocol }
-    }
-
-    #[test]
-    fn a_sixel_picture_is_not_larger_than_xterm_shows() {
-        let canvas = Canvas { columns: 200, rows: 100, cell: (10, 20), protocol: Protocol::Sixel };
-        for original in [(640, 480), (4000, 100), (100, 4000)] {
-            let fit = Fit::new(original, canvas);
-            assert!(fit.pixels.0 <= MAX_SIXEL_SIDE && fit.pixels.1 <= MAX_SIXEL_SIDE, "{fit:?}");
-        }
-        assert_eq!(Fit::new((640, 480), canvas).cells.0, 100);
-    }
-
-    #[test]
-    fn shape_follows_the_cells() {
-        let square = canvas(20, 10, (10, 20), Protocol::HalfBlock);
-        assert_eq!(Fit::new((500, 375), square).cells, (20, 8));
-        assert_eq!(Fit::new((375, 500), square).cells, (15, 10));
-        let narrow = canvas(20, 10, (8, 20), Protocol::Kitty);
-        let fit = Fit::new((400, 400), narrow);
-        assert_eq!((fit.cells, fit.pixels), ((20, 8), (160, 160)));
-    }
-
-    #[test]
-    fn small_pictures_stay_small() {
-        let room = canvas(100, 50, (10, 20), Protocol::Kitty);
-        assert_eq!(Fit::new((20, 20), room).cells, (8, 4));
-        let blocks = canvas(100, 50, (10, 20), Protocol::HalfBlock);
-        assert_eq!(Fit::new((20, 20), blocks).cells, (80, 40));
-    }
-
-    #[test]
-    fn a_scaled_decode_leaves_enough() {
-        let tile = canvas(20, 5, (10, 20), Protocol::HalfBlock);
-        let fit = Fit::new((4000, 3000), tile);
-        assert_eq!((fit.pixels, fit.min_decoded_side((4000, 3000), (4000, 3000))), ((13, 10), 10));
-    }
-
-    #[test]
-    fn resizing_keeps_the_mean() {
-        let gray = RgbImage::from_pixel(37, 23, image::Rgb([10, 120, 250]));
-        for size in [(1, 1), (5, 40), (80, 2), (37, 23)] {
-            let rgb = resize(&gray, size).expect("resized");
-            assert_eq!(rgb.len(), 3 * size.0 as usize * size.1 as usize);
-            assert!(rgb.as_chunks::<3>().0.iter().all(|pixel| *pixel == [10, 120, 250]));
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn any_picture_fits_any_canvas(
-            original in (1_u32..100_000, 1_u32..100_000),
-            columns in 1_u16..400,
-            rows in 1_u16..200,
-            cell in (0_u16..60, 0_u16..60),
-            kitty: bool,
-        ) {
-            let protocol = if kitty { Protocol::Kitty } else { Protocol::HalfBlock };
-            let canvas = canvas(columns, rows, cell, protocol);
-            let fit = Fit::new(original, canvas);
-            prop_assert!((1..=columns).contains(&fit.cells.0));
-            prop_assert!((1..=rows).contains(&fit.cells.1));
-            prop_assert!(fit.pixels.0 > 0 && fit.pixels.1 > 0);
-            prop_assert!(fit.min_decoded_side(original, original) >= 1);
-        }
-    }
 }

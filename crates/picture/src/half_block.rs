@@ -2,7 +2,6 @@
 
 use super::Encoded;
 
-#[must_use]
 pub fn encode(rgb: &[u8]) -> Encoded {
     Encoded::Pixels(rgb.as_chunks::<3>().0.into())
 }

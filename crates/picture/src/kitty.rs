@@ -8,7 +8,6 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use super::Encoded;
 
 /// Encodes packed RGB rows of `size` pixels.
-#[must_use]
 pub fn encode(rgb: &[u8], size: (u32, u32)) -> Encoded {
     Encoded::Kitty { payload: STANDARD.encode(rgb).into(), size }
 }

@@ -25,7 +25,6 @@ const BAYER: [[u8; 8]; 8] = [
 ];
 
 /// Encodes packed RGB rows of `size` pixels.
-#[must_use]
 pub fn encode(rgb: &[u8], size: (u32, u32)) -> Encoded {
     let width = (size.0 as usize).max(1);
     let pixels = rgb.as_chunks::<3>().0;

@@ -30,7 +30,6 @@ pub struct PictureView {
 
 impl PictureView {
     /// Whether the views are equal except for their regions.
-    #[must_use]
     pub fn differs_only_in_region(&self, other: &Self) -> bool {
         let like = matches!(
             (self.crop, other.crop),

@@ -57,7 +57,6 @@ pub enum AddMediaField {
 
 impl AddMediaField {
     /// The fields that apply to a kind of source.
-    #[must_use]
     pub fn for_source(tab: SourceTab) -> &'static [Self] {
         use AddMediaField as F;
         match tab {
@@ -181,7 +180,6 @@ impl AddMediaForm {
         self.tab = self.tabs[next.cast_unsigned()];
     }
 
-    #[must_use]
     pub fn location(&self) -> &Input {
         &self.locations[self.tab as usize]
     }
@@ -344,7 +342,6 @@ impl App {
     }
 
     /// Why media cannot be added now, if so.
-    #[must_use]
     pub fn add_media_blocked(&self, dataset: DatasetId) -> Option<&'static str> {
         self.store.dataset(dataset)?.status.allows(Operation::AddMedia).denial_reason()
     }

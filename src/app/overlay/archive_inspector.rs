@@ -101,7 +101,6 @@ impl ArchiveInspector {
 
 impl App {
     /// The archive of the selected job, once it is downloaded.
-    #[must_use]
     pub fn archive_to_inspect(&self) -> Option<&PathBuf> {
         match self.selected_job()?.state() {
             JobState::Downloaded(archive) => Some(&archive.path),

@@ -115,7 +115,6 @@ impl App {
 
     /// The clusters of the loaded page with a score below `bound`, and those with a score at all;
     /// `None` unless the page is ranked by captions: the limit applies only to their scores.
-    #[must_use]
     pub fn count_below(&self, bound: Fraction) -> Option<(usize, usize)> {
         let Query::Caption { .. } = self.view()?.search.query else { return None };
         let scores = self.page()?.clusters.iter().filter_map(|cluster| cluster.relevance.as_ref());

@@ -65,12 +65,10 @@ pub(in crate::app) trait Dialog {
 }
 
 impl Overlay {
-    #[must_use]
     pub fn area(&self, screen: (u16, u16)) -> Rect {
         with_dialog!(self, dialog => dialog.area(screen))
     }
 
-    #[must_use]
     pub fn hints(&self) -> &'static str {
         with_dialog!(self, dialog => dialog.hints())
     }

@@ -102,7 +102,6 @@ impl ExportForm {
     }
 
     /// The command that starts the same export.
-    #[must_use]
     pub fn command(&self) -> String {
         let spec = self.spec();
         let what = self.selection.as_ref().map_or_else(String::new, selection_options);

@@ -23,7 +23,6 @@ impl FactSheet {
         Self { title: SafeText::detail(title.as_ref()), ..Self::default() }
     }
 
-    #[must_use]
     pub(in crate::app) fn fact(mut self, name: &str, value: impl AsRef<str>) -> Self {
         self.facts.push((SafeText::name(name), SafeText::caption(value.as_ref())));
         self

@@ -68,7 +68,6 @@ pub struct FilePickerAreas {
 
 impl FilePicker {
     /// The listing of the typed folder, once it is requested.
-    #[must_use]
     pub fn listing<'a>(&self, app: &'a App) -> Option<&'a Remote<FolderListing>> {
         let folder = self.path.folder(app.setup.home_dir.as_deref());
         let known = app.store.folder.as_ref().filter(|(path, _)| *path == folder);
@@ -76,7 +75,6 @@ impl FilePicker {
     }
 
     /// The completions of the typed path; the query images of this run while nothing is typed.
-    #[must_use]
     pub fn candidates<'a>(&self, app: &'a App) -> Vec<FileCandidate<'a>> {
         let is_empty = self.path.text.value().is_empty();
         let recent = app
@@ -98,7 +96,6 @@ impl FilePicker {
         candidate.or_else(|| self.path.path(app.setup.home_dir.as_deref()))
     }
 
-    #[must_use]
     pub fn areas(area: Rect) -> FilePickerAreas {
         let inner = inner_area(area);
         let [path, _, body] =
@@ -111,7 +108,6 @@ impl FilePicker {
     }
 
     /// The selected picture.
-    #[must_use]
     pub fn preview_picture(&self, app: &App) -> Option<PictureView> {
         let candidates = self.candidates(app);
         let file = candidates.get(self.cursor).filter(|candidate| candidate.is_picture())?;

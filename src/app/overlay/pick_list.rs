@@ -37,17 +37,14 @@ impl PickItem {
         }
     }
 
-    #[must_use]
     pub(in crate::app) fn prefix(self, prefix: impl AsRef<str>) -> Self {
         Self { prefix: SafeText::name(prefix.as_ref()), ..self }
     }
 
-    #[must_use]
     pub(in crate::app) fn note(self, note: impl AsRef<str>) -> Self {
         Self { note: SafeText::name(note.as_ref()), ..self }
     }
 
-    #[must_use]
     pub(in crate::app) fn disabled(self, disabled: bool) -> Self {
         Self { disabled, ..self }
     }
@@ -63,19 +60,16 @@ pub struct PickList {
 }
 
 impl PickList {
-    #[must_use]
     pub(in crate::app) fn new(items: Vec<PickItem>) -> Self {
         Self { items, filter: Input::default(), cursor: 0 }
     }
 
     /// All items, whether they match the filter or not.
-    #[must_use]
     pub fn items(&self) -> &[PickItem] {
         &self.items
     }
 
     /// The items that match the filter, best first; all in their order without a filter.
-    #[must_use]
     pub fn matches(&self) -> Vec<&PickItem> {
         let typed = self.filter.value();
         let mut found: Vec<(usize, &PickItem)> =
@@ -85,13 +79,11 @@ impl PickList {
     }
 
     /// The command under the cursor; `None` without a match.
-    #[must_use]
     pub fn selected(&self) -> Option<&Command> {
         self.matches().get(self.cursor).map(|item| &item.command)
     }
 
     /// Moves the cursor to the first command for which `is_current` is true.
-    #[must_use]
     pub(in crate::app) fn with_cursor_at(mut self, is_current: impl Fn(&Command) -> bool) -> Self {
         self.cursor = self.items.iter().position(|item| is_current(&item.command)).unwrap_or(0);
         self

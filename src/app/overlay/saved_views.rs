@@ -23,7 +23,6 @@ pub struct ViewNameInput {
 }
 
 impl ViewNameInput {
-    #[must_use]
     pub fn trimmed_name(&self) -> SafeText {
         SafeText::name(self.name.value().trim())
     }
@@ -140,13 +139,11 @@ impl Dialog for ViewList {
 
 impl App {
     /// The saved views, as far as they are loaded.
-    #[must_use]
     pub fn saved_views(&self) -> &[SavedView] {
         self.store.views.value().map_or(&[], Vec::as_slice)
     }
 
     /// Why no view can be saved: saving before the views are loaded would lose them.
-    #[must_use]
     pub fn saved_views_unavailable(&self) -> Option<String> {
         match (self.store.views.value(), self.store.views.failure()) {
             (Some(_), _) => None,
@@ -156,7 +153,6 @@ impl App {
     }
 
     /// Whether the saved views are needed and not requested yet.
-    #[must_use]
     pub fn needs_saved_views(&self) -> bool {
         let listed = matches!(self.overlay, Some(Overlay::SavedViews(_) | Overlay::Palette(_)));
         let awaited = self.setup.initial_view.is_some() && self.view().is_some();

@@ -8,7 +8,6 @@ use super::KeyResult;
 use crate::input::{Chord, Key};
 
 /// A typed path: `~/` is `home`, and an empty path the working directory.
-#[must_use]
 pub fn expand_path(typed: &str, home: Option<&Path>) -> PathBuf {
     let typed = typed.trim();
     match (typed.strip_prefix("~/"), home) {
@@ -20,7 +19,6 @@ pub fn expand_path(typed: &str, home: Option<&Path>) -> PathBuf {
 
 /// Splits a line at spaces that are not quoted or escaped, as a shell does. Terminals paste dropped
 /// files like that.
-#[must_use]
 pub fn shell_words(typed: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let (mut quote, mut open) = (None, false);

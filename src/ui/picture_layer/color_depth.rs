@@ -35,7 +35,6 @@ const XTERM_COLORS: [(Color, [u8; 3]); 16] = [
 
 impl ColorDepth {
     /// The nearest colour to a pixel.
-    #[must_use]
     pub fn nearest(self, pixel: [u8; 3]) -> Color {
         match self {
             Self::TrueColor => Color::Rgb(pixel[0], pixel[1], pixel[2]),

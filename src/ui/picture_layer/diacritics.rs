@@ -20,7 +20,6 @@ const DIACRITIC_RUNS: [(u32, u32); 86] = [
 ];
 
 /// The mark for a row or column; none beyond the 297th.
-#[must_use]
 pub fn diacritic(index: u16) -> Option<char> {
     let mut left = u32::from(index);
     for (first, length) in DIACRITIC_RUNS {

@@ -127,12 +127,12 @@ impl Header {
         self.width = u16::from_be_bytes([width_high, width_low]);
         self.components.clear();
         for index in 0..usize::from(count) {
-            let [id, sampling, quantiser] = *first(body.get(6 + 3 * index..).unwrap_or_default())?;
+            let [id, sampling, table] = *first(body.get(6 + 3 * index..).unwrap_or_default())?;
             self.components.push(Component {
                 id,
                 horizontal_sampling: usize::from(sampling >> 4),
                 vertical_sampling: usize::from(sampling & 15),
-                quantization_table: usize::from(quantiser & 3),
+                quantization_table: usize::from(table & 3),
                 dc: 0,
                 ac: 0,
             });

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::decode::{Decoded, decode};
 
-/// Smooth colours with some texture and an edge.
+/// Smooth colors with some texture and an edge.
 fn test_picture(width: u16, height: u16) -> RgbImage {
     RgbImage::from_fn(width.into(), height.into(), |x, y| {
         let texture = (x * 7 + y * 13) % 16;

@@ -99,7 +99,6 @@ impl RegionPicker {
     }
 
     /// The newest picture there is: the region may move faster than pictures are made.
-    #[must_use]
     pub fn displayed_picture(&self, app: &App) -> PictureView {
         let newest =
             app.store.pictures.most_recent_variant(&self.requested_picture(), Self::canvas(app));

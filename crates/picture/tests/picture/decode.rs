@@ -1,0 +1,103 @@
+//! Decoding within limits.
+
+use std::io::Cursor;
+
+use image::{DynamicImage, Frame, ImageFormat, RgbImage, Rgba, RgbaImage, codecs::gif::GifEncoder};
+use tessera_picture::decode::decode;
+
+fn encoded(picture: impl Into<DynamicImage>, format: ImageFormat) -> Vec<u8> {
+    let mut bytes = Cursor::new(Vec::new());
+    picture.into().write_to(&mut bytes, format).expect("encoded");
+    bytes.into_inner()
+}
+
+fn chunk(name: [u8; 4], body: &[u8]) -> Vec<u8> {
+    let mut chunk = u32::try_from(body.len()).expect("short").to_be_bytes().to_vec();
+    chunk.extend(name);
+    chunk.extend(body);
+    let sum = crc32fast::hash(&chunk[4..]);
+    chunk.extend(sum.to_be_bytes());
+    chunk
+}
+
+fn low(number: u32) -> u8 {
+    number.to_le_bytes()[0]
+}
+
+/// A gray PNG with only a header.
+fn png_header(width: u32, height: u32) -> Vec<u8> {
+    let mut header = [width.to_be_bytes(), height.to_be_bytes()].concat();
+    header.extend([8, 0, 0, 0, 0]);
+    let mut bytes = b"\x89PNG\r\n\x1a\n".to_vec();
+    bytes.extend(chunk(*b"IHDR", &header));
+    bytes.extend(chunk(*b"IDAT", b"\x78\x9c"));
+    bytes
+}
+
+#[test]
+fn only_five_formats_by_their_first_bytes() {
+    for other in ["<svg/>", "%PDF-1.7", "<html>", "II*\0", "\0\0\0\x1cftypavif", "P6 1 1"] {
+        let error = decode(other.as_bytes(), 10).expect_err(other);
+        assert_eq!(error.0, "not a JPEG, PNG, WebP, GIF or BMP file");
+    }
+    assert_eq!(decode(b"", 10).expect_err("empty").0, "an empty file");
+    let picture = RgbImage::from_pixel(9, 7, image::Rgb([200, 30, 90]));
+    for format in [ImageFormat::Png, ImageFormat::WebP, ImageFormat::Gif, ImageFormat::Bmp] {
+        let decoded = decode(&encoded(picture.clone(), format), 100).expect("decoded");
+        assert_eq!(decoded.original, (9, 7), "{format:?}");
+        assert_eq!(decoded.pixels.get_pixel(4, 3).0, [200, 30, 90], "{format:?}");
+    }
+}
+
+#[test]
+fn sizes_over_the_limits_are_named() {
+    let error = decode(&png_header(20_000, 20_000), 10).expect_err("a bomb");
+    assert_eq!(error.0, "20000x20000 pixels is over the limit of 100 million");
+    let error = decode(&png_header(40_000, 2), 10).expect_err("too wide");
+    assert_eq!(error.0, "40000x2 pixels is over the limit of 32768 a side");
+    assert!(decode(&png_header(0, 5), 10).is_err());
+}
+
+#[test]
+fn a_cut_file_is_truncated() {
+    let picture = RgbImage::from_fn(60, 50, |x, y| image::Rgb([low(x * y), low(x), 7]));
+    for (format, name) in [(ImageFormat::Png, "PNG"), (ImageFormat::WebP, "WebP")] {
+        let bytes = encoded(picture.clone(), format);
+        let error = decode(&bytes[..bytes.len() / 2], 10).expect_err("cut");
+        assert!(error.0.contains(name), "{error}");
+    }
+}
+
+#[test]
+fn of_an_animation_the_first_frame() {
+    let mut bytes = Vec::new();
+    let frames = [[250, 0, 0, 255], [0, 0, 250, 255]]
+        .map(|color| Frame::new(RgbaImage::from_pixel(8, 8, Rgba(color))));
+    GifEncoder::new(&mut bytes).encode_frames(frames).expect("encoded");
+    let decoded = decode(&bytes, 10).expect("decoded");
+    assert_eq!(decoded.pixels.get_pixel(3, 3).0, [250, 0, 0]);
+}
+
+#[test]
+fn transparent_parts_are_blended_with_gray() {
+    let clear = RgbaImage::from_pixel(40, 40, Rgba([255, 255, 255, 0]));
+    let half = RgbaImage::from_pixel(40, 40, Rgba([255, 0, 128, 128]));
+    for enough in [5, 40] {
+        let decoded = decode(&encoded(clear.clone(), ImageFormat::Png), enough);
+        assert_eq!(decoded.expect("decoded").pixels.get_pixel(1, 1).0, [128; 3]);
+        let decoded = decode(&encoded(half.clone(), ImageFormat::Png), enough);
+        assert_eq!(decoded.expect("decoded").pixels.get_pixel(1, 1).0, [192, 64, 128]);
+    }
+}
+
+#[test]
+fn sixteen_bits_and_far_fewer_pixels() {
+    let wide = image::ImageBuffer::from_fn(300, 100, |x, _| {
+        image::Rgb([0x8000_u16, if x < 150 { 0 } else { 0xFFFF }, 0x40FF])
+    });
+    let decoded = decode(&encoded(wide, ImageFormat::Png), 10).expect("decoded");
+    assert_eq!(decoded.original, (300, 100));
+    assert_eq!(decoded.pixels.dimensions(), (30, 10));
+    assert_eq!(decoded.pixels.get_pixel(2, 2).0, [0x80, 0, 0x40]);
+    assert_eq!(decoded.pixels.get_pixel(27, 9).0, [0x80, 0xFF, 0x40]);
+}

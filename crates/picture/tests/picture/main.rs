@@ -1,0 +1,8 @@
+//! The public interface of the crate: decoding, fitting and encoding of pictures.
+
+#![expect(clippy::expect_used, reason = "a failed setup fails the test")]
+
+mod decode;
+mod fit;
+mod orientation;
+mod thumbnail;
