@@ -35,7 +35,6 @@ pub struct Clustering {
 /// [`search`]). Near-duplicates are together at every level, regardless of their distance.
 ///
 /// Deterministic. Needs a few numbers per edge and one vector per group in addition to `vectors`.
-#[must_use]
 pub fn cluster(
     vectors: &Vectors,
     graph: &[Vec<Neighbor>],
@@ -73,7 +72,6 @@ fn level_thresholds(graph: &[Vec<Neighbor>]) -> [f32; Granularity::LEVELS] {
 }
 
 /// Sorts the rows of a group by increasing mean distance to the others; the first is the medoid.
-#[must_use]
 pub fn by_centrality(vectors: &Vectors, members: &[u32]) -> Vec<u32> {
     let mut sum = vec![0.0; vectors.dimension()];
     for &member in members {

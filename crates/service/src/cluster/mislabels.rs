@@ -10,7 +10,6 @@ const MIN_CLASS_SIZE: usize = 5;
 
 /// For every row, the confidence (0.0-1.0) that it should have another label: the lead of the most
 /// frequent label among its neighbors over its own, weighted by similarity.
-#[must_use]
 pub fn mislabel_scores<L: Ord>(labels: &[&[L]], graph: &[Vec<Neighbor>]) -> Vec<f32> {
     let of = |row: usize| -> f32 {
         let mut votes: BTreeMap<&L, f32> = BTreeMap::new();
@@ -36,7 +35,6 @@ pub fn mislabel_scores<L: Ord>(labels: &[&[L]], graph: &[Vec<Neighbor>]) -> Vec<
 /// For every row, the confidence (0.0-1.0) that it is unlike the others of its label: 0.5 if its
 /// nearest neighbor with the same label is twice as far away as usual for the label, or is not
 /// among its neighbors.
-#[must_use]
 pub fn class_outlier_scores<L: Ord + std::hash::Hash>(
     labels: &[&[L]],
     graph: &[Vec<Neighbor>],

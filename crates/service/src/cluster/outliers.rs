@@ -24,7 +24,6 @@ const MIN_SIZE_BORDER: f32 = 8.0;
 /// Confidence that a row is an outlier, that is, farther from its neighbors than other rows from
 /// theirs. `graph` contains the neighbors of every row, nearest first. A row without neighbors is
 /// not an outlier.
-#[must_use]
 pub fn outlier_scores(graph: &[Vec<Neighbor>]) -> Vec<f32> {
     let alone = graph.iter().map(|nearest| {
         let company = &nearest[..nearest.len().min(NEIGHBOR_COUNT)];
@@ -34,7 +33,6 @@ pub fn outlier_scores(graph: &[Vec<Neighbor>]) -> Vec<f32> {
 }
 
 /// Confidence that an aspect ratio is unusual.
-#[must_use]
 pub fn aspect_ratio_scores(sizes: &[(u32, u32)]) -> Vec<f32> {
     let ratios = sizes.iter().map(|&(width, height)| {
         (width.max(height).max(1) as f32 / width.min(height).max(1) as f32).ln()
@@ -43,7 +41,6 @@ pub fn aspect_ratio_scores(sizes: &[(u32, u32)]) -> Vec<f32> {
 }
 
 /// Confidence that a size in pixels is unusual.
-#[must_use]
 pub fn size_scores(sizes: &[(u32, u32)]) -> Vec<f32> {
     let pixels =
         sizes.iter().map(|&(width, height)| (width.max(1) as f32 * height.max(1) as f32).ln());

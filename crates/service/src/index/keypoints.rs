@@ -39,7 +39,6 @@ pub struct Keypoint {
 
 impl Keypoint {
     /// The same corner in the mirrored image.
-    #[must_use]
     pub fn mirrored(self) -> Self {
         Self {
             x: u8::MAX - self.x,
@@ -71,23 +70,19 @@ impl Keypoints {
     }
 
     /// Decodes keypoints; an incomplete one at the end is ignored.
-    #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Self {
         Self(bytes[..bytes.len() - bytes.len() % ENCODED_SIZE].into())
     }
 
     /// The encoded keypoints.
-    #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 
-    #[must_use]
     pub fn len(&self) -> usize {
         self.0.len() / ENCODED_SIZE
     }
 
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

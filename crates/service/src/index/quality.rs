@@ -12,21 +12,18 @@ const BRIGHT_THRESHOLD: f32 = 0.85;
 
 /// Confidence that an image of this [`Features::sharpness`](super::Features::sharpness) is blurred:
 /// 1.0 without any edge, 0.5 at the threshold, towards 0.0 when sharp.
-#[must_use]
 pub fn blur_score(sharpness: f32) -> f32 {
     falloff(sharpness, BLURRED_THRESHOLD)
 }
 
 /// Confidence that an image of this [`Features::brightness`](super::Features::brightness) is dark:
 /// 1.0 for black, 0.5 at the threshold, towards 0.0 when bright.
-#[must_use]
 pub fn dark_score(brightness: f32) -> f32 {
     falloff(brightness, DARK_THRESHOLD)
 }
 
 /// Confidence that an image of this [`Features::brightness`](super::Features::brightness) is
 /// bright: 1.0 for white, 0.5 at the threshold, towards 0.0 when dark.
-#[must_use]
 pub fn bright_score(brightness: f32) -> f32 {
     falloff(1.0 - brightness, 1.0 - BRIGHT_THRESHOLD)
 }
@@ -37,19 +34,16 @@ fn falloff(value: f32, border: f32) -> f32 {
 }
 
 /// Whether an image of this [`Features::sharpness`](super::Features::sharpness) counts as blurred.
-#[must_use]
 pub fn is_blurred(sharpness: f32) -> bool {
     blur_score(sharpness) > 0.5
 }
 
 /// Whether an image of this [`Features::brightness`](super::Features::brightness) counts as dark.
-#[must_use]
 pub fn is_dark(brightness: f32) -> bool {
     dark_score(brightness) > 0.5
 }
 
 /// Whether an image of this [`Features::brightness`](super::Features::brightness) counts as bright.
-#[must_use]
 pub fn is_bright(brightness: f32) -> bool {
     bright_score(brightness) > 0.5
 }

@@ -17,14 +17,12 @@ pub struct FolderChanges {
 
 impl FolderChanges {
     /// Whether nothing changed.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.added_or_modified.is_empty() && self.removed.is_empty()
     }
 }
 
 /// Compares a scan with the known files.
-#[must_use]
 pub fn diff(scan: &FolderScan, mut known: BTreeMap<PathBuf, KnownFile>) -> FolderChanges {
     let mut changes = FolderChanges::default();
     for found in &scan.files {

@@ -21,7 +21,6 @@ pub enum FileKind {
 
 impl FileKind {
     /// Returns the kind of a file by its name or path; case-insensitive.
-    #[must_use]
     pub fn from_name(name: &str) -> Self {
         let (_, extension) = name.rsplit_once('.').unwrap_or_default();
         match extension.to_ascii_lowercase().as_str() {
@@ -34,13 +33,11 @@ impl FileKind {
     }
 
     /// Whether it is an image or a video.
-    #[must_use]
     pub fn is_media(self) -> bool {
         matches!(self, Self::Picture | Self::Video)
     }
 
     /// Size limit of a file of this kind, in bytes.
-    #[must_use]
     pub fn max_size(self) -> u64 {
         if self == Self::Video { MAX_VIDEO_SIZE } else { MAX_FILE_SIZE }
     }

@@ -11,7 +11,6 @@ use tessera_model::archive_path::{
 
 /// Returns `name` as a safe relative path: unchanged if it is safe, else sanitized with a hash
 /// suffix of the whole name. Different names never map to the same path, and the mapping is stable.
-#[must_use]
 pub fn sanitized_path(name: &str) -> PathBuf {
     if let Ok(path) = safe_relative_path(name)
         && path.to_str() == Some(name)
@@ -55,7 +54,6 @@ fn truncated(name: &str) -> String {
 }
 
 /// Inserts a suffix before the extension: `a.jpg` and `2` become `a_2.jpg`.
-#[must_use]
 pub fn with_suffix(name: &str, mark: &str) -> String {
     let (stem, extension) = split_extension(name);
     format!("{stem}_{mark}{extension}")

@@ -26,7 +26,6 @@ impl SandboxedDir {
         Ok(Self { root: open(path, flags, Mode::empty())?, path: path.to_owned() })
     }
 
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -64,7 +63,6 @@ impl SandboxedDir {
 }
 
 /// Whether a file that starts with `head` may be a JPEG, PNG, WebP, GIF or BMP.
-#[must_use]
 pub fn has_image_signature(head: &[u8]) -> bool {
     head.starts_with(&[0xFF, 0xD8, 0xFF])
         || head.starts_with(b"\x89PNG\r\n\x1a\n")

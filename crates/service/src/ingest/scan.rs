@@ -27,7 +27,6 @@ pub struct FolderScan {
 
 /// Lists a folder. Skips hidden entries, links, special files, and directories that cannot be
 /// listed.
-#[must_use]
 pub fn scan_folder(folder: &Path) -> FolderScan {
     let mut scan = FolderScan::default();
     let relative = |path: &Path| path.strip_prefix(folder).unwrap_or(path).to_owned();

@@ -41,12 +41,10 @@ impl StagingDir {
     }
 
     /// Its name below the base directory.
-    #[must_use]
     pub fn id(&self) -> Uuid {
         self.id
     }
 
-    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -110,7 +108,6 @@ pub struct UniqueFiles {
 }
 
 impl UniqueFiles {
-    #[must_use]
     pub fn new(root: &Path) -> Self {
         Self { root: root.to_owned(), next_suffix: HashMap::new() }
     }

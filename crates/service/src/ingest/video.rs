@@ -30,7 +30,6 @@ pub struct VideoContainer {
 
 impl VideoContainer {
     /// Detects the container from the first 12 or more bytes of a file.
-    #[must_use]
     pub fn detect(head: &[u8]) -> Option<Self> {
         let is = |content_type, demuxer| Some(Self { content_type, demuxer });
         match head {

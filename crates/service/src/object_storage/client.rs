@@ -78,7 +78,7 @@ impl ObjectStorage {
         }
         let listing = match location.manifest_format() {
             Some(format) => self.list_manifest(&location, format, most).await,
-            None => self.list_folder(&location, most).await.map_err(|fault| fault.to_string()),
+            None => self.list_folder(&location, most).await.map_err(|error| error.to_string()),
         };
         match listing.map_err(refuse)? {
             listing if listing.media == 0 => Err(ListError::new(uri, "")),
@@ -125,7 +125,7 @@ impl ObjectStorage {
         most: usize,
     ) -> Result<ObjectListing, String> {
         let file = self.s3.with_retries(|| self.download_manifest(uri)).await;
-        let file = file.map_err(|fault| fault.to_string())?;
+        let file = file.map_err(|error| error.to_string())?;
         let uri = uri.clone();
         let read = move || manifest::read(file, format, &uri, most);
         tokio::task::spawn_blocking(read)

@@ -75,7 +75,7 @@ impl ObjectStorage {
         entry: &ObjectEntry,
         part: &Path,
     ) -> Result<u64, StorageAttemptError> {
-        let last = |fault| StorageAttemptError::Permanent(fault);
+        let last = |error| StorageAttemptError::Permanent(error);
         let disk = |cause| last(StorageError::Io(cause));
         let mut response = self.s3.get_object(&entry.bucket, &entry.key).await?;
         let largest = entry.file_kind().max_size();

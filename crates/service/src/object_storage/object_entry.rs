@@ -25,13 +25,11 @@ pub enum PathRoot {
 
 impl ObjectEntry {
     /// Its kind by extension.
-    #[must_use]
     pub fn file_kind(&self) -> FileKind {
         FileKind::from_name(&self.key)
     }
 
     /// Its path below a staging directory: stable, relative and safe.
-    #[must_use]
     pub fn staging_path(&self) -> PathBuf {
         match self.path_root {
             PathRoot::ListedFolder(start) => {

@@ -12,7 +12,6 @@ pub struct RoleArn(String);
 
 impl RoleArn {
     /// Parses `arn:<partition>:iam::<12-digit account>:role/<path and name>`.
-    #[must_use]
     pub fn parse(raw: &str) -> Option<Self> {
         let mut parts = raw.splitn(6, ':');
         let mut is = |right: fn(&str) -> bool| parts.next().is_some_and(right);

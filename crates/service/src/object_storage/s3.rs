@@ -117,11 +117,11 @@ impl S3Client {
         loop {
             match attempt().await {
                 Ok(response) => return Ok(response),
-                Err(StorageAttemptError::Permanent(fault)) => return Err(fault),
-                Err(StorageAttemptError::Retryable(fault)) => {
+                Err(StorageAttemptError::Permanent(error)) => return Err(error),
+                Err(StorageAttemptError::Retryable(error)) => {
                     failed += 1;
                     if failed == MAX_ATTEMPTS {
-                        return Err(fault);
+                        return Err(error);
                     }
                     sleep(self.retry_policy.initial_backoff * (1 << (failed - 1))).await;
                 }

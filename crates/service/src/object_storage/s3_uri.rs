@@ -34,7 +34,6 @@ impl S3Uri {
     }
 
     /// The manifest format, if it refers to a manifest.
-    #[must_use]
     pub fn manifest_format(&self) -> Option<ManifestFormat> {
         let (_, extension) = self.key.rsplit_once('.')?;
         match extension.to_ascii_lowercase().as_str() {
@@ -46,14 +45,12 @@ impl S3Uri {
     }
 
     /// The key as a folder prefix: empty or with a trailing slash.
-    #[must_use]
     pub fn folder_prefix(&self) -> String {
         let key = self.key.trim_end_matches('/');
         if key.is_empty() { String::new() } else { format!("{key}/") }
     }
 
     /// The prefix of the folder that contains the object.
-    #[must_use]
     pub fn parent_prefix(&self) -> &str {
         self.key.rfind('/').map_or("", |end| &self.key[..=end])
     }

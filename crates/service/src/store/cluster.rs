@@ -159,7 +159,6 @@ pub struct ClusterAssignment {
 
 /// Returns the identifier of the cluster with the medoid `first`, stable across clusterings with
 /// the same members.
-#[must_use]
 pub fn cluster_id(dataset: DatasetId, level: Granularity, first: MediaId) -> ClusterId {
     let mut name = first.0.into_bytes().to_vec();
     name.push(level.level());
@@ -228,7 +227,7 @@ pub fn find_by_rank(
 }
 
 /// The cluster of one rank with these members (row and score) as its previews, and their scores.
-/// Members that are gone are left out.
+/// Skips members that no longer exist.
 pub fn with_previews(
     connection: &Connection,
     dataset: DatasetId,

@@ -101,26 +101,22 @@ impl Store {
     }
 
     /// The path of the archive of a completed export.
-    #[must_use]
     pub fn archive_path(&self, export: Uuid) -> PathBuf {
         self.data.join("exports").join(format!("{export}.zip"))
     }
 
     /// The folder with one subfolder for each batch of added media.
-    #[must_use]
     pub fn uploads_dir(&self) -> PathBuf {
         self.data.join("uploads")
     }
 
     /// The secret that signs links; it does not change during the lifetime of the store.
-    #[must_use]
     pub fn link_key(&self) -> &[u8; 32] {
         &self.link_key
     }
 }
 
 /// Microseconds since 1970, the unit of every `created_at`.
-#[must_use]
 pub fn now_micros() -> i64 {
     let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or(Duration::ZERO);
     i64::try_from(since.as_micros()).unwrap_or(i64::MAX)

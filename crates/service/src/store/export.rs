@@ -29,7 +29,6 @@ pub enum ExportTaskState {
 
 impl ExportTaskState {
     /// The name on the wire and in the store.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Init => "INIT",

@@ -54,9 +54,9 @@ pub struct IndexedFile<'a> {
 pub fn upsert_media(
     connection: &Connection,
     source: &SourceFolder,
-    taken: &IndexedFile,
+    indexed: &IndexedFile,
 ) -> rusqlite::Result<i64> {
-    let IndexedFile { path: file, stat, kind, content_hash: content, features } = taken;
+    let IndexedFile { path: file, stat, kind, content_hash: content, features } = indexed;
     clear_skipped(connection, source.row, file)?;
     let row: i64 = connection
         .prepare_cached(

@@ -23,7 +23,6 @@ pub enum MediaKind {
 
 impl MediaKind {
     /// The name on the wire and in the store.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Image => "IMAGE",
@@ -33,7 +32,6 @@ impl MediaKind {
     }
 
     /// The entity type it is clustered and searched with.
-    #[must_use]
     pub fn entity(self) -> EntityType {
         match self {
             Self::Image | Self::Video => EntityType::Images,
@@ -82,13 +80,11 @@ pub struct MediaRecord {
 
 impl MediaRecord {
     /// The row of the image: its own, or that of the image an object is in.
-    #[must_use]
     pub fn picture_row(&self) -> i64 {
         self.parent.unwrap_or(self.row)
     }
 
     /// Width and height in pixels; for an object, those of its region.
-    #[must_use]
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "parts of a u32")]
     pub fn cropped_size(&self) -> (u32, u32) {
         let part = |side: u32, share: f64| (f64::from(side) * share).round() as u32;
@@ -99,7 +95,6 @@ impl MediaRecord {
     }
 
     /// The file name without its folders, lossily decoded.
-    #[must_use]
     pub fn file_name(&self) -> String {
         file_name(&self.path)
     }

@@ -25,7 +25,6 @@ impl OperationKind {
     const ALL: [Self; 3] = [Self::Creation, Self::Addition, Self::Reindex];
 
     /// The name in the store.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Creation => "DATASET_CREATION",

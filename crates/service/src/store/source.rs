@@ -22,7 +22,6 @@ pub struct SourceFolder {
 
 impl SourceFolder {
     /// Returns the identifier of the media item at `file`, stable across reindexing.
-    #[must_use]
     pub fn media_id(&self, file: &Path) -> MediaId {
         let mut name = Vec::new();
         if !self.is_dataset_folder {

@@ -24,7 +24,6 @@ const FILE_NAMES: [&str; 5] =
 pub type ClassMap = BTreeMap<u64, String>;
 
 /// Whether a file of this name may contain class names.
-#[must_use]
 pub fn is_candidate(path: &Path) -> bool {
     path.file_name().is_some_and(|name| FILE_NAMES.iter().any(|file| name == *file))
 }

@@ -61,7 +61,6 @@ struct CocoAnnotation<'a> {
 }
 
 /// Whether a file of this name may be COCO.
-#[must_use]
 pub fn is_candidate(path: &Path) -> bool {
     let parent = path.parent().and_then(Path::file_name);
     path.extension().is_some_and(|extension| extension == "json")

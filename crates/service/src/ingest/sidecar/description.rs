@@ -80,13 +80,11 @@ impl MediaDescription {
 
 impl BoundingBox {
     /// A box `[x, y, width, height]` in fractions, clipped to the image. `None` if nothing is left.
-    #[must_use]
     pub fn normalized(sides: [f64; 4]) -> Option<Self> {
         clip_to_image(sides).map(Self::Normalized)
     }
 
     /// A box `[x, y, width, height]` in pixels. `None` if it is empty or outside the image.
-    #[must_use]
     pub fn pixels([x, y, width, height]: [f64; 4]) -> Option<Self> {
         let finite = [x, y, width, height].iter().all(|side| side.is_finite());
         let area = width > 0.0 && height > 0.0;
@@ -95,7 +93,6 @@ impl BoundingBox {
     }
 
     /// The part of the box inside an image of this size. `None` if nothing is left.
-    #[must_use]
     pub fn to_region(&self, width: u32, height: u32) -> Option<Region> {
         let (across, down) = (f64::from(width), f64::from(height));
         match *self {
@@ -117,13 +114,11 @@ fn clip_to_image([x, y, width, height]: [f64; 4]) -> Option<Region> {
 }
 
 /// Normalizes a caption; `None` if it is blank.
-#[must_use]
 pub fn normalized_caption(text: &str) -> Option<String> {
     trimmed_to(text, MAX_CAPTION_CHARS)
 }
 
 /// Normalizes a label or tag; `None` if it is blank.
-#[must_use]
 pub fn normalized_name(text: &str) -> Option<String> {
     trimmed_to(text, MAX_NAME_CHARS)
 }

@@ -16,7 +16,6 @@ pub struct SidecarDiagnostics {
 
 impl SidecarDiagnostics {
     /// No problems yet; `word` and `plural` name a position: `line` and `lines`, say.
-    #[must_use]
     pub fn new(word: &'static str, plural: &'static str) -> Self {
         Self {
             nouns: [word, plural],
@@ -43,7 +42,6 @@ impl SidecarDiagnostics {
     }
 
     /// One sentence about all problems; `None` if there are none.
-    #[must_use]
     pub fn summary(self) -> Option<String> {
         let (first, [word, plural]) = (self.first_message?, self.nouns);
         Some(match self.further_positions {

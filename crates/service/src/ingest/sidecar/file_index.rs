@@ -32,7 +32,6 @@ pub struct FileIndex<'a> {
 }
 
 impl<'a> FileIndex<'a> {
-    #[must_use]
     pub fn new(scan: &'a FolderScan) -> Self {
         let paths = scan.files.iter().map(|found| found.path.as_path()).collect();
         Self { scan, paths, unique_names: OnceCell::new(), media_folders: OnceCell::new() }
@@ -48,7 +47,6 @@ impl<'a> FileIndex<'a> {
     }
 
     /// Files with this name, least nested first.
-    #[must_use]
     pub fn with_name(&self, name: &str) -> Vec<&'a Path> {
         let named = |path: &&Path| path.file_name() == Some(OsStr::new(name));
         let mut found: Vec<_> = self.all().filter(named).collect();
@@ -56,19 +54,16 @@ impl<'a> FileIndex<'a> {
         found
     }
 
-    #[must_use]
     pub fn get(&self, path: &Path) -> Option<&'a Path> {
         self.paths.get(path).copied()
     }
 
     /// The sidecar with this extension next to a media file.
-    #[must_use]
     pub fn sidecar_beside(&self, media: &Path, extension: &str) -> Option<&'a Path> {
         self.get(&media.with_extension(extension))
     }
 
     /// The sidecar of a media file in a parallel folder: `labels/b/a.txt` for `images/b/a.jpg`.
-    #[must_use]
     pub fn sidecar_in_parallel_folder(
         &self,
         media: &Path,

@@ -43,7 +43,6 @@ pub struct SidecarData {
 ///
 /// If several describe the same file, the first in the order below wins, separately for caption,
 /// labels and objects; tags are merged.
-#[must_use]
 pub fn read(folder: &SandboxedDir, scan: &FolderScan) -> SidecarData {
     let mut reader = SidecarReader::new(folder, FileIndex::new(scan));
     metadata_jsonl::read(&mut reader);
@@ -56,7 +55,6 @@ pub fn read(folder: &SandboxedDir, scan: &FolderScan) -> SidecarData {
 }
 
 /// Whether a file may be a sidecar, by its name: if it changes, all sidecars are read again.
-#[must_use]
 pub fn is_candidate(path: &Path) -> bool {
     let named = |name: &str| path.file_name().is_some_and(|found| found == name);
     let ends = |end: &str| path.extension().is_some_and(|found| found == end);

@@ -18,7 +18,6 @@ pub struct SidecarReader<'a> {
 }
 
 impl<'a> SidecarReader<'a> {
-    #[must_use]
     pub fn new(folder: &'a SandboxedDir, files: FileIndex<'a>) -> Self {
         Self { folder, files, data: SidecarData::default() }
     }

@@ -8,14 +8,12 @@ use super::{
 };
 
 /// Whether the text is not blank and every line is a class and a box.
-#[must_use]
 pub fn is_yolo(text: &str) -> bool {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
     lines.peek().is_some() && lines.all(|line| parse_line(line).is_some())
 }
 
 /// Returns the objects of a text and the problems of its lines.
-#[must_use]
 pub fn parse(text: &str, names: &ClassMap) -> (MediaDescription, SidecarDiagnostics) {
     let (mut description, mut diagnostics) =
         (MediaDescription::default(), SidecarDiagnostics::new("line", "lines"));

@@ -32,7 +32,7 @@ impl<R: Read> Read for MeteredReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let left = usize::try_from(self.meter.bytes_allowed.get()).unwrap_or(usize::MAX);
         if left == 0 && !buffer.is_empty() {
-            return Err(io::Error::other("more than may be taken"));
+            return Err(io::Error::other("read limit exceeded"));
         }
         let most = buffer.len().min(left);
         let length = self.inner.read(&mut buffer[..most])?;

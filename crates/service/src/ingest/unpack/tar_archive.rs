@@ -16,14 +16,14 @@ use super::{
 /// Size limit of the headers of a member: its name can have any length.
 const MAX_HEADER_BYTES: u64 = 1 << 20;
 
-pub fn unpack_tar(file: File, unpacking: &mut Unpacker) -> Result<(), MemberError> {
-    let (file, taken) = MeteredReader::new(BufReader::new(file));
-    unpack_members(file, &taken, unpacking)
+pub fn unpack_tar(file: File, unpacker: &mut Unpacker) -> Result<(), MemberError> {
+    let (file, meter) = MeteredReader::new(BufReader::new(file));
+    unpack_members(file, &meter, unpacker)
 }
 
-pub fn unpack_tar_gz(file: File, unpacking: &mut Unpacker) -> Result<(), MemberError> {
-    let (file, taken) = MeteredReader::new(file);
-    unpack_members(MultiGzDecoder::new(BufReader::new(file)), &taken, unpacking)
+pub fn unpack_tar_gz(file: File, unpacker: &mut Unpacker) -> Result<(), MemberError> {
+    let (file, meter) = MeteredReader::new(file);
+    unpack_members(MultiGzDecoder::new(BufReader::new(file)), &meter, unpacker)
 }
 
 /// Whether a file that starts with `head` has a valid tar header checksum.
@@ -38,8 +38,8 @@ pub fn is_tar_header(head: &[u8]) -> bool {
 
 fn unpack_members(
     content: impl Read,
-    taken: &ReadMeter,
-    unpacking: &mut Unpacker,
+    meter: &ReadMeter,
+    unpacker: &mut Unpacker,
 ) -> Result<(), MemberError> {
     let damaged = |_: io::Error| MemberError::StopArchive("it is damaged");
     let (content, bound) = MeteredReader::new(content);
@@ -51,13 +51,13 @@ fn unpack_members(
         let Some(entry) = entries.next() else { return Ok(()) };
         let mut entry = entry.map_err(damaged)?;
         bound.bytes_allowed.set(u64::MAX);
-        unpacking.begin_member(taken.bytes_read.get())?;
+        unpacker.begin_member(meter.bytes_read.get())?;
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
-        let end = unpack_member(&mut entry, &name, taken, unpacking);
-        unpacking.record_member(&name, end)?;
+        let end = unpack_member(&mut entry, &name, meter, unpacker);
+        unpacker.record_member(&name, end)?;
         // Skipped content is read here, where limits apply.
-        let rest = unpacking
-            .copy_limited(&mut entry, &mut io::sink(), u64::MAX, || taken.bytes_read.get());
+        let rest =
+            unpacker.copy_limited(&mut entry, &mut io::sink(), u64::MAX, || meter.bytes_read.get());
         rest.map_err(|trouble| match trouble {
             MemberError::SkipMember(why) => MemberError::StopArchive(why),
             trouble => trouble,
@@ -68,8 +68,8 @@ fn unpack_members(
 fn unpack_member(
     entry: &mut Entry<impl Read>,
     name: &str,
-    taken: &ReadMeter,
-    unpacking: &mut Unpacker,
+    meter: &ReadMeter,
+    unpacker: &mut Unpacker,
 ) -> Result<(), MemberError> {
     match entry.header().entry_type() {
         EntryType::Directory | EntryType::XGlobalHeader => return Ok(()),
@@ -81,5 +81,5 @@ fn unpack_member(
         return Err(MemberError::SkipMember("its name is not UTF-8"));
     }
     let size = entry.size();
-    unpacking.write_member(name, size, entry, || taken.bytes_read.get())
+    unpacker.write_member(name, size, entry, || meter.bytes_read.get())
 }

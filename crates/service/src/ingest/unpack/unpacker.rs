@@ -101,7 +101,6 @@ pub(super) struct Unpacker<'a> {
 
 impl ArchiveKind {
     /// Returns the format by file name; case-insensitive.
-    #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         let ends = |end| name.strip_suffix(end).is_some_and(|stem| !stem.is_empty());
@@ -110,7 +109,6 @@ impl ArchiveKind {
             .find_map(|(end, kind)| ends(end).then_some(kind))
     }
 
-    #[must_use]
     pub fn extension(self) -> &'static str {
         match self {
             Self::Zip => ".zip",
@@ -120,7 +118,6 @@ impl ArchiveKind {
     }
 
     /// Whether a file that starts with `head` (its first 512 bytes) may have this format.
-    #[must_use]
     pub fn matches_signature(self, head: &[u8]) -> bool {
         match self {
             Self::Zip => head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06"),
@@ -188,8 +185,8 @@ pub fn unpack(
 }
 
 impl Unpacker<'_> {
-    /// Starts the next member, after `taken` compressed bytes.
-    pub(super) fn begin_member(&mut self, taken: u64) -> Result<(), MemberError> {
+    /// Starts the next member, after `packed_bytes` compressed bytes.
+    pub(super) fn begin_member(&mut self, packed_bytes: u64) -> Result<(), MemberError> {
         if self.cancelled.load(Ordering::Relaxed) {
             return Err(MemberError::Abort(UnpackError::Cancelled));
         }
@@ -197,7 +194,7 @@ impl Unpacker<'_> {
             return Err(MemberError::StopArchive("it has too many members"));
         }
         self.members += 1;
-        self.packed_before = taken;
+        self.packed_before = packed_bytes;
         Ok(())
     }
 
@@ -222,14 +219,14 @@ impl Unpacker<'_> {
         }
     }
 
-    /// Writes the member `name` of `size` bytes. `taken` returns the number of compressed bytes
+    /// Writes the member `name` of `size` bytes. `packed_bytes` returns the number of compressed bytes
     /// read so far.
     pub(super) fn write_member(
         &mut self,
         name: &str,
         size: u64,
         content: &mut impl Read,
-        taken: impl Fn() -> u64,
+        packed_bytes: impl Fn() -> u64,
     ) -> Result<(), MemberError> {
         let wanted = safe_relative_path(name).map_err(MemberError::SkipMember)?;
         if wanted.as_os_str().is_empty() {
@@ -246,7 +243,7 @@ impl Unpacker<'_> {
         };
         let room = self.limits.max_total_bytes - self.report.bytes;
         let (path, mut file) = self.files.create(&wanted).map_err(io_error)?;
-        let end = match self.copy_limited(content, &mut file, largest.min(room), taken) {
+        let end = match self.copy_limited(content, &mut file, largest.min(room), packed_bytes) {
             Ok(CopyOutcome::Complete(bytes)) if bytes == size => {
                 self.report.files += 1;
                 self.report.bytes += bytes;
@@ -269,7 +266,7 @@ impl Unpacker<'_> {
         content: &mut impl Read,
         out: &mut impl Write,
         most: u64,
-        taken: impl Fn() -> u64,
+        packed_bytes: impl Fn() -> u64,
     ) -> Result<CopyOutcome, MemberError> {
         let mut block = vec![0; COPY_BUFFER_SIZE];
         let mut bytes = 0;
@@ -285,7 +282,7 @@ impl Unpacker<'_> {
             };
             bytes += length as u64;
             self.unpacked_before += length as u64;
-            let packed = taken();
+            let packed = packed_bytes();
             if self.is_bomb(bytes, packed - self.packed_before)
                 || self.is_bomb(self.unpacked_before, packed)
             {

@@ -17,19 +17,19 @@ use zip::{
 use super::{MemberError, Unpacker, io_error, metered_reader::MeteredReader};
 
 /// Unpacks every member of the central directory.
-pub fn unpack_zip(mut file: File, unpacking: &mut Unpacker) -> Result<(), MemberError> {
+pub fn unpack_zip(mut file: File, unpacker: &mut Unpacker) -> Result<(), MemberError> {
     let size = file.metadata().map_err(io_error)?.len();
     let directory = BufReader::new(file.try_clone().map_err(io_error)?);
     let Ok(mut directory) = ZipIterable::try_new(directory, Config::default()) else {
         file.rewind().map_err(io_error)?;
-        return unpack_without_directory(file, unpacking);
+        return unpack_without_directory(file, unpacker);
     };
     // Shares its file position with the directory reader; both seek before they read.
     let mut contents = BufReader::new(file);
     let damaged = |_| MemberError::StopArchive("its directory is damaged");
     let mut packed = 0_u64;
     for entry in directory.files().map_err(damaged)? {
-        unpacking.begin_member(packed)?;
+        unpacker.begin_member(packed)?;
         let entry = entry.map_err(damaged)?;
         packed = packed.saturating_add(entry.compressed_size());
         if packed > size {
@@ -37,8 +37,8 @@ pub fn unpack_zip(mut file: File, unpacking: &mut Unpacker) -> Result<(), Member
             return Err(MemberError::StopArchive("its members overlap (decompression bomb)"));
         }
         let name = String::from_utf8_lossy(entry.name_raw()).into_owned();
-        let end = unpack_member(entry, packed, &mut contents, unpacking);
-        unpacking.record_member(&name, end)?;
+        let end = unpack_member(entry, packed, &mut contents, unpacker);
+        unpacker.record_member(&name, end)?;
     }
     Ok(())
 }
@@ -47,7 +47,7 @@ fn unpack_member(
     entry: ZipFileEntry<'static>,
     packed: u64,
     contents: &mut BufReader<File>,
-    unpacking: &mut Unpacker,
+    unpacker: &mut Unpacker,
 ) -> Result<(), MemberError> {
     let Ok(name) = entry.name().map(Cow::into_owned) else {
         return Err(MemberError::SkipMember("its name cannot be read"));
@@ -73,7 +73,7 @@ fn unpack_member(
         })
     })?;
     let size = content.size();
-    unpacking.write_member(&name, size, &mut content, || packed)
+    unpacker.write_member(&name, size, &mut content, || packed)
 }
 
 /// Whether a Unix mode is that of a device, FIFO or socket.
@@ -82,17 +82,17 @@ fn is_special_file(mode: u32) -> bool {
 }
 
 /// Unpacks members sequentially: a truncated archive has no central directory.
-fn unpack_without_directory(file: File, unpacking: &mut Unpacker) -> Result<(), MemberError> {
+fn unpack_without_directory(file: File, unpacker: &mut Unpacker) -> Result<(), MemberError> {
     let (mut file, meter) = MeteredReader::new(BufReader::new(file));
     while let Ok(Some(mut content)) = read_zipfile_from_stream(&mut file) {
-        unpacking.begin_member(meter.bytes_read.get())?;
+        unpacker.begin_member(meter.bytes_read.get())?;
         let name = String::from_utf8_lossy(content.name_raw()).into_owned();
         if content.is_dir() {
             continue;
         }
         let size = content.size();
-        let end = unpacking.write_member(&name, size, &mut content, || meter.bytes_read.get());
-        unpacking.record_member(&name, end)?;
+        let end = unpacker.write_member(&name, size, &mut content, || meter.bytes_read.get());
+        unpacker.record_member(&name, end)?;
     }
     Err(MemberError::StopArchive("it is truncated"))
 }

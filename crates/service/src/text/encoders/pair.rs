@@ -56,31 +56,26 @@ impl Encoders {
     }
 
     /// Length of the vectors.
-    #[must_use]
     pub fn dimension(&self) -> usize {
         self.dimension
     }
 
     /// Pixels per side that images should be decoded to at least.
-    #[must_use]
     pub fn input_side(&self) -> u32 {
         self.image.input_side()
     }
 
     /// Hash of the files; vectors of a pair with another fingerprint are stale.
-    #[must_use]
     pub fn fingerprint(&self) -> [u8; 32] {
         self.fingerprint
     }
 
     /// The value stored as text space for this pair, instead of a trained one.
-    #[must_use]
     pub fn space_marker(&self) -> Vec<u8> {
         [SPACE_MARKER, &self.fingerprint].concat()
     }
 
     /// Whether a stored text space belongs to a pair of encoders.
-    #[must_use]
     pub fn is_space_marker(space: &[u8]) -> bool {
         space.starts_with(SPACE_MARKER)
     }

@@ -34,20 +34,17 @@ impl TextSpace {
     }
 
     /// Length of a text vector, at most 256.
-    #[must_use]
     pub fn dimension(&self) -> usize {
         self.vector_length + 1
     }
 
     /// Number of known words.
-    #[must_use]
     pub fn vocabulary_size(&self) -> usize {
         self.vocabulary.len()
     }
 
     /// Returns the unit vector of a text, or `None` if it contains no known word. Cosine distances
     /// follow the score bands of the interface: 0.0-0.4 strong, 0.4-0.6 partial, above loose.
-    #[must_use]
     pub fn embed(&self, text: &str) -> Option<Vec<f16>> {
         let known = |stem: String| self.vocabulary.binary_search(&stem).ok();
         let mut words: Vec<usize> = stems(text).into_iter().filter_map(known).collect();
@@ -68,7 +65,6 @@ impl TextSpace {
     }
 
     /// Serializes the text space.
-    #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let words = self.vocabulary.join("\n");
         let mut bytes = MAGIC.to_vec();
@@ -83,7 +79,6 @@ impl TextSpace {
 
     /// Deserializes a text space. `None` if it is damaged or of another version and must be trained
     /// again.
-    #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (content, sum) = bytes.split_last_chunk::<{ blake3::OUT_LEN }>()?;
         if blake3::hash(content) != *sum {
@@ -110,7 +105,6 @@ impl TextSpace {
     }
 
     /// Content hash; vectors of a text space with another fingerprint are stale.
-    #[must_use]
     pub fn fingerprint(&self) -> [u8; 32] {
         *blake3::hash(&self.to_bytes()).as_bytes()
     }
