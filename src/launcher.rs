@@ -2,20 +2,16 @@
 
 use std::{
     io::{self, IsTerminal},
-    path::{Path, PathBuf},
+    path::PathBuf,
     time::SystemTime,
 };
 
-use secrecy::SecretString;
-use shell_words::quote;
+use crate::launch_target::LaunchTarget;
 use tessera::{
     accessible::{self, AccessibleOptions, Announcer},
     app::{self, Pane, welcome::CandidateProfile},
-    cli::{
-        self, CliError, Context, InterfaceCommand, LocalService, LocalSettings, ServiceTarget,
-        StartPane, TuiOptions,
-    },
-    config::{self, DeploymentConfig, Destination, Profile, Settings},
+    cli::{self, CliError, Context, InterfaceCommand, LocalService, StartPane, TuiOptions},
+    config::{self, DeploymentConfig, Destination, Settings},
     credentials::SecretOwner,
     runtime::{
         self, RunOutcome, SignalReceiver,
@@ -24,27 +20,8 @@ use tessera::{
     state::StateStore,
     worker,
 };
-use tessera_client::Client;
-use tessera_client::trace::Trace;
+use tessera_client::{Client, trace::Trace};
 use tessera_model::{DatasetId, SafeText};
-
-enum LaunchTarget {
-    /// The generated sample.
-    Sample { images: u32, data: Option<PathBuf> },
-    /// A folder, indexed in `data`.
-    Folder {
-        folder: PathBuf,
-        data: Option<PathBuf>,
-        settings: LocalSettings,
-        profile: Option<String>,
-    },
-    /// A remote profile, with a secret that was just entered.
-    Remote(Profile, Option<SecretString>),
-    /// An address from the command line.
-    Address(Client, String),
-    /// The welcome screen, with the reason why nothing could be opened.
-    Welcome(Option<String>),
-}
 
 const DEFAULT_SAMPLE_IMAGES: u32 = 240;
 
@@ -65,7 +42,7 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
         Some(InterfaceCommand::Tui(tui)) => StartView::from_command(tui),
         _ => StartView::default(),
     };
-    let mut target = initial_target(&context, command)?;
+    let mut target = LaunchTarget::initial(&context, command)?;
     let Context { global, settings, .. } = context;
     let (trace, read_only) = (global.trace, global.read_only);
     let start = StartView { dataset: start.dataset.or(global.dataset), ..start };
@@ -101,80 +78,6 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
             RunOutcome::Switch(destination) => target = launcher.target(destination)?,
         }
     }
-}
-
-fn initial_target(
-    context: &Context,
-    command: Option<InterfaceCommand>,
-) -> Result<LaunchTarget, CliError> {
-    match command {
-        Some(InterfaceCommand::Demo { images, data }) => {
-            return Ok(LaunchTarget::Sample { images, data });
-        }
-        Some(InterfaceCommand::Open { folder, data, encoders }) => {
-            let settings = cli::local_settings(&encoders)?;
-            return Ok(LaunchTarget::Folder { folder, data, settings, profile: None });
-        }
-        Some(InterfaceCommand::Init(_)) => return Ok(LaunchTarget::Welcome(None)),
-        _ => {}
-    }
-    Ok(match cli::select_target(&context.global, &context.settings)? {
-        None => LaunchTarget::Welcome(None),
-        Some(ServiceTarget::Profile(profile)) => profile_target(profile, None),
-        Some(ServiceTarget::Address(address)) => {
-            LaunchTarget::Address(cli::address_client(&address)?, address.name())
-        }
-    })
-}
-
-fn named_target(settings: &Settings, name: &str) -> Result<LaunchTarget, CliError> {
-    Ok(profile_target(cli::profile_by_name(settings, name)?, None))
-}
-
-fn profile_target(profile: Profile, secret: Option<SecretString>) -> LaunchTarget {
-    match profile.deployment {
-        DeploymentConfig::Local { folder } => {
-            let settings = LocalSettings::default();
-            LaunchTarget::Folder { folder, data: None, settings, profile: Some(profile.name) }
-        }
-        DeploymentConfig::Hosted { .. } | DeploymentConfig::OnPrem { .. } => {
-            LaunchTarget::Remote(profile, secret)
-        }
-    }
-}
-
-/// Returns the shell command that opens the same deployment, without its encoders.
-fn equivalent_command(target: &LaunchTarget) -> String {
-    let path = |path: &Path| {
-        let full = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        full.to_string_lossy().into_owned()
-    };
-    let mut arguments = vec!["tessera".to_owned()];
-    let data = match target {
-        LaunchTarget::Sample { images, data } => {
-            arguments.extend(["demo".to_owned(), "--images".to_owned(), images.to_string()]);
-            data.as_deref()
-        }
-        LaunchTarget::Remote(Profile { name, .. }, _)
-        | LaunchTarget::Folder { profile: Some(name), .. } => {
-            arguments.extend(["--profile".to_owned(), name.clone()]);
-            None
-        }
-        LaunchTarget::Folder { folder, data, .. } => {
-            arguments.extend(["open".to_owned(), path(folder)]);
-            data.as_deref()
-        }
-        LaunchTarget::Address(client, _) => {
-            let endpoint = client.endpoint();
-            let kind = if endpoint.is_on_premises() { "onprem" } else { "hosted" };
-            let url = endpoint.base_url().to_string();
-            arguments.extend(["--base-url".to_owned(), url, "--kind".to_owned(), kind.to_owned()]);
-            None
-        }
-        LaunchTarget::Welcome(_) => None,
-    };
-    arguments.extend(data.into_iter().flat_map(|data| ["--data".to_owned(), path(data)]));
-    arguments.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
 }
 
 /// What is shown first.
@@ -218,7 +121,7 @@ struct Launcher {
 impl Launcher {
     fn target(&self, destination: Destination) -> Result<LaunchTarget, CliError> {
         Ok(match destination {
-            Destination::Profile(name) => named_target(&self.settings, &name)?,
+            Destination::Profile(name) => LaunchTarget::named(&self.settings, &name)?,
             Destination::Sample => {
                 LaunchTarget::Sample { images: DEFAULT_SAMPLE_IMAGES, data: None }
             }
@@ -228,7 +131,7 @@ impl Launcher {
 
     /// Opens a target and runs the interface. On failure it shows the welcome screen.
     async fn open(&mut self, target: LaunchTarget) -> Result<RunOutcome, CliError> {
-        self.equivalent_command = equivalent_command(&target);
+        self.equivalent_command = target.equivalent_command();
         match target {
             LaunchTarget::Sample { images, data } => {
                 let local = cli::start_demo(images, data).await?;
@@ -400,7 +303,7 @@ impl Launcher {
             let holder = SecretOwner { profile: &profile.name, origin: &origin, api_key };
             secrets.save(holder, secret, secrets.preferred_store()).map_err(usage_error)?;
         }
-        Box::pin(self.open(profile_target(profile, secret))).await
+        Box::pin(self.open(LaunchTarget::of_profile(profile, secret))).await
     }
 }
 

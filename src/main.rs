@@ -12,6 +12,7 @@ use tessera::{
     ui::{picture_layer::ColorDepth, theme::Theme},
 };
 
+mod launch_target;
 mod launcher;
 
 #[tokio::main]

@@ -194,8 +194,8 @@ async fn another_size_of_the_same_picture_needs_no_request() {
             ticket(picture_lane(1, canvas), number),
             Request::Picture(PictureSource::Link(link), Crop::Full, canvas),
         );
-        let answer = response(&mut replies).await.result.unwrap();
-        assert!(matches!(answer, Payload::Picture(_)), "{answer:?}");
+        let payload = response(&mut replies).await.result.unwrap();
+        assert!(matches!(payload, Payload::Picture(_)), "{payload:?}");
     }
     assert_eq!(server.count(), 1);
 }
@@ -240,7 +240,7 @@ async fn a_download_reports_progress_and_then_its_result() {
         panic!("no progress")
     };
     assert_eq!((progress.ticket, progress.done, progress.total), (download, 22, Some(22)));
-    let answer = response(&mut replies).await.result.unwrap();
-    let Payload::Downloaded(archive) = answer else { panic!("{answer:?}") };
+    let payload = response(&mut replies).await.result.unwrap();
+    let Payload::Downloaded(archive) = payload else { panic!("{payload:?}") };
     assert_eq!((archive.bytes, archive.entries), (22, 0));
 }

@@ -83,35 +83,3 @@ impl Announcer {
         self.output.flush()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[derive(Clone, Default)]
-    struct Paper(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
-
-    impl Write for Paper {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    #[tokio::test]
-    async fn every_line_starts_with_its_kind_and_choices_are_numbers() {
-        let paper = Paper::default();
-        let mut voice = Announcer::new(&b"9\nx\n2\n"[..], paper.clone());
-        voice.status("two\nlines\u{1b}[2J").unwrap();
-        assert_eq!(voice.prompt_choice("Which?", 3).await.unwrap(), Some(1));
-        assert_eq!(voice.prompt_choice("Which?", 3).await.unwrap(), None, "end of input");
-        let written = String::from_utf8(paper.0.lock().unwrap().clone()).unwrap();
-        let kinds: Vec<&str> = written.lines().filter_map(|line| line.split(':').next()).collect();
-        let expected = ["status", "question", "error", "question", "error", "question", "question"];
-        assert_eq!(kinds, expected, "{written}");
-        assert!(written.starts_with("status: two␊lines␛[2J\n"));
-    }
-}

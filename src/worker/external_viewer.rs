@@ -114,7 +114,7 @@ mod tests {
         assert_eq!(copy.extension(), Some(OsStr::new("png")));
         let mode = copy.parent().unwrap().metadata().unwrap().permissions().mode();
         assert_eq!(mode & 0o077, 0, "{mode:o}");
-        let output = folder.path().join("told");
+        let output = folder.path().join("output");
         let script = format!("echo \"$# $1\" > {}", output.display());
         open_with(opener(folder.path(), &script).as_os_str(), &copy).await.unwrap();
         let copy = copy.canonicalize().unwrap();

@@ -35,7 +35,7 @@ impl Serving {
         Self(child, serde_json::from_str(&line).unwrap())
     }
 
-    fn told(&self, field: &str) -> &str {
+    fn field(&self, field: &str) -> &str {
         self.1[field].as_str().unwrap()
     }
 }
@@ -62,12 +62,12 @@ fn looks_at_the_grid(program: &mut Program) {
 fn from_a_hosted_account_to_the_first_grid() {
     let home = tempfile::tempdir().unwrap();
     let serving = Serving::start(home.path(), &[]);
-    let script = block("hosted").replace("https://media.example", serving.told("base_url"));
+    let script = block("hosted").replace("https://media.example", serving.field("base_url"));
     let mut program = Program::script(&script, home);
     program.wait_for("Keep the secret unencrypted");
     program.press("y\r");
     program.wait_for("SESSION");
-    let cookie = serving.told("session");
+    let cookie = serving.field("session");
     program.press(&format!("{cookie}\r"));
     program.wait_for("accepted");
     looks_at_the_grid(&mut program);
@@ -84,8 +84,8 @@ fn from_an_on_premises_deployment_to_the_first_grid() {
     let home = tempfile::tempdir().unwrap();
     let serving = Serving::start(home.path(), &["--no-auth"]);
     let script = block("onprem")
-        .replace("http://media.lab.example", serving.told("base_url"))
-        .replace("http://pipeline.lab.example", serving.told("base_url"));
+        .replace("http://media.lab.example", serving.field("base_url"))
+        .replace("http://pipeline.lab.example", serving.field("base_url"));
     let mut program = Program::script(&script, home);
     looks_at_the_grid(&mut program);
 }

@@ -2,7 +2,10 @@
 //! terminal.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod announcer;
 mod connect;
+mod frames;
+mod late_replies;
 mod pty;
 
 use std::time::{Duration, Instant};

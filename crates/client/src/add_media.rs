@@ -106,12 +106,12 @@ impl Client {
         let storing =
             policy.header_timeout + Duration::from_secs(form.total_bytes() / MIN_STORE_RATE);
         let mut reporter = UploadReporter { form, report };
-        let mut answer = pin!(self.transport.fetch(request));
+        let mut response = pin!(self.transport.fetch(request));
         let mut ticks = tokio::time::interval(PROGRESS_INTERVAL);
         let mut latest = (0, Instant::now());
         loop {
             tokio::select! {
-                reply = &mut answer => return reply,
+                reply = &mut response => return reply,
                 _ = ticks.tick() => {}
             }
             let sent = form.sent_bytes();
@@ -136,8 +136,8 @@ impl Client {
         form: Option<&MediaForm>,
         failure: Failure,
     ) -> Result<(), Failure> {
-        if let Some(fault) = form.and_then(MediaForm::file_error) {
-            return Err(Failure::new(FailureKind::Local, format!("nothing was added: {fault}"))
+        if let Some(error) = form.and_then(MediaForm::file_error) {
+            return Err(Failure::new(FailureKind::Local, format!("nothing was added: {error}"))
                 .with_remedy("Send it again when the files no longer change"));
         }
         if failure.kind != FailureKind::NoResponse {

@@ -57,34 +57,36 @@ impl Client {
     /// Reports every request to `recorder`.
     #[must_use]
     pub fn with_recorder(self, recorder: RequestRecorder) -> Self {
-        let mut transport = self.transport.as_ref().clone();
-        transport.recorder = recorder;
-        Self { transport: Arc::new(transport) }
+        self.changed(|transport| transport.recorder = recorder)
     }
 
     /// Retries safe requests this many times.
     #[must_use]
     pub fn with_retries(self, retries: u32) -> Self {
-        let mut transport = self.transport.as_ref().clone();
-        let policy =
-            ClientPolicy { retries: Some(retries), ..transport.retry_engine.policy().clone() };
-        transport.retry_engine = Arc::new(RetryEngine::new(policy));
-        Self { transport: Arc::new(transport) }
+        self.changed(|transport| {
+            let policy = transport.retry_engine.policy().clone();
+            let policy = ClientPolicy { retries: Some(retries), ..policy };
+            transport.retry_engine = Arc::new(RetryEngine::new(policy));
+        })
     }
 
     /// Sends text searches to another path.
     #[must_use]
     pub fn with_text_search(self, path: TextSearchPath) -> Self {
-        let mut transport = self.transport.as_ref().clone();
-        transport.endpoint = transport.endpoint.with_text_search(path);
-        Self { transport: Arc::new(transport) }
+        self.changed(|transport| {
+            transport.endpoint = transport.endpoint.clone().with_text_search(path)
+        })
     }
 
     /// Records the requests of `dry_run` instead of sending them.
     #[must_use]
     pub fn with_dry_run(self, dry_run: DryRun) -> Self {
+        self.changed(|transport| transport.dry_run = Some(dry_run))
+    }
+
+    fn changed(self, change: impl FnOnce(&mut Transport)) -> Self {
         let mut transport = self.transport.as_ref().clone();
-        transport.dry_run = Some(dry_run);
+        change(&mut transport);
         Self { transport: Arc::new(transport) }
     }
 

@@ -108,8 +108,8 @@ mod tests {
 
     #[test]
     fn published_clock_skew_cases() {
-        for (number, (mut skew, answers)) in VECTORS.into_iter().enumerate() {
-            for (sent, received, date, cached, expected) in answers {
+        for (number, (mut skew, responses)) in VECTORS.into_iter().enumerate() {
+            for (sent, received, date, cached, expected) in responses {
                 let date = date.map(|time| format!("Thu, 01 Jan 2026 {time} GMT"));
                 let headers = headers(date.as_deref(), *cached);
                 skew = measure_skew(&headers, moment(sent), moment(received)).unwrap_or(skew);

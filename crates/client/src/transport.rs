@@ -110,7 +110,7 @@ impl Transport {
         } else {
             policy.total_timeout.saturating_add(request.upload_timeout())
         };
-        let answer = async {
+        let response = async {
             let response = self.open_response(request).await?;
             let (status, headers) = (response.status(), response.headers().clone());
             let media_type = media_type(&response);
@@ -126,7 +126,7 @@ impl Transport {
             Ok(ApiResponse { status, headers, media_type, body })
         };
         let late = |_| AttemptError::NoResponse("the response took too long".to_owned());
-        tokio::time::timeout(deadline, answer).await.map_err(late)?
+        tokio::time::timeout(deadline, response).await.map_err(late)?
     }
 
     /// Makes one attempt up to the headers of a success response. After a 401 it is repeated once

@@ -38,8 +38,8 @@ pub fn hosted(url: &str, policy: ClientPolicy) -> Client {
     // Whatever happens, no record may contain a secret.
     client(url, AuthMethod::Hosted(credentials), policy).with_recorder(RequestRecorder::new(
         |exchange| {
-            let told = format!("{exchange:?}{}", RequestRecorder::exchange_json(&exchange));
-            canaries::assert_clean(&[told.as_bytes()], None);
+            let text = format!("{exchange:?}{}", RequestRecorder::exchange_json(&exchange));
+            canaries::assert_clean(&[text.as_bytes()], None);
         },
     ))
 }

@@ -266,10 +266,10 @@ async fn a_202_needs_an_anchor() {
         let server = Scripted::start(move |_: &Seen| Act::reply(202, &[], body)).await;
         let client = hosted(&server.url(), impatient());
         let image = QueryImageUpload::read(&file).await.unwrap();
-        let answer = client
+        let result = client
             .register_anchor(dataset(), image, EntityType::Images, Granularity::DEFAULT, None)
             .await;
-        assert_eq!(answer.is_ok(), found, "{answer:?}");
+        assert_eq!(result.is_ok(), found, "{result:?}");
         assert_eq!(server.count(), 1);
     }
 }

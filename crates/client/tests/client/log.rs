@@ -13,9 +13,9 @@ use tessera_testing::scripted::{Act, Scripted, Seen};
 
 fn witnessed(client: Client) -> (Client, Arc<Mutex<Vec<RequestRecord>>>) {
     let log = Arc::<Mutex<Vec<RequestRecord>>>::default();
-    let told = Arc::clone(&log);
-    let witness = RequestRecorder::new(move |exchange| told.lock().unwrap().push(exchange));
-    (client.with_recorder(witness), log)
+    let records = Arc::clone(&log);
+    let recorder = RequestRecorder::new(move |exchange| records.lock().unwrap().push(exchange));
+    (client.with_recorder(recorder), log)
 }
 
 #[tokio::test]

@@ -41,12 +41,12 @@ async fn add(url: &str, path: &Path) -> Result<(), Failure> {
 /// A service whose dataset has these states, one per request, and that reacts to uploads with
 /// `act`.
 async fn service(states: [&'static str; 2], act: fn() -> Act) -> Scripted {
-    let asked = AtomicUsize::new(0);
+    let served = AtomicUsize::new(0);
     Scripted::start(move |seen: &Seen| {
         if seen.method == "POST" {
             return act();
         }
-        let turn = asked.fetch_add(1, Ordering::Relaxed);
+        let turn = served.fetch_add(1, Ordering::Relaxed);
         Act::json(record(states[turn.min(1)]))
     })
     .await
@@ -112,12 +112,12 @@ async fn impolite(state: &'static str) -> String {
                 continue;
             }
             let body = record(state_now);
-            let answer = format!(
+            let reply = format!(
                 "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
                 body.len()
             );
             // A disconnected client needs no response.
-            let _ = stream.write_all(answer.as_bytes()).await;
+            let _ = stream.write_all(reply.as_bytes()).await;
         }
     });
     url
@@ -150,11 +150,11 @@ async fn hasty() -> (String, Arc<AtomicUsize>) {
             } else {
                 (200, record("READY"))
             };
-            let answer = format!(
+            let reply = format!(
                 "HTTP/1.1 {status} Hasty\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
                 body.len()
             );
-            stream.write_all(answer.as_bytes()).await.unwrap();
+            stream.write_all(reply.as_bytes()).await.unwrap();
             // The client disconnects after reading the response.
             while stream.read(&mut head).await.is_ok_and(|read| read > 0) {}
         }

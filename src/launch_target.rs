@@ -1,0 +1,105 @@
+//! What the launcher opens: chosen on the command line, by a profile or on the welcome screen.
+
+use std::path::{Path, PathBuf};
+
+use secrecy::SecretString;
+use tessera::{
+    cli::{self, CliError, Context, InterfaceCommand, LocalSettings, ServiceTarget},
+    config::{DeploymentConfig, Profile, Settings},
+};
+use tessera_client::Client;
+
+pub enum LaunchTarget {
+    /// The generated sample.
+    Sample { images: u32, data: Option<PathBuf> },
+    /// A folder, indexed in `data`.
+    Folder {
+        folder: PathBuf,
+        data: Option<PathBuf>,
+        settings: LocalSettings,
+        profile: Option<String>,
+    },
+    /// A remote profile, with a secret that was just entered.
+    Remote(Profile, Option<SecretString>),
+    /// An address from the command line.
+    Address(Client, String),
+    /// The welcome screen, with the reason why nothing could be opened.
+    Welcome(Option<String>),
+}
+
+impl LaunchTarget {
+    pub fn initial(context: &Context, command: Option<InterfaceCommand>) -> Result<Self, CliError> {
+        match command {
+            Some(InterfaceCommand::Demo { images, data }) => {
+                return Ok(Self::Sample { images, data });
+            }
+            Some(InterfaceCommand::Open { folder, data, encoders }) => {
+                let settings = cli::local_settings(&encoders)?;
+                return Ok(Self::Folder { folder, data, settings, profile: None });
+            }
+            Some(InterfaceCommand::Init(_)) => return Ok(Self::Welcome(None)),
+            _ => {}
+        }
+        Ok(match cli::select_target(&context.global, &context.settings)? {
+            None => Self::Welcome(None),
+            Some(ServiceTarget::Profile(profile)) => Self::of_profile(profile, None),
+            Some(ServiceTarget::Address(address)) => {
+                Self::Address(cli::address_client(&address)?, address.name())
+            }
+        })
+    }
+
+    pub fn named(settings: &Settings, name: &str) -> Result<Self, CliError> {
+        Ok(Self::of_profile(cli::profile_by_name(settings, name)?, None))
+    }
+
+    pub fn of_profile(profile: Profile, secret: Option<SecretString>) -> Self {
+        match profile.deployment {
+            DeploymentConfig::Local { folder } => {
+                let settings = LocalSettings::default();
+                Self::Folder { folder, data: None, settings, profile: Some(profile.name) }
+            }
+            DeploymentConfig::Hosted { .. } | DeploymentConfig::OnPrem { .. } => {
+                Self::Remote(profile, secret)
+            }
+        }
+    }
+
+    /// Returns the shell command that opens the same deployment, without its encoders.
+    pub fn equivalent_command(&self) -> String {
+        let path = |path: &Path| {
+            let full = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+            full.to_string_lossy().into_owned()
+        };
+        let mut arguments = vec!["tessera".to_owned()];
+        let data = match self {
+            Self::Sample { images, data } => {
+                arguments.extend(["demo".to_owned(), "--images".to_owned(), images.to_string()]);
+                data.as_deref()
+            }
+            Self::Remote(Profile { name, .. }, _) | Self::Folder { profile: Some(name), .. } => {
+                arguments.extend(["--profile".to_owned(), name.clone()]);
+                None
+            }
+            Self::Folder { folder, data, .. } => {
+                arguments.extend(["open".to_owned(), path(folder)]);
+                data.as_deref()
+            }
+            Self::Address(client, _) => {
+                let endpoint = client.endpoint();
+                let kind = if endpoint.is_on_premises() { "onprem" } else { "hosted" };
+                let url = endpoint.base_url().to_string();
+                arguments.extend([
+                    "--base-url".to_owned(),
+                    url,
+                    "--kind".to_owned(),
+                    kind.to_owned(),
+                ]);
+                None
+            }
+            Self::Welcome(_) => None,
+        };
+        arguments.extend(data.into_iter().flat_map(|data| ["--data".to_owned(), path(data)]));
+        shell_words::join(&arguments)
+    }
+}
