@@ -22,13 +22,11 @@ pub const RESTORE_TITLE: &str = "\x1b[23;2t";
 
 impl AlertSupport {
     /// Detects the terminal of this process.
-    #[must_use]
     pub fn detect() -> Self {
         Self::from_variables(|name| std::env::var(name).ok())
     }
 
     /// Detects the terminal from its environment variables. Multiplexers pass on only the title.
-    #[must_use]
     pub fn from_variables(variable: impl Fn(&str) -> Option<String>) -> Self {
         let set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
         let (term, program) =
@@ -47,7 +45,6 @@ impl AlertSupport {
     }
 
     /// Returns the bytes of an alert. `first`: the original title is not saved yet.
-    #[must_use]
     pub fn sequence(self, alert: &JobAlert, first: bool) -> String {
         match (alert, self.desktop) {
             (JobAlert::Bell, _) => "\x07".to_owned(),
@@ -81,7 +78,6 @@ impl AlertSupport {
     }
 
     /// Returns the bytes that undo all alerts.
-    #[must_use]
     pub fn reset_sequence(self) -> &'static str {
         match (self.title, self.progress) {
             (_, true) => RESET_PROGRESS_AND_TITLE,

@@ -30,7 +30,6 @@ pub struct FrameCost {
 
 impl<W: Write> FrameWriter<W> {
     /// For a terminal with unknown content.
-    #[must_use]
     pub fn new(out: W) -> Self {
         Self { out, last_frame: None }
     }
@@ -78,7 +77,6 @@ impl<W: Write> FrameWriter<W> {
         self.out.flush()
     }
 
-    #[must_use]
     pub fn into_inner(self) -> W {
         self.out
     }

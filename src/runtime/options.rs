@@ -32,7 +32,6 @@ impl RuntimeOptions {
     }
 
     /// The protocol until the terminal has replied.
-    #[must_use]
     pub fn initial_protocol(&self) -> Protocol {
         match self.forced_protocol {
             Some(Protocol::None) => Protocol::None,

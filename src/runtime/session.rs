@@ -24,7 +24,6 @@ pub struct Session {
 }
 
 impl Session {
-    #[must_use]
     pub fn new(
         app: App,
         (worker, worker_events): (Worker, mpsc::UnboundedReceiver<WorkerEvent>),
@@ -32,7 +31,6 @@ impl Session {
         Self { app, worker, worker_events, next_wake: None, trace: SessionTrace(Trace::disabled()) }
     }
 
-    #[must_use]
     pub fn with_trace(self, trace: Trace) -> Self {
         Self { trace: SessionTrace(trace), ..self }
     }
@@ -75,7 +73,6 @@ impl Session {
     }
 
     /// When the core needs [`Event::Wake`].
-    #[must_use]
     pub fn next_wake(&self) -> Option<Uptime> {
         self.next_wake
     }

@@ -17,7 +17,6 @@ pub struct SessionTrace(pub Trace);
 
 impl SessionTrace {
     /// Returns the record of an event, if tracing is on. `secret`: typed text may be a secret.
-    #[must_use]
     pub fn describe_event(&self, event: &Event, secret: bool) -> Option<Value> {
         self.0.is_enabled().then(|| event_json(event, secret))
     }

@@ -37,7 +37,6 @@ pub struct Worker {
 
 /// Starts the worker of `client` and `state` on the current tokio runtime. The channels are
 /// unbounded: the interface must never wait, and it requests only what is on the screen.
-#[must_use]
 pub fn spawn(client: Client, state: StateStore) -> (Worker, mpsc::UnboundedReceiver<WorkerEvent>) {
     let (commands, command_receiver) = mpsc::unbounded_channel();
     let (events, event_receiver) = mpsc::unbounded_channel();

@@ -157,11 +157,11 @@ impl std::fmt::Display for EntryError {
 /// Names the damaged entry and the error. The text is not safe to print.
 pub(super) fn verify(file: File) -> Result<VerifiedArchive, String> {
     let mut contents = VerifiedArchive { entries: 0, images: 0 };
-    for_each_entry(file, |member| {
-        let name = member.name.clone();
+    for_each_entry(file, |entry| {
+        let name = entry.name.clone();
         contents.entries += 1;
-        contents.images += usize::from(name.starts_with(IMAGES_PREFIX) && !member.is_dir());
-        let read = member.copy_to(&mut io::sink(), u64::MAX);
+        contents.images += usize::from(name.starts_with(IMAGES_PREFIX) && !entry.is_dir());
+        let read = entry.copy_to(&mut io::sink(), u64::MAX);
         read.map(drop).map_err(|error| format!("entry {name}: {error}"))
     })?;
     Ok(contents)
@@ -180,9 +180,9 @@ mod tests {
     /// Names and contents of all entries, or the error.
     fn unpacked(bytes: &[u8]) -> Result<Vec<(String, Vec<u8>)>, String> {
         let mut all = Vec::new();
-        for_each_entry(temporary_file(bytes), |member| {
-            let (name, mut content) = (member.name.clone(), Vec::new());
-            member.copy_to(&mut content, u64::MAX).map_err(|error| error.to_string())?;
+        for_each_entry(temporary_file(bytes), |entry| {
+            let (name, mut content) = (entry.name.clone(), Vec::new());
+            entry.copy_to(&mut content, u64::MAX).map_err(|error| error.to_string())?;
             all.push((name, content));
             Ok(())
         })?;

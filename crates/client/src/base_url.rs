@@ -40,7 +40,6 @@ impl BaseUrl {
     }
 
     /// Returns the URL of an interface path, with percent-encoded parameters.
-    #[must_use]
     pub(super) fn url_for(&self, path: &str, parameters: &Parameters) -> Url {
         let mut url = self.0.clone();
         url.set_path(&format!("{}{path}", self.0.path().trim_end_matches('/')));
@@ -81,7 +80,6 @@ impl BaseUrl {
         self.0.scheme() == "http"
     }
 
-    #[must_use]
     pub fn is_loopback(&self) -> bool {
         is_loopback(&self.0)
     }

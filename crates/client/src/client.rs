@@ -55,13 +55,11 @@ impl Client {
     }
 
     /// Reports every request to `recorder`.
-    #[must_use]
     pub fn with_recorder(self, recorder: RequestRecorder) -> Self {
         self.changed(|transport| transport.recorder = recorder)
     }
 
     /// Retries safe requests this many times.
-    #[must_use]
     pub fn with_retries(self, retries: u32) -> Self {
         self.changed(|transport| {
             let policy = transport.retry_engine.policy().clone();
@@ -71,7 +69,6 @@ impl Client {
     }
 
     /// Sends text searches to another path.
-    #[must_use]
     pub fn with_text_search(self, path: TextSearchPath) -> Self {
         self.changed(|transport| {
             transport.endpoint = transport.endpoint.clone().with_text_search(path)
@@ -79,7 +76,6 @@ impl Client {
     }
 
     /// Records the requests of `dry_run` instead of sending them.
-    #[must_use]
     pub fn with_dry_run(self, dry_run: DryRun) -> Self {
         self.changed(|transport| transport.dry_run = Some(dry_run))
     }
@@ -90,20 +86,17 @@ impl Client {
         Self { transport: Arc::new(transport) }
     }
 
-    #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
         &self.transport.endpoint
     }
 
     /// Whether the service rejected the secret and another one was found in its store.
-    #[must_use]
     pub fn has_replaced_secret(&self) -> bool {
         self.transport.auth.is_secret_replaced()
     }
 
     /// Seconds by which the service's clock is ahead of the local one; 0 if unknown or without
     /// tokens.
-    #[must_use]
     pub fn clock_skew(&self) -> i64 {
         self.transport.auth.clock_skew()
     }
@@ -298,17 +291,14 @@ impl Client {
         Ok(self.transport.fetch(&request).await?.body)
     }
 
-    #[must_use]
     pub fn curl_dataset(&self, id: DatasetId) -> String {
         self.curl(&paths::dataset(id), &Parameters::new())
     }
 
-    #[must_use]
     pub fn curl_explore(&self, search: &Search) -> String {
         self.curl(&self.explore_path(search), &paths::explore_parameters(search))
     }
 
-    #[must_use]
     pub fn curl_export_status(&self, dataset: DatasetId, task: ExportTaskId) -> String {
         let parameters = vec![(query::EXPORT_TASK_ID, task.to_string())];
         self.curl(&paths::export_status(dataset), &parameters)

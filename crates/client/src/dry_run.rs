@@ -24,17 +24,14 @@ pub struct DryRunRequest {
 }
 
 impl DryRun {
-    #[must_use]
     pub fn new(operations: &'static [ApiOperation]) -> Self {
         Self { operations, request: Arc::default() }
     }
 
-    #[must_use]
     pub fn request(&self) -> Option<DryRunRequest> {
         self.request.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    #[must_use]
     pub fn take_request(&self) -> Option<DryRunRequest> {
         self.request.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

@@ -38,7 +38,6 @@ pub const TOKEN_LIFETIME: Duration = Duration::from_mins(10);
 pub struct SecretReloader(pub(super) Arc<dyn Fn() -> Option<SecretString> + Send + Sync>);
 
 impl SecretReloader {
-    #[must_use]
     pub fn new(read: impl Fn() -> Option<SecretString> + Send + Sync + 'static) -> Self {
         Self(Arc::new(read))
     }
@@ -79,7 +78,6 @@ impl Endpoint {
     }
 
     /// As [`Self::new`], also for a login over plain HTTP, which the user has allowed.
-    #[must_use]
     pub fn new_allowing_http(base_url: BaseUrl, auth: AuthMethod) -> Self {
         Self {
             base_url,
@@ -92,7 +90,6 @@ impl Endpoint {
         }
     }
 
-    #[must_use]
     pub fn with_authorities(self, authorities: CertificateAuthorities) -> Self {
         Self { authorities, ..self }
     }
@@ -102,14 +99,12 @@ impl Endpoint {
     }
 
     /// Sets the lifetime of tokens. They are renewed after four fifths of it.
-    #[must_use]
     pub fn with_token_lifetime(self, life: Duration) -> Self {
         Self { token_lifetime: life, ..self }
     }
 
     /// Reads the secret again when the service rejects a token: it may have been replaced while
     /// this program runs.
-    #[must_use]
     pub fn with_secret_reloader(self, reload: SecretReloader) -> Self {
         Self { secret_reloader: Some(reload), ..self }
     }
@@ -122,38 +117,31 @@ impl Endpoint {
         self.secret_reloader.as_ref()
     }
 
-    #[must_use]
     pub fn with_pipeline(self, pipeline_url: BaseUrl) -> Self {
         Self { pipeline_url: Some(pipeline_url), ..self }
     }
 
-    #[must_use]
     pub fn pipeline_url(&self) -> Option<&BaseUrl> {
         self.pipeline_url.as_ref()
     }
 
-    #[must_use]
     pub fn with_text_search(self, path: TextSearchPath) -> Self {
         Self { text_search: Some(path), ..self }
     }
 
-    #[must_use]
     pub(super) fn text_search_path(&self, dataset: DatasetId) -> String {
         let own = self.text_search.as_ref().map(|path| path.for_dataset(dataset));
         own.unwrap_or_else(|| paths::explore(dataset))
     }
 
-    #[must_use]
     pub fn base_url(&self) -> &BaseUrl {
         &self.base_url
     }
 
-    #[must_use]
     pub fn is_on_premises(&self) -> bool {
         matches!(self.auth, AuthMethod::OnPremises)
     }
 
-    #[must_use]
     pub fn auth(&self) -> &AuthMethod {
         &self.auth
     }

@@ -42,16 +42,16 @@ pub fn extract(
     let damaged = |why: String| local_failure(archive, &why);
     let size = check_and_measure(opened()?, folder, existing, join)
         .map_err(|stop| stop.into_failure(archive))?;
-    let below =
+    let target =
         TargetFolder::open(folder, existing).map_err(|error| disk_failure(folder, &error))?;
-    check_room(&below.root, folder, size)?;
+    check_room(&target.root, folder, size)?;
 
     let mut done = Extraction { folder: folder.to_owned(), ..Extraction::default() };
     let mut used_names = HashSet::new();
     let mut full = None;
-    let walked = for_each_entry(opened()?, |member| {
-        let name = member.name.clone();
-        match below.extract_entry(member, &mut used_names) {
+    let walked = for_each_entry(opened()?, |entry| {
+        let name = entry.name.clone();
+        match target.extract_entry(entry, &mut used_names) {
             Ok(None) => {}
             Ok(Some(bytes)) => {
                 done.files += 1;
@@ -70,7 +70,7 @@ pub fn extract(
     }
     walked.map_err(damaged)?;
     if join {
-        done.index_file = Some(below.write_rows(archive, folder)?);
+        done.index_file = Some(target.write_rows(archive, folder)?);
     }
     Ok(done)
 }
@@ -108,10 +108,10 @@ fn check_and_measure(
         free(folder.join(ROWS_FILE))?;
     }
     let (mut size, mut stop) = (0_u64, None);
-    let walked = for_each_entry(file, |member| {
-        let wanted = safe_relative_path(&member.name).ok().filter(|_| !member.is_dir());
+    let walked = for_each_entry(file, |entry| {
+        let wanted = safe_relative_path(&entry.name).ok().filter(|_| !entry.is_dir());
         let Some(path) = wanted else { return Ok(()) };
-        size = size.saturating_add(member.size());
+        size = size.saturating_add(entry.size());
         free(folder.join(path)).map_err(|found| {
             stop = Some(found);
             String::new()
@@ -137,37 +137,37 @@ impl TargetFolder {
     }
 
     /// Writes an entry and returns its size, or `None` for a directory, which is created with its
-    /// files. `taken` contains the lower-case names so far, for case-insensitive file systems.
+    /// files. `used_names` contains the lower-case names so far, for case-insensitive file systems.
     fn extract_entry(
         &self,
-        member: ArchiveEntry<'_>,
+        entry: ArchiveEntry<'_>,
         used_names: &mut HashSet<String>,
     ) -> Result<Option<u64>, EntryError> {
-        let refused = |why: &str| Err(EntryError::Invalid(why.to_owned()));
-        let path = match safe_relative_path(&member.name) {
+        let invalid = |why: &str| Err(EntryError::Invalid(why.to_owned()));
+        let path = match safe_relative_path(&entry.name) {
             Ok(path) => path,
-            Err(why) => return refused(why),
+            Err(why) => return invalid(why),
         };
-        if member.is_dir() {
+        if entry.is_dir() {
             return Ok(None);
         }
         if path.as_os_str().is_empty() {
-            return refused("no name");
+            return invalid("no name");
         }
-        if !member.is_plain() {
-            return refused("not a regular file");
+        if !entry.is_plain() {
+            return invalid("not a regular file");
         }
         if !used_names.insert(path.to_string_lossy().to_lowercase()) {
-            return refused("duplicate name, ignoring case");
+            return invalid("duplicate name, ignoring case");
         }
         let (directory, mut file) = match self.create(&path) {
             Ok(created) => created,
             Err(Errno::EXIST | Errno::NOTDIR | Errno::ISDIR | Errno::LOOP) => {
-                return refused("the path is already in use");
+                return invalid("the path is already in use");
             }
             Err(error) => return Err(EntryError::Disk(error.into())),
         };
-        let copied = member.copy_to(&mut file, u64::MAX);
+        let copied = entry.copy_to(&mut file, u64::MAX);
         if copied.is_err() {
             remove(&directory, &path).map_err(|error| EntryError::Disk(error.into()))?;
         }

@@ -71,7 +71,6 @@ impl QueryImageUpload {
     }
 
     /// The upright size in pixels (width, height), if it can be decoded locally.
-    #[must_use]
     pub fn size(&self) -> Option<(u32, u32)> {
         self.is_decodable.then(|| tessera_picture::decode::size(&self.bytes).ok()).flatten()
     }

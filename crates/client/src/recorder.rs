@@ -20,13 +20,11 @@ pub struct RequestRecorder(Option<Arc<dyn Fn(RequestRecord) + Send + Sync>>);
 
 impl RequestRecorder {
     /// Reports to `listener`, which must not block.
-    #[must_use]
     pub fn new(listener: impl Fn(RequestRecord) + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(listener)))
     }
 
     /// Returns the trace record of a request.
-    #[must_use]
     pub fn exchange_json(exchange: &RequestRecord) -> Value {
         let RequestRecord {
             method,

@@ -24,7 +24,6 @@ struct TraceWriter {
 }
 
 impl Trace {
-    #[must_use]
     pub fn disabled() -> Self {
         Self(None)
     }
@@ -42,7 +41,6 @@ impl Trace {
         })))))
     }
 
-    #[must_use]
     pub fn is_enabled(&self) -> bool {
         self.0.is_some()
     }
@@ -68,7 +66,6 @@ impl Trace {
     }
 }
 
-#[must_use]
 pub fn micros(span: Duration) -> u64 {
     u64::try_from(span.as_micros()).unwrap_or(u64::MAX)
 }

@@ -32,7 +32,6 @@ pub struct Capabilities {
 impl Capabilities {
     /// The protocols that `viuer` may use, best first. `viuer` queries again without a timeout, so
     /// only protocols that were confirmed here, and only without a multiplexer.
-    #[must_use]
     pub fn viewer_protocols(&self) -> Vec<Protocol> {
         let may_ask = self.has_replied && !self.in_tmux;
         let draws = [
@@ -44,7 +43,6 @@ impl Capabilities {
         draws.into_iter().filter_map(|(draws, protocol)| draws.then_some(protocol)).collect()
     }
 
-    #[must_use]
     pub fn viewer_protocol(&self) -> Protocol {
         self.viewer_protocols().first().copied().unwrap_or_default()
     }

@@ -21,7 +21,6 @@ pub struct Environment {
 }
 
 impl Environment {
-    #[must_use]
     pub fn read() -> Self {
         let text = |name: &str| env::var(name).unwrap_or_default();
         let is_set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
@@ -63,7 +62,6 @@ impl Environment {
     }
 
     /// The key under which graphics results are stored: the terminal and a multiplexer.
-    #[must_use]
     pub fn terminal_name(&self) -> String {
         let name = if self.program.is_empty() { &self.term } else { &self.program };
         if self.is_multiplexed() { format!("{name} in a multiplexer") } else { name.clone() }
@@ -71,7 +69,6 @@ impl Environment {
 
     /// The default theme: plain under `NO_COLOR`, otherwise by the reported background or, less
     /// reliably, by `COLORFGBG`.
-    #[must_use]
     pub fn theme(&self, background: Option<[u8; 3]>) -> ThemeName {
         let number = self.colorfgbg.rsplit(';').next().and_then(|number| number.parse::<u8>().ok());
         let is_light = match background {
@@ -86,7 +83,6 @@ impl Environment {
     }
 
     /// The color depth until the terminal has replied.
-    #[must_use]
     pub fn initial_color_depth(&self) -> ColorDepth {
         if self.claims_truecolor() { ColorDepth::TrueColor } else { self.limited_color_depth() }
     }

@@ -25,7 +25,6 @@ pub struct LateReplyFilter {
 
 impl LateReplyFilter {
     /// For a terminal that was queried at `started`.
-    #[must_use]
     pub fn new(started: Instant) -> Self {
         Self { started, open_reply: None }
     }

@@ -42,7 +42,6 @@ pub fn probe_for_command(environment: &Environment) -> io::Result<Capabilities> 
 
 /// Detects what the terminal can draw. `forced` is the user's setting for the grid. The terminal
 /// must be in raw mode. Nothing is queried without a terminal or inside a multiplexer.
-#[must_use]
 pub fn probe(environment: &Environment, forced: Option<Protocol>) -> Capabilities {
     let (input, output) = (io::stdin(), io::stdout());
     let is_terminal = input.is_terminal() && output.is_terminal();
@@ -58,7 +57,6 @@ pub fn probe(environment: &Environment, forced: Option<Protocol>) -> Capabilitie
 }
 
 /// The cell size in pixels, as reported by the system.
-#[must_use]
 pub fn cell_size() -> Option<(u16, u16)> {
     let size = tcgetwinsize(io::stdout()).ok()?;
     let width = size.ws_xpixel.checked_div(size.ws_col)?;

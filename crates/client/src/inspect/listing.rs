@@ -44,12 +44,12 @@ pub(super) struct MetadataFile {
 impl ArchiveListing {
     pub(super) fn read(archive: File) -> Result<Self, String> {
         let (mut found, mut images, mut refused) = (None, Vec::new(), NameSample::default());
-        archive::for_each_entry(archive, |member| {
-            if member.is_dir() {
+        archive::for_each_entry(archive, |entry| {
+            if entry.is_dir() {
                 return Ok(());
             }
-            let name = member.name.clone();
-            if !member.is_plain() || safe_relative_path(&name).is_err() {
+            let name = entry.name.clone();
+            if !entry.is_plain() || safe_relative_path(&name).is_err() {
                 refused.add(&name);
             } else if let Some(image) = name.strip_prefix(IMAGES_PREFIX) {
                 images.push(image.to_owned());
@@ -59,7 +59,7 @@ impl ArchiveListing {
                     return Err(format!("more than one metadata file: {one}, {two}"));
                 }
                 found =
-                    Some(MetadataFile::read(member).map_err(|why| prefix_file_name(&name, &why))?);
+                    Some(MetadataFile::read(entry).map_err(|why| prefix_file_name(&name, &why))?);
             }
             Ok(())
         })?;
@@ -69,10 +69,10 @@ impl ArchiveListing {
 }
 
 impl MetadataFile {
-    fn read(member: ArchiveEntry<'_>) -> Result<Self, String> {
-        let name = member.name.clone();
+    fn read(entry: ArchiveEntry<'_>) -> Result<Self, String> {
+        let name = entry.name.clone();
         let mut file = tempfile::tempfile().map_err(|error| error.to_string())?;
-        member.copy_to(&mut file, MAX_METADATA_BYTES).map_err(|error| error.to_string())?;
+        entry.copy_to(&mut file, MAX_METADATA_BYTES).map_err(|error| error.to_string())?;
         file.rewind().map_err(|error| error.to_string())?;
         Ok(Self { name, file })
     }

@@ -52,7 +52,6 @@ fn with_warning(words: &str) -> Preflight {
 
 /// Returns the files in and below `paths` that can be sent, in sending order, and the result of the
 /// check. Inside folders, only files that match `glob` count. Blocks on the disk.
-#[must_use]
 pub fn files_to_send(paths: &[PathBuf], glob: Option<&Pattern>) -> (Vec<LocalFile>, Preflight) {
     let (chosen, found) = collect_files(paths, glob);
     let files =
