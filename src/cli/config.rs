@@ -135,8 +135,8 @@ fn read_layers(context: &Context) -> Result<Layers, CliError> {
 }
 
 fn invalid_settings(errors: &[ConfigError]) -> CliError {
-    let told: Vec<String> = errors.iter().map(ToString::to_string).collect();
-    CliError::usage(told.join("\n")).with_remedy("tessera config edit")
+    let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    CliError::usage(lines.join("\n")).with_remedy("tessera config edit")
 }
 
 fn show_settings(context: &Context) -> Result<Exit, CliError> {

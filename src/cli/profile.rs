@@ -283,13 +283,13 @@ fn check_profile(profile: &Profile) -> Result<(), CliError> {
 
 /// Checks values that only the client can validate.
 pub(super) fn check_value(key: &str, value: &str) -> Result<(), String> {
-    let told = |failure: tessera_model::Failure| format!("`{key}`: {failure}");
+    let reason = |failure: tessera_model::Failure| format!("`{key}`: {failure}");
     match key {
-        "base_url" | "pipeline_url" => BaseUrl::parse(value).map(drop).map_err(told),
-        "text_search_path" => TextSearchPath::parse(value).map(drop).map_err(told),
-        "ca_file" => {
-            CertificateAuthorities::read(&config::expand_home(value.into())).map(drop).map_err(told)
-        }
+        "base_url" | "pipeline_url" => BaseUrl::parse(value).map(drop).map_err(reason),
+        "text_search_path" => TextSearchPath::parse(value).map(drop).map_err(reason),
+        "ca_file" => CertificateAuthorities::read(&config::expand_home(value.into()))
+            .map(drop)
+            .map_err(reason),
         _ => Ok(()),
     }
 }

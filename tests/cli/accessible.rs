@@ -30,7 +30,7 @@ fn converse_with(settings: &str, answers: &str, options: &[&str]) -> (Option<i32
 }
 
 #[test]
-fn a_conversation_browses_searches_marks_and_exports() {
+fn an_accessible_session_browses_searches_selects_and_exports() {
     let answers = "6\n1\n5\na balloon\n8\n1\n9\n2\ny\n0\n";
     let (code, lines) = converse(answers, &["--accessible"]);
     let told = lines.join("\n");

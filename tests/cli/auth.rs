@@ -50,7 +50,7 @@ const IMPORT: &[&str] =
     &["auth", "import", "-p", "prod", "--cookie-stdin", "--insecure-storage", "--json"];
 
 #[test]
-fn from_a_session_to_a_checked_login_and_out_again() {
+fn a_session_is_imported_checked_and_logged_out() {
     let (home, serving) = service();
     let home = home.path();
     let (code, _, err) = run(home, &["auth", "status", "-p", "prod"]);
@@ -97,7 +97,7 @@ fn from_a_session_to_a_checked_login_and_out_again() {
 }
 
 #[test]
-fn tokens_for_other_programs_and_what_a_wrong_secret_is_told() {
+fn tokens_are_printed_and_a_wrong_secret_is_reported() {
     let (home, serving) = service();
     let home = home.path();
     let (key, secret) = (text(&serving.1, "api_key"), text(&serving.1, "api_secret"));
@@ -146,7 +146,7 @@ fn what_needs_no_login_and_where_none_is_sent() {
 }
 
 #[test]
-fn whatever_the_umask_nobody_else_can_read_it() {
+fn secrets_are_private_with_any_umask() {
     for umask in ["000", "022", "077"] {
         let home = home("https://media.example");
         let config = home.path().join("config.toml");
@@ -214,7 +214,7 @@ async fn imported(act: fn() -> Act) -> (i32, String, String, usize) {
 }
 
 #[tokio::test]
-async fn the_one_request_is_never_sent_again() {
+async fn the_credentials_request_is_never_retried() {
     let redirect = || Act::reply(302, &[("location", "/login")], "");
     let half = || Act::json(r#"{"api_key":"ak_1","api_secret":"#);
     let (code, _, err, requests) = imported(Act::cut).await;

@@ -37,7 +37,7 @@ fn row<'a>(shown: &'a Value, key: &str) -> &'a Value {
 }
 
 #[test]
-fn every_value_is_shown_with_its_origin_and_what_it_hides() {
+fn every_setting_is_shown_with_its_origin_and_overridden_values() {
     let home = home("[ui]\ntheme = 'light'\n\n[export]\nformat = 'json'\n");
     let inner = home.path().join("project/inner");
     fs::create_dir_all(&inner).unwrap();
@@ -65,7 +65,7 @@ fn every_value_is_shown_with_its_origin_and_what_it_hides() {
 }
 
 #[test]
-fn a_setting_is_changed_where_it_stands() {
+fn setting_a_value_keeps_the_rest_of_the_file() {
     let home = home("# mine\n[ui]\nmouse = false # the terminal's own\n");
     let home = home.path();
     let (code, out, err) = run(home, &["config", "set", "ui.notify", "bell,toast"]);
@@ -232,7 +232,7 @@ fn what_cannot_be_used_is_not_written() {
 }
 
 #[test]
-fn the_login_goes_over_a_clear_line_only_where_a_person_says_so() {
+fn the_login_is_sent_unencrypted_only_with_allow_http() {
     let home =
         home("[profiles.p]\nkind = 'hosted'\nbase_url = 'http://media.example'\napi_key = 'k'\n");
     let ask = |more: &[&str]| {
@@ -281,7 +281,7 @@ fn a_profile_that_is_read_only_changes_nothing() {
 }
 
 #[test]
-fn what_is_typed_wins_over_what_the_environment_says() {
+fn options_override_the_environment() {
     let home = home("[profiles.p]\nkind = 'onprem'\nbase_url = 'http://127.0.0.1:1'\n");
     let ask = |variables: &[(&str, &str)], more: &[&str]| {
         let arguments = [&["dataset", "list", "--dry-run"][..], more].concat();
@@ -327,7 +327,7 @@ fn init_makes_the_first_profile_without_questions() {
 }
 
 #[test]
-fn without_a_terminal_the_short_help_is_told() {
+fn without_a_terminal_the_short_help_is_printed() {
     let home = tempfile::tempdir().unwrap();
     let (code, out, err) = run(home.path(), &[]);
     assert_eq!((code, out.as_str()), (2, ""));

@@ -71,7 +71,7 @@ fn is_a(kind: &Value, value: &Value) -> bool {
 }
 
 #[test]
-fn documents_that_no_other_test_asks_for_are_as_described() {
+fn remaining_documents_match_their_schemas() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
     fs::create_dir(home.join("birds")).unwrap();

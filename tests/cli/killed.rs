@@ -144,7 +144,7 @@ async fn a_download_that_is_killed_is_continued_and_never_wrong() {
 }
 
 #[tokio::test]
-async fn a_kill_loses_no_secret_that_was_told_of() {
+async fn a_kill_loses_no_reported_secret() {
     tessera_testing::canaries::know(SECRET, true);
     let (asking, mut asked) = mpsc::unbounded_channel();
     let server = Scripted::start(move |_: &Seen| {

@@ -64,7 +64,7 @@ fn document(out: &str) -> Value {
 }
 
 #[test]
-fn one_source_is_taken_and_anything_else_refused_before_a_request() {
+fn exactly_one_source_is_accepted_before_any_request() {
     let (home, folder) = home(1);
     let place = ["--base-url", "http://127.0.0.1:9", "--kind", "onprem"];
     let folder = folder.to_str().unwrap();
@@ -91,7 +91,7 @@ fn one_source_is_taken_and_anything_else_refused_before_a_request() {
 }
 
 #[test]
-fn the_example_of_a_list_in_parts_runs_as_written() {
+fn the_documented_split_example_works() {
     let (home, _) = home(5);
     let old = home.path().join("dash-old");
     std::fs::create_dir(&old).unwrap();
@@ -182,7 +182,7 @@ async fn parts_stop_at_the_first_refusal_with_a_command_for_the_rest() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_queued_addition_waits_for_its_turn_and_is_sent_once() {
+async fn a_queued_addition_waits_until_idle_and_is_sent_once() {
     let (home, folder) = home(1);
     let server = scripted(&["INDEXING", "INDEXING", "READY"], |_| Act::reply(202, &[], "")).await;
     let file = folder.join("0.png");
@@ -242,7 +242,7 @@ async fn each_refusal_has_its_exit_code_and_its_cause() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_lost_answer_is_told_as_what_the_dataset_says() {
+async fn a_lost_response_is_reported_with_the_dataset_status() {
     let (home, folder) = home(1);
     let arguments = ["media", "add", ID, "--dir", folder.to_str().unwrap()];
     let taken = scripted(&["READY", "READY", "READ ONLY"], |_| Act::cut()).await;

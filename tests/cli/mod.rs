@@ -212,7 +212,7 @@ fn serve_tells_one_json_line_and_answers() {
 }
 
 #[test]
-fn without_login_no_secret_is_told() {
+fn without_login_no_secret_is_printed() {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join("pictures");
     std::fs::create_dir(&folder).unwrap();
@@ -258,7 +258,7 @@ fn a_taken_port_and_a_taken_data_folder_are_named() {
 }
 
 #[test]
-fn credentials_are_asked_of_the_environment_only() {
+fn credentials_of_an_address_come_from_the_environment_only() {
     let home = tempfile::tempdir().unwrap();
     let (code, _, err) = run(
         home.path(),

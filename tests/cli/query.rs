@@ -22,7 +22,7 @@ fn built(home: &Path, filters: &[&[&str]]) -> Value {
 }
 
 #[test]
-fn a_query_is_built_in_words() {
+fn a_query_is_built_from_words() {
     let home = tempfile::tempdir().unwrap();
     let query = built(
         home.path(),
@@ -54,7 +54,7 @@ fn a_query_is_built_in_words() {
 }
 
 #[test]
-fn what_a_filter_may_not_hold_is_refused_here() {
+fn invalid_filters_are_rejected() {
     let home = tempfile::tempdir().unwrap();
     for (filter, words) in [
         (&["text", "semantic", "van", "--min-sim", "7"][..], "0.0 to 1.0"),
@@ -77,7 +77,7 @@ fn what_a_filter_may_not_hold_is_refused_here() {
 }
 
 #[test]
-fn check_names_every_mistake_by_file_line_and_column() {
+fn check_reports_every_error_with_line_and_column() {
     let home = tempfile::tempdir().unwrap();
     let file = home.path().join("q.json");
     let query = "[\n {\"labels\": {\"op\": \"is\", \"value\": 7}},\n {\"issues\": {\"op\": \
@@ -115,7 +115,7 @@ fn check_names_every_mistake_by_file_line_and_column() {
 }
 
 #[test]
-fn a_word_that_is_not_published_and_a_long_query_are_noted_and_pass() {
+fn undocumented_issues_and_long_queries_are_notes() {
     let home = tempfile::tempdir().unwrap();
     let long = "x".repeat(900);
     let texts: Vec<Value> =
@@ -132,7 +132,7 @@ fn a_word_that_is_not_published_and_a_long_query_are_noted_and_pass() {
 }
 
 #[test]
-fn queries_are_kept_listed_and_forgotten_without_asking_anybody() {
+fn views_are_saved_listed_and_removed_without_requests() {
     let home = tempfile::tempdir().unwrap();
     let at = |arguments: &[&str]| run(home.path(), &[arguments, &ELSEWHERE[..]].concat());
     let vql = r#"[{"uniqueness":{"op":"uniqueness","value":0.8}}]"#;
@@ -158,7 +158,7 @@ fn queries_are_kept_listed_and_forgotten_without_asking_anybody() {
 }
 
 #[test]
-fn a_kept_query_runs_again_and_is_checked_against_the_dataset() {
+fn a_saved_query_runs_and_is_checked_against_the_dataset() {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join("pictures");
     std::fs::create_dir(&folder).unwrap();

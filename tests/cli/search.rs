@@ -77,7 +77,7 @@ fn pictures_media_and_anchors() {
 }
 
 #[test]
-fn texts_filters_and_what_is_kept_by_name() {
+fn text_searches_filters_views_and_selections() {
     let (home, serving) = world();
     let home = home.path();
     let ask = |arguments: &[&str]| ask(home, &serving, arguments);
@@ -131,7 +131,7 @@ fn outcome_of_input(home: &Path, serving: &Serving, vql: &str) -> (i32, String, 
 }
 
 #[test]
-fn what_cannot_be_asked_is_refused_before_anything_is_sent() {
+fn invalid_searches_are_rejected_before_any_request() {
     let home = tempfile::tempdir().unwrap();
     let van = home.path().join("van.png");
     picture(&van);
@@ -192,7 +192,7 @@ async fn scripted(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn pages_that_repeat_or_do_not_come() {
+async fn repeated_and_missing_pages_are_reported() {
     let all = &["browse", "--all", "--json"][..];
     let repeating = |number| page(if number == 0 { 0 } else { 50 }, 100);
     let (code, out, err, asked) = scripted(repeating, all).await;
@@ -217,7 +217,7 @@ async fn pages_that_repeat_or_do_not_come() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn answers_that_mean_something_else() {
+async fn unexpected_search_responses_are_reported() {
     let caption = ["caption", "van", "--max-score", "0.5"];
     let (code, _, err, _) = scripted(|_| page(0, 1), &caption).await;
     assert_eq!(code, 0, "{err}");

@@ -24,7 +24,7 @@ fn shown(home: &Path, more: &[&str]) -> Value {
 }
 
 #[test]
-fn the_basket_is_filled_cut_and_emptied() {
+fn the_basket_is_filled_reduced_and_cleared() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
     let cluster = format!("{}^{}", id(1), id(11));
@@ -69,7 +69,7 @@ fn the_basket_is_filled_cut_and_emptied() {
 }
 
 #[test]
-fn selections_have_names_and_are_files_for_others() {
+fn named_selections_are_readable_files() {
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
     let (medium, file) = (id(5), home.join("vans.json"));

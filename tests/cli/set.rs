@@ -55,7 +55,7 @@ fn content(answer: &Value) -> Vec<(String, Vec<String>)> {
 }
 
 #[test]
-fn answers_are_put_together_by_media_and_clusters() {
+fn set_operations_combine_media_items_and_clusters() {
     let home = tempfile::tempdir().unwrap();
     let (a, b) = saved(home.path(), true);
     for (operation, expected) in [
@@ -79,7 +79,7 @@ fn answers_are_put_together_by_media_and_clusters() {
 }
 
 #[test]
-fn a_set_of_less_than_all_pages_says_so_and_is_partly_done_when_strict() {
+fn a_set_of_incomplete_results_warns_and_fails_when_strict() {
     let home = tempfile::tempdir().unwrap();
     let (a, b) = saved(home.path(), false);
     let (code, out, err) = run(home.path(), &["set", "minus", &a, &b, "--json"]);
@@ -98,7 +98,7 @@ fn a_set_of_less_than_all_pages_says_so_and_is_partly_done_when_strict() {
 }
 
 #[test]
-fn what_a_set_left_out_is_not_marked_with_its_cluster() {
+fn a_reduced_cluster_is_selected_without_removed_items() {
     let home = tempfile::tempdir().unwrap();
     let (a, b) = saved(home.path(), true);
     let (_, union, _) = run(home.path(), &["set", "union", &a, &b, "--json"]);

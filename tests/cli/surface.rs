@@ -138,7 +138,7 @@ async fn an_interrupted_command_ends_with_130() {
 }
 
 #[test]
-fn wrong_use_is_2_and_never_runs_a_guess() {
+fn incorrect_usage_exits_with_2_and_runs_nothing() {
     let home = tempfile::tempdir().unwrap();
     for (arguments, words) in [
         (&["dem"][..], "demo"),
@@ -160,7 +160,7 @@ fn wrong_use_is_2_and_never_runs_a_guess() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_is_spelled_as_it_was_asked_for() {
+async fn output_has_the_requested_format() {
     let server = Scripted::start(answer).await;
     let home = tempfile::tempdir().unwrap();
     let show = |options: &[&str]| {
@@ -189,7 +189,7 @@ fn unread(home: &Path, arguments: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
-fn whoever_reads_may_stop_at_any_time() {
+fn a_closed_pipe_is_not_an_error() {
     let home = tempfile::tempdir().unwrap();
     picture(&home.path().join("a.png"));
     let file = home.path().join("a.png");
@@ -255,7 +255,7 @@ fn odd_surroundings_change_nothing_in_a_pipe() {
 }
 
 #[test]
-fn completions_manual_and_description_know_every_command_and_code() {
+fn completions_manual_and_spec_contain_every_command_and_exit_code() {
     let home = tempfile::tempdir().unwrap();
     let (code, spec, err) = run(home.path(), &["spec"]);
     assert_eq!(code, 0, "{err}");
@@ -324,7 +324,7 @@ fn gather(folder: &Path, source: &mut String) {
 }
 
 #[test]
-fn pictures_are_drawn_in_a_pipe_only_when_asked_to_and_partly_is_9() {
+fn pictures_are_drawn_to_a_pipe_only_on_request_and_partial_results_exit_with_9() {
     let home = tempfile::tempdir().unwrap();
     let root = home.path();
     picture(&root.join("a.png"));

@@ -105,7 +105,7 @@ async fn waiting_ends_with_the_code_of_what_came() {
 }
 
 #[tokio::test]
-async fn a_status_that_cannot_come_by_itself_is_waited_for_and_told_once() {
+async fn waiting_for_an_unreachable_status_prints_one_hint() {
     let home = tempfile::tempdir().unwrap();
     let service = course(&[("PARTIAL INDEX", 100)]).await;
     let line = ["dataset", "wait", "--until", "READY", "--interval", "100ms", "--timeout", "500ms"];
@@ -116,7 +116,7 @@ async fn a_status_that_cannot_come_by_itself_is_waited_for_and_told_once() {
 }
 
 #[tokio::test]
-async fn each_change_is_told_once_and_reacted_to_without_secrets() {
+async fn each_change_is_reported_once_and_triggers_the_command_without_secrets() {
     let home = tempfile::tempdir().unwrap();
     let way =
         &[("READ ONLY", 0), ("INDEXING", 0), ("INDEXING", 0), ("INDEXING", 41), ("READY", 100)];
@@ -145,7 +145,7 @@ async fn each_change_is_told_once_and_reacted_to_without_secrets() {
 }
 
 #[tokio::test]
-async fn a_refused_login_is_no_end_but_a_failure() {
+async fn a_rejected_login_ends_waiting_with_a_failure() {
     let home = tempfile::tempdir().unwrap();
     let service = answers(|look| match look {
         0 => record("INDEXING", 5),
@@ -160,7 +160,7 @@ async fn a_refused_login_is_no_end_but_a_failure() {
 }
 
 #[tokio::test]
-async fn an_outage_is_borne_and_told() {
+async fn a_connection_loss_is_reported_and_survived() {
     let home = tempfile::tempdir().unwrap();
     let service = answers(|look| match look {
         0 => record("INDEXING", 5),
@@ -185,7 +185,7 @@ async fn an_outage_is_borne_and_told() {
 }
 
 #[tokio::test]
-async fn the_time_that_was_given_bounds_an_outage() {
+async fn the_timeout_applies_during_an_outage() {
     let home = tempfile::tempdir().unwrap();
     let service = answers(|look| match look {
         0 => record("INDEXING", 5),
@@ -199,7 +199,7 @@ async fn the_time_that_was_given_bounds_an_outage() {
 }
 
 #[tokio::test]
-async fn an_interrupted_watch_says_so_and_that_the_work_goes_on() {
+async fn an_interrupted_watch_emits_an_end_event() {
     let home = tempfile::tempdir().unwrap();
     let service = course(&[("INDEXING", 5)]).await;
     let mut command = tessera(home.path(), &["dataset", "watch", "--jsonl"]);
@@ -241,7 +241,7 @@ fn posts(service: &Scripted) -> usize {
 }
 
 #[tokio::test]
-async fn a_reindex_is_refused_here_asked_about_and_sent_once() {
+async fn a_reindex_is_checked_confirmed_and_sent_once() {
     let home = tempfile::tempdir().unwrap();
     let ready = course(&[("READY", 100)]).await;
     let (code, _, err) = ask(&ready, home.path(), &["reindex", "--yes"]).await;
@@ -266,7 +266,7 @@ async fn a_reindex_is_refused_here_asked_about_and_sent_once() {
 }
 
 #[tokio::test]
-async fn a_conflict_is_explained_by_what_the_dataset_is_now() {
+async fn a_conflict_is_explained_by_the_current_status() {
     let home = tempfile::tempdir().unwrap();
     let taken = || Act::reply(409, &[], r#"{"detail":"an operation is running"}"#);
     let service = reindexed(taken, "INDEXING").await;
@@ -280,7 +280,7 @@ async fn a_conflict_is_explained_by_what_the_dataset_is_now() {
 }
 
 #[tokio::test]
-async fn a_lost_answer_is_settled_by_the_status_and_never_sent_again() {
+async fn a_lost_reindex_response_is_resolved_by_the_status() {
     let home = tempfile::tempdir().unwrap();
     let service = reindexed(Act::cut, "READ ONLY").await;
     let (code, out, err) = ask(&service, home.path(), &["reindex", "--yes"]).await;
@@ -294,7 +294,7 @@ async fn a_lost_answer_is_settled_by_the_status_and_never_sent_again() {
 }
 
 #[test]
-fn a_reindex_is_followed_and_stays_in_the_journal() {
+fn a_reindex_is_followed_and_recorded() {
     let home = tempfile::tempdir().unwrap();
     let [folder, more] = ["pictures", "more"].map(|name| home.path().join(name));
     for folder in [&folder, &more] {

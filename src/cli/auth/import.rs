@@ -266,18 +266,18 @@ fn reveal_unstored_secret(
     (secrets, store): (&SecretStores, SecretStore),
     (reason, insecure): (&str, bool),
 ) -> Result<Exit, CliError> {
-    let mut told = format!("{} failed: {reason}", secrets.describe(store));
+    let mut message = format!("{} failed: {reason}", secrets.describe(store));
     let terminal = OpenOptions::new().write(true).open("/dev/tty");
     if store == SecretStore::Keyring && (insecure || terminal.is_err()) {
         match secrets.save(holder, secret, SecretStore::File) {
             Ok(()) => {
-                let told = format!(
-                    "{told}; the secret is in {} instead",
+                let message = format!(
+                    "{message}; the secret is in {} instead",
                     secrets.describe(SecretStore::File)
                 );
-                return Err(import_error(holder, told));
+                return Err(import_error(holder, message));
             }
-            Err(reason) => told = format!("{told}; {reason}"),
+            Err(reason) => message = format!("{message}; {reason}"),
         }
     }
     let shown = format!("api_key={}\napi_secret={}\n", holder.api_key, secret.expose_secret());
@@ -289,16 +289,16 @@ fn reveal_unstored_secret(
         terminal.write_all(shown.as_bytes())
     });
     if on_terminal.is_ok() {
-        told += "; the secret was shown on the terminal, once";
+        message += "; the secret was shown on the terminal, once";
     } else {
         context.out.print_text(&shown)?;
-        told += "; the secret was printed instead, once";
+        message += "; the secret was printed instead, once";
     }
-    Err(import_error(holder, told))
+    Err(import_error(holder, message))
 }
 
-fn import_error(holder: SecretOwner, told: String) -> CliError {
+fn import_error(holder: SecretOwner, message: String) -> CliError {
     let (name, key) = (holder.profile, holder.api_key);
-    CliError::failed(told)
+    CliError::failed(message)
         .with_remedy(format!("tessera auth import --profile {name} --secret-stdin --api-key {key}"))
 }

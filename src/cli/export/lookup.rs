@@ -24,7 +24,7 @@ pub(super) struct FoundExport {
 }
 
 impl ExportLookup {
-    /// Finds the export. Job records tell the dataset of exports started on this machine.
+    /// Finds the export. Job records contain the dataset of exports started on this machine.
     pub(super) async fn find(
         &self,
         context: &Context,

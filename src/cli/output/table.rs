@@ -14,9 +14,10 @@ const COLUMN_GAP: usize = 2;
 const MIN_COLUMN_WIDTH: usize = 8;
 
 pub(super) fn terminal_width() -> usize {
-    let told = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let from_environment = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let size = || rustix::termios::tcgetwinsize(std::io::stdout()).ok();
-    told.or_else(|| size().map(|size| usize::from(size.ws_col)))
+    from_environment
+        .or_else(|| size().map(|size| usize::from(size.ws_col)))
         .filter(|cells| *cells > 0)
         .unwrap_or(DEFAULT_WIDTH)
 }

@@ -140,8 +140,8 @@ fn print_diagnostics(
     }
     let line = |finding: &QueryDiagnostic| {
         let level = if finding.is_error { "" } else { "note: " };
-        let told = located_problem(name, text, level, &finding.problem);
-        format!("{}\n", SafeText::detail(&told))
+        let line = located_problem(name, text, level, &finding.problem);
+        format!("{}\n", SafeText::detail(&line))
     };
     context.out.print_text(&findings.iter().map(line).collect::<String>())
 }

@@ -119,8 +119,8 @@ fn explain(context: &Context, filters: &[Filter]) -> Result<Exit, CliError> {
         let answer = json!({ "filters": rows });
         return context.print(&Document::list("tessera.explanation/1", answer, "filters", &[]));
     }
-    let told: Vec<String> = filters.iter().map(Filter::to_string).collect();
-    context.out.print_text(&match told.as_slice() {
+    let sentences: Vec<String> = filters.iter().map(Filter::to_string).collect();
+    context.out.print_text(&match sentences.as_slice() {
         [] => "matches every media item: there are no filters\n".to_owned(),
         [only] => format!("matches media items if {only}\n"),
         several => format!("matches media items if\n  {}\n", several.join(", and\n  ")),

@@ -1,0 +1,277 @@
+//! The commands and options of the program, as `clap` parses them.
+
+use std::{ffi::OsString, io::Write as _, net::SocketAddr, path::PathBuf};
+
+use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
+
+use super::{
+    CliError, DoctorOptions, EncoderOptions, Exit, GlobalOptions, InfoCommand, api, auth, config,
+    dataset, enrichment, export, image, init, jobs, local::InjectedFailure, media, profile, query,
+    reindex, search, selection, set_algebra,
+};
+
+/// See, search and curate image and video datasets from a terminal.
+#[derive(Debug, Parser)]
+#[command(version, max_term_width = 100, after_help = help_footer())]
+pub struct Cli {
+    #[command(flatten)]
+    pub global: GlobalOptions,
+
+    #[command(subcommand)]
+    pub command: Option<CliCommand>,
+}
+
+const HELP_EXAMPLES: &str = "\
+Examples:
+  tessera                         choose what to open, or open the default profile
+  tessera demo                    generate a sample dataset and open it
+  tessera open ~/photos           open a folder of images
+  tessera serve ~/photos          serve it to other programs
+  tessera --base-url https://media.example --kind hosted
+                                  open a service; TESSERA_API_KEY and TESSERA_API_SECRET log in
+";
+
+/// Examples and exit codes, below the help.
+fn help_footer() -> String {
+    let codes = Exit::ALL.map(|exit| format!("  {:<4}{}\n", exit as i32, exit.meaning()));
+    format!("{HELP_EXAMPLES}\nExit codes:\n{}", codes.concat().trim_end())
+}
+
+#[derive(Debug, Subcommand)]
+pub enum CliCommand {
+    #[command(flatten)]
+    Interface(InterfaceCommand),
+    /// Serve folders of images over HTTP, with the same API as the service.
+    Serve(ServeOptions),
+    #[command(flatten)]
+    Headless(HeadlessCommand),
+    /// Show, change and check settings.
+    #[command(subcommand)]
+    Config(config::ConfigCommand),
+    /// Check the terminal, the settings, the profiles and their logins, and report problems.
+    Doctor(DoctorOptions),
+    #[command(flatten)]
+    Info(InfoCommand),
+}
+
+/// The commands that open the interface.
+#[derive(Debug, Subcommand)]
+pub enum InterfaceCommand {
+    /// Generate a sample dataset and open it. Without a terminal, print a text tour instead.
+    Demo {
+        /// Number of images to generate.
+        #[arg(long, default_value_t = 240, value_parser = clap::value_parser!(u32).range(12..=100_000))]
+        images: u32,
+        /// Folder for the images and their index.
+        #[arg(long, value_name = "DIR")]
+        data: Option<PathBuf>,
+    },
+    /// Index a folder of images and browse it.
+    Open {
+        /// The folder.
+        folder: PathBuf,
+        /// Folder for the index.
+        #[arg(long, value_name = "DIR")]
+        data: Option<PathBuf>,
+        #[command(flatten)]
+        encoders: EncoderOptions,
+    },
+    /// Open the interface at a dataset, pane or view.
+    Tui(TuiOptions),
+    /// Create the first profile, interactively or from the environment.
+    Init(init::InitOptions),
+}
+
+/// The commands that need no interface.
+#[derive(Debug, Subcommand)]
+pub enum HeadlessCommand {
+    /// Send any API request once, with the login of the profile.
+    Api(api::ApiOptions),
+    /// Import, check and remove the key pair of a profile; print a token.
+    #[command(subcommand)]
+    Auth(auth::AuthCommand),
+    /// List, show and watch datasets.
+    #[command(subcommand)]
+    Dataset(dataset::DatasetCommand),
+    /// Show which models were applied to a dataset.
+    #[command(subcommand)]
+    Enrichment(enrichment::EnrichmentCommand),
+    /// Start, watch, download and inspect exports.
+    #[command(subcommand)]
+    Export(export::ExportCommand),
+    /// Draw pictures in the terminal.
+    #[command(subcommand)]
+    Image(image::ImageCommand),
+    /// List, show and watch the jobs started from this machine.
+    #[command(subcommand)]
+    Jobs(jobs::JobsCommand),
+    /// Add media to datasets.
+    #[command(subcommand)]
+    Media(media::MediaCommand),
+    /// List, show, add and remove profiles: named deployments.
+    #[command(subcommand)]
+    Profile(profile::ProfileCommand),
+    /// Write, check and save queries.
+    #[command(subcommand)]
+    Query(query::QueryCommand),
+    /// Cluster a dataset again after media were added.
+    Reindex(reindex::ReindexOptions),
+    /// Search a dataset by text, image, media item, anchor or filters.
+    #[command(subcommand)]
+    Search(search::SearchCommand),
+    /// Select media and clusters, to export part of a dataset.
+    #[command(subcommand)]
+    Selection(selection::SelectionCommand),
+    /// Combine two search results.
+    #[command(subcommand)]
+    Set(set_algebra::SetCommand),
+}
+
+/// Parses the command line. Exits on errors and after printing the help.
+pub fn parse_args() -> Cli {
+    let line = Cli::command().try_get_matches().and_then(|matches| {
+        let mut line = Cli::from_arg_matches(&matches)?;
+        line.global.prefer_typed(&matches);
+        Ok(line)
+    });
+    line.unwrap_or_else(|error| {
+        let requests_document = |word: OsString| {
+            let word = word.to_string_lossy().into_owned();
+            ["--json", "--jsonl", "--jq"].contains(&word.split('=').next().unwrap_or_default())
+        };
+        if error.use_stderr() && std::env::args_os().any(requests_document) {
+            let words = error.render().to_string();
+            let message = words.split("\n\n").next().unwrap_or_default();
+            let message = message.trim_start_matches("error: ").trim();
+            std::process::exit(CliError::usage(message).report(true));
+        }
+        error.exit()
+    })
+}
+
+/// Prints the short help on standard error.
+pub fn print_help() -> std::io::Result<()> {
+    let help = Cli::command().render_help();
+    writeln!(std::io::stderr(), "{help}")
+}
+
+impl CliCommand {
+    /// Resolves aliases of a command.
+    pub fn canonical(self) -> Self {
+        match self {
+            Self::Headless(HeadlessCommand::Dataset(dataset::DatasetCommand::Open { dataset })) => {
+                Self::Interface(InterfaceCommand::Tui(TuiOptions {
+                    at: dataset,
+                    tab: None,
+                    view: None,
+                }))
+            }
+            other => other,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub struct TuiOptions {
+    /// ID or name of the dataset.
+    pub at: Option<String>,
+    /// Pane to focus.
+    #[arg(long, value_name = "PANE")]
+    pub tab: Option<StartPane>,
+    /// Name of a saved view.
+    #[arg(long, value_name = "NAME")]
+    pub view: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StartPane {
+    /// List of datasets, and the status of one.
+    Datasets,
+    /// Clusters as tiles.
+    Results,
+    /// One preview, large.
+    Detail,
+    /// The filters of the search.
+    Query,
+    /// Running and finished jobs.
+    Jobs,
+    /// The selection.
+    Basket,
+}
+
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that stands alone")]
+pub struct ServeOptions {
+    /// Folders to serve; one dataset each.
+    #[arg(required_unless_present = "explain")]
+    pub folders: Vec<PathBuf>,
+    /// Address and port; port 0 picks a free one.
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:0")]
+    pub listen: SocketAddr,
+    /// Folder for the index.
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Serve without login, like an on-premises deployment; this machine only.
+    #[arg(long)]
+    pub no_auth: bool,
+    /// Accept what public clients send beyond the API; --explain lists it.
+    #[arg(long)]
+    pub compat: bool,
+    /// Reject changes: adding media and reindexing respond with 403.
+    #[arg(long)]
+    pub read_only: bool,
+    /// Disable adding media.
+    #[arg(long)]
+    pub no_add_media: bool,
+    /// A folder that `process/add_media` may read, in addition to the served ones; repeatable.
+    #[arg(long, value_name = "DIR")]
+    pub allow_path: Vec<PathBuf>,
+    /// Minimum duration of operations and exports, to test intermediate states.
+    #[arg(long, value_name = "SECONDS", default_value_t = 0,
+          value_parser = clap::value_parser!(u64).range(0..=3600))]
+    pub slow_progress: u64,
+    /// Make a component fail, to test error states; repeatable.
+    #[arg(long, value_name = "WHAT", value_parser = parse_failing)]
+    pub fail: Vec<InjectedFailure>,
+    #[command(flatten)]
+    pub encoders: EncoderOptions,
+    /// Explain what the API leaves open and what this service does, and exit.
+    #[arg(long)]
+    pub explain: bool,
+}
+
+fn parse_failing(raw: &str) -> Result<InjectedFailure, String> {
+    InjectedFailure::parse(raw).ok_or_else(|| {
+        let words = InjectedFailure::ALL.map(InjectedFailure::as_str).join(", ");
+        format!("expected one of {words}")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn clap_accepts_the_command_line() {
+        Cli::command().debug_assert();
+    }
+
+    /// Clap reads an option with the ID of a global one as the global one, so their types must
+    /// match.
+    #[test]
+    fn options_that_shadow_a_global_option_have_its_type() {
+        fn walk(command: &clap::Command, root: &clap::Command) {
+            for option in command.get_arguments() {
+                let same = root.get_arguments().find(|known| known.get_id() == option.get_id());
+                let (own, name) = (option.get_value_parser().type_id(), command.get_name());
+                let fits = same.is_none_or(|known| known.get_value_parser().type_id() == own);
+                assert!(fits, "{name} has another `{}`", option.get_id());
+            }
+            command.get_subcommands().for_each(|command| walk(command, root));
+        }
+        let line = Cli::command();
+        line.get_subcommands().for_each(|command| walk(command, &line));
+    }
+}
