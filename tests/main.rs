@@ -9,10 +9,13 @@
 
 mod architecture;
 mod cli;
+mod config;
 mod generated;
 mod hostile;
+mod input;
 mod journeys;
 mod screens;
+mod state;
 mod support;
 mod terminal;
 mod update;

@@ -110,22 +110,3 @@ fn default_value(shipped: &toml::Table, name: &str) -> Option<Value> {
     let value = parts.try_fold(first, |value, part| value.get(part))?;
     serde_json::to_value(value).ok()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_key_has_a_description_and_every_default_a_key() {
-        for key in KEYS.iter().chain(PROFILE_KEYS) {
-            let sentence = setting_description(key);
-            assert!(sentence.len() > 10 && !sentence.contains('#'), "{}: {sentence}", key.name);
-        }
-        let schema = schema();
-        assert_eq!(schema["properties"]["ui"]["properties"]["theme"]["default"], "auto");
-        assert_eq!(schema["properties"]["search"]["properties"]["granularity"]["maximum"], 4);
-        let profile = &schema["properties"]["profiles"]["additionalProperties"];
-        assert_eq!(profile["properties"]["kind"]["enum"][2], "local");
-        assert_eq!(schema["additionalProperties"], false);
-    }
-}

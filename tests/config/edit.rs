@@ -1,0 +1,64 @@
+//! Tests of `tessera::config`: edit.
+
+use std::fs;
+
+use toml::Value;
+
+use tessera::config::edit::{add_profile, remove_profile, set, unset};
+use tessera::config::{DeploymentConfig, Profile, Settings, Sources};
+
+const MINE: &str = "# mine\n[ui]\nmouse = false # the terminal's own\n";
+
+fn lab() -> Profile {
+    let base_url = "http://media.lab.example".to_owned();
+    Profile::new("lab", DeploymentConfig::OnPrem { base_url, pipeline_url: None })
+}
+
+#[test]
+fn profiles_are_added_and_removed_without_other_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config.toml");
+    fs::write(&file, MINE).unwrap();
+    add_profile(&file, &lab()).unwrap();
+    let written = fs::read_to_string(&file).unwrap();
+    let section = "\n[profiles.lab]\nkind = \"onprem\"\nbase_url = \"http://media.lab.example\"\n";
+    assert_eq!(written, format!("{MINE}{section}"));
+    let sources = Sources { user: Some(file.clone()), ..Sources::default() };
+    let settings = Settings::load(&sources).unwrap();
+    assert_eq!(settings.profiles, [lab()]);
+    assert!(!settings.mouse);
+    let exists = add_profile(&file, &lab()).unwrap_err();
+    assert!(exists.contains("config.toml") && exists.contains("lab"), "{exists}");
+    set(&file, "default_profile", &"lab".into()).unwrap();
+    assert!(remove_profile(&file, "lab").unwrap());
+    assert!(!remove_profile(&file, "lab").unwrap());
+    assert_eq!(fs::read_to_string(&file).unwrap(), MINE);
+}
+
+#[test]
+fn a_value_is_replaced_in_place_with_its_comment() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config.toml");
+    fs::write(&file, MINE).unwrap();
+    set(&file, "ui.mouse", &Value::Boolean(true)).unwrap();
+    set(&file, "export.format", &"json".into()).unwrap();
+    let written = fs::read_to_string(&file).unwrap();
+    assert_eq!(
+        written,
+        "# mine\n[ui]\nmouse = true # the terminal's own\n\n[export]\nformat = \"json\"\n"
+    );
+    assert!(unset(&file, "export.format").unwrap() && !unset(&file, "poll.min").unwrap());
+    let error = set(&file, "ui.theme", &"../up".into()).unwrap_err();
+    assert!(error.contains("ui.theme") && error.contains("nothing was changed"), "{error}");
+}
+
+#[test]
+fn a_broken_file_is_never_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config.toml");
+    for broken in ["[ui\n", "[ui]\ncolour = 1\n"] {
+        fs::write(&file, broken).unwrap();
+        assert!(set(&file, "ui.mouse", &Value::Boolean(true)).unwrap_err().contains("line"));
+        assert_eq!(fs::read_to_string(&file).unwrap(), broken);
+    }
+}

@@ -1,0 +1,19 @@
+//! Tests of `tessera::config`: file.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+use tessera::config::file::write_atomically;
+
+#[test]
+fn a_symlink_is_kept_and_its_target_keeps_its_mode() {
+    let folder = tempfile::tempdir().unwrap();
+    let (real, link) = (folder.path().join("dotfiles.toml"), folder.path().join("config.toml"));
+    write_atomically(&real, "old").unwrap();
+    fs::set_permissions(&real, fs::Permissions::from_mode(0o644)).unwrap();
+    symlink(&real, &link).unwrap();
+    write_atomically(&link, "new").unwrap();
+    assert_eq!(fs::read_to_string(&real).unwrap(), "new");
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o644);
+}

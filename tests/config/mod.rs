@@ -1,0 +1,10 @@
+//! Tests of `tessera::config`.
+
+mod edit;
+mod file;
+mod key;
+mod layers;
+mod profile;
+mod schema;
+mod settings;
+mod theme;

@@ -1,0 +1,18 @@
+//! Tests of `tessera::config`: schema.
+
+use tessera::config::key::{KEYS, PROFILE_KEYS};
+use tessera::config::schema::{schema, setting_description};
+
+#[test]
+fn every_key_has_a_description_and_every_default_a_key() {
+    for key in KEYS.iter().chain(PROFILE_KEYS) {
+        let sentence = setting_description(key);
+        assert!(sentence.len() > 10 && !sentence.contains('#'), "{}: {sentence}", key.name);
+    }
+    let schema = schema();
+    assert_eq!(schema["properties"]["ui"]["properties"]["theme"]["default"], "auto");
+    assert_eq!(schema["properties"]["search"]["properties"]["granularity"]["maximum"], 4);
+    let profile = &schema["properties"]["profiles"]["additionalProperties"];
+    assert_eq!(profile["properties"]["kind"]["enum"][2], "local");
+    assert_eq!(schema["additionalProperties"], false);
+}

@@ -1,0 +1,81 @@
+//! Tests of `tessera::config`: settings.
+
+use std::time::Duration;
+
+use tessera::config::{GraphicsChoice, Settings, Sources, ThemeChoice, TileSize, key};
+use tessera_model::{EntityType, ExportFormat};
+
+fn load(
+    source: &str,
+    flags: Vec<(&'static str, &'static str, toml::Value)>,
+    everywhere: bool,
+) -> Result<Settings, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config.toml");
+    std::fs::write(&file, source).unwrap();
+    let user = Some(file);
+    let sources = Sources { flags, user, accessible_variable: everywhere, ..Sources::default() };
+    Settings::load(&sources)
+}
+
+#[test]
+fn layers_override_line_by_line() {
+    let flag = ("ui.graphics", "--graphics", "half".into());
+    let settings = load("[ui]\ntheme = 'light'\ngraphics = 'sixel'\n", vec![flag], false).unwrap();
+    assert_eq!(settings.theme, ThemeChoice::Light);
+    assert_eq!(settings.graphics, GraphicsChoice::Half);
+    assert!(settings.mouse);
+    assert_eq!(settings.tile, TileSize::Medium);
+    assert_eq!(load("[ui]\ntile = 'large'\n", vec![], false).unwrap().tile, TileSize::Large);
+    let absent = Sources { user: Some("/no/such/config.toml".into()), ..Sources::default() };
+    assert_eq!(Settings::load(&absent).unwrap().theme, ThemeChoice::Auto);
+}
+
+#[test]
+fn an_explicit_false_overrides_the_accessible_variable() {
+    let flag = |value: bool| vec![("ui.accessible", "--accessible", value.into())];
+    let reason = |source, flags, everywhere| load(source, flags, everywhere).unwrap().accessible;
+    assert_eq!(reason("", vec![], false), None);
+    assert_eq!(reason("", vec![], true), Some("ACCESSIBLE is set"));
+    assert_eq!(reason("", flag(false), true), None);
+    assert_eq!(reason("[ui]\naccessible = false\n", vec![], true), None);
+    let over = reason("[ui]\naccessible = false\n", flag(true), true);
+    assert_eq!(over, Some("--accessible is set"));
+    let own = reason("[ui]\naccessible = true\n", vec![], false);
+    assert_eq!(own, Some("ui.accessible is set"));
+}
+
+#[test]
+fn unknown_names_are_errors_with_their_line() {
+    let error = load("[ui]\nmouse = true\ncolour = 'red'\n", vec![], false).unwrap_err();
+    assert!(error.contains("line 3") && error.contains("colour"), "{error}");
+}
+
+#[test]
+fn every_accepted_value_is_parsed() {
+    let source = "default_profile = 'a'\n[search]\nentity = 'OBJECTS'\ngranularity = 4\n\
+        [export]\nformat = 'json'\n[poll]\nmin = '2s'\n[ui]\nnotify = []\n\
+        [profiles.a]\nkind = 'hosted'\nbase_url = 'https://u'\ntoken_ttl = '10m'\n\
+        ca_file = '~/ca.pem'\nread_only = true\npinned = ['95233006-eddc-11ef-b303-76dbc3993eb2']\n";
+    let settings = load(source, vec![], false).unwrap();
+    assert_eq!(settings.search.entity, EntityType::Objects);
+    assert_eq!(settings.search.granularity.level(), 4);
+    assert_eq!(settings.export.format, ExportFormat::Json);
+    assert_eq!(settings.poll.min, Duration::from_secs(2));
+    let options = &settings.profiles[0].options;
+    assert_eq!(options.token_ttl, Some(Duration::from_mins(10)));
+    assert!(options.read_only && !options.allow_http && options.pinned.len() == 1);
+    assert!(!options.ca_file.as_ref().unwrap().starts_with("~"));
+    for key in key::KEYS {
+        let (key::ValueType::Choice(words) | key::ValueType::ChoiceList(words)) = key.value_type
+        else {
+            continue;
+        };
+        let (section, name) = key.name.split_once('.').unwrap();
+        for word in words {
+            let list = matches!(key.value_type, key::ValueType::ChoiceList(_));
+            let value = if list { format!("['{word}']") } else { format!("'{word}'") };
+            load(&format!("[{section}]\n{name} = {value}\n"), vec![], false).unwrap();
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Tests of `tessera::input`: keymap.
+
+use tessera::input::{Action, Chord, KeyContext, KeyMatch, Keymap};
+
+fn keys(written: &str) -> Vec<Chord> {
+    written.split(' ').map(|chord| chord.parse().unwrap()).collect()
+}
+
+#[test]
+fn the_built_in_keymap_binds_every_action() {
+    let keymap = Keymap::built_in().unwrap();
+    let contexts: Vec<KeyContext> = keymap.contexts().collect();
+    for &action in Action::ALL {
+        assert!(!keymap.keys_of(&contexts, action).is_empty(), "{action:?} has no key");
+    }
+}
+
+#[test]
+fn inner_contexts_win_and_sequences_wait() {
+    let keymap =
+        Keymap::parse("[everywhere]\nfirst = ['g g']\nquit = ['q']\n[jobs]\nback = ['q']").unwrap();
+    let jobs = [KeyContext::Jobs, KeyContext::Everywhere];
+    assert_eq!(keymap.resolve(&jobs, &keys("g")), KeyMatch::Pending);
+    assert_eq!(keymap.resolve(&jobs, &keys("g g")), KeyMatch::Action(Action::First));
+    assert_eq!(keymap.resolve(&jobs, &keys("q")), KeyMatch::Action(Action::Back));
+    assert_eq!(keymap.resolve(&jobs, &keys("x")), KeyMatch::Unbound);
+}
+
+#[test]
+fn user_bindings_replace_line_by_line_and_report_actions_without_keys() {
+    let shipped = Keymap::built_in().unwrap();
+    let source = "[everywhere]\nquit = ['Q']\nexport = ['f']";
+    let (keymap, lost) = shipped.with_overrides(source).unwrap();
+    let everywhere = [KeyContext::Everywhere];
+    assert_eq!(keymap.resolve(&everywhere, &keys("Q")), KeyMatch::Action(Action::Quit));
+    assert_eq!(keymap.resolve(&everywhere, &keys("q")), KeyMatch::Unbound);
+    assert_eq!(keymap.resolve(&everywhere, &keys("f")), KeyMatch::Action(Action::Export));
+    assert_eq!(keymap.resolve(&everywhere, &keys("j")), KeyMatch::Action(Action::Down));
+    assert_eq!(lost, [Action::Similar]);
+}
+
+#[test]
+fn errors_name_the_unknown_word() {
+    for (source, word) in [
+        ("[nowhere]\nquit = ['q']", "nowhere"),
+        ("[everywhere]\nfly = ['q']", "fly"),
+        ("[everywhere]\nquit = ['hyper-q']", "hyper-q"),
+        ("[everywhere]\nquit = ['q']\nback = ['q']", "twice"),
+        ("[everywhere]\nfirst = ['g g']\nlast = ['g']", "is a prefix of"),
+    ] {
+        assert!(Keymap::parse(source).unwrap_err().contains(word), "{source}");
+    }
+}

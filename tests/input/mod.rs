@@ -1,0 +1,4 @@
+//! Tests of `tessera::input`.
+
+mod chord;
+mod keymap;

@@ -1,0 +1,5 @@
+//! Tests of `tessera::state`.
+
+mod named_selections;
+mod store;
+mod stored_jobs;

@@ -1,0 +1,107 @@
+//! Tests of `tessera::state`: store.
+
+use std::fs;
+
+use uuid::Uuid;
+
+use tessera::state::{StateStore, open_selection, save_selection};
+use tessera_model::{
+    DatasetId, EntityType, EntryContent, Granularity, JobKind, JobRecord, MediaId, SafeText,
+    SavedJobState, Selection, SelectionEntry, StateKey, StateValue, Timestamp,
+};
+
+fn basket(media: u128) -> StateValue {
+    let mark = SelectionEntry {
+        name: SafeText::file_name("a.jpg"),
+        entity: EntityType::Images,
+        granularity: Granularity::DEFAULT,
+        content: EntryContent::MediaItem(MediaId(Uuid::from_u128(media)), None),
+    };
+    StateValue::Basket(DatasetId(Uuid::nil()), [mark].into_iter().collect())
+}
+
+#[test]
+fn the_newest_basket_is_loaded() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = StateStore::in_dir(folder.path().join("state"));
+    let book = basket(1).key();
+    assert_eq!(journal.load(&book), Ok(None));
+    journal.save(2, &basket(2)).unwrap();
+    journal.save(1, &basket(1)).unwrap();
+    assert_eq!(journal.load(&book), Ok(Some(basket(2))));
+    let fresh = StateStore::in_dir(folder.path().join("state"));
+    assert_eq!(fresh.load(&book), Ok(Some(basket(2))));
+}
+
+fn job(second: u64) -> JobRecord {
+    JobRecord {
+        started_at: Timestamp::from_secs(second),
+        ended_at: None,
+        dataset: DatasetId(Uuid::nil()),
+        dataset_name: SafeText::name("x"),
+        kind: JobKind::Reindex,
+        state: SavedJobState::Accepted,
+    }
+}
+
+fn jobs(ours: &[u64], elsewhere: &[u64]) -> StateValue {
+    let all = |seconds: &[u64]| seconds.iter().copied().map(job).collect();
+    StateValue::Jobs { own: all(ours), other_instances: all(elsewhere) }
+}
+
+#[test]
+fn one_instance_follows_a_job_and_the_next_adopts_orphaned_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || StateStore::in_dir(folder.path().to_owned());
+    let first = open();
+    first.save(1, &jobs(&[1], &[])).unwrap();
+    let second = open();
+    assert_eq!(second.load(&StateKey::Jobs), Ok(Some(jobs(&[], &[1]))));
+    second.save(1, &jobs(&[2], &[])).unwrap();
+    drop(first);
+    assert_eq!(second.load(&StateKey::Jobs), Ok(Some(jobs(&[1], &[]))));
+    drop(second);
+    let third = open();
+    assert_eq!(third.load(&StateKey::Jobs), Ok(Some(jobs(&[1, 2], &[]))), "nothing was written");
+    third.save(1, &jobs(&[1, 2], &[])).unwrap();
+    drop(third);
+    let files = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
+    let kept = files.filter(|path| path.extension().is_some_and(|end| end == "json")).count();
+    assert_eq!(kept, 1, "what was taken over is gone");
+    assert_eq!(open().load(&StateKey::Jobs), Ok(Some(jobs(&[1, 2], &[]))));
+}
+
+#[test]
+fn unreadable_job_files_are_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let damaged = folder.path().join("jobs-0.json");
+    fs::write(&damaged, "{").unwrap();
+    let journal = StateStore::in_dir(folder.path().to_owned());
+    assert!(journal.load(&StateKey::Jobs).is_err());
+    journal.save(1, &jobs(&[1], &[])).unwrap();
+    assert_eq!(fs::read_to_string(damaged).unwrap(), "{");
+}
+
+#[test]
+fn a_selection_file_is_never_overwritten_and_opens_for_its_dataset_only() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("night.json");
+    let StateValue::Basket(dataset, selection) = basket(3) else { panic!("a basket") };
+    save_selection(path.clone(), dataset, &selection).unwrap();
+    assert_eq!(open_selection(&path, dataset), Ok(selection));
+    let again = save_selection(path.clone(), dataset, &Selection::default()).unwrap_err();
+    assert!(again.to_string().contains("already exists"), "{again}");
+    let other = open_selection(&path, DatasetId(Uuid::from_u128(9))).unwrap_err();
+    assert!(other.to_string().contains("belongs to dataset"), "{other}");
+}
+
+#[test]
+fn a_damaged_file_is_reported_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = StateStore::in_dir(folder.path().to_owned());
+    let path = folder.path().join(format!("basket-{}.json", Uuid::nil()));
+    fs::write(&path, "{\"schema\":").unwrap();
+    let failure = journal.load(&basket(1).key()).unwrap_err().to_string();
+    assert!(failure.contains("cannot be parsed"), "{failure}");
+    assert!(path.exists());
+}
