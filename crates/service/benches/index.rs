@@ -1,5 +1,4 @@
-//! What one picture costs on its way into the index: decode, descriptor, keypoints, hash,
-//! quality, thumbnail.
+//! Cost of indexing one image: decoding, descriptor, keypoints, hash, quality, thumbnail.
 
 #![expect(
     clippy::cast_precision_loss,
@@ -15,7 +14,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use image::{Rgb, RgbImage, codecs::jpeg::JpegEncoder};
 use tessera_service::index::extract;
 
-/// A JPEG with smooth ground and fine detail, about as hard to decode as a photograph.
+/// A JPEG with smooth areas and fine detail, about as hard to decode as a photograph.
 fn photograph(width: u32, height: u32) -> Vec<u8> {
     let pixels = RgbImage::from_fn(width, height, |x, y| {
         let wave = |step: f32| (x as f32 / step).sin() * (y as f32 / step).cos() * 40.0;

@@ -1,4 +1,4 @@
-//! Exact nearest neighbours: one query against many rows and a page of its ranking, the whole graph,
+//! Exact nearest neighbors: one query against many rows, a page of its ranking, the whole graph,
 //! near-duplicates and clusters.
 
 #![expect(
@@ -17,7 +17,7 @@ use tessera_service::{
     similarity::{Vectors, near_duplicates, neighbor_graph},
 };
 
-/// Random bits, the same in every run.
+/// Deterministic pseudorandom bits.
 fn bits(seed: u64) -> impl FnMut() -> u64 {
     let mut state = seed;
     move || {
@@ -26,7 +26,7 @@ fn bits(seed: u64) -> impl FnMut() -> u64 {
     }
 }
 
-/// Unit vectors of 256 numbers around a hundred centres.
+/// Unit vectors of 256 numbers around a hundred centers.
 fn vectors(count: usize) -> Vectors {
     let mut bits = bits(1);
     let mut number = || f32::from((bits() >> 16) as u16) / 65_536.0 - 0.5;
@@ -40,7 +40,7 @@ fn vectors(count: usize) -> Vectors {
     vectors
 }
 
-/// Keypoints whose words are variants of a few thousand, as those of photographs are.
+/// Keypoints whose descriptors are variants of a few thousand, as in photographs.
 fn keypoints(count: usize) -> Vec<Keypoints> {
     let mut bits = bits(2);
     let ordinary: Vec<u128> =

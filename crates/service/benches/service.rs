@@ -1,8 +1,8 @@
-//! The service at 100,000 media over HTTP: how long pages, searches and rankings take at the slowest of
-//! a hundred, while nothing else happens and while it indexes; and how long adding and re-clustering take.
+//! The service with 100,000 media items over HTTP: 99th percentiles of pages, searches and
+//! rankings, idle and while indexing; and the duration of additions and reindexes.
 //!
-//! The rows are made up and written straight into a store; everything after that is real. Not criterion:
-//! what counts here is the 99th percentile, and work that takes seconds.
+//! The rows are generated and written directly into a store; everything after that is real.
+//! Criterion is not used because the 99th percentile matters, and operations that take seconds.
 
 #![expect(clippy::unwrap_used, reason = "a bench fails where its world is not as said")]
 #![expect(clippy::print_stdout, reason = "it tells what it measured")]
@@ -44,16 +44,16 @@ use tokio::{net::TcpListener, runtime::Runtime};
 use uuid::Uuid;
 
 const MEDIA: usize = 100_000;
-/// Media that look alike.
+/// Number of similar items per family.
 const FAMILY: usize = 40;
-/// Pictures of the batch that is added.
+/// Number of images in the added batch.
 const BATCH: u32 = 1_000;
-/// Requests of each kind.
+/// Number of requests of each kind.
 const REQUESTS: usize = 300;
-/// Words of the captions, from frequent to rare by their square.
+/// Words of the captions; their frequency decreases quadratically.
 const WORDS: usize = 3_000;
 
-/// Numbers that look random and are always the same.
+/// Deterministic pseudorandom numbers.
 struct Dice(u64);
 
 impl Dice {
@@ -83,7 +83,7 @@ fn caption(dice: &mut Dice) -> String {
     words.join(" ")
 }
 
-/// A unit vector near the centre of its family.
+/// A unit vector near the center of its family.
 fn descriptor(centre: &[f32], dice: &mut Dice) -> Vec<f16> {
     let row: Vec<f32> = centre.iter().map(|value| value + 0.4 * (dice.throw() - 0.5)).collect();
     let length = row.iter().map(|value| value * value).sum::<f32>().sqrt();
@@ -135,7 +135,7 @@ fn fill(data: &Path, folder: &Path) -> DatasetId {
             };
             sidecar::set_text(tx, media, &words)?;
         }
-        // As if it had been indexed, all but the clusters: a reindex makes those.
+        // As after indexing, except for the clusters, which a reindex creates.
         dataset::set_status(tx, id, &Status::Ready, 100, None)?;
         operation::begin(tx, id, Task::Reindex, None, false).map(drop)
     };
@@ -143,7 +143,7 @@ fn fill(data: &Path, folder: &Path) -> DatasetId {
     id
 }
 
-/// As many keypoints as a picture has, at random places and of random looks.
+/// A typical number of keypoints, at random positions with random descriptors.
 fn keypoints(dice: &mut Dice) -> Keypoints {
     let byte = |_| u8::try_from(dice.below(256)).unwrap();
     Keypoints::from_bytes(&(0..64 * 18).map(byte).collect::<Vec<u8>>())
@@ -185,13 +185,13 @@ impl Served {
         Self { runtime, deployment, client, base, id }
     }
 
-    /// The body of a good answer.
+    /// The body of a successful response.
     fn get(&self, path: &str) -> Bytes {
         let url = format!("{}{path}", self.base);
         self.runtime.block_on(async {
-            let answer = self.client.get(url).send().await.unwrap();
-            assert_eq!(answer.status(), 200, "{path}");
-            answer.bytes().await.unwrap()
+            let response = self.client.get(url).send().await.unwrap();
+            assert_eq!(response.status(), 200, "{path}");
+            response.bytes().await.unwrap()
         })
     }
 
@@ -210,13 +210,13 @@ impl Served {
             Some(form) => request.multipart(form),
             None => request,
         };
-        let answer = self.runtime.block_on(async { request.send().await.unwrap() });
-        assert_eq!(answer.status(), 202, "{path}");
+        let response = self.runtime.block_on(async { request.send().await.unwrap() });
+        assert_eq!(response.status(), 202, "{path}");
     }
 
-    /// Reads until the dataset rests. Returns how long that took, and tells the reads meanwhile.
-    fn settle(&self, what: &str) {
-        let begun = Instant::now();
+    /// Reads until the dataset is idle, and prints the duration and the latency of the reads.
+    fn wait_until_idle(&self, what: &str) {
+        let started = Instant::now();
         let (mut reads, mut steps) = (Vec::new(), Vec::new());
         loop {
             let read = Instant::now();
@@ -232,14 +232,14 @@ impl Served {
             assert_ne!(record["status_new"], "ERROR", "{record}");
             std::thread::sleep(Duration::from_millis(20));
         }
-        let seconds = begun.elapsed().as_secs_f64();
-        println!("{what}: {seconds:.1} s, progress told in {} steps", steps.len());
-        tell(&format!("  light reads during {what}"), reads);
+        let seconds = started.elapsed().as_secs_f64();
+        println!("{what}: {seconds:.1} s, {} progress steps", steps.len());
+        print_percentiles(&format!("  light reads during {what}"), reads);
     }
 }
 
 /// Prints the median and the 99th percentile.
-fn tell(what: &str, mut times: Vec<Duration>) {
+fn print_percentiles(what: &str, mut times: Vec<Duration>) {
     times.sort_unstable();
     let at = |part: f64| times[((times.len() - 1) as f64 * part) as usize].as_secs_f64() * 1e3;
     println!("{what:<46} p50 {:7.2} ms   p99 {:7.2} ms   of {}", at(0.5), at(0.99), times.len());
@@ -248,15 +248,15 @@ fn tell(what: &str, mut times: Vec<Duration>) {
 fn measure(what: &str, mut request: impl FnMut(usize)) {
     request(0);
     let time = |n| {
-        let begun = Instant::now();
+        let started = Instant::now();
         request(n);
-        begun.elapsed()
+        started.elapsed()
     };
     let times = (1..=REQUESTS).map(time).collect();
-    tell(what, times);
+    print_percentiles(what, times);
 }
 
-/// Small pictures in a ZIP.
+/// Small images in a ZIP archive.
 fn batch() -> Vec<u8> {
     let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
     for n in 0..BATCH {
@@ -279,7 +279,7 @@ fn memory(which: &str) -> String {
     line.split_whitespace().skip(1).collect::<Vec<_>>().join(" ")
 }
 
-/// Every kind of question, while nothing else happens.
+/// Every kind of query, without other work.
 fn questions(served: &Served) {
     let first: Value = serde_json::from_slice(&served.explore("threshold=2")).unwrap();
     let clusters = first["clusters"].as_array().unwrap().iter();
@@ -322,14 +322,14 @@ fn questions(served: &Served) {
 }
 
 fn main() {
-    // `cargo test --benches` only wants to know that it compiles.
+    // `cargo test --benches` only checks that it compiles.
     if !std::env::args().any(|argument| argument == "--bench") {
         return;
     }
     let (data, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let id = fill(data.path(), folder.path());
     let served = Served::start(data.path(), id);
-    served.settle("reindex of 100,000 media");
+    served.wait_until_idle("reindex of 100,000 media");
     println!("memory at its highest: {}", memory("VmHWM"));
 
     questions(&served);
@@ -337,10 +337,10 @@ fn main() {
 
     let part = multipart::Part::bytes(batch()).file_name("batch.zip");
     served.post("/add_media", Some(multipart::Form::new().part("archive", part)));
-    served.settle("add_media of 1,000 images in a ZIP");
+    served.wait_until_idle("add_media of 1,000 images in a ZIP");
     assert_eq!(served.record()["n_images"], MEDIA as u64 + u64::from(BATCH));
     served.post("/reindex", None);
-    served.settle("reindex of 101,000 media");
+    served.wait_until_idle("reindex of 101,000 media");
     println!("memory at its highest: {}", memory("VmHWM"));
     served.runtime.block_on(served.deployment.wait_until_idle());
 }

@@ -1,6 +1,6 @@
-"""Makes the tiny encoders beside it: they know three colours and nothing else.
+"""Creates the tiny test encoders in this folder: they recognize three colors and nothing else.
 
-Needs `pip install onnx numpy`; run it in this folder after changing it.
+Needs `pip install onnx numpy`. Run it in this folder after changing it.
 """
 
 import json
