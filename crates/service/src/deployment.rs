@@ -31,7 +31,7 @@ use crate::{
 };
 use tessera_model::{DatasetId, SafeText, Status};
 
-/// An open local deployment. Clones share it; the last one to go stops the background work and
+/// An open local deployment. Clones share it; dropping the last one stops the background work and
 /// releases the data directory.
 #[derive(Clone)]
 pub struct Deployment {
@@ -41,18 +41,18 @@ pub struct Deployment {
     pub(crate) store: Arc<Store>,
 }
 
-/// A file that is no media of its dataset.
+/// A file that is not a media item of its dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkippedFile {
-    /// Its path below the folder; printable.
+    /// The path below the folder; printable.
     pub file: SafeText,
-    /// Why; printable.
+    /// Printable.
     pub reason: SafeText,
 }
 
 impl Deployment {
-    /// Opens the data directory `data`, creating it (mode 0700) if needed, and goes on with the
-    /// work that was left unfinished in it.
+    /// Opens the data directory `data`, creating it (mode 0700) if needed, and resumes unfinished
+    /// work.
     ///
     /// # Errors
     /// The directory is used by another process, or its store cannot be opened.
@@ -60,7 +60,7 @@ impl Deployment {
         let settings = Arc::new(settings);
         let store = Arc::new(Store::open(data)?);
         for old in store.write(|tx| export::delete_expired(tx))? {
-            // It may never have been written; it is forgotten either way.
+            // The archive may never have been written.
             let _ = fs::remove_file(store.archive_path(old.0));
         }
         let needed = store.read(source::all_folders)?;
@@ -68,15 +68,15 @@ impl Deployment {
             let folder = store.uploads_dir().join(id.to_string());
             needed.iter().any(|needed| needed.starts_with(&folder))
         };
-        // What is left of uploads that were refused or cut off; the next start tries again.
+        // Removes uploads that were refused or interrupted; a failure is retried at the next start.
         let _ = staging::remove_abandoned(&store.uploads_dir(), is_needed);
         let tasks = Arc::new(TaskRunner::resume(&store, &settings)?);
         Ok(Self { tasks, settings, indexes: Arc::default(), store })
     }
 
-    /// Adds the pictures of a folder, or brings a folder that was added before up to date, and
-    /// returns at once; the indexing goes on in the background. `name` is for people; by default
-    /// it is the folder's. The same folder always has the same identifier.
+    /// Adds a folder as a dataset, or updates the dataset of a folder added before, and returns at
+    /// once; the indexing runs in the background. `name` is the display name, by default the
+    /// folder's name. The same folder always has the same identifier.
     ///
     /// # Errors
     /// The folder does not exist, cannot be read, is empty or has no pictures, or the store fails.
@@ -105,7 +105,7 @@ impl Deployment {
         Ok(id)
     }
 
-    /// Whether the folder of a dataset is not as it was indexed, or it never was indexed to an end.
+    /// Whether a folder changed since it was indexed, or was never completely indexed.
     fn needs_indexing(
         &self,
         c: &Connection,
@@ -128,10 +128,7 @@ impl Deployment {
         Ok(!diff(survey, indexed_files::known_files(c, own)?).is_empty())
     }
 
-    /// The datasets as they stand now, oldest first.
-    ///
-    /// # Errors
-    /// The store failed.
+    /// The datasets, oldest first.
     pub fn datasets(&self) -> Result<Vec<DatasetRecord>, LocalError> {
         Ok(self.store.read(dataset::all)?)
     }
@@ -141,10 +138,7 @@ impl Deployment {
         self.tasks.wait_until_idle().await;
     }
 
-    /// The files of a dataset's folder that are no media, in order of path, with the reason.
-    ///
-    /// # Errors
-    /// The store failed.
+    /// The files of a dataset's folder that are not media, ordered by path, with the reason.
     pub fn skipped_files(&self, dataset: DatasetId) -> Result<Vec<SkippedFile>, LocalError> {
         let rows = self.store.read(|c| indexed_files::skipped_files(c, dataset))?;
         let skipped = rows.into_iter().map(|(path, reason)| SkippedFile {
@@ -177,8 +171,8 @@ fn require_pictures(path: &Path, survey: &FolderScan, had_some: bool) -> Result<
             |head: Vec<u8>| has_image_signature(&head) || VideoContainer::detect(&head).is_some();
         folder.read_head(path).is_ok_and(begins)
     };
-    // Usually the first file settles it; and where there were pictures before, a look at each
-    // of a hundred thousand notes would only delay the opening.
+    // Usually the first file is a picture. If there were pictures before, checking every file of a
+    // large folder would only delay the start.
     if had_some || survey.files.iter().any(|found| picture(&found.path)) {
         return Ok(());
     }

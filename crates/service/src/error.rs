@@ -1,29 +1,23 @@
-//! Why a local deployment cannot do what was asked, in sentences for the person at the terminal:
-//! what, where, and what to do. These sentences name paths of this machine, so none of them may
-//! enter an HTTP answer.
+//! Errors of the local deployment, for the user of the terminal. They contain local paths, so they
+//! must not be sent in HTTP responses.
 
 use std::{fmt, io, net::SocketAddr, path::PathBuf};
 
 use crate::{path_display::printable_path, store::StoreError};
 
-/// A refusal or failure of the local deployment.
+/// An error of the local deployment.
 #[derive(Debug)]
 pub enum LocalError {
-    /// Nothing is at this path.
     NoSuchFolder(PathBuf),
-    /// Something is at this path, and it is no folder.
     NotAFolder(PathBuf),
-    /// The folder exists and its content may not be listed.
+    /// The folder exists and cannot be listed.
     Unreadable(PathBuf, io::Error),
-    /// The folder holds no file that could be a picture's.
     EmptyFolder(PathBuf),
-    /// The folder holds files (how many), and none begins like a picture.
+    /// The folder contains this number of files, and no picture.
     NoPictures(PathBuf, usize),
-    /// Serving without login was asked for at an address that others can reach.
+    /// Serving without login at an address that is not loopback.
     OpenOnNetwork(SocketAddr),
-    /// The listening socket failed.
     Socket(io::Error),
-    /// The store failed.
     Store(StoreError),
 }
 
@@ -66,7 +60,7 @@ impl fmt::Display for LocalError {
 }
 
 impl LocalError {
-    /// Whether what was asked for cannot be: another folder or address is needed.
+    /// Whether another folder or address is needed.
     #[must_use]
     pub fn is_usage_error(&self) -> bool {
         match self {

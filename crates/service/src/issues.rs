@@ -1,14 +1,13 @@
-//! Quality issues, in the words of the query language: how sure it is that a media has one. One rule for
-//! filters and exports.
+//! Quality issues: the confidence that a media item has one, for filters and exports.
 
 use crate::{index::quality, store::cluster::ClusterAssignment};
 use tessera_model::vql::IssueKind;
 
-/// Confidence from which an issue counts where nobody names a bound.
+/// Confidence from which an issue counts if no bound is given.
 pub const DEFAULT_MIN_CONFIDENCE: f64 = 0.5;
 
-/// How sure it is, 0.0-1.0, that a media has an issue, by its sharpness (variance of the Laplacian), its
-/// brightness (mean luma, 0.0-1.0) and what the clustering says of it.
+/// The confidence, 0.0-1.0, that a media item has an issue, by its sharpness (variance of the
+/// Laplacian), its brightness (mean luma, 0.0-1.0) and its clustering.
 #[must_use]
 pub fn confidence(
     kind: IssueKind,

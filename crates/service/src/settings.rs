@@ -1,30 +1,26 @@
-//! How a local deployment behaves: what it may do, where it may read, and, for rehearsals, how slow
-//! it is and what fails.
+//! Settings of a deployment: permissions, readable folders, encoders, and simulated delays and
+//! failures.
 
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
 
 use super::{object_storage, text::encoders::Encoders};
 
-/// The settings of a deployment.
 #[derive(Clone, Debug)]
 pub struct DeploymentSettings {
-    /// Whether media may be added at all (the flag `ADD_MEDIA_ENABLED` of the interface document).
+    /// Whether media may be added (`ADD_MEDIA_ENABLED` in the interface document).
     pub add_media: bool,
-    /// Whether callers have write access.
     pub write_access: bool,
-    /// The folders below which `process/add_media` may read, absolute and canonical; the folders of
-    /// the datasets are always among them.
+    /// Folders that `process/add_media` may read, absolute and canonical, besides the folders of
+    /// the datasets.
     pub readable_roots: Vec<PathBuf>,
     /// The program that decodes the first frame of a video; without it videos are skipped.
     pub ffmpeg: Option<PathBuf>,
-    /// A person's own encoders; without them texts find captions and labels only.
+    /// The user's own encoders; without them texts match captions and labels only.
     pub encoders: Option<Arc<Encoders>>,
-    /// How object storage is reached.
     pub storage: object_storage::StorageSettings,
-    /// How long every operation and export takes at least, so that states that pass in a moment can be
-    /// looked at.
+    /// Minimum duration of every operation and export, so that short states can be observed.
     pub simulated_delay: Duration,
-    /// What ends badly, so that rare states can be looked at.
+    /// Failures to inject, so that rare states can be observed.
     pub injected_failures: BTreeSet<InjectedFailure>,
 }
 
@@ -44,7 +40,7 @@ impl Default for DeploymentSettings {
 }
 
 impl DeploymentSettings {
-    /// The settings of a person's own machine: with the programs that are on `PATH`.
+    /// Settings with the programs that are on `PATH`.
     #[must_use]
     pub fn detect() -> Self {
         let paths = std::env::var_os("PATH").unwrap_or_default();
@@ -53,12 +49,12 @@ impl DeploymentSettings {
     }
 }
 
-/// A part of the service that can be made to fail on purpose.
+/// A part of the service that can be made to fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InjectedFailure {
-    /// `add_media` answers 500: the upload to storage failed.
+    /// `add_media` responds 500: the upload to storage failed.
     Upload,
-    /// `add_media` and `reindex` answer 500: the pipeline could not be triggered.
+    /// `add_media` and `reindex` respond 500: the pipeline could not be triggered.
     Trigger,
     /// An accepted addition ends in ERROR.
     AddMedia,
@@ -66,16 +62,15 @@ pub enum InjectedFailure {
     Reindex,
     /// An export ends in FAILED.
     Export,
-    /// `search-image-similarity` answers 500.
+    /// `search-image-similarity` responds 500.
     Search,
 }
 
 impl InjectedFailure {
-    /// All of them.
     pub const ALL: [Self; 6] =
         [Self::Upload, Self::Trigger, Self::AddMedia, Self::Reindex, Self::Export, Self::Search];
 
-    /// The word on the command line.
+    /// The name on the command line.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -88,7 +83,7 @@ impl InjectedFailure {
         }
     }
 
-    /// Reads the word of the command line.
+    /// Parses the name on the command line.
     #[must_use]
     pub fn parse(raw: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|failing| failing.as_str() == raw.trim())

@@ -1,4 +1,4 @@
-//! `metadata.json`: `info` and `media_items`, in the shape that services are seen to write.
+//! `metadata.json`: `info` and `media_items`, in the format of hosted services.
 
 use std::{collections::HashSet, io::Write};
 
@@ -37,7 +37,6 @@ struct MediaItem<'a> {
     metadata_items: Vec<Value>,
 }
 
-/// Writes the document.
 pub fn write(
     content: &ArchiveContent,
     out: &mut impl Write,
@@ -89,7 +88,7 @@ fn media_item(item: &MetadataRow) -> MediaItem<'_> {
     }
 }
 
-/// The word of such services for a kind of media.
+/// The media type as spelled by hosted services.
 pub(super) fn media_type(kind: MediaKind) -> &'static str {
     match kind {
         MediaKind::Image => "image",
@@ -101,7 +100,7 @@ pub(super) fn media_type(kind: MediaKind) -> &'static str {
 fn metadata_items(item: &MetadataRow) -> Vec<Value> {
     let media = &item.entry.media;
     let mut items: Vec<Value> = issue_items(&item.entry).collect();
-    // Whoever wrote the sidecars is the source: no model of the service did.
+    // The source is the author of the sidecars, not a model of the service.
     items.extend(media.labels.iter().map(|name| {
         let properties = json!({"original_id": -1, "category_name": name, "source": "User"});
         json!({"type": "image_label", "properties": properties})
@@ -123,7 +122,7 @@ fn metadata_items(item: &MetadataRow) -> Vec<Value> {
     items
 }
 
-/// A box is in pixels here: left, top, width, height.
+/// The bounding box is in pixels: left, top, width, height.
 pub(super) fn object_label(object: &ExportEntry, url: &str) -> Value {
     let media = &object.media;
     let (width, height) = (f64::from(media.width), f64::from(media.height));
@@ -154,7 +153,7 @@ fn issue_items(entry: &ExportEntry) -> impl Iterator<Item = Value> {
     })
 }
 
-/// A size as services write it: `48.27KB`.
+/// A size as hosted services format it: `48.27KB`.
 #[expect(clippy::cast_precision_loss, reason = "shown with two decimals")]
 fn format_size(bytes: u64) -> String {
     let units = ["B", "KB", "MB", "GB"];

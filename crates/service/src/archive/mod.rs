@@ -1,5 +1,5 @@
-//! The archive of an export: a ZIP with `images/` where asked for, and the metadata last, so that
-//! it tells which pictures really are inside. Streamed: memory does not grow with the dataset.
+//! The archive of an export: a ZIP with `images/` if requested, and the metadata last, because it
+//! names the pictures that could be read. It is streamed, so memory does not grow with the dataset.
 
 mod error;
 mod json;
@@ -30,37 +30,28 @@ pub(crate) use error::ArchiveError;
 use tessera_model::ExportFormat;
 use unique_names::UniqueNames;
 
-/// Part of the progress that copying pictures makes up.
+/// Share of the progress for copying pictures.
 const PICTURES_SHARE: f64 = 0.9;
 
-/// What goes into an archive.
 #[derive(Clone, Copy)]
 pub(crate) struct ArchiveContent<'a> {
     /// A snapshot of the store.
     pub connection: &'a Connection,
-    /// The dataset exported.
     pub dataset: &'a DatasetRecord,
-    /// What was asked for.
     pub export: &'a ExportRecord,
-    /// Where the pictures are.
     pub folders: &'a SourceFolders,
 }
 
-/// The open folders of a dataset, by the row of their source; none for who writes no pictures.
+/// The open folders of a dataset, by the row of their source; empty if no pictures are written.
 #[derive(Default)]
 pub(crate) struct SourceFolders(HashMap<i64, SandboxedDir>);
 
 impl SourceFolders {
-    /// Opens the folders of all sources.
-    ///
-    /// # Errors
-    /// One of them is gone or may not be entered.
     pub fn open(sources: &[SourceFolder]) -> io::Result<Self> {
         let open = |source: &SourceFolder| Ok((source.row, SandboxedDir::open(&source.folder)?));
         Ok(Self(sources.iter().map(open).collect::<io::Result<_>>()?))
     }
 
-    /// The file of a media.
     fn file(&self, media: &MediaRecord) -> io::Result<File> {
         let folder = self.0.get(&media.source).ok_or(io::ErrorKind::NotFound)?;
         folder.open_file(&media.path)
@@ -69,17 +60,15 @@ impl SourceFolders {
 
 /// A row of the metadata.
 struct MetadataRow {
-    /// The media with what the clustering says of it.
     entry: ExportEntry,
-    /// The objects in it.
     objects: Vec<ExportEntry>,
-    /// Its name below `images/`, if it is there.
+    /// Its name below `images/`, if it is included.
     image: Option<String>,
-    /// Where the service shows it; needs the login.
+    /// The URL in the service; requires a login.
     url: String,
 }
 
-/// The quality issues of a media, in the words of the query language, with their confidence.
+/// The quality issues of a media item with their confidence.
 fn issue_list(entry: &ExportEntry) -> Vec<(&'static str, f64)> {
     let Some(place) = &entry.assignment else {
         return Vec::new();
@@ -88,18 +77,14 @@ fn issue_list(entry: &ExportEntry) -> Vec<(&'static str, f64)> {
     found.map(|(kind, confidence)| (kind.word(), confidence)).collect()
 }
 
-/// How unique a media is, 0.0-1.0.
 fn uniqueness(entry: &ExportEntry) -> Option<f64> {
     entry.assignment.map(|place| place.uniqueness.into())
 }
 
 type Zip<'a> = ZipWriter<&'a File>;
 
-/// Writes the archive into `file`, telling its progress (0.0-1.0). Returns how many pictures
+/// Writes the archive into `file` and reports the progress, 0.0-1.0. Returns how many pictures
 /// could not be read.
-///
-/// # Errors
-/// The store or the disk failed, or `report` did.
 pub(crate) fn write(
     content: &ArchiveContent,
     file: &File,
@@ -112,7 +97,7 @@ pub(crate) fn write(
         missing = write_pictures(content, &mut zip, |part| report(part * PICTURES_SHARE))?;
     }
     report(PICTURES_SHARE)?;
-    // Sizes are unknown beforehand: leave room for more than 4 GiB.
+    // The size is unknown, so leave room for more than 4 GiB.
     let options = SimpleFileOptions::default().large_file(true);
     match content.export.spec.format {
         ExportFormat::Json => {
@@ -120,7 +105,7 @@ pub(crate) fn write(
             json::write(content, &mut zip, &missing)?;
         }
         ExportFormat::Parquet => {
-            // Its columns are compressed already.
+            // Its columns are already compressed.
             let stored = options.compression_method(CompressionMethod::Stored);
             zip.start_file("metadata.parquet", stored)?;
             parquet::write(content, &mut zip, &missing)?;
@@ -131,9 +116,6 @@ pub(crate) fn write(
 }
 
 /// Writes only the metadata, as JSON.
-///
-/// # Errors
-/// The store or the disk failed.
 pub(crate) fn write_metadata_json(
     content: &ArchiveContent,
     out: &mut impl io::Write,
@@ -163,7 +145,7 @@ fn write_pictures(
     Ok(missing)
 }
 
-/// Copies one picture as it is. `false` if it could not be read.
+/// Copies one picture unchanged. Returns `false` if it could not be read.
 fn write_picture(
     folders: &SourceFolders,
     media: &MediaRecord,
@@ -173,7 +155,7 @@ fn write_picture(
     let Ok(mut file) = folders.file(media) else {
         return Ok(false);
     };
-    // Pictures are compressed already; one may have grown since it was indexed.
+    // Pictures are already compressed; one may have grown since it was indexed.
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Stored)
         .large_file(file.metadata().is_ok_and(|metadata| metadata.len() > u64::from(u32::MAX / 2)));
@@ -191,7 +173,7 @@ fn write_picture(
     }
 }
 
-/// Calls `each` with every row of the metadata, naming the pictures as [`pictures`] did.
+/// Calls `each` with every row of the metadata, with the picture names of [`write_pictures`].
 fn for_each_row(
     content: &ArchiveContent,
     missing: &HashSet<i64>,

@@ -1,5 +1,5 @@
-//! `metadata.parquet`: one row a media, snappy, in row groups of bounded size. Labels, tags and
-//! objects are JSON arrays, because they may hold any sign.
+//! `metadata.parquet`: one row per media item, snappy, in row groups of bounded size. Labels, tags
+//! and objects are JSON arrays, because they may contain any character.
 
 use std::{collections::HashSet, io::Write, sync::Arc};
 
@@ -20,7 +20,6 @@ use super::{
     uniqueness,
 };
 
-/// Rows written at once.
 const ROWS_PER_GROUP: usize = 8_192;
 
 const SCHEMA: &str = "message metadata {
@@ -44,7 +43,6 @@ const SCHEMA: &str = "message metadata {
   REQUIRED BYTE_ARRAY url (UTF8);
 }";
 
-/// Writes the file.
 pub fn write(
     content: &ArchiveContent,
     out: &mut (impl Write + Send),
@@ -67,7 +65,7 @@ pub fn write(
     Ok(())
 }
 
-/// Writes a row group: its columns in the order of the schema.
+/// Writes a row group, with the columns in the order of the schema.
 fn write_row_group<W: Write + Send>(
     file: &mut SerializedFileWriter<W>,
     rows: &[MetadataRow],
@@ -129,7 +127,7 @@ fn write_text_column<W: Write + Send>(
     })
 }
 
-/// Writes the next column. Where the schema says REQUIRED every value must be there.
+/// Writes the next column. A REQUIRED column must have all values.
 fn write_column<T: DataType, W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     rows: &[MetadataRow],

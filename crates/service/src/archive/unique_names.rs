@@ -1,17 +1,16 @@
-//! Names inside `images/`: one component each, safe to unpack anywhere, and unique also where
-//! upper and lower case are the same.
+//! Names inside `images/`: a single path component, safe to unpack anywhere, and unique even on
+//! case-insensitive file systems.
 
 use std::collections::HashSet;
 
-/// Hands out names.
 #[derive(Debug, Default)]
 pub struct UniqueNames {
     taken: HashSet<String>,
 }
 
 impl UniqueNames {
-    /// A name like `wanted` that was not handed out before. The same calls in the same order
-    /// give the same names.
+    /// Returns a new name similar to `wanted`. The same calls in the same order return the same
+    /// names.
     pub fn unique(&mut self, wanted: &str) -> String {
         let safe: String = wanted
             .chars()

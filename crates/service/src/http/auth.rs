@@ -1,5 +1,5 @@
-//! The login: a JWT as the interface document builds it (Authentication, 3), checked strictly.
-//! Whatever is wrong with it, the answer is the same 401.
+//! The login: a JWT as the interface document describes it, checked strictly. Every refusal is the
+//! same 401.
 
 use std::sync::OnceLock;
 
@@ -19,19 +19,18 @@ use super::{
 use crate::store::now_micros;
 use tessera_wire::credentials::CredentialsBody;
 
-/// Longest token looked at, in bytes.
 const MAX_TOKEN_BYTES: usize = 4 << 10;
-/// How far the issue time may be ahead of our clock, in seconds.
+/// Seconds that the issue time may be ahead of our clock.
 const MAX_CLOCK_SKEW: u64 = 60;
-/// Longest life of a token, in seconds.
+/// In seconds.
 const MAX_TOKEN_LIFETIME: u64 = 24 * 3600;
-/// How long after its end a token is still good, in seconds.
+/// Seconds that a token remains valid after it expires.
 const EXPIRY_LEEWAY: u64 = 30;
 
-/// Decides who comes in.
+/// Checks tokens and sessions.
 pub struct Authenticator(Option<KeyPairs>);
 
-/// The key pairs that open, and the session that hands out the second.
+/// The accepted key pairs, and the session that may request the second one.
 struct KeyPairs {
     configured: TokenVerifier,
     session: SecretString,
@@ -51,7 +50,6 @@ struct TokenClaims {
 }
 
 impl Authenticator {
-    /// A gate for an access mode.
     pub fn new(access: AccessMode) -> Self {
         match access {
             AccessMode::Open => Self(None),
@@ -63,17 +61,16 @@ impl Authenticator {
         }
     }
 
-    /// Whether anybody needs a token at all.
     pub fn requires_login(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Whether a request with these headers may come in.
+    /// Whether a request with these headers carries a valid token.
     pub fn is_authorized(&self, headers: &HeaderMap) -> bool {
         let now = now_micros().unsigned_abs() / 1_000_000;
         self.0.as_ref().is_none_or(|locks| {
             bearer_token(headers).is_some_and(|token| {
-                // All are tried, whichever fits: who is refused learns nothing from the time.
+                // Both are tried, so that the time reveals nothing.
                 let second = locks.issued.get().is_some_and(|lock| lock.verifies(token, now));
                 locks.configured.verifies(token, now) || second
             })
@@ -88,11 +85,8 @@ impl Authenticator {
         })
     }
 
-    /// The key pair of the session, the secret only when it is made by this call. `None` where nobody
-    /// needs one.
-    ///
-    /// # Errors
-    /// 401: the session is not ours.
+    /// The key pair of the session, with the secret only in the call that creates it. `None`
+    /// without login; 401 for another session.
     pub fn issue_credentials(
         &self,
         headers: &HeaderMap,
@@ -148,7 +142,7 @@ fn session_cookie(headers: &HeaderMap) -> Option<&str> {
         .find_map(|(name, value)| (name == "SESSION").then_some(value))
 }
 
-/// The token of a request that carries exactly one.
+/// The token of a request with exactly one.
 fn bearer_token(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let (Some(value), None) = (values.next(), values.next()) else {
@@ -158,8 +152,8 @@ fn bearer_token(headers: &HeaderMap) -> Option<&str> {
     (scheme.eq_ignore_ascii_case("bearer") && token.len() <= MAX_TOKEN_BYTES).then_some(token)
 }
 
-/// Refuses requests without a good token. Adding media is also open to a signed-in browser (rule:
-/// interface, Authentication 1).
+/// Refuses requests without a valid token. A signed-in browser may add media, too: the interface
+/// document says so.
 pub async fn require_login(
     State(state): State<AppState>,
     request: Request,

@@ -1,5 +1,5 @@
-//! Feels whether the client of a connection is alive: what it is at, since when, and whether that is
-//! too long. The library that speaks HTTP counts no time, except for heads.
+//! Detects clients that are idle or stalled for too long. The HTTP library itself has a timeout for
+//! heads only.
 
 use std::{
     io,
@@ -24,37 +24,35 @@ use tokio::{
 
 use super::{ServerLimits, server::ClientConnection};
 
-/// The pulse of one connection; clones share it.
+/// The state of one connection; clones share it.
 #[derive(Clone)]
 pub struct ConnectionMonitor {
     activity: Arc<watch::Sender<ConnectionActivity>>,
     limits: Arc<ServerLimits>,
 }
 
-/// How it is with a client.
 #[derive(Clone, Copy, Debug)]
 struct ConnectionActivity {
     phase: ConnectionPhase,
     since: Instant,
-    /// Since when it takes nothing of what is ready for it.
+    /// Since when the client accepts no bytes.
     blocked_since: Option<Instant>,
 }
 
-/// What a connection is at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ConnectionPhase {
-    /// Nothing has come yet.
+    /// No byte was received yet.
     New,
-    /// The head of a request has begun to come.
+    /// A part of a request head was received.
     Head,
-    /// A request is being answered; what that waits for has limits of its own.
+    /// A request is being handled, under limits of its own.
     Response,
-    /// The answer is made, and may still be on its way.
+    /// The response is complete, and may still be in transit.
     Idle,
 }
 
 impl ConnectionActivity {
-    /// When it is too long.
+    /// When the connection times out.
     fn deadline(&self, limits: &ServerLimits) -> Option<Instant> {
         let phase = match self.phase {
             ConnectionPhase::New | ConnectionPhase::Head => Some(self.since + limits.head_timeout),
@@ -67,7 +65,6 @@ impl ConnectionActivity {
 }
 
 impl ConnectionMonitor {
-    /// The pulse of a connection that was just opened.
     pub fn new(limits: Arc<ServerLimits>) -> Self {
         let beat = ConnectionActivity {
             phase: ConnectionPhase::New,
@@ -77,7 +74,7 @@ impl ConnectionMonitor {
         Self { activity: Arc::new(watch::Sender::new(beat)), limits }
     }
 
-    /// Completes when the client was idle for too long.
+    /// Completes when the client was idle or stalled for too long.
     pub async fn timed_out(&self) {
         let mut beats = self.activity.subscribe();
         loop {
@@ -89,7 +86,7 @@ impl ConnectionMonitor {
                 }
             };
             tokio::select! {
-                // This pulse itself keeps the channel open.
+                // `self` keeps the channel open.
                 _ = beats.changed() => {}
                 () = too_long => return,
             }
@@ -103,14 +100,14 @@ impl ConnectionMonitor {
         });
     }
 
-    /// Bytes have come.
+    /// Called when bytes were received.
     fn on_read(&self) {
         if matches!(self.activity.borrow().phase, ConnectionPhase::New | ConnectionPhase::Idle) {
             self.set_phase(ConnectionPhase::Head);
         }
     }
 
-    /// Bytes were taken, or not.
+    /// Called when bytes were accepted by the client, or not.
     fn on_write(&self, taken: bool) {
         self.activity.send_if_modified(|beat| {
             let changed = beat.blocked_since.is_some() == taken;
@@ -122,7 +119,7 @@ impl ConnectionMonitor {
     }
 }
 
-/// Notes when a request has come and when its answer is made.
+/// Middleware that records when a request arrives and when its response is complete.
 pub async fn monitor_response(
     Extension(ClientConnection { monitor: pulse, .. }): Extension<ClientConnection>,
     request: Request,
@@ -132,7 +129,7 @@ pub async fn monitor_response(
     next.run(request).await.map(|body| Body::new(MonitoredBody { body, pulse }))
 }
 
-/// The body of an answer; the answer is made when nobody needs it any more.
+/// A response body; dropping it means that the response is complete.
 struct MonitoredBody {
     body: Body,
     pulse: ConnectionMonitor,
@@ -164,14 +161,13 @@ impl hyper::body::Body for MonitoredBody {
     }
 }
 
-/// A stream whose traffic is felt.
+/// A stream that records its traffic.
 pub struct MonitoredStream<S> {
     stream: S,
     pulse: ConnectionMonitor,
 }
 
 impl<S> MonitoredStream<S> {
-    /// Feels a stream.
     pub fn new(stream: S, pulse: ConnectionMonitor) -> Self {
         Self { stream, pulse }
     }

@@ -14,7 +14,7 @@ use tessera_wire::{
     timestamp::format_iso8601,
 };
 
-/// The datasets, oldest first, as a bare array.
+/// Returns the datasets, oldest first, as a bare array.
 #[utoipa::path(
     get,
     path = "/datasets",
@@ -26,7 +26,7 @@ pub async fn list(State(state): State<AppState>) -> Result<Json<Vec<DatasetBody>
     Ok(Json(records.into_iter().map(dataset_body).collect()))
 }
 
-/// One dataset.
+/// Returns one dataset.
 #[utoipa::path(
     get,
     path = "/dataset/{dataset_id}",

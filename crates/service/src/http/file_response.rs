@@ -1,4 +1,4 @@
-//! Serves a file: whole, or one range of it, or nothing when the client has it already.
+//! File responses: the whole file, one range, or 304.
 
 use std::io::SeekFrom;
 
@@ -12,25 +12,19 @@ use tokio_util::io::ReaderStream;
 
 use super::problem::Problem;
 
-/// What is served.
 pub struct FileResponse<C> {
-    /// The bytes.
     pub content: C,
-    /// How many.
     pub length: u64,
-    /// Content type.
     pub content_type: &'static str,
-    /// Strong entity tag, without quotes: equal tags mean equal bytes.
+    /// Strong entity tag without quotes: equal tags mean equal bytes.
     pub etag: String,
     /// `inline` or `attachment`.
     pub disposition: &'static str,
-    /// Name for who saves it, raw.
+    /// File name for saving, unescaped.
     pub name: String,
-    /// `Cache-Control`.
     pub cache_control: &'static str,
 }
 
-/// The part of a file that is asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum RequestedRange {
     Whole,
@@ -39,10 +33,7 @@ enum RequestedRange {
     Unsatisfiable,
 }
 
-/// Answers a request with these headers.
-///
-/// # Errors
-/// The content cannot be read.
+/// Responds to a request with these headers.
 pub async fn respond_with_file<C>(
     mut served: FileResponse<C>,
     request: &HeaderMap,
@@ -61,7 +52,7 @@ where
     if word(header::IF_NONE_MATCH).is_some_and(known) {
         return Ok((StatusCode::NOT_MODIFIED, common).into_response());
     }
-    // A range of another version than the client has would make a broken whole.
+    // A range of another version would corrupt the client's copy.
     let same = word(header::IF_RANGE).is_none_or(|held| held == tag);
     let range = word(header::RANGE).filter(|_| same);
     let length = served.length;
@@ -93,7 +84,7 @@ where
     Ok(response)
 }
 
-/// Reads a `Range` of one part; anything else asks for the whole.
+/// Parses a `Range` of one part; anything else requests the whole file.
 fn parse_range(range: &str, length: u64) -> RequestedRange {
     let Some((first, last)) = range.strip_prefix("bytes=").and_then(|rest| rest.split_once('-'))
     else {

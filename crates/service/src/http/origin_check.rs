@@ -1,7 +1,7 @@
-//! Keeps web pages out. A page of another site can make a browser send requests to loopback: by
-//! a name that resolves here (so the Host must be ours) or plainly, by an image tag (so the
-//! browser's own words about where the request comes from must say "here"). Three GETs of the
-//! interface have side effects, so this stands before all routes, in both access modes.
+//! Refuses requests from web pages. A page of another site can make a browser send requests to
+//! loopback, by a host name that resolves here (so the Host must be ours) or directly, for example
+//! by an image tag (so the browser's fetch metadata must not name another site). Three GETs of the
+//! interface have side effects, so this check precedes all routes, in both access modes.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -15,12 +15,12 @@ use axum::{
 
 use super::{problem::Problem, server::ClientConnection};
 
-/// Scheme, host and port the client used; every absolute link of an answer begins with it.
+/// Scheme, host and port that the client used: the start of every absolute link.
 #[derive(Clone, Debug)]
 pub struct RequestOrigin(pub String);
 
-/// Lets a request through or refuses it with 403; puts the headers on every answer that keep a
-/// browser from taking it for a page.
+/// Passes a request on or refuses it with 403, and adds the headers that keep a browser from
+/// rendering a response as a page.
 pub async fn check_origin(
     Extension(ClientConnection { local, .. }): Extension<ClientConnection>,
     mut request: Request,
@@ -47,7 +47,7 @@ pub async fn check_origin(
     response
 }
 
-/// The origin of a request that is ours, or `None`.
+/// The origin of an accepted request.
 fn trusted_origin(local: SocketAddr, uri: &Uri, headers: &HeaderMap) -> Option<String> {
     let host: Authority = single_header(headers, header::HOST)??.parse().ok()?;
     if !is_own_host(local, &host)
@@ -62,7 +62,7 @@ fn trusted_origin(local: SocketAddr, uri: &Uri, headers: &HeaderMap) -> Option<S
     (!foreign && !cross).then_some(origin)
 }
 
-/// The value of a header that may come once: outer `None` when it is repeated or unprintable.
+/// The value of a header that may occur once; the outer `None` if it is repeated or not printable.
 #[expect(clippy::option_option, reason = "absent and refused are different")]
 fn single_header(headers: &HeaderMap, name: header::HeaderName) -> Option<Option<&str>> {
     let mut values = headers.get_all(name).iter();
@@ -73,8 +73,8 @@ fn single_header(headers: &HeaderMap, name: header::HeaderName) -> Option<Option
     }
 }
 
-/// Whether a host names the address the client connected to: a loopback name or address for a
-/// loopback connection, else that very address. A name of the wide network never does.
+/// Whether a host names the address that the client connected to: any loopback name or address for
+/// a loopback connection, otherwise exactly that address. A DNS name never does.
 fn is_own_host(local: SocketAddr, host: &Authority) -> bool {
     if host.as_str().contains('@') || host.port_u16().unwrap_or(80) != local.port() {
         return false;

@@ -23,16 +23,12 @@ use tessera_wire::{
     paths::{FILE_FIELD, query},
 };
 
-/// Largest query image, in bytes.
 const MAX_IMAGE_BYTES: u64 = 32 << 20;
-/// The words of what is larger.
 const TOO_LARGE: &str = "The query image is larger than 32 MiB";
-/// The query image.
 const IMAGE_LIMIT: SizeLimit = SizeLimit { bytes: MAX_IMAGE_BYTES, message: TOO_LARGE };
-/// The whole body: the image and what multipart puts around it.
+/// The image and the multipart framing around it.
 const BODY_LIMIT: SizeLimit = SizeLimit { bytes: MAX_IMAGE_BYTES + (64 << 10), message: TOO_LARGE };
 
-/// What the form brings.
 #[derive(Default)]
 struct QueryImageForm {
     file: Option<Vec<u8>>,
@@ -79,7 +75,7 @@ pub async fn register(
     Ok(Json(AnchorBody { anchor_media_id: anchor, anchor_type: AnchorKind::Upload.word() }))
 }
 
-/// Parses the parameters and checks that the request is allowed, without reading its body.
+/// Checks parameters, length and dataset without reading the body.
 async fn check(
     state: &AppState,
     id: DatasetId,
@@ -124,7 +120,7 @@ fn parse_region(raw: &str, compat: bool) -> Result<QueryRegion, Problem> {
     })
 }
 
-/// Four numbers and commas: `0,0,2048,1536`.
+/// Parses `0,0,2048,1536`.
 fn parse_pixel_list(raw: &str) -> Option<QueryRegion> {
     let numbers: Option<Vec<f64>> = raw.split(',').map(|part| part.trim().parse().ok()).collect();
     let sides: [f64; 4] = numbers?.try_into().ok()?;

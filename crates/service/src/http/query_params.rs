@@ -1,5 +1,5 @@
-//! Parameters of a request: the dataset in the path and the query, checked one by one. What is
-//! wrong is answered as 422, in the list form that such services use.
+//! Path and query parameters, checked one by one. Errors are 422 in the list form of hosted
+//! services.
 
 use std::{collections::HashMap, convert::Infallible, str::FromStr};
 
@@ -15,27 +15,22 @@ use tessera_wire::{
     paths::{DATASET_ID, MEDIA_ID, query},
 };
 
-/// The dataset named in the path.
 pub struct DatasetPath(pub DatasetId);
 
-/// The dataset and the cluster named in the path.
 pub struct ClusterPath(pub DatasetId, pub ClusterId);
 
-/// The media named in the path.
 pub struct ImagePath(pub MediaId);
 
-/// The media named in the path of a link, and which content of it; `None` for what is no identifier.
+/// The media item of a link and its content version; `None` if it is not an identifier.
 pub struct MediaLinkPath {
-    /// Which.
     pub media: Option<MediaId>,
-    /// Names the content.
     pub version: String,
 }
 
-/// The export named in the path of a link; `None` for what is no identifier.
+/// The export of a link; `None` if it is not an identifier.
 pub struct ExportLinkPath(pub Option<ExportTaskId>);
 
-/// The query; of a repeated name the last value counts.
+/// The query; the last value of a repeated name counts.
 pub struct QueryParams(HashMap<String, String>);
 
 impl<S: Send + Sync> FromRequestParts<S> for DatasetPath {
@@ -68,7 +63,7 @@ impl<S: Send + Sync> FromRequestParts<S> for ImagePath {
     }
 }
 
-/// An identifier of the path.
+/// Parses an identifier of the path.
 fn path_id<T: FromStr>(name: &'static str, raw: &str) -> Result<T, Problem> {
     raw.parse().map_err(|_| {
         let words = "Input should be a valid UUID";
@@ -82,7 +77,7 @@ impl<S: Send + Sync> FromRequestParts<S> for MediaLinkPath {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
         let path = Path::<(String, String)>::from_request_parts(parts, state).await;
         let (media, version) = path.map_or_else(|_| Default::default(), |Path(raw)| raw);
-        // It goes into a header.
+        // It is written to a header.
         let sound = (1..=8).contains(&version.len())
             && version.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         Ok(Self { media: media.parse().ok().filter(|_| sound), version })
@@ -124,13 +119,13 @@ impl QueryParams {
         self.0.get(name).map(String::as_str)
     }
 
-    /// A parameter that must be there and not be empty.
+    /// A parameter that must be present and not empty.
     pub fn required(&self, name: &'static str) -> Result<&str, Problem> {
         let text = self.text(name).filter(|text| !text.is_empty());
         text.ok_or_else(|| invalid_parameter("query", name, "missing", "Field required", None))
     }
 
-    /// A parameter read by `parse`; `words` say what it should be.
+    /// A parameter read by `parse`; `expected` describes valid input.
     pub fn parse<T>(
         &self,
         name: &'static str,
@@ -145,7 +140,7 @@ impl QueryParams {
         self.text(name).map(read).transpose()
     }
 
-    /// An identifier that must be there.
+    /// An identifier that must be present.
     pub fn id<T: FromStr>(&self, name: &'static str) -> Result<T, Problem> {
         let raw = self.required(name)?;
         raw.parse().map_err(|_| {
@@ -154,28 +149,26 @@ impl QueryParams {
         })
     }
 
-    /// `entity_type`.
     pub fn entity(&self) -> Result<Option<EntityType>, Problem> {
         self.parse(query::ENTITY_TYPE, "Input should be 'IMAGES' or 'OBJECTS'", EntityType::parse)
     }
 
-    /// `threshold`: the granularity.
+    /// The granularity.
     pub fn granularity(&self) -> Result<Option<Granularity>, Problem> {
         self.parse(query::THRESHOLD, "Input should be an integer from 0 to 4", |raw| {
             Granularity::new(raw.parse().ok()?)
         })
     }
 
-    /// A boolean in any case, as clients of every language write it.
+    /// A boolean in any case, as clients in different languages write it.
     pub fn boolean(&self, name: &'static str) -> Result<Option<bool>, Problem> {
         self.parse(name, BOOLEAN_HINT, parse_boolean)
     }
 }
 
-/// What a boolean should be.
 pub const BOOLEAN_HINT: &str = "Input should be a valid boolean";
 
-/// Reads a boolean in any of its spellings.
+/// Parses a boolean in any of its spellings.
 pub fn parse_boolean(raw: &str) -> Option<bool> {
     match raw.to_ascii_lowercase().as_str() {
         "true" | "1" | "yes" | "on" => Some(true),
@@ -184,7 +177,7 @@ pub fn parse_boolean(raw: &str) -> Option<bool> {
     }
 }
 
-/// A 422 about one parameter.
+/// A 422 for one parameter.
 pub fn invalid_parameter(
     place: &'static str,
     name: &'static str,

@@ -1,5 +1,5 @@
-//! Every route in one place, each with its description. The interface lies below `/api/v1` behind the
-//! login; pictures and archives are reached by signed links.
+//! All routes, each with its description. The interface is below `/api/v1` and requires a login;
+//! media and archives have signed links.
 
 use axum::{
     Extension, Router,
@@ -22,7 +22,6 @@ use super::{
 };
 use tessera_wire::paths::API_PREFIX;
 
-/// The whole service.
 pub fn build_router(state: AppState) -> Router {
     let (behind, described) = authenticated_routes(state.compat).split_for_parts();
     let (before, also) = public_routes(state.compat).split_for_parts();
@@ -60,7 +59,7 @@ fn authenticated_routes(compat: bool) -> OpenApiRouter<AppState> {
     if compat { interface.merge(compat::authenticated_routes()) } else { interface }
 }
 
-/// What needs no token: the credentials have a login of their own.
+/// Routes without a token: the credentials check the session themselves.
 fn public_routes(compat: bool) -> OpenApiRouter<AppState> {
     let interface = OpenApiRouter::new()
         .routes(without_head(routes!(credentials::credentials)))
@@ -75,7 +74,7 @@ fn signed_link_routes() -> OpenApiRouter<AppState> {
         .routes(routes!(export::archive))
 }
 
-/// A GET that starts or gives away something, so a HEAD must not reach it.
+/// A GET with side effects must not be reachable by HEAD.
 fn without_head(
     (schemas, paths, route): UtoipaMethodRouter<AppState>,
 ) -> UtoipaMethodRouter<AppState> {

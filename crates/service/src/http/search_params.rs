@@ -1,5 +1,5 @@
-//! The parameters that select and rank, as `explore` and exports take them: anchor, caption, labels,
-//! tags, query language, entity type, granularity and score bound.
+//! The parameters that select and rank, for `explore` and exports: anchor, caption, labels, tags,
+//! query language, entity type, granularity and maximum score.
 
 use uuid::Uuid;
 
@@ -11,7 +11,6 @@ use tessera_model::{
 };
 use tessera_wire::{paths::query, vql};
 
-/// Longest caption searched for, in characters.
 pub const MAX_CAPTION_CHARS: usize = 1_000;
 
 /// Reads the parameters. `entity_type` is required unless the service is lenient.
@@ -47,7 +46,7 @@ fn anchor(params: &QueryParams) -> Result<Option<Anchor>, Problem> {
     Ok(kind.map(|kind| Anchor { media, kind }))
 }
 
-/// `caption`, or its deprecated name; both at once contradict each other.
+/// `caption` or its deprecated name, but not both.
 fn caption(params: &QueryParams) -> Result<Option<String>, Problem> {
     let (new, old) = (params.text(query::CAPTION), params.text(query::IMAGE_CAPTION));
     if new.is_some() && old.is_some() {
@@ -85,7 +84,7 @@ fn filters(state: &AppState, params: &QueryParams) -> Result<Vec<Filter>, Proble
     Ok(filters)
 }
 
-/// A JSON array of texts; a lenient service also reads `[dog,cat]`.
+/// A JSON array of strings; a lenient service also accepts `[dog,cat]`.
 fn parse_list(
     state: &AppState,
     params: &QueryParams,

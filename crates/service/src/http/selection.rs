@@ -24,11 +24,11 @@ use crate::usecase::ExportScope;
 use tessera_model::SelectionItem;
 use tessera_wire::{error_body::ProblemBody, export::ExportTaskBody, selection};
 
-/// The body: about half a million identifiers.
+/// About half a million identifiers.
 const SELECTION_LIMIT: SizeLimit =
     SizeLimit { bytes: 32 << 20, message: "The selection is larger than 32 MiB" };
 
-/// Starts an export of selected media and clusters.
+/// Starts an export of selected media items and clusters.
 #[utoipa::path(
     post,
     path = "/dataset/{dataset_id}/export_entities_async",
@@ -55,7 +55,7 @@ pub async fn export(
     start_export(&state, id, ExportScope::Selection(items), spec, origin).await
 }
 
-/// A page of another site can send any body as text, but none as JSON: so it must be JSON.
+/// Must be JSON: a page of another site can send any body as text, but not as JSON.
 async fn read_selection(request: Request, idle: Duration) -> Result<Vec<SelectionItem>, Problem> {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
@@ -71,7 +71,7 @@ async fn read_selection(request: Request, idle: Duration) -> Result<Vec<Selectio
     selection::read(&body).map_err(|why| refused(&why.to_string()))
 }
 
-/// The bytes of a body that is no form.
+/// Reads a body that is not a form.
 async fn read_body(request: Request, limit: SizeLimit, idle: Duration) -> Result<Vec<u8>, Problem> {
     check_content_length(&request, limit)?;
     let mut body = request.into_body().into_data_stream();

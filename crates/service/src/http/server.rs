@@ -24,12 +24,11 @@ use crate::{Deployment, LocalError};
 /// Time for open responses after the shutdown.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 
-/// The connection that a request came by.
+/// The connection of a request.
 #[derive(Clone)]
 pub struct ClientConnection {
     /// The address of this machine that the client connected to.
     pub local: SocketAddr,
-    /// How it is with the client.
     pub monitor: ConnectionMonitor,
 }
 
@@ -63,7 +62,7 @@ impl Deployment {
     }
 }
 
-/// Serves connections until `shutdown` completes, then finishes what is open.
+/// Serves connections until `shutdown` completes, then finishes open requests.
 async fn serve_connections(
     listener: TcpListener,
     router: Router,
@@ -87,7 +86,7 @@ async fn serve_connections(
                 let connection = graceful.watch(connection);
                 connections.spawn(async move {
                     tokio::select! {
-                        // How a connection ends is the client's affair.
+                        // Errors of a connection concern only its client.
                         _ = connection => {}
                         () = pulse.timed_out() => {}
                     }
@@ -98,24 +97,25 @@ async fn serve_connections(
         }
     }
     drop(listener);
-    // Whoever is not done in time is cut off.
+    // Connections that take longer are closed.
     let _ = timeout(SHUTDOWN_GRACE, graceful.shutdown()).await;
     connections.shutdown().await;
 }
 
-/// The next connection, when there is room for one.
+/// Accepts the next connection once a slot is free.
 async fn accept_next(
     listener: &TcpListener,
     room: &Arc<Semaphore>,
 ) -> Option<(TcpStream, OwnedSemaphorePermit)> {
     let permit = room.clone().acquire_owned().await.ok()?;
     let Ok((stream, _)) = listener.accept().await else {
-        // Out of file descriptors: the connection stays in the queue, so asking again at once
-        // would only spin.
+        // Out of file descriptors: the connection stays in the queue, so an immediate retry would
+        // only spin.
         sleep(Duration::from_millis(100)).await;
         return None;
     };
-    // A page goes out in two writes: with Nagle the second would wait for an acknowledgement.
+    // A page is sent in two writes: with Nagle's algorithm the second would wait for an
+    // acknowledgment.
     stream.set_nodelay(true).ok()?;
     Some((stream, permit))
 }

@@ -1,6 +1,5 @@
-//! Links that open without the login, because nobody can guess them: a keyed hash over what they
-//! open. Links to archives also end; links to pictures change with the picture, so that they can
-//! be cached for ever.
+//! Links that need no login, because they contain a keyed hash of their target. Links to archives
+//! expire; links to pictures contain the content version, so that they can be cached forever.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
@@ -9,22 +8,20 @@ use crate::store::cluster::StoredPreview;
 use axum::http::StatusCode;
 use tessera_model::{ExportTaskId, MediaId};
 
-/// How long a link to an archive opens, in seconds.
+/// In seconds.
 const ARCHIVE_LINK_LIFETIME: u64 = 3600;
 
-/// Makes and checks links.
 pub struct SignedLinks<'a> {
     key: &'a [u8; 32],
     origin: &'a str,
 }
 
 impl<'a> SignedLinks<'a> {
-    /// Links of a store, for a client at `origin`.
     pub fn new(key: &'a [u8; 32], origin: &'a RequestOrigin) -> Self {
         Self { key, origin: &origin.0 }
     }
 
-    /// The original picture and the thumbnail.
+    /// The links to the original and to the thumbnail.
     pub fn media_links(&self, portrait: &StoredPreview) -> (String, String) {
         let StoredPreview { media, version, .. } = portrait;
         let origin = self.origin;
@@ -33,19 +30,18 @@ impl<'a> SignedLinks<'a> {
         (link("original"), link("thumbnail"))
     }
 
-    /// Whether a link to a picture is one of ours.
     pub fn is_valid_media_link(&self, media: MediaId, signature: &str) -> bool {
         constant_time_eq(&self.signature("media", &media.to_string()), signature)
     }
 
-    /// An archive, from `now` (Unix seconds) on for an hour.
+    /// The link to an archive, valid for an hour after `now` (Unix seconds).
     pub fn archive_link(&self, export: ExportTaskId, now: u64) -> String {
         let (origin, expires) = (self.origin, now + ARCHIVE_LINK_LIFETIME);
         let signature = self.signature("archive", &format!("{export} {expires}"));
         format!("{origin}/exports/{export}?expires={expires}&signature={signature}")
     }
 
-    /// Checks a link to an archive at `now`: 403 if it is none of ours, 410 if it has ended.
+    /// Checks a link to an archive at `now`: 403 if it is not valid, 410 if it has expired.
     pub fn check_archive_link(
         &self,
         export: ExportTaskId,
@@ -72,7 +68,7 @@ impl<'a> SignedLinks<'a> {
     }
 }
 
-/// Compares without telling by its time how much is right.
+/// Compares in a time that does not depend on the content.
 pub fn constant_time_eq(ours: &str, given: &str) -> bool {
     let differing = ours.bytes().zip(given.bytes()).fold(0, |bits, (a, b)| bits | (a ^ b));
     ours.len() == given.len() && differing == 0

@@ -1,5 +1,5 @@
-//! The media of one dataset and entity type in memory: what they look like, what they mean, and what
-//! filters ask of them.
+//! The media items of one dataset and entity type in memory: descriptors, embeddings, and the
+//! values that filters check.
 
 use std::{
     collections::HashMap,
@@ -24,14 +24,14 @@ use tessera_model::{
     Anchor, DatasetId, EntityType, Filter, Granularity, MediaId, TagId, vql::Fraction,
 };
 
-/// The media of one dataset as of one generation.
+/// The media items of one dataset as of one generation.
 pub struct DatasetIndex {
     pub(super) generation: i64,
-    /// In order of path.
+    /// Ordered by path.
     pub members: Vec<IndexedMedia>,
     descriptors: Vectors,
     embeddings: Vectors,
-    /// The members that have a meaning, in the order of `meanings`.
+    /// The members with an embedding, in the order of `embeddings`.
     embedded_members: Vec<u32>,
     by_id: HashMap<MediaId, u32>,
     by_picture: HashMap<i64, Vec<u32>>,
@@ -39,27 +39,25 @@ pub struct DatasetIndex {
     last_ranking: Mutex<Option<(SearchQuery, Arc<ClusterRanking>)>>,
 }
 
-/// A clustered media, as filters and rankings see it.
+/// A clustered media item as filters and rankings use it.
 pub struct IndexedMedia {
-    /// Its row in the store.
+    /// The row in the store.
     pub row: i64,
     /// The row of the picture that it is, or is in.
     pub picture_row: i64,
-    /// Whether it is a video.
     pub is_video: bool,
-    /// Where the clustering put it.
     pub assignment: ClusterAssignment,
     /// Variance of the Laplacian.
     pub sharpness: f32,
     /// Mean luma, 0.0-1.0.
     pub brightness: f32,
-    /// Its labels, as numbers of the gallery's names.
+    /// Labels as identifiers of the name table.
     pub labels: Box<[u32]>,
-    /// Its user tags, as numbers of the gallery's names.
+    /// User tags as identifiers of the name table.
     pub tags: Box<[u32]>,
 }
 
-/// Labels and tags as numbers: most media share a few.
+/// Labels and tags as numbers: most media items share a few.
 #[derive(Default)]
 struct NameTable {
     ids: HashMap<String, u32>,
@@ -125,7 +123,7 @@ impl DatasetIndex {
         Ok(gallery)
     }
 
-    /// A media without a place came after the clustering and is in no cluster.
+    /// A media item without an assignment was added after the last clustering.
     fn push(&mut self, look: MediaFeatures) {
         let Some(place) = look.assignment else { return };
         let media = look.media;
@@ -134,7 +132,7 @@ impl DatasetIndex {
             if self.embeddings.is_empty() {
                 self.embeddings = Vectors::new(meaning.len());
             }
-            // Another dimension is of another space, which is about to be replaced.
+            // Another dimension belongs to a text space that is about to be replaced.
             if meaning.len() == self.embeddings.dimension() {
                 self.embeddings.push(&meaning);
                 self.embedded_members.push(index);
@@ -155,7 +153,6 @@ impl DatasetIndex {
         });
     }
 
-    /// The look of one of its media.
     #[must_use]
     pub fn descriptor(&self, media: MediaId) -> Option<&[f16]> {
         self.by_id.get(&media).map(|&index| self.descriptors.row(index as usize))
@@ -166,22 +163,20 @@ impl DatasetIndex {
         self.by_picture.get(&row).map_or(&[], Vec::as_slice)
     }
 
-    /// The number of a label or tag; `None` if no member has it.
     pub(super) fn name_id(&self, name: &str) -> Option<u32> {
         self.names.ids.get(name).copied()
     }
 
-    /// All labels and tags with their numbers.
     pub(super) fn names(&self) -> impl Iterator<Item = (&str, u32)> {
         self.names.ids.iter().map(|(name, &number)| (name.as_str(), number))
     }
 
-    /// The distance of every member from a look.
+    /// The distance of every member from a descriptor.
     pub(super) fn descriptor_distances(&self, look: &[f16]) -> Vec<f32> {
         self.descriptors.distances(look)
     }
 
-    /// The distance of every member from a meaning; infinite for those without.
+    /// The distance of every member from an embedding; infinite for members without one.
     pub(super) fn embedding_distances(&self, meaning: &[f16]) -> Vec<f32> {
         let mut distances = vec![f32::INFINITY; self.members.len()];
         if meaning.len() == self.embeddings.dimension() {
@@ -194,10 +189,7 @@ impl DatasetIndex {
         distances
     }
 
-    /// The answer to a question: from memory if it was the last one, else from `find`.
-    ///
-    /// # Errors
-    /// Whatever `find` fails with.
+    /// The ranking of a query: from memory if it was the last one, otherwise from `find`.
     pub fn ranking<E>(
         &self,
         question: &SearchQuery,

@@ -1,4 +1,4 @@
-//! Filters: which members of a gallery a question keeps. Each narrows what the ones before it left.
+//! Filters: each reduces the members that the previous ones left.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use tessera_model::{
     vql::{Fraction, IssueFilter, IssueMode, IssueName, Label, LabelRule},
 };
 
-/// The members that are left.
+/// Which members of an index match.
 pub struct FilterMask<'a> {
     index: &'a DatasetIndex,
     mask: Vec<bool>,
@@ -22,7 +22,7 @@ impl<'a> FilterMask<'a> {
         Self { index, mask: vec![true; index.members.len()] }
     }
 
-    /// For every member whether it is left.
+    /// For every member, whether it matches.
     #[must_use]
     pub fn into_mask(self) -> Vec<bool> {
         self.mask
@@ -34,7 +34,6 @@ impl<'a> FilterMask<'a> {
         }
     }
 
-    /// Members with these labels, as the rule says.
     pub fn labels(&mut self, rule: LabelRule, labels: &[Label]) {
         let numbers: Vec<Option<u32>> =
             labels.iter().map(|label| self.index.name_id(label.as_str())).collect();
@@ -52,7 +51,7 @@ impl<'a> FilterMask<'a> {
         });
     }
 
-    /// Members with all of these user tags of the dataset.
+    /// Members with all of these user tags.
     pub fn tags(&mut self, dataset: DatasetId, tags: &[TagId]) {
         let names = self.index.names();
         let known: HashSet<_> = names
@@ -67,7 +66,7 @@ impl<'a> FilterMask<'a> {
 
     /// Members with, or without, a quality issue.
     pub fn issue(&mut self, issue: &IssueFilter) {
-        // Who bounds it from above alone asks for what is not so sure.
+        // A query with only a maximum includes low confidences.
         let least = if issue.confidence_max.is_some() { 0.0 } else { DEFAULT_MIN_CONFIDENCE };
         let least = issue.confidence_min.map_or(least, Fraction::value);
         let most = issue.confidence_max.map_or(1.0, Fraction::value);
@@ -77,7 +76,7 @@ impl<'a> FilterMask<'a> {
                 IssueName::Known(kind) => {
                     (least..=most).contains(&confidence(kind, *sharpness, *brightness, place))
                 }
-                // Nothing is known to have what nobody here looks for.
+                // An unknown issue is never found.
                 IssueName::Other(_) => false,
             };
             match issue.mode {
@@ -95,7 +94,6 @@ impl<'a> FilterMask<'a> {
         });
     }
 
-    /// Members more unique than this.
     pub fn uniqueness(&mut self, score: Fraction) {
         self.retain(|member| f64::from(member.assignment.uniqueness) > score.value());
     }
@@ -105,7 +103,7 @@ impl<'a> FilterMask<'a> {
         self.retain(|member| rows.contains(&member.picture_row) == wanted);
     }
 
-    /// Members whose score is at most, or below, a bound.
+    /// Members whose score passes `within`.
     pub fn by_score(&mut self, scores: &[f32], within: impl Fn(f64) -> bool) {
         for (keep, &score) in self.mask.iter_mut().zip(scores) {
             *keep = *keep && within(f64::from(score));

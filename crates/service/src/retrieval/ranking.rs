@@ -1,45 +1,41 @@
-//! From what is kept and how it scores to pages of clusters: the cluster with the best member first, or
-//! in the order of browsing where nothing scores.
+//! Ranks clusters by their best matching member; without scores they keep the order of browsing.
 
 use super::dataset_index::{DatasetIndex, IndexedMedia};
 use crate::store::cluster::MAX_PREVIEWS;
 use tessera_model::{Granularity, Page};
 
-/// A score for every member, lower is better; infinite for those that have none.
+/// A score for every member, lower is better; infinite for members without one.
 #[derive(Clone, Debug)]
 pub struct Scores {
-    /// In the order of the members.
     pub values: Vec<f32>,
-    /// What they are, in the words of the wire.
+    /// The kind of score, as spelled on the wire.
     pub kind: &'static str,
 }
 
-/// The clusters that answer a question, in their order.
+/// The matching clusters of a query, in order.
 pub struct ClusterRanking {
     level: usize,
     mask: Vec<bool>,
     scores: Option<Scores>,
-    /// Cluster ranks at the level; the order of the answer.
+    /// Cluster ranks at the level, best first.
     order: Vec<u32>,
 }
 
-/// A cluster of an answer.
+/// A matching cluster.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClusterMatch {
-    /// Its rank at the level, which names it in the store.
+    /// Its rank at the level, which identifies it in the store.
     pub cluster: u32,
-    /// Its kept images, or the images that its kept objects are in.
+    /// Matching images, or images that contain matching objects.
     pub images: u64,
-    /// Its kept videos.
     pub videos: u64,
-    /// Its kept objects.
     pub objects: u64,
-    /// Its best kept members, best first: row in the store and score, where something scores.
+    /// The best matching members, best first: row in the store, and score if the query ranks.
     pub best_members: Vec<(i64, Option<f32>)>,
 }
 
 impl ClusterRanking {
-    /// Orders the clusters of the members that are kept and, where something scores, have a score.
+    /// Orders the clusters of the members that match and, if the query ranks, have a score.
     #[must_use]
     pub fn new(
         gallery: &DatasetIndex,
@@ -62,12 +58,11 @@ impl ClusterRanking {
         }
         let mut order: Vec<u32> =
             (0..).zip(&best).filter(|(_, s)| s.is_finite()).map(|(c, _)| c).collect();
-        // Ties keep the order of browsing.
+        // A stable sort: ties keep the order of browsing.
         order.sort_by(|&a, &b| best[a as usize].total_cmp(&best[b as usize]));
         Self { level, mask, scores, order }
     }
 
-    /// What the scores are, where something scores.
     #[must_use]
     pub fn score_kind(&self) -> Option<&'static str> {
         self.scores.as_ref().map(|scores| scores.kind)
@@ -86,7 +81,6 @@ impl ClusterRanking {
         matching.filter(move |(member, _)| inside(member)).map(|(member, _)| member.row)
     }
 
-    /// One page of clusters.
     #[must_use]
     pub fn page(&self, gallery: &DatasetIndex, page: u64) -> Vec<ClusterMatch> {
         let from = usize::try_from(page).unwrap_or(usize::MAX).saturating_mul(Page::SIZE);
@@ -125,9 +119,9 @@ impl ClusterRanking {
     }
 }
 
-/// Keeps the best, in their order; of equal ones those that came first.
+/// Inserts a member if it is among the best; earlier members precede equal ones.
 fn insert_best(best: &mut Vec<(i64, Option<f32>)>, row: i64, score: Option<f32>) {
-    // Half precision may put a picture a little nearer to itself than 0.
+    // Half precision may give a picture a small negative distance from itself.
     let value = score.unwrap_or_default();
     let place = best.partition_point(|&(_, other)| other.unwrap_or_default() <= value);
     if place < MAX_PREVIEWS {

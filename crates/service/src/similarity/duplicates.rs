@@ -1,8 +1,8 @@
-//! Near-duplicates: pairs of rows that show the same picture, as it was or edited.
+//! Near-duplicates: pairs of rows that show the same picture, original or edited.
 //!
-//! Easy edits (size, compression, mirror, light, a trimmed border) leave the descriptor where it
-//! was. Hard ones (turned, cropped, bleached, blurred, written on) leave the corners; rows that may
-//! be such copies are found by their words and by the neighbour graph, and every pair is checked.
+//! Light edits (size, compression, mirroring, brightness, a trimmed border) hardly change the
+//! descriptor. Heavy edits (rotation, cropping, bleaching, blur, text) preserve corners; candidates
+//! for them come from the keypoint index and from the neighbor graph, and every pair is verified.
 
 use rayon::prelude::*;
 
@@ -14,19 +14,18 @@ use super::{
 };
 use crate::index::{Keypoint, Keypoints};
 
-/// Cosine distance of descriptors up to which pictures are equal whatever their corners say.
+/// Cosine distance up to which pictures are duplicates whatever their corners.
 const EQUAL_DISTANCE: f32 = 0.01;
-/// The same for a picture of fewer than [`TELLING`] corners, which can tell little.
+/// The same for a picture with fewer than [`MIN_CORNERS`] corners.
 const PLAIN_EQUAL_DISTANCE: f32 = 0.04;
-/// Corners from which on they decide.
+/// Fewest corners that decide.
 const MIN_CORNERS: usize = 24;
-/// Cosine distance up to which the same picture counts as easily edited.
+/// Cosine distance up to which a duplicate counts as lightly edited.
 const EASY_EDIT_DISTANCE: f32 = 0.1;
-/// Similarity of a pair recognised by its corners alone: when few and when all of them agree.
+/// Similarity of a pair found by its corners alone: with the fewest and with all of them matching.
 const HARD_EDIT_SIMILARITY: (f32, f32) = (0.6, 0.9);
-/// Most rows checked for each row beside its neighbours.
+/// Most candidates per row besides its neighbors.
 const MAX_CANDIDATES: usize = 128;
-/// Rows of one step.
 const ROWS_PER_STEP: usize = 32;
 
 /// Two rows that show the same picture.
@@ -34,16 +33,17 @@ const ROWS_PER_STEP: usize = 32;
 pub struct DuplicatePair {
     /// The lower row and the higher one.
     pub rows: (u32, u32),
-    /// 1.0 the same look; 0.9 and more an easy edit; 0.6 to 0.9 recognised by corners, more the
-    /// more of them agree.
+    /// 1.0: identical; from 0.9: a light edit; 0.6 to 0.9: matched by corners, more for more
+    /// matches.
     pub similarity: f32,
 }
 
-/// All pairs of near-duplicates, each once, in the order of their rows. Nothing if `progress`
-/// stopped it: it hears the share done, 0.0 to 1.0, from any thread, and answers whether to go on.
+/// Finds all pairs of near-duplicates, each once, ordered by rows. `progress` receives the share
+/// done, 0.0 to 1.0, from any thread, and returns whether to continue; `None` if it stopped the
+/// search.
 ///
-/// `keypoints` are those of the rows, `graph` their nearest neighbours. While it runs, the words of
-/// 100,000 rows take 130 MiB.
+/// `graph` contains the nearest neighbors of the rows. The keypoint index of 100,000 rows takes 130
+/// MiB.
 #[must_use]
 pub fn near_duplicates(
     keypoints: &[Keypoints],
@@ -72,13 +72,13 @@ pub fn near_duplicates(
         })
         .collect();
     let mut pairs = found?.concat();
-    // Two rows may each be a neighbour of the other.
+    // Two rows may each be a neighbor of the other.
     pairs.par_sort_unstable_by_key(|pair| pair.rows);
     pairs.dedup_by_key(|pair| pair.rows);
     Some(pairs)
 }
 
-/// The pairs of a row with any of `others`, of which some may come twice.
+/// The pairs of a row with any of `others`, possibly repeated.
 fn duplicates_of_row(row: u32, others: &[Neighbor], keypoints: &[Keypoints]) -> Vec<DuplicatePair> {
     let corners = |row: u32| keypoints[row as usize].iter().collect::<Vec<Keypoint>>();
     let own = corners(row);
@@ -93,8 +93,8 @@ fn duplicates_of_row(row: u32, others: &[Neighbor], keypoints: &[Keypoints]) -> 
     others.iter().filter_map(pair).collect()
 }
 
-/// How similar two pictures are, if they are the same, by their corners and their distance, which
-/// is infinite if unknown.
+/// The similarity of two pictures if they are duplicates, by their corners and their distance,
+/// which is infinite if unknown.
 fn similarity(lower: &[Keypoint], higher: &[Keypoint], distance: f32) -> Option<f32> {
     let plain = lower.len().min(higher.len()) < MIN_CORNERS;
     let close = if plain { PLAIN_EQUAL_DISTANCE } else { EQUAL_DISTANCE };
@@ -105,7 +105,7 @@ fn similarity(lower: &[Keypoint], higher: &[Keypoint], distance: f32) -> Option<
         let higher: Vec<Keypoint> = higher.iter().map(|corner| corner.mirrored()).collect();
         inlier_score(lower, &higher)
     };
-    // A mirror image looks alike, so only a neighbour may be one.
+    // A mirror image has a similar descriptor, so only a neighbor can be one.
     let share =
         inlier_score(lower, higher).or_else(|| distance.is_finite().then(mirrored).flatten())?;
     let alike = distance <= EASY_EDIT_DISTANCE;
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use crate::{index, similarity};
 
-    /// A sample image and its copies: every hard edit once, and its mirror image.
+    /// A sample image and its copies: one for each heavy edit, and its mirror image.
     fn family(image: &tessera_sample::SampleImage) -> Vec<RgbImage> {
         let whole = tessera_sample::render(image);
         let original = imageops::thumbnail(&whole, 300, 300 * whole.height() / whole.width());

@@ -1,33 +1,33 @@
-//! Whether two pictures show the same thing: corners that look alike, at places that fit.
+//! Verifies that two pictures show the same thing: similar corners at consistent positions.
 //!
-//! One change of place (a [`Transform`]) must explain many corners, and corners in every half of
-//! what the pictures share: the same banner or frame on two pictures is not enough.
+//! One [`Transform`] must explain many corners, in each half of the shared area: the same banner or
+//! frame in two pictures is not enough.
 
 use pulp::Arch;
 
 use super::transform::{Point, Transform};
 use crate::index::Keypoint;
 
-// Fixed on 120 photographs with five hard edits each and 280 others, where two pictures of
-// different things never had more than six corners that fit by chance, and on 1,000 paintings,
-// which have whole barns and boats in common. Judged on other photographs.
-/// Most bits in which the words of one corner differ.
+// The limits were chosen on 120 photographs with five heavy edits each and 280 others, where two
+// different pictures never had more than six consistent corners by chance, and on 1,000 paintings,
+// which share whole barns and boats. They were evaluated on other photographs.
 const MAX_DIFFERING_BITS: u32 = 24;
-/// Fewest corners that must fit.
+/// Fewest consistent corners.
 const MIN_INLIERS: usize = 10;
-/// Share of the corners that must fit in every half.
+/// Smallest share of consistent corners in each half.
 const MIN_INLIER_SHARE: f32 = 0.2;
-/// Share from which on there is no doubt left.
+/// Share from which the score is 1.0.
 const CERTAIN_INLIER_SHARE: f32 = 0.7;
-/// Corners that count as not fitting in every half beside those there are: few tell little.
+/// Inconsistent corners added to each half, because a few corners prove little.
 const OUTLIER_PRIOR: f32 = 4.0;
-/// Most pairs of corners looked at, those most alike.
+/// Most corner pairs considered, the most similar ones.
 const MAX_CORRESPONDENCES: usize = 40;
 
 /// Two corners that may be the same one.
 type Correspondence = (Point, Point);
 
-/// How well the corners of two pictures agree, 0.0 just enough to 1.0, if they show the same thing.
+/// How well the corners of two pictures match, from 0.0 (just enough) to 1.0; `None` if they do
+/// not.
 pub fn inlier_score(left: &[Keypoint], right: &[Keypoint]) -> Option<f32> {
     let twins = Arch::new().dispatch(|| mutual_matches(left, right));
     if twins.len() < MIN_INLIERS {
@@ -46,7 +46,7 @@ fn position(keypoint: &Keypoint) -> Point {
     (f32::from(keypoint.x), f32::from(keypoint.y))
 }
 
-/// Corners of which each is the one most like the other, most alike first.
+/// Pairs of corners that are each other's most similar one, most similar first.
 #[expect(clippy::inline_always, reason = "only what is inlined is compiled for the processor")]
 #[inline(always)]
 fn mutual_matches(left: &[Keypoint], right: &[Keypoint]) -> Vec<Correspondence> {
@@ -73,7 +73,7 @@ fn mutual_matches(left: &[Keypoint], right: &[Keypoint]) -> Vec<Correspondence> 
     mutual.into_iter().map(|(_, a, b)| (position(&left[a]), position(&right[b]))).collect()
 }
 
-/// The change of place that explains most twins.
+/// The transform that explains most matches.
 fn best_transform(twins: &[Correspondence]) -> Option<Transform> {
     let mut best = (0, None);
     for (at, one) in twins.iter().enumerate() {
@@ -93,8 +93,7 @@ fn best_transform(twins: &[Correspondence]) -> Option<Transform> {
     best.1
 }
 
-/// The corners of the left picture that the right one shows too, if it is the same thing: those
-/// that the transform takes to where the right one has corners at all.
+/// The corners of the left picture that the transform moves to where the right one has corners.
 fn overlapping_corners(left: &[Keypoint], right: &[Keypoint], transform: Transform) -> Vec<Point> {
     let ends = |side: fn(&Keypoint) -> u8| {
         let sides = || right.iter().map(side).map(f32::from);
@@ -109,8 +108,7 @@ fn overlapping_corners(left: &[Keypoint], right: &[Keypoint], transform: Transfo
     left.iter().map(position).filter(shown).collect()
 }
 
-/// The share of the `shared` places that are `fitting` in the half (left, right, upper or lower)
-/// where it is lowest.
+/// The smallest share of `shared` points that are `fitting` in any half: left, right, upper, lower.
 fn lowest_half_share(fitting: &[Point], shared: &[Point]) -> f32 {
     let mut lowest = f32::INFINITY;
     for side in [|place: &Point| place.0, |place: &Point| place.1] {
@@ -133,7 +131,7 @@ fn lowest_half_share(fitting: &[Point], shared: &[Point]) -> f32 {
 mod tests {
     use super::*;
 
-    /// Corners that look unlike each other, spread over a picture; another seed is another one.
+    /// Dissimilar random corners, spread over a picture; each seed gives another picture.
     fn corners(seed: u32) -> Vec<Keypoint> {
         let mut state = u128::from(seed) * 2 + 1;
         let mut number = || {
@@ -145,7 +143,7 @@ mod tests {
         places.into_iter().map(|[x, y]| Keypoint { x, y, descriptor: number() }).collect()
     }
 
-    /// The same corners elsewhere, each with a few bits of its word changed.
+    /// The same corners moved, with a few bits of each descriptor changed.
     fn moved(corners: &[Keypoint], to: impl Fn(f32, f32) -> Point) -> Vec<Keypoint> {
         let moved = corners.iter().filter_map(|corner| {
             let (x, y) = to(f32::from(corner.x), f32::from(corner.y));

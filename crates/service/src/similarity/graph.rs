@@ -1,5 +1,4 @@
-//! The exact neighbour graph, computed in square tiles: each pair of rows is compared once and
-//! serves both.
+//! The exact neighbor graph, computed in square tiles: each pair of rows is compared once.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -11,8 +10,9 @@ use super::{
     step_counter::StepCounter,
 };
 
-/// The `k` nearest other rows of every row, nearest first. Nothing if `progress` stopped it: it
-/// hears the share done, 0.0 to 1.0, from any thread, and answers whether to go on.
+/// Finds the `k` nearest other rows of every row, nearest first. `progress` receives the share
+/// done, 0.0 to 1.0, from any thread, and returns whether to continue; `None` if it stopped the
+/// search.
 #[must_use]
 pub fn neighbor_graph(
     vectors: &Vectors,
@@ -45,7 +45,7 @@ pub fn neighbor_graph(
     Some(nearest.collect())
 }
 
-/// A block stays whole whatever happens to another task.
+/// A block is valid even if another thread panicked.
 fn lock(block: &Mutex<Block>) -> MutexGuard<'_, Block> {
     block.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -58,12 +58,12 @@ fn compare(vectors: &Vectors, left: usize, right: usize, distances: &mut [f32]) 
     kernel::tile(&wide(left), &panels, dimension, distances);
 }
 
-/// The nearest found so far for up to [`BLOCK`] rows.
+/// The nearest rows so far of up to [`BLOCK`] rows.
 struct Block {
     first: usize,
     k: usize,
     nearest: Vec<Vec<Neighbor>>,
-    /// For each row the distance a newcomer must not exceed.
+    /// Per row, the distance that a new neighbor must not exceed.
     bounds: Vec<f32>,
 }
 
@@ -77,8 +77,8 @@ impl Block {
         }
     }
 
-    /// Takes what is nearer from a tile whose lines are this block's rows and whose columns are
-    /// the `count` rows from `first` on.
+    /// Adds neighbors from a tile whose rows are those of this block and whose columns are the
+    /// `count` rows from `first` on.
     fn add_rows(&mut self, tile: &[f32], first: usize, count: usize) {
         for (row, line) in tile.chunks_exact(BLOCK).take(self.nearest.len()).enumerate() {
             for (other, distance) in line[..count].iter().enumerate() {
@@ -87,7 +87,7 @@ impl Block {
         }
     }
 
-    /// The same with lines and columns exchanged.
+    /// The same with rows and columns exchanged.
     fn add_columns(&mut self, tile: &[f32], first: usize, count: usize) {
         for (other, line) in tile.chunks_exact(BLOCK).take(count).enumerate() {
             for (row, distance) in line[..self.nearest.len()].iter().enumerate() {

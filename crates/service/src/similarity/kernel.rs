@@ -1,8 +1,8 @@
 //! The two inner loops of the search: one query against many rows, and many rows against many.
 //!
-//! Plain loops over fixed-width lanes that the compiler turns into vector instructions; `pulp`
-//! picks the widest the processor has at run time. Lanes are added in a fixed order, so every
-//! machine computes the same numbers.
+//! Plain loops over fixed-width lanes that the compiler vectorizes; `pulp` selects the widest
+//! instructions of the processor at run time. Lanes are added in a fixed order, so results are the
+//! same on every machine.
 
 #![expect(
     clippy::inline_always,
@@ -12,32 +12,32 @@
 use half::f16;
 use pulp::Arch;
 
-/// Numbers added side by side.
+/// Numbers added in parallel.
 const LANES: usize = 16;
-/// The same for one query, which has no other row to work on while an addition takes its time.
+/// The same for one query, where more lanes hide the latency of an addition.
 const MORE_LANES: usize = 2 * LANES;
-/// Rows of the left block taken together, so that each number of the right one is read once for all.
+/// Rows of the left block processed together, so that each number of the right block is read once.
 const QUAD: usize = 4;
-/// Rows in a block of [`tile`]; a block of 256 numbers a row fits the second-level cache.
+/// Rows per block of [`tile`]; a block of 256 numbers per row fits the second-level cache.
 pub const BLOCK: usize = 128;
-/// What [`exponent_kept`] leaves out: the difference of the two formats' exponent biases.
+/// The factor that [`exponent_kept`] omits: the difference of the exponent biases of both formats.
 const RESCALE: f32 = f32::from_bits((127 + 112) << 23);
 
-/// The number times 2^-112: moving the bits is all it takes, and compiles to vector code, which
-/// a conversion through the processor's own instruction does not.
+/// The number times 2^-112. This only moves bits and is vectorized; the conversion instruction is
+/// not.
 #[inline(always)]
 fn exponent_kept(value: f16) -> f32 {
     let spread = (u32::from(value.to_bits()) << 16).cast_signed() >> 3;
-    // Of the copies of the sign only the first is one.
+    // Keeps the first of the copies of the sign bit.
     f32::from_bits(spread.cast_unsigned() & 0x8fff_ffff)
 }
 
-/// A query for [`scan`], which multiplies it with numbers that are 2^112 too small.
+/// A query for [`scan`], scaled by 2^112.
 pub fn prescaled(query: &[f16]) -> Vec<f32> {
     query.iter().map(|value| value.to_f32() * RESCALE).collect()
 }
 
-/// Cosine distances of `rows`, each as long as the [`prescaled`] `query`, written to `out`.
+/// Writes the cosine distances of `rows`, each as long as the [`prescaled`] `query`, to `out`.
 pub fn scan(rows: &[f16], query: &[f32], out: &mut [f32]) {
     Arch::new().dispatch(|| {
         for (distance, row) in out.iter_mut().zip(rows.chunks_exact(query.len())) {
@@ -63,13 +63,13 @@ fn dot(row: &[f16], query: &[f32]) -> f32 {
     sums.iter().sum()
 }
 
-/// Rounding can put equal vectors a hair below 0.
+/// Rounding can make the distance of equal vectors slightly negative.
 #[inline(always)]
 fn to_distance(similarity: f32) -> f32 {
     (1.0 - similarity).max(0.0)
 }
 
-/// Up to [`BLOCK`] rows as 32-bit numbers, the rest 0.
+/// Up to [`BLOCK`] rows as 32-bit numbers, padded with 0.
 pub fn widen(rows: &[f16], dimension: usize) -> Vec<f32> {
     let mut wide = vec![0.0; BLOCK * dimension];
     Arch::new().dispatch(|| {
@@ -80,8 +80,8 @@ pub fn widen(rows: &[f16], dimension: usize) -> Vec<f32> {
     wide
 }
 
-/// The [`widen`]ed block in panels of [`LANES`] rows, each panel number by number: its first
-/// numbers, then its second ones, and so on.
+/// Arranges a [`widen`]ed block in panels of [`LANES`] rows: the first numbers of all rows, then
+/// the second ones, and so on.
 pub fn panels(wide: &[f32], dimension: usize) -> Vec<f32> {
     let mut packed = vec![0.0; wide.len()];
     let panels = packed.chunks_exact_mut(LANES * dimension);
@@ -95,8 +95,8 @@ pub fn panels(wide: &[f32], dimension: usize) -> Vec<f32> {
     packed
 }
 
-/// Cosine distances between all rows of a [`widen`]ed block and all rows of a block in
-/// [`panels`]: [`BLOCK`] lines of [`BLOCK`].
+/// Computes the cosine distances between all rows of a [`widen`]ed block and all rows of a block in
+/// [`panels`], as [`BLOCK`] lines of [`BLOCK`].
 pub fn tile(left: &[f32], right: &[f32], dimension: usize, out: &mut [f32]) {
     for (column, panel) in right.chunks_exact(LANES * dimension).enumerate() {
         let strips = left.chunks_exact(QUAD * dimension).zip(out.chunks_exact_mut(QUAD * BLOCK));

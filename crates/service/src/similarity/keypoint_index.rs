@@ -1,33 +1,32 @@
-//! Which rows may show the same thing: those that have the same words for some of their corners.
+//! Finds rows that may show the same thing: those that share parts of keypoint descriptors.
 
 use std::cmp::Reverse;
 
 use super::Neighbor;
 use crate::index::Keypoints;
 
-/// Parts of a word that rows are found by; each is looked up on its own.
+/// Tables, each of which indexes one part of a descriptor.
 const TABLES: usize = 3;
-/// Bits of a part; an edited corner keeps some part whole more often than not.
+/// Bits of a part; an edited corner keeps some part unchanged more often than not.
 const KEY_BITS: u32 = 40;
-/// A part that more corners than this have says nothing.
+/// Parts that occur more often are ignored.
 const MAX_BUCKET_SIZE: usize = 256;
-/// Fewest buckets of a part; beyond, there are at most two corners to a bucket on average.
+/// Fewest buckets of a table; larger tables have at most two corners per bucket on average.
 const MIN_BUCKETS: usize = 1 << 12;
 
-/// The rows by the words of their corners.
 pub struct KeypointIndex {
     tables: [BucketTable; TABLES],
     rows: usize,
 }
 
-/// The rows by one part of their words, in buckets.
+/// The rows by one part of their descriptors, in buckets.
 struct BucketTable {
     /// Where each bucket begins, and where the last one ends.
     starts: Vec<u32>,
     rows: Vec<u32>,
 }
 
-/// What the votes of one row are counted in; to be used again for the next.
+/// Reusable counters for the votes of one row.
 #[derive(Default)]
 pub struct Votes {
     counts: Vec<u16>,
@@ -35,15 +34,15 @@ pub struct Votes {
 }
 
 impl KeypointIndex {
-    /// Indexes the keypoints of all rows: 12 bytes a corner, and as much again for the buckets.
+    /// Indexes the keypoints of all rows: 12 bytes per corner, and as much again for the buckets.
     pub fn new(keypoints: &[Keypoints]) -> Self {
         let corners: usize = keypoints.iter().map(Keypoints::len).sum();
         let tables = std::array::from_fn(|part| BucketTable::new(keypoints, corners, part));
         Self { tables, rows: keypoints.len() }
     }
 
-    /// Adds to `found` up to `most` rows before `row` that share most words with it and are not
-    /// yet there; how far they are is not known.
+    /// Adds to `found` up to `most` rows before `row` that share most parts with it and are not in
+    /// it yet, with an unknown distance.
     pub fn add_candidates(
         &self,
         row: u32,
@@ -75,7 +74,7 @@ impl Votes {
         *count = count.saturating_add(1);
     }
 
-    /// The rows with most votes, and begins anew.
+    /// Takes the rows with most votes and resets the counters.
     fn drain_top(&mut self, most: usize) -> impl Iterator<Item = u32> {
         let counts = &mut self.counts;
         let mut rows: Vec<(Reverse<u16>, u32)> = (self.rows.drain(..))
@@ -91,7 +90,7 @@ impl Votes {
 }
 
 impl BucketTable {
-    /// Sorts the rows by counting.
+    /// A counting sort of the rows.
     fn new(keypoints: &[Keypoints], corners: usize, part: usize) -> Self {
         let buckets = (corners / 2).next_power_of_two().max(MIN_BUCKETS);
         let mut table = Self { starts: vec![0; buckets + 1], rows: vec![0; corners] };
@@ -129,7 +128,7 @@ impl BucketTable {
     }
 }
 
-/// One part of a word.
+/// One part of a descriptor.
 fn table_key(word: u128, part: usize) -> u64 {
     (word >> (part as u32 * KEY_BITS)) as u64 & ((1 << KEY_BITS) - 1)
 }

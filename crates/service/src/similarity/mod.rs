@@ -1,4 +1,4 @@
-//! Nearest neighbours by exact scan: no index to build, nothing to lose, filtered for free.
+//! Nearest neighbors by exact scan, and near-duplicates.
 //!
 //! Results do not depend on the number of threads: equal distances are ordered by row.
 
@@ -23,17 +23,15 @@ pub use duplicates::{DuplicatePair, near_duplicates};
 pub use graph::neighbor_graph;
 pub use vectors::Vectors;
 
-/// A row and how far it is away (cosine distance, 0 same to 2 opposite).
+/// A row and its cosine distance (0 same to 2 opposite).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Neighbor {
-    /// Row number.
     pub row: u32,
-    /// Cosine distance.
     pub distance: f32,
 }
 
 impl Neighbor {
-    /// Nearest first, the lower row first among equals.
+    /// Nearest first, ties by row.
     #[must_use]
     pub fn order(&self, other: &Self) -> Ordering {
         let rows = || self.row.cmp(&other.row);
@@ -48,7 +46,7 @@ mod tests {
 
     use super::*;
 
-    /// Unit vectors that look random but are always the same.
+    /// Pseudorandom unit vectors, always the same.
     pub fn vectors(count: usize, dimension: usize) -> Vectors {
         let mut state = 1_u64;
         let mut number = || {
@@ -65,7 +63,7 @@ mod tests {
         vectors
     }
 
-    /// The plain definition, in double precision, never below 0.
+    /// The definition in double precision, never below 0.
     fn brute(vectors: &Vectors, query: &[f16]) -> Vec<f64> {
         (0..vectors.len())
             .map(|row| {

@@ -1,18 +1,18 @@
-//! Turning, scaling and shifting: the change of place that corners of a copy have in common.
+//! Similarity transforms: rotation, scaling and shift of the corners of a copy.
 
-/// A place in a small copy, in pixels.
+/// Pixel coordinates in the downscaled picture.
 pub type Point = (f32, f32);
 
-/// Largest scaling looked for, either way, squared.
+/// Largest accepted scaling factor, squared.
 const MAX_SQUARED_SCALE: f32 = 6.25;
-/// Steepest turn looked for, as tangent; words do not survive a steeper one.
+/// Steepest accepted rotation, as tangent; descriptors do not match beyond.
 const MAX_TURN_TANGENT: f32 = 0.5;
-/// Nearest two places that tell a turn, in pixels, squared.
+/// Smallest distance of two points that determine a rotation, squared.
 const MIN_SQUARED_BASELINE: f32 = 400.0;
-/// Farthest a place may lie from where it should, in pixels, squared.
+/// Largest distance of a point from its expected position, squared.
 const SQUARED_TOLERANCE: f32 = 16.0;
 
-/// A turn and scaling (as complex factor), then a shift.
+/// A rotation and scaling (as complex factor), then a shift.
 #[derive(Clone, Copy, Debug)]
 pub struct Transform {
     factor: Point,
@@ -20,7 +20,7 @@ pub struct Transform {
 }
 
 impl Transform {
-    /// The one that takes the places of `from` to those of `to`, if it is one a copy may have.
+    /// The transform from the points of `from` to those of `to`, if it is plausible for a copy.
     pub fn between(from: [Point; 2], to: [Point; 2]) -> Option<Self> {
         let way = |[(ax, ay), (bx, by)]: [Point; 2]| (ax - bx, ay - by);
         let ((x, y), (u, v)) = (way(from), way(to));
@@ -36,13 +36,12 @@ impl Transform {
         })
     }
 
-    /// Where a place goes.
     pub fn apply(self, place: Point) -> Point {
         let turned = complex_product(self.factor, place);
         (turned.0 + self.shift.0, turned.1 + self.shift.1)
     }
 
-    /// Whether `from` goes to about `to`.
+    /// Whether `from` is moved close to `to`.
     pub fn fits(self, from: Point, to: Point) -> bool {
         let (x, y) = self.apply(from);
         squared_norm((x - to.0, y - to.1)) <= SQUARED_TOLERANCE * squared_norm(self.factor)

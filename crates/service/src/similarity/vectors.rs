@@ -1,14 +1,14 @@
-//! The vectors of one dataset in memory, and how far each is from a query.
+//! The vectors of one dataset in memory, and their distances from a query.
 
 use half::f16;
 use rayon::prelude::*;
 
 use super::{Neighbor, kernel};
 
-/// Rows one task scans: enough work to be worth handing to another core.
+/// Rows per task: enough work for another core.
 const ROWS_PER_TASK: usize = 1024;
 
-/// Unit vectors of one dataset, row by row. 100,000 rows of 256 numbers take 49 MiB.
+/// Unit vectors, row by row. 100,000 rows of 256 numbers take 49 MiB.
 #[derive(Clone, Debug, Default)]
 pub struct Vectors {
     dimension: usize,
@@ -16,56 +16,51 @@ pub struct Vectors {
 }
 
 impl Vectors {
-    /// Vectors of `dimension` numbers each.
     #[must_use]
     pub fn new(dimension: usize) -> Self {
         let rows = Vec::new();
         Self { dimension, rows }
     }
 
-    /// Numbers in a vector.
     #[must_use]
     pub fn dimension(&self) -> usize {
         self.dimension
     }
 
-    /// Appends one unit vector.
+    /// Appends a unit vector.
     ///
     /// # Panics
-    /// It has another dimension: later rows would be cut at the wrong places.
+    /// The dimension differs.
     pub fn push(&mut self, vector: &[f16]) {
         assert_eq!(vector.len(), self.dimension, "a vector of another dimension");
         self.rows.extend_from_slice(vector);
     }
 
-    /// Number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len() / self.dimension.max(1)
     }
 
-    /// Whether there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// One row.
     #[must_use]
     pub fn row(&self, row: usize) -> &[f16] {
         &self.rows[row * self.dimension..][..self.dimension]
     }
 
-    /// Up to `count` rows from `first` on, one after the other.
+    /// Up to `count` consecutive rows from `first` on.
     pub(super) fn block(&self, first: usize, count: usize) -> &[f16] {
         let end = (first + count).min(self.len());
         &self.rows[first * self.dimension..end * self.dimension]
     }
 
-    /// The distance of every row to `query`, in row order.
+    /// The distance of every row from `query`.
     ///
     /// # Panics
-    /// There are rows, and the query has another dimension.
+    /// There are rows, and the dimension of the query differs.
     #[must_use]
     pub fn distances(&self, query: &[f16]) -> Vec<f32> {
         if self.is_empty() {

@@ -1,9 +1,8 @@
-//! Gives the media of a source the words that the sidecars beside them tell, and finds the objects
-//! that they name.
+//! Applies sidecars to the media of a source: captions, labels, tags and objects.
 //!
-//! All sidecars are read whenever a folder is indexed: that is quick beside everything else, and
-//! serves a changed sidecar, a new picture and a kill in the middle alike. Only what changed is
-//! written, and only pictures whose objects changed are opened again.
+//! All sidecars are read at each indexing: that is fast compared with the rest, and covers a
+//! changed sidecar, a new picture and an interrupted run alike. Only what changed is written, and
+//! only pictures whose objects changed are opened again.
 
 use super::{TaskContext, TaskError, extract_objects::extract_objects};
 use crate::{
@@ -15,19 +14,15 @@ use crate::{
     },
 };
 
-/// A picture and the objects in it, by name and region, that are not in the store.
+/// A picture and its objects that are not in the store yet.
 pub struct ChangedObjects {
-    /// The picture.
     pub picture: DescribedMedia,
-    /// Its objects: names and where they are, in fractions.
+    /// Labels and regions in fractions of the picture.
     pub objects: Vec<(String, tessera_model::Region)>,
 }
 
-/// Brings words and objects in line with what `reading` tells. Sidecars with faults are named among
-/// the skipped files; what is good in them counts.
-///
-/// # Errors
-/// Stopped, or the store failed.
+/// Updates texts and objects to match the sidecars. Sidecars with errors are listed among the
+/// skipped files; their valid parts count.
 pub fn apply_sidecars(
     context: &TaskContext,
     source: &SourceFolder,
@@ -65,7 +60,7 @@ fn sidecar_text(reading: &SidecarData, picture: &DescribedMedia) -> TextMetadata
     })
 }
 
-/// The pictures whose objects are not those in the store.
+/// The pictures whose objects differ from the store.
 fn changed_objects(
     context: &TaskContext,
     pictures: Vec<DescribedMedia>,

@@ -1,5 +1,5 @@
-//! Clusters a dataset, or a batch of media by itself, at every granularity, and makes the pages that
-//! show it. Everything is computed first and written in the transaction that ends the operation.
+//! Clusters a dataset, or a batch of media, at every granularity. Everything is computed first and
+//! written in the transaction that ends the operation.
 
 use std::{cmp::Reverse, collections::HashMap, collections::HashSet};
 
@@ -24,27 +24,26 @@ use crate::{
 };
 use tessera_model::{DatasetId, EntityType, Granularity};
 
-/// Neighbours of each media that clustering looks at.
+/// Neighbors per media item that clustering uses.
 const GRAPH_NEIGHBORS: usize = 24;
 /// Most labels or tags of a cluster.
 const MAX_NAMES: usize = 8;
 
-/// Part of the progress that the images make up; objects are the rest.
+/// Share of the progress for images; the rest is for objects.
 const IMAGES_SHARE: f64 = 0.8;
-/// Part of the progress of each that its neighbour graph makes up; near-duplicates are the rest.
+/// Share of that for the neighbor graph; the rest is for near-duplicates.
 const GRAPH_SHARE: f64 = 0.6;
 
-/// What is clustered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
     /// The whole dataset; its clusters are replaced.
     Everything,
-    /// The new media of one source; their clusters follow those that are there.
+    /// The new media of one source; their clusters are appended to the existing ones.
     Batch(i64),
 }
 
 impl Scope {
-    /// Media that have a place keep it when more come into the same folder.
+    /// Media with an assignment keep it when more are added to the same folder.
     fn includes(self, look: &MediaFeatures) -> bool {
         match self {
             Self::Everything => true,
@@ -68,12 +67,12 @@ struct EntityClusters {
     assignments: Vec<ClusterAssignment>,
 }
 
-/// What clusters show of a media.
+/// The part of a media item that clusters show.
 struct ClusterMember {
     row: i64,
     picture_row: i64,
     kind: MediaKind,
-    /// Pixels of itself: of an object, those of its part of the picture.
+    /// Size in pixels; of an object, the size of its region.
     size: (u32, u32),
     preview: StoredPreview,
     labels: Vec<String>,
@@ -95,10 +94,6 @@ impl From<MediaRecord> for ClusterMember {
 }
 
 impl ClusterUpdate {
-    /// Computes the clusters of a scope.
-    ///
-    /// # Errors
-    /// Stopped, the store failed, or there is nothing at all to cluster.
     pub fn compute(
         context: &TaskContext,
         dataset: DatasetId,
@@ -119,10 +114,6 @@ impl ClusterUpdate {
         Ok(Self { dataset, scope, by_entity: parts })
     }
 
-    /// Writes it.
-    ///
-    /// # Errors
-    /// The store failed.
     pub fn write(&self, transaction: &Transaction) -> rusqlite::Result<()> {
         if self.scope == Scope::Everything {
             clusters::delete_all(transaction, self.dataset)?;
@@ -137,7 +128,7 @@ impl ClusterUpdate {
 }
 
 impl EntityClusters {
-    /// `None` when the scope has nothing of this type.
+    /// Returns `None` if the scope has no media of this type.
     fn of(
         context: &TaskContext,
         dataset: DatasetId,
@@ -169,7 +160,7 @@ impl EntityClusters {
         let same =
             |share: f32| progress.report(GRAPH_SHARE + f64::from(share) * (1.0 - GRAPH_SHARE));
         let twins = near_duplicates(&keypoints, &graph, same).ok_or(TaskError::Stopped)?;
-        // A tenth of a gigabyte at a hundred thousand media, and of no more use.
+        // Frees a tenth of a gigabyte at a hundred thousand media items.
         drop(keypoints);
         let clustering = cluster(&vectors, &graph, &twins);
         let mut ranks = vec![first; members.len()];
@@ -187,7 +178,7 @@ impl EntityClusters {
     }
 }
 
-/// A cluster of these members, as pages show it.
+/// The stored form of a cluster of these members.
 fn build_cluster(
     dataset: DatasetId,
     level: Granularity,
@@ -254,7 +245,7 @@ fn issue_scores(members: &[ClusterMember], graph: &[Vec<Neighbor>]) -> Vec<Issue
     (0..members.len()).map(doubts).collect()
 }
 
-/// The members of each group, largest group first, equal ones in order of their first member.
+/// The members of each group: largest group first, equal sizes by first member.
 fn group_rows(labels: &[u32]) -> Vec<Vec<u32>> {
     let mut groups: Vec<Vec<u32>> = Vec::new();
     let mut place = HashMap::new();
@@ -269,7 +260,7 @@ fn group_rows(labels: &[u32]) -> Vec<Vec<u32>> {
     groups
 }
 
-/// The names that come most often, most frequent first, equal ones in order of the alphabet.
+/// The most frequent names, ties in alphabetical order.
 fn most_frequent<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for name in names {
@@ -281,7 +272,7 @@ fn most_frequent<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
     names.into_iter().map(|(name, _)| name.to_owned()).collect()
 }
 
-/// Why a dataset has no media: what became of the files, with the first of them as an example.
+/// Why a dataset has no media, with the first skipped file as an example.
 fn no_media_reason(context: &TaskContext, dataset: DatasetId) -> Result<String, TaskError> {
     let skipped = context.store.read(|c| indexed_files::skipped_files(c, dataset))?;
     let opened = skipped.iter().find(|(_, why)| why.starts_with("broken")).or(skipped.first());

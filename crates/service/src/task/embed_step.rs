@@ -1,6 +1,6 @@
-//! Gives media a meaning that texts can be compared with: a vector in a text space that is trained on the
-//! captions and labels of the dataset itself. A batch is placed in the space that is there, until a
-//! reindex trains it anew. A person's own encoders, where there are some, take its place.
+//! Computes embeddings that texts are compared with, in a text space trained on the captions and
+//! labels of the dataset. A batch is embedded in the existing space; a reindex trains it again. The
+//! user's own encoders, if configured, replace it.
 
 use half::f16;
 use rusqlite::Transaction;
@@ -12,15 +12,13 @@ use super::{
 use crate::{store::embedding, text::lsa::TextSpace};
 use tessera_model::DatasetId;
 
-/// What becomes of the space of a dataset.
 enum TextSpaceUpdate {
-    /// It stays.
     Kept,
-    /// It is replaced; there is none when nothing is told of any media.
+    /// `None` if no media item has text.
     Replaced(Option<TextSpace>),
 }
 
-/// The meanings of a dataset or of a batch, ready to be written.
+/// The embeddings of a dataset or of a batch, ready to be written.
 pub struct EmbeddingUpdate {
     dataset: DatasetId,
     space: TextSpaceUpdate,
@@ -28,10 +26,6 @@ pub struct EmbeddingUpdate {
 }
 
 impl EmbeddingUpdate {
-    /// Computes the meanings of a scope.
-    ///
-    /// # Errors
-    /// Stopped, or the store failed.
     pub fn compute(
         context: &TaskContext,
         dataset: DatasetId,
@@ -68,10 +62,6 @@ impl EmbeddingUpdate {
         Ok(Self { dataset, space, vectors })
     }
 
-    /// Writes them.
-    ///
-    /// # Errors
-    /// The store failed.
     pub fn write(&self, transaction: &Transaction) -> rusqlite::Result<()> {
         if let TextSpaceUpdate::Replaced(space) = &self.space {
             let bytes = space.as_ref().map(TextSpace::to_bytes);

@@ -1,5 +1,5 @@
-//! Gives media the meaning that a person's own image encoder sees in them: of every thumbnail, which is as
-//! large as encoders look at. What is encoded stays, so that a stop or a kill loses little.
+//! Computes embeddings with the user's own image encoder, from thumbnails, which are as large as
+//! the input of encoders. Finished batches stay in the store, so that an interruption loses little.
 
 use std::sync::Arc;
 
@@ -12,14 +12,11 @@ use crate::{store::embedding, text::encoders::Encoders};
 use tessera_model::DatasetId;
 use tessera_picture::decode::decode;
 
-/// Media encoded and written at a time.
+/// Media items encoded and written at a time.
 const BATCH_SIZE: usize = 32;
 
-/// Encodes what has no meaning yet, or one of other encoders. A thumbnail that the encoder does not take
-/// leaves its media without.
-///
-/// # Errors
-/// Stopped, or the store failed; what was written stays.
+/// Encodes media without an embedding of these encoders. A thumbnail that the encoder rejects gets
+/// none.
 pub fn encode_media(
     context: &TaskContext,
     dataset: DatasetId,
@@ -47,7 +44,7 @@ pub fn encode_media(
                 .map(|&row| Ok((row, embedding::thumbnail(c, row)?)))
                 .collect::<Result<Vec<_>, _>>()
         })?;
-        // Each uses all cores already.
+        // Each call uses all cores already.
         let seen: Vec<_> = thumbnails
             .iter()
             .filter_map(|(row, jpeg)| {

@@ -1,7 +1,8 @@
-//! Opens the pictures of a folder on all cores and writes what the index keeps of them.
+//! Extracts the features of new and modified files on all cores.
 //!
-//! Threads read and compute; this one writes, many rows a transaction, so that neither the disk's
-//! syncing nor a lock is paid per picture. The channel between them is short: memory is bounded.
+//! Threads read and compute; the calling thread writes many rows per transaction, so that syncing
+//! and locking are not paid per picture. The channel between them is short, which bounds the
+//! memory.
 
 use std::{
     fmt::Display,
@@ -30,33 +31,27 @@ use crate::{
     },
 };
 
-/// Largest file opened, in bytes.
 const MAX_FILE_BYTES: u64 = 256 << 20;
-/// Rows of one transaction.
 const BATCH_ROWS: usize = 64;
-/// Longest time a finished row waits for its transaction.
+/// Longest time that a finished row waits for its transaction.
 const BATCH_TIMEOUT: Duration = Duration::from_millis(500);
-/// Percent of the whole work that is done when all pictures are extracted.
+/// Progress in percent when all pictures are extracted.
 const EXTRACTION_PERCENT: usize = 90;
 
-/// A file to be opened, with the hash of the content known of it.
+/// A file to open, with its known content hash.
 type FileToExtract = (ScannedFile, Option<[u8; 32]>);
 
-/// What became of a file.
+/// The result of examining a file.
 enum FileOutcome {
-    /// A picture or a video, and the hash of its content.
+    /// An image or a video, with its content hash.
     Media(MediaKind, Features, [u8; 32]),
-    /// The content is as known.
     Unchanged,
-    /// No picture, and why.
+    /// Not an image or video; the message says why.
     Skipped(String),
 }
 
-/// Extracts `files` of a source into the store. `all` is the number of files in the folder, for
+/// Extracts `files` of a source into the store. `all` is the number of files in the folder, for the
 /// progress.
-///
-/// # Errors
-/// Stopped, or the store failed; what was written stays.
 pub fn extract_media(
     context: &TaskContext,
     source: &SourceFolder,
@@ -150,7 +145,7 @@ fn examine_video(
     Ok(FileOutcome::Media(MediaKind::Video, extract_features(&frame)?, content))
 }
 
-/// One file must not end the indexing of all others, whatever it does to a decoder.
+/// A decoder that panics on one file must not end the indexing of the others.
 fn extract_features(bytes: &[u8]) -> Result<Features, String> {
     let extracted = catch_unwind(AssertUnwindSafe(|| index::extract(bytes)))
         .map_err(|_| "the decoder failed on it".to_owned())?;
@@ -205,8 +200,8 @@ fn write_all(
     }
 }
 
-/// Waits for the next outcomes: as many as a transaction takes, or those that came in time.
-/// Empty when there will be no more.
+/// Waits for the next outcomes: a full batch, or those that arrive before the timeout. Empty at the
+/// end.
 fn next_batch<T>(outcomes: &Receiver<T>) -> Vec<T> {
     let mut batch: Vec<T> = outcomes.recv().into_iter().collect();
     let deadline = Instant::now() + BATCH_TIMEOUT;

@@ -1,5 +1,4 @@
-//! Opens the pictures whose objects are new on all cores, and writes what the index keeps of each
-//! object.
+//! Extracts the features of new objects on all cores.
 
 use std::{
     io::Read as _,
@@ -15,13 +14,10 @@ use crate::{
     store::object::{self, DetectedObject},
 };
 
-/// Pictures opened and written at a time: bounds the memory, and syncs the disk seldom.
+/// Pictures opened and written at a time: bounds the memory and the number of syncs.
 const BATCH_SIZE: usize = 32;
 
-/// Extracts the objects of pictures. One that cannot be opened any more has none.
-///
-/// # Errors
-/// Stopped, or the store failed; what was written stays.
+/// Extracts the objects of pictures. A picture that cannot be opened gets none.
 pub fn extract_objects(
     context: &TaskContext,
     folder: &SandboxedDir,

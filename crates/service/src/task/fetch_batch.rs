@@ -1,5 +1,5 @@
-//! Brings the files of a batch into its folder: out of the uploaded archive, or from object storage. A
-//! kill on the way does no harm, for what is begun again ends the same.
+//! Brings the files of a batch into its folder, from the uploaded archive or from object storage.
+//! Can be repeated after an interruption.
 
 use std::{fs, path::PathBuf};
 
@@ -13,16 +13,13 @@ use crate::{
     store::{operation::BatchOrigin, source::SourceFolder},
 };
 
-/// Part of an addition that fetching makes up.
+/// Share of the progress of an addition.
 const FETCH_SHARE: f64 = 0.3;
 
-/// What did not come, and why.
+/// Files that are missing, and why.
 pub type MissingFiles = Vec<(PathBuf, String)>;
 
-/// Brings the files, if they are not there. Returns what of them could not be brought.
-///
-/// # Errors
-/// Stopped, or none can be had.
+/// Brings the files into the folder unless they are there. Returns those that are missing.
 pub fn fetch_batch(
     context: &TaskContext,
     source: &SourceFolder,
@@ -35,7 +32,7 @@ pub fn fetch_batch(
     }
 }
 
-/// Unpacks the archive beside the folder, and removes it.
+/// Unpacks the archive next to the folder and removes it.
 fn unpack_batch(
     context: &TaskContext,
     source: &SourceFolder,
@@ -44,7 +41,7 @@ fn unpack_batch(
     let lost = || TaskError::Failed("the uploaded archive is gone from the data folder".to_owned());
     let archive = source.folder.parent().ok_or_else(lost)?.join(ARCHIVE_FILE_NAME);
     if !archive.exists() && source.folder.exists() {
-        // A kill came between the end of this and the end of the operation.
+        // The process was killed after unpacking, before the end of the operation.
         return Ok(MissingFiles::new());
     }
     let kind =
@@ -69,7 +66,7 @@ fn unpack_batch(
     Ok(missing)
 }
 
-/// Fetches what a folder or manifest in object storage lists.
+/// Downloads what a folder or manifest in object storage lists.
 fn download_batch(
     context: &TaskContext,
     source: &SourceFolder,

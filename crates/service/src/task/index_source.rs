@@ -1,5 +1,5 @@
-//! Takes the files of a source into the store: walks its folder, extracts what is new, forgets what is
-//! gone, and gives every media the words of the sidecars beside it.
+//! Indexes the folder of a source: scans it, extracts new files, removes missing ones, and applies
+//! the sidecars.
 
 use std::{
     collections::BTreeSet,
@@ -18,11 +18,8 @@ use crate::{
     },
 };
 
-/// Brings the store in line with the folder of a source. What is `missing` from it is named among the
-/// skipped files.
-///
-/// # Errors
-/// Stopped, the folder cannot be opened, or the store failed; what was written stays.
+/// Updates the store to match the folder of a source. Files in `missing` are listed among the
+/// skipped ones.
 pub fn index_source(
     context: &TaskContext,
     source: &SourceFolder,
@@ -36,7 +33,7 @@ pub fn index_source(
         ))
     })?;
     let mut survey = scan_folder(&source.folder);
-    // A folder around other sources of the dataset: their files are theirs.
+    // Other sources inside this folder keep their own files.
     let inside: Vec<PathBuf> = store
         .read(|c| sources::all(c, source.dataset))?
         .iter()

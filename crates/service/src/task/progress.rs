@@ -1,18 +1,18 @@
-//! How far a long computation is, told from any of its threads: each percent once, because telling is a
-//! transaction.
+//! The progress of a long computation, reported from any of its threads. Each percent is written
+//! once, because each write is a transaction.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use super::TaskContext;
 use tessera_model::DatasetId;
 
-/// The share of all that is done, 0.0-1.0; of nothing, nothing is.
+/// The share that is done, 0.0-1.0; 0.0 of nothing.
 #[expect(clippy::cast_precision_loss, reason = "a share, not a count")]
 pub fn fraction(done: usize, all: usize) -> f64 {
     done as f64 / all.max(1) as f64
 }
 
-/// A part of the progress of an operation.
+/// A range of the progress of an operation.
 pub struct ProgressRange<'a> {
     context: &'a TaskContext<'a>,
     dataset: DatasetId,
@@ -22,24 +22,24 @@ pub struct ProgressRange<'a> {
 }
 
 impl<'a> ProgressRange<'a> {
-    /// The part between two shares of the whole, each 0.0-1.0.
+    /// The range between two shares of the whole, each 0.0-1.0.
     pub fn new(context: &'a TaskContext, dataset: DatasetId, from: f64, to: f64) -> Self {
         Self { context, dataset, from, to, reported: AtomicU8::new(0) }
     }
 
-    /// A part of this part.
+    /// A part of this range.
     pub fn subrange(&self, from: f64, to: f64) -> Self {
         let at = |share: f64| self.from + share * (self.to - self.from);
         Self::new(self.context, self.dataset, at(from), at(to))
     }
 
-    /// Tells the share of this part that is done, 0.0-1.0. Returns whether to go on.
+    /// Reports the share of this range that is done, 0.0-1.0. Returns whether to continue.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
     pub fn report(&self, share: f64) -> bool {
         let whole = self.from + share.clamp(0.0, 1.0) * (self.to - self.from);
         let percent = (whole * 100.0) as u8;
         if self.reported.fetch_max(percent, Ordering::Relaxed) < percent {
-            // A store that takes no progress will refuse the outcome as well, and say why.
+            // If the store cannot be written, writing the result fails too, with a message.
             let _ = self.context.report_progress(self.dataset, whole);
         }
         self.context.check_cancelled().is_ok()

@@ -1,4 +1,4 @@
-//! A named thread that performs tasks one after the other.
+//! A named thread that runs tasks in order.
 
 use std::{
     sync::{Arc, mpsc},
@@ -7,8 +7,8 @@ use std::{
 
 use tokio::sync::watch;
 
-/// Tasks of one kind. Dropping it performs what is queued (a task that should stop sees to that
-/// itself) and waits for the thread.
+/// Tasks of one kind. Dropping the queue runs what is queued (a stopped task returns at once) and
+/// waits for the thread.
 pub struct TaskQueue<T> {
     sender: Option<mpsc::Sender<T>>,
     thread: Option<JoinHandle<()>>,
@@ -16,7 +16,7 @@ pub struct TaskQueue<T> {
 }
 
 impl<T: Send + 'static> TaskQueue<T> {
-    /// Starts the thread. `outstanding` counts what is queued or running, over all its users.
+    /// Starts the thread. `outstanding` counts queued and running tasks of all queues.
     pub fn start(
         name: &str,
         outstanding: Arc<watch::Sender<usize>>,
@@ -30,12 +30,11 @@ impl<T: Send + 'static> TaskQueue<T> {
                 count.send_modify(|left| *left -= 1);
             }
         };
-        // Without a thread `push` finds nobody listening; the tasks stay in the store.
+        // If the thread cannot start, `push` fails and the tasks stay in the store.
         let thread = thread::Builder::new().name(name.to_owned()).spawn(body).ok();
         Self { sender: Some(sender), thread, outstanding }
     }
 
-    /// Appends a task.
     pub fn push(&self, task: T) {
         self.outstanding.send_modify(|left| *left += 1);
         let taken = self.sender.as_ref().is_some_and(|sender| sender.send(task).is_ok());
@@ -49,7 +48,7 @@ impl<T> Drop for TaskQueue<T> {
     fn drop(&mut self) {
         self.sender = None;
         if let Some(thread) = self.thread.take() {
-            // A panic of the thread has been reported by the panic hook already.
+            // The panic hook has already reported a panic of the thread.
             let _ = thread.join();
         }
     }

@@ -1,7 +1,7 @@
 //! Writes the archive of an export: INIT, `IN_PROGRESS`, then COMPLETED, or FAILED with the reason.
 //!
-//! The archive grows under another name and gets its own when it is complete and on disk, so a
-//! kill leaves nothing that looks finished; the export is begun again then.
+//! The archive is renamed to its final name when it is complete and on disk, so an interruption
+//! leaves nothing that looks finished; the export is then started again.
 
 use std::{
     fs::{self, File},
@@ -22,10 +22,7 @@ use crate::{
 };
 use tessera_model::ExportTaskId;
 
-/// Performs an export that is not over.
-///
-/// # Errors
-/// The store takes not even the reason of a failure; the export stays unfinished.
+/// Runs an export that is not finished. Fails only if the store cannot even record the failure.
 pub fn run_export(context: &TaskContext, id: ExportTaskId) -> Result<(), StoreError> {
     let store = context.store;
     let Some(export) = store.read(|c| export::find(c, id))? else {
@@ -35,7 +32,7 @@ pub fn run_export(context: &TaskContext, id: ExportTaskId) -> Result<(), StoreEr
     let Err(end) = catch_panics(context.stop, || create_archive(context, &export, &growing)) else {
         return Ok(());
     };
-    // The part may not even exist; what matters is told by the export's state.
+    // The file may not exist; the state of the export decides.
     let _ = fs::remove_file(&growing);
     match end {
         TaskError::Stopped => Ok(()),
@@ -71,7 +68,7 @@ fn create_archive(
     file.sync_all()?;
     let target = store.archive_path(export.id.0);
     fs::rename(growing, &target)?;
-    // The rename is durable when its directory is.
+    // Makes the rename durable.
     target.parent().map_or(Ok(()), |exports| File::open(exports)?.sync_all())?;
     let message = (missing > 0).then(|| format!("{missing} pictures could not be read"));
     store.write(|tx| {
@@ -81,8 +78,8 @@ fn create_archive(
     Ok(())
 }
 
-/// Writes the archive from one snapshot of the store, for media may come meanwhile. Returns how many media
-/// it holds, and how many of their pictures could not be read.
+/// Writes the archive from one snapshot of the store, because media may be added meanwhile. Returns
+/// the number of media items, and of pictures that could not be read.
 fn write_snapshot(
     connection: &Connection,
     export: &ExportRecord,

@@ -1,5 +1,5 @@
-//! Performs an operation: everything it computes is written with its end, in one transaction, so that a
-//! kill leaves either the old state of the dataset or the new one.
+//! Runs an operation. Its results are written in the transaction that ends it, so an interruption
+//! leaves either the old state of the dataset or the new one.
 
 use super::{
     EXTRACTOR_VERSION, TaskContext, TaskError, catch_panics,
@@ -19,15 +19,13 @@ use crate::{
 };
 use tessera_model::DatasetId;
 
-/// Share of an operation that is done when all files are extracted.
+/// Progress when all files are extracted.
 const EXTRACTION_SHARE: f64 = 0.9;
-/// Share of what follows that is done when the clusters are there.
+/// Share of the remaining progress for clustering.
 const CLUSTERING_SHARE: f64 = 0.8;
 
-/// Performs the operation of a row, unless it is over. Returns the row of the one that follows.
-///
-/// # Errors
-/// The store takes not even the reason of a failure; the operation stays as it is.
+/// Runs an operation that is not finished. Returns the row of the following one. Fails only if the
+/// store cannot even record the failure.
 pub fn run_operation(context: &TaskContext, row: i64) -> Result<Option<i64>, StoreError> {
     let store = context.store;
     let Some(running) = store.read(|c| operation::find(c, row))? else {
@@ -58,10 +56,9 @@ pub fn run_operation(context: &TaskContext, row: i64) -> Result<Option<i64>, Sto
     }
 }
 
-/// What an operation comes to.
 type OperationResult = (ClusterUpdate, EmbeddingUpdate);
 
-/// What is computed of a scope when its files are in the store; `from` is the share done until then.
+/// Clusters and embeds a scope whose files are in the store; `from` is the progress so far.
 fn cluster_and_embed(
     context: &TaskContext,
     dataset: DatasetId,
@@ -91,7 +88,7 @@ fn run_creation(context: &TaskContext, id: DatasetId) -> Result<OperationResult,
         store.write(|tx| dataset::clear_derived(tx, id, EXTRACTOR_VERSION))?;
     }
     for source in store.read(|c| source::all(c, id))? {
-        // Batches do not change once they are in.
+        // The files of a batch do not change after it was added.
         if source.is_dataset_folder || anew {
             index_source(context, &source, &MissingFiles::new())?;
         }

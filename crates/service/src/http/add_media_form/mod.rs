@@ -1,5 +1,5 @@
-//! The form of `add_media`, streamed to a staging folder: which media, and what to do with
-//! them. A form that is refused, broken or cut off leaves nothing behind.
+//! The form of `add_media`, streamed to a staging folder. A form that is refused, invalid or
+//! interrupted leaves nothing behind.
 
 use std::{
     fs::File,
@@ -29,9 +29,8 @@ use crate::{
 };
 use tessera_wire::paths::field;
 
-/// The field name that the interface's own error text suggests, and that is none.
+/// The field name that the error text of the interface suggests, but that is not accepted.
 const LIST_FIELD: &str = "files[]";
-/// The fields that are short texts.
 const TEXT_FIELDS: [&str; 7] = [
     field::S3_URI,
     field::AUTO_REINDEX,
@@ -41,19 +40,13 @@ const TEXT_FIELDS: [&str; 7] = [
     field::BATCH_N_OBJECTS,
     field::USE_SPOT,
 ];
-/// A text field.
 const TEXT_LIMIT: SizeLimit =
     SizeLimit { bytes: 4 << 10, message: "A text field is longer than 4 KiB" };
-/// The words of what finds no room.
 const NO_SPACE: &str = "The upload is larger than what can be stored here";
 
 /// Reads the form into a staging folder below `uploads`.
-///
-/// # Errors
-/// 400 for no or several sources, a field given twice, an archive that is none, or a broken
-/// form; 408; 413; 422 for the value of a field; 500 when the upload cannot be stored.
 pub async fn read_form(request: Request, uploads: &Path) -> Result<AddMediaRequest, Problem> {
-    // What clients send for a form of no fields: not even its end.
+    // Clients send no body at all for a form without fields.
     if request.body().is_end_stream() {
         return Err(single_source_required());
     }
@@ -72,14 +65,13 @@ pub async fn read_form(request: Request, uploads: &Path) -> Result<AddMediaReque
     }
 }
 
-/// The form as far as it was read.
+/// The fields read so far.
 struct FormReader<'a> {
     uploads: &'a Path,
     source: Option<IncomingSource>,
     texts: Vec<(&'static str, String)>,
 }
 
-/// A source as it comes in.
 enum IncomingSource {
     Files(StagingDir, UniqueFiles),
     Archive(StagingDir, ArchiveKind),
@@ -115,7 +107,7 @@ impl FormReader<'_> {
             invalid_parameter("body", name, "string_unicode", "Input should be valid UTF-8", None)
         })?;
         let text = text.trim().to_owned();
-        // An empty field is what a form sends that was not filled in.
+        // Forms send an empty text for a field that was not filled in.
         if name == field::S3_URI && !text.is_empty() {
             if self.source.is_some() {
                 return Err(single_source_required());
@@ -161,7 +153,7 @@ impl FormReader<'_> {
         let staged = StagingDir::create(self.uploads).map_err(|cause| storage_problem(&cause))?;
         let path = staged.path().join(ARCHIVE_FILE_NAME);
         let file = File::create_new(&path).map_err(|cause| storage_problem(&cause))?;
-        // Its size is bounded by the body's.
+        // The size of the body limits it.
         save_part(part, file, SizeLimit { bytes: u64::MAX, message: NO_SPACE }).await?;
         if !kind.matches_signature(&read_head(&path).map_err(|cause| storage_problem(&cause))?) {
             let words = format!("The archive is not a {} file", kind.extension());
@@ -188,7 +180,7 @@ impl FormReader<'_> {
         Ok(AddMediaRequest { source, auto_reindex: auto_reindex.unwrap_or(false), assume_role })
     }
 
-    /// The value of an optional text field.
+    /// Parses an optional text field.
     fn text_value<T>(
         &self,
         name: &'static str,
@@ -214,7 +206,7 @@ fn file_name(field: &'static str, part: &FormPart<'_>) -> Result<Option<String>,
     }
 }
 
-/// A file field without a name has no content either.
+/// A file field without a name must be empty.
 async fn skip_empty_file(part: FormPart<'_>) -> Result<(), Problem> {
     let words = "A file without a name was sent";
     part.bytes(SizeLimit { bytes: 0, message: words }).await.map(drop)
@@ -229,11 +221,11 @@ async fn save_part(mut part: FormPart<'_>, file: File, limit: SizeLimit) -> Resu
         limit.check(bytes)?;
         file.write_all(&chunk).await.map_err(|cause| storage_problem(&cause))?;
     }
-    // Without it the last error of the disk would be lost.
+    // Otherwise the last error of the disk would be lost.
     file.flush().await.map_err(|cause| storage_problem(&cause))
 }
 
-/// The first bytes of a file, enough to tell an archive.
+/// The first bytes of a file, enough to recognize an archive.
 fn read_head(path: &Path) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     File::open(path)?.take(512).read_to_end(&mut head)?;
@@ -248,7 +240,7 @@ fn duplicate_field(name: &str) -> Problem {
     Problem::bad_request(format!("The field '{name}' was given more than once"))
 }
 
-/// 500: the upload to storage failed.
+/// 500 with the reason.
 fn storage_problem(cause: &io::Error) -> Problem {
     let why = match cause.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "the disk is full",

@@ -29,7 +29,7 @@ fn upload(name: &str, file: &str, bytes: &[u8]) -> Vec<u8> {
     part
 }
 
-/// Reads a form of these parts into a new place.
+/// Reads a form of these parts into a new folder.
 async fn submitted(parts: &[Vec<u8>]) -> (TempDir, Result<AddMediaRequest, Problem>) {
     let place = tempfile::tempdir().unwrap();
     let mut body = parts.concat();
@@ -41,7 +41,7 @@ async fn submitted(parts: &[Vec<u8>]) -> (TempDir, Result<AddMediaRequest, Probl
     (place, end)
 }
 
-/// The code and detail of a refusal, which leaves nothing behind.
+/// The status and detail of a refused form, which must leave nothing behind.
 async fn refused(parts: &[Vec<u8>]) -> (u16, Value) {
     let (place, end) = submitted(parts).await;
     assert_eq!(fs::read_dir(place.path().join("uploads")).unwrap().count(), 0);

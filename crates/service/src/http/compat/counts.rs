@@ -14,7 +14,7 @@ use crate::{
 use tessera_model::{EntityType, Granularity};
 use tessera_wire::compat::{LabelCountBody, OverviewBody, StatsBody};
 
-/// How much a dataset holds.
+/// Returns the counts of a dataset.
 #[utoipa::path(
     get,
     path = "/dataset/{dataset_id}/stats",
@@ -38,7 +38,7 @@ pub async fn stats(
     }))
 }
 
-/// How often each label occurs, and how many clusters there are.
+/// Returns how often each label occurs, and the number of clusters.
 #[utoipa::path(
     get,
     path = "/explore/{dataset_id}/exploration_metadata",

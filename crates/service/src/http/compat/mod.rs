@@ -1,5 +1,5 @@
-//! What public clients are seen to use beyond the interface document: answered only by a lenient
-//! service, and otherwise 404 like any path that is none.
+//! Routes that public clients use beyond the interface document. Only a lenient service has them;
+//! otherwise they are 404.
 
 mod cluster_members;
 mod counts;
@@ -13,10 +13,9 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 use super::AppState;
 use tessera_wire::paths::query;
 
-/// The parameters that a lenient service can do without.
+/// Parameters that are optional in a lenient service.
 const OPTIONAL_IN_COMPAT: [&str; 2] = [query::ENTITY_TYPE, query::FILE_NAME];
 
-/// The calls behind the login.
 pub fn authenticated_routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(service_info::user_config))
@@ -30,12 +29,11 @@ pub fn authenticated_routes() -> OpenApiRouter<AppState> {
         .routes(routes!(process::process))
 }
 
-/// The call that clients make before they log in.
 pub fn public_routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(service_info::healthcheck))
 }
 
-/// Describes a call as a lenient service takes it.
+/// Describes an operation as a lenient service accepts it.
 pub fn relax_parameters(operation: &mut Operation) {
     let parameters = operation.parameters.iter_mut().flatten();
     for parameter in parameters {

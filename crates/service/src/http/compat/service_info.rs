@@ -31,7 +31,7 @@ pub async fn healthcheck() -> Json<HealthBody> {
     Json(HealthBody { status: "Green", message: "none", version })
 }
 
-/// Which searches there are, in general or for a dataset.
+/// Returns which searches are available, in general or for a dataset.
 #[utoipa::path(
     get,
     path = "/user_config",
@@ -58,7 +58,7 @@ pub async fn user_config(
     Ok(Json(UserConfigBody { features: vec![FeatureBody { feature_key, feature_options }] }))
 }
 
-/// The sample datasets: there are none.
+/// Returns the sample datasets: always none.
 #[utoipa::path(
     get,
     path = "/datasets/sample_data",

@@ -1,5 +1,5 @@
-//! Request bodies: multipart forms read part by part, with bounded memory and bounded patience,
-//! and the last moments of a body that is refused.
+//! Multipart forms, read part by part with bounded memory and timeouts, and the draining of refused
+//! bodies.
 
 use std::{
     error::Error,
@@ -27,40 +27,35 @@ use tokio::time::timeout;
 use super::problem::Problem;
 use tessera_model::SafeText;
 
-/// Longest wait for the next bytes of a body.
 const BODY_IDLE_TIMEOUT: Duration = Duration::from_secs(30);
-/// Longest and most that a refused body is swallowed.
+/// Longest time and most bytes for draining a refused body.
 const DRAIN_LIMIT: (Duration, usize) = (Duration::from_secs(1), 1 << 20);
-/// Most parts of a form.
 const MAX_PARTS: usize = 10_000;
-/// Most bytes before the content of a part: its name and the like, or what precedes the first.
+/// Most bytes before the content of a part (its headers), or before the first part.
 const MAX_PART_HEAD: usize = 64 << 10;
 
-/// Most bytes of something, and the answer to more.
+/// A limit in bytes, with the message of the 413.
 #[derive(Clone, Copy, Debug)]
 pub struct SizeLimit {
-    /// Bytes.
     pub bytes: u64,
-    /// The words of the 413.
     pub message: &'static str,
 }
 
 impl SizeLimit {
-    /// Whether so many bytes may be.
     pub fn check(self, bytes: u64) -> Result<(), Problem> {
         if bytes > self.bytes { Err(Problem::too_large(self.message)) } else { Ok(()) }
     }
 }
 
-/// A body that says it is larger than `limit` is not read.
+/// Refuses a request whose declared length exceeds `limit`.
 pub fn check_content_length(request: &Request, limit: SizeLimit) -> Result<(), Problem> {
     let length = request.headers().get(header::CONTENT_LENGTH);
     let length = length.and_then(|value| value.to_str().ok()?.parse().ok());
     limit.check(length.unwrap_or_default())
 }
 
-/// Takes in a refused body for a moment, because a client that is cut off while it sends never
-/// sees why. Who asked first whether to send it has sent nothing, and is not told to.
+/// Reads a refused body for a moment, because a client that is cut off while it sends never sees
+/// the response. A client that sent `Expect` has sent nothing yet.
 pub async fn drain(request: Request) {
     if !request.headers().contains_key(header::EXPECT) {
         drain_stream(request.into_body().into_data_stream()).await;
@@ -78,21 +73,21 @@ async fn drain_stream(mut body: BodyDataStream) {
             }
         }
     };
-    // Whether it ended or not: the refusal goes out now.
+    // The refusal is sent either way.
     let _ = timeout(time, all).await;
 }
 
-/// Swallows what a parser that is gone was fed from.
+/// Drains the body that a dropped parser was fed from.
 async fn drain_rest(body: Arc<Mutex<BodyDataStream>>) {
     if let Some(body) = Arc::into_inner(body) {
         drain_stream(body.into_inner().unwrap_or_else(PoisonError::into_inner)).await;
     }
 }
 
-/// The parts of a form, one after another.
+/// A form, read part by part.
 pub struct MultipartForm {
     multipart: Multipart,
-    /// What the parser is fed from.
+    /// The source of the parser.
     body: Arc<Mutex<BodyDataStream>>,
     flow: Arc<FlowControl>,
     limit: SizeLimit,
@@ -100,7 +95,7 @@ pub struct MultipartForm {
     part_count: usize,
 }
 
-/// One part of a form; to be read to its end, or skipped, before the next.
+/// One part of a form; must be read to its end, or skipped, before the next.
 pub struct FormPart<'a> {
     field: Field<'a>,
     pace: Arc<FlowControl>,
@@ -109,10 +104,8 @@ pub struct FormPart<'a> {
 }
 
 impl MultipartForm {
-    /// The parts of a request with a body of at most `limit`.
-    ///
-    /// # Errors
-    /// 413 when it says that it is larger; 400 when it is no form.
+    /// Opens the form of a request. 413 if the declared length exceeds `limit`, 400 if it is not a
+    /// form.
     pub async fn open(mut request: Request, limit: SizeLimit) -> Result<Self, Problem> {
         if let Err(problem) = check_content_length(&request, limit) {
             drain(request).await;
@@ -143,10 +136,7 @@ impl MultipartForm {
         }
     }
 
-    /// The next part, if there is one.
-    ///
-    /// # Errors
-    /// 400 for a broken form or too many parts, 408 when nothing comes, 413.
+    /// The next part. 400 for an invalid form or too many parts, 408 after a timeout, 413.
     pub async fn next(&mut self) -> Result<Option<FormPart<'_>>, Problem> {
         self.part_count += 1;
         let next =
@@ -161,7 +151,7 @@ impl MultipartForm {
         Ok(Some(FormPart { field, pace: self.flow.clone(), limit: self.limit, idle: self.idle }))
     }
 
-    /// Takes in what is left for a moment, as [`swallow`] does.
+    /// Drains the rest of the body.
     pub async fn drain(self) {
         let Self { multipart, body, .. } = self;
         drop(multipart);
@@ -170,30 +160,22 @@ impl MultipartForm {
 }
 
 impl FormPart<'_> {
-    /// Its name.
     pub fn name(&self) -> Option<&str> {
         self.field.name()
     }
 
-    /// The file name it was sent with.
     pub fn file_name(&self) -> Option<&str> {
         self.field.file_name()
     }
 
-    /// Its next bytes.
-    ///
-    /// # Errors
-    /// 400 for a broken form, 408 when nothing comes, 413.
+    /// The next bytes. 400 for an invalid form, 408 after a timeout, 413.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Problem> {
         let next = timeout(self.idle, self.field.chunk()).await.map_err(|_| body_timeout())?;
         self.pace.reset();
         next.map_err(|cause| multipart_problem(&cause, self.limit))
     }
 
-    /// All its bytes.
-    ///
-    /// # Errors
-    /// As [`Part::chunk`], and 413 over `limit`.
+    /// All bytes; 413 over `limit`.
     pub async fn bytes(mut self, limit: SizeLimit) -> Result<Vec<u8>, Problem> {
         let mut bytes = Vec::new();
         while let Some(chunk) = self.chunk().await? {
@@ -203,26 +185,22 @@ impl FormPart<'_> {
         Ok(bytes)
     }
 
-    /// Reads past it.
-    ///
-    /// # Errors
-    /// As [`Part::chunk`].
     pub async fn skip(mut self) -> Result<(), Problem> {
         while self.chunk().await?.is_some() {}
         Ok(())
     }
 }
 
-/// Between the parser, which takes all it is offered before it looks at any of it, and the body:
-/// the parser is fed one piece at a time, and only when what it has is not enough.
+/// Flow control between the parser and the body. The parser takes all available input before it
+/// looks at any of it, so it is fed one chunk at a time, only when its input is not enough.
 struct FlowControl {
-    /// How often the parser asked for more in vain since it was fed or found something.
+    /// How often the parser polled in vain since it was fed or found something.
     pending_polls: AtomicUsize,
     /// Bytes fed since the parser last found something.
     bytes_fed: AtomicUsize,
 }
 
-/// Looking for the first boundary, the parser asks twice before it looks.
+/// The parser polls twice before it looks for the first boundary.
 const MIN_PENDING_POLLS: usize = 2;
 
 impl FlowControl {
@@ -232,7 +210,7 @@ impl FlowControl {
     }
 }
 
-/// A body at its pace, of at most `most` bytes.
+/// The body as a stream under flow control, of at most `most` bytes.
 fn paced_stream(
     body: Arc<Mutex<BodyDataStream>>,
     pace: Arc<FlowControl>,
@@ -262,7 +240,6 @@ fn paced_stream(
     })
 }
 
-/// What there is too much of.
 #[derive(Clone, Copy, Debug)]
 enum LimitExceeded {
     Head,
@@ -287,12 +264,12 @@ fn multipart_problem(cause: &MultipartError, limit: SizeLimit) -> Problem {
         Some(LimitExceeded::Head) => {
             Problem::bad_request(format!("The head of a part is longer than {MAX_PART_HEAD} bytes"))
         }
-        // The words may repeat a name of the form, of any length and content.
+        // The message may contain a name from the form, of any length and content.
         None => Problem::bad_request(SafeText::detail(&cause.body_text()).to_string()),
     }
 }
 
-/// 408: a body stopped coming.
+/// 408: the body stalled.
 pub fn body_timeout() -> Problem {
     let words = "The request body did not arrive in time".to_owned();
     Problem::Plain(StatusCode::REQUEST_TIMEOUT, words)

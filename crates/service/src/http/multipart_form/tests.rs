@@ -17,7 +17,7 @@ async fn parts(body: impl Into<Body>, limit: SizeLimit) -> MultipartForm {
     MultipartForm::open(request(body.into()), limit).await.unwrap()
 }
 
-/// A body that is there at once, in pieces; counts what was taken of it.
+/// A body that is available at once, in chunks; counts the chunks that were read.
 fn pieces(all: Vec<Bytes>) -> (Body, Arc<AtomicUsize>) {
     let taken = Arc::new(AtomicUsize::new(0));
     let count = taken.clone();

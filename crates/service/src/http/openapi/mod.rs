@@ -1,6 +1,5 @@
-//! The interface for programs: an `OpenAPI` description gathered from the handlers by the router, which
-//! can route nothing that is not described. Parameters and refusals are described here once, by
-//! name; the bodies describe themselves in `wire`.
+//! The OpenAPI description, collected from the handlers by the router, which cannot route what is
+//! not described. Parameters and shared errors are described here; bodies are described in `wire`.
 
 mod parameters;
 mod responses;
@@ -31,15 +30,14 @@ pub use responses::{
 };
 use tessera_wire::error_body::{InvalidBody, InvalidParameter, ProblemBody};
 
-/// Where the description is served.
 pub const OPENAPI_PATH: &str = "/api/v1/openapi.json";
 
-/// The description, as it is served.
+/// The description as served.
 #[derive(Clone)]
 pub struct OpenApiDocument(Bytes);
 
 impl OpenApiDocument {
-    /// Completes what the routes of a site say of themselves.
+    /// Completes the description of the routes.
     pub fn new(mut routes: OpenApi, state: &AppState) -> Self {
         if state.compat {
             let items = routes.paths.paths.values_mut();
@@ -57,7 +55,7 @@ impl OpenApiDocument {
     }
 }
 
-/// What the routes cannot know.
+/// The parts that routes do not describe.
 fn base_document(login: bool) -> OpenApi {
     let about = "Datasets of images and videos: read, search, export, and add media.";
     let info = InfoBuilder::new()
@@ -83,7 +81,7 @@ fn base_document(login: bool) -> OpenApi {
     whole
 }
 
-/// This description.
+/// Returns this description.
 #[utoipa::path(
     get,
     path = "/openapi.json",

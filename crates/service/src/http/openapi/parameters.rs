@@ -1,4 +1,4 @@
-//! The parameters of the calls, as their handlers read them by name.
+//! The parameters of all operations.
 
 use utoipa::{
     IntoParams, Number,
@@ -21,7 +21,7 @@ use tessera_model::{
 };
 use tessera_wire::paths::{DATASET_ID, MEDIA_ID, query};
 
-/// Types that stand for the parameters of a call.
+/// Defines types that describe the parameters of an operation.
 macro_rules! parameters {
     ($($(#[$doc:meta])* $name:ident => $list:expr;)*) => {$(
         $(#[$doc])*
@@ -30,7 +30,6 @@ macro_rules! parameters {
     )*};
 }
 
-/// Lets a type describe parameters.
 macro_rules! described {
     ($name:ident => $list:expr) => {
         impl IntoParams for $name {
@@ -48,11 +47,8 @@ described!(ExportLinkPath => [path(query::EXPORT_TASK_ID, uuid())]);
 described!(MediaLinkPath => [path(MEDIA_ID, uuid()), path("version", pattern("^[0-9a-f]{1,8}$"))]);
 
 parameters! {
-    /// What selects and ranks, as `explore` takes it.
     ExploreParams => [vec![required(query::ENTITY_TYPE, entity())], search_parameters()].concat();
-    /// `page_number`.
     PageParams => [optional(query::PAGE_NUMBER, unsigned(isize::MAX)).with_description("0-based; 100 clusters a page")];
-    /// Of an export of a dataset; what selects is additive.
     ExportParams => [
         vec![
             required(query::FILE_NAME, non_empty()).with_description("Name of the archive"),
@@ -62,31 +58,22 @@ parameters! {
         archive_parameters(),
         search_parameters(),
     ].concat();
-    /// Of an export of a selection.
     ArchiveParams => [archive_parameters(), vec![optional(query::FILE_NAME, string().into())]].concat();
-    /// Of the state of an export.
     ExportStatusParams => [required(query::EXPORT_TASK_ID, uuid()).with_description("From the start of the export")];
-    /// Of a query image.
     QueryImageParams => [
         required(query::ENTITY_TYPE, entity()),
         optional(query::THRESHOLD, level()),
         optional_json(query::BOUNDING_BOX, reference("BoundingBox")).with_description("The part that counts"),
     ];
-    /// Of `process/add_media`.
     ProcessParams => [
         required(query::DATASET_ID, uuid()),
         required(query::PATH, pattern("^/")).with_description("A folder that the deployment may read"),
         optional(query::AUTO_REINDEX, boolean()),
     ];
-    /// Of the features of a user.
     UserConfigParams => [optional(query::DATASET_ID, uuid())];
-    /// Of the counts of a dataset.
     CountParams => [optional(query::ENTITY_TYPE, entity()), optional(query::THRESHOLD, level())];
-    /// Of an export that is answered at once.
     DirectExportParams => [optional(query::EXPORT_FORMAT, one_of(&["json"]))];
-    /// Of a link that opens without a token.
     SignedLinkParams => [optional(query::SIGNATURE, string().into())];
-    /// Of such a link that ends.
     ExpiringLinkParams => [
         optional(query::SIGNATURE, string().into()),
         optional(query::EXPIRES, unsigned(isize::MAX)).with_description("Unix seconds"),
@@ -119,7 +106,6 @@ fn archive_parameters() -> Vec<Parameter> {
     ]
 }
 
-/// A sentence about a parameter.
 trait WithDescription {
     fn with_description(self, words: &str) -> Self;
 }
@@ -171,12 +157,11 @@ fn uuid() -> Schema {
     string().format(Some(SchemaFormat::KnownFormat(KnownFormat::Uuid))).into()
 }
 
-/// A text that is not empty.
 fn non_empty() -> Schema {
     string().min_length(Some(1)).into()
 }
 
-/// A text that is more than blanks.
+/// A string with at least one visible character.
 fn text(longest: usize) -> Schema {
     string().min_length(Some(1)).max_length(Some(longest)).pattern(Some(r"\S")).into()
 }
@@ -197,7 +182,6 @@ fn boolean() -> Schema {
     ObjectBuilder::new().schema_type(Type::Boolean).into()
 }
 
-/// A whole number from 0 on.
 fn unsigned(most: impl Into<Number>) -> Schema {
     let integer = ObjectBuilder::new().schema_type(Type::Integer);
     integer.minimum(Some(0)).maximum(Some(most)).into()

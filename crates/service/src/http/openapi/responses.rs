@@ -1,4 +1,4 @@
-//! The refusals that many calls share, by what they stand behind.
+//! Error responses that operations share.
 
 use std::collections::BTreeMap;
 
@@ -13,20 +13,20 @@ use utoipa::{
 
 use tessera_wire::error_body::{InvalidBody, ProblemBody};
 
-/// Answers by code.
+/// Responses by status.
 type ResponseMap = BTreeMap<String, RefOr<Response>>;
 
-/// What any call of the interface may be refused with.
+/// Errors of every operation.
 pub struct CommonErrors;
-/// And one that names a dataset.
+/// Also those of an operation on a dataset.
 pub struct DatasetErrors;
-/// And one that needs permission or a status.
+/// Also those of an operation that needs permission or a status.
 pub struct StatusErrors;
-/// What a form may be refused with.
+/// Errors of an operation with a form.
 pub struct UploadErrors;
-/// What is refused when too much is asked at once.
+/// The error when no slot is free.
 pub struct BusyError;
-/// What a file behind a link answers besides itself.
+/// Responses of a file behind a link.
 pub struct FileResponses;
 
 impl IntoResponses for CommonErrors {
@@ -109,7 +109,7 @@ fn error_responses<const N: usize>(codes: [(u16, &str); N]) -> ResponseMap {
     codes.into_iter().map(answer).collect()
 }
 
-/// Answers without words of ours.
+/// Responses without a body of ours.
 fn empty_responses<const N: usize>(codes: [(u16, &str); N]) -> ResponseMap {
     let answer = |(code, words): (u16, &str)| {
         (code.to_string(), ResponseBuilder::new().description(words).build().into())

@@ -1,12 +1,10 @@
-//! The shapes of what is sent and read leniently: no type of ours is written that way, so they are
-//! spelled out, as JSON Schema.
+//! JSON schemas of input that is parsed leniently, so that no type of ours describes it.
 
 use serde_json::{Map, Value, json};
 
 use tessera_model::vql::{IssueKind, Label, LabelRule, MAX_FILTERS, MAX_VALUES, QueryText};
 use tessera_wire::selection::{MAX_IDS, MAX_ITEMS};
 
-/// All of them, by name.
 pub fn schemas() -> Map<String, Value> {
     let named = [
         ("AddMediaForm", add_media()),
@@ -36,7 +34,7 @@ fn add_media() -> Value {
             "batch_n_videos": count, "batch_n_images": count, "batch_n_objects": count,
             "use_spot": {"type": "boolean"},
         },
-        // A field that is there and empty is one that was not filled in.
+        // A field that is present and empty was not filled in.
         "oneOf": [
             {"required": ["s3_uri"], "properties": {"s3_uri": {"pattern": r"\S"}}},
             {"required": ["files"], "properties": {"files": {"minItems": 1}}},
@@ -146,7 +144,7 @@ fn vql() -> Value {
     })
 }
 
-/// An object with one filter key. Fields whose name ends in `?` may be missing.
+/// An object with one filter key. Fields whose name ends in `?` are optional.
 fn filter(key: &str, operators: &[&str], fields: &Value) -> Value {
     let mut properties = json!({"op": {"enum": operators}});
     let mut required = vec!["op"];
