@@ -82,10 +82,10 @@ impl Deployment {
     /// The folder does not exist, cannot be read, is empty or has no pictures, or the store fails.
     pub fn add_folder(&self, folder: &Path, name: Option<&str>) -> Result<DatasetId, LocalError> {
         let folder = canonical_folder(folder)?;
-        let survey = scan_folder(&folder);
+        let scan = scan_folder(&folder);
         let known = self.store.read(|c| dataset::find_by_folder(c, &folder))?;
         let mut record = known.unwrap_or_else(|| new_record(&folder));
-        require_pictures(&folder, &survey, record.n_images > 0)?;
+        require_pictures(&folder, &scan, record.n_images > 0)?;
         if let Some(name) = name {
             name.clone_into(&mut record.name);
         }
@@ -93,7 +93,7 @@ impl Deployment {
         self.store.write(|tx| dataset::upsert(tx, &record))?;
         let begun = self.store.write(|tx| {
             if operation::find_running(tx, id)?.is_some()
-                || !self.needs_indexing(tx, &record, &survey)?
+                || !self.needs_indexing(tx, &record, &scan)?
             {
                 return Ok(None);
             }
@@ -110,7 +110,7 @@ impl Deployment {
         &self,
         c: &Connection,
         record: &DatasetRecord,
-        survey: &FolderScan,
+        scan: &FolderScan,
     ) -> rusqlite::Result<bool> {
         let rests = matches!(record.status, Status::Ready | Status::PartialIndex);
         if !rests || record.extractor != EXTRACTOR_VERSION {
@@ -125,7 +125,7 @@ impl Deployment {
         if self.settings.ffmpeg.is_some() {
             indexed_files::clear_skipped_for_reason(c, own, FFMPEG_MISSING)?;
         }
-        Ok(!diff(survey, indexed_files::known_files(c, own)?).is_empty())
+        Ok(!diff(scan, indexed_files::known_files(c, own)?).is_empty())
     }
 
     /// The datasets, oldest first.
@@ -160,8 +160,8 @@ fn canonical_folder(folder: &Path) -> Result<PathBuf, LocalError> {
     Ok(canonical)
 }
 
-fn require_pictures(path: &Path, survey: &FolderScan, had_some: bool) -> Result<(), LocalError> {
-    if survey.files.is_empty() {
+fn require_pictures(path: &Path, scan: &FolderScan, had_some: bool) -> Result<(), LocalError> {
+    if scan.files.is_empty() {
         return Err(LocalError::EmptyFolder(path.to_owned()));
     }
     let folder =
@@ -173,10 +173,10 @@ fn require_pictures(path: &Path, survey: &FolderScan, had_some: bool) -> Result<
     };
     // Usually the first file is a picture. If there were pictures before, checking every file of a
     // large folder would only delay the start.
-    if had_some || survey.files.iter().any(|found| picture(&found.path)) {
+    if had_some || scan.files.iter().any(|found| picture(&found.path)) {
         return Ok(());
     }
-    Err(LocalError::NoPictures(path.to_owned(), survey.files.len()))
+    Err(LocalError::NoPictures(path.to_owned(), scan.files.len()))
 }
 
 fn new_record(folder: &Path) -> DatasetRecord {

@@ -61,7 +61,6 @@ impl fmt::Display for LocalError {
 
 impl LocalError {
     /// Whether another folder or address is needed.
-    #[must_use]
     pub fn is_usage_error(&self) -> bool {
         match self {
             Self::NoSuchFolder(_)

@@ -8,26 +8,25 @@ pub const DEFAULT_MIN_CONFIDENCE: f64 = 0.5;
 
 /// The confidence, 0.0-1.0, that a media item has an issue, by its sharpness (variance of the
 /// Laplacian), its brightness (mean luma, 0.0-1.0) and its clustering.
-#[must_use]
 pub fn confidence(
     kind: IssueKind,
     sharpness: f32,
     brightness: f32,
-    place: &ClusterAssignment,
+    assignment: &ClusterAssignment,
 ) -> f64 {
-    let doubts = &place.issue_scores;
+    let scores = &assignment.issue_scores;
     let confidence = match kind {
         IssueKind::Blur => quality::blur_score(sharpness),
         IssueKind::Dark => quality::dark_score(brightness),
         IssueKind::Bright => quality::bright_score(brightness),
-        IssueKind::Duplicates => place.near_duplicate_similarity,
-        IssueKind::Outliers => doubts.outlier,
-        IssueKind::OddAspect => doubts.odd_aspect,
-        IssueKind::OddSize => doubts.odd_size,
-        IssueKind::Mislabels => doubts.mislabel,
-        IssueKind::LabelOutlier => doubts.class_outlier,
+        IssueKind::Duplicates => assignment.near_duplicate_similarity,
+        IssueKind::Outliers => scores.outlier,
+        IssueKind::OddAspect => scores.odd_aspect,
+        IssueKind::OddSize => scores.odd_size,
+        IssueKind::Mislabels => scores.mislabel,
+        IssueKind::LabelOutlier => scores.class_outlier,
         IssueKind::Normal => {
-            let found = detected_issues(sharpness, brightness, place).next();
+            let found = detected_issues(sharpness, brightness, assignment).next();
             return if found.is_none() { 1.0 } else { 0.0 };
         }
     };
@@ -38,10 +37,10 @@ pub fn confidence(
 pub fn detected_issues(
     sharpness: f32,
     brightness: f32,
-    place: &ClusterAssignment,
+    assignment: &ClusterAssignment,
 ) -> impl Iterator<Item = (IssueKind, f64)> {
     let kinds = IssueKind::ALL.iter().filter(|&&kind| kind != IssueKind::Normal);
     kinds
-        .map(move |&kind| (kind, confidence(kind, sharpness, brightness, place)))
+        .map(move |&kind| (kind, confidence(kind, sharpness, brightness, assignment)))
         .filter(|&(_, confidence)| confidence >= DEFAULT_MIN_CONFIDENCE)
 }

@@ -41,7 +41,6 @@ impl Default for DeploymentSettings {
 
 impl DeploymentSettings {
     /// Settings with the programs that are on `PATH`.
-    #[must_use]
     pub fn detect() -> Self {
         let paths = std::env::var_os("PATH").unwrap_or_default();
         let ffmpeg = std::env::split_paths(&paths).map(|folder| folder.join("ffmpeg"));
@@ -71,7 +70,6 @@ impl InjectedFailure {
         [Self::Upload, Self::Trigger, Self::AddMedia, Self::Reindex, Self::Export, Self::Search];
 
     /// The name on the command line.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Upload => "upload",
@@ -84,7 +82,6 @@ impl InjectedFailure {
     }
 
     /// Parses the name on the command line.
-    #[must_use]
     pub fn parse(raw: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|failing| failing.as_str() == raw.trim())
     }

@@ -70,15 +70,15 @@ struct MetadataRow {
 
 /// The quality issues of a media item with their confidence.
 fn issue_list(entry: &ExportEntry) -> Vec<(&'static str, f64)> {
-    let Some(place) = &entry.assignment else {
+    let Some(assignment) = &entry.assignment else {
         return Vec::new();
     };
-    let found = issues::detected_issues(entry.media.sharpness, entry.media.brightness, place);
+    let found = issues::detected_issues(entry.media.sharpness, entry.media.brightness, assignment);
     found.map(|(kind, confidence)| (kind.word(), confidence)).collect()
 }
 
 fn uniqueness(entry: &ExportEntry) -> Option<f64> {
-    entry.assignment.map(|place| place.uniqueness.into())
+    entry.assignment.map(|assignment| assignment.uniqueness.into())
 }
 
 type Zip<'a> = ZipWriter<&'a File>;

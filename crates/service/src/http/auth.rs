@@ -68,20 +68,20 @@ impl Authenticator {
     /// Whether a request with these headers carries a valid token.
     pub fn is_authorized(&self, headers: &HeaderMap) -> bool {
         let now = now_micros().unsigned_abs() / 1_000_000;
-        self.0.as_ref().is_none_or(|locks| {
+        self.0.as_ref().is_none_or(|key_pairs| {
             bearer_token(headers).is_some_and(|token| {
                 // Both are tried, so that the time reveals nothing.
-                let second = locks.issued.get().is_some_and(|lock| lock.verifies(token, now));
-                locks.configured.verifies(token, now) || second
+                let second = key_pairs.issued.get().is_some_and(|lock| lock.verifies(token, now));
+                key_pairs.configured.verifies(token, now) || second
             })
         })
     }
 
     /// Whether a request carries the session cookie of this deployment.
     pub fn has_session(&self, headers: &HeaderMap) -> bool {
-        self.0.as_ref().is_some_and(|locks| {
+        self.0.as_ref().is_some_and(|key_pairs| {
             session_cookie(headers)
-                .is_some_and(|given| constant_time_eq(locks.session.expose_secret(), given))
+                .is_some_and(|cookie| constant_time_eq(key_pairs.session.expose_secret(), cookie))
         })
     }
 
@@ -91,14 +91,14 @@ impl Authenticator {
         &self,
         headers: &HeaderMap,
     ) -> Result<Option<CredentialsBody>, Problem> {
-        let Some(locks) = &self.0 else {
+        let Some(key_pairs) = &self.0 else {
             return Ok(None);
         };
         if !self.has_session(headers) {
             return Err(Problem::unauthorized());
         }
         let mut api_secret = None;
-        let lock = locks.issued.get_or_init(|| {
+        let lock = key_pairs.issued.get_or_init(|| {
             let pair = ServiceCredentials::generate();
             api_secret = Some(pair.api_secret.expose_secret().to_owned());
             TokenVerifier::new(&pair)

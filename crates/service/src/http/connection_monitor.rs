@@ -66,12 +66,12 @@ impl ConnectionActivity {
 
 impl ConnectionMonitor {
     pub fn new(limits: Arc<ServerLimits>) -> Self {
-        let beat = ConnectionActivity {
+        let state = ConnectionActivity {
             phase: ConnectionPhase::New,
             since: Instant::now(),
             blocked_since: None,
         };
-        Self { activity: Arc::new(watch::Sender::new(beat)), limits }
+        Self { activity: Arc::new(watch::Sender::new(state)), limits }
     }
 
     /// Completes when the client was idle or stalled for too long.
@@ -94,9 +94,9 @@ impl ConnectionMonitor {
     }
 
     fn set_phase(&self, phase: ConnectionPhase) {
-        self.activity.send_modify(|beat| {
-            beat.phase = phase;
-            beat.since = Instant::now();
+        self.activity.send_modify(|state| {
+            state.phase = phase;
+            state.since = Instant::now();
         });
     }
 
@@ -109,10 +109,10 @@ impl ConnectionMonitor {
 
     /// Called when bytes were accepted by the client, or not.
     fn on_write(&self, taken: bool) {
-        self.activity.send_if_modified(|beat| {
-            let changed = beat.blocked_since.is_some() == taken;
+        self.activity.send_if_modified(|state| {
+            let changed = state.blocked_since.is_some() == taken;
             if changed {
-                beat.blocked_since = (!taken).then(Instant::now);
+                state.blocked_since = (!taken).then(Instant::now);
             }
             changed
         });
@@ -121,23 +121,23 @@ impl ConnectionMonitor {
 
 /// Middleware that records when a request arrives and when its response is complete.
 pub async fn monitor_response(
-    Extension(ClientConnection { monitor: pulse, .. }): Extension<ClientConnection>,
+    Extension(ClientConnection { monitor: monitor, .. }): Extension<ClientConnection>,
     request: Request,
     next: Next,
 ) -> Response {
-    pulse.set_phase(ConnectionPhase::Response);
-    next.run(request).await.map(|body| Body::new(MonitoredBody { body, pulse }))
+    monitor.set_phase(ConnectionPhase::Response);
+    next.run(request).await.map(|body| Body::new(MonitoredBody { body, monitor }))
 }
 
 /// A response body; dropping it means that the response is complete.
 struct MonitoredBody {
     body: Body,
-    pulse: ConnectionMonitor,
+    monitor: ConnectionMonitor,
 }
 
 impl Drop for MonitoredBody {
     fn drop(&mut self) {
-        self.pulse.set_phase(ConnectionPhase::Idle);
+        self.monitor.set_phase(ConnectionPhase::Idle);
     }
 }
 
@@ -164,16 +164,16 @@ impl hyper::body::Body for MonitoredBody {
 /// A stream that records its traffic.
 pub struct MonitoredStream<S> {
     stream: S,
-    pulse: ConnectionMonitor,
+    monitor: ConnectionMonitor,
 }
 
 impl<S> MonitoredStream<S> {
-    pub fn new(stream: S, pulse: ConnectionMonitor) -> Self {
-        Self { stream, pulse }
+    pub fn new(stream: S, monitor: ConnectionMonitor) -> Self {
+        Self { stream, monitor }
     }
 
     fn record_write<T>(&self, written: Poll<T>) -> Poll<T> {
-        self.pulse.on_write(written.is_ready());
+        self.monitor.on_write(written.is_ready());
         written
     }
 }
@@ -187,7 +187,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for MonitoredStream<S> {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         if buffer.filled().len() > before {
-            self.pulse.on_read();
+            self.monitor.on_read();
         }
         read
     }

@@ -53,7 +53,7 @@ where
         return Ok((StatusCode::NOT_MODIFIED, common).into_response());
     }
     // A range of another version would corrupt the client's copy.
-    let same = word(header::IF_RANGE).is_none_or(|held| held == tag);
+    let same = word(header::IF_RANGE).is_none_or(|tag_of_client| tag_of_client == tag);
     let range = word(header::RANGE).filter(|_| same);
     let length = served.length;
     let (status, first, count) =
@@ -66,8 +66,8 @@ where
             }
         };
     if first > 0 {
-        let place = served.content.seek(SeekFrom::Start(first)).await;
-        place.map_err(|_| Problem::internal())?;
+        let sought = served.content.seek(SeekFrom::Start(first)).await;
+        sought.map_err(|_| Problem::internal())?;
     }
     let body = Body::from_stream(ReaderStream::new(served.content.take(count)));
     let own = [

@@ -41,7 +41,6 @@ pub struct ServiceCredentials {
 
 impl ServiceCredentials {
     /// A new random pair.
-    #[must_use]
     pub fn generate() -> Self {
         let random = || Uuid::new_v4().simple().to_string();
         Self {

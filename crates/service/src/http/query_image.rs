@@ -124,9 +124,9 @@ fn parse_region(raw: &str, compat: bool) -> Result<QueryRegion, Problem> {
 fn parse_pixel_list(raw: &str) -> Option<QueryRegion> {
     let numbers: Option<Vec<f64>> = raw.split(',').map(|part| part.trim().parse().ok()).collect();
     let sides: [f64; 4] = numbers?.try_into().ok()?;
-    let sound =
+    let is_valid =
         sides.iter().all(|side| (0.0..1e9).contains(side)) && sides[2] >= 1.0 && sides[3] >= 1.0;
-    sound.then_some(QueryRegion::Pixels(sides))
+    is_valid.then_some(QueryRegion::Pixels(sides))
 }
 
 async fn read_form(request: Request) -> Result<QueryImageForm, Problem> {

@@ -66,8 +66,8 @@ impl<S: Send + Sync> FromRequestParts<S> for ImagePath {
 /// Parses an identifier of the path.
 fn path_id<T: FromStr>(name: &'static str, raw: &str) -> Result<T, Problem> {
     raw.parse().map_err(|_| {
-        let words = "Input should be a valid UUID";
-        invalid_parameter("path", name, "uuid_parsing", words, Some(raw.to_owned()))
+        let expected = "Input should be a valid UUID";
+        invalid_parameter("path", name, "uuid_parsing", expected, Some(raw.to_owned()))
     })
 }
 
@@ -78,9 +78,9 @@ impl<S: Send + Sync> FromRequestParts<S> for MediaLinkPath {
         let path = Path::<(String, String)>::from_request_parts(parts, state).await;
         let (media, version) = path.map_or_else(|_| Default::default(), |Path(raw)| raw);
         // It is written to a header.
-        let sound = (1..=8).contains(&version.len())
+        let is_valid = (1..=8).contains(&version.len())
             && version.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        Ok(Self { media: media.parse().ok().filter(|_| sound), version })
+        Ok(Self { media: media.parse().ok().filter(|_| is_valid), version })
     }
 }
 
@@ -129,12 +129,12 @@ impl QueryParams {
     pub fn parse<T>(
         &self,
         name: &'static str,
-        words: &str,
+        expected: &str,
         parse: impl FnOnce(&str) -> Option<T>,
     ) -> Result<Option<T>, Problem> {
         let read = |raw: &str| {
             parse(raw.trim()).ok_or_else(|| {
-                invalid_parameter("query", name, "value_error", words, Some(raw.to_owned()))
+                invalid_parameter("query", name, "value_error", expected, Some(raw.to_owned()))
             })
         };
         self.text(name).map(read).transpose()
@@ -144,8 +144,8 @@ impl QueryParams {
     pub fn id<T: FromStr>(&self, name: &'static str) -> Result<T, Problem> {
         let raw = self.required(name)?;
         raw.parse().map_err(|_| {
-            let words = "Input should be a valid UUID";
-            invalid_parameter("query", name, "uuid_parsing", words, Some(raw.to_owned()))
+            let expected = "Input should be a valid UUID";
+            invalid_parameter("query", name, "uuid_parsing", expected, Some(raw.to_owned()))
         })
     }
 
@@ -179,16 +179,16 @@ pub fn parse_boolean(raw: &str) -> Option<bool> {
 
 /// A 422 for one parameter.
 pub fn invalid_parameter(
-    place: &'static str,
+    location: &'static str,
     name: &'static str,
     kind: &'static str,
-    words: &str,
+    expected: &str,
     input: Option<String>,
 ) -> Problem {
     Problem::Invalid(InvalidParameter {
         r#type: kind,
-        loc: [place, name],
-        msg: words.to_owned(),
+        loc: [location, name],
+        msg: expected.to_owned(),
         input,
     })
 }

@@ -23,17 +23,18 @@ use super::{
 use tessera_wire::paths::API_PREFIX;
 
 pub fn build_router(state: AppState) -> Router {
-    let (behind, described) = authenticated_routes(state.compat).split_for_parts();
-    let (before, also) = public_routes(state.compat).split_for_parts();
-    let (links, linked) = signed_link_routes().split_for_parts();
-    let below = OpenApi::default().nest(API_PREFIX, described).nest(API_PREFIX, also);
-    let description = OpenApiDocument::new(linked.merge_from(below), &state);
-    let interface = behind
+    let (authenticated, authenticated_api) = authenticated_routes(state.compat).split_for_parts();
+    let (public, public_api) = public_routes(state.compat).split_for_parts();
+    let (link_routes, link_api) = signed_link_routes().split_for_parts();
+    let nested =
+        OpenApi::default().nest(API_PREFIX, authenticated_api).nest(API_PREFIX, public_api);
+    let description = OpenApiDocument::new(link_api.merge_from(nested), &state);
+    let interface = authenticated
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(from_fn_with_state(state.clone(), auth::require_login))
-        .merge(before);
-    links
+        .merge(public);
+    link_routes
         .nest(API_PREFIX, interface)
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed)

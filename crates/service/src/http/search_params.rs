@@ -69,7 +69,7 @@ fn filters(state: &AppState, params: &QueryParams) -> Result<Vec<Filter>, Proble
     }
     if let Some(labels) = parse_list(state, params, query::LABELS)? {
         let filter = Filter::labels(LabelRule::OneOf, labels.iter().map(String::as_str));
-        filters.push(filter.map_err(|why| Problem::invalid_query(query::LABELS, &why.reason))?);
+        filters.push(filter.map_err(|cause| Problem::invalid_query(query::LABELS, &cause.reason))?);
     }
     if let Some(tags) = parse_list(state, params, query::TAGS)? {
         let ids = tags.iter().map(|tag| Uuid::try_parse(tag).ok().map(tessera_model::TagId));
@@ -78,7 +78,8 @@ fn filters(state: &AppState, params: &QueryParams) -> Result<Vec<Filter>, Proble
             Problem::invalid_query(query::TAGS, "Input should be a JSON array of tag UUID strings")
         })?;
         filters.push(
-            Filter::tags(ids).map_err(|why| Problem::invalid_query(query::TAGS, &why.reason))?,
+            Filter::tags(ids)
+                .map_err(|cause| Problem::invalid_query(query::TAGS, &cause.reason))?,
         );
     }
     Ok(filters)

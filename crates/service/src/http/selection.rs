@@ -60,15 +60,15 @@ async fn read_selection(request: Request, idle: Duration) -> Result<Vec<Selectio
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
     let json = kind.eq_ignore_ascii_case("application/json");
-    let refused = |words: &str| Problem::invalid_body("media_selection", words);
+    let invalid = |message: &str| Problem::invalid_body("media_selection", message);
     if !json {
         drain(request).await;
-        return Err(refused("Send it as application/json"));
+        return Err(invalid("Send it as application/json"));
     }
     let body = read_body(request, SELECTION_LIMIT, idle).await?;
     let body: Value =
-        serde_json::from_slice(&body).map_err(|cause| refused(&format!("no JSON: {cause}")))?;
-    selection::read(&body).map_err(|why| refused(&why.to_string()))
+        serde_json::from_slice(&body).map_err(|cause| invalid(&format!("no JSON: {cause}")))?;
+    selection::read(&body).map_err(|cause| invalid(&cause.to_string()))
 }
 
 /// Reads a body that is not a form.

@@ -69,26 +69,26 @@ async fn serve_connections(
     limits: Arc<ServerLimits>,
     shutdown: impl Future<Output = ()>,
 ) {
-    let room = Arc::new(Semaphore::new(limits.max_connections));
+    let slots = Arc::new(Semaphore::new(limits.max_connections));
     let graceful = GracefulShutdown::new();
     let mut connections = JoinSet::new();
     let mut shutdown = pin!(shutdown);
     loop {
         tokio::select! {
             () = &mut shutdown => break,
-            Some((stream, permit)) = accept_next(&listener, &room) => {
+            Some((stream, permit)) = accept_next(&listener, &slots) => {
                 let Ok(local) = stream.local_addr() else { continue };
-                let pulse = ConnectionMonitor::new(limits.clone());
-                let by = ClientConnection { local, monitor: pulse.clone() };
-                let service = TowerToHyperService::new(router.clone().layer(Extension(by)));
-                let stream = TokioIo::new(MonitoredStream::new(stream, pulse.clone()));
+                let monitor = ConnectionMonitor::new(limits.clone());
+                let connection_info = ClientConnection { local, monitor: monitor.clone() };
+                let service = TowerToHyperService::new(router.clone().layer(Extension(connection_info)));
+                let stream = TokioIo::new(MonitoredStream::new(stream, monitor.clone()));
                 let connection = http1::Builder::new().serve_connection(stream, service);
                 let connection = graceful.watch(connection);
                 connections.spawn(async move {
                     tokio::select! {
                         // Errors of a connection concern only its client.
                         _ = connection => {}
-                        () = pulse.timed_out() => {}
+                        () = monitor.timed_out() => {}
                     }
                     drop(permit);
                 });
@@ -105,9 +105,9 @@ async fn serve_connections(
 /// Accepts the next connection once a slot is free.
 async fn accept_next(
     listener: &TcpListener,
-    room: &Arc<Semaphore>,
+    slots: &Arc<Semaphore>,
 ) -> Option<(TcpStream, OwnedSemaphorePermit)> {
-    let permit = room.clone().acquire_owned().await.ok()?;
+    let permit = slots.clone().acquire_owned().await.ok()?;
     let Ok((stream, _)) = listener.accept().await else {
         // Out of file descriptors: the connection stays in the queue, so an immediate retry would
         // only spin.

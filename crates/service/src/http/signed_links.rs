@@ -22,8 +22,8 @@ impl<'a> SignedLinks<'a> {
     }
 
     /// The links to the original and to the thumbnail.
-    pub fn media_links(&self, portrait: &StoredPreview) -> (String, String) {
-        let StoredPreview { media, version, .. } = portrait;
+    pub fn media_links(&self, preview: &StoredPreview) -> (String, String) {
+        let StoredPreview { media, version, .. } = preview;
         let origin = self.origin;
         let signature = self.signature("media", &media.to_string());
         let link = |what| format!("{origin}/media/{media}/{version}/{what}?signature={signature}");
@@ -49,8 +49,8 @@ impl<'a> SignedLinks<'a> {
         signature: &str,
         now: u64,
     ) -> Result<(), Problem> {
-        let ours = self.signature("archive", &format!("{export} {expires}"));
-        if !constant_time_eq(&ours, signature) {
+        let own = self.signature("archive", &format!("{export} {expires}"));
+        if !constant_time_eq(&own, signature) {
             return Err(Problem::forbidden("This link is not valid"));
         }
         if expires < now {
@@ -69,9 +69,9 @@ impl<'a> SignedLinks<'a> {
 }
 
 /// Compares in a time that does not depend on the content.
-pub fn constant_time_eq(ours: &str, given: &str) -> bool {
-    let differing = ours.bytes().zip(given.bytes()).fold(0, |bits, (a, b)| bits | (a ^ b));
-    ours.len() == given.len() && differing == 0
+pub fn constant_time_eq(own: &str, other: &str) -> bool {
+    let differing = own.bytes().zip(other.bytes()).fold(0, |bits, (a, b)| bits | (a ^ b));
+    own.len() == other.len() && differing == 0
 }
 
 #[cfg(test)]

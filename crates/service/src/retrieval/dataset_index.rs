@@ -106,7 +106,7 @@ impl DatasetIndex {
         dataset: &DatasetRecord,
         entity: EntityType,
     ) -> Result<Self, StoreError> {
-        let mut gallery = Self {
+        let mut index = Self {
             generation: dataset.generation,
             members: Vec::new(),
             descriptors: Vectors::new(DIMENSION),
@@ -118,27 +118,27 @@ impl DatasetIndex {
             last_ranking: Mutex::default(),
         };
         store.read(|c| {
-            media::for_each_with_features(c, dataset.id, entity, |look| gallery.push(look))
+            media::for_each_with_features(c, dataset.id, entity, |features| index.push(features))
         })?;
-        Ok(gallery)
+        Ok(index)
     }
 
     /// A media item without an assignment was added after the last clustering.
-    fn push(&mut self, look: MediaFeatures) {
-        let Some(place) = look.assignment else { return };
-        let media = look.media;
+    fn push(&mut self, features: MediaFeatures) {
+        let Some(place) = features.assignment else { return };
+        let media = features.media;
         let Ok(index) = u32::try_from(self.members.len()) else { return };
-        if let Some(meaning) = look.embedding {
+        if let Some(embedding) = features.embedding {
             if self.embeddings.is_empty() {
-                self.embeddings = Vectors::new(meaning.len());
+                self.embeddings = Vectors::new(embedding.len());
             }
             // Another dimension belongs to a text space that is about to be replaced.
-            if meaning.len() == self.embeddings.dimension() {
-                self.embeddings.push(&meaning);
+            if embedding.len() == self.embeddings.dimension() {
+                self.embeddings.push(&embedding);
                 self.embedded_members.push(index);
             }
         }
-        self.descriptors.push(&look.descriptor);
+        self.descriptors.push(&features.descriptor);
         self.by_id.insert(media.id, index);
         self.by_picture.entry(media.picture_row()).or_default().push(index);
         self.members.push(IndexedMedia {
@@ -153,7 +153,6 @@ impl DatasetIndex {
         });
     }
 
-    #[must_use]
     pub fn descriptor(&self, media: MediaId) -> Option<&[f16]> {
         self.by_id.get(&media).map(|&index| self.descriptors.row(index as usize))
     }
@@ -172,16 +171,16 @@ impl DatasetIndex {
     }
 
     /// The distance of every member from a descriptor.
-    pub(super) fn descriptor_distances(&self, look: &[f16]) -> Vec<f32> {
-        self.descriptors.distances(look)
+    pub(super) fn descriptor_distances(&self, features: &[f16]) -> Vec<f32> {
+        self.descriptors.distances(features)
     }
 
     /// The distance of every member from an embedding; infinite for members without one.
-    pub(super) fn embedding_distances(&self, meaning: &[f16]) -> Vec<f32> {
+    pub(super) fn embedding_distances(&self, embedding: &[f16]) -> Vec<f32> {
         let mut distances = vec![f32::INFINITY; self.members.len()];
-        if meaning.len() == self.embeddings.dimension() {
+        if embedding.len() == self.embeddings.dimension() {
             for (&member, distance) in
-                self.embedded_members.iter().zip(self.embeddings.distances(meaning))
+                self.embedded_members.iter().zip(self.embeddings.distances(embedding))
             {
                 distances[member as usize] = distance;
             }
@@ -192,21 +191,20 @@ impl DatasetIndex {
     /// The ranking of a query: from memory if it was the last one, otherwise from `find`.
     pub fn ranking<E>(
         &self,
-        question: &SearchQuery,
+        query: &SearchQuery,
         find: impl FnOnce() -> Result<ClusterRanking, E>,
     ) -> Result<Arc<ClusterRanking>, E> {
-        let kept = lock(&self.last_ranking).as_ref().filter(|(last, _)| last == question).cloned();
-        if let Some((_, standing)) = kept {
-            return Ok(standing);
+        let kept = lock(&self.last_ranking).as_ref().filter(|(last, _)| last == query).cloned();
+        if let Some((_, ranking)) = kept {
+            return Ok(ranking);
         }
-        let standing = Arc::new(find()?);
-        *lock(&self.last_ranking) = Some((question.clone(), standing.clone()));
-        Ok(standing)
+        let ranking = Arc::new(find()?);
+        *lock(&self.last_ranking) = Some((query.clone(), ranking.clone()));
+        Ok(ranking)
     }
 }
 
 /// The identifier of a user tag of a dataset: the same for the same name.
-#[must_use]
 pub fn tag_id(dataset: DatasetId, name: &str) -> TagId {
     TagId(uuid::Uuid::new_v5(&dataset.0, format!("tag {name}").as_bytes()))
 }

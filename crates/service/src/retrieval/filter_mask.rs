@@ -17,13 +17,11 @@ pub struct FilterMask<'a> {
 
 impl<'a> FilterMask<'a> {
     /// All members.
-    #[must_use]
     pub fn new(index: &'a DatasetIndex) -> Self {
         Self { index, mask: vec![true; index.members.len()] }
     }
 
     /// For every member, whether it matches.
-    #[must_use]
     pub fn into_mask(self) -> Vec<bool> {
         self.mask
     }
@@ -67,14 +65,14 @@ impl<'a> FilterMask<'a> {
     /// Members with, or without, a quality issue.
     pub fn issue(&mut self, issue: &IssueFilter) {
         // A query with only a maximum includes low confidences.
-        let least = if issue.confidence_max.is_some() { 0.0 } else { DEFAULT_MIN_CONFIDENCE };
-        let least = issue.confidence_min.map_or(least, Fraction::value);
-        let most = issue.confidence_max.map_or(1.0, Fraction::value);
+        let min = if issue.confidence_max.is_some() { 0.0 } else { DEFAULT_MIN_CONFIDENCE };
+        let min = issue.confidence_min.map_or(min, Fraction::value);
+        let max = issue.confidence_max.map_or(1.0, Fraction::value);
         self.retain(|member| {
-            let IndexedMedia { sharpness, brightness, assignment: place, .. } = member;
+            let IndexedMedia { sharpness, brightness, assignment: assignment, .. } = member;
             let has = match issue.kind {
                 IssueName::Known(kind) => {
-                    (least..=most).contains(&confidence(kind, *sharpness, *brightness, place))
+                    (min..=max).contains(&confidence(kind, *sharpness, *brightness, assignment))
                 }
                 // An unknown issue is never found.
                 IssueName::Other(_) => false,

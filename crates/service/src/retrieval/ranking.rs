@@ -36,16 +36,15 @@ pub struct ClusterMatch {
 
 impl ClusterRanking {
     /// Orders the clusters of the members that match and, if the query ranks, have a score.
-    #[must_use]
     pub fn new(
-        gallery: &DatasetIndex,
+        index: &DatasetIndex,
         level: Granularity,
         mut mask: Vec<bool>,
         scores: Option<Scores>,
     ) -> Self {
         let level = usize::from(level.level());
         let mut best: Vec<f32> = Vec::new();
-        for (index, member) in gallery.members.iter().enumerate() {
+        for (index, member) in index.members.iter().enumerate() {
             let score = scores.as_ref().map_or(0.0, |scores| scores.values[index]);
             mask[index] &= score.is_finite();
             if mask[index] {
@@ -63,7 +62,6 @@ impl ClusterRanking {
         Self { level, mask, scores, order }
     }
 
-    #[must_use]
     pub fn score_kind(&self) -> Option<&'static str> {
         self.scores.as_ref().map(|scores| scores.kind)
     }
@@ -81,30 +79,30 @@ impl ClusterRanking {
         matching.filter(move |(member, _)| inside(member)).map(|(member, _)| member.row)
     }
 
-    #[must_use]
-    pub fn page(&self, gallery: &DatasetIndex, page: u64) -> Vec<ClusterMatch> {
+    pub fn page(&self, index: &DatasetIndex, page: u64) -> Vec<ClusterMatch> {
         let from = usize::try_from(page).unwrap_or(usize::MAX).saturating_mul(Page::SIZE);
-        let shown = self.order.get(from..).unwrap_or_default();
-        let shown = &shown[..shown.len().min(Page::SIZE)];
-        let highest = shown.iter().copied().max().map_or(0, |rank| rank as usize + 1);
-        let mut places = vec![None; highest];
-        let mut page: Vec<ClusterMatch> = Vec::with_capacity(shown.len());
-        for &cluster in shown {
-            places[cluster as usize] = Some(page.len());
+        let page_clusters = self.order.get(from..).unwrap_or_default();
+        let page_clusters = &page_clusters[..page_clusters.len().min(Page::SIZE)];
+        let highest = page_clusters.iter().copied().max().map_or(0, |rank| rank as usize + 1);
+        let mut page_positions = vec![None; highest];
+        let mut page: Vec<ClusterMatch> = Vec::with_capacity(page_clusters.len());
+        for &cluster in page_clusters {
+            page_positions[cluster as usize] = Some(page.len());
             page.push(ClusterMatch { cluster, ..ClusterMatch::default() });
         }
         let mut holding = vec![std::collections::HashSet::new(); page.len()];
-        for (index, member) in gallery.members.iter().enumerate() {
+        for (index, member) in index.members.iter().enumerate() {
             let cluster = member.assignment.cluster_ranks[self.level] as usize;
-            let Some(place) = places.get(cluster).copied().flatten().filter(|_| self.mask[index])
+            let Some(position) =
+                page_positions.get(cluster).copied().flatten().filter(|_| self.mask[index])
             else {
                 continue;
             };
             let score = self.scores.as_ref().map(|scores| scores.values[index]);
-            let ranked = &mut page[place];
+            let ranked = &mut page[position];
             if member.picture_row != member.row {
                 ranked.objects += 1;
-                holding[place].insert(member.picture_row);
+                holding[position].insert(member.picture_row);
             } else if member.is_video {
                 ranked.videos += 1;
             } else {
@@ -123,9 +121,9 @@ impl ClusterRanking {
 fn insert_best(best: &mut Vec<(i64, Option<f32>)>, row: i64, score: Option<f32>) {
     // Half precision may give a picture a small negative distance from itself.
     let value = score.unwrap_or_default();
-    let place = best.partition_point(|&(_, other)| other.unwrap_or_default() <= value);
-    if place < MAX_PREVIEWS {
-        best.insert(place, (row, score));
+    let position = best.partition_point(|&(_, other)| other.unwrap_or_default() <= value);
+    if position < MAX_PREVIEWS {
+        best.insert(position, (row, score));
         best.truncate(MAX_PREVIEWS);
     }
 }

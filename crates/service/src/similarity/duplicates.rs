@@ -44,7 +44,6 @@ pub struct DuplicatePair {
 ///
 /// `graph` contains the nearest neighbors of the rows. The keypoint index of 100,000 rows takes 130
 /// MiB.
-#[must_use]
 pub fn near_duplicates(
     keypoints: &[Keypoints],
     graph: &[Vec<Neighbor>],
@@ -138,8 +137,8 @@ mod tests {
             imageops::interpolate_bilinear(&original, x, y).unwrap_or(Rgb([0; 3]))
         });
         let cropped = imageops::crop_imm(&original, 0, 0, width * 7 / 10, height * 7 / 10);
-        let mut grey = original.clone();
-        grey.pixels_mut().for_each(|pixel| pixel.0 = [pixel.0[1]; 3]);
+        let mut gray = original.clone();
+        gray.pixels_mut().for_each(|pixel| pixel.0 = [pixel.0[1]; 3]);
         let mut written = original.clone();
         for (x, y, pixel) in written.enumerate_pixels_mut() {
             if y > height * 4 / 5 {
@@ -149,7 +148,7 @@ mod tests {
         let copies = [
             turned,
             cropped.to_image(),
-            grey,
+            gray,
             written,
             imageops::fast_blur(&original, 2.0),
             imageops::flip_horizontal(&original),
@@ -197,7 +196,7 @@ mod tests {
 
     #[test]
     fn identical_images_match_and_plain_ones_differ_by_color() {
-        let plain = |colour| RgbImage::from_pixel(64, 48, Rgb(colour));
+        let plain = |color| RgbImage::from_pixel(64, 48, Rgb(color));
         let images = [plain([200, 30, 30]), plain([200, 30, 30]), plain([30, 30, 200])];
         let pairs = found(&images);
         assert_eq!(pairs.iter().map(|pair| pair.rows).collect::<Vec<_>>(), [(0, 1)]);

@@ -29,14 +29,14 @@ type Correspondence = (Point, Point);
 /// How well the corners of two pictures match, from 0.0 (just enough) to 1.0; `None` if they do
 /// not.
 pub fn inlier_score(left: &[Keypoint], right: &[Keypoint]) -> Option<f32> {
-    let twins = Arch::new().dispatch(|| mutual_matches(left, right));
-    if twins.len() < MIN_INLIERS {
+    let matches = Arch::new().dispatch(|| mutual_matches(left, right));
+    if matches.len() < MIN_INLIERS {
         return None;
     }
-    let transform = best_transform(&twins)?;
+    let transform = best_transform(&matches)?;
     let shared = overlapping_corners(left, right, transform);
     let fitting: Vec<Point> =
-        twins.iter().filter(|&&(from, to)| transform.fits(from, to)).map(|twin| twin.0).collect();
+        matches.iter().filter(|&&(from, to)| transform.fits(from, to)).map(|pair| pair.0).collect();
     let share = lowest_half_share(&fitting, &shared);
     let agree = fitting.len() >= MIN_INLIERS && share >= MIN_INLIER_SHARE;
     agree.then(|| ((share - MIN_INLIER_SHARE) / (CERTAIN_INLIER_SHARE - MIN_INLIER_SHARE)).min(1.0))
@@ -74,18 +74,18 @@ fn mutual_matches(left: &[Keypoint], right: &[Keypoint]) -> Vec<Correspondence> 
 }
 
 /// The transform that explains most matches.
-fn best_transform(twins: &[Correspondence]) -> Option<Transform> {
+fn best_transform(matches: &[Correspondence]) -> Option<Transform> {
     let mut best = (0, None);
-    for (at, one) in twins.iter().enumerate() {
-        for other in &twins[..at] {
+    for (at, one) in matches.iter().enumerate() {
+        for other in &matches[..at] {
             let Some(transform) = Transform::between([one.0, other.0], [one.1, other.1]) else {
                 continue;
             };
-            let count = twins.iter().filter(|&&(from, to)| transform.fits(from, to)).count();
+            let count = matches.iter().filter(|&&(from, to)| transform.fits(from, to)).count();
             if count > best.0 {
                 best = (count, Some(transform));
             }
-            if count == twins.len() {
+            if count == matches.len() {
                 return best.1;
             }
         }
@@ -101,25 +101,25 @@ fn overlapping_corners(left: &[Keypoint], right: &[Keypoint], transform: Transfo
     };
     let (across, down) = (ends(|keypoint| keypoint.x), ends(|keypoint| keypoint.y));
     let within = |at: f32, (first, last): Point| (first..=last).contains(&at);
-    let shown = |place: &Point| {
-        let (x, y) = transform.apply(*place);
+    let is_shown = |point: &Point| {
+        let (x, y) = transform.apply(*point);
         within(x, across) && within(y, down)
     };
-    left.iter().map(position).filter(shown).collect()
+    left.iter().map(position).filter(is_shown).collect()
 }
 
 /// The smallest share of `shared` points that are `fitting` in any half: left, right, upper, lower.
 fn lowest_half_share(fitting: &[Point], shared: &[Point]) -> f32 {
     let mut lowest = f32::INFINITY;
-    for side in [|place: &Point| place.0, |place: &Point| place.1] {
+    for side in [|point: &Point| point.0, |point: &Point| point.1] {
         let mut sides: Vec<f32> = shared.iter().map(side).collect();
         sides.sort_unstable_by(f32::total_cmp);
         let Some(&middle) = sides.get(sides.len() / 2) else {
             return 0.0;
         };
         for beyond in [false, true] {
-            let count = |places: &[Point]| {
-                places.iter().filter(|place| (side(place) >= middle) == beyond).count() as f32
+            let count = |points: &[Point]| {
+                points.iter().filter(|point| (side(point) >= middle) == beyond).count() as f32
             };
             lowest = lowest.min(count(fitting) / (count(shared) + OUTLIER_PRIOR));
         }
@@ -138,9 +138,9 @@ mod tests {
             state = state.wrapping_mul(0xda94_2042_e4dd_58b5_da94_2042_e4dd_58b5).wrapping_add(77);
             state ^ state >> 61
         };
-        let mut place = |last: u128| ((number() >> 64) % last) as u8;
-        let places: Vec<[u8; 2]> = (0..60).map(|_| [place(250), place(190)]).collect();
-        places.into_iter().map(|[x, y]| Keypoint { x, y, descriptor: number() }).collect()
+        let mut point = |last: u128| ((number() >> 64) % last) as u8;
+        let points: Vec<[u8; 2]> = (0..60).map(|_| [point(250), point(190)]).collect();
+        points.into_iter().map(|[x, y]| Keypoint { x, y, descriptor: number() }).collect()
     }
 
     /// The same corners moved, with a few bits of each descriptor changed.
@@ -162,9 +162,9 @@ mod tests {
     fn rotated_crop_matches_its_original_and_another_image_does_not() {
         let original = corners(1);
         let (sine, cosine) = 0.14_f32.sin_cos();
-        let turn =
+        let rotate =
             |x, y| (1.4 * (cosine * x - sine * y) - 40.0, 1.4 * (sine * x + cosine * y) - 60.0);
-        assert!(inlier_score(&original, &moved(&original, turn)).unwrap() > 0.5);
+        assert!(inlier_score(&original, &moved(&original, rotate)).unwrap() > 0.5);
         assert_eq!(inlier_score(&original, &corners(2)), None);
         assert_eq!(inlier_score(&original, &[]), None);
     }

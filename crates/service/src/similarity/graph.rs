@@ -13,7 +13,6 @@ use super::{
 /// Finds the `k` nearest other rows of every row, nearest first. `progress` receives the share
 /// done, 0.0 to 1.0, from any thread, and returns whether to continue; `None` if it stopped the
 /// search.
-#[must_use]
 pub fn neighbor_graph(
     vectors: &Vectors,
     k: usize,
@@ -110,8 +109,8 @@ impl Block {
     fn insert(&mut self, row: usize, other: usize, distance: f32) {
         let newcomer = Neighbor { row: other as u32, distance };
         let nearest = &mut self.nearest[row];
-        let place = nearest.partition_point(|known| known.order(&newcomer).is_lt());
-        nearest.insert(place, newcomer);
+        let position = nearest.partition_point(|known| known.order(&newcomer).is_lt());
+        nearest.insert(position, newcomer);
         nearest.truncate(self.k);
         if nearest.len() == self.k {
             self.bounds[row] = nearest[self.k - 1].distance;

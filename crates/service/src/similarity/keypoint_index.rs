@@ -94,23 +94,23 @@ impl BucketTable {
     fn new(keypoints: &[Keypoints], corners: usize, part: usize) -> Self {
         let buckets = (corners / 2).next_power_of_two().max(MIN_BUCKETS);
         let mut table = Self { starts: vec![0; buckets + 1], rows: vec![0; corners] };
-        let words = || {
+        let descriptors = || {
             (0_u32..)
                 .zip(keypoints)
                 .flat_map(|(row, keypoints)| keypoints.iter().map(move |k| (row, k.descriptor)))
         };
-        for (_, word) in words() {
-            let place = table.bucket_index(table_key(word, part));
-            table.starts[place + 1] += 1;
+        for (_, word) in descriptors() {
+            let bucket = table.bucket_index(table_key(word, part));
+            table.starts[bucket + 1] += 1;
         }
-        for place in 1..table.starts.len() {
-            table.starts[place] += table.starts[place - 1];
+        for bucket in 1..table.starts.len() {
+            table.starts[bucket] += table.starts[bucket - 1];
         }
         let mut next = table.starts.clone();
-        for (row, word) in words() {
-            let place = table.bucket_index(table_key(word, part));
-            table.rows[next[place] as usize] = row;
-            next[place] += 1;
+        for (row, word) in descriptors() {
+            let bucket = table.bucket_index(table_key(word, part));
+            table.rows[next[bucket] as usize] = row;
+            next[bucket] += 1;
         }
         table
     }
@@ -122,8 +122,8 @@ impl BucketTable {
     }
 
     fn bucket(&self, key: u64) -> &[u32] {
-        let place = self.bucket_index(key);
-        let (first, last) = (self.starts[place] as usize, self.starts[place + 1] as usize);
+        let bucket = self.bucket_index(key);
+        let (first, last) = (self.starts[bucket] as usize, self.starts[bucket + 1] as usize);
         if last - first > MAX_BUCKET_SIZE { &[] } else { &self.rows[first..last] }
     }
 }
@@ -137,8 +137,8 @@ fn table_key(word: u128, part: usize) -> u64 {
 mod tests {
     use super::*;
 
-    fn keypoints(words: impl IntoIterator<Item = u128>) -> Keypoints {
-        let packed = words.into_iter().flat_map(|word| {
+    fn keypoints(descriptors: impl IntoIterator<Item = u128>) -> Keypoints {
+        let packed = descriptors.into_iter().flat_map(|word| {
             let bytes = word.to_le_bytes();
             [0, 0].into_iter().chain(bytes)
         });
@@ -147,8 +147,14 @@ mod tests {
 
     fn before(row: u32, rows: &[Keypoints], most: usize, known: &[Neighbor]) -> Vec<u32> {
         let mut found = known.to_vec();
-        let words = KeypointIndex::new(rows);
-        words.add_candidates(row, &rows[row as usize], most, &mut Votes::default(), &mut found);
+        let descriptors = KeypointIndex::new(rows);
+        descriptors.add_candidates(
+            row,
+            &rows[row as usize],
+            most,
+            &mut Votes::default(),
+            &mut found,
+        );
         found[known.len()..].iter().map(|other| other.row).collect()
     }
 

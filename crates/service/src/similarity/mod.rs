@@ -32,7 +32,6 @@ pub struct Neighbor {
 
 impl Neighbor {
     /// Nearest first, ties by row.
-    #[must_use]
     pub fn order(&self, other: &Self) -> Ordering {
         let rows = || self.row.cmp(&other.row);
         self.distance.total_cmp(&other.distance).then_with(rows)
@@ -81,9 +80,9 @@ mod tests {
             sorted.remove(row);
         }
         sorted.sort_by(f64::total_cmp);
-        for (neighbour, expected) in found.iter().zip(sorted) {
-            assert!((f64::from(neighbour.distance) - expected).abs() < 1e-5);
-            assert!((exact[neighbour.row as usize] - expected).abs() < 1e-5);
+        for (neighbor, expected) in found.iter().zip(sorted) {
+            assert!((f64::from(neighbor.distance) - expected).abs() < 1e-5);
+            assert!((exact[neighbor.row as usize] - expected).abs() < 1e-5);
         }
     }
 
@@ -135,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_rows_are_neighbours_in_row_order() {
+    fn equal_rows_are_neighbors_in_row_order() {
         let mut same = Vectors::new(32);
         let row = vectors(1, 32).row(0).to_vec();
         (0..150).for_each(|_| same.push(&row));
@@ -147,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dataset_without_rows_has_no_neighbours() {
+    fn dataset_without_rows_has_no_neighbors() {
         for empty in [Vectors::default(), Vectors::new(256)] {
             assert!(empty.nearest(&[], 5).is_empty());
             assert_eq!(neighbor_graph(&empty, 5, |_| true), Some(Vec::new()));

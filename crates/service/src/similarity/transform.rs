@@ -36,8 +36,8 @@ impl Transform {
         })
     }
 
-    pub fn apply(self, place: Point) -> Point {
-        let turned = complex_product(self.factor, place);
+    pub fn apply(self, point: Point) -> Point {
+        let turned = complex_product(self.factor, point);
         (turned.0 + self.shift.0, turned.1 + self.shift.1)
     }
 

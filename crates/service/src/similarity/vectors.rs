@@ -16,13 +16,11 @@ pub struct Vectors {
 }
 
 impl Vectors {
-    #[must_use]
     pub fn new(dimension: usize) -> Self {
         let rows = Vec::new();
         Self { dimension, rows }
     }
 
-    #[must_use]
     pub fn dimension(&self) -> usize {
         self.dimension
     }
@@ -36,17 +34,14 @@ impl Vectors {
         self.rows.extend_from_slice(vector);
     }
 
-    #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len() / self.dimension.max(1)
     }
 
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    #[must_use]
     pub fn row(&self, row: usize) -> &[f16] {
         &self.rows[row * self.dimension..][..self.dimension]
     }
@@ -61,7 +56,6 @@ impl Vectors {
     ///
     /// # Panics
     /// There are rows, and the dimension of the query differs.
-    #[must_use]
     pub fn distances(&self, query: &[f16]) -> Vec<f32> {
         if self.is_empty() {
             return Vec::new();
@@ -77,7 +71,6 @@ impl Vectors {
     }
 
     /// The `k` rows nearest to `query`, nearest first.
-    #[must_use]
     pub fn nearest(&self, query: &[f16], k: usize) -> Vec<Neighbor> {
         let mut found: Vec<Neighbor> = (0..)
             .zip(self.distances(query))

@@ -27,15 +27,15 @@ pub fn apply_sidecars(
     context: &TaskContext,
     source: &SourceFolder,
     folder: &SandboxedDir,
-    survey: &FolderScan,
+    scan: &FolderScan,
     reading: &SidecarData,
 ) -> Result<(), TaskError> {
     let pictures = context.store.read(|c| descriptions::all_media(c, source.row))?;
     context.store.write(|tx| {
-        for found in &survey.files {
+        for found in &scan.files {
             let (path, stat) = (&found.path, found.stat);
-            if let Some(why) = reading.problems.get(path) {
-                indexed_files::mark_skipped(tx, source.row, path, Some(stat), why)?;
+            if let Some(reason) = reading.problems.get(path) {
+                indexed_files::mark_skipped(tx, source.row, path, Some(stat), reason)?;
             } else if reading.sidecars.contains(path) {
                 descriptions::mark_read(tx, source.row, path, stat)?;
             }
@@ -52,11 +52,11 @@ pub fn apply_sidecars(
 }
 
 fn sidecar_text(reading: &SidecarData, picture: &DescribedMedia) -> TextMetadata {
-    let told = reading.descriptions.get(&picture.path);
-    told.map_or_else(TextMetadata::default, |told| TextMetadata {
-        caption: told.caption.clone(),
-        labels: told.labels.clone(),
-        tags: told.tags.clone(),
+    let description = reading.descriptions.get(&picture.path);
+    description.map_or_else(TextMetadata::default, |description| TextMetadata {
+        caption: description.caption.clone(),
+        labels: description.labels.clone(),
+        tags: description.tags.clone(),
     })
 }
 
@@ -69,8 +69,9 @@ fn changed_objects(
     let mut unseen = Vec::new();
     context.store.read(|c| {
         for picture in pictures {
-            let told = reading.descriptions.get(&picture.path);
-            let boxes = told.map(|told| told.objects.as_slice()).unwrap_or_default();
+            let description = reading.descriptions.get(&picture.path);
+            let boxes =
+                description.map(|description| description.objects.as_slice()).unwrap_or_default();
             let objects: Vec<_> = boxes
                 .iter()
                 .filter_map(|boxed| {

@@ -44,10 +44,10 @@ pub enum Scope {
 
 impl Scope {
     /// Media with an assignment keep it when more are added to the same folder.
-    fn includes(self, look: &MediaFeatures) -> bool {
+    fn includes(self, features: &MediaFeatures) -> bool {
         match self {
             Self::Everything => true,
-            Self::Batch(source) => look.media.source == source && look.assignment.is_none(),
+            Self::Batch(source) => features.media.source == source && features.assignment.is_none(),
         }
     }
 }
@@ -118,10 +118,10 @@ impl ClusterUpdate {
         if self.scope == Scope::Everything {
             clusters::delete_all(transaction, self.dataset)?;
         }
-        for EntityClusters { entity, first_ranks: first, levels, assignments: places } in
+        for EntityClusters { entity, first_ranks: first, levels, assignments: assignments } in
             &self.by_entity
         {
-            clusters::insert_all(transaction, self.dataset, *entity, *first, levels, places)?;
+            clusters::insert_all(transaction, self.dataset, *entity, *first, levels, assignments)?;
         }
         Ok(())
     }
@@ -140,11 +140,11 @@ impl EntityClusters {
         let mut keypoints = Vec::new();
         let mut members: Vec<ClusterMember> = Vec::new();
         context.store.read(|c| {
-            media::for_each_with_features(c, dataset, entity, |look| {
-                if scope.includes(&look) {
-                    vectors.push(&look.descriptor);
-                    keypoints.push(Keypoints::from_bytes(look.keypoints));
-                    members.push(look.media.into());
+            media::for_each_with_features(c, dataset, entity, |features| {
+                if scope.includes(&features) {
+                    vectors.push(&features.descriptor);
+                    keypoints.push(Keypoints::from_bytes(features.keypoints));
+                    members.push(features.media.into());
                 }
             })
         })?;
@@ -159,10 +159,10 @@ impl EntityClusters {
         let graph = neighbor_graph(&vectors, GRAPH_NEIGHBORS, near).ok_or(TaskError::Stopped)?;
         let same =
             |share: f32| progress.report(GRAPH_SHARE + f64::from(share) * (1.0 - GRAPH_SHARE));
-        let twins = near_duplicates(&keypoints, &graph, same).ok_or(TaskError::Stopped)?;
+        let duplicates = near_duplicates(&keypoints, &graph, same).ok_or(TaskError::Stopped)?;
         // Frees a tenth of a gigabyte at a hundred thousand media items.
         drop(keypoints);
-        let clustering = cluster(&vectors, &graph, &twins);
+        let clustering = cluster(&vectors, &graph, &duplicates);
         let mut ranks = vec![first; members.len()];
         let mut levels = [const { Vec::new() }; Granularity::LEVELS];
         for (index, level) in (0..).map_while(Granularity::new).enumerate() {
@@ -173,8 +173,8 @@ impl EntityClusters {
                 levels[index].push(build_cluster(dataset, level, &vectors, &members, &group));
             }
         }
-        let places = assignments(&members, &graph, &twins, &clustering, ranks);
-        Ok(Some(Self { entity, first_ranks: first, levels, assignments: places }))
+        let assignments = assignments(&members, &graph, &duplicates, &clustering, ranks);
+        Ok(Some(Self { entity, first_ranks: first, levels, assignments }))
     }
 }
 
@@ -208,13 +208,13 @@ fn build_cluster(
 fn assignments(
     members: &[ClusterMember],
     graph: &[Vec<Neighbor>],
-    twins: &[DuplicatePair],
+    duplicates: &[DuplicatePair],
     clustering: &Clustering,
     ranks: Vec<[u32; Granularity::LEVELS]>,
 ) -> Vec<ClusterAssignment> {
-    let doubts = issue_scores(members, graph);
+    let scores = issue_scores(members, graph);
     let mut nearest_twin = vec![0.0_f32; members.len()];
-    for DuplicatePair { rows: (one, other), similarity } in twins {
+    for DuplicatePair { rows: (one, other), similarity } in duplicates {
         for row in [*one as usize, *other as usize] {
             nearest_twin[row] = nearest_twin[row].max(*similarity);
         }
@@ -223,7 +223,7 @@ fn assignments(
         media: members[row].row,
         uniqueness: clustering.uniqueness[row],
         near_duplicate_similarity: nearest_twin[row],
-        issue_scores: doubts[row],
+        issue_scores: scores[row],
         cluster_ranks: ranks,
     };
     ranks.into_iter().enumerate().map(place).collect()
@@ -233,16 +233,16 @@ fn issue_scores(members: &[ClusterMember], graph: &[Vec<Neighbor>]) -> Vec<Issue
     let labels: Vec<&[String]> = members.iter().map(|member| member.labels.as_slice()).collect();
     let sizes: Vec<(u32, u32)> = members.iter().map(|member| member.size).collect();
     let (outliers, mislabels) = (outlier_scores(graph), mislabels::mislabel_scores(&labels, graph));
-    let strangers = mislabels::class_outlier_scores(&labels, graph);
+    let class_outliers = mislabels::class_outlier_scores(&labels, graph);
     let (odd_aspects, odd_sizes) = (aspect_ratio_scores(&sizes), size_scores(&sizes));
-    let doubts = |row: usize| IssueScores {
+    let scores = |row: usize| IssueScores {
         outlier: outliers[row],
         mislabel: mislabels[row],
-        class_outlier: strangers[row],
+        class_outlier: class_outliers[row],
         odd_aspect: odd_aspects[row],
         odd_size: odd_sizes[row],
     };
-    (0..members.len()).map(doubts).collect()
+    (0..members.len()).map(scores).collect()
 }
 
 /// The members of each group: largest group first, equal sizes by first member.
@@ -275,11 +275,12 @@ fn most_frequent<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
 /// Why a dataset has no media, with the first skipped file as an example.
 fn no_media_reason(context: &TaskContext, dataset: DatasetId) -> Result<String, TaskError> {
     let skipped = context.store.read(|c| indexed_files::skipped_files(c, dataset))?;
-    let opened = skipped.iter().find(|(_, why)| why.starts_with("broken")).or(skipped.first());
+    let opened =
+        skipped.iter().find(|(_, reason)| reason.starts_with("broken")).or(skipped.first());
     Ok(match opened {
         None => "there are no pictures left in its folder".to_owned(),
-        Some((path, why)) => format!(
-            "none of its {} files can be opened as a picture, for example {}: {why}",
+        Some((path, reason)) => format!(
+            "none of its {} files can be opened as a picture, for example {}: {reason}",
             skipped.len(),
             path.display()
         ),

@@ -45,7 +45,7 @@ pub fn encode_media(
                 .collect::<Result<Vec<_>, _>>()
         })?;
         // Each call uses all cores already.
-        let seen: Vec<_> = thumbnails
+        let encoded: Vec<_> = thumbnails
             .iter()
             .filter_map(|(row, jpeg)| {
                 let pixels = decode(jpeg, encoders.input_side()).ok()?.pixels;
@@ -53,7 +53,7 @@ pub fn encode_media(
             })
             .collect();
         context.store.write(|tx| {
-            seen.iter().try_for_each(|(row, vector)| embedding::upsert(tx, *row, vector))
+            encoded.iter().try_for_each(|(row, vector)| embedding::upsert(tx, *row, vector))
         })?;
         done += batch.len();
     }

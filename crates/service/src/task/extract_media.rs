@@ -190,8 +190,8 @@ fn write_all(
                     FileOutcome::Unchanged => {
                         indexed_files::update_stat(tx, source.row, file, stat)?
                     }
-                    FileOutcome::Skipped(why) => {
-                        indexed_files::mark_skipped(tx, source.row, file, Some(stat), why)?
+                    FileOutcome::Skipped(reason) => {
+                        indexed_files::mark_skipped(tx, source.row, file, Some(stat), reason)?
                     }
                 }
             }

@@ -25,12 +25,12 @@ pub fn extract_objects(
 ) -> Result<(), TaskError> {
     for batch in pictures.chunks(BATCH_SIZE) {
         context.check_cancelled()?;
-        let seen: Vec<Vec<Features>> = batch
+        let extracted: Vec<Vec<Features>> = batch
             .par_iter()
             .map(|picture| extract_from_picture(folder, picture).unwrap_or_default())
             .collect();
         context.store.write(|tx| {
-            for (ChangedObjects { picture, objects }, features) in batch.iter().zip(&seen) {
+            for (ChangedObjects { picture, objects }, features) in batch.iter().zip(&extracted) {
                 let parts: Vec<DetectedObject> = objects
                     .iter()
                     .zip(features)

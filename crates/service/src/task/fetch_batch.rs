@@ -55,7 +55,7 @@ fn unpack_batch(
     })?;
     let skipped = unpacked.skipped.into_iter();
     let mut missing: MissingFiles =
-        skipped.map(|(name, why)| (PathBuf::from(name.as_str()), why.to_owned())).collect();
+        skipped.map(|(name, reason)| (PathBuf::from(name.as_str()), reason.to_owned())).collect();
     let whole = PathBuf::from(format!("{ARCHIVE_FILE_NAME}{extension}"));
     if let Some(damage) = unpacked.damage_reason {
         missing.push((whole, damage.to_owned()));
@@ -80,22 +80,22 @@ fn download_batch(
     let listing = runtime.block_on(storage.list(uri, None, MAX_OBJECTS));
     let listing = listing.map_err(|refusal| TaskError::Failed(refusal.to_string()))?;
     let mut missing = MissingFiles::new();
-    let mut end = Ok(());
+    let mut result = Ok(());
     let all = listing.entries.len();
     let mut done = 0;
     runtime.block_on(storage.download_all(&listing.entries, &source.folder, |entry, outcome| {
         done += 1;
         match outcome {
             Ok(_) => {}
-            Err(StorageError::Object(why)) => missing.push((entry.staging_path(), why)),
-            Err(fault) => end = Err(failed(&fault)),
+            Err(StorageError::Object(reason)) => missing.push((entry.staging_path(), reason)),
+            Err(fault) => result = Err(failed(&fault)),
         }
-        end = std::mem::replace(&mut end, Ok(())).and_then(|()| context.check_cancelled());
-        if done % 64 == 0 && end.is_ok() {
-            end = context.report_progress(source.dataset, FETCH_SHARE * fraction(done, all));
+        result = std::mem::replace(&mut result, Ok(())).and_then(|()| context.check_cancelled());
+        if done % 64 == 0 && result.is_ok() {
+            result = context.report_progress(source.dataset, FETCH_SHARE * fraction(done, all));
         }
-        end.is_ok()
+        result.is_ok()
     }));
-    end?;
+    result?;
     Ok(missing)
 }

@@ -32,7 +32,7 @@ pub fn index_source(
             "its folder cannot be opened ({kind}); put it back and open it again"
         ))
     })?;
-    let mut survey = scan_folder(&source.folder);
+    let mut scan = scan_folder(&source.folder);
     // Other sources inside this folder keep their own files.
     let inside: Vec<PathBuf> = store
         .read(|c| sources::all(c, source.dataset))?
@@ -40,11 +40,11 @@ pub fn index_source(
         .filter(|other| other.row != source.row)
         .filter_map(|other| other.folder.strip_prefix(&source.folder).ok().map(Path::to_owned))
         .collect();
-    survey.files.retain(|found| !inside.iter().any(|folder| found.path.starts_with(folder)));
-    let mut changes = diff(&survey, store.read(|c| indexed_files::known_files(c, source.row))?);
+    scan.files.retain(|found| !inside.iter().any(|folder| found.path.starts_with(folder)));
+    let mut changes = diff(&scan, store.read(|c| indexed_files::known_files(c, source.row))?);
     store.write(|tx| {
         indexed_files::clear_skipped_unopened(tx, source.row)?;
-        for (path, reason) in &survey.skipped {
+        for (path, reason) in &scan.skipped {
             indexed_files::mark_skipped(tx, source.row, path, None, reason)?;
         }
         for (path, reason) in missing {
@@ -52,9 +52,9 @@ pub fn index_source(
         }
         changes.removed.iter().try_for_each(|path| indexed_files::remove_file(tx, source.row, path))
     })?;
-    let reading = sidecar::read(&folder, &survey);
-    let told: BTreeSet<_> = reading.sidecars.iter().chain(reading.problems.keys()).collect();
-    changes.added_or_modified.retain(|(found, _)| !told.contains(&found.path));
-    extract_media(context, source, &folder, &changes.added_or_modified, survey.files.len())?;
-    apply_sidecars(context, source, &folder, &survey, &reading)
+    let reading = sidecar::read(&folder, &scan);
+    let described: BTreeSet<_> = reading.sidecars.iter().chain(reading.problems.keys()).collect();
+    changes.added_or_modified.retain(|(found, _)| !described.contains(&found.path));
+    extract_media(context, source, &folder, &changes.added_or_modified, scan.files.len())?;
+    apply_sidecars(context, source, &folder, &scan, &reading)
 }

@@ -28,23 +28,25 @@ pub fn run_export(context: &TaskContext, id: ExportTaskId) -> Result<(), StoreEr
     let Some(export) = store.read(|c| export::find(c, id))? else {
         return Ok(());
     };
-    let growing = store.archive_path(id.0).with_extension("part");
-    let Err(end) = catch_panics(context.stop, || create_archive(context, &export, &growing)) else {
+    let partial = store.archive_path(id.0).with_extension("part");
+    let Err(cause) = catch_panics(context.stop, || create_archive(context, &export, &partial))
+    else {
         return Ok(());
     };
     // The file may not exist; the state of the export decides.
-    let _ = fs::remove_file(&growing);
-    match end {
+    let _ = fs::remove_file(&partial);
+    match cause {
         TaskError::Stopped => Ok(()),
-        TaskError::Failed(why) => store
-            .write(|tx| export::update_progress(tx, id, ExportTaskState::Failed, 0.0, Some(&why))),
+        TaskError::Failed(reason) => store.write(|tx| {
+            export::update_progress(tx, id, ExportTaskState::Failed, 0.0, Some(&reason))
+        }),
     }
 }
 
 fn create_archive(
     context: &TaskContext,
     export: &ExportRecord,
-    growing: &Path,
+    partial: &Path,
 ) -> Result<(), TaskError> {
     let store = context.store;
     let advance = |stage, progress, message: Option<&str>| {
@@ -53,7 +55,7 @@ fn create_archive(
     context.simulate(Some(InjectedFailure::Export), |part| {
         Ok(advance(ExportTaskState::InProgress, part, None)?)
     })?;
-    let file = File::create(growing)?;
+    let file = File::create(partial)?;
     let mut reported = -1.0;
     let report = |progress: f64| {
         context.check_cancelled().map_err(|_| ArchiveError::Stopped)?;
@@ -67,7 +69,7 @@ fn create_archive(
     let (entities, missing) = store.read(|c| Ok(write_snapshot(c, export, &file, report)))??;
     file.sync_all()?;
     let target = store.archive_path(export.id.0);
-    fs::rename(growing, &target)?;
+    fs::rename(partial, &target)?;
     // Makes the rename durable.
     target.parent().map_or(Ok(()), |exports| File::open(exports)?.sync_all())?;
     let message = (missing > 0).then(|| format!("{missing} pictures could not be read"));

@@ -49,8 +49,8 @@ pub fn run_operation(context: &TaskContext, row: i64) -> Result<Option<i64>, Sto
             operation::finish(tx, &running)
         }),
         Err(TaskError::Stopped) => Ok(None),
-        Err(TaskError::Failed(why)) => {
-            store.write(|tx| operation::fail(tx, &running, &why))?;
+        Err(TaskError::Failed(reason)) => {
+            store.write(|tx| operation::fail(tx, &running, &reason))?;
             Ok(None)
         }
     }
@@ -83,13 +83,13 @@ fn injected_failure(kind: OperationKind) -> Option<InjectedFailure> {
 fn run_creation(context: &TaskContext, id: DatasetId) -> Result<OperationResult, TaskError> {
     let store = context.store;
     let record = store.read(|c| dataset::find(c, id))?.ok_or(TaskError::Stopped)?;
-    let anew = record.extractor != EXTRACTOR_VERSION;
-    if anew {
+    let outdated = record.extractor != EXTRACTOR_VERSION;
+    if outdated {
         store.write(|tx| dataset::clear_derived(tx, id, EXTRACTOR_VERSION))?;
     }
     for source in store.read(|c| source::all(c, id))? {
         // The files of a batch do not change after it was added.
-        if source.is_dataset_folder || anew {
+        if source.is_dataset_folder || outdated {
             index_source(context, &source, &MissingFiles::new())?;
         }
     }

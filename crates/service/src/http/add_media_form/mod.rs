@@ -51,9 +51,9 @@ pub async fn read_form(request: Request, uploads: &Path) -> Result<AddMediaReque
         return Err(single_source_required());
     }
     create_private_dir(uploads).map_err(|cause| storage_problem(&cause))?;
-    let room = available_space(uploads).map_err(|cause| storage_problem(&cause))?;
+    let space = available_space(uploads).map_err(|cause| storage_problem(&cause))?;
     let mut parts =
-        MultipartForm::open(request, SizeLimit { bytes: room, message: NO_SPACE }).await?;
+        MultipartForm::open(request, SizeLimit { bytes: space, message: NO_SPACE }).await?;
     let mut draft = FormReader { uploads, source: None, texts: Vec::new() };
     match draft.read_parts(&mut parts).await {
         Ok(()) => draft.finish(),
@@ -83,8 +83,8 @@ impl FormReader<'_> {
         while let Some(part) = parts.next().await? {
             let name = part.name().unwrap_or_default();
             if name == LIST_FIELD {
-                let words = "Field required: its name is 'files', not 'files[]'";
-                return Err(invalid_parameter("body", field::FILES, "missing", words, None));
+                let message = "Field required: its name is 'files', not 'files[]'";
+                return Err(invalid_parameter("body", field::FILES, "missing", message, None));
             }
             if name == field::FILES {
                 self.read_file(part).await?;
@@ -125,17 +125,17 @@ impl FormReader<'_> {
         if self.source.is_none() {
             let staged =
                 StagingDir::create(self.uploads).map_err(|cause| storage_problem(&cause))?;
-            let places = UniqueFiles::new(staged.path());
-            self.source = Some(IncomingSource::Files(staged, places));
+            let files = UniqueFiles::new(staged.path());
+            self.source = Some(IncomingSource::Files(staged, files));
         }
-        let Some(IncomingSource::Files(_, places)) = &mut self.source else {
+        let Some(IncomingSource::Files(_, files)) = &mut self.source else {
             return Err(single_source_required());
         };
         let (_, file) =
-            places.create(&sanitized_path(&name)).map_err(|cause| storage_problem(&cause))?;
+            files.create(&sanitized_path(&name)).map_err(|cause| storage_problem(&cause))?;
         let largest = FileKind::from_name(&name).max_size();
-        let words = "A file is larger than 256 MiB, or 4 GiB for a video";
-        save_part(part, file, SizeLimit { bytes: largest, message: words }).await
+        let message = "A file is larger than 256 MiB, or 4 GiB for a video";
+        save_part(part, file, SizeLimit { bytes: largest, message }).await
     }
 
     async fn read_archive(&mut self, part: FormPart<'_>) -> Result<(), Problem> {
@@ -156,8 +156,8 @@ impl FormReader<'_> {
         // The size of the body limits it.
         save_part(part, file, SizeLimit { bytes: u64::MAX, message: NO_SPACE }).await?;
         if !kind.matches_signature(&read_head(&path).map_err(|cause| storage_problem(&cause))?) {
-            let words = format!("The archive is not a {} file", kind.extension());
-            return Err(Problem::bad_request(words));
+            let message = format!("The archive is not a {} file", kind.extension());
+            return Err(Problem::bad_request(message));
         }
         self.source = Some(IncomingSource::Archive(staged, kind));
         Ok(())
@@ -167,11 +167,11 @@ impl FormReader<'_> {
         let auto_reindex = self.text_value(field::AUTO_REINDEX, BOOLEAN_HINT, parse_boolean)?;
         self.text_value(field::USE_SPOT, BOOLEAN_HINT, parse_boolean)?;
         for name in [field::BATCH_N_VIDEOS, field::BATCH_N_IMAGES, field::BATCH_N_OBJECTS] {
-            let words = "Input should be a valid integer, 0 or more";
-            self.text_value(name, words, |raw| raw.parse::<u32>().ok())?;
+            let message = "Input should be a valid integer, 0 or more";
+            self.text_value(name, message, |raw| raw.parse::<u32>().ok())?;
         }
-        let words = "Input should be the ARN of a role: arn:aws:iam::<account>:role/<name>";
-        let assume_role = self.text_value(field::ASSUME_ROLE, words, RoleArn::parse)?;
+        let message = "Input should be the ARN of a role: arn:aws:iam::<account>:role/<name>";
+        let assume_role = self.text_value(field::ASSUME_ROLE, message, RoleArn::parse)?;
         let source = match self.source.ok_or_else(single_source_required)? {
             IncomingSource::Files(staged, _) => AddMediaSource::Files(staged),
             IncomingSource::Archive(staged, kind) => AddMediaSource::Archive(staged, kind),
@@ -184,13 +184,14 @@ impl FormReader<'_> {
     fn text_value<T>(
         &self,
         name: &'static str,
-        words: &str,
+        message: &str,
         parse: impl FnOnce(&str) -> Option<T>,
     ) -> Result<Option<T>, Problem> {
         let text = self.texts.iter().find(|(known, text)| *known == name && !text.is_empty());
         let Some((_, text)) = text else { return Ok(None) };
-        let wrong = || invalid_parameter("body", name, "value_error", words, Some(text.clone()));
-        parse(text).map(Some).ok_or_else(wrong)
+        let invalid =
+            || invalid_parameter("body", name, "value_error", message, Some(text.clone()));
+        parse(text).map(Some).ok_or_else(invalid)
     }
 }
 
@@ -200,16 +201,16 @@ fn file_name(field: &'static str, part: &FormPart<'_>) -> Result<Option<String>,
         Some("") => Ok(None),
         Some(name) => Ok(Some(name.to_owned())),
         None => {
-            let words = "Input should be a file: the part has no file name";
-            Err(invalid_parameter("body", field, "value_error", words, None))
+            let message = "Input should be a file: the part has no file name";
+            Err(invalid_parameter("body", field, "value_error", message, None))
         }
     }
 }
 
 /// A file field without a name must be empty.
 async fn skip_empty_file(part: FormPart<'_>) -> Result<(), Problem> {
-    let words = "A file without a name was sent";
-    part.bytes(SizeLimit { bytes: 0, message: words }).await.map(drop)
+    let message = "A file without a name was sent";
+    part.bytes(SizeLimit { bytes: 0, message }).await.map(drop)
 }
 
 /// Streams a part into a file of at most `limit`.
@@ -242,13 +243,13 @@ fn duplicate_field(name: &str) -> Problem {
 
 /// 500 with the reason.
 fn storage_problem(cause: &io::Error) -> Problem {
-    let why = match cause.kind() {
+    let reason = match cause.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "the disk is full",
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "it may not be written",
         _ => "the disk failed",
     };
-    let words = format!("The upload could not be stored: {why}");
-    Problem::Plain(StatusCode::INTERNAL_SERVER_ERROR, words)
+    let message = format!("The upload could not be stored: {reason}");
+    Problem::Plain(StatusCode::INTERNAL_SERVER_ERROR, message)
 }
 
 #[cfg(test)]

@@ -31,21 +31,21 @@ fn upload(name: &str, file: &str, bytes: &[u8]) -> Vec<u8> {
 
 /// Reads a form of these parts into a new folder.
 async fn submitted(parts: &[Vec<u8>]) -> (TempDir, Result<AddMediaRequest, Problem>) {
-    let place = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().unwrap();
     let mut body = parts.concat();
     body.extend(b"--X--\r\n");
     let form = "multipart/form-data; boundary=X";
     let request = Request::builder().header(header::CONTENT_TYPE, form);
     let request = request.body(Body::from(body)).unwrap();
-    let end = read_form(request, &place.path().join("uploads")).await;
-    (place, end)
+    let result = read_form(request, &folder.path().join("uploads")).await;
+    (folder, result)
 }
 
 /// The status and detail of a refused form, which must leave nothing behind.
-async fn refused(parts: &[Vec<u8>]) -> (u16, Value) {
-    let (place, end) = submitted(parts).await;
-    assert_eq!(fs::read_dir(place.path().join("uploads")).unwrap().count(), 0);
-    let response = end.unwrap_err().into_response();
+async fn refusal(parts: &[Vec<u8>]) -> (u16, Value) {
+    let (folder, result) = submitted(parts).await;
+    assert_eq!(fs::read_dir(folder.path().join("uploads")).unwrap().count(), 0);
+    let response = result.unwrap_err().into_response();
     let status = response.status().as_u16();
     let body = to_bytes(response.into_body(), 1 << 20).await.unwrap();
     let mut body: Value = serde_json::from_slice(&body).unwrap();
@@ -66,8 +66,8 @@ async fn files_are_stored_under_safe_unique_names() {
         upload("files", "empty.png", b""),
         upload("files", "", b""),
     ];
-    let (place, end) = submitted(&parts).await;
-    let submission = end.unwrap();
+    let (folder, result) = submitted(&parts).await;
+    let submission = result.unwrap();
     assert!(!submission.auto_reindex && submission.assume_role.is_none());
     let AddMediaSource::Files(staged) = submission.source else { panic!("no files") };
     let read = |name: &str| fs::read(staged.path().join(name)).unwrap();
@@ -77,7 +77,7 @@ async fn files_are_stored_under_safe_unique_names() {
     assert_eq!(read("empty.png"), b"");
     let etc = fs::read_dir(staged.path().join("etc")).unwrap().next().unwrap().unwrap();
     assert_eq!(fs::read(etc.path()).unwrap(), b"out");
-    assert!(staged.path().starts_with(place.path().join("uploads")));
+    assert!(staged.path().starts_with(folder.path().join("uploads")));
     let path = staged.path().to_owned();
     drop(staged);
     assert!(!path.exists());
@@ -85,23 +85,25 @@ async fn files_are_stored_under_safe_unique_names() {
 
 #[tokio::test]
 async fn archive_needs_a_known_extension_and_matching_content() {
-    let (_place, end) = submitted(&[upload("archive", "Set.ZIP", &zip())]).await;
-    let AddMediaSource::Archive(staged, kind) = end.unwrap().source else { panic!("no archive") };
+    let (_place, result) = submitted(&[upload("archive", "Set.ZIP", &zip())]).await;
+    let AddMediaSource::Archive(staged, kind) = result.unwrap().source else {
+        panic!("no archive")
+    };
     assert_eq!(kind, ArchiveKind::Zip);
     assert_eq!(fs::read(staged.path().join(ARCHIVE_FILE_NAME)).unwrap(), zip());
     let format = "The archive must be a .zip, .tar or .tar.gz file";
     for name in ["set.tgz", "set.rar", "set", "set.png"] {
-        assert_eq!(refused(&[upload("archive", name, &zip())]).await, (400, json!(format)));
+        assert_eq!(refusal(&[upload("archive", name, &zip())]).await, (400, json!(format)));
     }
-    let other = refused(&[upload("archive", "set.tar.gz", &zip())]).await;
+    let other = refusal(&[upload("archive", "set.tar.gz", &zip())]).await;
     assert_eq!(other, (400, json!("The archive is not a .tar.gz file")));
 }
 
 #[tokio::test]
 async fn storage_uri_is_kept_as_sent() {
     let parts = [text("files_", "unknown"), text("s3_uri", " s3://b/p/ ")];
-    let (_place, end) = submitted(&parts).await;
-    let AddMediaSource::Storage(uri) = end.unwrap().source else { panic!("no storage") };
+    let (_place, result) = submitted(&parts).await;
+    let AddMediaSource::Storage(uri) = result.unwrap().source else { panic!("no storage") };
     assert_eq!(uri, "s3://b/p/");
 }
 
@@ -122,10 +124,10 @@ async fn exactly_one_source_is_required() {
         vec![archive(), uri()],
     ];
     for parts in wrong {
-        assert_eq!(refused(&parts).await, (400, json!(ONE_SOURCE)));
+        assert_eq!(refusal(&parts).await, (400, json!(ONE_SOURCE)));
     }
-    let (_place, end) = submitted(&[text("s3_uri", ""), file()]).await;
-    assert!(matches!(end.unwrap().source, AddMediaSource::Files(_)));
+    let (_place, result) = submitted(&[text("s3_uri", ""), file()]).await;
+    assert!(matches!(result.unwrap().source, AddMediaSource::Files(_)));
 }
 
 #[tokio::test]
@@ -136,10 +138,10 @@ async fn duplicate_fields_and_the_list_field_are_refused() {
         (vec![uri(), text("use_spot", "true"), text("use_spot", "")], "use_spot"),
         (vec![upload("archive", "a.zip", &zip()), upload("archive", "a.zip", b"")], "archive"),
     ] {
-        let words = format!("The field '{name}' was given more than once");
-        assert_eq!(refused(&parts).await, (400, json!(words)));
+        let message = format!("The field '{name}' was given more than once");
+        assert_eq!(refusal(&parts).await, (400, json!(message)));
     }
-    let (status, detail) = refused(&[upload("files[]", "a.png", b"x")]).await;
+    let (status, detail) = refusal(&[upload("files[]", "a.png", b"x")]).await;
     assert_eq!((status, &detail[0]["loc"]), (422, &json!(["body", "files"])));
     assert_eq!(detail[0]["type"], "missing");
 }
@@ -158,8 +160,8 @@ async fn optional_fields_are_read_or_refused_by_name() {
     ];
     let mut parts = vec![uri.clone()];
     parts.extend(right.map(|(name, value)| text(name, value)));
-    let (_place, end) = submitted(&parts).await;
-    let submission = end.unwrap();
+    let (_place, result) = submitted(&parts).await;
+    let submission = result.unwrap();
     assert!(submission.auto_reindex);
     assert_eq!(submission.assume_role.unwrap().to_string(), role);
     let wrong = [
@@ -171,7 +173,7 @@ async fn optional_fields_are_read_or_refused_by_name() {
         ("use_spot", "2"),
     ];
     for (name, value) in wrong {
-        let (status, detail) = refused(&[uri.clone(), text(name, value)]).await;
+        let (status, detail) = refusal(&[uri.clone(), text(name, value)]).await;
         assert_eq!((status, &detail[0]["loc"]), (422, &json!(["body", name])));
         assert_eq!(detail[0]["input"], value);
     }
@@ -179,35 +181,35 @@ async fn optional_fields_are_read_or_refused_by_name() {
 
 #[tokio::test]
 async fn file_fields_need_a_file_name_and_text_fields_are_short() {
-    let (status, detail) = refused(&[text("files", "a.png")]).await;
+    let (status, detail) = refusal(&[text("files", "a.png")]).await;
     assert_eq!((status, &detail[0]["loc"]), (422, &json!(["body", "files"])));
-    assert_eq!(refused(&[upload("files", "", b"x")]).await.0, 413);
-    assert_eq!(refused(&[text("s3_uri", &"x".repeat(5_000))]).await.0, 413);
+    assert_eq!(refusal(&[upload("files", "", b"x")]).await.0, 413);
+    assert_eq!(refusal(&[text("s3_uri", &"x".repeat(5_000))]).await.0, 413);
     let mut raw = text("s3_uri", "????");
     let at = raw.windows(4).position(|window| window == b"????").unwrap();
     raw[at] = 0xFF;
-    assert_eq!(refused(&[raw]).await.0, 422);
+    assert_eq!(refusal(&[raw]).await.0, 422);
 }
 
 #[tokio::test]
 async fn interrupted_upload_leaves_nothing_behind() {
-    let place = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().unwrap();
     let body = [upload("files", "a.png", b"x"), b"--X\r\nContent".to_vec()].concat();
     let form = "multipart/form-data; boundary=X";
     let request = Request::builder().header(header::CONTENT_TYPE, form);
     let request = request.body(Body::from(body)).unwrap();
-    assert!(read_form(request, place.path()).await.is_err());
-    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+    assert!(read_form(request, folder.path()).await.is_err());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
 #[test]
 fn disk_failures_are_reported_without_paths() {
-    let words = |kind| match storage_problem(&kind) {
-        Problem::Plain(status, words) => (status.as_u16(), words),
+    let message = |kind| match storage_problem(&kind) {
+        Problem::Plain(status, message) => (status.as_u16(), message),
         Problem::Invalid(_) => panic!("no 422"),
     };
     let full = io::Error::from(ErrorKind::StorageFull);
-    assert_eq!(words(full), (500, "The upload could not be stored: the disk is full".into()));
+    assert_eq!(message(full), (500, "The upload could not be stored: the disk is full".into()));
 }
 
 proptest! {
@@ -235,11 +237,11 @@ proptest! {
             .header(header::CONTENT_TYPE, "multipart/form-data; boundary=X")
             .body(body)
             .unwrap();
-        let place = tempfile::tempdir().unwrap();
+        let folder = tempfile::tempdir().unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let end = runtime.unwrap().block_on(read_form(request, place.path()));
-        let left = fs::read_dir(place.path()).unwrap().count();
-        match end {
+        let result = runtime.unwrap().block_on(read_form(request, folder.path()));
+        let left = fs::read_dir(folder.path()).unwrap().count();
+        match result {
             Ok(submission) => {
                 prop_assert!(left <= 1);
                 drop(submission);
@@ -249,6 +251,6 @@ proptest! {
                 prop_assert!(problem.into_response().status().is_client_error());
             }
         }
-        prop_assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0);
+        prop_assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

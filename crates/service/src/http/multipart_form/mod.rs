@@ -63,12 +63,12 @@ pub async fn drain(request: Request) {
 }
 
 async fn drain_stream(mut body: BodyDataStream) {
-    let (time, most) = DRAIN_LIMIT;
+    let (time, max) = DRAIN_LIMIT;
     let all = async {
-        let mut seen = 0;
+        let mut drained = 0;
         while let Some(Ok(chunk)) = body.next().await {
-            seen += chunk.len();
-            if seen > most {
+            drained += chunk.len();
+            if drained > max {
                 return;
             }
         }
@@ -214,7 +214,7 @@ impl FlowControl {
 fn paced_stream(
     body: Arc<Mutex<BodyDataStream>>,
     pace: Arc<FlowControl>,
-    most: u64,
+    max: u64,
 ) -> impl Stream<Item = Result<Bytes, BoxError>> + Send {
     let mut total = 0;
     stream::poll_fn(move |context| {
@@ -232,7 +232,7 @@ fn paced_stream(
             pace.pending_polls.store(0, Ordering::Relaxed);
             pace.bytes_fed.fetch_add(chunk.len(), Ordering::Relaxed);
             total += chunk.len() as u64;
-            if total > most {
+            if total > max {
                 return Poll::Ready(Some(Err(LimitExceeded::Body.into())));
             }
         }
@@ -271,8 +271,8 @@ fn multipart_problem(cause: &MultipartError, limit: SizeLimit) -> Problem {
 
 /// 408: the body stalled.
 pub fn body_timeout() -> Problem {
-    let words = "The request body did not arrive in time".to_owned();
-    Problem::Plain(StatusCode::REQUEST_TIMEOUT, words)
+    let message = "The request body did not arrive in time".to_owned();
+    Problem::Plain(StatusCode::REQUEST_TIMEOUT, message)
 }
 
 #[cfg(test)]

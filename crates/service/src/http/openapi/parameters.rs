@@ -107,19 +107,19 @@ fn archive_parameters() -> Vec<Parameter> {
 }
 
 trait WithDescription {
-    fn with_description(self, words: &str) -> Self;
+    fn with_description(self, text: &str) -> Self;
 }
 
 impl WithDescription for Parameter {
-    fn with_description(mut self, words: &str) -> Self {
-        self.description = Some(words.to_owned());
+    fn with_description(mut self, text: &str) -> Self {
+        self.description = Some(text.to_owned());
         self
     }
 }
 
 fn path(name: &str, schema: Schema) -> Parameter {
-    let place = ParameterBuilder::new().name(name).parameter_in(ParameterIn::Path);
-    place.required(Required::True).schema(Some(schema)).build()
+    let parameter = ParameterBuilder::new().name(name).parameter_in(ParameterIn::Path);
+    parameter.required(Required::True).schema(Some(schema)).build()
 }
 
 fn required(name: &str, schema: Schema) -> Parameter {
@@ -170,8 +170,8 @@ fn pattern(pattern: &str) -> Schema {
     string().pattern(Some(pattern)).into()
 }
 
-fn one_of(words: &[&str]) -> Schema {
-    string().enum_values(Some(words.to_vec())).into()
+fn one_of(text: &[&str]) -> Schema {
+    string().enum_values(Some(text.to_vec())).into()
 }
 
 fn entity() -> Schema {

@@ -98,11 +98,11 @@ impl IntoResponses for FileResponses {
 }
 
 fn error_responses<const N: usize>(codes: [(u16, &str); N]) -> ResponseMap {
-    let answer = |(code, words): (u16, &str)| {
+    let answer = |(code, description): (u16, &str)| {
         let body = if code == 422 {
-            json_response(words, &InvalidBody::name())
+            json_response(description, &InvalidBody::name())
         } else {
-            problem_response(words)
+            problem_response(description)
         };
         (code.to_string(), body.build().into())
     };
@@ -111,17 +111,17 @@ fn error_responses<const N: usize>(codes: [(u16, &str); N]) -> ResponseMap {
 
 /// Responses without a body of ours.
 fn empty_responses<const N: usize>(codes: [(u16, &str); N]) -> ResponseMap {
-    let answer = |(code, words): (u16, &str)| {
-        (code.to_string(), ResponseBuilder::new().description(words).build().into())
+    let answer = |(code, description): (u16, &str)| {
+        (code.to_string(), ResponseBuilder::new().description(description).build().into())
     };
     codes.into_iter().map(answer).collect()
 }
 
-fn problem_response(words: &str) -> ResponseBuilder {
-    json_response(words, &ProblemBody::name())
+fn problem_response(description: &str) -> ResponseBuilder {
+    json_response(description, &ProblemBody::name())
 }
 
-fn json_response(words: &str, schema: &str) -> ResponseBuilder {
+fn json_response(description: &str, schema: &str) -> ResponseBuilder {
     let body = Body::new(Some(Ref::from_schema_name(schema)));
-    ResponseBuilder::new().description(words).content("application/json", body)
+    ResponseBuilder::new().description(description).content("application/json", body)
 }
