@@ -121,7 +121,7 @@ impl ConnectionMonitor {
 
 /// Middleware that records when a request arrives and when its response is complete.
 pub async fn monitor_response(
-    Extension(ClientConnection { monitor: monitor, .. }): Extension<ClientConnection>,
+    Extension(ClientConnection { monitor, .. }): Extension<ClientConnection>,
     request: Request,
     next: Next,
 ) -> Response {

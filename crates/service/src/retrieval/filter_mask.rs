@@ -69,7 +69,7 @@ impl<'a> FilterMask<'a> {
         let min = issue.confidence_min.map_or(min, Fraction::value);
         let max = issue.confidence_max.map_or(1.0, Fraction::value);
         self.retain(|member| {
-            let IndexedMedia { sharpness, brightness, assignment: assignment, .. } = member;
+            let IndexedMedia { sharpness, brightness, assignment, .. } = member;
             let has = match issue.kind {
                 IssueName::Known(kind) => {
                     (min..=max).contains(&confidence(kind, *sharpness, *brightness, assignment))

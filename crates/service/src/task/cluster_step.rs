@@ -118,9 +118,7 @@ impl ClusterUpdate {
         if self.scope == Scope::Everything {
             clusters::delete_all(transaction, self.dataset)?;
         }
-        for EntityClusters { entity, first_ranks: first, levels, assignments: assignments } in
-            &self.by_entity
-        {
+        for EntityClusters { entity, first_ranks: first, levels, assignments } in &self.by_entity {
             clusters::insert_all(transaction, self.dataset, *entity, *first, levels, assignments)?;
         }
         Ok(())
