@@ -200,7 +200,7 @@ pub enum StartPane {
 }
 
 #[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag that stands alone")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that is independent")]
 pub struct ServeOptions {
     /// Folders to serve; one dataset each.
     #[arg(required_unless_present = "explain")]

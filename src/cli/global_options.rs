@@ -12,7 +12,7 @@ use crate::{
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of every command")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag that stands alone")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that is independent")]
 pub struct GlobalOptions {
     /// Profile of the user's settings file.
     #[arg(long, short, global = true, env = "TESSERA_PROFILE", value_name = "NAME")]

@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use clap::Args;
 
+use crate::cli::value_parsers::parse_entity;
 use tessera_model::{
     ClusterId, EntityType, EntryContent, Granularity, MediaId, SafeText, SelectedCluster,
     SelectionEntry,
@@ -44,10 +45,6 @@ impl FromStr for ClusterItem {
                 .collect::<Result<_, _>>()?,
         })
     }
-}
-
-fn parse_entity(text: &str) -> Result<EntityType, String> {
-    EntityType::parse(text).ok_or_else(|| "expected images or objects".to_owned())
 }
 
 impl ItemOptions {

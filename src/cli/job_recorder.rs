@@ -55,9 +55,9 @@ impl<'a> JobRecorder<'a> {
     }
 
     /// Waits for the addition or reindex to finish, and returns the final status.
-    pub async fn follow(&mut self, course: OperationTracker) -> Result<SafeText, CliError> {
+    pub async fn follow(&mut self, tracker: OperationTracker) -> Result<SafeText, CliError> {
         let (dataset, work) = (self.job.dataset, self.job.kind.clone());
-        let outcome = self.context.follow_operation(self.connection, dataset, &work, course).await;
+        let outcome = self.context.follow_operation(self.connection, dataset, &work, tracker).await;
         match &outcome {
             Ok(rest) => self.set_state(SavedJobState::Done(rest.clone())),
             Err(error) if error.exit == Exit::Remote => {

@@ -170,7 +170,7 @@ async fn no_secret_is_found_anywhere_but_in_its_file() {
 }
 
 #[test]
-fn f6_a_value_is_found_in_every_form() {
+fn a_secret_is_found_in_every_encoding() {
     know(SECRET, true);
     let wrapped = BASE64_STANDARD.encode(format!("user:{SECRET}!"));
     for form in forms(SECRET).into_iter().chain([wrapped]) {

@@ -7,6 +7,7 @@ use clap::Subcommand;
 
 pub use draw::{NamedPicture, TerminalInfo, draw_pictures, terminal_info};
 
+use crate::cli::value_parsers::parse_region;
 use crate::cli::{CliError, Context, Exit};
 use tessera_model::Region;
 use tessera_picture::Crop;
@@ -67,13 +68,4 @@ pub async fn run(context: &Context, command: ImageCommand) -> Result<Exit, CliEr
         Some(error) if pictures.len() == 1 => Err(error),
         Some(_) => Ok(Exit::Partly),
     }
-}
-
-fn parse_region(raw: &str) -> Result<Region, String> {
-    let parts: Vec<f64> = raw.split(',').filter_map(|part| part.trim().parse().ok()).collect();
-    let &[x, y, width, height] = parts.as_slice() else {
-        return Err("expected four comma-separated numbers: x,y,width,height".to_owned());
-    };
-    Region::new(x, y, width, height)
-        .ok_or_else(|| "expected fractions from 0.0 to 1.0 inside the picture".to_owned())
 }

@@ -30,7 +30,7 @@ Examples:
     tessera media add street --files-from - --split 2000 --then-reindex --wait";
 
 #[derive(Debug, clap::Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag that stands alone")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that is independent")]
 pub struct MediaAddOptions {
     /// ID or name of the dataset.
     pub dataset: Option<String>,

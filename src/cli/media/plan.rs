@@ -41,7 +41,7 @@ impl AdditionPlan {
     ) -> Result<Self, CliError> {
         let ResolvedSource { media, glob, description: words, option } = taken;
         let most = add.split;
-        let looked = tokio::task::spawn_blocking(move || match media {
+        let inspection = tokio::task::spawn_blocking(move || match media {
             MediaSource::Files(paths) => {
                 let (files, found) = files_to_send(&paths, glob.as_ref());
                 let most =
@@ -64,7 +64,7 @@ impl AdditionPlan {
             }),
         });
         let lost = |_| Failure::new(FailureKind::Local, "the media could not be inspected");
-        let (parts, found) = looked.await.map_err(lost)??;
+        let (parts, found) = inspection.await.map_err(lost)??;
         let plan = Self { parts, preflight: found, description: words, option };
         plan.report(context);
         plan.check(add.strict)?;

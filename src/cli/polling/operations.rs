@@ -51,21 +51,21 @@ impl Context {
         }
     }
 
-    /// Waits for an addition or a reindex to finish, and returns the final status. `course` is
+    /// Waits for an addition or a reindex to finish, and returns the final status. `tracker` is
     /// created from the dataset before the request.
     pub async fn follow_operation(
         &self,
         connection: &Connection,
         dataset: DatasetId,
         work: &JobKind,
-        mut course: OperationTracker,
+        mut tracker: OperationTracker,
     ) -> Result<SafeText, CliError> {
         let mut follow = Poller::new(self, None);
-        course.accept(timestamp_now());
+        tracker.accept(timestamp_now());
         loop {
             let seen = follow.fetch_dataset(connection, dataset).await?;
             follow.observe(&seen)?;
-            match course.observe(work, timestamp_now(), &seen) {
+            match tracker.observe(work, timestamp_now(), &seen) {
                 OperationStatus::Running => {}
                 OperationStatus::Finished(rest) => return Ok(rest),
                 OperationStatus::Failed(failure) => {

@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 
 use super::QuerySource;
+use crate::cli::value_parsers::{parse_entity, parse_granularity};
 use crate::{
     cli::{CliError, Column, Context, Document, Exit, search},
     state::{StateStore, write_views},
@@ -53,18 +54,6 @@ const VIEW_COLUMNS: &[Column] = &[
     Column::new("QUERY", "query"),
     Column::new("FILTERS", "vql"),
 ];
-
-fn parse_entity(word: &str) -> Result<EntityType, String> {
-    EntityType::parse(word).ok_or_else(|| "expected images or objects".to_owned())
-}
-
-fn parse_granularity(level: &str) -> Result<Granularity, String> {
-    level
-        .parse()
-        .ok()
-        .and_then(Granularity::new)
-        .ok_or_else(|| "expected 0 (finest) to 4 (coarsest)".to_owned())
-}
 
 pub(super) async fn run(context: &Context, command: ViewCommand) -> Result<Exit, CliError> {
     match command {

@@ -167,7 +167,7 @@ fn with_own_fields(mut fields: Value, cluster: &Cluster, scale: ScoreScale, page
     fields
 }
 
-/// Links keep their signatures: without them nobody could follow them.
+/// Links keep their signatures: without them they would not work.
 fn full_link(link: &Link) -> String {
     link.expose().to_owned()
 }

@@ -13,7 +13,7 @@ use super::{
 use crate::cli::{CliError, Connection, Context, Exit};
 use tessera_model::{
     Dataset, EnrichmentModel, Failure, HistoryEntry, ModelStatus, Operation, Query, Search,
-    SelectionEntry, Status, basket::cluster_entry,
+    SelectionEntry, Status, basket::cluster_entry, text::count_with_noun,
 };
 use tessera_wire::explore::read_page;
 
@@ -225,7 +225,7 @@ fn report(context: &Context, dataset: &Dataset, past: &HistoryEntry, found: &Sea
 }
 
 pub fn count_clusters(count: usize) -> String {
-    if count == 1 { "1 cluster".to_owned() } else { format!("{count} clusters") }
+    count_with_noun(count, "cluster", "clusters")
 }
 
 /// Explains why nothing may have been found.

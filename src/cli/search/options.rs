@@ -4,6 +4,7 @@ use std::{num::NonZeroUsize, path::PathBuf};
 
 use clap::{Args, builder::NonEmptyStringValueParser};
 
+use crate::cli::value_parsers::{parse_entity, parse_granularity};
 use crate::{
     cli::{CliError, Exit, query::parse_filters, read_file_or_stdin},
     config::SearchDefaults,
@@ -145,13 +146,4 @@ impl FilterOptions {
         }
         Ok(filters)
     }
-}
-
-fn parse_entity(raw: &str) -> Result<EntityType, String> {
-    EntityType::parse(raw).ok_or_else(|| "expected images or objects".to_owned())
-}
-
-fn parse_granularity(raw: &str) -> Result<Granularity, String> {
-    let level = raw.trim().parse().ok().and_then(Granularity::new);
-    level.ok_or_else(|| "expected 0 (finest) to 4 (coarsest)".to_owned())
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::CliError;
+use crate::cli::value_parsers::{parse_pixels, parse_region};
 use tessera_client::{Client, QueryImageUpload};
 use tessera_model::{
     Dataset, Failure, FailureKind, HistoryEntry, Query, Region, SafeText, Search, Status,
@@ -17,7 +18,7 @@ pub struct QueryImageOptions {
     file: PathBuf,
 
     /// Region to search by: x,y,width,height as fractions of the image.
-    #[arg(long = "box", value_name = "X,Y,W,H", value_parser = parse_fractions,
+    #[arg(long = "box", value_name = "X,Y,W,H", value_parser = parse_region,
           allow_hyphen_values = true, conflicts_with = "pixels")]
     region: Option<Region>,
 
@@ -95,42 +96,4 @@ pub fn refused(dataset: &Dataset, failure: Failure) -> CliError {
     let words = "The dataset is READY: most likely it has no visual embedding model";
     CliError::from(failure.with_remedy(words))
         .with_remedy(format!("tessera enrichment show {}", dataset.id))
-}
-
-fn parse_fractions(raw: &str) -> Result<Region, String> {
-    let [x, y, width, height] = parse_four(raw)?;
-    Region::new(x, y, width, height).ok_or_else(|| {
-        "expected fractions from 0 to 1, with x + width and y + height at most 1, and a non-empty area".to_owned()
-    })
-}
-
-fn parse_pixels(raw: &str) -> Result<[u32; 4], String> {
-    parse_four(raw)
-}
-
-fn parse_four<T: std::str::FromStr>(raw: &str) -> Result<[T; 4], String> {
-    let numbers: Result<Vec<T>, _> = raw.split(',').map(|number| number.trim().parse()).collect();
-    let four = numbers.ok().and_then(|numbers| numbers.try_into().ok());
-    four.ok_or_else(|| "expected four comma-separated numbers: x,y,width,height".to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn boxes_that_are_none_are_refused_with_what_they_must_be() {
-        assert_eq!(
-            parse_fractions("0.1, 0.2,0.5,0.6"),
-            Ok(Region::new(0.1, 0.2, 0.5, 0.6).unwrap())
-        );
-        for bad in ["NaN,0,1,1", "inf,0,1,1", "-0.1,0,1,1", "0.5,0,0.6,1", "0,0,0,1", "0,0,1,1.1"] {
-            assert!(parse_fractions(bad).unwrap_err().contains("an area"), "{bad}");
-        }
-        for bad in ["", "0,0,1", "0,0,1,1,1", "a,b,c,d", "0;0;1;1"] {
-            assert!(parse_fractions(bad).unwrap_err().contains("x,y,width,height"), "{bad}");
-        }
-        assert_eq!(parse_pixels("120,80,640,480"), Ok([120, 80, 640, 480]));
-        assert!(parse_pixels("1.5,0,2,2").is_err() && parse_pixels("-1,0,2,2").is_err());
-    }
 }
