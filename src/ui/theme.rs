@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_the_built_in_themes_can_be_read() {
+    fn built_in_themes_have_enough_contrast() {
         for (name, source, background, text) in [
             ("dark", include_str!("../../assets/themes/dark.toml"), [0.0; 3], [229.0; 3]),
             ("light", include_str!("../../assets/themes/light.toml"), [255.0; 3], [0.0; 3]),
@@ -195,21 +195,21 @@ mod tests {
             let roles: BTreeMap<String, String> = toml::from_str(source).unwrap();
             for (role, words) in roles {
                 let style = parse_style(&words).unwrap();
-                let mut seen = value(style.fg, text);
+                let mut rgb = value(style.fg, text);
                 if style.add_modifier.contains(Modifier::DIM) {
                     // Terminals blend dim text a third towards the backbackground.
-                    seen = [0, 1, 2].map(|at| seen[at] + (background[at] - seen[at]) / 3.0);
+                    rgb = [0, 1, 2].map(|at| rgb[at] + (background[at] - rgb[at]) / 3.0);
                 }
                 // A contrast of 3 is enough for the lines of a frame.
                 let enough = if role == "frame" { 3.0 } else { 4.5 };
-                let reached = contrast(seen, background);
+                let reached = contrast(rgb, background);
                 assert!(reached >= enough, "{name}: `{role}` reaches {reached:.1} of {enough}");
             }
         }
     }
 
     #[test]
-    fn a_theme_of_the_person_is_one_of_the_themes() {
+    fn a_custom_theme_can_be_selected() {
         let source = include_str!("../../assets/themes/plain.toml");
         let path = Path::new("themes/own.toml");
         let themes = Themes::load(Some((path, source)), ThemeName::Light).unwrap();
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_in_a_theme_are_named() {
+    fn errors_name_the_role_or_word() {
         let good = include_str!("../../assets/themes/dark.toml");
         assert!(Theme::parse(&format!("{good}\nglow = ''")).unwrap_err().contains("glow"));
         assert!(

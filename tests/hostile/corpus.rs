@@ -1,9 +1,9 @@
-//! Texts that terminals act on, or that cannot be measured or seen: more than 200 of them.
+//! More than 200 texts that control terminals, are invisible, or have no defined width.
 
-/// Every hostile text.
+/// All hostile texts.
 pub fn corpus() -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
-    // C0, DEL and C1, each alone.
+    // C0, DEL and C1 characters.
     all.extend((0u8..0x20).chain(0x7F..=0x9F).map(|code| char::from(code).to_string()));
     all.extend(control_sequences());
     all.extend(strings());
@@ -22,7 +22,7 @@ const UNSEEN: &[u32] = &[
     0xF0000, 0x10_FFFF, 0x1D173,
 ];
 
-/// Overlong forms, surrogates, cut and stray bytes; a decoder leaves replacement characters.
+/// Overlong forms, surrogates, truncated and stray bytes, which become replacement characters.
 const NOT_UTF8: &[&[u8]] = &[
     b"\xC0\x9B[2J",
     b"\xE0\x80\x9B[2J",
@@ -81,7 +81,7 @@ fn control_sequences() -> Vec<String> {
     bodies.iter().map(|body| format!("\x1B[{body}")).chain(eight_bit).collect()
 }
 
-/// OSC, DCS, APC, PM and SOS, ended by a bell, by ST, by its 8-bit form, and not at all.
+/// OSC, DCS, APC, PM and SOS, terminated by a bell, by ST, by 8-bit ST, or unterminated.
 fn strings() -> Vec<String> {
     let mut all = Vec::new();
     for body in [
@@ -122,7 +122,7 @@ fn strings() -> Vec<String> {
     all
 }
 
-/// Clusters that are hard to measure.
+/// Grapheme clusters with an unclear width.
 fn clusters() -> Vec<String> {
     vec![
         format!("e{}", "\u{301}".repeat(500)),

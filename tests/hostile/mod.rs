@@ -1,8 +1,7 @@
-//! Hostile text in every field that a service can send, and in everything that is typed: the
-//! terminal gets the same escape sequences as for harmless text, byte for byte.
+//! Hostile text in every field of a service, and in all input: the terminal receives exactly the same
+//! escape sequences as for harmless text.
 //!
-//! Every screen is reached by pressing every key in every pane, so a new one is covered as soon as
-//! it has a key.
+//! The test presses every key in every pane, so a new screen is covered as soon as it has a key.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod corpus;
@@ -99,7 +98,7 @@ fn preflight(text: &str) -> Preflight {
     }
 }
 
-/// The answer to whatever is asked, with the text in all its fields.
+/// The response to any request, with the text in all its fields.
 fn answer(lane: &Lane, text: &str) -> Result<Payload, Failure> {
     let mut task = task("FAILED");
     task.message = Some(SafeText::detail(text));
@@ -122,7 +121,7 @@ fn answer(lane: &Lane, text: &str) -> Result<Payload, Failure> {
     })
 }
 
-/// A desk whose requests are all answered, and the frames it draws.
+/// A core whose requests are all answered, and the frames it draws.
 struct Stage {
     desk: Desk,
     frames: FrameWriter<Vec<u8>>,
@@ -159,7 +158,7 @@ impl Stage {
         stage
     }
 
-    /// Answers everything and draws.
+    /// Responds to all requests and draws.
     fn settle(&mut self) {
         while let Some((ticket, _)) = self.desk.open.pop_front() {
             let answer = answer(&ticket.lane, &self.text);
@@ -170,7 +169,7 @@ impl Stage {
 
     fn draw(&mut self) {
         let (app, theme, layer) = (&self.desk.app, &self.theme, &mut self.layer);
-        // Whole each time: every cell goes through the output.
+        // Draw the whole screen each time, so that every cell is written.
         self.frames.invalidate();
         let view = |buffer: &mut ratatui::buffer::Buffer| {
             ui::draw(app, theme, buffer, layer);
@@ -184,7 +183,7 @@ impl Stage {
         self.settle();
     }
 
-    /// Types and pastes the text into whatever is open.
+    /// Types and pastes the text into the open field.
     fn write(&mut self) {
         let start: String = self.text.chars().take(40).collect();
         self.desk.type_text(&start);
@@ -203,7 +202,7 @@ impl Stage {
         self.write();
     }
 
-    /// Every key of every pane, with text written into what it opens.
+    /// Presses every key of every pane, and writes the text into what it opens.
     fn press_everything(&mut self) {
         for pane in ["1", "2", "i", "3", "4", "5"] {
             for keys in every_key() {
@@ -223,7 +222,7 @@ impl Stage {
     }
 }
 
-/// The first key of every action there is.
+/// The first key of every action.
 fn every_key() -> Vec<String> {
     let shipped = include_str!("../../assets/keymap.toml");
     let contexts: BTreeMap<String, BTreeMap<String, Vec<String>>> =
@@ -231,9 +230,9 @@ fn every_key() -> Vec<String> {
     contexts.into_values().flat_map(BTreeMap::into_values).map(|keys| keys[0].clone()).collect()
 }
 
-/// What was written: the escape sequences apart from the text.
+/// The output: escape sequences, separate from the text.
 struct Written {
-    /// Each kind once. Where the cursor goes depends on the text, so moves are not among them.
+    /// Each kind once, without cursor movements, which depend on the text.
     sequences: BTreeSet<String>,
     text: BTreeSet<char>,
 }
@@ -248,7 +247,7 @@ impl Written {
                 continue;
             }
             let mut sequence = String::new();
-            // Only control sequences are expected; anything else shows as an odd one.
+            // Only control sequences are expected; others appear as unknown ones.
             for c in rest.by_ref() {
                 sequence.push(c);
                 if sequence.len() > 1 && c.is_ascii_alphabetic() || !sequence.starts_with('[') {
@@ -266,7 +265,7 @@ impl Written {
         Self { sequences, text }
     }
 
-    /// Nothing in the text acts on a terminal or hides.
+    /// Asserts that the text contains nothing invisible and no control characters.
     fn assert_visible(&self, what: &str) {
         let hides = |c: &char| {
             c.is_control()

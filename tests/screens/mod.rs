@@ -1,5 +1,5 @@
-//! Level 3: screens, styled, as a person sees them. A change of any of these files is a change of
-//! what people see, and is reviewed as one.
+//! Snapshots of screens with styles. A change of a snapshot is a change of the interface, and is
+//! reviewed as such.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 use std::fmt::Write as _;
@@ -42,7 +42,7 @@ macro_rules! screens {
     };
 }
 
-/// A core brought to a screen of this many columns and rows.
+/// Brings a core to a screen of this size (columns, rows).
 type Scene = fn(u16, u16) -> Desk;
 
 macro_rules! every {
@@ -53,7 +53,7 @@ macro_rules! every {
             $(#[test] fn $name() { insta::assert_snapshot!(reviewed($scene)); })*
         }
 
-        /// Every screen by its name.
+        /// All screens by name.
         const EVERY: &[(&str, Scene)] = &[$((stringify!($name), $scene),)*];
     };
 }
@@ -104,7 +104,7 @@ every! {
     picture_test: |columns, rows| crate::support::scene::browsing_and(columns, rows, "g p");
 }
 
-/// A screen at three sizes and in two themes.
+/// Renders a screen at three sizes and in two themes.
 fn reviewed(scene: Scene) -> String {
     let mut text = String::new();
     for (columns, rows) in [(80, 24), (120, 40), (200, 60)] {
@@ -130,7 +130,7 @@ screens! {
 }
 
 #[test]
-fn every_status_is_told_without_colour() {
+fn every_status_is_visible_without_color() {
     let shown = screen_in(&browsing(80, 24), ThemeName::Plain);
     let mut desk = browsing(80, 24);
     desk.press("1");
@@ -144,7 +144,7 @@ fn every_status_is_told_without_colour() {
 }
 
 #[test]
-fn names_from_hell_reach_no_cell_raw() {
+fn hostile_names_never_reach_a_cell_raw() {
     let buffer = drawn(&similar(120, 40), ThemeName::Dark);
     for cell in buffer.content() {
         let symbol = cell.symbol();
@@ -152,12 +152,12 @@ fn names_from_hell_reach_no_cell_raw() {
     }
 }
 
-/// The words of a row.
+/// The text of a row.
 fn row(buffer: &Buffer, y: u16) -> String {
     (0..buffer.area.width).map(|x| buffer[(x, y)].symbol()).collect()
 }
 
-/// All parts of a screen that are there.
+/// All areas of a screen.
 fn parts(areas: &Areas) -> Vec<Rect> {
     let Areas {
         header,

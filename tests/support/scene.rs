@@ -1,5 +1,5 @@
-//! The scenes: a core brought to what a person sees, at a size. Every one that [`EVERY`] names is
-//! reviewed at three sizes and in two themes, and drawn at any size.
+//! Scenes: a core in a certain state, at a size. Those in [`EVERY`] have snapshots at three sizes and
+//! in two themes, and are drawn at any size.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use tessera_picture::{Canvas, Encoded, PictureSubject, Protocol, Thumbnail};
 
 use crate::support::desk::{Desk, cluster, dataset, page, task};
 
-/// A picture whose colours tell which it is and which way up.
+/// A picture with colors that identify it and its orientation.
 pub fn gradient(seed: u128, canvas: Canvas) -> Thumbnail {
     let (columns, rows) = (u32::from(canvas.columns), u32::from(canvas.rows) * 2);
     let shade = |at: u32, of: u32| u8::try_from(at * 255 / of).unwrap();
@@ -31,7 +31,7 @@ pub fn gradient(seed: u128, canvas: Canvas) -> Thumbnail {
     }
 }
 
-/// Answers every open picture request.
+/// Responds to all open picture requests.
 pub fn paint(desk: &mut Desk) {
     while let Some(place) =
         desk.open.iter().position(|(ticket, _)| matches!(ticket.lane, Lane::Picture(..)))
@@ -60,7 +60,7 @@ pub fn several() -> Vec<Dataset> {
     list
 }
 
-/// Clusters with captions, labels, scores, and names from hell.
+/// Clusters with captions, labels, scores, and hostile names.
 pub fn ranked() -> Page {
     let mut page = Page::default();
     for (number, score) in (0u128..).zip([0.0, 0.12, 0.31, 0.48, 0.77, 1.3]) {
@@ -83,7 +83,7 @@ pub fn ranked() -> Page {
     page
 }
 
-/// A desk at a size, with datasets, clusters and pictures.
+/// A core at a size, with datasets, clusters and pictures.
 pub fn browsing(columns: u16, rows: u16) -> Desk {
     let mut desk = Desk::with_pictures(Protocol::HalfBlock);
     desk.happen(Event::Resize(columns, rows));
@@ -101,7 +101,7 @@ pub fn similar(columns: u16, rows: u16) -> Desk {
     desk
 }
 
-/// One job in each way it can stand.
+/// A job in each state.
 pub fn with_jobs(columns: u16, rows: u16) -> Desk {
     let mut desk = browsing(columns, rows);
     for _ in 0..4 {
@@ -119,7 +119,7 @@ pub fn with_jobs(columns: u16, rows: u16) -> Desk {
     desk
 }
 
-/// A desk at a size, before anything is answered.
+/// A core at a size, before any response.
 pub fn loading(columns: u16, rows: u16) -> Desk {
     let mut desk = Desk::new();
     desk.happen(Event::Resize(columns, rows));
@@ -274,7 +274,7 @@ pub fn no_clusters_yet(columns: u16, rows: u16) -> Desk {
     desk
 }
 
-/// The builder with a row of each standing: complete, incomplete, in doubt, off.
+/// The builder with complete, incomplete, doubtful and disabled rows.
 pub fn query(columns: u16, rows: u16) -> Desk {
     let mut desk = browsing(columns, rows);
     for (kind, value) in [("1", "red van at night"), ("2", "van"), ("5", "0.9x"), ("4", "blur")] {
@@ -288,14 +288,14 @@ pub fn query(columns: u16, rows: u16) -> Desk {
     desk
 }
 
-/// The builder with JSON that cannot be read.
+/// The builder with invalid JSON.
 pub fn query_json(columns: u16, rows: u16) -> Desk {
     let mut desk = query(columns, rows);
     desk.press("esc d tab end enter ]");
     desk
 }
 
-/// Chips above results that nothing passed into.
+/// Chips above an empty result.
 pub fn chips(columns: u16, rows: u16) -> Desk {
     let mut desk = query(columns, rows);
     desk.press("esc d f5");
@@ -303,7 +303,7 @@ pub fn chips(columns: u16, rows: u16) -> Desk {
     desk
 }
 
-/// The line of a caption search, over the results of the one before.
+/// The form of a caption search over the results of an earlier one.
 pub fn caption_line(columns: u16, rows: u16) -> Desk {
     let mut desk = browsing(columns, rows);
     desk.press("c v enter");
@@ -313,7 +313,7 @@ pub fn caption_line(columns: u16, rows: u16) -> Desk {
     desk
 }
 
-/// Marks of each kind, some of them on another page than the one on screen.
+/// A selection of each kind of entry, some of them on another page.
 pub fn with_marks(columns: u16, rows: u16) -> Desk {
     let mut desk = Desk::with_pictures(Protocol::HalfBlock);
     desk.happen(Event::Resize(columns, rows));
@@ -334,7 +334,7 @@ pub fn browsing_and(columns: u16, rows: u16, keys: &str) -> Desk {
     desk
 }
 
-/// What keys open with something marked.
+/// What keys open with a selection.
 pub fn marked_and(columns: u16, rows: u16, keys: &str) -> Desk {
     let mut desk = with_marks(columns, rows);
     desk.press(keys);
@@ -342,7 +342,7 @@ pub fn marked_and(columns: u16, rows: u16, keys: &str) -> Desk {
     desk
 }
 
-/// The form that adds media, after a look at the files.
+/// The form that adds media, after the check of the files.
 pub fn adding(columns: u16, rows: u16) -> Desk {
     let mut desk = browsing(columns, rows);
     desk.press("a");
@@ -366,7 +366,7 @@ pub fn adding(columns: u16, rows: u16) -> Desk {
     desk
 }
 
-/// A job opened, after it went through some states.
+/// The detail of a job after some states.
 pub fn timeline(columns: u16, rows: u16) -> Desk {
     let mut desk = browsing(columns, rows);
     desk.press("e enter");
@@ -380,7 +380,7 @@ pub fn timeline(columns: u16, rows: u16) -> Desk {
     desk
 }
 
-/// Inside a downloaded archive.
+/// The inspector of a downloaded archive.
 pub fn inside(columns: u16, rows: u16) -> Desk {
     let mut desk = with_jobs(columns, rows);
     desk.press("esc 4 G i");

@@ -1,8 +1,7 @@
-//! A screen as text that also shows its styles: text alone cannot see colour, and would print two
-//! different pictures as the same blanks.
+//! Renders a screen as text with its styles.
 //!
-//! Each row is printed twice: its text, and below it one letter per cell for its style, where a
-//! row has any but the plain one. Cells of pictures print as `▒`; a checksum tells them apart.
+//! A row with styles is followed by a row with one letter per cell. Cells of pictures are `▒` with a
+//! checksum of the picture.
 
 use std::fmt::Write as _;
 
@@ -58,7 +57,7 @@ fn letter(legend: &mut Vec<String>, cell: &Cell) -> char {
     }
 }
 
-/// The words of a cell's style; none for the plain one.
+/// The style of a cell in words; empty for the default.
 fn style(cell: &Cell) -> String {
     if cell.fg == Color::Reset && cell.bg == Color::Reset && cell.modifier == Modifier::empty() {
         return String::new();
@@ -73,7 +72,7 @@ fn style(cell: &Cell) -> String {
     style
 }
 
-/// The place of a style in the legend, which grows by it when it is new.
+/// The index of a style in the legend; adds a new style.
 fn place(legend: &mut Vec<String>, style: String) -> usize {
     legend.iter().position(|known| *known == style).unwrap_or_else(|| {
         legend.push(style);
@@ -81,8 +80,8 @@ fn place(legend: &mut Vec<String>, style: String) -> usize {
     })
 }
 
-/// The screen in two themes at once, for they differ only in style: each row once, and below it the
-/// places of its styles, which the legend tells for both.
+/// The screen in two themes that differ only in style: each row once, followed by the indices of its
+/// styles in a common legend.
 pub fn in_two_themes(first: &Buffer, second: &Buffer) -> String {
     let mut legend: Vec<String> = Vec::new();
     let mut pictures = crc32fast::Hasher::new();
@@ -117,7 +116,7 @@ pub fn in_two_themes(first: &Buffer, second: &Buffer) -> String {
     screen
 }
 
-/// The styled places of a row in one line: `a0-9 b12`.
+/// The styled columns of a row: `a0-9 b12`.
 fn spans(styles: &[Option<usize>]) -> String {
     let mut line = String::new();
     let mut start = 0;

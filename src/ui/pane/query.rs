@@ -1,5 +1,4 @@
-//! The query builder: what is asked, a row per filter, the JSON that is sent, and what there is to
-//! say of it.
+//! The query builder: the query, a row per filter, the JSON that is sent, and diagnostics.
 
 use ratatui::{layout::Rect, style::Style};
 use tui_input::Input;
@@ -23,14 +22,11 @@ use crate::{
 };
 use tessera_model::{EntityType, Granularity, Query, SafeText};
 
-/// Cells of the columns before the value: the marks, the key, the choice.
+/// Cells of the columns before the value: state, key, operator.
 const COLUMN_WIDTHS: [u16; 3] = [5, 12, 16];
-/// Cells of a field that takes a number.
 const NUMBER_WIDTH: u16 = 6;
-/// Values suggested at once.
 const MAX_SUGGESTIONS: usize = 8;
 
-/// The pane.
 pub(in crate::ui) fn query(ctx: &mut DrawContext, area: Rect) {
     let app = ctx.app;
     let draft = app.draft();
@@ -52,8 +48,8 @@ pub(in crate::ui) fn query(ctx: &mut DrawContext, area: Rect) {
     draw_checks(ctx, check, &remarks);
 }
 
-/// The four parts, top to bottom. The form and the JSON share what the others leave; the part that
-/// takes the keys goes first.
+/// The areas of query, form, JSON and diagnostics. Form and JSON share the remaining rows; the focused
+/// one comes first.
 fn areas(inside: Rect, draft: &QueryDraft, remarks: usize) -> [Rect; 4] {
     let lines = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
     let head = 4.min(inside.height);
@@ -74,7 +70,7 @@ fn areas(inside: Rect, draft: &QueryDraft, remarks: usize) -> [Rect; 4] {
     [at(0, head), at(head, form), at(head + form, json), at(head + form + json, check)]
 }
 
-/// What the filters are added to: entity, granularity, and the anchor or caption.
+/// Draws entity, granularity, and the anchor or caption.
 fn draw_subject(ctx: &mut DrawContext, area: Rect) {
     let (app, theme) = (ctx.app, ctx.theme);
     let Some(view) = app.view() else { return };
@@ -114,7 +110,7 @@ fn draw_subject(ctx: &mut DrawContext, area: Rect) {
                 || "  no max score".to_owned(),
                 |score| format!("  max score {} (lower = stricter)", score.value()),
             );
-            (" captions that mean ", SafeText::name(text.as_str()).to_string(), bound)
+            (" captions matching ", SafeText::name(text.as_str()).to_string(), bound)
         }
     };
     put(ctx, area, 1, &[(about, theme.dim), (&words, theme.accent), (&end, theme.text)]);
@@ -127,9 +123,9 @@ fn draw_subject(ctx: &mut DrawContext, area: Rect) {
     }
 }
 
-/// The form: a line per row, the line that adds, and what can be chosen for the field in hand.
+/// Draws the filters, the row that adds one, and the suggestions for the focused field.
 fn draw_form(ctx: &mut DrawContext, area: Rect, draft: &QueryDraft, remarks: &[Diagnostic]) {
-    let greyed = draft.json.as_ref().is_some_and(|json| json.problem.is_some());
+    let dimmed = draft.json.as_ref().is_some_and(|json| json.problem.is_some());
     let height = usize::from(area.height.saturating_sub(1));
     let top = scroll_top(0, draft.cursor, height);
     for (line, place) in (0..).zip(top..(draft.rows.len() + 1).min(top + height)) {
@@ -137,7 +133,7 @@ fn draw_form(ctx: &mut DrawContext, area: Rect, draft: &QueryDraft, remarks: &[D
         match draft.rows.get(place) {
             Some(row) => {
                 let remark = remarks.iter().find(|remark| remark.row == Some(place));
-                self::draw_row(ctx, here, draft, place, row, greyed, remark);
+                self::draw_row(ctx, here, draft, place, row, dimmed, remark);
             }
             None => draw_add_row(ctx, here),
         }
@@ -157,7 +153,7 @@ fn draw_add_row(ctx: &mut DrawContext, line: Rect) {
     put(ctx, line, 0, &[(" +   ", theme.key), ("add filter … ", theme.text), (&kinds, theme.dim)]);
 }
 
-/// What the row in hand does, or the values that were seen and fit what is typed.
+/// Draws the description of the selected filter, or known values that match the input.
 fn draw_suggestions(ctx: &mut DrawContext, line: Rect, draft: &QueryDraft) {
     let theme = ctx.theme;
     let Some(row) = draft.selected_row().filter(|_| ctx.app.focus == Pane::Query) else {
@@ -170,14 +166,14 @@ fn draw_suggestions(ctx: &mut DrawContext, line: Rect, draft: &QueryDraft) {
     if seen.is_empty() {
         return put(ctx, line, 0, &[("     ", theme.dim), (row.kind.description(), theme.dim)]);
     }
-    let source = if row.kind == FilterKind::Issues { "     words: " } else { "     seen: " };
+    let source = if row.kind == FilterKind::Issues { "     issues: " } else { "     values: " };
     let values: Vec<&str> = seen.iter().map(|seen| seen.label.as_str()).collect();
     let values = values.join(" · ");
     put(
         ctx,
         line,
         0,
-        &[(source, theme.dim), (&values, theme.text), ("  ↓ takes the first", theme.dim)],
+        &[(source, theme.dim), (&values, theme.text), ("  ↓ inserts the first", theme.dim)],
     );
 }
 
@@ -187,11 +183,11 @@ fn draw_row(
     draft: &QueryDraft,
     place: usize,
     row: &FilterRow,
-    greyed: bool,
+    dimmed: bool,
     remark: Option<&Diagnostic>,
 ) {
     let theme = ctx.theme;
-    let style = if row.enabled && !greyed { theme.text } else { theme.dim };
+    let style = if row.enabled && !dimmed { theme.text } else { theme.dim };
     let here = draft.cursor == place;
     let cursor = if here { "▸" } else { " " };
     let mark = if row.enabled { "✓" } else { "○" };
@@ -211,7 +207,7 @@ fn draw_row(
     let field = if here { draft.field } else { None };
     at = draw_value(ctx, line, at, row, field, style);
     for (number, (part, input)) in row.fields().enumerate().skip(1) {
-        // A bound that is not set is only shown where it can be.
+        // An empty limit is only shown in the selected row.
         if !here && input.value().is_empty() {
             continue;
         }
@@ -225,7 +221,6 @@ fn draw_row(
     put(ctx, columns_from(line, at + 1, line.width), 0, &[(&words, style)]);
 }
 
-/// The choice as it stands in the form.
 fn operator_text(row: &FilterRow) -> String {
     if row.kind == FilterKind::Issues {
         format!("mode {}", row.choice_keyword())
@@ -234,7 +229,7 @@ fn operator_text(row: &FilterRow) -> String {
     }
 }
 
-/// The value: the entries of a list and the line that is typed. Returns where it ends.
+/// Draws the value: the entries of a list, and the input. Returns the column after it.
 fn draw_value(
     ctx: &mut DrawContext,
     line: Rect,
@@ -283,7 +278,7 @@ fn draw_number_field(
     draw_boxed_field(ctx, line, at + text_cells(&label), NUMBER_WIDTH, Some(input), focused, style)
 }
 
-/// `[text ]`, with the cursor in it when it takes the keys. Returns where it ends.
+/// Draws `[text ]`. Returns the column after it.
 fn draw_boxed_field(
     ctx: &mut DrawContext,
     line: Rect,
@@ -305,7 +300,7 @@ fn draw_boxed_field(
     at + room + 2
 }
 
-/// The part of a line from a column on, at most `room` cells.
+/// The part of a line from column `x` on, at most `room` cells.
 fn columns_from(line: Rect, x: u16, room: u16) -> Rect {
     let x = x.min(line.right());
     Rect { x, width: room.min(line.right() - x), ..line }
@@ -315,7 +310,7 @@ fn text_cells(text: &str) -> u16 {
     u16::try_from(display_width(text)).unwrap_or(u16::MAX)
 }
 
-/// The JSON that is sent, or that is being written.
+/// Draws the JSON that is sent, or the JSON editor.
 fn draw_json(ctx: &mut DrawContext, area: Rect, draft: &QueryDraft) {
     let theme = ctx.theme;
     let title = if draft.json.is_some() { "JSON" } else { "live JSON" };
@@ -342,7 +337,6 @@ fn draw_json(ctx: &mut DrawContext, area: Rect, draft: &QueryDraft) {
     }
 }
 
-/// The JSON that takes the keys, with its cursor.
 fn draw_json_editor(ctx: &mut DrawContext, area: Rect, json: &JsonEditor) {
     let theme = ctx.theme;
     let top = scroll_top(0, json.text.line, usize::from(area.height));
@@ -359,7 +353,7 @@ fn draw_json_editor(ctx: &mut DrawContext, area: Rect, json: &JsonEditor) {
     }
 }
 
-/// What there is to say, what matters most first.
+/// Draws the diagnostics, the most severe first.
 fn draw_checks(ctx: &mut DrawContext, area: Rect, remarks: &[Diagnostic]) {
     draw_rule(ctx, area, "check", "");
     let mut row = 1;
@@ -377,14 +371,14 @@ fn draw_checks(ctx: &mut DrawContext, area: Rect, remarks: &[Diagnostic]) {
     }
 }
 
-/// A remark with its row, over two lines at most.
+/// A diagnostic with its row, wrapped to two lines.
 fn check_lines(remark: &Diagnostic, width: u16) -> impl Iterator<Item = String> + use<> {
     let place = remark.row.map_or_else(String::new, |row| format!("row {}: ", row + 1));
     let text = format!("{place}{}", SafeText::detail(&remark.text));
     wrap_words(&text, usize::from(width.saturating_sub(4)), 2)
 }
 
-/// What stands behind a row: that something is to be said of it; the sentence is below.
+/// The marker of a diagnostic at the end of its row.
 fn row_suffix(remark: &Diagnostic) -> String {
     match remark.severity {
         Severity::Error => format!("! {}", SafeText::detail(&remark.text)),
@@ -401,7 +395,7 @@ fn severity_style(ctx: &DrawContext, severity: Severity) -> Style {
     }
 }
 
-/// A line with a title in it, and a hint at its end.
+/// Draws a horizontal rule with a title and a hint.
 fn draw_rule(ctx: &mut DrawContext, area: Rect, title: &str, hint: &str) {
     let theme = ctx.theme;
     let title = format!("─ {title} ");

@@ -113,8 +113,8 @@ fn facts(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> Vec<(&'static st
 }
 
 /// A count, or the last known one with its age.
-fn count_text(now: Uptime, told: Option<u64>, seen: Option<(u64, Uptime)>) -> String {
-    match (told, seen) {
+fn count_text(now: Uptime, reported: Option<u64>, last: Option<(u64, Uptime)>) -> String {
+    match (reported, last) {
         (Some(count), _) => group_digits(count),
         (None, Some((count, at))) => {
             format!("{}  seen {}", group_digits(count), format_age(now.saturating_sub(at)))

@@ -1,19 +1,18 @@
-//! How many colours a terminal has, and the nearest of them to a pixel.
+//! The colors of a terminal, and the nearest one to a pixel.
 
 use ratatui::style::Color;
 
-/// The colours a terminal has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColorDepth {
     /// 24 bits.
     TrueColor,
-    /// The palette of 256: a cube and a ramp of greys.
+    /// 256 colors: a cube and a gray ramp.
     Palette256,
-    /// The 16 that have names, whose values are the terminal's own; xterm's are assumed.
+    /// The 16 named colors; their values depend on the terminal, so xterm's are assumed.
     Palette16,
 }
 
-/// Xterm's values of the colours with names.
+/// Xterm's values of the named colors.
 const XTERM_COLORS: [(Color, [u8; 3]); 16] = [
     (Color::Black, [0, 0, 0]),
     (Color::Red, [205, 0, 0]),
@@ -34,7 +33,6 @@ const XTERM_COLORS: [(Color, [u8; 3]); 16] = [
 ];
 
 impl ColorDepth {
-    /// The nearest colour to a pixel.
     pub fn nearest(self, pixel: [u8; 3]) -> Color {
         match self {
             Self::TrueColor => Color::Rgb(pixel[0], pixel[1], pixel[2]),
@@ -44,7 +42,7 @@ impl ColorDepth {
     }
 }
 
-/// The nearest colour of the 6x6x6 cube or the grey ramp of the 256-colour palette.
+/// The nearest color of the 6x6x6 cube or the gray ramp of the 256-color palette.
 fn nearest_of_256(pixel: [u8; 3]) -> Color {
     const CUBE: [u8; 6] = [0, 95, 135, 175, 215, 255];
     let level = |sample: u8| match sample {
@@ -56,8 +54,8 @@ fn nearest_of_256(pixel: [u8; 3]) -> Color {
     let cube = levels.map(|level| CUBE[usize::from(level)]);
     let mean = pixel.map(u16::from).iter().sum::<u16>() / 3;
     let step = (mean.saturating_sub(3) / 10).min(23) as u8;
-    let grey = [8 + 10 * step; 3];
-    if distance(pixel, grey) < distance(pixel, cube) {
+    let gray = [8 + 10 * step; 3];
+    if distance(pixel, gray) < distance(pixel, cube) {
         Color::Indexed(232 + step)
     } else {
         Color::Indexed(16 + 36 * levels[0] + 6 * levels[1] + levels[2])
@@ -66,7 +64,7 @@ fn nearest_of_256(pixel: [u8; 3]) -> Color {
 
 fn nearest_of_16(pixel: [u8; 3]) -> Color {
     let nearest = XTERM_COLORS.iter().min_by_key(|(_, value)| distance(pixel, *value));
-    nearest.map_or(Color::Reset, |(colour, _)| *colour)
+    nearest.map_or(Color::Reset, |(color, _)| *color)
 }
 
 fn distance(a: [u8; 3], b: [u8; 3]) -> u32 {
@@ -78,21 +76,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pixel_becomes_the_nearest_colour_there_is() {
+    fn a_pixel_maps_to_the_nearest_color() {
         assert_eq!(ColorDepth::TrueColor.nearest([1, 2, 3]), Color::Rgb(1, 2, 3));
         for (pixel, number) in
             [([255, 0, 0], 196), ([0, 0, 0], 16), ([130, 128, 127], 244), ([255, 255, 255], 231)]
         {
             assert_eq!(ColorDepth::Palette256.nearest(pixel), Color::Indexed(number), "{pixel:?}");
         }
-        for (pixel, colour) in [
+        for (pixel, color) in [
             ([10, 5, 0], Color::Black),
             ([200, 20, 30], Color::Red),
             ([120, 130, 125], Color::DarkGray),
             ([90, 100, 250], Color::LightBlue),
             ([250, 250, 245], Color::White),
         ] {
-            assert_eq!(ColorDepth::Palette16.nearest(pixel), colour, "{pixel:?}");
+            assert_eq!(ColorDepth::Palette16.nearest(pixel), color, "{pixel:?}");
         }
     }
 }

@@ -1,7 +1,7 @@
-//! The combining marks by which a kitty placeholder cell says which row or column of its picture
-//! it shows: the 297 marks of the kitty graphics protocol, in its order.
+//! The diacritics that encode the row and column of a kitty placeholder cell: the 297 of the kitty
+//! graphics protocol, in order.
 
-/// Runs of marks: first code point and length.
+/// Runs of diacritics: first code point and length.
 #[rustfmt::skip]
 const DIACRITIC_RUNS: [(u32, u32); 86] = [
     (0x0305, 1), (0x030D, 2), (0x0310, 1), (0x0312, 1), (0x033D, 3), (0x0346, 1), (0x034A, 3),
@@ -19,14 +19,14 @@ const DIACRITIC_RUNS: [(u32, u32); 86] = [
     (0x1D1AA, 4), (0x1D242, 3),
 ];
 
-/// The mark for a row or column; none beyond the 297th.
+/// The diacritic of a row or column; `None` beyond the 297th.
 pub fn diacritic(index: u16) -> Option<char> {
-    let mut left = u32::from(index);
+    let mut rest = u32::from(index);
     for (first, length) in DIACRITIC_RUNS {
-        if left < length {
-            return char::from_u32(first + left);
+        if rest < length {
+            return char::from_u32(first + rest);
         }
-        left -= length;
+        rest -= length;
     }
     None
 }

@@ -1,9 +1,9 @@
-//! Pictures held by a kitty terminal: ids we own, sent once, deleted when they have not been
-//! shown for longest.
+//! The pictures stored by a kitty terminal: each is sent once, and the least recently used one is
+//! deleted first.
 //!
-//! A terminal keeps about 320 MB of pictures and then drops what it likes; staying far below that
-//! keeps every picture we believe sent really there. The ids of one process are a small fixed
-//! block, so that even a panic hook, which cannot see this store, can delete them all.
+//! A terminal stores about 320 MB of pictures and then drops arbitrary ones; staying far below that
+//! ensures that all sent pictures exist. The ids of a process are a small fixed block, so that a panic
+//! hook can delete them all.
 
 use std::{collections::HashMap, fmt::Write, num::NonZeroU16};
 
@@ -15,16 +15,16 @@ use ratatui::{
 
 use super::{PictureKey, diacritics::diacritic};
 
-/// Most bytes the terminal is asked to keep, at four a pixel.
+/// The most bytes to store, at four bytes per pixel.
 const MEMORY_BUDGET: usize = 128 << 20;
-/// Ids of one process, and so most pictures held.
+/// The ids of one process.
 const MAX_IDS: u16 = 1024;
-/// Base64 characters of one chunk; the most the protocol allows.
+/// Base64 characters of one chunk, as limited by the protocol.
 const CHUNK_SIZE: usize = 4096;
-/// The character that a cell of a picture consists of, followed by its row and column marks.
+/// The character of a picture's cell; the diacritics of row and column follow.
 const PLACEHOLDER: char = '\u{10EEEE}';
 
-/// The pictures the terminal holds.
+/// The pictures stored by the terminal.
 #[derive(Debug)]
 pub struct KittyStore {
     pictures: HashMap<PictureKey, StoredPicture>,
@@ -50,8 +50,8 @@ impl KittyStore {
         }
     }
 
-    /// The colour that names the picture in its cells; sends the picture to `out` if the terminal
-    /// does not hold it. None when every id is on the screen already.
+    /// The color that identifies the picture in its cells. Sends the picture to `out` if it is not
+    /// stored. `None` if all ids are on the screen.
     pub fn upload(
         &mut self,
         key: PictureKey,
@@ -59,9 +59,9 @@ impl KittyStore {
         frame: u64,
         out: &mut String,
     ) -> Option<Color> {
-        if let Some(held) = self.pictures.get_mut(&key) {
-            held.last_frame = frame;
-            return Some(id_color(held.slot));
+        if let Some(stored) = self.pictures.get_mut(&key) {
+            stored.last_frame = frame;
+            return Some(id_color(stored.slot));
         }
         if self.free_slots.is_empty() {
             self.evict_oldest(frame, out);
@@ -75,16 +75,15 @@ impl KittyStore {
         Some(id_color(slot))
     }
 
-    /// Deletes pictures not shown in `frame`, oldest first, until the rest fits the budget.
+    /// Deletes pictures that `frame` does not use, oldest first, until the budget is met.
     pub fn evict_over_budget(&mut self, frame: u64, out: &mut String) {
         while self.bytes > MEMORY_BUDGET && self.evict_oldest(frame, out) {}
     }
 
-    /// Deletes every picture.
     pub fn clear(&mut self, out: &mut String) {
-        for (_, held) in self.pictures.drain() {
-            delete(held.slot, self.in_tmux, out);
-            self.free_slots.push(held.slot);
+        for (_, stored) in self.pictures.drain() {
+            delete(stored.slot, self.in_tmux, out);
+            self.free_slots.push(stored.slot);
         }
         self.bytes = 0;
     }
@@ -98,40 +97,40 @@ impl KittyStore {
         let oldest = self
             .pictures
             .iter()
-            .filter(|(_, held)| held.last_frame < frame)
-            .min_by_key(|(_, held)| (held.last_frame, held.slot))
+            .filter(|(_, stored)| stored.last_frame < frame)
+            .min_by_key(|(_, stored)| (stored.last_frame, stored.slot))
             .map(|(key, _)| key.clone());
-        let Some(held) = oldest.and_then(|key| self.pictures.remove(&key)) else {
+        let Some(stored) = oldest.and_then(|key| self.pictures.remove(&key)) else {
             return false;
         };
-        self.bytes -= held.bytes;
-        self.free_slots.push(held.slot);
-        delete(held.slot, self.in_tmux, out);
+        self.bytes -= stored.bytes;
+        self.free_slots.push(stored.slot);
+        delete(stored.slot, self.in_tmux, out);
         true
     }
 }
 
-/// Fills the cells of `area` with placeholders of the picture that `colour` names. Every cell
-/// carries both marks, so that an overlay may cover any part.
-pub fn fill_placeholders(buffer: &mut Buffer, area: Rect, colour: Color) {
+/// Fills `area` with placeholders of the picture with this id color. Each cell has both diacritics, so
+/// that an overlay may cover any part.
+pub fn fill_placeholders(buffer: &mut Buffer, area: Rect, color: Color) {
     let mut symbol = String::new();
     for y in area.top()..area.bottom() {
         for x in area.left()..area.right() {
             symbol.clear();
             symbol.push(PLACEHOLDER);
-            // Beyond the last mark a cell continues its left neighbour.
+            // Without diacritics a cell continues its left neighbor.
             if let (Some(row), Some(column)) = (diacritic(y - area.y), diacritic(x - area.x)) {
                 symbol.extend([row, column]);
             }
             let cell = &mut buffer[(x, y)];
             cell.reset();
-            cell.set_symbol(&symbol).set_fg(colour);
+            cell.set_symbol(&symbol).set_fg(color);
             cell.set_diff_option(CellDiffOption::ForcedWidth(NonZeroU16::MIN));
         }
     }
 }
 
-/// Deletes every id this process can have used, known or not.
+/// Deletes all ids of this process.
 pub fn delete_all(in_tmux: bool) -> String {
     let mut out = String::new();
     for slot in 0..MAX_IDS {
@@ -140,7 +139,7 @@ pub fn delete_all(in_tmux: bool) -> String {
     out
 }
 
-/// The id of a slot: 24 bits, as many as a colour holds, in a block chosen by the process.
+/// The id of a slot: 24 bits, as in a color, within the block of this process.
 fn image_id(slot: u16) -> u32 {
     (std::process::id() % 0x3FFF + 1) << 10 | u32::from(slot)
 }
@@ -174,7 +173,7 @@ fn delete(slot: u16, in_tmux: bool, out: &mut String) {
     command(&format!("a=d,d=I,i={},q=2", image_id(slot)), in_tmux, out);
 }
 
-/// One graphics command; tmux passes it on when wrapped, with each ESC doubled.
+/// Writes a graphics command; tmux needs it wrapped, with each ESC doubled.
 fn command(body: &str, in_tmux: bool, out: &mut String) {
     // Writing into a string cannot fail.
     let _ = if in_tmux {

@@ -1,8 +1,8 @@
-//! Sixel and iTerm2 pictures: drawn by one string over cells that the frame skips.
+//! Sixel and iTerm2 pictures, drawn by one string over cells that the frame skips.
 //!
-//! Cells that stop being skipped differ from the last frame, so the frame writes them and wipes
-//! the picture under them. Only what the frame cannot see is done here: clear the rectangle before
-//! a picture comes, and leave a picture alone that is still there.
+//! Cells that are no longer skipped differ from the last frame, so the frame writes them and erases
+//! the picture. This module clears the area before a new picture, and does not redraw pictures that
+//! are still on the screen.
 
 use std::{fmt::Write, sync::Arc};
 
@@ -13,7 +13,7 @@ use ratatui::{
 
 use super::PictureKey;
 
-/// The pictures drawn over the screen in the last frame and in this one.
+/// The pictures in the last frame and in this one.
 #[derive(Debug)]
 pub struct Overdraw {
     overlays: Vec<Rect>,
@@ -38,8 +38,8 @@ impl Overdraw {
         self.overlays = overlays.to_vec();
     }
 
-    /// Takes the cells of `area` out of the frame. None, and nothing done, where an overlay lies
-    /// or where the picture would scroll the screen.
+    /// Excludes the cells of `area` from the frame. `None` under an overlay, or where the picture would
+    /// scroll the screen.
     pub fn place(
         &mut self,
         buffer: &mut Buffer,
@@ -66,7 +66,7 @@ impl Overdraw {
         Some(())
     }
 
-    /// The pictures that are not on the screen yet, each in a cleared rectangle.
+    /// Draws the pictures that are not on the screen yet, each in a cleared area.
     pub fn end_frame(&mut self) -> String {
         self.previous = std::mem::take(&mut self.current);
         let mut out = String::new();
@@ -76,7 +76,7 @@ impl Overdraw {
         out
     }
 
-    /// Takes it that the screen shows none of the pictures.
+    /// Assumes that no picture is on the screen.
     pub fn reset(&mut self) {
         self.previous.clear();
         self.current.clear();
@@ -91,7 +91,7 @@ fn draw(area: Rect, sequence: &str, in_tmux: bool, out: &mut String) {
         let _ = write!(out, "\x1b[{};{}H\x1b[{}X", y + 1, area.x + 1, area.width);
     }
     let _ = write!(out, "\x1b[{};{}H", area.y + 1, area.x + 1);
-    // tmux knows sixel itself, but must be told to pass on an iTerm2 picture.
+    // tmux supports sixel, but only passes wrapped iTerm2 pictures.
     if in_tmux && !is_sixel(sequence) {
         let _ = write!(out, "\x1bPtmux;{}\x1b\\", sequence.replace('\x1b', "\x1b\x1b"));
     } else {

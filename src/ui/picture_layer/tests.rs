@@ -1,13 +1,17 @@
-//! The layer frame by frame: what lands in the cells, and what is written around them.
+//! The picture layer frame by frame: cells, and the bytes written around them.
 
 use std::collections::BTreeSet;
 
-use ratatui::{buffer::CellDiffOption, style::Color};
+use ratatui::{
+    buffer::{Buffer, CellDiffOption},
+    layout::Rect,
+    style::Color,
+};
 use uuid::Uuid;
 
 use super::*;
 use tessera_model::MediaId;
-use tessera_picture::Protocol;
+use tessera_picture::{Canvas, Encoded, Protocol, Thumbnail};
 
 const SCREEN: Rect = Rect::new(0, 0, 40, 12);
 const TILE: Rect = Rect::new(2, 1, 6, 3);
@@ -102,10 +106,10 @@ fn a_kitty_picture_is_sent_once_in_small_chunks() {
         assert!(sent[0].0.contains("s=50,v=50,c=4,r=2,"));
         let more: Vec<bool> = sent.iter().map(|(keys, _)| keys.ends_with("m=1")).collect();
         assert_eq!(more, [true, true, false]);
-        // Row 1, column 2 of the picture, in the colour that is its id.
+        // Row 1, column 2 of the picture, in the color that is its id.
         let cell = &buffer[(5, 2)];
         assert_eq!(cell.symbol(), "\u{10EEEE}\u{30D}\u{30E}");
-        let Color::Rgb(red, green, blue) = cell.fg else { panic!("not a colour") };
+        let Color::Rgb(red, green, blue) = cell.fg else { panic!("not a color") };
         let number = u32::from_be_bytes([0, red, green, blue]);
         assert_eq!(id(&sent[0].0), Some(number.to_string().as_str()));
     }

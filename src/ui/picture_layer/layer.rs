@@ -1,8 +1,8 @@
-//! Pictures over cells: the thin layer between the frame's buffer and the graphics of a terminal.
+//! The layer between the frame's buffer and the graphics of the terminal.
 //!
-//! Half-blocks and kitty placeholders become ordinary cells. A sixel or iTerm2 picture is drawn
-//! over cells that the frame then skips; it is sent once, after the frame, and goes away when the
-//! frame writes text there again. One frame is drawn like this:
+//! Half-blocks and kitty placeholders become ordinary cells. A sixel or iTerm2 picture is drawn over
+//! cells that the frame skips; it is sent once, after the frame, and disappears when the frame writes
+//! text there. A frame is drawn like this:
 //!
 //! ```text
 //! layer.begin_frame(&overlays);
@@ -12,46 +12,38 @@
 //! terminal.swap_buffers();  flush the backend
 //! ```
 
-mod color_depth;
-mod diacritics;
-mod kitty;
-mod overdraw;
-#[cfg(test)]
-mod tests;
-
 use ratatui::{buffer::Buffer, layout::Rect};
-
-pub use color_depth::ColorDepth;
-use kitty::KittyStore;
-use overdraw::Overdraw;
 use tessera_picture::{Canvas, Encoded, PictureView, Thumbnail};
 
-/// Recognises the same picture again: equal keys mean equal pixels.
+use super::{
+    ColorDepth,
+    kitty::{self, KittyStore},
+    overdraw::Overdraw,
+};
+
+/// The key of a picture: equal keys have equal pixels.
 pub type PictureKey = (PictureView, Canvas);
 
-/// What the terminal can do with a picture, beyond the protocol of the canvas.
+/// The properties of the terminal besides the protocol of the canvas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GraphicsSettings {
-    /// Inside tmux, which passes graphics on only when wrapped.
+    /// Whether it runs inside tmux, which only passes wrapped graphics.
     pub in_tmux: bool,
-    /// The colours that half-blocks may have.
     pub color_depth: ColorDepth,
 }
 
-/// Bytes for the terminal around one frame.
+/// The bytes to write around the cells of a frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TerminalWrites {
-    /// To be written before the frame's cells.
     pub before: String,
-    /// To be written after the frame's cells.
     pub after: String,
 }
 
-/// The pictures on the screen and in the terminal's memory.
+/// The pictures on the screen and in the memory of the terminal.
 #[derive(Debug)]
 pub struct PictureLayer {
     settings: GraphicsSettings,
-    kitty: KittyStore,
+    pub(super) kitty: KittyStore,
     overdraw: Overdraw,
     frame: u64,
     placed: usize,
@@ -59,7 +51,6 @@ pub struct PictureLayer {
 }
 
 impl PictureLayer {
-    /// A layer for a terminal that shows no picture yet.
     pub fn new(settings: GraphicsSettings) -> Self {
         Self {
             settings,
@@ -71,20 +62,20 @@ impl PictureLayer {
         }
     }
 
-    /// Starts a frame. Pictures that cannot lie under text stay away from the `overlays`.
+    /// Starts a frame. Pictures that cannot be covered by text are not drawn under `overlays`.
     pub fn begin_frame(&mut self, overlays: &[Rect]) {
         self.frame += 1;
         self.placed = 0;
         self.overdraw.begin_frame(overlays);
     }
 
-    /// From here on pictures are drawn on the overlays themselves.
+    /// The following pictures belong to the overlay.
     pub fn allow_on_overlays(&mut self) {
         self.overdraw.begin_frame(&[]);
     }
 
-    /// Draws a picture in the middle of `area`; the cells it covers, or none when it is not drawn
-    /// (it is larger than the area, or lies under an overlay) and something else may be.
+    /// Draws a picture in the center of `area`. Returns the cells it covers; `None` if it is larger than
+    /// the area or under an overlay.
     pub fn place(
         &mut self,
         buffer: &mut Buffer,
@@ -99,8 +90,8 @@ impl PictureLayer {
             }
             Encoded::Kitty { payload, size } => {
                 let picture = (&**payload, *size, thumbnail.cells);
-                let colour = self.kitty.upload(key, picture, self.frame, &mut self.before)?;
-                kitty::fill_placeholders(buffer, covered, colour);
+                let color = self.kitty.upload(key, picture, self.frame, &mut self.before)?;
+                kitty::fill_placeholders(buffer, covered, color);
             }
             Encoded::Sequence(sequence) => {
                 self.overdraw.place(buffer, covered, key, sequence)?;
@@ -110,12 +101,12 @@ impl PictureLayer {
         Some(covered)
     }
 
-    /// How many pictures the frame has.
+    /// The number of pictures in the frame.
     pub fn placed(&self) -> usize {
         self.placed
     }
 
-    /// Ends a frame: what to write around it.
+    /// Ends a frame.
     pub fn end_frame(&mut self) -> TerminalWrites {
         self.kitty.evict_over_budget(self.frame, &mut self.before);
         TerminalWrites {
@@ -124,8 +115,8 @@ impl PictureLayer {
         }
     }
 
-    /// Forgets every picture, for a resize, a suspend or the end: what to write so that the
-    /// terminal forgets them too. The screen itself must be cleared or redrawn by the caller.
+    /// Forgets all pictures, for a resize, a suspend or the exit. Returns what deletes them from the
+    /// terminal; the caller clears or redraws the screen.
     pub fn forget_all(&mut self) -> String {
         self.overdraw.reset();
         self.kitty.clear(&mut self.before);
@@ -133,8 +124,8 @@ impl PictureLayer {
     }
 }
 
-/// What makes a kitty terminal forget every picture this process can have sent, for a panic hook
-/// or a signal, where no layer is at hand.
+/// What deletes all pictures that this process may have sent to a kitty terminal, for panic hooks and
+/// signal handlers, which have no access to the layer.
 pub fn delete_all_pictures(in_tmux: bool) -> String {
     kitty::delete_all(in_tmux)
 }
@@ -150,17 +141,17 @@ fn centered(area: Rect, (columns, rows): (u16, u16)) -> Option<Rect> {
     })
 }
 
-/// Paints half-blocks: the upper pixel in the foreground, the lower one behind it.
-fn draw_half_blocks(buffer: &mut Buffer, area: Rect, pixels: &[[u8; 3]], colours: ColorDepth) {
+/// Draws half-blocks: the upper pixel as the foreground, the lower one as the background.
+fn draw_half_blocks(buffer: &mut Buffer, area: Rect, pixels: &[[u8; 3]], depth: ColorDepth) {
     let width = usize::from(area.width);
     for (y, rows) in (area.top()..area.bottom()).zip(pixels.chunks_exact(2 * width)) {
         let (upper, lower) = rows.split_at(width);
         for (x, (&top, &bottom)) in (area.left()..area.right()).zip(upper.iter().zip(lower)) {
             let cell = &mut buffer[(x, y)];
             cell.reset();
-            cell.set_bg(colours.nearest(bottom));
+            cell.set_bg(depth.nearest(bottom));
             if top != bottom {
-                cell.set_char('▀').set_fg(colours.nearest(top));
+                cell.set_char('▀').set_fg(depth.nearest(top));
             }
         }
     }

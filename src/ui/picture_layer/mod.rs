@@ -1,0 +1,12 @@
+//! Pictures over cells.
+
+mod color_depth;
+mod diacritics;
+mod kitty;
+mod layer;
+mod overdraw;
+#[cfg(test)]
+mod tests;
+
+pub use color_depth::ColorDepth;
+pub use layer::{GraphicsSettings, PictureKey, PictureLayer, TerminalWrites, delete_all_pictures};
