@@ -149,7 +149,7 @@ impl AccessibleSession {
     }
 
     /// Opens the wanted dataset, or prompts if there are several.
-    async fn open_dataset(&mut self, wanted: Option<DatasetId>) -> io::Result<()> {
+    async fn open_dataset(&mut self, preferred: Option<DatasetId>) -> io::Result<()> {
         let Some((list, _)) = self.announcer.announce_failure(self.client.list_datasets().await)?
         else {
             return Ok(());
@@ -158,8 +158,8 @@ impl AccessibleSession {
         for (position, dataset) in (1..).zip(&list) {
             self.announcer.item(sentences::dataset(position, list.len(), dataset))?;
         }
-        let wanted = wanted.and_then(|id| list.iter().position(|dataset| dataset.id == id));
-        let index = match (wanted, list.len()) {
+        let preferred = preferred.and_then(|id| list.iter().position(|dataset| dataset.id == id));
+        let index = match (preferred, list.len()) {
             (Some(index), _) => Some(index),
             (None, 0 | 1) => list.first().map(|_| 0),
             (None, count) => self.announcer.prompt_choice("Which dataset?", count).await?,

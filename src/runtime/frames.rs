@@ -49,10 +49,10 @@ impl<W: Write> FrameWriter<W> {
         let area = Rect::new(0, 0, columns, rows);
         let mut next = Buffer::empty(area);
         let writes = view(&mut next);
-        let known = self.last_frame.take().filter(|shown| shown.area == area);
-        let is_whole = known.is_none();
-        let shown = known.unwrap_or_else(|| Buffer::empty(area));
-        let changed = shown.diff(&next);
+        let last = self.last_frame.take().filter(|previous| previous.area == area);
+        let is_whole = last.is_none();
+        let previous = last.unwrap_or_else(|| Buffer::empty(area));
+        let changed = previous.diff(&next);
         let mut cost = FrameCost { cells: changed.len(), bytes: 0 };
         if is_whole || cost.cells > 0 || writes != TerminalWrites::default() {
             let mut bytes = Vec::new();

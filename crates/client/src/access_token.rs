@@ -230,8 +230,8 @@ mod tests {
     #[test]
     fn tokens_are_renewed_after_four_fifths_of_their_lifetime() {
         let tokens = TokenSource::new(&credentials(), Duration::from_mins(1), None);
-        let begun = Instant::now();
-        let left = tokens.current().unwrap().renew_at - begun;
+        let started = Instant::now();
+        let left = tokens.current().unwrap().renew_at - started;
         assert!((47..=48).contains(&left.as_secs()), "{left:?}");
     }
 }

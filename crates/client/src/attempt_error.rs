@@ -73,12 +73,12 @@ fn root_cause(error: &reqwest::Error) -> String {
         return "connecting took too long".to_owned();
     }
     let mut cause = error.source();
-    let mut words = error.to_string();
+    let mut text = error.to_string();
     while let Some(inner) = cause {
-        words = inner.to_string();
+        text = inner.to_string();
         cause = inner.source();
     }
-    words
+    text
 }
 
 /// A handshake that failed because of its content is fatal; an interrupted one is not.

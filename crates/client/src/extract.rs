@@ -38,18 +38,18 @@ pub fn extract(
     existing: ExistingFile,
     join: bool,
 ) -> Result<Extraction, Failure> {
-    let opened = || File::open(archive).map_err(|error| disk_failure(archive, &error));
+    let open_archive = || File::open(archive).map_err(|error| disk_failure(archive, &error));
     let damaged = |why: String| local_failure(archive, &why);
-    let size = check_and_measure(opened()?, folder, existing, join)
-        .map_err(|stop| stop.into_failure(archive))?;
+    let size = check_and_measure(open_archive()?, folder, existing, join)
+        .map_err(|error| error.into_failure(archive))?;
     let target =
         TargetFolder::open(folder, existing).map_err(|error| disk_failure(folder, &error))?;
     check_room(&target.root, folder, size)?;
 
     let mut done = Extraction { folder: folder.to_owned(), ..Extraction::default() };
     let mut used_names = HashSet::new();
-    let mut full = None;
-    let walked = for_each_entry(opened()?, |entry| {
+    let mut disk_error = None;
+    let result = for_each_entry(open_archive()?, |entry| {
         let name = entry.name.clone();
         match target.extract_entry(entry, &mut used_names) {
             Ok(None) => {}
@@ -59,16 +59,16 @@ pub fn extract(
             }
             Err(EntryError::Invalid(why)) => done.rejected_entries.add(&format!("{name} ({why})")),
             Err(EntryError::Disk(error)) => {
-                full = Some(disk_failure(&folder.join(&name), &error));
+                disk_error = Some(disk_failure(&folder.join(&name), &error));
                 return Err(String::new());
             }
         }
         Ok(())
     });
-    if let Some(failure) = full {
+    if let Some(failure) = disk_error {
         return Err(failure);
     }
-    walked.map_err(damaged)?;
+    result.map_err(damaged)?;
     if join {
         done.index_file = Some(target.write_rows(archive, folder)?);
     }
@@ -107,19 +107,19 @@ fn check_and_measure(
     if join {
         free(folder.join(ROWS_FILE))?;
     }
-    let (mut size, mut stop) = (0_u64, None);
-    let walked = for_each_entry(file, |entry| {
-        let wanted = safe_relative_path(&entry.name).ok().filter(|_| !entry.is_dir());
-        let Some(path) = wanted else { return Ok(()) };
+    let (mut size, mut error) = (0_u64, None);
+    let result = for_each_entry(file, |entry| {
+        let safe_path = safe_relative_path(&entry.name).ok().filter(|_| !entry.is_dir());
+        let Some(path) = safe_path else { return Ok(()) };
         size = size.saturating_add(entry.size());
         free(folder.join(path)).map_err(|found| {
-            stop = Some(found);
+            error = Some(found);
             String::new()
         })
     });
-    match (stop, walked) {
-        (Some(stop), _) => Err(stop),
-        (None, walked) => walked.map(|()| size).map_err(ExtractError::Damaged),
+    match (error, result) {
+        (Some(error), _) => Err(error),
+        (None, result) => result.map(|()| size).map_err(ExtractError::Damaged),
     }
 }
 

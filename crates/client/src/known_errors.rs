@@ -14,11 +14,11 @@ struct KnownError {
 
 const fn known_error(
     status: u16,
-    words: &'static str,
+    message: &'static str,
     code: &'static str,
     remedy: &'static str,
 ) -> KnownError {
-    KnownError { status, pattern: words, code, remedy }
+    KnownError { status, pattern: message, code, remedy }
 }
 
 const STORAGE_URI_REMEDY: &str = "Check the address, and that the service may read it: storage of another \
@@ -76,10 +76,10 @@ const KNOWN_ERRORS: &[KnownError] = &[
 
 /// Adds the code and remedy of a documented message.
 pub(super) fn add_known_remedy(operation: ApiOperation, failure: Failure) -> Failure {
-    let words = failure.detail.as_ref().map(|detail| detail.as_str().to_lowercase());
+    let message = failure.detail.as_ref().map(|detail| detail.as_str().to_lowercase());
     let found = KNOWN_ERRORS.iter().find(|cause| {
         failure.status == Some(cause.status)
-            && words.as_ref().is_some_and(|words| words.contains(cause.pattern))
+            && message.as_ref().is_some_and(|message| message.contains(cause.pattern))
     });
     match found {
         Some(cause) => Failure { code: Some(cause.code), ..failure.with_remedy(cause.remedy) },
@@ -96,15 +96,15 @@ mod tests {
     use super::*;
     use tessera_model::{FailureKind, SafeText};
 
-    fn refused(status: u16, words: &str) -> Failure {
+    fn refused(status: u16, message: &str) -> Failure {
         let failure = Failure::new(FailureKind::Invalid, "cannot add the media")
-            .with_detail(Some(SafeText::detail(words)));
+            .with_detail(Some(SafeText::detail(message)));
         add_known_remedy(ApiOperation::AddMedia, Failure { status: Some(status), ..failure })
     }
 
     #[test]
     fn documented_messages_have_a_code_and_a_remedy() {
-        for (status, words, code) in [
+        for (status, message, code) in [
             (404, "Dataset not found", "dataset_not_found"),
             (400, "Dataset 95233006 has no embedding_config set", "no_embedding_config"),
             (
@@ -122,9 +122,9 @@ mod tests {
             (403, "You do not have write access to dataset 95233006", "no_write_access"),
             (500, "The pipeline could not be triggered", "trigger_failed"),
         ] {
-            let failure = refused(status, words);
-            assert_eq!(failure.code, Some(code), "{words}");
-            assert!(failure.remedy.is_some(), "{words}");
+            let failure = refused(status, message);
+            assert_eq!(failure.code, Some(code), "{message}");
+            assert!(failure.remedy.is_some(), "{message}");
         }
     }
 

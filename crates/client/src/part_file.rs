@@ -63,14 +63,14 @@ impl PartFile {
         part.push(format!(".{}.part", task.short()));
         let path = target.with_file_name(part);
         let file = open_locked(&path)?;
-        let have = file.metadata().map_err(|error| disk_failure(&path, &error))?.len();
+        let bytes_written = file.metadata().map_err(|error| disk_failure(&path, &error))?.len();
         // Another program may have finished the download while this one waited for the lock.
         check_target(target, existing)?;
         let mut file =
             BufWriter::with_capacity(WRITE_BUFFER_BYTES, tokio::fs::File::from_std(file));
         let end = file.seek(SeekFrom::End(0)).await;
         end.map_err(|error| disk_failure(&path, &error))?;
-        Ok(Self { target: target.to_owned(), existing, path, file, bytes_written: have })
+        Ok(Self { target: target.to_owned(), existing, path, file, bytes_written })
     }
 
     pub(super) fn bytes_written(&self) -> u64 {
@@ -82,10 +82,10 @@ impl PartFile {
         check_room(self.file.get_ref(), &self.path, missing)
     }
 
-    pub(super) async fn append(&mut self, piece: &[u8]) -> Result<(), Failure> {
-        let written = self.file.write_all(piece).await;
+    pub(super) async fn append(&mut self, chunk: &[u8]) -> Result<(), Failure> {
+        let written = self.file.write_all(chunk).await;
         written.map_err(|error| disk_failure(&self.path, &error))?;
-        self.bytes_written += piece.len() as u64;
+        self.bytes_written += chunk.len() as u64;
         Ok(())
     }
 
@@ -102,12 +102,12 @@ impl PartFile {
 
     /// Writes everything to disk, and returns a second handle for the verification.
     pub(super) async fn sync(&mut self) -> Result<File, Failure> {
-        let settled = async {
+        let synced = async {
             self.file.flush().await?;
             self.file.get_ref().sync_all().await?;
             self.file.get_ref().try_clone().await
         };
-        let file = settled.await.map_err(|error| disk_failure(&self.path, &error))?;
+        let file = synced.await.map_err(|error| disk_failure(&self.path, &error))?;
         Ok(file.into_std().await)
     }
 
@@ -130,8 +130,8 @@ impl PartFile {
             Some(folder) if folder != Path::new("") => folder,
             _ => Path::new("."),
         };
-        let settled = File::open(folder).and_then(|folder| folder.sync_all());
-        settled.map_err(|error| disk_failure(folder, &error))?;
+        let synced = File::open(folder).and_then(|folder| folder.sync_all());
+        synced.map_err(|error| disk_failure(folder, &error))?;
         Ok((self.target, self.bytes_written))
     }
 

@@ -29,8 +29,8 @@ impl QueryImageUpload {
     /// [`QueryImageUpload::MAX_BYTES`].
     pub async fn read(file: &Path) -> Result<Self, Failure> {
         let name = file.display().to_string();
-        let broken = |error: std::io::Error| image_failure(&name, &error.to_string());
-        let metadata = tokio::fs::metadata(file).await.map_err(broken)?;
+        let to_failure = |error: std::io::Error| image_failure(&name, &error.to_string());
+        let metadata = tokio::fs::metadata(file).await.map_err(to_failure)?;
         // Checked before it is opened: a pipe would never end, and a huge file would be read
         // completely.
         if !metadata.is_file() {
@@ -39,7 +39,7 @@ impl QueryImageUpload {
         if metadata.len() > Self::MAX_BYTES {
             return Err(too_large(&name));
         }
-        let bytes = tokio::fs::read(file).await.map_err(broken)?;
+        let bytes = tokio::fs::read(file).await.map_err(to_failure)?;
         Self::new(bytes.into(), &name).await
     }
 

@@ -111,12 +111,12 @@ impl<'a> Attempt<'a> {
 /// Returns a readable target. The query of a link may grant access, so only the names of its
 /// parameters are shown.
 fn printable_target(url: &Url, link: bool) -> SafeText {
-    let place = if link { Link::new(url.as_str()).to_string() } else { url.path().to_owned() };
+    let location = if link { Link::new(url.as_str()).to_string() } else { url.path().to_owned() };
     let pairs = url
         .query_pairs()
         .map(|(name, value)| if link { format!("{name}=…") } else { format!("{name}={value}") });
     let query = pairs.collect::<Vec<_>>().join("&");
-    SafeText::detail(&if query.is_empty() { place } else { format!("{place}?{query}") })
+    SafeText::detail(&if query.is_empty() { location } else { format!("{location}?{query}") })
 }
 
 #[cfg(test)]

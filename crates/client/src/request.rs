@@ -149,9 +149,11 @@ impl ApiResponse {
                 self.status.as_u16(),
                 self.media_type,
             );
-            let words = read_error_message(&self.body);
+            let message = read_error_message(&self.body);
             Failure::new(FailureKind::Unexpected, sentence)
-                .with_detail(words.map(|words| SafeText::new(words.as_str(), MAX_EXCERPT_CHARS)))
+                .with_detail(
+                    message.map(|message| SafeText::new(message.as_str(), MAX_EXCERPT_CHARS)),
+                )
                 .with_remedy("Check that the base URL leads to a dataset service")
         })
     }

@@ -109,8 +109,8 @@ pub(super) fn has_extension(name: &str, end: &str) -> bool {
 /// The entry does not exist or cannot be read.
 pub fn read_entry(path: &Path, name: &str) -> Result<Bytes, Failure> {
     let to_failure = |reason: String| {
-        let place = format!("{} in {}", SafeText::file_name(name), path.display());
-        Failure::new(FailureKind::Local, format!("{place}: {reason}"))
+        let name_in_archive = format!("{} in {}", SafeText::file_name(name), path.display());
+        Failure::new(FailureKind::Local, format!("{name_in_archive}: {reason}"))
     };
     let file = File::open(path).map_err(|error| to_failure(error.to_string()))?;
     let mut archive =

@@ -37,11 +37,11 @@ pub(super) fn read_rows(text: &str, out: &mut impl RowVisitor) -> Result<(), Str
 
 /// Returns the unparsed rows: the array itself, or the longest array of objects at the first level.
 pub(super) fn find_rows(text: &str) -> Result<Vec<&RawValue>, String> {
-    let broken = |error: serde_json::Error| error.to_string();
+    let to_text = |error: serde_json::Error| error.to_string();
     if text.trim_start().starts_with('[') {
-        return serde_json::from_str(text).map_err(broken);
+        return serde_json::from_str(text).map_err(to_text);
     }
-    let map: BTreeMap<String, &RawValue> = serde_json::from_str(text).map_err(broken)?;
+    let map: BTreeMap<String, &RawValue> = serde_json::from_str(text).map_err(to_text)?;
     let arrays = map.values().filter_map(|value| {
         let items: Vec<&RawValue> = serde_json::from_str(value.get()).ok()?;
         items.iter().all(|item| item.get().starts_with('{')).then_some(items)

@@ -12,26 +12,26 @@ use super::listing::{FILE_COLUMN, RowVisitor, SCORE_COLUMN};
 
 /// Reads all rows.
 pub(super) fn read_rows(file: File, out: &mut impl RowVisitor) -> Result<(), String> {
-    let broken = |error: parquet::errors::ParquetError| error.to_string();
-    let reader = SerializedFileReader::new(file).map_err(broken)?;
+    let to_text = |error: parquet::errors::ParquetError| error.to_string();
+    let reader = SerializedFileReader::new(file).map_err(to_text)?;
     let metadata = reader.metadata().file_metadata();
     let fields = metadata.schema().get_fields();
     out.visit_columns(fields.iter().map(|field| field.name().to_owned()).collect());
-    let wanted: Vec<_> = fields
+    let columns: Vec<_> = fields
         .iter()
         .filter(|field| [SCORE_COLUMN, FILE_COLUMN].contains(&field.name()))
         .map(Arc::clone)
         .collect();
-    if wanted.is_empty() {
+    if columns.is_empty() {
         for _ in 0..metadata.num_rows() {
             out.visit_row(None, None);
         }
         return Ok(());
     }
-    let schema = Type::group_type_builder(metadata.schema().name()).with_fields(wanted).build();
-    let rows = reader.get_row_iter(Some(schema.map_err(broken)?)).map_err(broken)?;
+    let schema = Type::group_type_builder(metadata.schema().name()).with_fields(columns).build();
+    let rows = reader.get_row_iter(Some(schema.map_err(to_text)?)).map_err(to_text)?;
     for row in rows {
-        let row = row.map_err(broken)?;
+        let row = row.map_err(to_text)?;
         let (mut score, mut file) = (None, None);
         for (name, field) in row.get_column_iter() {
             match field {

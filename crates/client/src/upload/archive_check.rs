@@ -94,9 +94,9 @@ pub(super) fn check_archive(path: &Path) -> Result<ArchiveCheck, String> {
 impl EntryCounts {
     fn add(&mut self, name: &str) {
         let extension = name.rsplit_once('.').map(|(_, end)| end.to_ascii_lowercase());
-        let place = MEDIA_EXTENSIONS.iter().position(|known| extension.as_deref() == Some(*known));
-        match place {
-            Some(place) if place < IMAGE_EXTENSIONS => self.images += 1,
+        let index = MEDIA_EXTENSIONS.iter().position(|known| extension.as_deref() == Some(*known));
+        match index {
+            Some(index) if index < IMAGE_EXTENSIONS => self.images += 1,
             Some(_) => self.videos += 1,
             None => self.others += 1,
         }
@@ -121,12 +121,12 @@ fn count_tar_entries(content: impl Read) -> Result<EntryCounts, String> {
     let damaged = |error: io::Error| format!("not a tar archive, or damaged: {error}");
     let mut archive = tar::Archive::new(content.take(MAX_TAR_BYTES));
     let mut count = EntryCounts { is_empty: true, ..EntryCounts::default() };
-    let mut broken = None;
+    let mut read_error = None;
     for entry in archive.entries().map_err(damaged)? {
         let entry = match entry {
             Ok(entry) => entry,
             Err(error) => {
-                broken = Some(error);
+                read_error = Some(error);
                 break;
             }
         };
@@ -137,7 +137,7 @@ fn count_tar_entries(content: impl Read) -> Result<EntryCounts, String> {
     }
     // At the limit, an intact archive looks truncated.
     count.is_truncated = archive.into_inner().limit() == 0;
-    match broken {
+    match read_error {
         Some(error) if !count.is_truncated => Err(damaged(error)),
         _ => Ok(count),
     }

@@ -116,11 +116,11 @@ impl FileCollector<'_> {
             self.preflight.skipped += 1;
             return;
         }
-        let looked = match kind {
+        let checked = match kind {
             UploadKind::Video => check_file(path),
             UploadKind::Image | UploadKind::Other => check_picture(path),
         };
-        match looked {
+        match checked {
             Ok(stamp) => {
                 match kind {
                     UploadKind::Video => self.preflight.videos += 1,
@@ -194,11 +194,11 @@ fn check_file(path: &Path) -> Result<FileFingerprint, String> {
 /// Checks that the header of a picture can be read.
 fn check_picture(path: &Path) -> Result<FileFingerprint, String> {
     let stamp = check_file(path)?;
-    let broken = |error: io::Error| error.to_string();
+    let to_text = |error: io::Error| error.to_string();
     let mut bytes = Vec::new();
-    let file = File::open(path).map_err(broken)?;
+    let file = File::open(path).map_err(to_text)?;
     let mut file = file.take(HEADER_BYTES);
-    file.read_to_end(&mut bytes).map_err(broken)?;
+    file.read_to_end(&mut bytes).map_err(to_text)?;
     // Formats that cannot be decoded here are identified by their first bytes only.
     if matches!(image::guess_format(&bytes), Ok(ImageFormat::Tiff | ImageFormat::Avif)) {
         return Ok(stamp);
@@ -206,7 +206,7 @@ fn check_picture(path: &Path) -> Result<FileFingerprint, String> {
     let mut size = tessera_picture::decode::size(&bytes);
     if size.is_err() && (HEADER_BYTES..=MAX_HEADER_BYTES).contains(&stamp.bytes) {
         file.set_limit(MAX_HEADER_BYTES);
-        file.read_to_end(&mut bytes).map_err(broken)?;
+        file.read_to_end(&mut bytes).map_err(to_text)?;
         size = tessera_picture::decode::size(&bytes);
     }
     size.map(|_| stamp).map_err(|error| error.to_string())

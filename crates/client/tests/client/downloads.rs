@@ -84,11 +84,11 @@ async fn service(store: impl Fn(&Seen, usize) -> Act + Send + Sync + 'static) ->
 type Second = fn(&[u8], usize) -> Act;
 
 /// A folder to download into.
-struct Place {
+struct DownloadFolder {
     folder: tempfile::TempDir,
 }
 
-impl Place {
+impl DownloadFolder {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         Self { folder }
@@ -139,11 +139,11 @@ async fn an_archive_is_fetched_verified_and_renamed() {
     let bytes = archive();
     let stored = bytes.clone();
     let server = service(move |seen, _| serve(seen, &stored, "\"v1\"")).await;
-    let place = Place::new();
-    let archive = place.download(&server).await.unwrap();
+    let downloads = DownloadFolder::new();
+    let archive = downloads.download(&server).await.unwrap();
     assert_eq!((archive.entries, archive.images), (4, 3));
-    assert!(equal(&place.target(), &bytes));
-    assert_eq!(place.names(), ["x.zip"]);
+    assert!(equal(&downloads.target(), &bytes));
+    assert_eq!(downloads.names(), ["x.zip"]);
     let fetch = &fetches(&server)[0];
     assert_eq!(fetch.header("authorization"), None);
     assert_eq!(fetch.header("accept-encoding"), Some("identity"));
@@ -160,9 +160,9 @@ async fn an_interrupted_download_resumes_at_the_same_byte() {
             _ => serve(seen, &stored, "\"v1\""),
         })
         .await;
-        let place = Place::new();
-        place.download(&server).await.unwrap();
-        assert!(equal(&place.target(), &bytes), "{cut}");
+        let downloads = DownloadFolder::new();
+        downloads.download(&server).await.unwrap();
+        assert!(equal(&downloads.target(), &bytes), "{cut}");
         let fetches = fetches(&server);
         assert_eq!((fetches.len(), start_of(&fetches[1])), (2, Some(cut)));
         assert_eq!(fetches[1].header("if-range"), Some("\"v1\""));
@@ -191,9 +191,9 @@ async fn a_mismatching_part_restarts_the_download() {
             _ => serve(seen, &stored, "\"v1\""),
         })
         .await;
-        let place = Place::new();
-        place.download(&server).await.unwrap();
-        assert!(equal(&place.target(), &bytes), "{name}");
+        let downloads = DownloadFolder::new();
+        downloads.download(&server).await.unwrap();
+        assert!(equal(&downloads.target(), &bytes), "{name}");
         assert!(fetches(&server).len() <= 3, "{name}");
     }
 }
@@ -210,10 +210,10 @@ async fn the_part_of_an_earlier_run_is_resumed() {
     ] {
         let stored = bytes.clone();
         let server = service(move |seen, _| serve(seen, &stored, "\"v1\"")).await;
-        let place = Place::new();
-        fs::write(place.part(), left).unwrap();
-        place.download(&server).await.unwrap();
-        assert!(equal(&place.target(), &bytes));
+        let downloads = DownloadFolder::new();
+        fs::write(downloads.part(), left).unwrap();
+        downloads.download(&server).await.unwrap();
+        assert!(equal(&downloads.target(), &bytes));
         let starts: Vec<_> = fetches(&server).iter().map(start_of).collect();
         assert_eq!(starts, expected);
     }
@@ -230,9 +230,9 @@ async fn an_expired_link_is_renewed() {
             _ => serve(seen, &stored, "\"v1\""),
         })
         .await;
-        let place = Place::new();
-        place.download(&server).await.unwrap();
-        assert!(equal(&place.target(), &bytes));
+        let downloads = DownloadFolder::new();
+        downloads.download(&server).await.unwrap();
+        assert!(equal(&downloads.target(), &bytes));
         let targets: Vec<_> = fetches(&server).into_iter().map(|seen| seen.target).collect();
         let link = |number| format!("/cdn/x.zip?signature={number}");
         assert_eq!(targets, [link(0), link(0), link(1)]);
@@ -242,12 +242,12 @@ async fn an_expired_link_is_renewed() {
 #[tokio::test]
 async fn links_are_renewed_three_times_without_progress() {
     let server = service(|_, _| Act::reply(403, &[], "expired")).await;
-    let place = Place::new();
-    let failure = place.download(&server).await.unwrap_err();
+    let downloads = DownloadFolder::new();
+    let failure = downloads.download(&server).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Forbidden);
     assert!(!failure.to_string().contains("signature"), "{failure}");
     assert_eq!(fetches(&server).len(), 4);
-    assert!(!place.target().exists());
+    assert!(!downloads.target().exists());
 }
 
 #[tokio::test]
@@ -262,22 +262,22 @@ async fn a_damaged_archive_never_gets_the_final_name() {
         Act::raw([&head(200, &[]), torn.as_slice()].concat())
     })
     .await;
-    let place = Place::new();
-    let failure = place.download(&cut).await.unwrap_err();
+    let downloads = DownloadFolder::new();
+    let failure = downloads.download(&cut).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Unexpected);
-    assert!(place.names().is_empty());
+    assert!(downloads.names().is_empty());
 
     for at in (0..bytes.len()).step_by(53) {
         let mut damaged = bytes.clone();
         damaged[at] ^= 0x55;
         let server = service(move |seen, _| serve(seen, &damaged, "\"v1\"")).await;
-        let place = Place::new();
-        match place.download(&server).await {
+        let downloads = DownloadFolder::new();
+        match downloads.download(&server).await {
             // A flip in a field that no checksum covers, such as a timestamp.
             Ok(archive) => assert_eq!(archive.entries, 4, "{at}"),
             Err(failure) => {
                 assert!(failure.to_string().contains("damaged"), "{failure}");
-                assert!(place.names().is_empty(), "{at}");
+                assert!(downloads.names().is_empty(), "{at}");
             }
         }
     }
@@ -291,34 +291,34 @@ async fn archive_bombs_are_rejected() {
     zip.write_all(&vec![0; 80 << 20]).unwrap();
     let bomb = zip.finish().unwrap().into_inner();
     let server = service(move |seen, _| serve(seen, &bomb, "\"v1\"")).await;
-    let place = Place::new();
-    let failure = place.download(&server).await.unwrap_err().to_string();
+    let downloads = DownloadFolder::new();
+    let failure = downloads.download(&server).await.unwrap_err().to_string();
     assert!(failure.contains("compression limit") && !failure.contains('\u{1b}'), "{failure}");
-    assert!(place.names().is_empty());
+    assert!(downloads.names().is_empty());
 }
 
 #[tokio::test]
 async fn existing_files_and_other_downloads_are_left_alone() {
     let server = service(|_, _| Act::cut()).await;
-    let place = Place::new();
-    fs::write(place.target(), "mine").unwrap();
-    let failure = place.download(&server).await.unwrap_err();
+    let downloads = DownloadFolder::new();
+    fs::write(downloads.target(), "mine").unwrap();
+    let failure = downloads.download(&server).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Local);
     assert!(failure.to_string().contains("already exists"), "{failure}");
-    assert!(equal(&place.target(), b"mine"));
+    assert!(equal(&downloads.target(), b"mine"));
 
-    let place = Place::new();
-    let other = fs::File::create(place.part()).unwrap();
+    let downloads = DownloadFolder::new();
+    let other = fs::File::create(downloads.part()).unwrap();
     other.lock().unwrap();
-    let failure = place.download(&server).await.unwrap_err();
+    let failure = downloads.download(&server).await.unwrap_err();
     assert!(failure.to_string().contains("another program"), "{failure}");
 
-    let place = Place::new();
-    std::os::unix::fs::symlink("/dev/null", place.part()).unwrap();
-    let failure = place.download(&server).await.unwrap_err();
+    let downloads = DownloadFolder::new();
+    std::os::unix::fs::symlink("/dev/null", downloads.part()).unwrap();
+    let failure = downloads.download(&server).await.unwrap_err();
     assert!(failure.to_string().contains("not a regular file"), "{failure}");
 
-    let missing = Place::new();
+    let missing = DownloadFolder::new();
     fs::remove_dir(missing.folder.path()).unwrap();
     let failure = missing.download(&server).await.unwrap_err();
     assert!(failure.to_string().contains("Create the folder first"), "{failure}");
@@ -327,17 +327,17 @@ async fn existing_files_and_other_downloads_are_left_alone() {
 
 #[tokio::test]
 async fn a_file_created_meanwhile_is_not_replaced() {
-    let place = Place::new();
-    let (target, bytes) = (place.target(), archive());
+    let downloads = DownloadFolder::new();
+    let (target, bytes) = (downloads.target(), archive());
     let server = service(move |seen, _| {
         fs::write(&target, "mine").unwrap();
         serve(seen, &bytes, "\"v1\"")
     })
     .await;
-    let failure = place.download(&server).await.unwrap_err();
+    let failure = downloads.download(&server).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Local);
-    assert!(equal(&place.target(), b"mine"));
-    assert!(place.part().exists());
+    assert!(equal(&downloads.target(), b"mine"));
+    assert!(downloads.part().exists());
 }
 
 #[tokio::test]
@@ -348,7 +348,7 @@ async fn exports_without_an_archive_fail() {
         (r#"{"status":"COMPLETED"}"#, FailureKind::Unexpected),
     ] {
         let server = Scripted::start(move |_: &Seen| Act::json(body)).await;
-        let failure = Place::new().download(&server).await.unwrap_err();
+        let failure = DownloadFolder::new().download(&server).await.unwrap_err();
         assert_eq!((failure.kind, server.count()), (kind, 1), "{failure}");
     }
 }
@@ -367,10 +367,10 @@ async fn a_late_link_is_awaited() {
         }
     })
     .await;
-    let place = Place::new();
+    let downloads = DownloadFolder::new();
     let policy = ClientPolicy { link_timeout: std::time::Duration::from_mins(1), ..impatient() };
     let client = hosted(&server.url(), policy);
-    let target = place.folder.path().join("x.zip");
+    let target = downloads.folder.path().join("x.zip");
     client
         .download((dataset(), task()), (&target, ExistingFile::Keep), &mut |_, _| {})
         .await
@@ -383,7 +383,7 @@ async fn missing_disk_space_is_reported_before_the_transfer() {
     let huge = (1_u64 << 60).to_string();
     let endless = move |_: &Seen, _| Act::hold(head(200, &[("content-length", &huge)]));
     let server = service(endless).await;
-    let failure = Place::new().download(&server).await.unwrap_err();
+    let failure = DownloadFolder::new().download(&server).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Local);
     let words = failure.to_string();
     assert!(words.contains("MiB more") && words.contains("Free some space"), "{words}");

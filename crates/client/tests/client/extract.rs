@@ -93,9 +93,9 @@ fn unsafe_names_are_rejected_and_listed() {
     members.push(stored_member(&"d/".repeat(40), b""));
     members.push(stored_member(&format!("{}x", "d/".repeat(40)), b"evil"));
     members.push(stored_member("images/good.jpg", b"good"));
-    let place = ExtractFixture::new(&members);
-    let done = place.extract(ExistingFile::Keep).unwrap();
-    assert_eq!(place.files(), ["deep/into/images/good.jpg"]);
+    let fixture = ExtractFixture::new(&members);
+    let done = fixture.extract(ExistingFile::Keep).unwrap();
+    assert_eq!(fixture.files(), ["deep/into/images/good.jpg"]);
     assert_eq!((done.files, done.bytes), (1, 4));
     assert_eq!(done.rejected_entries.count, members.len() as u64 - 1);
     let first = done.rejected_entries.first.iter().map(tessera_model::SafeText::as_str);
@@ -107,7 +107,7 @@ fn unsafe_names_are_rejected_and_listed() {
 #[test]
 fn links_devices_and_conflicting_entries_are_rejected() {
     let kind = |name: &str, mode, bytes: &[u8]| ZipMember { mode, ..stored_member(name, bytes) };
-    let place = ExtractFixture::new(&[
+    let fixture = ExtractFixture::new(&[
         kind("link", 0o120_777, b"/"),
         kind("fifo", 0o010_644, b""),
         kind("device", 0o020_644, b""),
@@ -118,52 +118,52 @@ fn links_devices_and_conflicting_entries_are_rejected() {
         stored_member("a.jpg/b", b"a file is in the way"),
         stored_member("link", b"a directory is in the way"),
     ]);
-    let done = place.extract(ExistingFile::Keep).unwrap();
-    assert_eq!(place.files(), ["deep/into/a.jpg", "deep/into/link/file"]);
+    let done = fixture.extract(ExistingFile::Keep).unwrap();
+    assert_eq!(fixture.files(), ["deep/into/a.jpg", "deep/into/link/file"]);
     assert_eq!(done.rejected_entries.count, 7, "{:?}", done.rejected_entries.first);
-    assert_eq!(fs::read(place.folder().join("a.jpg")).unwrap(), b"a");
+    assert_eq!(fs::read(fixture.folder().join("a.jpg")).unwrap(), b"a");
 }
 
 #[test]
 fn a_link_in_the_folder_is_not_followed() {
-    let place =
+    let fixture =
         ExtractFixture::new(&[stored_member("images/a.jpg", b"a"), stored_member("b.json", b"[]")]);
     let outside = tempfile::tempdir().unwrap();
-    fs::create_dir(place.folder()).unwrap();
-    symlink(outside.path(), place.folder().join("images")).unwrap();
+    fs::create_dir(fixture.folder()).unwrap();
+    symlink(outside.path(), fixture.folder().join("images")).unwrap();
     fs::write(outside.path().join("mine"), "mine").unwrap();
-    symlink(outside.path().join("mine"), place.folder().join("b.json")).unwrap();
-    let done = place.extract(ExistingFile::Replace).unwrap();
+    symlink(outside.path().join("mine"), fixture.folder().join("b.json")).unwrap();
+    let done = fixture.extract(ExistingFile::Replace).unwrap();
     assert_eq!((done.files, done.rejected_entries.count), (1, 1));
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
     assert_eq!(fs::read(outside.path().join("mine")).unwrap(), b"mine");
-    assert_eq!(fs::read(place.folder().join("b.json")).unwrap(), b"[]");
+    assert_eq!(fs::read(fixture.folder().join("b.json")).unwrap(), b"[]");
 }
 
 #[test]
 fn nothing_is_written_if_one_file_exists() {
-    let place = ExtractFixture::new(&[
+    let fixture = ExtractFixture::new(&[
         stored_member("a.json", b"[]"),
         stored_member("images/b.jpg", b"new"),
     ]);
-    fs::create_dir_all(place.folder().join("images")).unwrap();
-    fs::write(place.folder().join("images/b.jpg"), "mine").unwrap();
-    let failure = place.extract(ExistingFile::Keep).unwrap_err();
+    fs::create_dir_all(fixture.folder().join("images")).unwrap();
+    fs::write(fixture.folder().join("images/b.jpg"), "mine").unwrap();
+    let failure = fixture.extract(ExistingFile::Keep).unwrap_err();
     assert_eq!(failure.kind, FailureKind::Local);
     assert!(failure.to_string().contains("b.jpg: already exists"), "{failure}");
-    assert_eq!(place.files(), ["deep/into/images/b.jpg"]);
-    place.extract(ExistingFile::Replace).unwrap();
-    assert_eq!(fs::read(place.folder().join("images/b.jpg")).unwrap(), b"new");
+    assert_eq!(fixture.files(), ["deep/into/images/b.jpg"]);
+    fixture.extract(ExistingFile::Replace).unwrap();
+    assert_eq!(fs::read(fixture.folder().join("images/b.jpg")).unwrap(), b"new");
 }
 
 #[test]
 fn rows_are_joined_with_the_paths_of_their_pictures() {
     let rows = br#"{"media_items": [{"image_filename": "a.jpg", "z": 1, "a": [2]},
         {"image_filename": "gone.jpg"}, {"image_filename": "../x.zip"}, {"other": null}]}"#;
-    let place =
+    let fixture =
         ExtractFixture::new(&[stored_member("m.json", rows), stored_member("images/a.jpg", b"a")]);
-    let archive = place.0.path().join("x.zip");
-    let done = extract(&archive, &place.folder(), ExistingFile::Keep, true).unwrap();
+    let archive = fixture.0.path().join("x.zip");
+    let done = extract(&archive, &fixture.folder(), ExistingFile::Keep, true).unwrap();
     let text = fs::read_to_string(done.index_file.unwrap()).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(
