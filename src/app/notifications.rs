@@ -87,28 +87,3 @@ impl Notifications {
         self.pending.iter().filter_map(|notice| notice.expires_at).min()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn errors_stay_and_the_rest_passes() {
-        let mut notices = Notifications::default();
-        notices.push(Uptime::ZERO, Level::Error, "broken");
-        notices.push(Uptime::ZERO, Level::Success, "done");
-        assert_eq!(notices.next_expiry(), Some(Uptime::from_secs(4)));
-        notices.remove_expired(Uptime::from_secs(4));
-        assert_eq!(notices.current().unwrap().text.as_str(), "broken");
-        assert!(notices.dismiss() && !notices.dismiss());
-    }
-
-    #[test]
-    fn the_same_line_is_told_once() {
-        let mut notices = Notifications::default();
-        for second in 0..3 {
-            notices.push(Uptime::from_secs(second), Level::Warning, "needs READY");
-        }
-        assert_eq!(notices.count(), 1);
-    }
-}

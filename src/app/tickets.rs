@@ -61,22 +61,3 @@ impl Tickets {
         self.open.len()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_newest_answer_of_a_lane_counts() {
-        let mut tickets = Tickets::default();
-        let first = tickets.open(Lane::Datasets, Uptime::ZERO);
-        let second = tickets.open(Lane::Datasets, Uptime::ZERO);
-        assert!(!tickets.close(&first));
-        assert_eq!(tickets.outstanding(), 1);
-        assert!(tickets.close(&second));
-        assert!(!tickets.close(&second), "an answer counts once");
-        let third = tickets.open(Lane::Anchor, Uptime::ZERO);
-        assert!(tickets.cancel(&Lane::Anchor) && !tickets.close(&third));
-        assert_eq!(tickets.outstanding(), 0);
-    }
-}

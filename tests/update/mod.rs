@@ -8,6 +8,7 @@
 )]
 
 mod basket;
+mod components;
 mod exports;
 mod jobs;
 mod layout;

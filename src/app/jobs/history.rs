@@ -94,37 +94,3 @@ impl JobHistory {
         Duration::try_from_secs_f64(seconds).ok()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_end_is_estimated_before_three_samples_of_one_state() {
-        let mut history = JobHistory::default();
-        let at = Timestamp::from_secs;
-        assert!(history.record(at(0), "INDEXING", Some((10, 100))));
-        assert!(!history.record(at(10), "INDEXING", Some((20, 100))));
-        assert_eq!(history.time_left(), None);
-        history.record(at(20), "INDEXING", Some((30, 100)));
-        assert_eq!(history.time_left(), Some(Duration::from_secs(70)));
-        assert!(history.record(at(30), "CLUSTERING", Some((0, 100))));
-        assert_eq!((history.time_left(), history.rate()), (None, None), "a new state starts over");
-        assert_eq!(history.duration_of(0, at(99)), Duration::from_secs(30));
-        assert_eq!(history.duration_of(1, at(99)), Duration::from_secs(69));
-    }
-
-    #[test]
-    fn alternating_states_do_not_fill_the_memory() {
-        let mut history = JobHistory::default();
-        for second in 0..1_000 {
-            history.record(
-                Timestamp::from_secs(second),
-                if second % 2 == 0 { "A" } else { "B" },
-                None,
-            );
-        }
-        assert_eq!(history.transitions().len(), MAX_TRANSITIONS);
-        assert_eq!(history.transitions()[0].entered_at, Timestamp::ZERO, "the beginning is kept");
-    }
-}

@@ -30,8 +30,6 @@ pub struct Job {
     /// Follows the dataset's status for an addition or a reindex.
     pub(super) tracker: Option<OperationTracker>,
     pub(super) history: JobHistory,
-    /// Whether the user has opened it since it ended.
-    pub(super) acknowledged: bool,
 }
 
 /// The state of a job of any kind.
@@ -133,11 +131,6 @@ impl Job {
 
     pub fn is_active(&self) -> bool {
         self.state.is_active()
-    }
-
-    /// Whether it failed and the user has not opened it since.
-    pub fn is_unread_failure(&self) -> bool {
-        !self.acknowledged && matches!(self.state, JobState::Failed(_) | JobState::Uncertain(_))
     }
 
     pub fn export(&self) -> Option<&ExportJob> {

@@ -31,7 +31,7 @@ pub struct Jobs {
     /// Whether the jobs of earlier runs were loaded.
     loaded: Remote<()>,
     saved_records: Vec<JobRecord>,
-    /// The activity that the terminal was told last.
+    /// The activity that was sent to the terminal last.
     pub(in crate::app) reported_activity: Activity,
     /// The form of the newest addition, to correct it when the service rejects it.
     pub(in crate::app) submitted_form: Option<(JobId, Box<AddMediaForm>)>,
@@ -78,13 +78,6 @@ impl Jobs {
     /// Puts the cursor on a row, or on the last one.
     pub(in crate::app) fn select_row(&mut self, row: usize) {
         self.cursor = moved_cursor(row, 0, self.jobs.len());
-    }
-
-    /// Marks a failure as seen by the user.
-    pub(in crate::app) fn acknowledge(&mut self, id: JobId) {
-        if let Some(job) = self.jobs.get_mut(&id) {
-            job.acknowledge();
-        }
     }
 
     /// Adds a job at the top of the list and selects it.

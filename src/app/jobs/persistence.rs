@@ -125,7 +125,6 @@ impl Job {
         let accepted = matches!(record.state, SavedJobState::Accepted);
         Self {
             ended_at: record.ended_at,
-            acknowledged: true,
             tracker: accepted.then(|| OperationTracker::resume(record.started_at)),
             state: resumed_state(record.state, job.export().is_some()),
             ..job

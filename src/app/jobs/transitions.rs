@@ -63,7 +63,6 @@ impl Job {
             state: JobState::Starting,
             tracker: None,
             history: JobHistory::default(),
-            acknowledged: false,
         }
     }
 
@@ -253,7 +252,6 @@ impl Job {
             JobState::Queued(_) => {
                 let message = "removed from the queue; nothing was sent";
                 let failure = Failure::new(FailureKind::Local, message);
-                self.acknowledged = true;
                 (Lane::Upload(self.id), JobState::Failed(failure), message)
             }
             _ => return self.illegal("stop"),
@@ -278,10 +276,6 @@ impl Job {
         if let JobState::ExportRunning(_, task) = &mut self.state {
             task.invalidate();
         }
-    }
-
-    pub(super) fn acknowledge(&mut self) {
-        self.acknowledged = true;
     }
 
     /// Adds the present state to the history. Returns whether the job has just ended.

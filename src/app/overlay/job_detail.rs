@@ -29,13 +29,11 @@ impl Dialog for JobDetail {
 }
 
 impl App {
-    /// Opens the selected job, which acknowledges a failure.
+    /// Opens the selected job.
     pub(in crate::app) fn open_job_detail(&mut self) {
-        let Some(id) = self.selected_job().map(|job| job.id) else { return };
-        self.jobs.acknowledge(id);
-        let Some(job) = self.jobs.get(id) else { return };
+        let Some(job) = self.selected_job() else { return };
         let states = u16::try_from(job.history().transitions().len()).unwrap_or(u16::MAX);
         let (scroll, rows) = (ScrollState::default(), states.saturating_add(15));
-        self.overlay = Some(Overlay::JobDetail(JobDetail { job: id, scroll, rows }));
+        self.overlay = Some(Overlay::JobDetail(JobDetail { job: job.id, scroll, rows }));
     }
 }

@@ -74,18 +74,3 @@ pub fn datasets_scroll_top(app: &App, area: Rect) -> usize {
 pub fn jobs_scroll_top(app: &App, area: Rect) -> usize {
     scroll_top(0, app.jobs.cursor(), usize::from(area.height.saturating_sub(2)))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cursors_stay_on_their_rows_and_in_view() {
-        assert_eq!(moved_cursor(0, -1, 5), 0);
-        assert_eq!(moved_cursor(3, 9, 5), 4);
-        assert_eq!(moved_cursor(0, 1, 0), 0);
-        assert_eq!(scroll_top(0, 7, 5), 3);
-        assert_eq!(scroll_top(6, 2, 5), 2);
-        assert_eq!(scroll_top(1, 3, 5), 1);
-    }
-}

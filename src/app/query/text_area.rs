@@ -108,34 +108,3 @@ impl TextArea {
         line.char_indices().nth(self.column).map_or(line.len(), |(at, _)| at)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn press(text: &mut TextArea, keys: &str) {
-        for key in keys.split(' ') {
-            text.handle_key(key.parse().unwrap());
-        }
-    }
-
-    #[test]
-    fn lines_are_split_joined_and_written_between() {
-        let mut text = TextArea::new("[ü]\n[]");
-        press(&mut text, "right right x enter");
-        assert_eq!(text.text(), "[üx\n]\n[]");
-        press(&mut text, "backspace backspace");
-        assert_eq!(text.text(), "[ü]\n[]");
-        press(&mut text, "end delete");
-        assert_eq!((text.text().as_str(), text.line, text.column), ("[ü][]", 0, 3));
-        press(&mut text, "down down home left up");
-        assert_eq!((text.line, text.column), (0, 0));
-    }
-
-    #[test]
-    fn control_characters_are_not_written() {
-        let mut text = TextArea::new("");
-        "a\u{1b}[31mb".chars().for_each(|c| text.insert(c));
-        assert_eq!(text.text(), "a[31mb");
-    }
-}
