@@ -5,7 +5,7 @@
 //! Criterion is not used because the 99th percentile matters, and operations that take seconds.
 
 #![expect(clippy::unwrap_used, reason = "a bench fails where its world is not as said")]
-#![expect(clippy::print_stdout, reason = "it tells what it measured")]
+#![expect(clippy::print_stdout, reason = "it prints the measurements")]
 #![expect(
     clippy::cast_possible_truncation,
     clippy::cast_precision_loss,

@@ -115,11 +115,10 @@ fn parse_id(value: &RawValue) -> &str {
 
 /// Returns the category names by identifier, and what is wrong with them.
 fn read_categories(list: &RawValue) -> (HashMap<&str, String>, Option<String>) {
-    let (mut categories, mut position) = (HashMap::new(), 0);
+    let mut categories = HashMap::new();
     let mut diagnostics = SidecarDiagnostics::new("category", "categories");
     let all = json::for_each_element(list.get(), |value| {
-        position += 1;
-        diagnostics.set_position(position);
+        diagnostics.next_position();
         let Some(CocoCategory { id: Some(key), name: Some(text) }) =
             json::parse_object(value.get())
         else {
@@ -146,11 +145,10 @@ fn read_images<'a, 'f>(
     files: &FileIndex<'f>,
     sidecar: &Path,
 ) -> (HashMap<&'a str, Option<&'f Path>>, Option<String>) {
-    let (mut images, mut position) = (HashMap::new(), 0);
+    let mut images = HashMap::new();
     let mut diagnostics = SidecarDiagnostics::new("image", "images");
     let all = json::for_each_element(list.get(), |value| {
-        position += 1;
-        diagnostics.set_position(position);
+        diagnostics.next_position();
         let Some(CocoImage { id: Some(key), file_name: Some(name) }) =
             json::parse_object(value.get())
         else {
@@ -172,11 +170,10 @@ fn read_annotations<'f>(
     images: &HashMap<&str, Option<&'f Path>>,
     categories: &HashMap<&str, String>,
 ) -> (BTreeMap<&'f Path, MediaDescription>, Option<String>) {
-    let (mut descriptions, mut position) = (BTreeMap::<_, MediaDescription>::new(), 0);
+    let mut descriptions = BTreeMap::<_, MediaDescription>::new();
     let mut diagnostics = SidecarDiagnostics::new("annotation", "annotations");
     let all = json::for_each_element(list.get(), |value| {
-        position += 1;
-        diagnostics.set_position(position);
+        diagnostics.next_position();
         let Some(annotation) = json::parse_object::<CocoAnnotation<'_>>(value.get()) else {
             return diagnostics.report("it is not a JSON object");
         };

@@ -31,6 +31,11 @@ impl SidecarDiagnostics {
         self.position = position;
     }
 
+    /// Moves to the next position.
+    pub fn next_position(&mut self) {
+        self.position += 1;
+    }
+
     /// Reports a problem at the current position. Each position counts once.
     pub fn report(&mut self, why: &str) {
         if self.first_message.is_none() {
