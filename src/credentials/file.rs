@@ -161,7 +161,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let file = SecretsFile::in_dir(folder.path());
         file.write("prod", stored()).unwrap();
-        // Only the superuser can give a file away; for others there is nothing to be tried.
+        // Only the superuser can change the owner of a file; skip this for other users.
         if std::os::unix::fs::chown(file.path(), Some(65_534), None).is_ok() {
             assert!(file.read("prod").map(|_| ()).unwrap_err().contains("another user"));
         }

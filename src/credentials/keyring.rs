@@ -217,7 +217,7 @@ pub(super) mod fake {
         }
     }
 
-    /// Never answers.
+    /// Never responds.
     struct Silent;
 
     fn for_ever<T>() -> T {

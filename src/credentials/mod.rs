@@ -248,7 +248,10 @@ mod tests {
         assert!(secrets.check_keyring().unwrap_err().contains("did not respond"));
         assert!(secrets.find(HOLDER).unwrap_err().contains("did not respond"));
         assert!(secrets.save(HOLDER, &"s".into(), SecretStore::Keyring).is_err());
-        assert!(!folder.path().join("secrets.toml").exists(), "never silently in plain text");
+        assert!(
+            !folder.path().join("secrets.toml").exists(),
+            "never falls back to plain text silently"
+        );
         secrets.save(HOLDER, &"s".into(), SecretStore::File).unwrap();
         assert_eq!(found(&secrets), Some(("s".to_owned(), SecretStore::File)));
         assert_eq!(secrets.remove("prod").unwrap(), [SecretStore::File]);
@@ -274,6 +277,6 @@ mod tests {
         assert!(reason.contains("does not keep"), "{reason}");
         let memory = secrets(folder.path(), fake::keyring());
         memory.check_keyring().unwrap();
-        assert_eq!(found(&memory), None, "the trial leaves nothing that counts");
+        assert_eq!(found(&memory), None, "the check leaves no secret behind");
     }
 }

@@ -6,8 +6,8 @@ use super::{history_json, jobs_json, selection_json, views_json};
 use tessera_model::{StateKey, StateValue};
 
 /// `None` for jobs, which have a file for each instance.
-pub(super) fn file_name(book: &StateKey) -> Option<String> {
-    match book {
+pub(super) fn file_name(key: &StateKey) -> Option<String> {
+    match key {
         StateKey::Basket(dataset) => Some(format!("basket-{dataset}.json")),
         StateKey::Views => Some("views.json".to_owned()),
         StateKey::Jobs => None,
@@ -17,8 +17,8 @@ pub(super) fn file_name(book: &StateKey) -> Option<String> {
 
 pub(super) fn write(entry: &StateValue) -> String {
     let document = match entry {
-        StateValue::Basket(dataset, marked) => selection_json::write(*dataset, marked),
-        StateValue::Jobs { own: ours, .. } => jobs_json::write(ours),
+        StateValue::Basket(dataset, selection) => selection_json::write(*dataset, selection),
+        StateValue::Jobs { own, .. } => jobs_json::write(own),
         StateValue::Views(list) => views_json::write(list),
         StateValue::History(searches) => json!({
             "schema": "tessera.history/1",
@@ -28,13 +28,13 @@ pub(super) fn write(entry: &StateValue) -> String {
     format!("{document:#}\n")
 }
 
-pub(super) fn read(book: &StateKey, source: &str) -> Result<StateValue, String> {
+pub(super) fn read(key: &StateKey, source: &str) -> Result<StateValue, String> {
     let document: Value = serde_json::from_str(source).map_err(|error| error.to_string())?;
-    match book {
+    match key {
         StateKey::Basket(dataset) => selection_json::read(*dataset, &document)
-            .map(|marked| StateValue::Basket(*dataset, marked)),
+            .map(|selection| StateValue::Basket(*dataset, selection)),
         StateKey::Jobs => jobs_json::read(&document)
-            .map(|ours| StateValue::Jobs { own: ours, other_instances: Vec::new() }),
+            .map(|own| StateValue::Jobs { own, other_instances: Vec::new() }),
         StateKey::Views => views_json::read(&document).map(StateValue::Views),
         StateKey::History => {
             let searches = document["searches"].as_array().ok_or("`searches` must be a list")?;

@@ -82,8 +82,8 @@ impl StateStore {
         let read = |paths: &[PathBuf]| -> Result<Vec<JobRecord>, Failure> {
             let mut all = Vec::new();
             for path in paths {
-                if let Some(StateValue::Jobs { own: ours, .. }) = read(path, &StateKey::Jobs)? {
-                    all.extend(ours);
+                if let Some(StateValue::Jobs { own, .. }) = read(path, &StateKey::Jobs)? {
+                    all.extend(own);
                 }
             }
             // A crash between writing and removing leaves a job in two files.
@@ -91,19 +91,18 @@ impl StateStore {
             all.dedup_by_key(|record| record.started_at);
             Ok(all)
         };
-        let jobs = read(&others.orphaned).and_then(|ours| {
-            read(&others.running)
-                .map(|elsewhere| StateValue::Jobs { own: ours, other_instances: elsewhere })
+        let jobs = read(&others.orphaned).and_then(|own| {
+            read(&others.running).map(|other_instances| StateValue::Jobs { own, other_instances })
         });
         // Unreadable files stay in place.
         jobs.map(Some).inspect_err(|_| seats.release_adopted())
     }
 
     /// Loads a value; `None` if it was never saved.
-    pub fn load(&self, book: &StateKey) -> Result<Option<StateValue>, Failure> {
+    pub fn load(&self, key: &StateKey) -> Result<Option<StateValue>, Failure> {
         let Some(folder) = &self.dir else { return Ok(None) };
-        match codec::file_name(book) {
-            Some(name) => read(&folder.join(name), book),
+        match codec::file_name(key) {
+            Some(name) => read(&folder.join(name), key),
             None => self.load_jobs(folder),
         }
     }
@@ -145,13 +144,13 @@ pub fn read_selection(source: &str, dataset: DatasetId) -> Result<Selection, Str
     selection_json::read(dataset, &document)
 }
 
-fn read(path: &Path, book: &StateKey) -> Result<Option<StateValue>, Failure> {
+fn read(path: &Path, key: &StateKey) -> Result<Option<StateValue>, Failure> {
     let source = match fs::read_to_string(path) {
         Ok(source) => source,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(file_failure(path, "read", &error)),
     };
-    codec::read(book, &source).map(Some).map_err(|reason| file_failure(path, "parsed", &reason))
+    codec::read(key, &source).map(Some).map_err(|reason| file_failure(path, "parsed", &reason))
 }
 
 fn file_failure(path: &Path, what: &str, reason: &dyn std::fmt::Display) -> Failure {

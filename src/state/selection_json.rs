@@ -32,27 +32,27 @@ pub fn write(dataset: DatasetId, selection: &Selection) -> Value {
 }
 
 /// Details of an entry that are not sent.
-fn entry_details(mark: &SelectionEntry) -> Value {
-    let mut note = json!({
-        "name": mark.name.as_str(),
-        "entity_type": mark.entity.word(),
-        "granularity": mark.granularity.level(),
+fn entry_details(entry: &SelectionEntry) -> Value {
+    let mut detail = json!({
+        "name": entry.name.as_str(),
+        "entity_type": entry.entity.word(),
+        "granularity": entry.granularity.level(),
     });
-    match &mark.content {
+    match &entry.content {
         EntryContent::MediaItem(id, cluster) => {
-            note["media_id"] = json!(id);
-            note["cluster"] = json!(cluster);
+            detail["media_id"] = json!(id);
+            detail["cluster"] = json!(cluster);
         }
         EntryContent::Cluster(cluster) => {
-            note["cluster_id"] = json!(cluster.id);
-            note["members"] = json!(cluster.member_count);
-            note["excluded"] = json!(cluster.excluded.len());
-            note["at_least"] = json!(cluster.count_is_minimum);
-            note["seen"] = json!(cluster.previewed);
-            note["stale"] = json!(cluster.stale);
+            detail["cluster_id"] = json!(cluster.id);
+            detail["members"] = json!(cluster.member_count);
+            detail["excluded"] = json!(cluster.excluded.len());
+            detail["at_least"] = json!(cluster.count_is_minimum);
+            detail["seen"] = json!(cluster.previewed);
+            detail["stale"] = json!(cluster.stale);
         }
     }
-    note
+    detail
 }
 
 pub(super) fn read(dataset: DatasetId, document: &Value) -> Result<Selection, String> {
@@ -63,13 +63,13 @@ pub(super) fn read(dataset: DatasetId, document: &Value) -> Result<Selection, St
     if items.and_then(Value::as_array).is_some_and(Vec::is_empty) {
         return Ok(Selection::default());
     }
-    let notes = EntryDetails::read(document);
+    let details = EntryDetails::read(document);
     let items = selection::read(&json!({ "media_selection": items }))
         .map_err(|problem| problem.to_string())?;
-    let mut marks: Vec<SelectionEntry> =
-        items.into_iter().flat_map(|item| notes.entries(item)).collect();
-    marks.sort_by_key(|mark| notes.order(mark.id()));
-    Ok(marks.into_iter().collect())
+    let mut entries: Vec<SelectionEntry> =
+        items.into_iter().flat_map(|item| details.entries(item)).collect();
+    entries.sort_by_key(|entry| details.order(entry.id()));
+    Ok(entries.into_iter().collect())
 }
 
 /// The dataset that a document names.
@@ -85,13 +85,14 @@ struct EntryDetails<'a>(BTreeMap<EntryId, (usize, &'a Value)>);
 
 impl<'a> EntryDetails<'a> {
     fn read(document: &'a Value) -> Self {
-        let notes = document["_marks"].as_array().into_iter().flatten().enumerate();
-        let named = notes.filter_map(|(order, note)| Some((entry_id(note)?, (order, note))));
+        let details = document["_marks"].as_array().into_iter().flatten().enumerate();
+        let named =
+            details.filter_map(|(order, detail)| Some((entry_id(detail)?, (order, detail))));
         Self(named.collect())
     }
 
     fn of(&self, id: EntryId) -> &Value {
-        self.0.get(&id).map_or(&Value::Null, |(_, note)| note)
+        self.0.get(&id).map_or(&Value::Null, |(_, detail)| detail)
     }
 
     /// Entries without details come last.
@@ -105,51 +106,51 @@ impl<'a> EntryDetails<'a> {
                 media.into_iter().map(|id| self.media_item(id)).collect()
             }
             SelectionItem::Cluster { cluster, entity, filters, exclude } => {
-                let note = self.of(EntryId::Cluster(cluster));
-                let seen = note["seen"].as_array().into_iter().flatten();
+                let detail = self.of(EntryId::Cluster(cluster));
+                let seen = detail["seen"].as_array().into_iter().flatten();
                 let what = EntryContent::Cluster(SelectedCluster {
                     id: cluster,
                     filters,
-                    member_count: note["members"].as_u64(),
-                    count_is_minimum: note["at_least"] == true,
+                    member_count: detail["members"].as_u64(),
+                    count_is_minimum: detail["at_least"] == true,
                     previewed: seen.filter_map(|id| id.as_str()?.parse().ok()).collect(),
                     excluded: exclude.into_iter().collect(),
-                    stale: note["stale"] == true,
+                    stale: detail["stale"] == true,
                 });
-                vec![selection_entry(note, &cluster.short(), entity, what)]
+                vec![selection_entry(detail, &cluster.short(), entity, what)]
             }
         }
     }
 
     fn media_item(&self, id: MediaId) -> SelectionEntry {
-        let note = self.of(EntryId::MediaItem(id));
-        let entity = note["entity_type"].as_str().and_then(EntityType::parse);
-        let cluster = note["cluster"].as_str().and_then(|id| id.parse().ok());
+        let detail = self.of(EntryId::MediaItem(id));
+        let entity = detail["entity_type"].as_str().and_then(EntityType::parse);
+        let cluster = detail["cluster"].as_str().and_then(|id| id.parse().ok());
         let what = EntryContent::MediaItem(id, cluster);
-        selection_entry(note, &id.short(), entity.unwrap_or_default(), what)
+        selection_entry(detail, &id.short(), entity.unwrap_or_default(), what)
     }
 }
 
 fn selection_entry(
-    note: &Value,
+    detail: &Value,
     short: &str,
     entity: EntityType,
     what: EntryContent,
 ) -> SelectionEntry {
-    let level = note["granularity"].as_u64().and_then(|level| u8::try_from(level).ok());
+    let level = detail["granularity"].as_u64().and_then(|level| u8::try_from(level).ok());
     SelectionEntry {
-        name: SafeText::file_name(note["name"].as_str().unwrap_or(short)),
+        name: SafeText::file_name(detail["name"].as_str().unwrap_or(short)),
         entity,
         granularity: level.and_then(Granularity::new).unwrap_or_default(),
         content: what,
     }
 }
 
-fn entry_id(note: &Value) -> Option<EntryId> {
-    let id = |field: &str| note[field].as_str();
+fn entry_id(detail: &Value) -> Option<EntryId> {
+    let id = |field: &str| detail[field].as_str();
     let cluster = || id("cluster_id")?.parse::<ClusterId>().ok().map(EntryId::Cluster);
-    let medium = || id("media_id")?.parse::<MediaId>().ok().map(EntryId::MediaItem);
-    cluster().or_else(medium)
+    let media_item = || id("media_id")?.parse::<MediaId>().ok().map(EntryId::MediaItem);
+    cluster().or_else(media_item)
 }
 
 #[cfg(test)]
@@ -159,7 +160,7 @@ mod tests {
     use super::*;
     use tessera_model::Filter;
 
-    fn marked() -> Selection {
+    fn selection_of_two() -> Selection {
         let seen = |numbers: [u128; 2]| numbers.map(|n| MediaId(Uuid::from_u128(n))).into();
         let cluster = EntryContent::Cluster(SelectedCluster {
             id: ClusterId(Uuid::from_u128(7)),
@@ -170,22 +171,22 @@ mod tests {
             excluded: seen([2, 3]),
             stale: true,
         });
-        let mark = |name, what| SelectionEntry {
+        let entry = |name, what| SelectionEntry {
             name: SafeText::file_name(name),
             entity: EntityType::Objects,
             granularity: Granularity::new(4).unwrap(),
             content: what,
         };
-        let medium = EntryContent::MediaItem(MediaId(Uuid::from_u128(9)), None);
-        [mark("b.jpg", cluster), mark("a.jpg", medium)].into_iter().collect()
+        let media_item = EntryContent::MediaItem(MediaId(Uuid::from_u128(9)), None);
+        [entry("b.jpg", cluster), entry("a.jpg", media_item)].into_iter().collect()
     }
 
     #[test]
     fn a_selection_round_trips() {
         let dataset = DatasetId(Uuid::from_u128(1));
-        let document = write(dataset, &marked());
+        let document = write(dataset, &selection_of_two());
         assert_eq!(document["_counts"]["estimated_total"], 87);
-        assert_eq!(read(dataset, &document), Ok(marked()));
+        assert_eq!(read(dataset, &document), Ok(selection_of_two()));
         let reason = read(DatasetId(Uuid::nil()), &document).unwrap_err();
         assert!(reason.starts_with("it belongs to dataset"), "{reason}");
     }
@@ -193,14 +194,18 @@ mod tests {
     #[test]
     fn a_selection_written_by_hand_is_accepted() {
         let dataset = DatasetId(Uuid::from_u128(1));
-        let mut document = write(dataset, &marked());
+        let mut document = write(dataset, &selection_of_two());
         document
             .as_object_mut()
             .unwrap()
             .retain(|field, _| !field.starts_with('_') && field != "schema");
-        assert_eq!(document, selection::write(&marked().items()), "it is the body of the export");
+        assert_eq!(
+            document,
+            selection::write(&selection_of_two().items()),
+            "it is the body of the export"
+        );
         let read = super::read(dataset, &document).unwrap();
-        assert_eq!(read.items(), marked().items());
+        assert_eq!(read.items(), selection_of_two().items());
         assert_eq!(read.totals().uncounted, 1, "the size of the cluster is unknown");
         let items = json!({ "dataset_id": dataset, "items": document["media_selection"] });
         assert_eq!(super::read(dataset, &items), Ok(read));

@@ -38,14 +38,14 @@ impl StateStore {
             let lock = instance_files::try_lock(&path)
                 .map_err(|error| file_failure(&path, "read", &error))?;
             let Some(_lock) = lock else { continue };
-            let (gone, ours): (Vec<_>, Vec<_>) = jobs_in(&path)?.into_iter().partition(&forgets);
-            if gone.is_empty() {
+            let (removed, own): (Vec<_>, Vec<_>) = jobs_in(&path)?.into_iter().partition(&forgets);
+            if removed.is_empty() {
                 continue;
             }
-            let kept = StateValue::Jobs { own: ours, other_instances: Vec::new() };
-            file::write_atomically(&path, &codec::write(&kept))
+            let remaining = StateValue::Jobs { own, other_instances: Vec::new() };
+            file::write_atomically(&path, &codec::write(&remaining))
                 .map_err(|error| file_failure(&path, "written", &error))?;
-            forgotten += gone.len();
+            forgotten += removed.len();
         }
         Ok(forgotten)
     }
@@ -53,7 +53,7 @@ impl StateStore {
 
 fn jobs_in(path: &Path) -> Result<Vec<JobRecord>, Failure> {
     Ok(match read(path, &StateKey::Jobs)? {
-        Some(StateValue::Jobs { own: ours, .. }) => ours,
+        Some(StateValue::Jobs { own, .. }) => own,
         _ => Vec::new(),
     })
 }

@@ -14,13 +14,13 @@ fn a_theme_is_a_word_or_a_name_but_never_a_path() {
 #[test]
 fn the_cycle_includes_every_theme_and_the_configured_one() {
     let own = ThemeChoice::Named("own".into());
-    let mut seen = vec![own.clone()];
-    while let last = seen[seen.len() - 1].next(&own)
+    let mut cycle = vec![own.clone()];
+    while let last = cycle[cycle.len() - 1].next(&own)
         && last != own
     {
-        seen.push(last);
+        cycle.push(last);
     }
-    let words: Vec<&str> = seen.iter().map(ThemeChoice::word).collect();
+    let words: Vec<&str> = cycle.iter().map(ThemeChoice::word).collect();
     assert_eq!(words, ["own", "auto", "dark", "light", "plain"]);
     assert_eq!(ThemeChoice::Plain.next(&ThemeChoice::Auto), ThemeChoice::Auto);
 }

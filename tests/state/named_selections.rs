@@ -10,30 +10,30 @@ use tessera_model::{
 #[test]
 fn a_named_selection_is_saved_replaced_and_deleted() {
     let folder = tempfile::tempdir().unwrap();
-    let journal = StateStore::in_dir(folder.path().to_owned());
+    let store = StateStore::in_dir(folder.path().to_owned());
     let dataset = DatasetId(Uuid::nil());
-    let mark = |id| SelectionEntry {
+    let entry = |id| SelectionEntry {
         name: SafeText::file_name("a.jpg"),
         entity: EntityType::Images,
         granularity: Granularity::DEFAULT,
         content: EntryContent::MediaItem(MediaId(Uuid::from_u128(id)), None),
     };
-    assert_eq!(journal.load_named_selection("vans", dataset), Ok(None));
+    assert_eq!(store.load_named_selection("vans", dataset), Ok(None));
     for id in [1, 2] {
-        let marked: Selection = [mark(id)].into_iter().collect();
-        journal.save_named_selection("vans", dataset, &marked).unwrap();
-        assert_eq!(journal.load_named_selection("vans", dataset), Ok(Some(marked)));
+        let selection: Selection = [entry(id)].into_iter().collect();
+        store.save_named_selection("vans", dataset, &selection).unwrap();
+        assert_eq!(store.load_named_selection("vans", dataset), Ok(Some(selection)));
     }
-    assert_eq!(journal.selection_names(), Ok(vec!["vans".to_owned()]));
-    let (place, _) = journal.load_named_selection_of_any_dataset("vans").unwrap().unwrap();
+    assert_eq!(store.selection_names(), Ok(vec!["vans".to_owned()]));
+    let (place, _) = store.load_named_selection_of_any_dataset("vans").unwrap().unwrap();
     assert_eq!(
-        (place, journal.load_named_selection_of_any_dataset("cars")),
+        (place, store.load_named_selection_of_any_dataset("cars")),
         (Some(dataset), Ok(None))
     );
-    assert!(journal.load_named_selection("vans", DatasetId(Uuid::from_u128(9))).is_err());
-    assert_eq!(journal.delete_named_selection("vans"), Ok(true));
-    assert_eq!(journal.delete_named_selection("vans"), Ok(false));
+    assert!(store.load_named_selection("vans", DatasetId(Uuid::from_u128(9))).is_err());
+    assert_eq!(store.delete_named_selection("vans"), Ok(true));
+    assert_eq!(store.delete_named_selection("vans"), Ok(false));
     for bad in ["", "../up", "a/b", ".", "x\u{1b}"] {
-        assert!(journal.load_named_selection(bad, dataset).is_err(), "{bad:?}");
+        assert!(store.load_named_selection(bad, dataset).is_err(), "{bad:?}");
     }
 }

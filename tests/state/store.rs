@@ -11,26 +11,26 @@ use tessera_model::{
 };
 
 fn basket(media: u128) -> StateValue {
-    let mark = SelectionEntry {
+    let entry = SelectionEntry {
         name: SafeText::file_name("a.jpg"),
         entity: EntityType::Images,
         granularity: Granularity::DEFAULT,
         content: EntryContent::MediaItem(MediaId(Uuid::from_u128(media)), None),
     };
-    StateValue::Basket(DatasetId(Uuid::nil()), [mark].into_iter().collect())
+    StateValue::Basket(DatasetId(Uuid::nil()), [entry].into_iter().collect())
 }
 
 #[test]
 fn the_newest_basket_is_loaded() {
     let folder = tempfile::tempdir().unwrap();
-    let journal = StateStore::in_dir(folder.path().join("state"));
-    let book = basket(1).key();
-    assert_eq!(journal.load(&book), Ok(None));
-    journal.save(2, &basket(2)).unwrap();
-    journal.save(1, &basket(1)).unwrap();
-    assert_eq!(journal.load(&book), Ok(Some(basket(2))));
-    let fresh = StateStore::in_dir(folder.path().join("state"));
-    assert_eq!(fresh.load(&book), Ok(Some(basket(2))));
+    let store = StateStore::in_dir(folder.path().join("state"));
+    let key = basket(1).key();
+    assert_eq!(store.load(&key), Ok(None));
+    store.save(2, &basket(2)).unwrap();
+    store.save(1, &basket(1)).unwrap();
+    assert_eq!(store.load(&key), Ok(Some(basket(2))));
+    let reopened = StateStore::in_dir(folder.path().join("state"));
+    assert_eq!(reopened.load(&key), Ok(Some(basket(2))));
 }
 
 fn job(second: u64) -> JobRecord {
@@ -44,9 +44,9 @@ fn job(second: u64) -> JobRecord {
     }
 }
 
-fn jobs(ours: &[u64], elsewhere: &[u64]) -> StateValue {
+fn jobs(own: &[u64], others: &[u64]) -> StateValue {
     let all = |seconds: &[u64]| seconds.iter().copied().map(job).collect();
-    StateValue::Jobs { own: all(ours), other_instances: all(elsewhere) }
+    StateValue::Jobs { own: all(own), other_instances: all(others) }
 }
 
 #[test]
@@ -66,8 +66,8 @@ fn one_instance_follows_a_job_and_the_next_adopts_orphaned_ones() {
     third.save(1, &jobs(&[1, 2], &[])).unwrap();
     drop(third);
     let files = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
-    let kept = files.filter(|path| path.extension().is_some_and(|end| end == "json")).count();
-    assert_eq!(kept, 1, "what was taken over is gone");
+    let remaining = files.filter(|path| path.extension().is_some_and(|end| end == "json")).count();
+    assert_eq!(remaining, 1, "what was taken over is gone");
     assert_eq!(open().load(&StateKey::Jobs), Ok(Some(jobs(&[1, 2], &[]))));
 }
 
@@ -76,9 +76,9 @@ fn unreadable_job_files_are_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let damaged = folder.path().join("jobs-0.json");
     fs::write(&damaged, "{").unwrap();
-    let journal = StateStore::in_dir(folder.path().to_owned());
-    assert!(journal.load(&StateKey::Jobs).is_err());
-    journal.save(1, &jobs(&[1], &[])).unwrap();
+    let store = StateStore::in_dir(folder.path().to_owned());
+    assert!(store.load(&StateKey::Jobs).is_err());
+    store.save(1, &jobs(&[1], &[])).unwrap();
     assert_eq!(fs::read_to_string(damaged).unwrap(), "{");
 }
 
@@ -98,10 +98,10 @@ fn a_selection_file_is_never_overwritten_and_opens_for_its_dataset_only() {
 #[test]
 fn a_damaged_file_is_reported_and_left_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let journal = StateStore::in_dir(folder.path().to_owned());
+    let store = StateStore::in_dir(folder.path().to_owned());
     let path = folder.path().join(format!("basket-{}.json", Uuid::nil()));
     fs::write(&path, "{\"schema\":").unwrap();
-    let failure = journal.load(&basket(1).key()).unwrap_err().to_string();
+    let failure = store.load(&basket(1).key()).unwrap_err().to_string();
     assert!(failure.contains("cannot be parsed"), "{failure}");
     assert!(path.exists());
 }

@@ -30,17 +30,17 @@ fn jobs_of_a_running_instance_cannot_be_removed() {
     running.save(1, &jobs(&[3])).unwrap();
 
     let reader = open();
-    let seen = || {
+    let listed = || {
         let noted = reader.jobs().unwrap();
         noted.iter().map(|noted| (noted.job.started_at.as_secs(), noted.is_followed)).collect()
     };
-    let before: Vec<(u64, bool)> = seen();
+    let before: Vec<(u64, bool)> = listed();
     assert_eq!(before, [(1, false), (2, false), (3, true)]);
     assert_eq!(reader.forget_jobs(|job| job.started_at.as_secs() != 2), Ok(1));
-    let after: Vec<(u64, bool)> = seen();
+    let after: Vec<(u64, bool)> = listed();
     assert_eq!(after, [(2, false), (3, true)]);
-    let Ok(Some(StateValue::Jobs { own: ours, .. })) = open().load(&StateKey::Jobs) else {
+    let Ok(Some(StateValue::Jobs { own, .. })) = open().load(&StateKey::Jobs) else {
         panic!("what was only read can be taken over");
     };
-    assert_eq!(ours.len(), 1);
+    assert_eq!(own.len(), 1);
 }

@@ -86,7 +86,7 @@ impl OperationTracker {
             Some((status, ..)) if self.status_changed || self.status_before.is_none() => {
                 status.word()
             }
-            // The status from before says nothing about the job.
+            // The status from before the job is not about the job.
             _ => "accepted",
         }
     }

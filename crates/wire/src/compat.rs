@@ -1,5 +1,4 @@
-//! The calls beyond the interface document that public clients are seen to make, as a service writes
-//! the responses.
+//! Responses to calls that public clients make beyond the interface document.
 
 use serde::Serialize;
 use utoipa::ToSchema;

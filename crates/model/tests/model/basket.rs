@@ -26,7 +26,7 @@ fn cluster(number: u128) -> SelectionEntry {
     }
 }
 
-fn medium(member: u128) -> SelectionEntry {
+fn media_item(member: u128) -> SelectionEntry {
     let within = ClusterId(Uuid::from_u128(member / 3));
     let id = MediaId(Uuid::from_u128(member));
     SelectionEntry { content: EntryContent::MediaItem(id, Some(within)), ..cluster(0) }
@@ -34,8 +34,8 @@ fn medium(member: u128) -> SelectionEntry {
 
 #[derive(Clone, Debug)]
 enum BasketAction {
-    Mark(Vec<u128>),
-    MarkOn(Vec<u128>),
+    Select(Vec<u128>),
+    SelectInLastStep(Vec<u128>),
     Invert(Vec<u128>),
     Toggle(u128),
     Drop(u128),
@@ -45,12 +45,14 @@ enum BasketAction {
 }
 
 fn press(basket: &mut Basket, key: &BasketAction) {
-    let marks = |numbers: &[u128]| numbers.iter().map(|&n| cluster(n)).collect::<Vec<_>>();
+    let clusters = |numbers: &[u128]| numbers.iter().map(|&n| cluster(n)).collect::<Vec<_>>();
     match key {
-        BasketAction::Mark(numbers) => _ = basket.select(marks(numbers)),
-        BasketAction::MarkOn(numbers) => _ = basket.select_in_last_step(marks(numbers)),
-        BasketAction::Invert(numbers) => _ = basket.invert(marks(numbers)),
-        BasketAction::Toggle(member) => _ = basket.toggle_media_item(medium(*member)),
+        BasketAction::Select(numbers) => _ = basket.select(clusters(numbers)),
+        BasketAction::SelectInLastStep(numbers) => {
+            _ = basket.select_in_last_step(clusters(numbers))
+        }
+        BasketAction::Invert(numbers) => _ = basket.invert(clusters(numbers)),
+        BasketAction::Toggle(member) => _ = basket.toggle_media_item(media_item(*member)),
         BasketAction::Drop(number) => {
             basket.remove([EntryId::Cluster(ClusterId(Uuid::from_u128(*number)))]);
         }
@@ -63,8 +65,8 @@ fn press(basket: &mut Basket, key: &BasketAction) {
 fn keys() -> impl Strategy<Value = Vec<BasketAction>> {
     let page = || proptest::sample::subsequence((0u128..6).collect::<Vec<_>>(), 0..6);
     let key = prop_oneof![
-        page().prop_map(BasketAction::Mark),
-        page().prop_map(BasketAction::MarkOn),
+        page().prop_map(BasketAction::Select),
+        page().prop_map(BasketAction::SelectInLastStep),
         page().prop_map(BasketAction::Invert),
         (0u128..18).prop_map(BasketAction::Toggle),
         (0u128..6).prop_map(BasketAction::Drop),
@@ -126,13 +128,13 @@ proptest! {
 #[test]
 fn a_cluster_absorbs_individually_selected_members() {
     let mut basket = Basket::default();
-    assert_eq!(basket.toggle_media_item(medium(4)), ToggleOutcome::Selected);
-    assert_eq!(basket.toggle_media_item(medium(9)), ToggleOutcome::Selected);
+    assert_eq!(basket.toggle_media_item(media_item(4)), ToggleOutcome::Selected);
+    assert_eq!(basket.toggle_media_item(media_item(9)), ToggleOutcome::Selected);
     let change = basket.select([cluster(1), cluster(2)]);
     assert_eq!(change, SelectionChange { added: 2, removed: 0, absorbed: 1 });
-    assert_eq!(basket.toggle_media_item(medium(4)), ToggleOutcome::Excluded);
+    assert_eq!(basket.toggle_media_item(media_item(4)), ToggleOutcome::Excluded);
     assert_eq!(basket.selection().totals().export_rows(), 6);
-    assert_eq!(basket.toggle_media_item(medium(4)), ToggleOutcome::Included);
+    assert_eq!(basket.toggle_media_item(media_item(4)), ToggleOutcome::Included);
 }
 
 #[test]
@@ -142,5 +144,5 @@ fn clusters_are_stale_after_a_recluster_until_confirmed() {
     basket.remove([cluster(1).id()]);
     assert_eq!(basket.mark_stale(), 1);
     basket.undo();
-    assert_eq!(basket.selection().totals().stale, 2, "undo brings back no certainty");
+    assert_eq!(basket.selection().totals().stale, 2, "undo does not clear the stale flag");
 }

@@ -8,7 +8,7 @@ fn status_words_are_read_leniently() {
     assert_eq!(Status::parse_legacy("UPDATING"), Status::ReadOnly);
 }
 
-/// The gate table of the features document, cell by cell: y yes, t try, a ask, n no.
+/// The permission table, cell by cell: y allowed, t unspecified, a confirm, n denied.
 #[test]
 fn operations_are_allowed_by_status() {
     let states = [

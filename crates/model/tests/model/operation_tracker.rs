@@ -25,13 +25,13 @@ fn addition(auto_reindex: bool) -> JobKind {
     JobKind::AddMedia(AdditionJob { source: text.clone(), cli_options: text, auto_reindex })
 }
 
-/// Walks a path, a second a status, and gives the place where it was over.
-fn over(work: &JobKind, path: &[&str]) -> Option<usize> {
-    let mut course = OperationTracker::starting_from(Some(&dataset(path[0], 10)));
+/// Walks a path, a second a status, and gives the index where it was over.
+fn over(kind: &JobKind, path: &[&str]) -> Option<usize> {
+    let mut tracker = OperationTracker::starting_from(Some(&dataset(path[0], 10)));
     (0..).zip(path).find_map(|(second, status)| {
-        let seen = course.observe(work, Timestamp::from_secs(second), &dataset(status, 10));
-        let place = usize::try_from(second).unwrap();
-        (seen != OperationStatus::Running).then_some(place)
+        let status = tracker.observe(kind, Timestamp::from_secs(second), &dataset(status, 10));
+        let index = usize::try_from(second).unwrap();
+        (status != OperationStatus::Running).then_some(index)
     })
 }
 
@@ -48,9 +48,9 @@ fn an_addition_finishes_in_partial_index_unless_a_reindex_follows() {
 
 #[test]
 fn an_unobserved_addition_finishes_after_a_minute_with_more_media() {
-    let mut course = OperationTracker::starting_from(Some(&dataset("READY", 10)));
+    let mut tracker = OperationTracker::starting_from(Some(&dataset("READY", 10)));
     let mut see = |second, images| {
-        course.observe(&addition(true), Timestamp::from_secs(second), &dataset("READY", images))
+        tracker.observe(&addition(true), Timestamp::from_secs(second), &dataset("READY", images))
     };
     assert_eq!(see(1, 10), OperationStatus::Running);
     assert_eq!(see(100, 10), OperationStatus::Running, "nothing came");
@@ -67,10 +67,10 @@ fn a_reindex_passes_read_only_and_indexing() {
 
 #[test]
 fn an_error_status_fails_with_the_message_of_the_service() {
-    let mut course = OperationTracker::starting_from(Some(&dataset("READY", 1)));
+    let mut tracker = OperationTracker::starting_from(Some(&dataset("READY", 1)));
     let broken = Dataset { error: Some(SafeText::detail("disk full")), ..dataset("ERROR", 1) };
     let OperationStatus::Failed(failure) =
-        course.observe(&addition(false), Timestamp::ZERO, &broken)
+        tracker.observe(&addition(false), Timestamp::ZERO, &broken)
     else {
         panic!("it goes on");
     };

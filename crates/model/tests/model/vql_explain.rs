@@ -2,9 +2,9 @@ use tessera_model::vql::*;
 
 #[test]
 fn filters_are_explained_as_sentences() {
-    let told = |filter: Result<Filter, InvalidField>| filter.unwrap().to_string();
+    let explained = |filter: Result<Filter, InvalidField>| filter.unwrap().to_string();
     assert_eq!(
-        told(Filter::semantic("red van", Some(0.35))),
+        explained(Filter::semantic("red van", Some(0.35))),
         "its caption or picture is similar in meaning to “red van”, with a similarity of at least \
          0.35 (higher is stricter)"
     );

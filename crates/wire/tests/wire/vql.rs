@@ -1,4 +1,4 @@
-//! Filters both ways, and how mistakes are named.
+//! Reading and writing filters, and the locations of errors.
 
 use proptest::prelude::*;
 
@@ -8,7 +8,7 @@ use tessera_wire::vql::*;
 
 const ID: &str = "95233006-eddc-11ef-b303-76dbc3993eb2";
 
-fn refused(text: &str) -> String {
+fn rejection(text: &str) -> String {
     read(text).expect_err(text).to_string()
 }
 
@@ -94,23 +94,23 @@ fn errors_name_filter_and_field() {
             "filter 0, similarity.value: must be a UUID",
         ),
     ] {
-        let said = refused(text);
-        assert!(said.starts_with(words), "{text} says {said}");
+        let message = rejection(text);
+        assert!(message.starts_with(words), "{text}: {message}");
     }
 }
 
 #[test]
 fn sizes_depth_and_numbers_are_bounded() {
-    assert!(refused(&" ".repeat(MAX_BYTES + 1)).contains("64 KiB"));
-    assert!(refused(&"[".repeat(60_000)).contains("recursion limit"));
+    assert!(rejection(&" ".repeat(MAX_BYTES + 1)).contains("64 KiB"));
+    assert!(rejection(&"[".repeat(60_000)).contains("recursion limit"));
     let many = vec![json!({"uniqueness": {"op": "uniqueness", "value": 0}}); 17];
-    assert!(refused(&json!(many).to_string()).contains("16 filters"));
+    assert!(rejection(&json!(many).to_string()).contains("16 filters"));
     for number in ["NaN", "Infinity", "1e400", "-1", "\"0.5\"", "true", "[]", "null"] {
         let text = format!(r#"[{{"duplicates":{{"op":"duplicates","value":{number}}}}}]"#);
-        assert!(refused(&text).contains("must be"), "{number}");
+        assert!(rejection(&text).contains("must be"), "{number}");
     }
     let key = "k\u{1b}".repeat(9_000);
-    assert!(refused(&json!([{ key: {} }]).to_string()).len() < 400);
+    assert!(rejection(&json!([{ key: {} }]).to_string()).len() < 400);
 }
 
 fn filters() -> impl Strategy<Value = Vec<Filter>> {

@@ -1,8 +1,8 @@
 use tessera_wire::vql::read_each;
 use tessera_wire::vql::*;
 
-/// The places of the mistakes of a text, with their sentences.
-fn places(text: &str) -> Vec<(usize, usize, String)> {
+/// The positions of the errors in a text, with their messages.
+fn positions(text: &str) -> Vec<(usize, usize, String)> {
     let problems = match read_each(text) {
         Err(whole) => vec![whole],
         Ok(each) => each.into_iter().filter_map(Result::err).collect(),
@@ -18,14 +18,14 @@ fn places(text: &str) -> Vec<(usize, usize, String)> {
 fn every_error_has_a_line_and_column() {
     let text = "[\n  {\"text\": {\"op\": \"fts\", \"value\": \"ä\"}},\n  {\"labels\": {\"op\": \"is\", \"value\": 7}},\n  {\"text\": {\"op\": \"ä\", \"value\": 1}}, {}\n]";
     let found: Vec<(usize, usize)> =
-        places(text).into_iter().map(|(line, column, _)| (line, column)).collect();
+        positions(text).into_iter().map(|(line, column, _)| (line, column)).collect();
     assert_eq!(found, [(3, 36), (4, 19), (4, 38)]);
 }
 
 #[test]
 fn invalid_json_is_located() {
-    let [(line, column, words)] = &places("[\n {\"ä\": x}]")[..] else { panic!("one") };
+    let [(line, column, words)] = &positions("[\n {\"ä\": x}]")[..] else { panic!("one") };
     assert_eq!((*line, *column), (2, 8), "{words}");
-    assert_eq!(places("\n  {}")[0].0, 2);
-    assert_eq!(places("")[0].0, 1);
+    assert_eq!(positions("\n  {}")[0].0, 2);
+    assert_eq!(positions("")[0].0, 1);
 }
