@@ -148,7 +148,7 @@ mod tests {
         let elsewhere = folder.path().join("elsewhere.toml");
         fs::write(&elsewhere, "").unwrap();
         symlink(&elsewhere, file.path()).unwrap();
-        assert!(file.write("prod", stored()).unwrap_err().contains("is a link"));
+        assert!(file.write("prod", stored()).unwrap_err().contains("is a symbolic link"));
         assert_eq!(fs::read_to_string(&elsewhere).unwrap(), "");
         fs::remove_file(file.path()).unwrap();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o770)).unwrap();

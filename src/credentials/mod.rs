@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(best(fake::homeless()), SecretStore::File);
         assert_eq!(best(fake::forgetful()), SecretStore::File);
         let reason = secrets(folder.path(), fake::forgetful()).check_keyring().unwrap_err();
-        assert!(reason.contains("does not keep"), "{reason}");
+        assert!(reason.contains("does not store"), "{reason}");
         let memory = secrets(folder.path(), fake::keyring());
         memory.check_keyring().unwrap();
         assert_eq!(found(&memory), None, "the check leaves no secret behind");

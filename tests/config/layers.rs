@@ -70,7 +70,7 @@ fn a_profile_has_exactly_the_keys_of_its_kind() {
         ("[profiles.x]\nbase_url = 'u'\n", "has no kind"),
         ("[profiles.x]\nkind = 'cloud'\nbase_url = 'u'\n", "hosted, onprem, local"),
         ("[profiles.x]\nkind = 'hosted'\napi_key = 'k'\n", "needs base_url"),
-        ("[profiles.x]\nkind = 'onprem'\nbase_url = 'u'\napi_key = 'k'\n", "is for hosted"),
+        ("[profiles.x]\nkind = 'onprem'\nbase_url = 'u'\napi_key = 'k'\n", "is only for hosted"),
         ("default_profile = 'y'\n", "none"),
         ("[poll]\nmin = '1m'\n", "more than poll.max"),
         ("[profiles.'a b']\nkind = 'local'\n", "a profile name"),

@@ -9,15 +9,15 @@ fn filters_are_explained_as_sentences() {
          0.35 (higher is stricter)"
     );
     assert_eq!(
-        told(Filter::labels(LabelRule::NotOneOf, ["van", "bus"])),
+        explained(Filter::labels(LabelRule::NotOneOf, ["van", "bus"])),
         "it has none of the labels “bus”, “van”"
     );
     let word = IssueName::new("blur").unwrap();
     assert_eq!(
-        told(Filter::issue(word, IssueMode::Out, Some(0.5), None)),
+        explained(Filter::issue(word, IssueMode::Out, Some(0.5), None)),
         "it does not have the issue “blur”, found with a confidence of 0.5 to 1"
     );
-    assert_eq!(told(Filter::full_text("a\u{1b}[2J")), {
+    assert_eq!(explained(Filter::full_text("a\u{1b}[2J")), {
         "its caption says “a␛[2J”, read as a full-text query"
     });
 }
