@@ -83,14 +83,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cluster_is_named_with_what_is_left_out() {
+    fn a_cluster_is_parsed_with_its_exclusions() {
         let [cluster, one, two] = [1, 2, 3].map(|n: u128| uuid::Uuid::from_u128(n));
         let members: ClusterItem = format!("{cluster}^{one},{two}").parse().unwrap();
         assert_eq!(members.cluster, ClusterId(cluster));
         assert_eq!(members.exclude, [MediaId(one), MediaId(two)]);
         assert!(cluster.to_string().parse::<ClusterItem>().unwrap().exclude.is_empty());
         let wrong = format!("{cluster}^x").parse::<ClusterItem>().unwrap_err();
-        assert_eq!(wrong, "`x` is no id of a medium");
+        assert_eq!(wrong, "`x` is not a valid media item ID");
         assert!("x".parse::<ClusterItem>().unwrap_err().contains("cluster"));
     }
 }
