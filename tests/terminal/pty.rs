@@ -15,7 +15,7 @@ use std::{
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
 /// Much longer than any step takes.
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIMEOUT: Duration = Duration::from_mins(1);
 
 struct Output {
     parser: vt100::Parser,
@@ -159,7 +159,7 @@ impl Program {
         let (output, changed) = &*self.output;
         let output = output.lock().unwrap();
         let (output, late) =
-            changed.wait_timeout_while(output, PATIENCE, |output| !ready(output)).unwrap();
+            changed.wait_timeout_while(output, TIMEOUT, |output| !ready(output)).unwrap();
         assert!(!late.timed_out(), "`{what}` never came:\n{}", output.parser.screen().contents());
     }
 
@@ -193,7 +193,7 @@ impl Program {
                 self.wait_until("the end of the output", |output| output.ended);
                 return status.exit_code();
             }
-            assert!(start.elapsed() < PATIENCE, "it does not end:\n{}", self.output());
+            assert!(start.elapsed() < TIMEOUT, "it does not end:\n{}", self.output());
             thread::yield_now();
         }
     }
@@ -203,7 +203,7 @@ impl Program {
         let start = Instant::now();
         let id = self.child.process_id().unwrap();
         while !std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap().contains(") T ") {
-            assert!(start.elapsed() < PATIENCE, "it does not stop");
+            assert!(start.elapsed() < TIMEOUT, "it does not stop");
             thread::yield_now();
         }
     }
