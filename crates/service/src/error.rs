@@ -25,10 +25,14 @@ impl fmt::Display for LocalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoSuchFolder(path) => {
-                write!(f, "there is no folder {}; check the path", printable_path(path))
+                write!(f, "the folder {} does not exist; check the path", printable_path(path))
             }
             Self::NotAFolder(path) => {
-                write!(f, "{} is no folder; give the folder it is in", printable_path(path))
+                write!(
+                    f,
+                    "{} is not a folder; give the folder that contains it",
+                    printable_path(path)
+                )
             }
             Self::Unreadable(path, cause) => write!(
                 f,
@@ -43,12 +47,12 @@ impl fmt::Display for LocalError {
             Self::NoPictures(path, files) => write!(
                 f,
                 "none of the {files} files in {} is a picture; \
-                 JPEG, PNG, WebP, GIF and BMP are read",
+                 add JPEG, PNG, WebP, GIF or BMP files",
                 printable_path(path)
             ),
             Self::OpenOnNetwork(address) => write!(
                 f,
-                "serving without login at {address} would open it to others; \
+                "serving without login at {address} would give other machines access; \
                  listen on 127.0.0.1 or use a login"
             ),
             Self::Socket(cause) => {

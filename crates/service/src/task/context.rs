@@ -50,7 +50,7 @@ impl TaskContext<'_> {
         }
         match failure.filter(|failure| self.settings.injected_failures.contains(failure)) {
             Some(failure) => {
-                Err(TaskError::Failed(format!("{} was asked to fail", failure.as_str())))
+                Err(TaskError::Failed(format!("{} failed because of --fail", failure.as_str())))
             }
             None => Ok(()),
         }

@@ -53,5 +53,5 @@ pub fn catch_panics<T>(
         return Err(TaskError::Stopped);
     }
     catch_unwind(AssertUnwindSafe(run))
-        .unwrap_or_else(|_| Err(TaskError::Failed("a fault of the program ended it".to_owned())))
+        .unwrap_or_else(|_| Err(TaskError::Failed("an internal error ended it".to_owned())))
 }

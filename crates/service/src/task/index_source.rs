@@ -29,7 +29,7 @@ pub fn index_source(
     let folder = SandboxedDir::open(&source.folder).map_err(|cause| {
         let kind = cause.kind();
         TaskError::Failed(format!(
-            "its folder cannot be opened ({kind}); put it back and open it again"
+            "its folder cannot be opened ({kind}); restore it and open it again"
         ))
     })?;
     let mut scan = scan_folder(&source.folder);

@@ -13,8 +13,8 @@ fn unsuitable_folders_are_rejected_with_a_message() {
     let deployment = place.open();
     fs::create_dir(place.picture("empty")).unwrap();
     for (name, words) in [
-        ("nothing", "there is no folder"),
-        ("a.png", "is no folder"),
+        ("nothing", "does not exist"),
+        ("a.png", "is not a folder"),
         ("empty", "is empty"),
         ("notes", "none of the 1 files"),
     ] {

@@ -7,6 +7,8 @@ mod file_names;
 mod folder;
 mod full_text_query;
 mod issue_scores;
+mod near_duplicates;
+mod neighbors;
 mod object_storage;
 mod operations;
 mod role;

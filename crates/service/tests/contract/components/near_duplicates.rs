@@ -1,0 +1,111 @@
+//! Near-duplicates of edited images.
+
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    reason = "pixel coordinates are small"
+)]
+
+use std::{collections::HashSet, io::Cursor};
+
+use image::{Rgb, RgbImage, imageops};
+use rayon::prelude::*;
+use tessera_service::{
+    index::{DIMENSION, Features, Keypoints, extract},
+    similarity::{DuplicatePair, Vectors, near_duplicates, neighbor_graph},
+};
+
+/// A sample image and its copies: one for each heavy edit, and its mirror image.
+fn family(image: &tessera_sample::SampleImage) -> Vec<RgbImage> {
+    let whole = tessera_sample::render(image);
+    let original = imageops::thumbnail(&whole, 300, 300 * whole.height() / whole.width());
+    let (width, height) = original.dimensions();
+    let (sine, cosine) = 8_f32.to_radians().sin_cos();
+    let turned = RgbImage::from_fn(width, height, |x, y| {
+        let (x, y) = (x as f32 - width as f32 / 2.0, y as f32 - height as f32 / 2.0);
+        let from = (cosine * x + sine * y, cosine * y - sine * x);
+        let (x, y) = (from.0 + width as f32 / 2.0, from.1 + height as f32 / 2.0);
+        imageops::interpolate_bilinear(&original, x, y).unwrap_or(Rgb([0; 3]))
+    });
+    let cropped = imageops::crop_imm(&original, 0, 0, width * 7 / 10, height * 7 / 10);
+    let mut gray = original.clone();
+    gray.pixels_mut().for_each(|pixel| pixel.0 = [pixel.0[1]; 3]);
+    let mut written = original.clone();
+    for (x, y, pixel) in written.enumerate_pixels_mut() {
+        if y > height * 4 / 5 {
+            pixel.0 = [(x / 7 * (y / 9 + 3) % 2 * 200) as u8; 3];
+        }
+    }
+    let copies = [
+        turned,
+        cropped.to_image(),
+        gray,
+        written,
+        imageops::fast_blur(&original, 2.0),
+        imageops::flip_horizontal(&original),
+    ];
+    std::iter::once(original).chain(copies).collect()
+}
+
+fn found(images: &[RgbImage]) -> Vec<DuplicatePair> {
+    let features: Vec<Features> = images
+        .par_iter()
+        .map(|image| {
+            let mut file = Cursor::new(Vec::new());
+            image.write_to(&mut file, image::ImageFormat::Bmp).unwrap();
+            extract(&file.into_inner()).unwrap()
+        })
+        .collect();
+    let mut vectors = Vectors::new(DIMENSION);
+    for features in &features {
+        vectors.push(&features.descriptor);
+    }
+    let keypoints: Vec<Keypoints> =
+        features.into_iter().map(|features| features.keypoints).collect();
+    let graph = neighbor_graph(&vectors, 16, |_| true).unwrap();
+    near_duplicates(&keypoints, &graph, |_| true).unwrap()
+}
+
+#[test]
+fn hard_edits_are_found_and_other_images_are_not() {
+    let originals = 6;
+    let images: Vec<Vec<RgbImage>> =
+        tessera_sample::plan(originals, 11).par_iter().map(family).collect();
+    let size = images[0].len();
+    let pairs = found(&images.concat());
+    let of = |row: u32| row as usize / size;
+    let (same, other): (Vec<&DuplicatePair>, Vec<&DuplicatePair>) =
+        pairs.iter().partition(|pair| of(pair.rows.0) == of(pair.rows.1));
+    let planted = originals * size * (size - 1) / 2;
+    assert!(same.len() * 10 >= planted * 6, "{} of {planted}", same.len());
+    assert!(other.len() * 50 <= pairs.len(), "{} of {} are false", other.len(), pairs.len());
+    assert!(pairs.iter().all(|pair| (0.6..=1.0).contains(&pair.similarity)));
+    let rows: HashSet<(u32, u32)> = pairs.iter().map(|pair| pair.rows).collect();
+    assert_eq!(rows.len(), pairs.len());
+    assert!(rows.iter().all(|(lower, higher)| lower < higher));
+}
+
+#[test]
+fn identical_images_match_and_plain_ones_differ_by_color() {
+    let plain = |color| RgbImage::from_pixel(64, 48, Rgb(color));
+    let images = [plain([200, 30, 30]), plain([200, 30, 30]), plain([30, 30, 200])];
+    let pairs = found(&images);
+    assert_eq!(pairs.iter().map(|pair| pair.rows).collect::<Vec<_>>(), [(0, 1)]);
+    assert!(pairs[0].similarity > 0.999);
+}
+
+#[test]
+fn progress_reaches_one_and_can_cancel_the_search() {
+    let keypoints = vec![Keypoints::default(); 100];
+    let graph = vec![Vec::new(); 100];
+    let heard = std::sync::Mutex::new(Vec::new());
+    let pairs = near_duplicates(&keypoints, &graph, |share| {
+        heard.lock().unwrap().push(share);
+        true
+    });
+    assert_eq!(pairs, Some(Vec::new()));
+    let mut heard = heard.into_inner().unwrap();
+    heard.sort_by(f32::total_cmp);
+    assert_eq!(heard, [0.25, 0.5, 0.75, 1.0]);
+    assert_eq!(near_duplicates(&keypoints, &graph, |_| false), None);
+}

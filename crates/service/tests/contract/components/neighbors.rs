@@ -1,0 +1,113 @@
+//! Nearest neighbors and the neighbor graph.
+
+use half::f16;
+use proptest::prelude::*;
+use tessera_service::similarity::{Neighbor, Vectors, neighbor_graph};
+
+/// Pseudorandom unit vectors, always the same.
+pub fn vectors(count: usize, dimension: usize) -> Vectors {
+    let mut state = 1_u64;
+    let mut number = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        f32::from((state >> 48) as u16) / 65_536.0 - 0.5
+    };
+    let mut vectors = Vectors::new(dimension);
+    for _ in 0..count {
+        let row: Vec<f32> = (0..dimension).map(|_| number()).collect();
+        let length = row.iter().map(|v| v * v).sum::<f32>().sqrt().max(1e-6);
+        let unit: Vec<f16> = row.iter().map(|v| f16::from_f32(v / length)).collect();
+        vectors.push(&unit);
+    }
+    vectors
+}
+
+/// The definition in double precision, never below 0.
+fn brute(vectors: &Vectors, query: &[f16]) -> Vec<f64> {
+    (0..vectors.len())
+        .map(|row| {
+            let pairs = vectors.row(row).iter().zip(query);
+            let similarity: f64 = pairs.map(|(a, b)| a.to_f64() * b.to_f64()).sum();
+            (1.0 - similarity).max(0.0)
+        })
+        .collect()
+}
+
+fn agree(found: &[Neighbor], vectors: &Vectors, query: &[f16], skip: Option<usize>) {
+    let exact = brute(vectors, query);
+    let mut sorted: Vec<f64> = exact.clone();
+    if let Some(row) = skip {
+        sorted.remove(row);
+    }
+    sorted.sort_by(f64::total_cmp);
+    for (neighbor, expected) in found.iter().zip(sorted) {
+        assert!((f64::from(neighbor.distance) - expected).abs() < 1e-5);
+        assert!((exact[neighbor.row as usize] - expected).abs() < 1e-5);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn nearest_and_graph_match_brute_force(
+        count in 0_usize..300, dimension in 1_usize..40, k in 0_usize..20,
+    ) {
+        let vectors = vectors(count, dimension);
+        let graph = neighbor_graph(&vectors, k, |_| true).unwrap();
+        prop_assert_eq!(graph.len(), count);
+        for row in (0..count).step_by(17) {
+            let query = vectors.row(row);
+            let nearest = vectors.nearest(query, k);
+            prop_assert_eq!(nearest.len(), k.min(count));
+            agree(&nearest, &vectors, query, None);
+            prop_assert_eq!(graph[row].len(), k.min(count - 1));
+            prop_assert!(graph[row].iter().all(|other| other.row as usize != row));
+            agree(&graph[row], &vectors, query, Some(row));
+        }
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_the_number_of_threads() {
+    let vectors = vectors(700, 64);
+    let with = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            (neighbor_graph(&vectors, 9, |_| true), vectors.nearest(vectors.row(3), 50))
+        })
+    };
+    assert_eq!(with(1), with(5));
+}
+
+#[test]
+fn graph_reports_progress_and_can_be_canceled() {
+    let vectors = vectors(300, 8);
+    let last = std::sync::Mutex::new(0.0_f32);
+    let heard = |share: f32| {
+        let mut last = last.lock().unwrap();
+        *last = last.max(share);
+        true
+    };
+    assert!(neighbor_graph(&vectors, 3, heard).is_some());
+    assert!((*last.lock().unwrap() - 1.0).abs() < 1e-6);
+    assert_eq!(neighbor_graph(&vectors, 3, |_| false), None);
+}
+
+#[test]
+fn equal_rows_are_neighbors_in_row_order() {
+    let mut same = Vectors::new(32);
+    let row = vectors(1, 32).row(0).to_vec();
+    (0..150).for_each(|_| same.push(&row));
+    for (row, nearest) in neighbor_graph(&same, 3, |_| true).unwrap().iter().enumerate() {
+        let expected: Vec<u32> = (0..).filter(|&other| other as usize != row).take(3).collect();
+        assert_eq!(nearest.iter().map(|n| n.row).collect::<Vec<_>>(), expected);
+        assert!(nearest.iter().all(|n| n.distance < 1e-3));
+    }
+}
+
+#[test]
+fn dataset_without_rows_has_no_neighbors() {
+    for empty in [Vectors::default(), Vectors::new(256)] {
+        assert!(empty.nearest(&[], 5).is_empty());
+        assert_eq!(neighbor_graph(&empty, 5, |_| true), Some(Vec::new()));
+    }
+}
