@@ -106,7 +106,7 @@ fn row_summary(app: &App, row: &FilterRow) -> String {
         }
         _ => SafeText::name(row.text(0)).to_string(),
     };
-    let word = match (row.kind, row.choice_keyword()) {
+    let prefix = match (row.kind, row.choice_keyword()) {
         (FilterKind::Text, "fts") => "contains ",
         (FilterKind::Text, _) => "matching ",
         (FilterKind::Labels, "is_not" | "not_one_of") => "not ",
@@ -117,7 +117,7 @@ fn row_summary(app: &App, row: &FilterRow) -> String {
         (FilterKind::Uniqueness, _) => "uniqueness >",
         (FilterKind::Similarity, _) => "similar to ",
     };
-    format!("{word}{first}")
+    format!("{prefix}{first}")
 }
 
 impl App {

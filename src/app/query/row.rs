@@ -47,7 +47,7 @@ impl FilterKind {
         Self::Similarity,
     ];
 
-    /// The word on the wire.
+    /// The key on the wire.
     pub fn keyword(self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -130,10 +130,10 @@ impl FilterRow {
         let number = |number: Option<tessera_model::Fraction>| {
             number.map_or_else(String::new, |number| number.value().to_string())
         };
-        let place = |key: FilterKind, word: &str| {
-            key.choices().iter().position(|choice| *choice == word).unwrap_or(0)
+        let choice_index = |key: FilterKind, keyword: &str| {
+            key.choices().iter().position(|choice| *choice == keyword).unwrap_or(0)
         };
-        let (key, word, texts, entries) = match filter {
+        let (key, keyword, texts, entries) = match filter {
             Filter::FullText(text) => {
                 (FilterKind::Text, "fts", vec![text.as_str().to_owned()], vec![])
             }
@@ -161,12 +161,12 @@ impl FilterRow {
                 (FilterKind::Uniqueness, "uniqueness", vec![number(Some(*score))], vec![])
             }
             Filter::Similar { anchor, max_distance } => {
-                let word = if anchor.kind == AnchorKind::Upload { "upload" } else { "media" };
+                let keyword = if anchor.kind == AnchorKind::Upload { "upload" } else { "media" };
                 let texts = vec![anchor.media.to_string(), number(*max_distance)];
-                (FilterKind::Similarity, word, texts, vec![])
+                (FilterKind::Similarity, keyword, texts, vec![])
             }
         };
-        let mut row = Self { choice: place(key, word), entries, ..Self::new(key) };
+        let mut row = Self { choice: choice_index(key, keyword), entries, ..Self::new(key) };
         for (field, text) in row.inputs.iter_mut().zip(texts) {
             *field = text.into();
         }
