@@ -20,9 +20,10 @@ impl Draw for ReindexConfirmation {
         let count = app.store.dataset(self.dataset).and_then(|dataset| dataset.n_images);
         let count = count.map_or_else(|| "all media".to_owned(), |n| group_digits(n) + " images");
         let first = format!(" Clusters {count} again.");
-        let marked = app.baskets.get(self.dataset);
-        let marked = marked.is_some_and(|basket| !Selection::is_empty(basket.selection()));
-        let basket = if marked { " Recheck the clusters in the selection afterwards." } else { "" };
+        let selected = app.baskets.get(self.dataset);
+        let selected = selected.is_some_and(|basket| !Selection::is_empty(basket.selection()));
+        let basket =
+            if selected { " Recheck the clusters in the selection afterwards." } else { "" };
         let lines = [
             (first.as_str(), theme.text),
             ("", theme.text),

@@ -64,8 +64,8 @@ pub(in crate::ui) fn basket(ctx: &mut DrawContext, area: Rect) {
 fn heading(totals: &SelectionTotals) -> String {
     match (totals.entries(), totals.stale) {
         (0, _) => String::new(),
-        (marks, 0) => marks.to_string(),
-        (marks, stale) => format!("{marks} · {stale} to recheck"),
+        (entries, 0) => entries.to_string(),
+        (entries, stale) => format!("{entries} · {stale} to recheck"),
     }
 }
 

@@ -76,8 +76,8 @@ fn selection_text(app: &App, preview: &Preview) -> Option<&'static str> {
     if selection.get(EntryId::MediaItem(preview.media)).is_some() {
         return Some("✓ selected");
     }
-    let marked = selection.cluster(app.cluster()?.id)?;
-    Some(match (marked.stale, marked.excluded.contains(&preview.media)) {
+    let selected = selection.cluster(app.cluster()?.id)?;
+    Some(match (selected.stale, selected.excluded.contains(&preview.media)) {
         (_, true) => "◐ excluded from its selected cluster",
         (true, false) => "⚠ its cluster is selected; recheck needed",
         (false, false) => "● its cluster is selected",

@@ -37,10 +37,13 @@ mod tests {
 
     #[test]
     fn the_marks_are_those_of_the_protocol() {
-        let marks: Vec<char> = (0..).map_while(diacritic).collect();
-        assert_eq!(marks.len(), 297);
-        assert!(marks.is_sorted());
-        assert_eq!((marks[0], marks[1], marks[296]), ('\u{305}', '\u{30D}', '\u{1D244}'));
+        let diacritics: Vec<char> = (0..).map_while(diacritic).collect();
+        assert_eq!(diacritics.len(), 297);
+        assert!(diacritics.is_sorted());
+        assert_eq!(
+            (diacritics[0], diacritics[1], diacritics[296]),
+            ('\u{305}', '\u{30D}', '\u{1D244}')
+        );
         assert_eq!(diacritic(297), None);
     }
 }
