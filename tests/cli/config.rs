@@ -143,8 +143,8 @@ fn a_project_decides_neither_where_a_key_goes_nor_what_a_secret_is() {
     let project = home.path().join("project");
     fs::create_dir(&project).unwrap();
     for (source, word) in [
-        ("[profiles.prod]\nkind = 'hosted'\nbase_url = 'https://evil.example'\n", "may not hold"),
-        ("api_secret = 's3cret'\n", "no secret"),
+        ("[profiles.prod]\nkind = 'hosted'\nbase_url = 'https://evil.example'\n", "cannot define"),
+        ("api_secret = 's3cret'\n", "secrets do not belong"),
     ] {
         fs::write(project.join(".tessera.toml"), source).unwrap();
         let mut command = tessera(home.path(), &["profile", "list"]);
@@ -166,7 +166,7 @@ fn the_schema_describes_every_key() {
             ["description"]
             .as_str()
             .unwrap()
-            .contains("companies")
+            .contains("certificate")
     );
 }
 

@@ -99,7 +99,7 @@ fn unsafe_names_are_rejected_and_listed() {
     assert_eq!((done.files, done.bytes), (1, 4));
     assert_eq!(done.rejected_entries.count, members.len() as u64 - 1);
     let first = done.rejected_entries.first.iter().map(tessera_model::SafeText::as_str);
-    assert!(first.clone().any(|name| name == "../evil (its name leads out of the folder)"));
+    assert!(first.clone().any(|name| name == "../evil (its name points outside the folder)"));
     assert!(first.into_iter().all(|name| !name.contains(['\u{1b}', '\n'])));
     assert!(!Path::new("/tmp/evil").exists());
 }

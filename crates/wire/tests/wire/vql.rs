@@ -54,7 +54,7 @@ fn errors_name_filter_and_field() {
         ("[{}]", "filter 0: must have exactly one key"),
         (r#"[{"id":"x"}]"#, "filter 0: must have exactly one key"),
         (r#"[{"labels":{},"tags":{}}]"#, "filter 0: must have exactly one key"),
-        (r#"[{"label":{}}]"#, r#"filter 0: "label" is no filter; there are text, labels"#),
+        (r#"[{"label":{}}]"#, r#"filter 0: "label" is not a filter; the filters are text, labels"#),
         (r#"[{"labels":[]}]"#, "filter 0, labels: must be an object"),
         (
             r#"[{"labels":{"op":"one_of","value":["a"],"x":1}}]"#,
@@ -70,7 +70,7 @@ fn errors_name_filter_and_field() {
         ),
         (
             r#"[{"text":{"op":"fts","value":"a","threshold":0.5}}]"#,
-            "filter 0, text.threshold: belongs to semantic",
+            "filter 0, text.threshold: is only for semantic",
         ),
         (r#"[{"text":{"op":"fts"}}]"#, "filter 0, text.value: must be a text"),
         (

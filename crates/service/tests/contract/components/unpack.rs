@@ -150,9 +150,9 @@ fn members_that_are_not_regular_files_are_skipped() {
     assert_eq!(names(&temp_dir), ["good.png"]);
     assert!(!temp_dir.path().join("evil.png").exists());
     let expected = [
-        ("../evil.png", "its name leads out of the folder"),
-        ("/abs.png", "its name is no plain relative path"),
-        ("a␛[2J.png", "its name holds control characters"),
+        ("../evil.png", "its name points outside the folder"),
+        ("/abs.png", "its name is not a plain relative path"),
+        ("a␛[2J.png", "its name contains control characters"),
         (".hidden/a.png", "hidden"),
         ("__MACOSX/a.png", "hidden"),
         ("link.png", "a link"),
