@@ -60,7 +60,7 @@ fn a_dataset_opens_as_the_settings_say() {
     let (code, lines) = converse_with(settings, "0\n", &[]);
     let told = lines.join("\n");
     assert_eq!(code, Some(0), "{told}");
-    assert!(told.contains("because the settings ask for it"), "{told}");
+    assert!(told.contains("because ui.accessible is set"), "{told}");
     assert!(told.contains("page 1, granularity 4, "), "{told}");
     assert!(!told.contains("granularity 4, 3 clusters"), "objects, not images: {told}");
 }

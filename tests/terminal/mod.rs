@@ -157,7 +157,7 @@ fn probe_replies_never_become_keys() {
 
 #[test]
 fn a_panic_restores_the_terminal_before_its_report() {
-    let mut program = Program::ignored_test("panics_inside_the_terminal_screen");
+    let mut program = Program::ignored_test("terminal::panics_inside_the_terminal_screen");
     assert_ne!(program.wait(), 0);
     program.wait_for_after(0, "this panic is wanted");
     assert_given_back(&program, "panic");

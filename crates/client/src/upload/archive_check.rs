@@ -151,6 +151,7 @@ mod tests {
     fn the_generated_name_keeps_the_archive_type() {
         let path = tempfile::Builder::new().suffix(".TGZ").tempfile().unwrap().into_temp_path();
         let mut header = tar::Header::new_gnu();
+        header.set_size(0);
         header.set_cksum();
         let gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         let mut archive = tar::Builder::new(gz);
