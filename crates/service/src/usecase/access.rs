@@ -45,10 +45,10 @@ impl Deployment {
         failure: InjectedFailure,
         message: &'static str,
     ) -> Result<(), ServiceError> {
-        match self.settings.injected_failures.contains(&failure) {
-            true => Err(ServiceError::Failed(message)),
-            false => Ok(()),
+        if self.settings.injected_failures.contains(&failure) {
+            return Err(ServiceError::Failed(message));
         }
+        Ok(())
     }
 }
 

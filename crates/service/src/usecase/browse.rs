@@ -15,9 +15,12 @@ impl Deployment {
     ) -> Result<Vec<ScoredCluster>, ServiceError> {
         self.require_dataset(id)?;
         let (entity, level) = (query.entity, query.granularity);
-        let clusters = self.store.read(|c| match cluster::any(c, id)? {
-            true => cluster::page(c, id, entity, level, page),
-            false => cluster::single_item_page(c, id, entity, level, page),
+        let clusters = self.store.read(|c| {
+            if cluster::any(c, id)? {
+                cluster::page(c, id, entity, level, page)
+            } else {
+                cluster::single_item_page(c, id, entity, level, page)
+            }
         })?;
         Ok(clusters.into_iter().map(|cluster| ScoredCluster { cluster, scores: None }).collect())
     }
