@@ -149,7 +149,7 @@ fn a_path_of_the_pipeline_is_sent_and_its_script_printed() {
     assert_eq!((code, out), (0, script), "{err}");
     let (code, out, err) = asked(&["--queue", "--wait", "--json"]);
     assert_eq!(code, 0, "{err}");
-    assert!(err.contains("cannot be checked from here"), "{err}");
+    assert!(err.contains("cannot be checked locally"), "{err}");
     assert_eq!(document(&out)["status_new"], "PARTIAL INDEX", "{err}");
 }
 
@@ -214,7 +214,7 @@ async fn a_dry_run_tells_the_plan_and_strict_refuses_what_is_left_out() {
     assert_eq!((code, out.as_str()), (1, ""), "{err}");
     assert!(err.contains("unreadable_files") && err.contains("bad.png"), "{err}");
     let (_, out, _) = add(&["--glob", "[01].png", "--print", "curl"]);
-    assert_eq!(out.matches("-F files=@").count(), 2, "{out}");
+    assert_eq!(out.matches("files=@").count(), 2, "{out}");
     assert_eq!(additions(&server), 0);
     let (code, ..) = add(&["--glob", "0.png"]);
     assert_eq!((code, additions(&server)), (0, 1));
