@@ -126,7 +126,10 @@ fn undocumented_issues_and_long_queries_are_notes() {
     let (code, out, err) = run(home.path(), &["query", "check", "--vql", &query]);
     assert_eq!(code, 0, "{err}");
     let [first, second] = out.lines().collect::<Vec<_>>()[..] else { panic!("{out}") };
-    assert!(first.contains(": note: filter 5, issues.value: “grain” is not a published issue name"), "{first}");
+    assert!(
+        first.contains(": note: filter 5, issues.value: “grain” is not a published issue name"),
+        "{first}"
+    );
     assert!(second.contains("characters in the URL"), "{second}");
     assert!(err.contains("6 filters, no errors"), "{err}");
 }
