@@ -1,5 +1,5 @@
 //! The layout: pure arithmetic on the size of the screen, used by `update` (what is visible, what
-//! was clicked) and by the drawing alike.
+//! was clicked) and by the drawing.
 //!
 //! ```text
 //! under 60 x 16      one pane, a list without pictures

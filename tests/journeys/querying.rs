@@ -19,7 +19,7 @@ async fn write_filters_run_them_switch_one_off_and_keep_the_query() {
     person.sees("No match for uniqueness >0 and uniqueness >1");
     person.sees("g l searches again with uniqueness 1.00 → 0.80");
     person.press("3 k space").await;
-    person.sees("1 off (kept, not sent)");
+    person.sees("1 disabled (kept, not sent)");
     person.press("w v enter W enter").await;
     person.sees("✓ uniqueness >1");
     person.sees("○ uniqueness >0");
@@ -31,7 +31,7 @@ async fn what_the_service_refuses_stands_under_its_filter() {
     let mut person = Person::at(&service).await;
     person.press("3 a 4").await;
     person.paste("grain");
-    person.sees("“grain” is not published");
+    person.sees("“grain” is not a published issue name");
     person.press("f5 3").await;
     person
         .sees("row 1: the service reports: query.vql: filter 0, issues.value: must be one of blur");

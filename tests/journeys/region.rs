@@ -9,7 +9,7 @@ async fn a_part_of_a_picture_is_searched_by_a_copy_of_it() {
     person.press("b").await;
     person.sees("Pick a region   copy of media");
     person.press("3").await;
-    person.sees("area    25% of it");
+    person.sees("area    25%");
     person.press("enter").await;
     person.sees("region 0.50×0.50");
     assert!(person.session.app.page().is_some_and(|page| !page.clusters.is_empty()));

@@ -149,7 +149,7 @@ fn a_disabled_filter_is_kept_and_not_sent() {
     assert_eq!(open_search(&desk).filters, [Filter::uniqueness(0.8).unwrap()]);
     assert_eq!(desk.app.draft().rows.len(), 2);
     assert!(
-        first_diagnostic(&desk).contains("1 on, 1 off (kept, not sent)"),
+        first_diagnostic(&desk).contains("1 enabled, 1 disabled (kept, not sent)"),
         "{}",
         first_diagnostic(&desk)
     );
@@ -210,7 +210,7 @@ fn an_unpublished_issue_has_a_warning_until_the_service_accepts_it() {
     add(&mut desk, "4");
     desk.type_text("grain");
     assert!(
-        first_diagnostic(&desk).contains("“grain” is not published"),
+        first_diagnostic(&desk).contains("“grain” is not a published issue name"),
         "{}",
         first_diagnostic(&desk)
     );
@@ -218,7 +218,7 @@ fn an_unpublished_issue_has_a_warning_until_the_service_accepts_it() {
     let json = r#"[{"issues":{"op":"issue","value":"grain","mode":"in"}}]"#;
     assert_eq!(desk.app.query_json().unwrap(), json);
     desk.answer_page(page(0, 1));
-    assert!(!first_diagnostic(&desk).contains("not published"), "{}", first_diagnostic(&desk));
+    assert!(!first_diagnostic(&desk).contains("not a published issue name"), "{}", first_diagnostic(&desk));
 }
 
 #[test]

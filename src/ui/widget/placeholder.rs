@@ -29,8 +29,10 @@ pub(in crate::ui) fn centered_message(
         u16::try_from(cells.div_ceil(usize::from(area.width.max(1)))).unwrap_or(1)
     });
     let height = wanted.sum::<u16>().min(area.height);
-    let middle = Rect { y: area.y + (area.height - height) / 3, height, ..area };
-    Paragraph::new(Text::from(text)).centered().wrap(Wrap { trim: true }).render(middle, ctx.buf);
+    // Wrapping at words can take more rows than this estimate, so the rest of the area is available.
+    let y = area.y + (area.height - height) / 3;
+    let rest = Rect { y, height: area.bottom() - y, ..area };
+    Paragraph::new(Text::from(text)).centered().wrap(Wrap { trim: true }).render(rest, ctx.buf);
 }
 
 /// Draws the placeholder of a picture with a short text.
