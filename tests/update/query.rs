@@ -218,7 +218,11 @@ fn an_unpublished_issue_has_a_warning_until_the_service_accepts_it() {
     let json = r#"[{"issues":{"op":"issue","value":"grain","mode":"in"}}]"#;
     assert_eq!(desk.app.query_json().unwrap(), json);
     desk.answer_page(page(0, 1));
-    assert!(!first_diagnostic(&desk).contains("not a published issue name"), "{}", first_diagnostic(&desk));
+    assert!(
+        !first_diagnostic(&desk).contains("not a published issue name"),
+        "{}",
+        first_diagnostic(&desk)
+    );
 }
 
 #[test]
