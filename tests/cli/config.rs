@@ -96,11 +96,11 @@ fn setting_a_value_keeps_the_rest_of_the_file() {
 
 #[test]
 fn a_broken_file_stops_commands_and_is_mended_with_config() {
-    let home = home("[ui]\nmouse = 'yes'\ncolour = 'red'\n");
+    let home = home("[ui]\nmouse = 'yes'\ncolor = 'red'\n");
     let home = home.path();
     fs::write(home.join("tessera/keys.toml"), "[everywhere]\nfly = \"x\"\n").unwrap();
     fs::create_dir(home.join("tessera/themes")).unwrap();
-    fs::write(home.join("tessera/themes/mine.toml"), "accent = \"no colour\"\n").unwrap();
+    fs::write(home.join("tessera/themes/mine.toml"), "accent = \"no color\"\n").unwrap();
     let (code, out, err) = run(home, &["profile", "list"]);
     assert_eq!((code, out.as_str()), (2, ""));
     assert!(err.contains("line 2") && err.contains("line 3") && err.contains("validate"), "{err}");

@@ -56,7 +56,7 @@ fn a_value_is_replaced_in_place_with_its_comment() {
 fn a_broken_file_is_never_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("config.toml");
-    for broken in ["[ui\n", "[ui]\ncolour = 1\n"] {
+    for broken in ["[ui\n", "[ui]\ncolor = 1\n"] {
         fs::write(&file, broken).unwrap();
         assert!(set(&file, "ui.mouse", &Value::Boolean(true)).unwrap_err().contains("line"));
         assert_eq!(fs::read_to_string(&file).unwrap(), broken);

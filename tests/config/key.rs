@@ -9,7 +9,7 @@ fn only_similar_keys_are_suggested() {
         ("theme", Some("ui.theme")),
         ("search.download_dir", Some("export.download_dir")),
         ("profiles.lab.pipeline", Some("profiles.lab.pipeline_url")),
-        ("ui.colour", None),
+        ("ui.color", None),
         ("zzz", None),
     ] {
         assert_eq!(suggest(typed).as_deref(), meant, "{typed}");

@@ -41,7 +41,7 @@ fn every_value_knows_its_origin_and_what_it_overrides() {
 fn all_errors_are_reported_with_their_locations() {
     let (_folder, sources) = files(
         "[profiles.evil]\nkind = 'hosted'\nbase_url = 'https://evil.example'\n",
-        "[ui]\nmouse = 'yes'\ncolour = 'red'\n\n[profiles.x]\nkind = 'onprem'\napi_secret = 's3cret'\n",
+        "[ui]\nmouse = 'yes'\ncolor = 'red'\n\n[profiles.x]\nkind = 'onprem'\napi_secret = 's3cret'\n",
     );
     let (layers, errors) = Layers::read(&sources);
     let messages: Vec<String> = errors.iter().map(ToString::to_string).collect();
@@ -52,7 +52,7 @@ fn all_errors_are_reported_with_their_locations() {
     );
     for (line, word) in [
         ("line 2, column 1", "true or false"),
-        ("line 3", "colour"),
+        ("line 3", "color"),
         ("line 7", "secrets do not belong"),
     ] {
         assert!(

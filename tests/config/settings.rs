@@ -47,8 +47,8 @@ fn an_explicit_false_overrides_the_accessible_variable() {
 
 #[test]
 fn unknown_names_are_errors_with_their_line() {
-    let error = load("[ui]\nmouse = true\ncolour = 'red'\n", vec![], false).unwrap_err();
-    assert!(error.contains("line 3") && error.contains("colour"), "{error}");
+    let error = load("[ui]\nmouse = true\ncolor = 'red'\n", vec![], false).unwrap_err();
+    assert!(error.contains("line 3") && error.contains("color"), "{error}");
 }
 
 #[test]
