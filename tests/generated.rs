@@ -1,9 +1,9 @@
-//! What the README shows of the assets is what the assets say. `TESSERA_WRITE=1 cargo test --test
-//! generated` writes it anew.
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+//! Holds the generated parts of the documentation against their sources: keys, settings and exit codes.
+//! `TESSERA_WRITE=1 cargo test --test tests generated` rewrites them.
 
 use std::{fmt::Write as _, fs, path::Path};
 
+use tessera::cli::Exit;
 use tessera::input::{Action, KeyContext, Keymap, action::ActionGroup};
 
 fn key_table() -> String {
@@ -25,20 +25,33 @@ fn config_block() -> String {
     format!("```toml\n{}```\n", fs::read_to_string(root.join("assets/config.toml")).unwrap())
 }
 
-#[test]
-fn the_readme_shows_the_keys_and_settings_there_are() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let readme = fs::read_to_string(&path).unwrap();
-    let mut expected = readme.clone();
-    for (name, block) in [("keys", key_table()), ("config", config_block())] {
-        let (begin, end) = (format!("<!-- {name}: begin -->\n"), format!("<!-- {name}: end -->"));
-        let start = expected.find(&begin).unwrap() + begin.len();
-        let stop = expected.find(&end).unwrap();
-        expected.replace_range(start..stop, &block);
+fn exit_code_table() -> String {
+    let mut table = String::from("| Code | Meaning |\n|---|---|\n");
+    for exit in Exit::ALL {
+        writeln!(table, "| {} | {} |", exit as u8, exit.meaning()).unwrap();
     }
-    if std::env::var_os("TESSERA_WRITE").is_some() {
-        fs::write(&path, &expected).unwrap();
-    } else {
-        assert_eq!(readme, expected, "run TESSERA_WRITE=1 cargo test --test generated");
+    table
+}
+
+#[test]
+fn the_documentation_lists_the_keys_settings_and_exit_codes_of_the_program() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    for (page, name, block) in [
+        ("keys.md", "keys", key_table()),
+        ("settings.md", "config", config_block()),
+        ("scripting.md", "exit codes", exit_code_table()),
+    ] {
+        let path = docs.join(page);
+        let text = fs::read_to_string(&path).unwrap();
+        let (begin, end) = (format!("<!-- {name}: begin -->\n"), format!("<!-- {name}: end -->"));
+        let start = text.find(&begin).unwrap() + begin.len();
+        let stop = text.find(&end).unwrap();
+        let mut expected = text.clone();
+        expected.replace_range(start..stop, &block);
+        if std::env::var_os("TESSERA_WRITE").is_some() {
+            fs::write(&path, &expected).unwrap();
+        } else {
+            assert_eq!(text, expected, "run TESSERA_WRITE=1 cargo test --test tests generated");
+        }
     }
 }

@@ -14,6 +14,7 @@ mod generated;
 mod hostile;
 mod input;
 mod journeys;
+mod language;
 mod screens;
 mod state;
 mod support;

@@ -16,13 +16,13 @@ mod kill;
 mod killed;
 mod media;
 mod query;
-mod readme;
 mod search;
 mod selection;
 mod serve;
 mod session;
 mod set;
 mod surface;
+mod tour;
 mod waiting;
 
 use std::{

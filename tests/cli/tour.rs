@@ -1,4 +1,4 @@
-//! The tour of the README: the block runs as it is printed.
+//! Runs the tour of docs/local-service.md as it is printed.
 
 use std::{
     fs::{self, File},
@@ -14,11 +14,11 @@ use serde_json::Value;
 
 /// How long the tour may take.
 const PATIENCE: Duration = Duration::from_mins(3);
-const README: &str = include_str!("../../README.md");
+const PAGE: &str = include_str!("../../docs/local-service.md");
 
 /// The script between the markers.
 fn tour() -> &'static str {
-    let (_, rest) = README.split_once("<!-- tour: begin -->\n```bash\n").unwrap();
+    let (_, rest) = PAGE.split_once("<!-- tour: begin -->\n```bash\n").unwrap();
     rest.split_once("```\n<!-- tour: end -->").unwrap().0
 }
 
@@ -68,7 +68,7 @@ fn run(script: &str, folder: &Path) -> (bool, String, String) {
 #[expect(clippy::print_stderr, reason = "who runs the tests should know what was not tested")]
 fn the_tour_of_the_readme_runs_as_printed() {
     if let Some(missing) = ["bash", "curl", "openssl"].into_iter().find(|name| !is_there(name)) {
-        eprintln!("the tour of the README was not run: {missing} is not installed");
+        eprintln!("the tour was not run: {missing} is not installed");
         return;
     }
     let folder = tempfile::tempdir().unwrap();
