@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# Records assets/screens/tour.gif from the real program: the demo in xterm with sixel graphics, driven by keys.
+# Usage: assets/screens/record.sh path/to/tessera. Needs Xvfb, xterm, xdotool, ImageMagick and gifsicle.
+set -euo pipefail
+program=$(realpath "$1")
+out=$(realpath "$(dirname "$0")")/tour.gif
+work=$(mktemp -d)
+export DISPLAY=:77 HOME=$work XDG_CONFIG_HOME=$work XDG_DATA_HOME=$work XDG_STATE_HOME=$work
+Xvfb "$DISPLAY" -screen 0 1180x760x24 >/dev/null 2>&1 &
+server=$!
+trap 'kill $server; rm -rf "$work"' EXIT
+until xdotool getdisplaygeometry >/dev/null 2>&1; do sleep 0.1; done
+
+# Paint and index first, so that the recording begins with pictures.
+"$program" demo --images 200 </dev/null >/dev/null 2>&1
+xterm -ti vt340 -geometry 130x42+0+0 -fa 'DejaVu Sans Mono' -fs 10 -bg '#16181d' -fg '#d8dee9' -xrm 'XTerm*decTerminalID: vt340' \
+  -xrm 'XTerm*numColorRegisters: 256' -xrm 'XTerm*sixelScrolling: true' -e "$program" demo --images 200 &
+window=$(xdotool search --sync --onlyvisible --class xterm | head -n 1)
+
+number=0
+# frame SECONDS: waits for the screen to settle, then records it for as long.
+frame() {
+  local before=none after
+  for _ in $(seq 50); do
+    sleep 0.25
+    after=$(import -window root png:- | md5sum)
+    [ "$after" = "$before" ] && break
+    before=$after
+  done
+  number=$((number + 1))
+  import -window root -gravity northwest -crop 1060x722+0+0 +repage "$work/$(printf %03d $number).png"
+  echo "$(printf %03d $number).png $1" >> "$work/frames"
+}
+press() { for key in "$@"; do xdotool key --window "$window" "$key"; sleep 0.15; done; }
+typed() { xdotool type --window "$window" --delay 60 "$1"; }
+
+frame 2.0
+press Return; frame 2.0                      # open the dataset
+press Right Right Down; frame 1.0
+press f; frame 2.5                           # similar pictures
+press Escape; frame 0.6
+press c; frame 0.6                           # caption search
+typed "a sailing boat"; frame 0.8
+press Return; frame 2.5
+press space Right space; frame 1.5           # select two clusters
+press E; frame 2.5                           # the export form
+press Escape; frame 0.8
+press b; frame 2.0                           # the region picker
+press Escape; frame 0.6
+press question; frame 2.5                    # help
+
+delays=()
+while read -r file seconds; do
+  delays+=(-delay "$(awk "BEGIN { print int($seconds * 100) }")" "$work/$file")
+done < "$work/frames"
+convert "${delays[@]}" -loop 0 "$work/tour.gif"
+gifsicle -O3 --colors 128 --lossy=40 "$work/tour.gif" -o "$out"
+ls -l "$out"
