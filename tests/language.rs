@@ -87,7 +87,8 @@ fn prose(path: &Path) -> Vec<(usize, String)> {
         .filter_map(|(number, line)| {
             let comment = line.find("//").map_or("", |at| &line[at..]);
             let quoted: Vec<&str> = line.split('"').skip(1).step_by(2).collect();
-            let read = if is_source { format!("{comment} {}", quoted.join(" ")) } else { line.to_owned() };
+            let read =
+                if is_source { format!("{comment} {}", quoted.join(" ")) } else { line.to_owned() };
             (!read.trim().is_empty()).then(|| (number + 1, read.to_lowercase()))
         })
         .collect()
@@ -95,7 +96,8 @@ fn prose(path: &Path) -> Vec<(usize, String)> {
 
 fn contains_phrase(text: &str, phrase: &str) -> bool {
     text.match_indices(phrase).any(|(at, _)| {
-        let letter = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '-');
+        let letter =
+            |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '-');
         !letter(text[..at].chars().next_back()) && !letter(text[at + phrase.len()..].chars().next())
     })
 }
@@ -108,7 +110,9 @@ fn comments_messages_and_documents_use_plain_english() {
     }
     assert!(paths.len() > 300, "the sources were not found");
     files(&root().join("docs"), "md", &mut paths);
-    for name in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "benches/README.md"] {
+    for name in
+        ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "benches/README.md"]
+    {
         paths.push(root().join(name));
     }
     for name in ["config.toml", "keymap.toml"] {
@@ -154,12 +158,18 @@ fn type_names_are_unique_within_a_crate() {
                 let mut words = line.trim_start().split(|c: char| !c.is_alphanumeric() && c != '_');
                 let mut word = words.next().unwrap_or_default();
                 if word == "pub" {
-                    word = words.find(|word| ["struct", "enum", "trait", "type"].contains(word)).unwrap_or_default();
+                    word = words
+                        .find(|word| ["struct", "enum", "trait", "type"].contains(word))
+                        .unwrap_or_default();
                 }
                 if !["struct", "enum", "trait", "type"].contains(&word) {
                     continue;
                 }
-                let Some(declared) = words.next().filter(|name| name.starts_with(char::is_uppercase)) else { continue };
+                let Some(declared) =
+                    words.next().filter(|name| name.starts_with(char::is_uppercase))
+                else {
+                    continue;
+                };
                 if !SHARED_NAMES.iter().any(|(shared, _)| *shared == declared) {
                     let path = path.strip_prefix(root()).unwrap().display().to_string();
                     types.entry(declared.to_owned()).or_default().push(path);
@@ -167,7 +177,9 @@ fn type_names_are_unique_within_a_crate() {
             }
         }
         types.retain(|_, paths| paths.len() > 1);
-        wrong.extend(types.into_iter().map(|(declared, paths)| format!("{name}: {declared}: {paths:?}")));
+        wrong.extend(
+            types.into_iter().map(|(declared, paths)| format!("{name}: {declared}: {paths:?}")),
+        );
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
@@ -206,9 +218,14 @@ fn the_glossary_names_types_that_exist() {
     let code: String = sources.iter().map(|path| fs::read_to_string(path).unwrap()).collect();
     let mut terms = 0;
     for line in glossary.lines().filter(|line| line.ends_with("` |")) {
-        for path in line.rsplit_once("| ").map(|_| line.rsplit(" | ").next().unwrap()).unwrap().split(", ") {
-            let name = path.trim_matches(|c: char| !c.is_alphanumeric()).rsplit("::").next().unwrap();
-            let known = ["struct", "enum", "mod"].iter().any(|kind| code.contains(&format!("{kind} {name}")))
+        for path in
+            line.rsplit_once("| ").map(|_| line.rsplit(" | ").next().unwrap()).unwrap().split(", ")
+        {
+            let name =
+                path.trim_matches(|c: char| !c.is_alphanumeric()).rsplit("::").next().unwrap();
+            let known = ["struct", "enum", "mod"]
+                .iter()
+                .any(|kind| code.contains(&format!("{kind} {name}")))
                 || code.contains(&format!("{name}("))
                 || code.contains(&format!(" {name},"));
             assert!(known, "the glossary names {path}, which does not exist");
