@@ -254,13 +254,13 @@ impl EventLoop<'_> {
         Ok(None)
     }
 
-    /// Restores the terminal and stops the process; takes the terminal back afterwards.
+    /// Restores the terminal, stops the process, and enters the terminal again afterwards.
     fn suspend(&mut self) -> io::Result<()> {
         self.delete_pictures()?;
         terminal::restore();
         // The input reader stops with the process.
         signals::suspend_process()?;
-        // Taken back immediately, so that no frame goes to the shell's screen. Other changes are
+        // Entered again immediately, so that no frame goes to the shell's screen. Other changes are
         // handled in `Signal::Resume`.
         self.screen.reenter()
     }
