@@ -38,9 +38,6 @@ impl CaptionSearchForm {
     }
 
     /// Parses the max score; `None` if the field is empty.
-    ///
-    /// # Errors
-    /// It is no number from 0 to 1.
     pub fn parse_max_score(&self) -> Result<Option<Fraction>, &'static str> {
         let typed = self.max_score.value().trim();
         if typed.is_empty() {

@@ -5,6 +5,7 @@ mod datasets;
 mod detail;
 mod jobs;
 mod query;
+mod query_checks;
 mod results;
 mod status;
 

@@ -3,21 +3,21 @@
 use ratatui::{layout::Rect, style::Style};
 use tui_input::Input;
 
-use super::select_row;
+use super::{
+    query_checks::{check_lines, draw_checks, draw_rule, row_suffix, severity_style},
+    select_row,
+};
 use crate::{
     app::{
         Pane,
         pane::scroll_top,
         query::{
-            Diagnostic, FilterField, FilterKind, FilterRow, JsonEditor, QueryDraft, Severity,
-            diagnostics,
+            Diagnostic, FilterField, FilterKind, FilterRow, JsonEditor, QueryDraft, diagnostics,
         },
     },
     ui::{
         DrawContext,
-        widget::{
-            centered_message, display_width, pane_frame, put, text_field, truncate, wrap_words,
-        },
+        widget::{centered_message, display_width, pane_frame, put, text_field, truncate},
     },
 };
 use tessera_model::{EntityType, Granularity, Query, SafeText};
@@ -351,56 +351,4 @@ fn draw_json_editor(ctx: &mut DrawContext, area: Rect, json: &JsonEditor) {
         let input = Input::new(line.clone()).with_cursor(column);
         text_field(ctx, place_of_text, &input, here && ctx.app.focus == Pane::Query);
     }
-}
-
-/// Draws the diagnostics, the most severe first.
-fn draw_checks(ctx: &mut DrawContext, area: Rect, remarks: &[Diagnostic]) {
-    draw_rule(ctx, area, "check", "");
-    let mut row = 1;
-    for remark in remarks {
-        let style = severity_style(ctx, remark.severity);
-        let mut mark = match remark.severity {
-            Severity::Error => " ! ",
-            Severity::Warning => " ? ",
-            Severity::Info => "   ",
-        };
-        for line in check_lines(remark, area.width) {
-            put(ctx, area, row, &[(mark, style), (&line, style)]);
-            (mark, row) = ("   ", row + 1);
-        }
-    }
-}
-
-/// A diagnostic with its row, wrapped to two lines.
-fn check_lines(remark: &Diagnostic, width: u16) -> impl Iterator<Item = String> + use<> {
-    let place = remark.row.map_or_else(String::new, |row| format!("row {}: ", row + 1));
-    let text = format!("{place}{}", SafeText::detail(&remark.text));
-    wrap_words(&text, usize::from(width.saturating_sub(4)), 2)
-}
-
-/// The marker of a diagnostic at the end of its row.
-fn row_suffix(remark: &Diagnostic) -> String {
-    match remark.severity {
-        Severity::Error => format!("! {}", SafeText::detail(&remark.text)),
-        Severity::Warning => "?".to_owned(),
-        Severity::Info => String::new(),
-    }
-}
-
-fn severity_style(ctx: &DrawContext, severity: Severity) -> Style {
-    match severity {
-        Severity::Error => ctx.theme.failure,
-        Severity::Warning => ctx.theme.moving,
-        Severity::Info => ctx.theme.dim,
-    }
-}
-
-/// Draws a horizontal rule with a title and a hint.
-fn draw_rule(ctx: &mut DrawContext, area: Rect, title: &str, hint: &str) {
-    let theme = ctx.theme;
-    let title = format!("─ {title} ");
-    let hint = if hint.is_empty() { String::new() } else { format!(" {hint}") };
-    let used = display_width(&title) + display_width(&hint);
-    let fill = "─".repeat(usize::from(area.width).saturating_sub(used));
-    put(ctx, area, 0, &[(&title, theme.frame), (&fill, theme.frame), (&hint, theme.dim)]);
 }
