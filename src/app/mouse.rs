@@ -83,13 +83,7 @@ impl App {
     }
 }
 
-/// The tab at a column. Tabs are drawn as ` 1 Datasets
-///
-/// 2 Results
-///
-/// 3 Query
-///
-/// 4 Jobs ...`.
+/// The tab at a column of the compact header, where the panes are drawn as numbered tabs.
 fn tab_at(column: u16) -> Option<Pane> {
     let mut end = 0;
     Pane::NUMBERED.into_iter().find(|pane| {

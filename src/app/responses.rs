@@ -51,12 +51,9 @@ impl App {
                 self.notify_failure(&failure);
             }
             (Lane::Original, Ok(Payload::Original(bytes))) => {
-                self.effects.push(Effect::FullSize(bytes))
+                self.effects.push(Effect::FullSize(bytes));
             }
             (Lane::Original, Err(failure)) => self.notify_failure(&failure),
-            (Lane::StartJob(id), Ok(Payload::Export(task))) => {
-                self.export_reported(id, task);
-            }
             (Lane::StartJob(id) | Lane::Upload(id), Ok(Payload::Accepted)) => {
                 self.operation_accepted(id);
             }
@@ -67,11 +64,11 @@ impl App {
             (Lane::Inspect, Ok(Payload::Inspection(loaded))) => self.inspection_loaded(Ok(*loaded)),
             (Lane::Inspect, Err(failure)) => self.inspection_loaded(Err(failure)),
             (Lane::Preflight, Err(failure)) => self.preflight_loaded(Err(failure)),
-            (Lane::Export(id), Ok(Payload::Export(task))) => {
+            (Lane::StartJob(id) | Lane::Export(id), Ok(Payload::Export(task))) => {
                 self.export_reported(id, task);
             }
             (Lane::Export(id), Err(failure)) => {
-                self.export_poll_failed(id, failure);
+                self.export_poll_failed(id, &failure);
             }
             (Lane::Download(id), Ok(Payload::Downloaded(archive))) => {
                 self.download_finished(id, Ok(archive));
@@ -106,7 +103,7 @@ impl App {
                 self.saved_views_loaded(Ok(entry));
             }
             (Lane::LoadState(StateKey::Views), Err(failure)) => {
-                self.saved_views_loaded(Err(failure))
+                self.saved_views_loaded(Err(failure));
             }
             (Lane::LoadState(StateKey::Basket(dataset)), Ok(Payload::StateLoaded(entry))) => {
                 self.basket_loaded(dataset, Ok(entry));

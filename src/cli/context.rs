@@ -77,7 +77,7 @@ impl Context {
     ) -> Result<Self, CliError> {
         global.validate()?;
         let settings =
-            Settings::load(&Sources::default()).map_err(|error| CliError::failed(error))?;
+            Settings::load(&Sources::default()).map_err(CliError::failed)?;
         Ok(Self::from_settings(global, settings, screen))
     }
 

@@ -94,5 +94,5 @@ fn store_secret(
     context.messages.info(format!("the secret will be stored in {}", secrets.describe(store)));
     let origin = BaseUrl::parse(base_url)?.to_string();
     let holder = SecretOwner { profile: name, origin: &origin, api_key };
-    secrets.save(holder, &secret, store).map_err(|error| CliError::failed(error))
+    secrets.save(holder, &secret, store).map_err(CliError::failed)
 }

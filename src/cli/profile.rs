@@ -276,7 +276,7 @@ fn check_profile(profile: &Profile) -> Result<(), CliError> {
         ("ca_file", ca_file),
     ];
     for (key, value) in values.iter().filter_map(|(key, value)| Some((*key, value.as_ref()?))) {
-        check_value(key, value).map_err(|reason| CliError::usage(reason))?;
+        check_value(key, value).map_err(CliError::usage)?;
     }
     Ok(())
 }

@@ -160,7 +160,7 @@ impl LayerReader<'_> {
                     self.read_table(&name, spanned_keys, values);
                 }
                 _ if section => {
-                    self.push_error(byte, format!("`{name}` is a section: write [{name}]"))
+                    self.push_error(byte, format!("`{name}` is a section: write [{name}]"));
                 }
                 _ => self.read_value(name, byte, value),
             }

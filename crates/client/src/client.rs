@@ -71,7 +71,7 @@ impl Client {
     /// Sends text searches to another path.
     pub fn with_text_search(self, path: TextSearchPath) -> Self {
         self.changed(|transport| {
-            transport.endpoint = transport.endpoint.clone().with_text_search(path)
+            transport.endpoint = transport.endpoint.clone().with_text_search(path);
         })
     }
 

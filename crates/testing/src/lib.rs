@@ -2,8 +2,6 @@
 //! pictures.
 #![expect(
     clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
     clippy::missing_panics_doc,
     clippy::must_use_candidate,
     reason = "a test fails by panicking"

@@ -64,7 +64,7 @@ impl App {
         let tracker = OperationTracker::starting_from(self.store.dataset(dataset.0));
         let request = Request::Reindex(dataset.0);
         let id = self.start_job(dataset, JobKind::Reindex, request);
-        if let Some(job) = self.jobs.jobs.get_mut(&id) {
+        if let Some(job) = self.jobs.by_id.get_mut(&id) {
             job.track_dataset(tracker);
         }
     }
@@ -132,7 +132,7 @@ impl App {
     /// Polls every job now, and watches the selected one again.
     pub(in crate::app) fn poll_jobs_now(&mut self) {
         let selected = self.jobs.selected().map(|job| job.id).filter(|_| self.focus == Pane::Jobs);
-        for job in self.jobs.jobs.values_mut() {
+        for job in self.jobs.by_id.values_mut() {
             if Some(job.id) == selected {
                 job.watch_again();
             }
@@ -154,7 +154,7 @@ impl App {
         id: JobId,
         apply: impl FnOnce(&mut Job) -> Result<T, Failure>,
     ) -> Option<T> {
-        let applied = apply(self.jobs.jobs.get_mut(&id)?);
+        let applied = apply(self.jobs.by_id.get_mut(&id)?);
         applied.inspect_err(|failure| self.notify_failure(failure)).ok()
     }
 }

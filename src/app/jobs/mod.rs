@@ -24,7 +24,7 @@ pub use job::{Job, JobState};
 #[derive(Debug, Default)]
 pub struct Jobs {
     /// Oldest first.
-    jobs: BTreeMap<JobId, Job>,
+    by_id: BTreeMap<JobId, Job>,
     /// The selected row; 0 is the newest job.
     cursor: usize,
     next_id: u32,
@@ -40,19 +40,19 @@ pub struct Jobs {
 impl Jobs {
     /// The jobs, oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Job> {
-        self.jobs.values()
+        self.by_id.values()
     }
 
     pub fn get(&self, id: JobId) -> Option<&Job> {
-        self.jobs.get(&id)
+        self.by_id.get(&id)
     }
 
     pub fn len(&self) -> usize {
-        self.jobs.len()
+        self.by_id.len()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.jobs.is_empty()
+        self.by_id.is_empty()
     }
 
     /// The selected row; 0 is the newest job.
@@ -72,12 +72,12 @@ impl Jobs {
 
     /// Moves the cursor by some rows.
     pub(in crate::app) fn move_cursor(&mut self, by: isize) {
-        self.cursor = moved_cursor(self.cursor, by, self.jobs.len());
+        self.cursor = moved_cursor(self.cursor, by, self.by_id.len());
     }
 
     /// Puts the cursor on a row, or on the last one.
     pub(in crate::app) fn select_row(&mut self, row: usize) {
-        self.cursor = moved_cursor(row, 0, self.jobs.len());
+        self.cursor = moved_cursor(row, 0, self.by_id.len());
     }
 
     /// Adds a job at the top of the list and selects it.
@@ -85,14 +85,14 @@ impl Jobs {
         let id = JobId(self.next_id);
         self.next_id += 1;
         self.cursor = 0;
-        self.jobs.insert(id, create(id));
+        self.by_id.insert(id, create(id));
         id
     }
 
     /// Removes the selected row.
     fn remove_selected(&mut self) {
         if let Some(id) = self.selected().map(|job| job.id) {
-            self.jobs.remove(&id);
+            self.by_id.remove(&id);
             self.move_cursor(0);
         }
     }

@@ -44,7 +44,7 @@ impl App {
             }
         };
         self.jobs.loaded.succeed(self.now, ());
-        self.jobs.jobs.retain(|_, job| !matches!(job.state, JobState::OtherInstance(_)));
+        self.jobs.by_id.retain(|_, job| !matches!(job.state, JobState::OtherInstance(_)));
         let Some(StateValue::Jobs { own, other_instances }) = value else { return };
         let resume = |record| self.jobs.add(|id| Job::resume(id, record));
         let resumed: Vec<JobId> = own.into_iter().map(resume).collect();

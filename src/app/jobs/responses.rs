@@ -45,11 +45,11 @@ impl App {
     }
 
     /// A poll of an export failed.
-    pub(in crate::app) fn export_poll_failed(&mut self, id: JobId, failure: Failure) {
+    pub(in crate::app) fn export_poll_failed(&mut self, id: JobId, failure: &Failure) {
         let now = self.now;
         self.transition(id, |job| job.poll_failed(now, failure.clone()));
         if self.jobs.get(id).is_some_and(|job| matches!(job.state, JobState::Failed(_))) {
-            self.export_failed(id, &failure);
+            self.export_failed(id, failure);
         }
     }
 
@@ -101,7 +101,7 @@ impl App {
     pub(in crate::app) fn advance_dataset_jobs(&mut self) {
         let clock = self.clock();
         let mut ends = Vec::new();
-        for job in self.jobs.jobs.values_mut() {
+        for job in self.jobs.by_id.values_mut() {
             if let Some(dataset) = self.store.dataset(job.dataset) {
                 ends.extend(job.dataset_observed(clock, dataset));
             }
@@ -119,7 +119,7 @@ impl App {
     pub(in crate::app) fn track_jobs(&mut self) {
         let clock = self.clock();
         let mut ended = Vec::new();
-        for job in self.jobs.jobs.values_mut() {
+        for job in self.jobs.by_id.values_mut() {
             if job.record_state(clock) {
                 ended.extend(job.end_message());
             }

@@ -31,7 +31,7 @@ pub struct ArchiveInspector {
 
 impl Dialog for ArchiveInspector {
     fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult {
-        self.page_size = self.tiles(self.area(app.size)).len().max(1);
+        self.page_size = Self::tiles(self.area(app.size)).len().max(1);
         let count = self.inspection.value().map_or(0, |found| found.first_images.len());
         match chord.key {
             Key::Esc | Key::Enter | Key::Char('q') => return KeyResult::Close,
@@ -70,7 +70,7 @@ impl Dialog for ArchiveInspector {
 
 impl ArchiveInspector {
     /// The areas of the pictures.
-    fn tiles(&self, area: Rect) -> Vec<Rect> {
+    fn tiles(area: Rect) -> Vec<Rect> {
         let room = inner_area(area);
         let (top, left) = (room.y + FACT_ROWS, room.x + 1);
         let down = room.bottom().saturating_sub(top) / TILE_SIZE.1;
@@ -91,7 +91,7 @@ impl ArchiveInspector {
     ) -> impl Iterator<Item = (Rect, PictureView, &PictureSource)> {
         let images = self.inspection.value().map_or(&[][..], |found| &found.first_images);
         let images = images.get(self.first_image..).unwrap_or_default();
-        self.tiles(area).into_iter().zip(images).filter_map(|(tile, source)| {
+        Self::tiles(area).into_iter().zip(images).filter_map(|(tile, source)| {
             let PictureSource::Entry(path, name) = source else { return None };
             let subject = PictureSubject::ArchiveEntry(path.clone(), name.clone());
             Some((tile, PictureView { subject, crop: Crop::Full }, source))

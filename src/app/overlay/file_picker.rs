@@ -16,7 +16,7 @@ use crate::{
     input::{Chord, Key},
 };
 
-/// Rows that PgUp and PgDn move by.
+/// Rows that `PgUp` and `PgDn` move by.
 const PAGE_ROWS: isize = 10;
 
 /// The open picker.

@@ -9,7 +9,7 @@ use crate::{
     input::{Chord, Key},
 };
 
-/// Rows that PgUp and PgDn move by.
+/// Rows that `PgUp` and `PgDn` move by.
 const PAGE_ROWS: isize = 10;
 
 /// A row of a list.

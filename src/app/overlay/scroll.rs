@@ -3,7 +3,7 @@
 use super::KeyResult;
 use crate::input::{Chord, Key};
 
-/// Lines that PgUp and PgDn scroll by.
+/// Lines that `PgUp` and `PgDn` scroll by.
 const PAGE_LINES: usize = 10;
 
 /// The scroll position.

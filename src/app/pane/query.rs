@@ -117,7 +117,7 @@ impl App {
     /// Moves the cursor; after the last row is the line that adds one.
     pub(in crate::app) fn move_in_query(&mut self, by: isize) {
         self.edit_draft(|draft| {
-            draft.cursor = moved_cursor(draft.cursor, by, draft.rows.len() + 1)
+            draft.cursor = moved_cursor(draft.cursor, by, draft.rows.len() + 1);
         });
     }
 

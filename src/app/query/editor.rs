@@ -16,10 +16,9 @@ impl QueryEditor<'_> {
     pub fn handle_key(&mut self, chord: Chord) {
         match chord.key {
             _ if self.draft.json.is_some() => self.draft.key_in_json(chord),
-            Key::Esc => self.finish_field(),
             Key::Tab => self.next_field(),
             Key::Enter if self.has_unfinished_entry() => self.add_entry(),
-            Key::Enter => self.finish_field(),
+            Key::Enter | Key::Esc => self.finish_field(),
             Key::Down => self.accept_suggestion(),
             _ => {
                 let field = self.draft.field.unwrap_or(0);

@@ -130,7 +130,7 @@ async fn list(
         match connection.client.dataset(id).await {
             Ok(dataset) => all.push(dataset),
             Err(failure) => {
-                context.messages.warn(format!("cannot read the pinned dataset {id}: {failure}"))
+                context.messages.warn(format!("cannot read the pinned dataset {id}: {failure}"));
             }
         }
     }

@@ -56,7 +56,7 @@ impl SelectionStore {
     pub(super) fn save(&self, selection: &Selection) -> Result<(), CliError> {
         match &self.name {
             Some(name) => {
-                self.journal.save_named_selection(name, self.dataset, selection).map(drop)?
+                self.journal.save_named_selection(name, self.dataset, selection).map(drop)?;
             }
             None => self.journal.save(1, &StateValue::Basket(self.dataset, selection.clone()))?,
         }

@@ -355,13 +355,13 @@ async fn exports_without_an_archive_fail() {
 
 #[tokio::test]
 async fn a_late_link_is_awaited() {
-    let served = AtomicUsize::new(0);
+    let polls = AtomicUsize::new(0);
     let bytes = archive();
     let server = Scripted::start(move |seen: &Seen| {
         if !seen.path().ends_with("export_status") {
             return full(&bytes, "\"v1\"");
         }
-        match served.fetch_add(1, Ordering::Relaxed) {
+        match polls.fetch_add(1, Ordering::Relaxed) {
             0 | 1 => Act::json(r#"{"status":"COMPLETED"}"#),
             _ => Act::json(r#"{"status":"COMPLETED","download_uri":"/cdn/x.zip"}"#),
         }

@@ -49,7 +49,7 @@ fn press(basket: &mut Basket, key: &BasketAction) {
     match key {
         BasketAction::Select(numbers) => _ = basket.select(clusters(numbers)),
         BasketAction::SelectInLastStep(numbers) => {
-            _ = basket.select_in_last_step(clusters(numbers))
+            _ = basket.select_in_last_step(clusters(numbers));
         }
         BasketAction::Invert(numbers) => _ = basket.invert(clusters(numbers)),
         BasketAction::Toggle(member) => _ = basket.toggle_media_item(media_item(*member)),

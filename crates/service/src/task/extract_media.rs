@@ -117,11 +117,11 @@ fn examine(
     if bytes.len() as u64 > MAX_FILE_BYTES {
         return Err(format!("larger than {} MiB", MAX_FILE_BYTES >> 20));
     }
-    let content = *blake3::hash(&bytes).as_bytes();
-    if known == Some(&content) {
+    let digest = *blake3::hash(&bytes).as_bytes();
+    if known == Some(&digest) {
         return Ok(FileOutcome::Unchanged);
     }
-    Ok(FileOutcome::Media(MediaKind::Image, extract_features(&bytes)?, content))
+    Ok(FileOutcome::Media(MediaKind::Image, extract_features(&bytes)?, digest))
 }
 
 fn examine_video(
@@ -137,12 +137,12 @@ fn examine_video(
     let open = || folder.open_file(&found.path).map_err(|cause| unreadable(&cause));
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(open()?).map_err(|cause| unreadable(&cause))?;
-    let content = *hasher.finalize().as_bytes();
-    if known == Some(&content) {
+    let digest = *hasher.finalize().as_bytes();
+    if known == Some(&digest) {
         return Ok(FileOutcome::Unchanged);
     }
     let frame = container.first_frame(ffmpeg, open()?)?;
-    Ok(FileOutcome::Media(MediaKind::Video, extract_features(&frame)?, content))
+    Ok(FileOutcome::Media(MediaKind::Video, extract_features(&frame)?, digest))
 }
 
 /// A decoder that panics on one file must not end the indexing of the others.
@@ -177,21 +177,21 @@ fn write_all(
             for (found, outcome) in &batch {
                 let (file, stat) = (&found.path, found.stat);
                 match outcome {
-                    FileOutcome::Media(kind, features, content) => {
+                    FileOutcome::Media(kind, features, digest) => {
                         let taken = IndexedFile {
                             path: file,
                             stat,
                             kind: *kind,
-                            content_hash: content,
+                            content_hash: digest,
                             features,
                         };
                         indexed_files::upsert_media(tx, source, &taken)?;
                     }
                     FileOutcome::Unchanged => {
-                        indexed_files::update_stat(tx, source.row, file, stat)?
+                        indexed_files::update_stat(tx, source.row, file, stat)?;
                     }
                     FileOutcome::Skipped(reason) => {
-                        indexed_files::mark_skipped(tx, source.row, file, Some(stat), reason)?
+                        indexed_files::mark_skipped(tx, source.row, file, Some(stat), reason)?;
                     }
                 }
             }

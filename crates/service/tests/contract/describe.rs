@@ -1,4 +1,4 @@
-//! The OpenAPI description, compared with the service and the interface document.
+//! The `OpenAPI` description, compared with the service and the interface document.
 
 use std::collections::{BTreeMap, BTreeSet};
 

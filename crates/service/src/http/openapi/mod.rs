@@ -1,4 +1,4 @@
-//! The OpenAPI description, collected from the handlers by the router, which cannot route what is
+//! The `OpenAPI` description, collected from the handlers by the router, which cannot route what is
 //! not described. Parameters and shared errors are described here; bodies are described in `wire`.
 
 mod parameters;

@@ -55,7 +55,7 @@ pub fn read_objects(
                     );
                 }
                 Some(ObjectRow { bbox: None, .. }) => {
-                    diagnostics.report("one of its objects has no bbox")
+                    diagnostics.report("one of its objects has no bbox");
                 }
                 None => diagnostics.report("one of its objects is not a JSON object"),
             }

@@ -177,7 +177,7 @@ pub fn unpack(
     match end {
         Ok(()) => {}
         Err(MemberError::SkipMember(why) | MemberError::StopArchive(why)) => {
-            unpacking.report.damage_reason = Some(why)
+            unpacking.report.damage_reason = Some(why);
         }
         Err(MemberError::Abort(end)) => return Err(end),
     }
