@@ -1,11 +1,6 @@
 //! The tests of the terminal program, in one binary: linking one is what a change costs.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    reason = "a test fails by panicking"
-)]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod architecture;
 mod cli;

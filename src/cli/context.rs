@@ -76,8 +76,7 @@ impl Context {
         screen: fn() -> TerminalInfo,
     ) -> Result<Self, CliError> {
         global.validate()?;
-        let settings =
-            Settings::load(&Sources::default()).map_err(CliError::failed)?;
+        let settings = Settings::load(&Sources::default()).map_err(CliError::failed)?;
         Ok(Self::from_settings(global, settings, screen))
     }
 

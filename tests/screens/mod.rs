@@ -1,6 +1,5 @@
 //! Snapshots of screens with styles. A change of a snapshot is a change of the interface, and is
 //! reviewed as such.
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 use std::fmt::Write as _;
 

@@ -211,7 +211,9 @@ fn report(context: &Context, dataset: &Dataset, past: &HistoryEntry, found: &Sea
     }
     match (&found.missing_page, reach) {
         (Some((page, failure)), _) => {
-            note.warn(format!("page {page} failed, so the results end after {clusters}: {failure}"));
+            note.warn(format!(
+                "page {page} failed, so the results end after {clusters}: {failure}"
+            ));
         }
         (None, PageState::PageLimitReached) => note.warn(format!(
             "stopped after {fetched} pages; continue with --page {}",

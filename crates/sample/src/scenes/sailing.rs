@@ -31,7 +31,11 @@ pub fn draw(s: &mut Scene) {
     let horizon = s.canvas.h * s.rng.range(0.46, 0.58);
     let glitter = draw_sky(s, horizon);
     draw_coast(s, horizon);
-    let deep = if racing { s.light.tint(rgb(s.rng.pick(&[0x1a6ab0, 0x16809c, 0x2458a8])), 0.0) } else { s.light.sky[1].mix(s.light.shade, 0.4) };
+    let deep = if racing {
+        s.light.tint(rgb(s.rng.pick(&[0x1a6ab0, 0x16809c, 0x2458a8])), 0.0)
+    } else {
+        s.light.sky[1].mix(s.light.shade, 0.4)
+    };
     let (reflectivity, roughness) = if racing { (0.4, 0.7) } else { (0.75, 0.25) };
     let highlight = s.light.sky[3];
     s.add_water(Water { top: horizon, deep, reflectivity, roughness, highlight }, glitter);
