@@ -1,25 +1,21 @@
 //! Tessera: see, search and curate image and video datasets from a terminal.
 //!
 //! One flow carries the whole program: a key becomes an event, `app::update` turns it into
-//! effects, the runtime hands requests to the worker, the worker asks the service through `api`,
-//! and the answer comes back as an event. `local` is a complete service of its own over folders
-//! of this machine; the client reaches it by HTTP like any other.
+//! effects, the runtime hands requests to the worker, the worker calls the service through
+//! `tessera-client`, and the response comes back as an event. `tessera-service` is a complete
+//! service over folders of this machine; the client reaches it by HTTP like any other.
 //!
-//! Who may import whom, from the bottom up (held by `tests/architecture.rs`):
+//! Cargo enforces which crate may use which; `tests/architecture.rs` enforces which module of this
+//! crate may import which:
 //!
 //! ```text
-//! layer 0   model            input                   trace
-//! layer 1   wire -> model    picture -> model         message -> model, picture
-//! layer 2   api  -> model, wire, picture, trace       local -> model, wire, picture
-//!           config -> model, input              journal -> model, wire, config
-//!           credentials -> model
-//! layer 3   worker -> model, message, picture, api, journal
-//!           app -> model, message, picture, input, config, wire
-//! layer 4   ui -> model, picture, input, config, app  cli -> model, api, config, credentials, journal,
-//!                                                       local, picture, trace, wire
-//! layer 5   runtime -> app, ui, worker, message, input, config, picture, api, model, trace
-//!           accessible -> api, model
-//! layer 6   main, open -> everything
+//! layer 0   input   message   credentials   command_lines   subprocess
+//! layer 1   config -> input
+//! layer 2   state -> config                 app -> message, input, config
+//! layer 3   worker -> message, state        ui -> input, config, app
+//!           cli -> config, credentials, state
+//! layer 4   runtime -> app, ui, worker      accessible
+//! layer 5   main, launcher -> everything
 //! ```
 
 pub mod accessible;

@@ -48,6 +48,8 @@ const SHARED_NAMES: &[(&str, &str)] = &[
     ("Err", "the associated type of FromStr"),
     ("Error", "the associated type of TryFrom"),
     ("Rejection", "the associated type of axum's extractors"),
+    ("LocalService", "the service, and its stub for builds without the feature `local`"),
+    ("LocalSettings", "the same"),
     ("Output", "the associated type of operators"),
     ("Item", "the associated type of iterators"),
 ];

@@ -29,7 +29,7 @@ impl Context {
                 Ok((*only).clone())
             }
             ([], Some(name)) => Err(CliError::not_found(format!(
-                "there is no dataset `{name}`; available: {}",
+                "cannot find a dataset `{name}`; available: {}",
                 join_names(&all)
             ))),
             ([], None) => Err(CliError::not_found("the deployment has no datasets")),

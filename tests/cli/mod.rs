@@ -184,10 +184,10 @@ fn bad_folders_are_refused_with_what_where_and_what_to_do() {
     std::fs::write(root.join("texts/a.txt"), "words").unwrap();
     std::fs::write(root.join("file"), "words").unwrap();
     for (name, words) in [
-        ("missing", "no folder"),
+        ("missing", "does not exist"),
         ("empty", "is empty"),
         ("texts", "picture"),
-        ("file", "no folder"),
+        ("file", "not a folder"),
     ] {
         let path = root.join(name);
         let (code, out, err) = run(root, &["serve", path.to_str().unwrap()]);

@@ -83,7 +83,7 @@ pub(super) fn add_known_remedy(operation: ApiOperation, failure: Failure) -> Fai
     });
     match found {
         Some(cause) => Failure { code: Some(cause.code), ..failure.with_remedy(cause.remedy) },
-        // A 403 has two meanings, and the message may not tell them apart.
+        // A 403 has two meanings, and the message may not distinguish them.
         None if failure.status == Some(403) && operation.adds_media() => failure.with_remedy(
             "Either adding media is disabled, or you have no write access to the dataset",
         ),

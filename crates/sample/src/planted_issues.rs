@@ -73,7 +73,7 @@ pub fn plant_issues(
     }
     let mut left = near_duplicates;
     for original in remaining {
-        // At least two groups, so that tests can tell groups apart.
+        // At least two groups, so that tests can distinguish groups.
         let group = rng.int(1, 3).min(left.div_ceil(2));
         for edit in random_edits(&mut rng).into_iter().take(group) {
             let copy = copy(&samples[original], original, edit);

@@ -1,6 +1,6 @@
 //! Dialogs, pickers and menus that lie over the panes and take the keys.
 //!
-//! One file per overlay holds its state, keys, size and hints ([`Dialog`]) and what happens when it
+//! One file per overlay holds its state, keys, size and hints (`Dialog`) and what happens when it
 //! is accepted; the file of the same name in `ui/overlay` draws it. A new overlay is added to
 //! [`Overlay`] and `with_dialog!` below.
 

@@ -56,14 +56,14 @@ fn assert_close_to_full_decode(bytes: &[u8], context: &str) {
         let small = jpeg.decode(scale).expect("decoded at a scale");
         let size = (full.width().div_ceil(factor), full.height().div_ceil(factor));
         assert_eq!(small.dimensions(), size, "{context}");
-        let likeness = psnr(&full, &small, factor);
+        let psnr = psnr(&full, &small, factor);
         // Chroma of a small picture is coarse when there is little of it.
         let least = match scale {
             JpegScale::Eighth => 24.0,
             JpegScale::Quarter => 28.0,
             JpegScale::Half => 30.0,
         };
-        assert!(likeness > least, "{context} {scale:?}: {likeness:.1} dB");
+        assert!(psnr > least, "{context} {scale:?}: {psnr:.1} dB");
     }
 }
 

@@ -32,7 +32,7 @@ pub struct Clustering {
 }
 
 /// Clusters the rows of `vectors` using their nearest-neighbor `graph` and near-duplicates (see
-/// [`search`]). Near-duplicates are together at every level, regardless of their distance.
+/// `similarity`). Near-duplicates are together at every level, regardless of their distance.
 ///
 /// Deterministic. Needs a few numbers per edge and one vector per group in addition to `vectors`.
 pub fn cluster(

@@ -87,7 +87,7 @@ impl Keypoints {
         self.0.is_empty()
     }
 
-    /// Iterates over the keypoints by scale, and within a scale in the order of [`detect_corners`].
+    /// Iterates over the keypoints by scale, and within a scale in the order of `detect_corners`.
     pub fn iter(&self) -> impl Iterator<Item = Keypoint> {
         let (packed, _) = self.0.as_chunks::<ENCODED_SIZE>();
         packed.iter().map(|&[x, y, ref word @ ..]| Keypoint {

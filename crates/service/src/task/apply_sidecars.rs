@@ -1,7 +1,7 @@
 //! Applies sidecars to the media of a source: captions, labels, tags and objects.
 //!
-//! All sidecars are read at each indexing: that is fast compared with the rest, and covers a
-//! changed sidecar, a new picture and an interrupted run alike. Only what changed is written, and
+//! All sidecars are read at each indexing: that is fast compared with the rest, and covers
+//! changed sidecars, new pictures and interrupted runs. Only what changed is written, and
 //! only pictures whose objects changed are opened again.
 
 use super::{TaskContext, TaskError, extract_objects::extract_objects};

@@ -34,7 +34,7 @@ const MAX_COUNTED_WORDS: usize = 200_000;
 /// Limit on words per text.
 const MAX_WORDS_PER_TEXT: usize = 128;
 
-/// See [`Space::train`].
+/// See [`TextSpace::train`](super::TextSpace::train).
 pub fn train<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Option<TextSpace> {
     let mut counted = WordCounts::default();
     texts.into_iter().for_each(|text| counted.add(text.as_ref()));
