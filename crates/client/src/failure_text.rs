@@ -50,7 +50,9 @@ impl FailureContext<'_> {
             .with_remedy("Check that the service is running and that its address is correct"),
             AttemptError::NoResponse(cause) if rule.has_side_effect() => Failure::new(
                 FailureKind::NoResponse,
-                format!("it is unknown whether {origin} received the request to {purpose}: {cause}"),
+                format!(
+                    "it is unknown whether {origin} received the request to {purpose}: {cause}"
+                ),
             )
             .with_remedy("It may have started; sending it again would start another one"),
             AttemptError::NoResponse(cause) => Failure::new(
