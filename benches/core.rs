@@ -1,7 +1,7 @@
 //! The core and the drawing: a full frame at 200x60 over 100 clusters, and events with a page of
 //! 10,000 previews in the store.
 #![expect(clippy::unwrap_used, reason = "a bench fails by panicking")]
-#![expect(clippy::print_stdout, reason = "it tells what it measured")]
+#![expect(clippy::print_stdout, reason = "it reports what it measured")]
 
 use std::{
     hint::black_box,

@@ -30,7 +30,7 @@ pub(crate) fn job_command_line(job: &JobKind, dataset: DatasetId) -> String {
         JobKind::Export(export) => {
             let images = if export.spec.include_images { " --images" } else { "" };
             let selection = if export.selection.is_some() { " --selection NAME" } else { "" };
-            let format = export.spec.format.word();
+            let format = export.spec.format.as_str();
             let name = quote(export.spec.file_name.as_str());
             format!(
                 "tessera export start {dataset}{selection} --format {format}{images} --name {name}"

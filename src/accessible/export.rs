@@ -134,7 +134,7 @@ impl AccessibleSession {
             let wait = self.cadence.interval(PollTarget::Export(age), failures);
             let percent = task.progress.map_or_else(String::new, |it| format!(" {it} percent"));
             if let Some(line) =
-                progress.next_line(format!("export {}{percent}", task.state.word()), wait)
+                progress.next_line(format!("export {}{percent}", task.state.as_str()), wait)
             {
                 self.announcer.status(line)?;
             }

@@ -14,9 +14,9 @@ pub(super) fn dataset(position: usize, count: usize, dataset: &Dataset) -> Strin
 pub(super) fn status(dataset: &Dataset) -> String {
     match dataset.progress {
         Some(percent) if dataset.status.is_busy() => {
-            format!("{} {percent} percent", dataset.status.word())
+            format!("{} {percent} percent", dataset.status.as_str())
         }
-        _ => dataset.status.word().to_owned(),
+        _ => dataset.status.as_str().to_owned(),
     }
 }
 

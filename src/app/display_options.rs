@@ -5,7 +5,7 @@ use crate::app::{App, Effect, Level};
 impl App {
     pub(in crate::app) fn next_theme(&mut self) {
         self.theme = self.theme.next(&self.setup.theme);
-        let text = format!("theme {}; save it as `ui.theme` in the settings", self.theme.word());
+        let text = format!("theme {}; save it as `ui.theme` in the settings", self.theme.as_str());
         self.notify(Level::Success, text);
     }
 

@@ -33,7 +33,7 @@ impl App {
             Some(format!(
                 "{} {reason} (now {}); nothing was sent",
                 operation.label(),
-                status.word()
+                status.as_str()
             ))
         });
         match refusal {

@@ -11,7 +11,7 @@ use crate::{
     state::StateStore,
 };
 use tessera_client::trace::Trace;
-use tessera_client::{ApiOperation as Request, DryRun, DryRunRequest, RequestRecorder};
+use tessera_client::{ApiOperation, DryRun, DryRunRequest, RequestRecorder};
 use tessera_model::{Failure, JobRecord, RequestOutcome, StateKey, StateValue, job};
 
 /// Clock differences up to this many seconds are not reported.
@@ -33,7 +33,7 @@ pub struct Connection {
 impl Context {
     /// Connects to the selected deployment. `about` lists the requests that the command exists for:
     /// `--print` and `--dry-run` print the first of them instead of sending it.
-    pub async fn connect(&self, about: &'static [Request]) -> Result<Connection, CliError> {
+    pub async fn connect(&self, about: &'static [ApiOperation]) -> Result<Connection, CliError> {
         let target = self.target()?;
         self.connect_to(&target, about).await
     }
@@ -41,7 +41,7 @@ impl Context {
     pub async fn connect_to(
         &self,
         target: &ServiceTarget,
-        about: &'static [Request],
+        about: &'static [ApiOperation],
     ) -> Result<Connection, CliError> {
         let (client, local) = deployment::client_for(target).await?;
         let place = target.name();
@@ -77,7 +77,7 @@ impl Context {
     /// afterwards.
     pub async fn with_connection(
         &self,
-        about: &'static [Request],
+        about: &'static [ApiOperation],
         work: impl AsyncFnOnce(&Connection) -> Result<Exit, CliError>,
     ) -> Result<Exit, CliError> {
         let connection = self.connect(about).await?;

@@ -5,7 +5,7 @@ use clap::Subcommand;
 use serde_json::{Value, json};
 
 use crate::cli::{CliError, Column, Connection, Context, Document, Exit};
-use tessera_client::ApiOperation as Request;
+use tessera_client::ApiOperation;
 use tessera_model::{EnrichmentModel, ModelStatus};
 
 #[derive(Debug, Subcommand)]
@@ -26,7 +26,7 @@ const MODEL_COLUMNS: &[Column] =
 pub async fn run(context: &Context, command: EnrichmentCommand) -> Result<Exit, CliError> {
     let EnrichmentCommand::Show { dataset, raw } = command;
     let work = async |connection: &_| show(context, connection, dataset.as_deref(), raw).await;
-    context.with_connection(&[Request::Enrichment], work).await
+    context.with_connection(&[ApiOperation::Enrichment], work).await
 }
 
 async fn show(
@@ -46,7 +46,7 @@ async fn show(
                 ModelStatus::NotApplied => (json!(false), "no"),
                 ModelStatus::Unknown => (Value::Null, "?"),
             };
-            json!({ "model": model.word(), "applied": applied, "_word": word, "_for": purpose(model) })
+            json!({ "model": model.as_str(), "applied": applied, "_word": word, "_for": purpose(model) })
         })
         .collect();
     let mut answer = json!({ "dataset_id": dataset.id, "models": models });

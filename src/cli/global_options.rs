@@ -213,7 +213,7 @@ impl GlobalOptions {
 
     /// The sources of the settings, with these options on top.
     pub fn sources(&self) -> Sources {
-        let theme = self.theme.as_ref().map(|theme| theme.word().to_owned());
+        let theme = self.theme.as_ref().map(|theme| theme.as_str().to_owned());
         let graphics = self.graphics.and_then(|graphics| graphics.to_possible_value());
         let graphics = graphics.map(|value| value.get_name().to_owned());
         let flags = [

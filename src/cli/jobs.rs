@@ -16,7 +16,7 @@ use crate::{
     state::{StateStore, StoredJob, job_facts},
 };
 use shell_words::quote;
-use tessera_client::ApiOperation as Request;
+use tessera_client::ApiOperation;
 use tessera_model::{
     JobKind, JobRecord, SafeText, SavedJobState, Timestamp, operation_tracker::OperationTracker,
 };
@@ -246,7 +246,7 @@ async fn watch(
             })?,
     };
     let connection =
-        context.connect_to(&target, &[Request::Dataset, Request::ExportStatus]).await?;
+        context.connect_to(&target, &[ApiOperation::Dataset, ApiOperation::ExportStatus]).await?;
     let outcome = follow(context, &connection, &stored.job).await;
     let outcome = outcome.and_then(|words| {
         let mut facts = job_document(shelf, stored);
@@ -275,7 +275,7 @@ async fn follow(
         (standing, _) => match standing.export() {
             Some(task) => {
                 let export = context.follow_export(connection, job.dataset, task, None).await?;
-                Ok(SafeText::name(export.state.word()))
+                Ok(SafeText::name(export.state.as_str()))
             }
             None => Err(CliError::failed("the service has not accepted the job yet")),
         },

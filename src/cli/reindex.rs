@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::cli::{CliError, Column, Connection, Context, Document, Exit, JobRecorder};
 use crate::command_lines::{ProfilerCommand, profiler_command_line};
-use tessera_client::ApiOperation as Request;
+use tessera_client::ApiOperation;
 use tessera_model::{
     Dataset, Failure, FailureKind, JobKind, Operation, SafeText, SavedJobState, Status,
     operation_tracker::OperationTracker,
@@ -38,7 +38,7 @@ pub struct ReindexOptions {
 
 pub async fn run(context: &Context, options: ReindexOptions) -> Result<Exit, CliError> {
     let work = async |connection: &_| run_reindex(context, connection, &options).await;
-    context.with_connection(&[Request::Reindex], work).await
+    context.with_connection(&[ApiOperation::Reindex], work).await
 }
 
 async fn run_reindex(
@@ -122,7 +122,7 @@ async fn verify_accepted(
         tokio::time::sleep(pause).await;
         match connection.client.dataset(dataset.id).await {
             Ok(seen) if was_accepted(&dataset.status, &seen.status) => {
-                context.messages.info(format!("it was: {} is {}", seen.name, seen.status.word()));
+                context.messages.info(format!("it was: {} is {}", seen.name, seen.status.as_str()));
                 return Ok(());
             }
             Ok(_) => {}
@@ -150,7 +150,7 @@ async fn conflict_error(connection: &Connection, dataset: &Dataset, failure: Fai
     let Ok(now) = connection.client.dataset(dataset.id).await else { return failure.into() };
     let reason = now.status.allows(Operation::Reindex).denial_reason();
     let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
-    let (said, word) = (failure_text(&failure), now.status.word());
+    let (said, word) = (failure_text(&failure), now.status.as_str());
     let message = format!("{said}; {} is {word} now{reason}", now.name);
     let error = CliError::from(failure).with_message(message);
     if now.status.is_busy() {
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_status_tells_whether_a_reindex_was_taken_on() {
+    fn the_status_reports_whether_a_reindex_was_taken_on() {
         let (partial, ready) = (Status::PartialIndex, Status::Ready);
         assert!(
             was_accepted(&partial, &Status::ReadOnly) && was_accepted(&partial, &Status::Indexing)

@@ -86,7 +86,7 @@ impl Context {
         if changes {
             self.require_writable()?;
         }
-        let (name, word) = (&dataset.name, dataset.status.word());
+        let (name, word) = (&dataset.name, dataset.status.as_str());
         match dataset.status.allows(operation) {
             _ if force => Ok(()),
             Permission::Allowed | Permission::Unspecified => Ok(()),

@@ -18,7 +18,7 @@ pub enum ThemeChoice {
 }
 
 impl ThemeChoice {
-    pub fn word(&self) -> &str {
+    pub fn as_str(&self) -> &str {
         match self {
             Self::Auto => "auto",
             Self::Dark => "dark",

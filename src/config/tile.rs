@@ -14,7 +14,7 @@ pub enum TileSize {
 impl TileSize {
     pub const ALL: [Self; 3] = [Self::Small, Self::Medium, Self::Large];
 
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Small => "small",
             Self::Medium => "medium",

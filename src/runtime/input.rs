@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use crossterm::event::{self, Event as Report, MouseButton, MouseEventKind};
+use crossterm::event::{self, MouseButton, MouseEventKind};
 use tokio::{
     io::{Interest, unix::AsyncFd},
     task::JoinHandle,
@@ -71,7 +71,8 @@ impl InputReader {
             let mut events = Vec::new();
             while let Ok(true) = event::poll(Duration::ZERO) {
                 match event::read() {
-                    Ok(Report::Key(key)) if self.late_replies.drops(Instant::now(), &key) => {}
+                    Ok(event::Event::Key(key)) if self.late_replies.drops(Instant::now(), &key) => {
+                    }
                     Ok(report) => events.extend(event_from_terminal(report)),
                     Err(_) => return std::future::pending().await,
                 }
@@ -96,11 +97,11 @@ impl InputReader {
     }
 }
 
-fn event_from_terminal(report: Report) -> Option<Event> {
+fn event_from_terminal(report: event::Event) -> Option<Event> {
     match report {
-        Report::Key(key) => Chord::from_terminal(key).map(Event::Key),
-        Report::Paste(text) => Some(Event::Paste(text)),
-        Report::Mouse(mouse) => {
+        event::Event::Key(key) => Chord::from_terminal(key).map(Event::Key),
+        event::Event::Paste(text) => Some(Event::Paste(text)),
+        event::Event::Mouse(mouse) => {
             let kind = match mouse.kind {
                 MouseEventKind::Down(MouseButton::Left) => MouseKind::Click,
                 MouseEventKind::Drag(MouseButton::Left) => MouseKind::Drag,
@@ -113,9 +114,9 @@ fn event_from_terminal(report: Report) -> Option<Event> {
             Some(Event::Mouse(Mouse { column: mouse.column, row: mouse.row, kind }))
         }
         // A signal reports a new size, also when nothing is read.
-        Report::Resize(..) => None,
-        Report::FocusGained => Some(Event::WindowFocus(true)),
-        Report::FocusLost => Some(Event::WindowFocus(false)),
+        event::Event::Resize(..) => None,
+        event::Event::FocusGained => Some(Event::WindowFocus(true)),
+        event::Event::FocusLost => Some(Event::WindowFocus(false)),
     }
 }
 

@@ -12,7 +12,7 @@ pub(super) fn write(past: &HistoryEntry) -> Value {
         "dataset_id": search.dataset,
         "query": write_query(&search.query),
         "vql": write_filters(&search.filters),
-        "entity_type": search.entity.word(),
+        "entity_type": search.entity.as_str(),
         "granularity": search.granularity.level(),
         "similar_to": similar_to.as_ref().map(SafeText::as_str),
         "file": file,

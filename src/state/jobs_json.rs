@@ -29,7 +29,7 @@ pub fn job_to_json(record: &JobRecord) -> Value {
     match &record.kind {
         JobKind::Export(export) => {
             job["file_name"] = export.spec.file_name.as_str().into();
-            job["export_format"] = export.spec.format.word().into();
+            job["export_format"] = export.spec.format.as_str().into();
             job["include_images"] = export.spec.include_images.into();
             job["selection"] = export.selection.as_ref().map(SafeText::as_str).into();
             job["folder"] = export.folder.to_string_lossy().into();

@@ -10,7 +10,7 @@ pub(super) fn write_query(query: &Query) -> Value {
     match query {
         Query::Browse => Value::Null,
         Query::Similar(anchor) => {
-            json!({ "anchor_media_id": anchor.media, "anchor_type": anchor.kind.word() })
+            json!({ "anchor_media_id": anchor.media, "anchor_type": anchor.kind.as_str() })
         }
         Query::Caption { text, max_score } => {
             json!({ "caption": text.as_str(), "max_score": max_score.map(Fraction::value) })

@@ -35,7 +35,7 @@ pub fn write(dataset: DatasetId, selection: &Selection) -> Value {
 fn entry_details(entry: &SelectionEntry) -> Value {
     let mut detail = json!({
         "name": entry.name.as_str(),
-        "entity_type": entry.entity.word(),
+        "entity_type": entry.entity.as_str(),
         "granularity": entry.granularity.level(),
     });
     match &entry.content {

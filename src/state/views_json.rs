@@ -32,7 +32,7 @@ fn write_view(view: &SavedView) -> Value {
         "query": write_query(&view.query),
         "vql": write_filters(&view.filters),
         "off": write_filters(&view.disabled_filters),
-        "entity_type": view.entity.word(),
+        "entity_type": view.entity.as_str(),
         "granularity": view.granularity.level(),
         "similar_to": view.similar_to.as_ref().map(SafeText::as_str),
         "image": view.query_image.as_ref().map(|(path, region)| json!({

@@ -36,9 +36,9 @@ pub(super) fn status_glyph(theme: &Theme, status: &Status) -> (&'static str, Sty
 pub(super) fn status_text(dataset: &Dataset) -> String {
     match dataset.progress {
         Some(percent) if dataset.status.is_busy() => {
-            format!("{} {percent}%", dataset.status.word())
+            format!("{} {percent}%", dataset.status.as_str())
         }
-        _ => dataset.status.word().to_owned(),
+        _ => dataset.status.as_str().to_owned(),
     }
 }
 
@@ -156,29 +156,55 @@ pub(super) fn notification(ctx: &mut DrawContext, area: Rect) {
 
 /// The most useful actions of the focused pane, in order. The menu and the help follow them.
 fn suggested_actions(ctx: &DrawContext) -> [Action; 6] {
-    use Action as Do;
     match ctx.app.focus {
-        Pane::Datasets => {
-            [Do::Open, Do::Export, Do::AddMedia, Do::Reindex, Do::Record, Do::ToggleAutoRefresh]
-        }
-        Pane::Results => [Do::Open, Do::Caption, Do::Select, Do::Similar, Do::NextPage, Do::Export],
-        Pane::Detail => {
-            [Do::Right, Do::FullSize, Do::Select, Do::Similar, Do::OpenExternally, Do::Back]
-        }
-        Pane::Basket => {
-            [Do::ExportBasket, Do::Deselect, Do::Undo, Do::SaveSelection, Do::ClearBasket, Do::Back]
-        }
-        Pane::Query => [
-            Do::RunQuery,
-            Do::AddFilter,
-            Do::ToggleFilter,
-            Do::DeleteFilter,
-            Do::SaveView,
-            Do::Back,
+        Pane::Datasets => [
+            Action::Open,
+            Action::Export,
+            Action::AddMedia,
+            Action::Reindex,
+            Action::Record,
+            Action::ToggleAutoRefresh,
         ],
-        Pane::Jobs => {
-            [Do::Open, Do::Download, Do::StopWatching, Do::ForgetJob, Do::Refresh, Do::Back]
-        }
+        Pane::Results => [
+            Action::Open,
+            Action::Caption,
+            Action::Select,
+            Action::Similar,
+            Action::NextPage,
+            Action::Export,
+        ],
+        Pane::Detail => [
+            Action::Right,
+            Action::FullSize,
+            Action::Select,
+            Action::Similar,
+            Action::OpenExternally,
+            Action::Back,
+        ],
+        Pane::Basket => [
+            Action::ExportBasket,
+            Action::Deselect,
+            Action::Undo,
+            Action::SaveSelection,
+            Action::ClearBasket,
+            Action::Back,
+        ],
+        Pane::Query => [
+            Action::RunQuery,
+            Action::AddFilter,
+            Action::ToggleFilter,
+            Action::DeleteFilter,
+            Action::SaveView,
+            Action::Back,
+        ],
+        Pane::Jobs => [
+            Action::Open,
+            Action::Download,
+            Action::StopWatching,
+            Action::ForgetJob,
+            Action::Refresh,
+            Action::Back,
+        ],
     }
 }
 

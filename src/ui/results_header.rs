@@ -24,7 +24,7 @@ pub(super) fn heading(ctx: &DrawContext, view: &View) -> String {
         words.push(format!("{}{more} clusters", page.clusters.len()));
     }
     if view.search.entity == EntityType::Objects {
-        words.push(EntityType::Objects.word().to_owned());
+        words.push(EntityType::Objects.as_str().to_owned());
     }
     words.push(format!("granularity {}", view.search.granularity.level()));
     if view.computed.is_none() {

@@ -24,23 +24,26 @@ fn converse_with(settings: &str, answers: &str, options: &[&str]) -> (Option<i32
     let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all(answers.as_bytes()).unwrap();
     let ended = child.wait_with_output().unwrap();
-    let told = String::from_utf8(ended.stdout).unwrap();
-    assert!(!told.contains('\x1b'), "no escape sequence may be in it: {told:?}");
-    (ended.status.code(), told.lines().map(str::to_owned).collect())
+    let reported = String::from_utf8(ended.stdout).unwrap();
+    assert!(!reported.contains('\x1b'), "no escape sequence may be in it: {reported:?}");
+    (ended.status.code(), reported.lines().map(str::to_owned).collect())
 }
 
 #[test]
 fn an_accessible_session_browses_searches_selects_and_exports() {
     let answers = "6\n1\n5\na balloon\n8\n1\n9\n2\ny\n0\n";
     let (code, lines) = converse(answers, &["--accessible"]);
-    let told = lines.join("\n");
-    assert_eq!(code, Some(0), "{told}");
-    assert!(lines[0].starts_with("status: accessible mode is on, because --accessible"), "{told}");
+    let reported = lines.join("\n");
+    assert_eq!(code, Some(0), "{reported}");
+    assert!(
+        lines[0].starts_with("status: accessible mode is on, because --accessible"),
+        "{reported}"
+    );
     for line in &lines {
         let word = line.split(':').next().unwrap();
         assert!(["status", "item", "question", "error"].contains(&word), "{line}");
     }
-    let has = |words: &str| assert!(told.contains(words), "`{words}` is missing:\n{told}");
+    let has = |words: &str| assert!(reported.contains(words), "`{words}` is missing:\n{reported}");
     has("item: 1 of 1. Dataset ");
     has(". Cluster c01, ");
     has(", first file ");
@@ -51,30 +54,30 @@ fn an_accessible_session_browses_searches_selects_and_exports() {
     has("status: export COMPLETED");
     has("entries verified");
     has("status: left");
-    assert!(!told.contains("error:"), "{told}");
+    assert!(!reported.contains("error:"), "{reported}");
 }
 
 #[test]
 fn a_dataset_opens_as_the_settings_say() {
     let settings = "[ui]\naccessible = true\n[search]\ngranularity = 4\nentity = 'OBJECTS'\n";
     let (code, lines) = converse_with(settings, "0\n", &[]);
-    let told = lines.join("\n");
-    assert_eq!(code, Some(0), "{told}");
-    assert!(told.contains("because ui.accessible is set"), "{told}");
-    assert!(told.contains("page 1, granularity 4, "), "{told}");
-    assert!(!told.contains("granularity 4, 3 clusters"), "objects, not images: {told}");
+    let reported = lines.join("\n");
+    assert_eq!(code, Some(0), "{reported}");
+    assert!(reported.contains("because ui.accessible is set"), "{reported}");
+    assert!(reported.contains("page 1, granularity 4, "), "{reported}");
+    assert!(!reported.contains("granularity 4, 3 clusters"), "objects, not images: {reported}");
 }
 
 #[test]
 fn answers_that_end_or_make_no_sense_are_survived() {
     let (code, lines) = converse("99\nx\n3\n9\n2\n", &["--accessible=true"]);
-    let told = lines.join("\n");
-    assert_eq!(code, Some(0), "{told}");
+    let reported = lines.join("\n");
+    assert_eq!(code, Some(0), "{reported}");
     for words in [
         "error: 99 is not a number from 1 to 11",
         "error: this is the first page",
         "error: nothing is selected",
     ] {
-        assert!(told.contains(words), "`{words}` is missing:\n{told}");
+        assert!(reported.contains(words), "`{words}` is missing:\n{reported}");
     }
 }

@@ -64,7 +64,7 @@ fn a_session_is_imported_checked_and_logged_out() {
     assert_eq!(answer["schema"], "tessera.credentials/1");
     assert_eq!(answer["secret_in"], "file");
     assert!(text(&answer, "message").contains("only this once"), "the words of the service");
-    assert!(err.contains("secrets.toml"), "the place is told before: {err}");
+    assert!(err.contains("secrets.toml"), "the place is reported before: {err}");
     let kept = fs::read_to_string(secrets_of(home)).unwrap();
     let secret = kept.lines().find_map(|line| line.strip_prefix("api_secret = ")).unwrap();
     let secret = secret.trim_matches('"');
@@ -204,8 +204,9 @@ fn a_bus_that_hangs_costs_three_seconds() {
 async fn imported(act: fn() -> Act) -> (i32, String, String, usize) {
     let server = Scripted::start(move |_: &Seen| act()).await;
     let home = home(&server.url());
-    let told = tokio::task::spawn_blocking(move || piped(home.path(), IMPORT, "canary-session"));
-    let (code, out, err) = told.await.unwrap();
+    let reported =
+        tokio::task::spawn_blocking(move || piped(home.path(), IMPORT, "canary-session"));
+    let (code, out, err) = reported.await.unwrap();
     let seen = server.requests();
     assert!(seen.iter().all(|seen| seen.header("cookie") == Some("SESSION=canary-session")));
     assert!(seen.iter().all(|seen| seen.header("authorization").is_none()), "never both");
@@ -244,8 +245,8 @@ async fn a_secret_that_cannot_be_stored_is_printed_rather_than_lost() {
     let mut command = Command::new("setsid");
     command.args(["-w", env!("CARGO_BIN_EXE_tessera")]).args(IMPORT);
     let (code, out, err) = tokio::task::spawn_blocking(move || {
-        let told = tessera(home.path(), IMPORT);
-        let environment: Vec<_> = told
+        let reported = tessera(home.path(), IMPORT);
+        let environment: Vec<_> = reported
             .get_envs()
             .map(|(name, value)| (name.to_owned(), value.map(ToOwned::to_owned)))
             .collect();

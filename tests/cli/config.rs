@@ -106,8 +106,8 @@ fn a_broken_file_stops_commands_and_is_mended_with_config() {
     assert!(err.contains("line 2") && err.contains("line 3") && err.contains("validate"), "{err}");
     let (code, out, _) = run(home, &["config", "validate", "--json"]);
     assert_eq!(code, 2);
-    let told = document(&out);
-    let files: Vec<&str> = told["mistakes"]
+    let reported = document(&out);
+    let files: Vec<&str> = reported["mistakes"]
         .as_array()
         .unwrap()
         .iter()
@@ -115,7 +115,7 @@ fn a_broken_file_stops_commands_and_is_mended_with_config() {
         .collect();
     assert_eq!(files, ["config.toml", "config.toml", "keys.toml", "mine.toml"]);
     assert_eq!(
-        (&told["mistakes"][1]["line"], &told["mistakes"][1]["column"]),
+        (&reported["mistakes"][1]["line"], &reported["mistakes"][1]["column"]),
         (&3.into(), &1.into())
     );
     assert_eq!(run(home, &["config", "path"]).0, 0);

@@ -1,5 +1,5 @@
 //! Every document that a command prints is of the shape that `tessera spec` describes: all fields that
-//! are required, and none that nobody told of.
+//! are required, and none that is not documented.
 
 use std::{fs, sync::LazyLock};
 

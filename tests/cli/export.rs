@@ -26,7 +26,7 @@ fn world(options: &[&str]) -> (TempDir, Serving) {
     (home, serving)
 }
 
-/// The answer of a command in JSON, with its exit code and what was told beside it.
+/// The answer of a command in JSON, with its exit code and what was reported beside it.
 fn json(home: &Path, serving: &Serving, arguments: &[&str]) -> (i32, Value, String) {
     let arguments = [arguments, &["--json"]].concat();
     let (code, out, err) = outcome(serving.asked(home, &arguments).current_dir(home));
@@ -38,14 +38,14 @@ fn an_export_is_started_followed_fetched_and_inspected() {
     let (home, serving) = world(&[]);
     let home = home.path();
     let start = ["export", "start", "pictures", "--format", "json", "--images", "--download", "."];
-    let (code, told, err) = json(home, &serving, &start);
+    let (code, reported, err) = json(home, &serving, &start);
     assert_eq!(code, 0, "{err}");
-    assert_eq!(told["schema"], "tessera.export/1");
+    assert_eq!(reported["schema"], "tessera.export/1");
     for (field, value) in [("rows", 2), ("images", 2), ("_missing_images", 0)] {
-        assert_eq!(told[field], value, "{field}: {told}");
+        assert_eq!(reported[field], value, "{field}: {reported}");
     }
-    assert_eq!((&told["kind"], &told["format"]), (&"dataset".into(), &"json".into()));
-    assert_eq!((&told["status"], &told["terminal"]), (&"COMPLETED".into(), &true.into()));
+    assert_eq!((&reported["kind"], &reported["format"]), (&"dataset".into(), &"json".into()));
+    assert_eq!((&reported["status"], &reported["terminal"]), (&"COMPLETED".into(), &true.into()));
     assert!(home.join("pictures.zip").is_file() && !err.contains('\u{1b}'), "{err}");
 
     let (code, _, err) = json(home, &serving, &start);
@@ -56,8 +56,11 @@ fn an_export_is_started_followed_fetched_and_inspected() {
     assert_eq!(listed["exports"][0]["status"], "downloaded");
 
     let again = [&start[..], &["--name", "b", "--extract", "out", "--join"]].concat();
-    let (code, told, err) = json(home, &serving, &again);
-    assert_eq!((code, &told["extracted_to"], &told["_files"]), (0, &"out".into(), &3.into()));
+    let (code, reported, err) = json(home, &serving, &again);
+    assert_eq!(
+        (code, &reported["extracted_to"], &reported["_files"]),
+        (0, &"out".into(), &3.into())
+    );
     let files = walkdir::WalkDir::new(home).into_iter().map(|entry| entry.unwrap());
     let names = files.map(|entry| entry.file_name().to_string_lossy().into_owned());
     let is_jobs = |name: &String| name.strip_prefix("jobs-").is_some_and(|rest| rest.len() > 4);
@@ -111,20 +114,20 @@ fn a_selection_is_put_together_on_the_command_line_or_comes_from_a_file() {
         let start = [&["export", "start", "--wait", "--name", "some", "--download", "."], options];
         json(home, &serving, &[&start.concat()[..], &["--force"]].concat())
     };
-    let (code, told, err) = started(&["--media", media]);
-    assert_eq!((code, &told["rows"]), (0, &1.into()), "{err}");
-    assert_eq!(told["kind"], "selection");
+    let (code, reported, err) = started(&["--media", media]);
+    assert_eq!((code, &reported["rows"]), (0, &1.into()), "{err}");
+    assert_eq!(reported["kind"], "selection");
     let id = cluster["cluster_id"].as_str().unwrap();
-    let (code, told, err) = started(&["--cluster", &format!("{id}^{media}")]);
+    let (code, reported, err) = started(&["--cluster", &format!("{id}^{media}")]);
     assert_eq!(code, 0, "{err}");
     let members = cluster["n_images"].as_u64().unwrap();
-    assert_eq!(told["rows"], members - 1);
+    assert_eq!(reported["rows"], members - 1);
 
     let item = serde_json::json!({"type": "media", "payload": {"media_ids": [media]}});
     let body = serde_json::json!({ "media_selection": [item] }).to_string();
     fs::write(home.join("some.json"), body).unwrap();
-    let (code, told, err) = started(&["--selection-file", "some.json"]);
-    assert_eq!((code, &told["rows"]), (0, &1.into()), "{err}");
+    let (code, reported, err) = started(&["--selection-file", "some.json"]);
+    assert_eq!((code, &reported["rows"]), (0, &1.into()), "{err}");
     let (code, _, err) = started(&["--selection", "none such"]);
     assert_eq!(code, 5, "{err}");
     let (code, _, err) = started(&["--cluster", "x"]);
@@ -179,7 +182,7 @@ fn a_full_disk_keeps_the_part_and_the_download_goes_on_later() {
     assert!(home.join("x.zip").is_file() && !part.exists());
 }
 
-/// A service that answers everything but the start of an export: of that it tells, and is silent.
+/// A service that answers everything but the start of an export: that request is recorded and gets no response.
 fn silent_about_exports() -> (String, mpsc::Receiver<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

@@ -59,7 +59,7 @@ impl World {
         self.serving = start(self.home.path());
     }
 
-    fn told(&self, key: &str) -> &str {
+    fn reported(&self, key: &str) -> &str {
         self.serving.1[key].as_str().unwrap()
     }
 
@@ -69,15 +69,15 @@ impl World {
 
     fn token(&self) -> String {
         let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs();
-        let key = self.told("api_key");
+        let key = self.reported("api_key");
         let claims = json!({"sub": key, "iat": now, "exp": now + 600, "iss": "sdk"});
         let header = Header { kid: Some(key.to_owned()), ..Header::new(Algorithm::HS256) };
-        let secret = EncodingKey::from_secret(self.told("api_secret").as_bytes());
+        let secret = EncodingKey::from_secret(self.reported("api_secret").as_bytes());
         encode(&header, &claims, &secret).unwrap()
     }
 
     fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        let url = format!("{}/api/v1{path}", self.told("base_url"));
+        let url = format!("{}/api/v1{path}", self.reported("base_url"));
         self.client.request(method, url).bearer_auth(self.token())
     }
 
@@ -186,7 +186,7 @@ fn names(archive: &[u8]) -> BTreeSet<String> {
 async fn what_was_accepted_survives_a_kill_at_any_moment() {
     let mut world = World::new().await;
     let mut expected: BTreeSet<String> = (0..PICTURES).map(|n| format!("p{n:03}.png")).collect();
-    // Moments, told by how often the record is read before the kill.
+    // Moments, counted by how often the record is read before the kill.
     for (round, moment) in (0..).zip([0, 4, 25]) {
         world.post("add_media", Some(batch(round))).await;
         for _ in 0..moment {
@@ -261,7 +261,7 @@ async fn a_kill_during_the_first_indexing() {
 #[tokio::test]
 async fn an_upload_that_a_kill_cut_off_is_swept_at_the_next_start() {
     let mut world = World::new().await;
-    let host = world.told("base_url").strip_prefix("http://").unwrap().to_owned();
+    let host = world.reported("base_url").strip_prefix("http://").unwrap().to_owned();
     let mut stream = TcpStream::connect(&host).unwrap();
     let head = format!(
         "POST /api/v1/dataset/{}/add_media HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {}\r\n\

@@ -117,7 +117,7 @@ async fn a_download_that_is_killed_is_continued_and_never_wrong() {
         let target = home.path().join("x.zip");
         let download = ["export", "download", DATASET, TASK, "-o", "x.zip"];
         let part = home.path().join("x.zip.cf8b3e78.part");
-        // Every other one gets it all, and is killed while it verifies, names and tells it; the rest
+        // Every other one gets it all, and is killed while it verifies, names and reports it; the rest
         // gets half or more, and is killed while it writes or waits.
         let is_whole = round % 2 == 0;
         let sent = if is_whole { bytes.len() } else { bytes.len() * (ROUNDS + round) / ROUNDS / 2 };
@@ -134,8 +134,8 @@ async fn a_download_that_is_killed_is_continued_and_never_wrong() {
             continue;
         }
         let mut again = ask(home.path(), &url, &download);
-        let told = tokio::task::spawn_blocking(move || outcome(&mut again)).await.unwrap();
-        assert_eq!(told.0, 0, "round {round}: {}", told.2);
+        let reported = tokio::task::spawn_blocking(move || outcome(&mut again)).await.unwrap();
+        assert_eq!(reported.0, 0, "round {round}: {}", reported.2);
         assert!(fs::read(&target).unwrap() == bytes, "round {round}");
         assert!(!part.exists(), "round {round}");
     }
@@ -164,7 +164,7 @@ async fn a_kill_loses_no_reported_secret() {
         command.stdin(fs::File::open(home.path().join("cookie")).unwrap());
         let Output { stdout, stderr, status } = killed(command, &mut asked, || true, moment).await;
         let kept = fs::read_to_string(settings.join("secrets.toml")).unwrap_or_default();
-        // All of it or nothing, and told of only when it is there.
+        // All of it or nothing, and reported only when it is complete.
         assert!(kept.is_empty() || kept.contains(SECRET), "{moment:?}: {kept}");
         assert!(stdout.is_empty() || kept.contains(SECRET), "{moment:?}");
         let is_whole = moment == Duration::from_mins(1);

@@ -120,10 +120,13 @@ fn the_documented_split_example_works() {
     let (code, out, err) = outcome(&mut shell);
     assert_eq!(code, 9, "one file is skipped: {err}");
     assert!(err.contains("skipped ./broken.jpg"), "{err}");
-    let told = document(&out);
-    assert_eq!(told["schema"], "tessera.media_add/1");
-    assert_eq!((&told["_parts_accepted"], &told["_files"]), (&json!(2), &json!(5)));
-    assert_eq!((&told["status_new"], &told["_reindex_accepted"]), (&json!("READY"), &json!(true)));
+    let reported = document(&out);
+    assert_eq!(reported["schema"], "tessera.media_add/1");
+    assert_eq!((&reported["_parts_accepted"], &reported["_files"]), (&json!(2), &json!(5)));
+    assert_eq!(
+        (&reported["status_new"], &reported["_reindex_accepted"]),
+        (&json!("READY"), &json!(true))
+    );
     let show = ["dataset", "show", "dash-old", "--json=n_images"];
     let (_, out, _) = outcome(&mut serving.asked(home.path(), &show));
     assert_eq!(document(&out)["n_images"], 6);
@@ -196,7 +199,7 @@ async fn a_queued_addition_waits_until_idle_and_is_sent_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_dry_run_tells_the_plan_and_strict_refuses_what_is_left_out() {
+async fn a_dry_run_reports_the_plan_and_strict_refuses_what_is_left_out() {
     let (home, folder) = home(3);
     std::fs::write(folder.join("bad.png"), "no picture").unwrap();
     let server = scripted(&["READY"], |_| Act::reply(202, &[], "")).await;
@@ -259,7 +262,7 @@ async fn a_lost_response_is_reported_with_the_dataset_status() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_interrupt_tells_whether_the_upload_may_have_been_accepted() {
+async fn an_interrupt_reports_whether_the_upload_may_have_been_accepted() {
     let (home, folder) = home(1);
     let server = scripted(&["READY"], |_| Act::hold(Vec::new())).await;
     let arguments = ["media", "add", ID, "--dir", folder.to_str().unwrap()];

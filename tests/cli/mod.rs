@@ -62,7 +62,7 @@ fn piped(folder: &Path, arguments: &[&str], input: &str) -> (i32, String, String
     let mut child = command.spawn().unwrap();
     // A command that does not read it has closed it.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
-    told(&command, child.wait_with_output().unwrap())
+    reported(&command, child.wait_with_output().unwrap())
 }
 
 /// A service that ends with the test.
@@ -89,12 +89,12 @@ impl Serving {
 /// Exit code, standard output and standard error of a command.
 fn outcome(command: &mut Command) -> (i32, String, String) {
     let output = command.output().unwrap();
-    told(command, output)
+    reported(command, output)
 }
 
 /// The same of a command that has ended. No secret is in what it wrote (F6), and its documents are as
 /// `tessera spec` describes them.
-fn told(command: &Command, output: Output) -> (i32, String, String) {
+fn reported(command: &Command, output: Output) -> (i32, String, String) {
     let Output { status, stdout, stderr } = output;
     let home = command.get_envs().find(|(name, _)| *name == "HOME").and_then(|(_, home)| home);
     // The one command that is there to print one.
@@ -118,13 +118,13 @@ fn serve(folder: &Path, arguments: &[&str]) -> Serving {
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     documents::assert_described(&line);
-    let told: Value = serde_json::from_str(&line).expect("one line of JSON");
+    let reported: Value = serde_json::from_str(&line).expect("one line of JSON");
     for (field, kept) in [("api_secret", true), ("session", false)] {
-        if let Some(secret) = told[field].as_str() {
+        if let Some(secret) = reported[field].as_str() {
             tessera_testing::canaries::know(secret, kept);
         }
     }
-    Serving(child, told)
+    Serving(child, reported)
 }
 
 fn picture(path: &Path) {
@@ -136,7 +136,7 @@ fn picture(path: &Path) {
 }
 
 #[test]
-fn demo_without_a_terminal_tells_its_tour_and_verifies_the_export() {
+fn demo_without_a_terminal_prints_its_tour_and_verifies_the_export() {
     let home = tempfile::tempdir().unwrap();
     let (code, out, err) = run(home.path(), &["demo", "--images", "24"]);
     assert_eq!(code, 0, "{err}");
@@ -197,18 +197,21 @@ fn bad_folders_are_refused_with_what_where_and_what_to_do() {
 }
 
 #[test]
-fn serve_tells_one_json_line_and_answers() {
+fn serve_prints_one_json_line_and_answers() {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join("pictures");
     std::fs::create_dir(&folder).unwrap();
     picture(&folder.join("a.png"));
     let serving = serve(home.path(), &[folder.to_str().unwrap()]);
-    let told = &serving.1;
-    assert_eq!(told["schema"], "tessera.serve/1");
-    assert!(told["base_url"].as_str().unwrap().starts_with("http://127.0.0.1:"));
-    assert!(told["api_key"].is_string() && told["api_secret"].is_string());
-    assert_eq!(told["datasets"][0]["display_name"], "pictures");
-    assert!(told["datasets"][0]["status_new"].is_string() && told["datasets"][0]["id"].is_string());
+    let reported = &serving.1;
+    assert_eq!(reported["schema"], "tessera.serve/1");
+    assert!(reported["base_url"].as_str().unwrap().starts_with("http://127.0.0.1:"));
+    assert!(reported["api_key"].is_string() && reported["api_secret"].is_string());
+    assert_eq!(reported["datasets"][0]["display_name"], "pictures");
+    assert!(
+        reported["datasets"][0]["status_new"].is_string()
+            && reported["datasets"][0]["id"].is_string()
+    );
 }
 
 #[test]

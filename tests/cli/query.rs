@@ -48,9 +48,9 @@ fn a_query_is_built_from_words() {
         { "similarity": { "op": "upload", "value": ID, "threshold": 0.3 } },
     ]);
     assert_eq!(query, expected);
-    let (code, told, _) = piped(home.path(), &["query", "explain"], &query.to_string());
-    assert_eq!((code, told.lines().count()), (0, 9), "{told}");
-    assert!(told.contains("at least one of the labels “truck”, “van”, and\n"), "{told}");
+    let (code, reported, _) = piped(home.path(), &["query", "explain"], &query.to_string());
+    assert_eq!((code, reported.lines().count()), (0, 9), "{reported}");
+    assert!(reported.contains("at least one of the labels “truck”, “van”, and\n"), "{reported}");
 }
 
 #[test]

@@ -48,12 +48,12 @@ fn pictures_media_and_anchors() {
     fs::copy(home.join("street-cams/a.png"), home.join("van.png")).unwrap();
 
     let (code, out, err) = ask(&["image", "van.png", "--box-px", "8,6,16,12", "--json"]);
-    let told = document(&out);
-    assert_eq!((code, &told["schema"]), (0, &"tessera.search/1".into()), "{err}");
-    let query = &told["query"];
+    let reported = document(&out);
+    assert_eq!((code, &reported["schema"]), (0, &"tessera.search/1".into()), "{err}");
+    let query = &reported["query"];
     assert_eq!(query["bounding_box"], json!({"x": 0.25, "y": 0.25, "width": 0.5, "height": 0.5}));
     assert_eq!(query["anchor_type"], "UPLOAD");
-    let cluster = &told["clusters"][0];
+    let cluster = &reported["clusters"][0];
     assert_eq!(
         (&cluster["_page"], &cluster["relevance_score_type"]),
         (&0.into(), &"cosine_distance".into())
@@ -71,9 +71,9 @@ fn pictures_media_and_anchors() {
     let (_, out, _) = ask(&["browse", "--flat", "--json=media_id,_cluster_id"]);
     let media = document(&out)[0]["media_id"].as_str().unwrap().to_owned();
     let (code, out, _) = ask(&["media", &media, "--raw", "--json", "--entity", "IMAGES"]);
-    let told = document(&out);
-    assert_eq!((code, told["clusters"][0]["_band"].as_str()), (0, Some("same")), "{told}");
-    assert!(told["metadata"]["used_duckdb"].is_boolean());
+    let reported = document(&out);
+    assert_eq!((code, reported["clusters"][0]["_band"].as_str()), (0, Some("same")), "{reported}");
+    assert!(reported["metadata"]["used_duckdb"].is_boolean());
 }
 
 #[test]
@@ -196,16 +196,16 @@ async fn repeated_and_missing_pages_are_reported() {
     let all = &["browse", "--all", "--json"][..];
     let repeating = |number| page(if number == 0 { 0 } else { 50 }, 100);
     let (code, out, err, asked) = scripted(repeating, all).await;
-    let told = document(&out);
-    assert_eq!((code, asked, told["clusters"].as_array().unwrap().len()), (0, 4, 150), "{err}");
-    assert_eq!((&told["truncated"], &told["_repeated"]), (&false.into(), &150.into()));
+    let reported = document(&out);
+    assert_eq!((code, asked, reported["clusters"].as_array().unwrap().len()), (0, 4, 150), "{err}");
+    assert_eq!((&reported["truncated"], &reported["_repeated"]), (&false.into(), &150.into()));
     assert!(err.contains("new media are not clustered yet"), "M18: {err}");
 
     let ending = |number| if number == 0 { page(0, 100) } else { Act::reply(404, &[], "{}") };
     let (code, out, err, _) = scripted(ending, all).await;
-    let told = document(&out);
-    assert_eq!((code, told["clusters"].as_array().unwrap().len()), (9, 100), "{err}");
-    assert_eq!((&told["truncated"], &told["_missing_page"]), (&true.into(), &1.into()));
+    let reported = document(&out);
+    assert_eq!((code, reported["clusters"].as_array().unwrap().len()), (9, 100), "{err}");
+    assert_eq!((&reported["truncated"], &reported["_missing_page"]), (&true.into(), &1.into()));
     assert!(err.contains("page 1 failed"), "{err}");
 
     let endless = |number| page(number * 100, 100);

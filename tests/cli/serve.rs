@@ -51,14 +51,14 @@ impl Serving {
 const ADD: &str = "/api/v1/process/add_media?dataset_id={id}&path=";
 
 #[test]
-fn the_line_tells_where_the_description_and_the_session_are() {
+fn the_line_reports_where_the_description_and_the_session_are() {
     let (home, folder) = home();
     let folder = folder.to_str().unwrap();
     let serving = serve(home.path(), &[folder]);
-    let told = &serving.1;
-    let openapi = format!("{}/api/v1/openapi.json", told["base_url"].as_str().unwrap());
-    assert_eq!(told["openapi"], openapi.as_str());
-    assert!(told["session"].as_str().unwrap().len() >= 32);
+    let reported = &serving.1;
+    let openapi = format!("{}/api/v1/openapi.json", reported["base_url"].as_str().unwrap());
+    assert_eq!(reported["openapi"], openapi.as_str());
+    assert!(reported["session"].as_str().unwrap().len() >= 32);
     let (status, description) = serving.ask("GET", "/api/v1/openapi.json");
     assert_eq!((status, &description["security"][0]["token"][0]), (200, &Value::Null));
     assert_eq!(serving.ask("GET", "/api/v1/datasets").0, 401);

@@ -32,9 +32,11 @@ fn shell(home: &Path, serving: &Serving, folder: &Path, line: &str) -> Command {
     let programs = Path::new(env!("CARGO_BIN_EXE_tessera")).parent().unwrap().to_owned();
     let path = env::var_os("PATH").unwrap_or_default();
     let path = env::join_paths([programs].into_iter().chain(env::split_paths(&path))).unwrap();
-    let told = |field: &str| serving.1[field].as_str().unwrap().to_owned();
+    let reported = |field: &str| serving.1[field].as_str().unwrap().to_owned();
     command.env("PATH", path).env("TESSERA_KIND", "hosted");
-    command.env("TESSERA_API_KEY", told("api_key")).env("TESSERA_API_SECRET", told("api_secret"));
+    command
+        .env("TESSERA_API_KEY", reported("api_key"))
+        .env("TESSERA_API_SECRET", reported("api_secret"));
     // The second example names no dataset where it searches.
     command.env("TESSERA_DATASET", "street-cams");
     command

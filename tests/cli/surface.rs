@@ -1,4 +1,4 @@
-//! The program as scripts see it: exit codes, streams, colours, odd surroundings; and what it tells
+//! The program as scripts see it: exit codes, streams, colors, unusual environments; and what it reports
 //! about itself.
 
 use std::{
@@ -80,12 +80,12 @@ async fn each_way_to_end_has_its_code() {
             outcome(&mut asking(&url, home, &[&arguments[..], &["--json"]].concat()));
         assert_eq!(ended, code);
         if code != 0 {
-            let told: Value = serde_json::from_str(&err).unwrap();
+            let reported: Value = serde_json::from_str(&err).unwrap();
             assert_eq!(
-                (&told["schema"], &told["exit_code"]),
+                (&reported["schema"], &reported["exit_code"]),
                 (&json!("tessera.error/1"), &json!(code))
             );
-            assert_eq!(told["retryable"], code == 3, "{told}");
+            assert_eq!(reported["retryable"], code == 3, "{reported}");
         }
     }
     let cases: [(&[&str], i32); 4] = [
@@ -155,8 +155,8 @@ fn incorrect_usage_exits_with_2_and_runs_nothing() {
         assert!(err.contains(words), "{arguments:?}: {err}");
     }
     let (code, _, err) = run(home.path(), &["dataset", "lst", "--json"]);
-    let told: Value = serde_json::from_str(&err).unwrap();
-    assert_eq!((code, &told["code"]), (2, &json!("usage")));
+    let reported: Value = serde_json::from_str(&err).unwrap();
+    assert_eq!((code, &reported["code"]), (2, &json!("usage")));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -211,7 +211,7 @@ fn a_closed_pipe_is_not_an_error() {
     }
     let (_, err) = unread(home.path(), &["demo", "--images", "12"]);
     assert!(!err.contains("panicked") && !err.to_lowercase().contains("broken pipe"), "{err}");
-    // Nobody is there to be told why: the code is all there is.
+    // Nobody is there to read why: the code is all there is.
     let mut child =
         tessera(home.path(), &["dataset", "list"]).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stderr.take());
@@ -388,21 +388,21 @@ async fn the_doctor_names_what_is_wrong_and_no_secret() {
         assert!(!out.contains(root.to_str().unwrap()), "{out}");
         (code, serde_json::from_str::<Value>(&out).unwrap())
     };
-    let (code, told) = doctor(&[]);
-    let row = |told: &Value, subject: &str| {
-        let rows = told["findings"].as_array().unwrap();
+    let (code, reported) = doctor(&[]);
+    let row = |reported: &Value, subject: &str| {
+        let rows = reported["findings"].as_array().unwrap();
         rows.iter().find(|row| row["subject"] == subject).cloned().unwrap()
     };
-    assert_eq!(code, 0, "{told:#}");
-    assert_eq!(told["schema"], "tessera.doctor/1");
-    assert_eq!(row(&told, "deployment lab")["state"], "ok");
-    assert_eq!(row(&told, "terminal")["state"], "warning");
+    assert_eq!(code, 0, "{reported:#}");
+    assert_eq!(reported["schema"], "tessera.doctor/1");
+    assert_eq!(row(&reported, "deployment lab")["state"], "ok");
+    assert_eq!(row(&reported, "terminal")["state"], "warning");
     fs::write(&settings, profile.replace(&server.url(), "http://127.0.0.1:9")).unwrap();
     assert_eq!(doctor(&[]).0, 3);
     assert_eq!(doctor(&["--offline"]).0, 0);
     fs::write(&settings, "[ui]\ncolour = 'red'\n").unwrap();
-    let (code, told) = doctor(&[]);
+    let (code, reported) = doctor(&[]);
     assert_eq!(code, 2);
-    let wrong = told["findings"].to_string();
+    let wrong = reported["findings"].to_string();
     assert!(wrong.contains("colour") && wrong.contains("line 2"), "{wrong}");
 }

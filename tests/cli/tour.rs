@@ -40,7 +40,7 @@ impl Drop for Group {
     }
 }
 
-/// Runs a script in a folder: whether it succeeded, and what it told.
+/// Runs a script in a folder: whether it succeeded, and what it reported.
 fn run(script: &str, folder: &Path) -> (bool, String, String) {
     let programs = Path::new(env!("CARGO_BIN_EXE_tessera")).parent().unwrap();
     let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());

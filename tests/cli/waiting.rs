@@ -47,15 +47,15 @@ async fn ask(service: &Scripted, home: &Path, arguments: &[&str]) -> (i32, Strin
     tokio::task::spawn_blocking(move || outcome(&mut command)).await.unwrap()
 }
 
-/// What was told, event by event: these fields of each.
+/// What was reported, event by event: these fields of each.
 fn events(out: &str, fields: &[&str]) -> Value {
-    let told = out.lines().map(|line| {
+    let reported = out.lines().map(|line| {
         let event: Value = serde_json::from_str(line).unwrap();
         assert_eq!(event["schema"], "tessera.event/1", "{line}");
         assert!(event["at"].as_str().unwrap().ends_with('Z'), "{line}");
         fields.iter().map(|field| event[field].clone()).collect::<Value>()
     });
-    told.collect()
+    reported.collect()
 }
 
 #[tokio::test]
@@ -98,8 +98,8 @@ async fn waiting_ends_with_the_code_of_what_came() {
     for (options, way, code, out) in ways {
         let service = course(way).await;
         let line = [&["dataset", "wait", "--interval", "100ms"], options].concat();
-        let (got, told, err) = ask(&service, home.path(), &line).await;
-        assert_eq!((got, told.as_str()), (code, out), "{options:?}: {err}");
+        let (got, reported, err) = ask(&service, home.path(), &line).await;
+        assert_eq!((got, reported.as_str()), (code, out), "{options:?}: {err}");
         assert!(code == 124 || service.count() == way.len(), "{options:?} ends at once: {err}");
     }
 }
@@ -138,8 +138,12 @@ async fn each_change_is_reported_once_and_triggers_the_command_without_secrets()
         ])
     );
     let seen = fs::read_to_string(seen).unwrap();
-    let told: Vec<&str> = seen.lines().filter(|line| line.starts_with("TESSERA_TO=")).collect();
-    assert_eq!(told, ["TESSERA_TO=INDEXING", "TESSERA_TO=READY"], "the first look is no change");
+    let reported: Vec<&str> = seen.lines().filter(|line| line.starts_with("TESSERA_TO=")).collect();
+    assert_eq!(
+        reported,
+        ["TESSERA_TO=INDEXING", "TESSERA_TO=READY"],
+        "the first look is no change"
+    );
     assert!(seen.contains("TESSERA_DATASET_NAME=$(touch pwned)") && !seen.contains("canary"));
     assert!(err.contains("not ours"), "{err}");
 }
@@ -155,8 +159,8 @@ async fn a_rejected_login_ends_waiting_with_a_failure() {
     let line = ["dataset", "wait", "--interval", "100ms", "--jsonl"];
     let (code, out, err) = ask(&service, home.path(), &line).await;
     assert_eq!(code, 4, "{err}");
-    let told = events(&out, &["event", "reason", "exit_code"]);
-    assert_eq!(told[1], json!(["end", "login", 4]), "{out}");
+    let reported = events(&out, &["event", "reason", "exit_code"]);
+    assert_eq!(reported[1], json!(["end", "login", 4]), "{out}");
 }
 
 #[tokio::test]
@@ -171,9 +175,9 @@ async fn a_connection_loss_is_reported_and_survived() {
     let line = ["dataset", "watch", "--until", "READY", "--interval", "100ms", "--json"];
     let (code, out, err) = ask(&service, home.path(), &line).await;
     assert_eq!(code, 0, "{err}");
-    let told = events(&out, &["event", "to"]);
+    let reported = events(&out, &["event", "to"]);
     assert_eq!(
-        told,
+        reported,
         json!([
             ["status", "INDEXING"],
             ["lost", null],
@@ -218,8 +222,8 @@ async fn an_interrupted_watch_emits_an_end_event() {
     });
     let (code, out, err) = ended.await.unwrap();
     assert_eq!(code, Some(130), "{err}");
-    let told = events(&out, &["event", "reason", "exit_code"]);
-    assert_eq!(told, json!([["status", null, null], ["end", "interrupted", 130]]));
+    let reported = events(&out, &["event", "reason", "exit_code"]);
+    assert_eq!(reported, json!([["status", null, null], ["end", "interrupted", 130]]));
     assert!(err.contains("continue there"), "{err}");
 }
 
@@ -314,8 +318,8 @@ fn a_reindex_is_followed_and_recorded() {
     assert_eq!((&answer["status_new"], &answer["accepted"]), (&json!("READY"), &json!(true)));
 
     let jobs = run(&["jobs", "list", "--json"]);
-    let told: Vec<&Value> = jobs["jobs"].as_array().unwrap().iter().collect();
-    let [reindex, addition] = told[..] else { panic!("two jobs: {jobs}") };
+    let reported: Vec<&Value> = jobs["jobs"].as_array().unwrap().iter().collect();
+    let [reindex, addition] = reported[..] else { panic!("two jobs: {jobs}") };
     assert_eq!((&reindex["job"], &addition["job"]), (&json!("reindex"), &json!("add media")));
     assert_eq!((&reindex["standing"], &reindex["words"]), (&json!("done"), &json!("READY")));
     assert_eq!(run(&["jobs", "list", "--running"]), "");

@@ -20,7 +20,7 @@ fn the_cycle_includes_every_theme_and_the_configured_one() {
     {
         cycle.push(last);
     }
-    let words: Vec<&str> = cycle.iter().map(ThemeChoice::word).collect();
+    let words: Vec<&str> = cycle.iter().map(ThemeChoice::as_str).collect();
     assert_eq!(words, ["own", "auto", "dark", "light", "plain"]);
     assert_eq!(ThemeChoice::Plain.next(&ThemeChoice::Auto), ThemeChoice::Auto);
 }

@@ -32,7 +32,7 @@ use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 /// Longer than anything here takes; only a mistake reaches it.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// What stops a served deployment, and what tells how it ended.
+/// What stops a served deployment, and what reports how it ended.
 type Running = (oneshot::Sender<()>, JoinHandle<Result<(), LocalError>>);
 
 /// A local deployment that can be stopped and started again at the same address.

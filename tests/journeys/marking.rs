@@ -36,12 +36,12 @@ async fn mark_clusters_leave_one_out_export_and_find_exactly_that() {
     archive.by_name("metadata.json").unwrap().read_to_string(&mut text).unwrap();
     let metadata: serde_json::Value = serde_json::from_str(&text).unwrap();
     let items = metadata["media_items"].as_array().unwrap();
-    assert_eq!(items.len(), rows, "as many rows as the form told");
+    assert_eq!(items.len(), rows, "as many rows as the form reported");
     assert_eq!(archive.len(), rows + 1, "a picture for each, and the metadata");
-    let told: BTreeSet<&str> =
+    let reported: BTreeSet<&str> =
         items.iter().map(|item| item["image_filename"].as_str().unwrap()).collect();
-    assert_eq!(told.len(), rows);
-    assert!(!told.contains(left_out.as_str()), "{left_out} was left out");
+    assert_eq!(reported.len(), rows);
+    assert!(!reported.contains(left_out.as_str()), "{left_out} was left out");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -25,7 +25,7 @@ async fn what_is_copied_and_logged_names_the_service_and_no_secret() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_id_that_is_not_there_is_told_and_the_list_stays() {
+async fn an_unknown_id_is_reported_and_the_list_stays() {
     let service = Service::over_paintings(12).await;
     let mut person = Person::at(&service).await;
     person.press("1 I").await;

@@ -87,7 +87,7 @@ impl Client {
         match before.status.allows(Operation::AddMedia).denial_reason() {
             Some(reason) if !force => {
                 let sentence =
-                    format!("cannot add media while the dataset is {}", before.status.word());
+                    format!("cannot add media while the dataset is {}", before.status.as_str());
                 Err(Failure::new(FailureKind::Conflict, sentence)
                     .with_detail(Some(SafeText::detail(reason))))
             }
@@ -146,7 +146,7 @@ impl Client {
         let Ok(now) = self.dataset(before.id).await else { return Err(failure) };
         let changed = (&now.status, now.n_images, now.n_videos)
             != (&before.status, before.n_images, before.n_videos);
-        let word = now.status.word();
+        let word = now.status.as_str();
         let (sent, total) = form.map_or((0, 0), |form| (form.sent_bytes(), form.total_bytes()));
         match (sent == total, changed) {
             (true, true) => Ok(()),

@@ -203,7 +203,7 @@ impl Client {
                 .with_remedy("Search by the whole picture"));
         }
         let mut parameters = vec![
-            (query::ENTITY_TYPE, entity.word().to_owned()),
+            (query::ENTITY_TYPE, entity.as_str().to_owned()),
             (query::THRESHOLD, granularity.level().to_string()),
         ];
         parameters.extend(region.map(|region| (query::BOUNDING_BOX, write_region(region))));

@@ -128,7 +128,7 @@ impl Client {
 }
 
 fn download_link(export: ExportTask) -> Result<Option<Link>, Failure> {
-    let word = export.state.word();
+    let word = export.state.as_str();
     match &export.state {
         ExportState::Completed => Ok(export.download),
         ExportState::Running(_) => {

@@ -80,39 +80,44 @@ impl FailureContext<'_> {
 
     /// What a status means and what to do about it (interface document, "Errors").
     fn describe_status(&self, status: u16) -> (FailureKind, &'static str, Option<&'static str>) {
-        use FailureKind as Kind;
         let rule = self.operation.retry_rule();
         match status {
             401 | 403 if self.operation.follows_link() => {
-                (Kind::Forbidden, "the link was rejected", Some("It may have expired"))
+                (FailureKind::Forbidden, "the link was rejected", Some("It may have expired"))
             }
             401 if self.operation == ApiOperation::Credentials => (
-                Kind::Unauthorized,
+                FailureKind::Unauthorized,
                 "the session was not accepted",
                 Some("Sign in again in the browser, and copy the SESSION cookie again"),
             ),
             401 if self.hosted => (
-                Kind::Unauthorized,
+                FailureKind::Unauthorized,
                 "the credentials were rejected",
                 Some("Check the API key and its secret"),
             ),
             401 => (
-                Kind::Unauthorized,
+                FailureKind::Unauthorized,
                 "this service requires a login",
                 Some("A hosted deployment needs an API key and its secret"),
             ),
-            403 => (Kind::Forbidden, "the login is valid, but lacks permission", None),
-            404 | 410 => (Kind::NotFound, rule.not_found_text, None),
-            409 => (Kind::Conflict, "not possible in the current state of the dataset", None),
-            429 => (Kind::RateLimited, "the service is limiting requests", Some("Try again later")),
-            400 | 413 | 415 | 422 => (Kind::Invalid, "the request was rejected", None),
+            403 => (FailureKind::Forbidden, "the login is valid, but lacks permission", None),
+            404 | 410 => (FailureKind::NotFound, rule.not_found_text, None),
+            409 => {
+                (FailureKind::Conflict, "not possible in the current state of the dataset", None)
+            }
+            429 => (
+                FailureKind::RateLimited,
+                "the service is limiting requests",
+                Some("Try again later"),
+            ),
+            400 | 413 | 415 | 422 => (FailureKind::Invalid, "the request was rejected", None),
             500..=599 => (
-                Kind::Server,
+                FailureKind::Server,
                 "the service failed",
                 rule.has_side_effect()
                     .then_some("It may have started; check before sending it again"),
             ),
-            _ => (Kind::Unexpected, "unexpected response", None),
+            _ => (FailureKind::Unexpected, "unexpected response", None),
         }
     }
 

@@ -105,7 +105,7 @@ impl Status {
     }
 
     /// The spelling on the wire and on screen.
-    pub fn word(&self) -> &str {
+    pub fn as_str(&self) -> &str {
         match self {
             Self::Ready => "READY",
             Self::PartialIndex => "PARTIAL INDEX",
@@ -123,17 +123,24 @@ impl Status {
 
     /// The rules of the interface document, "States and transitions".
     pub fn allows(&self, operation: Operation) -> Permission {
-        use Operation as Op;
         match (operation, self) {
-            (Op::Read, _)
-            | (Op::TextSearch | Op::VisualSearch | Op::Export | Op::AddMedia, Self::Ready)
-            | (Op::AddMedia | Op::Reindex, Self::PartialIndex) => Permission::Allowed,
-            (Op::TextSearch, _) => Permission::Unspecified,
-            (Op::Reindex, Self::Other(_)) => {
+            (Operation::Read, _)
+            | (
+                Operation::TextSearch
+                | Operation::VisualSearch
+                | Operation::Export
+                | Operation::AddMedia,
+                Self::Ready,
+            )
+            | (Operation::AddMedia | Operation::Reindex, Self::PartialIndex) => Permission::Allowed,
+            (Operation::TextSearch, _) => Permission::Unspecified,
+            (Operation::Reindex, Self::Other(_)) => {
                 Permission::Denied("needs PARTIAL INDEX; this status is unknown")
             }
-            (Op::VisualSearch | Op::Export | Op::AddMedia, Self::Other(_)) => Permission::Confirm,
-            (Op::Reindex, Self::Ready) => {
+            (Operation::VisualSearch | Operation::Export | Operation::AddMedia, Self::Other(_)) => {
+                Permission::Confirm
+            }
+            (Operation::Reindex, Self::Ready) => {
                 Permission::Denied("needs PARTIAL INDEX: nothing to re-cluster")
             }
             (_, Self::PartialIndex) => Permission::Denied("needs READY: reindex first"),

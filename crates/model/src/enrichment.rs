@@ -27,7 +27,7 @@ impl EnrichmentModel {
     /// Either of these is enough.
     pub const SEMANTIC: &[Self] = &[Self::MultimodelImageEncoding, Self::CaptionImages];
 
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::CaptionImages => "CAPTION_IMAGES",
             Self::ImageTagging => "IMAGE_TAGGING",
@@ -69,7 +69,7 @@ pub fn missing_model_warning(
 ) -> Option<String> {
     let applied =
         |model: &EnrichmentModel| known.map_or(ModelStatus::Unknown, |it| it.status_of(*model));
-    let names: Vec<&str> = models.iter().map(|model| model.word()).collect();
+    let names: Vec<&str> = models.iter().map(|model| model.as_str()).collect();
     let names = names.join(" or ");
     if models.is_empty() || models.iter().any(|model| applied(model) == ModelStatus::Applied) {
         None

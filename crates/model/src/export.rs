@@ -12,7 +12,7 @@ pub enum ExportFormat {
 }
 
 impl ExportFormat {
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Json => "json",
             Self::Parquet => "parquet",
@@ -95,7 +95,7 @@ impl ExportState {
         }
     }
 
-    pub fn word(&self) -> &str {
+    pub fn as_str(&self) -> &str {
         match self {
             Self::Running(word) if word.is_empty() => "PENDING",
             Self::Running(word) | Self::Failed(word) => word.as_str(),

@@ -60,7 +60,7 @@ impl OperationTracker {
         if !began {
             return OperationStatus::Running;
         }
-        let rest = || OperationStatus::Finished(SafeText::name(dataset.status.word()));
+        let rest = || OperationStatus::Finished(SafeText::name(dataset.status.as_str()));
         match (&dataset.status, work) {
             (Status::ReadOnly | Status::Indexing | Status::Other(_), _)
             | (Status::PartialIndex, JobKind::Reindex) => OperationStatus::Running,
@@ -84,7 +84,7 @@ impl OperationTracker {
     pub fn status_label(&self) -> &str {
         match &self.last_observed {
             Some((status, ..)) if self.status_changed || self.status_before.is_none() => {
-                status.word()
+                status.as_str()
             }
             // The status from before the job is not about the job.
             _ => "accepted",

@@ -15,7 +15,7 @@ pub enum EntityType {
 }
 
 impl EntityType {
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Images => "IMAGES",
             Self::Objects => "OBJECTS",
@@ -81,7 +81,7 @@ pub enum AnchorKind {
 }
 
 impl AnchorKind {
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Upload => "UPLOAD",
             Self::Media => "MEDIA",

@@ -86,7 +86,7 @@ pub fn legacy_status(status: &Status) -> &str {
         Status::ReadOnly => "UPDATING",
         Status::PartialIndex | Status::Ready => "READY",
         Status::Error => "FATAL_ERROR",
-        Status::Indexing | Status::Other(_) => status.word(),
+        Status::Indexing | Status::Other(_) => status.as_str(),
     }
 }
 
@@ -96,7 +96,7 @@ pub fn write_dataset(dataset: &Dataset) -> Value {
     json!({
         "id": dataset.id,
         "display_name": dataset.name.as_str(),
-        "status_new": dataset.status.word(),
+        "status_new": dataset.status.as_str(),
         "status": text(&dataset.legacy_status),
         "progress": dataset.progress,
         "owned_by": text(&dataset.owner),

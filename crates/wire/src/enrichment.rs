@@ -48,7 +48,7 @@ pub struct ModelMetadataBody {
 /// Reads a context of any shape. A model that is not named is unknown, unless the response names others
 /// or says that none is applied yet.
 pub fn read_enrichment(value: &Value) -> Enrichment {
-    let named = EnrichmentModel::ALL.map(|model| find_mention(value, model.word()));
+    let named = EnrichmentModel::ALL.map(|model| find_mention(value, model.as_str()));
     let lists = named.contains(&Some(true)) || says_nothing_applied(value);
     let applied = named.map(|named| match named {
         Some(true) => ModelStatus::Applied,

@@ -126,7 +126,7 @@ pub fn write_cluster(cluster: &Cluster, link: fn(&Link) -> String) -> Value {
     let previews = cluster.previews.iter().map(|preview| write_preview(preview, link));
     let mut value = json!({
         "cluster_id": cluster.id,
-        "type": cluster.entity.word(),
+        "type": cluster.entity.as_str(),
         "n_images": cluster.n_images,
         "n_objects": cluster.n_objects,
         "n_videos": cluster.n_videos,

@@ -134,7 +134,7 @@ pub fn explore_parameters(search: &Search) -> Parameters {
         Query::Browse => {}
         Query::Similar(anchor) => {
             parameters.push((query::ANCHOR_MEDIA_ID, anchor.media.to_string()));
-            parameters.push((query::ANCHOR_TYPE, anchor.kind.word().to_owned()));
+            parameters.push((query::ANCHOR_TYPE, anchor.kind.as_str().to_owned()));
         }
         Query::Caption { text, max_score } => {
             parameters.push((query::CAPTION, text.as_str().to_owned()));
@@ -145,7 +145,7 @@ pub fn explore_parameters(search: &Search) -> Parameters {
     if !search.filters.is_empty() {
         parameters.push((query::VQL, vql::write(&search.filters)));
     }
-    parameters.push((query::ENTITY_TYPE, search.entity.word().to_owned()));
+    parameters.push((query::ENTITY_TYPE, search.entity.as_str().to_owned()));
     parameters.push((query::THRESHOLD, search.granularity.level().to_string()));
     parameters.push((query::PAGE_NUMBER, search.page.to_string()));
     parameters
@@ -161,7 +161,7 @@ pub fn export_parameters(spec: &ExportSpec) -> Parameters {
 /// The parameters of `export_entities_async`, which has no file name.
 pub fn selection_parameters(format: ExportFormat, include_images: bool) -> Parameters {
     vec![
-        (query::EXPORT_FORMAT, format.word().to_owned()),
+        (query::EXPORT_FORMAT, format.as_str().to_owned()),
         (query::INCLUDE_IMAGES, include_images.to_string()),
     ]
 }

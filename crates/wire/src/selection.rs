@@ -42,7 +42,7 @@ fn write_item(item: &SelectionItem) -> Value {
             json!({"type": "media", "payload": {"media_ids": media}})
         }
         SelectionItem::Cluster { cluster, entity, filters, exclude } => {
-            let mut cluster_filters = json!({"entity_type": entity.word()});
+            let mut cluster_filters = json!({"entity_type": entity.as_str()});
             if !filters.is_empty() {
                 cluster_filters["vql"] = vql::write(filters).into();
             }

@@ -111,7 +111,7 @@ fn status_reason(app: &App, operation: Operation) -> Option<String> {
 fn dataset_status_reason(dataset: Option<&Dataset>, operation: Operation) -> Option<String> {
     let dataset = dataset?;
     let reason = dataset.status.allows(operation).denial_reason()?;
-    Some(format!("{} {reason} (now {})", operation.label(), dataset.status.word()))
+    Some(format!("{} {reason} (now {})", operation.label(), dataset.status.as_str()))
 }
 
 fn no_dataset(app: &App) -> Option<String> {

@@ -117,7 +117,7 @@ impl Job {
             }
             JobState::DatasetDone(status) => status.as_str(),
             JobState::ExportRunning(_, task) => {
-                task.value().map_or("PENDING", |task| task.state.word())
+                task.value().map_or("PENDING", |task| task.state.as_str())
             }
             JobState::ExportReady(_) => "COMPLETED",
             JobState::Downloading(..) => "downloading",

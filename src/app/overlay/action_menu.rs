@@ -11,7 +11,7 @@ impl App {
     pub(in crate::app) fn open_action_menu(&mut self) {
         let title = match (self.focus, self.selected_dataset()) {
             (Pane::Datasets, Some(dataset)) => {
-                format!("Actions on {} ({})", dataset.name, dataset.status.word())
+                format!("Actions on {} ({})", dataset.name, dataset.status.as_str())
             }
             (pane, _) => format!("Actions in {}", pane.name()),
         };

@@ -58,27 +58,26 @@ pub enum AddMediaField {
 impl AddMediaField {
     /// The fields that apply to a kind of source.
     pub fn for_source(tab: SourceTab) -> &'static [Self] {
-        use AddMediaField as F;
         match tab {
-            SourceTab::Server => &[F::Source, F::Location],
+            SourceTab::Server => &[Self::Source, Self::Location],
             SourceTab::Storage => &[
-                F::Source,
-                F::Location,
-                F::Reindex,
-                F::Role,
-                F::Videos,
-                F::Images,
-                F::Objects,
-                F::SpotInstances,
+                Self::Source,
+                Self::Location,
+                Self::Reindex,
+                Self::Role,
+                Self::Videos,
+                Self::Images,
+                Self::Objects,
+                Self::SpotInstances,
             ],
             SourceTab::Files | SourceTab::Archive => &[
-                F::Source,
-                F::Location,
-                F::Reindex,
-                F::Videos,
-                F::Images,
-                F::Objects,
-                F::SpotInstances,
+                Self::Source,
+                Self::Location,
+                Self::Reindex,
+                Self::Videos,
+                Self::Images,
+                Self::Objects,
+                Self::SpotInstances,
             ],
         }
     }

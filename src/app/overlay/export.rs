@@ -106,7 +106,7 @@ impl ExportForm {
         let spec = self.spec();
         let what = self.selection.as_ref().map_or_else(String::new, selection_options);
         let images = if spec.include_images { " --images" } else { "" };
-        let (format, name) = (spec.format.word(), quote(spec.file_name.as_str()));
+        let (format, name) = (spec.format.as_str(), quote(spec.file_name.as_str()));
         let dataset = self.dataset;
         format!("tessera export start {dataset}{what} --format {format}{images} --name {name}")
     }

@@ -66,7 +66,7 @@ impl App {
             sheet = sheet.fact("", "").fact("seen by this program", "");
             for change in past.changes.iter().rev() {
                 let age = format_age(self.now.saturating_sub(change.seen_at));
-                let statuses = format!("{} → {}", change.from.word(), change.to.word());
+                let statuses = format!("{} → {}", change.from.as_str(), change.to.as_str());
                 sheet = sheet.fact(&age, statuses);
             }
         }

@@ -84,7 +84,7 @@ fn notification_entry(notification: &Notification) -> LogEntry {
 }
 
 fn status_change_entry(name: &SafeText, change: &StatusTransition) -> LogEntry {
-    let statuses = format!("{} → {}", change.from.word(), change.to.word());
+    let statuses = format!("{} → {}", change.from.as_str(), change.to.as_str());
     let sheet = FactSheet::new(format!("{name}: status changed")).fact("status", &statuses);
     LogEntry { line: format!("{:<9} {name}: {statuses}", "status"), sheet, dimmed: false }
 }

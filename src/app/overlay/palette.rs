@@ -92,7 +92,7 @@ impl App {
         let mut items: Vec<_> = actions.map(|&action| self.palette_action(action)).collect();
         items.extend(self.store.dataset_list().iter().map(|dataset| {
             PickItem::new(Command::OpenDataset(dataset.id), format!("ds {}", dataset.name))
-                .note(dataset.status.word())
+                .note(dataset.status.as_str())
         }));
         let tabs = self.results.tabs().map_or(0, |tabs| tabs.all().len());
         items.extend((0..tabs).map(|tab| {
@@ -113,11 +113,11 @@ impl App {
             themes.push(self.setup.theme.clone());
         }
         items.extend(themes.into_iter().map(|theme| {
-            let name = format!("theme {}", theme.word());
+            let name = format!("theme {}", theme.as_str());
             PickItem::new(Command::SetTheme(theme), name)
         }));
         items.extend(TileSize::ALL.map(|size| {
-            PickItem::new(Command::SetTileSize(size), format!("tiles {}", size.word()))
+            PickItem::new(Command::SetTileSize(size), format!("tiles {}", size.as_str()))
         }));
         items
     }

@@ -76,7 +76,7 @@ pub fn chips(app: &App) -> Vec<Chip> {
         }
     }
     if !chips.is_empty() {
-        let entity = view.search.entity.word().to_lowercase();
+        let entity = view.search.entity.as_str().to_lowercase();
         chips.push(chip(ChipState::Context, &entity, None));
         let level = format!("granularity {}", view.search.granularity.level());
         chips.push(chip(ChipState::Context, &level, None));

@@ -5,7 +5,7 @@ use crate::app::{
     App,
     query::{FilterKind, FilterRow, QueryDraft},
 };
-use tessera_model::{EnrichmentModel as Model, FailureKind, enrichment, vql};
+use tessera_model::{EnrichmentModel, FailureKind, enrichment, vql};
 use tessera_wire::vql::write;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -119,10 +119,10 @@ fn row_warning(app: &App, row: &FilterRow) -> Option<String> {
         FilterKind::Issues if app.known_values().accepted_issue(row.text(0).trim()) => None,
         FilterKind::Issues => vql::unpublished_issue_warning(row.text(0)),
         FilterKind::Text if row.choice_keyword() == "semantic" => {
-            missing_enrichment(app, Model::SEMANTIC)
+            missing_enrichment(app, EnrichmentModel::SEMANTIC)
         }
-        FilterKind::Text => missing_enrichment(app, Model::CAPTIONS),
-        FilterKind::Labels => missing_enrichment(app, Model::LABELS),
+        FilterKind::Text => missing_enrichment(app, EnrichmentModel::CAPTIONS),
+        FilterKind::Labels => missing_enrichment(app, EnrichmentModel::LABELS),
         FilterKind::Tags
         | FilterKind::Duplicates
         | FilterKind::Uniqueness
@@ -131,7 +131,7 @@ fn row_warning(app: &App, row: &FilterRow) -> Option<String> {
 }
 
 /// The warning if the open dataset has none of these enrichment models.
-pub fn missing_enrichment(app: &App, models: &[Model]) -> Option<String> {
+pub fn missing_enrichment(app: &App, models: &[EnrichmentModel]) -> Option<String> {
     enrichment::missing_model_warning(models, app.store.enrichment(app.view()?.search.dataset))
 }
 

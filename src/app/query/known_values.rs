@@ -73,7 +73,7 @@ impl KnownValues {
                 self.tags.iter().map(tag).collect()
             }
             FilterKind::Issues => {
-                let known = IssueKind::ALL.iter().map(|kind| SafeText::name(kind.word()));
+                let known = IssueKind::ALL.iter().map(|kind| SafeText::name(kind.as_str()));
                 known.chain(self.issues.iter().cloned()).map(suggestion).collect()
             }
             FilterKind::Text

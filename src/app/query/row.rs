@@ -143,7 +143,7 @@ impl FilterRow {
             }
             Filter::Labels(rule, labels) => {
                 let labels = labels.as_slice().iter().map(Label::as_str).map(str::to_owned);
-                (FilterKind::Labels, rule.word(), vec![], labels.collect())
+                (FilterKind::Labels, rule.as_str(), vec![], labels.collect())
             }
             Filter::Tags(tags) => {
                 let tags = tags.as_slice().iter().map(TagId::to_string).collect();
@@ -152,7 +152,7 @@ impl FilterRow {
             Filter::Issue(issue) => {
                 let (from, to) = (number(issue.confidence_min), number(issue.confidence_max));
                 let texts = vec![issue.kind.as_str().to_owned(), from, to];
-                (FilterKind::Issues, issue.mode.word(), texts, vec![])
+                (FilterKind::Issues, issue.mode.as_str(), texts, vec![])
             }
             Filter::Duplicates(similarity) => {
                 (FilterKind::Duplicates, "duplicates", vec![number(Some(*similarity))], vec![])

@@ -72,7 +72,7 @@ impl App {
             let note = format!(
                 "{} · {} · granularity {}",
                 name.unwrap_or("a dataset that is not in the list"),
-                search.entity.word(),
+                search.entity.as_str(),
                 search.granularity.level()
             );
             let title_text = title(&search.query, entry.similar_to.as_ref(), search.filters.len());

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use self::watch::{ReactionOptions, WatchOptions};
 use crate::cli::{CliError, Column, Connection, Context, Document, Exit, polling::now_rfc3339};
-use tessera_client::ApiOperation as Request;
-use tessera_model::{Dataset as Record, Operation, Permission, Status};
+use tessera_client::ApiOperation;
+use tessera_model::{Dataset, Operation, Permission, Status};
 use tessera_wire::dataset::write_dataset;
 
 #[derive(Debug, Subcommand)]
@@ -91,12 +91,12 @@ pub async fn run(context: &Context, command: DatasetCommand) -> Result<Exit, Cli
     match command {
         DatasetCommand::List { status } => {
             let work = async |connection: &_| list(context, connection, status.as_deref()).await;
-            context.with_connection(&[Request::Datasets], work).await
+            context.with_connection(&[ApiOperation::Datasets], work).await
         }
         DatasetCommand::Show { dataset, raw } => {
             let work =
                 async |connection: &_| show(context, connection, dataset.as_deref(), raw).await;
-            context.with_connection(&[Request::Dataset], work).await
+            context.with_connection(&[ApiOperation::Dataset], work).await
         }
         DatasetCommand::Pin { dataset } => pin::pin(context, dataset.as_deref()).await,
         DatasetCommand::Unpin { dataset } => pin::unpin(context, dataset.as_deref()).await,
@@ -107,12 +107,12 @@ pub async fn run(context: &Context, command: DatasetCommand) -> Result<Exit, Cli
         }
         DatasetCommand::Wait { options: looking } => {
             let work = async |connection: &_| watch::wait(context, connection, &looking).await;
-            context.with_connection(&[Request::Dataset], work).await
+            context.with_connection(&[ApiOperation::Dataset], work).await
         }
         DatasetCommand::Watch { looking, reaction: telling } => {
             let work =
                 async |connection: &_| watch::watch(context, connection, &looking, &telling).await;
-            context.with_connection(&[Request::Dataset], work).await
+            context.with_connection(&[ApiOperation::Dataset], work).await
         }
     }
 }
@@ -167,7 +167,7 @@ async fn show(
 }
 
 /// A dataset with what its status permits.
-pub fn dataset_document(dataset: &Record) -> Value {
+pub fn dataset_document(dataset: &Dataset) -> Value {
     let verdicts = [
         ("text_search", Operation::TextSearch),
         ("search_image", Operation::VisualSearch),

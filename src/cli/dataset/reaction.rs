@@ -38,7 +38,7 @@ impl<'a> ChangeReaction<'a> {
     ) -> Result<(), CliError> {
         let Some(from) = &change.from else { return Ok(()) };
         if self.notify {
-            let words = SafeText::detail(&format!("{}: {}", dataset.name, change.to.word()));
+            let words = SafeText::detail(&format!("{}: {}", dataset.name, change.to.as_str()));
             let desktop = DesktopProtocol::detect(|name| env::var(name).ok());
             let desktop = desktop.map(|desktop| desktop.sequence(&words)).unwrap_or_default();
             self.context.messages.terminal_sequence(&format!("\x07{desktop}"));
@@ -70,7 +70,7 @@ fn change_command(line: &str, dataset: &Dataset, from: &Status, to: &Status) -> 
     command.env("TESSERA_EVENT", "status");
     command.env("TESSERA_DATASET", dataset.id.to_string());
     command.env("TESSERA_DATASET_NAME", dataset.name.as_str());
-    command.env("TESSERA_FROM", from.word()).env("TESSERA_TO", to.word());
+    command.env("TESSERA_FROM", from.as_str()).env("TESSERA_TO", to.as_str());
     let progress = dataset.progress.map(|progress| progress.to_string());
     command.env("TESSERA_PROGRESS", progress.unwrap_or_default());
     command.stdin(Stdio::null()).stdout(io::stderr());

@@ -145,7 +145,7 @@ impl WaitGoal {
             )),
             Status::Ready | Status::PartialIndex => Some(format!(
                 "{name} stays in {} until media are added or it is reindexed",
-                dataset.status.word()
+                dataset.status.as_str()
             )),
             Status::ReadOnly | Status::Indexing | Status::Error | Status::Other(_) => None,
         }

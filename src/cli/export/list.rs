@@ -69,7 +69,7 @@ fn row(StoredJob { job, is_followed: followed }: &StoredJob) -> Value {
         "dataset_name": job.dataset_name.as_str(),
         "kind": export.map(kind),
         "selection": export.and_then(|export| export.selection.as_ref()).map(SafeText::as_str),
-        "format": export.map(|export| export.spec.format.word()),
+        "format": export.map(|export| export.spec.format.as_str()),
         "include_images": export.map(|export| export.spec.include_images),
         "status": status,
         "message": message.map(SafeText::as_str),

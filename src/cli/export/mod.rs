@@ -13,7 +13,7 @@ use std::{path::PathBuf, time::Duration};
 use clap::Subcommand;
 
 use crate::cli::{CliError, Context, Exit, polling::parse_interval};
-use tessera_client::ApiOperation as Request;
+use tessera_client::ApiOperation;
 
 #[derive(Debug, Subcommand)]
 pub enum ExportCommand {
@@ -54,7 +54,7 @@ pub enum ExportCommand {
 pub async fn run(context: &Context, command: ExportCommand) -> Result<Exit, CliError> {
     match command {
         ExportCommand::Start(start) => {
-            let about = &[Request::StartExport, Request::StartSelection];
+            let about = &[ApiOperation::StartExport, ApiOperation::StartSelection];
             let work = async |connection: &_| start.run(context, connection).await;
             context.with_connection(about, work).await
         }
@@ -64,15 +64,15 @@ pub async fn run(context: &Context, command: ExportCommand) -> Result<Exit, CliE
         }
         ExportCommand::Status(which) => {
             let work = async |connection: &_| list::status(context, connection, &which).await;
-            context.with_connection(&[Request::ExportStatus], work).await
+            context.with_connection(&[ApiOperation::ExportStatus], work).await
         }
         ExportCommand::Watch { export: which, interval } => {
             let work =
                 async |connection: &_| list::watch(context, connection, &which, interval).await;
-            context.with_connection(&[Request::ExportStatus], work).await
+            context.with_connection(&[ApiOperation::ExportStatus], work).await
         }
         ExportCommand::Download { which, download: place } => {
-            let about = &[Request::ExportStatus, Request::Download];
+            let about = &[ApiOperation::ExportStatus, ApiOperation::Download];
             let work = async |connection: &_| {
                 download::download(context, connection, &which, &place).await
             };

@@ -67,7 +67,7 @@ pub async fn run_text_tour(local: &LocalService) -> Result<(), CliError> {
     writeln!(out, "DATASETS  at {}", local.base_url())?;
     for each in client.list_datasets().await?.0 {
         let count = each.n_images.unwrap_or_default();
-        writeln!(out, "  {}  {}  {}  {count} images", each.id, each.name, each.status.word())?;
+        writeln!(out, "  {}  {}  {}  {count} images", each.id, each.name, each.status.as_str())?;
     }
     let browse = Search::browse(dataset.id);
     let page = client.explore(&browse).await?;
@@ -95,7 +95,12 @@ async fn wait_until_ready(client: &Client, local: &LocalService) -> Result<Datas
         }
         if dataset.progress != reported {
             reported = dataset.progress;
-            writeln!(io::stderr(), "{} {}%", dataset.status.word(), reported.unwrap_or_default())?;
+            writeln!(
+                io::stderr(),
+                "{} {}%",
+                dataset.status.as_str(),
+                reported.unwrap_or_default()
+            )?;
         }
         tokio::time::sleep(PollingIntervals::default().interval(PollTarget::BusyDatasets, 0)).await;
     }

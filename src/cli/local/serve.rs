@@ -85,7 +85,7 @@ fn print_announcement(
         datasets.push(json!({
             "id": record.id,
             "display_name": record.name.as_str(),
-            "status_new": record.status.word(),
+            "status_new": record.status.as_str(),
         }));
     }
     let line = json!({

@@ -106,7 +106,7 @@ impl<'a> AdditionRun<'a> {
             return Ok(());
         }
         let mut follow = Poller::new(self.context, None);
-        let (id, word) = (self.dataset.id, self.dataset.status.word().to_owned());
+        let (id, word) = (self.dataset.id, self.dataset.status.as_str().to_owned());
         let words = format!("{} is {word}; waiting until it is idle", self.dataset.name);
         follow.emit("queued", json!({ "dataset_id": id, "status_new": word }), &words)?;
         while busy(&self.dataset.status) {
@@ -246,7 +246,7 @@ impl<'a> AdditionRun<'a> {
         let look =
             timeout(INTERRUPT_CHECK_TIMEOUT, self.connection.client.dataset(self.dataset.id)).await;
         let status = match look {
-            Ok(Ok(seen)) => format!("{} is {}", seen.name, seen.status.word()),
+            Ok(Ok(seen)) => format!("{} is {}", seen.name, seen.status.as_str()),
             Ok(Err(_)) | Err(_) => "the dataset could not be read in time".to_owned(),
         };
         let what = if sent < bytes {
@@ -321,7 +321,7 @@ impl<'a> AdditionRun<'a> {
             "id": self.dataset.id,
             "display_name": self.dataset.name.as_str(),
             // Without waiting, the observed status is the previous one.
-            "status_new": waited.then(|| self.dataset.status.word()),
+            "status_new": waited.then(|| self.dataset.status.as_str()),
             "_source": self.plan.description,
             "_files": AdditionPlan::file_count(accepted) - self.late_skips.unreadable,
             "_bytes": accepted.iter().map(|part| part.bytes).sum::<u64>(),

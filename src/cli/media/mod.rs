@@ -11,7 +11,7 @@ use clap::Subcommand;
 use self::{addition::AdditionRun, plan::AdditionPlan, source::SourceOptions};
 use crate::cli::{CliError, Connection, Context, Exit};
 use crate::command_lines::{ProfilerCommand, profiler_command_line};
-use tessera_client::{ApiOperation as Request, AuthMethod};
+use tessera_client::{ApiOperation, AuthMethod};
 use tessera_model::{Dataset, MediaSource};
 
 #[derive(Debug, Subcommand)]
@@ -90,7 +90,7 @@ pub async fn run(context: &Context, command: MediaCommand) -> Result<Exit, CliEr
     // Fail early on what cannot be sent at all.
     let source = add.source.resolve()?;
     let wishes = add.addition_request(&source.media)?;
-    let connection = context.connect(&[Request::AddMedia, Request::ProcessMedia]).await?;
+    let connection = context.connect(&[ApiOperation::AddMedia, ApiOperation::ProcessMedia]).await?;
     let outcome = async {
         add.check_deployment(&connection, &source.media)?;
         let dataset = context.dataset(&connection, add.dataset.as_deref()).await?;

@@ -134,7 +134,7 @@ impl AdditionPlan {
         let plan = json!({
             "id": dataset.id,
             "display_name": dataset.name.as_str(),
-            "status_new": dataset.status.word(),
+            "status_new": dataset.status.as_str(),
             "_source": self.description,
             "_images": self.preflight.images,
             "_videos": self.preflight.videos,
@@ -159,7 +159,7 @@ impl AdditionPlan {
         } else {
             format!("{images} images and {videos} videos, {}", format_bytes(*bytes))
         };
-        format!("would add {what} to {} ({}) in {parts}", dataset.name, dataset.status.word())
+        format!("would add {what} to {} ({}) in {parts}", dataset.name, dataset.status.as_str())
     }
 }
 

@@ -140,14 +140,14 @@ impl<'a> Poller<'a> {
         }
         let mut words = format!("{}: ", dataset.name);
         if let Some(from) = &from {
-            words += from.word();
+            words += from.as_str();
             words += " -> ";
         }
-        words += sight.status.word();
+        words += sight.status.as_str();
         let fields = json!({
             "dataset_id": dataset.id,
-            "from": from.as_ref().map(Status::word),
-            "to": sight.status.word(),
+            "from": from.as_ref().map(Status::as_str),
+            "to": sight.status.as_str(),
             "progress": dataset.progress,
             "n_images": dataset.n_images,
             "n_videos": dataset.n_videos,
@@ -159,7 +159,7 @@ impl<'a> Poller<'a> {
     }
 
     fn emit_progress(&mut self, dataset: &Dataset) -> Result<(), CliError> {
-        let word = dataset.status.word();
+        let word = dataset.status.as_str();
         if self.is_machine() {
             let fields = json!({
                 "dataset_id": dataset.id,

@@ -28,7 +28,7 @@ impl Context {
             if let Some(export) =
                 follow.request(connection.client.export_status(dataset, task)).await?
             {
-                let word = export.state.word().to_owned();
+                let word = export.state.as_str().to_owned();
                 if word != last {
                     let fields =
                         json!({ "dataset_id": dataset, "export_task_id": task, "to": word });

@@ -32,7 +32,7 @@ enum FilterCommand {
     Labels {
         /// How to compare labels.
         #[arg(value_name = "OP",
-              value_parser = PossibleValuesParser::new(LabelRule::ALL.iter().map(|rule| rule.word())))]
+              value_parser = PossibleValuesParser::new(LabelRule::ALL.iter().map(|rule| rule.as_str())))]
         rule: String,
         /// The labels.
         #[arg(required = true)]

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{QuerySource, located_problem};
 use crate::cli::{CliError, Column, Context, Document, Exit};
-use tessera_client::ApiOperation as Request;
+use tessera_client::ApiOperation;
 use tessera_model::{
     Enrichment, Filter, SafeText,
     enrichment::missing_model_warning,
@@ -104,7 +104,7 @@ fn note_diagnostic(filter: Option<usize>, field: Option<&str>, reason: String) -
 /// The enrichment of the selected dataset, if it can be read.
 async fn fetch_enrichment(context: &Context) -> Option<Enrichment> {
     let read = async {
-        let connection = context.connect(&[Request::Enrichment]).await?;
+        let connection = context.connect(&[ApiOperation::Enrichment]).await?;
         let known = match context.dataset(&connection, None).await {
             Ok(dataset) => connection.client.enrichment(dataset.id).await.map_err(CliError::from),
             Err(error) => Err(error),

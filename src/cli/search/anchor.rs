@@ -26,7 +26,7 @@ pub fn search_by_anchor(
         let level = search.granularity.level();
         context.messages.warn(format!(
             "this anchor was not registered from this machine; assuming {} at granularity {level}",
-            search.entity.word()
+            search.entity.as_str()
         ));
         return Ok(HistoryEntry { search, similar_to: None, file: None, region: None });
     };
@@ -36,13 +36,13 @@ pub fn search_by_anchor(
     if other {
         let level = granularity.level();
         let message =
-            format!("this anchor is valid only for {} at granularity {level}", entity.word());
+            format!("this anchor is valid only for {} at granularity {level}", entity.as_str());
         let error = CliError::usage(message);
         return Err(match &known.file {
             Some(file) => error.with_remedy(format!(
                 "tessera search image {} --entity {} --granularity {}",
                 quote(&file.to_string_lossy()),
-                search.entity.word().to_lowercase(),
+                search.entity.as_str().to_lowercase(),
                 search.granularity.level()
             )),
             None => error,

@@ -130,7 +130,7 @@ fn query_json(past: &HistoryEntry) -> Value {
         Query::Browse => json!({}),
         Query::Similar(anchor) => json!({
             "anchor_media_id": anchor.media,
-            "anchor_type": anchor.kind.word(),
+            "anchor_type": anchor.kind.as_str(),
             "bounding_box": past.region.map(|region| parse_own_json(&write_region(region))),
             "file": past.file,
         }),
@@ -139,7 +139,7 @@ fn query_json(past: &HistoryEntry) -> Value {
             "max_score": max_score.map(Fraction::value),
         }),
     };
-    query["entity_type"] = search.entity.word().into();
+    query["entity_type"] = search.entity.as_str().into();
     query["granularity"] = search.granularity.level().into();
     query["vql"] = parse_own_json(&vql::write(&search.filters));
     query

@@ -16,7 +16,7 @@ pub use options::SearchOptions;
 use query_image::{PreparedQueryImage, QueryImageOptions};
 
 use crate::cli::{CliError, Context, Exit};
-use tessera_client::{ApiOperation as Request, TextSearchPath};
+use tessera_client::{ApiOperation, TextSearchPath};
 use tessera_model::{
     Anchor, AnchorKind, DatasetId, Filter, Fraction, MediaId, Query, QueryText, SavedView,
 };
@@ -127,9 +127,9 @@ pub async fn run_view(
 }
 
 async fn connect_and_execute(context: &Context, question: SearchRequest) -> Result<Exit, CliError> {
-    let about: &[Request] = match question.ranking {
-        RankingSource::Picture(..) => &[Request::RegisterAnchor],
-        RankingSource::Query(_) | RankingSource::Anchor(_) => &[Request::Explore],
+    let about: &[ApiOperation] = match question.ranking {
+        RankingSource::Picture(..) => &[ApiOperation::RegisterAnchor],
+        RankingSource::Query(_) | RankingSource::Anchor(_) => &[ApiOperation::Explore],
     };
     let mut connection = context.connect(about).await?;
     if let Some(path) = &question.path {

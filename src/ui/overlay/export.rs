@@ -119,7 +119,7 @@ fn draw_field(
         ExportField::Folder => {
             return text_field(ctx, place, &form.folder, focused);
         }
-        ExportField::Format => form.format.word(),
+        ExportField::Format => form.format.as_str(),
         ExportField::Images if form.include_images => "in the archive",
         ExportField::Images => "metadata only",
         ExportField::Download if form.auto_download => "as soon as it is ready",

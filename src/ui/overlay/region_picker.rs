@@ -138,6 +138,6 @@ fn draw_keys(ctx: &mut DrawContext, area: Rect, picker: &RegionPicker) {
 }
 
 fn search_text(View { search, .. }: &View) -> String {
-    let (entity, level) = (search.entity.word(), search.granularity.level());
+    let (entity, level) = (search.entity.as_str(), search.granularity.level());
     format!(" searches {entity} at granularity {level}; a change uploads the picture again")
 }

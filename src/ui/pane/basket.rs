@@ -124,7 +124,7 @@ pub(in crate::ui) fn draw_entry(
         (_, None) => "hidden",
     };
     let name = format!("{:<24} ", truncate(mark.name.as_str(), 24));
-    let kind = format!("{:<7} ", mark.entity.word());
+    let kind = format!("{:<7} ", mark.entity.as_str());
     let size = format!("{size:<18} ");
     let parts = [
         (" ", theme.text),

@@ -171,7 +171,7 @@ fn describe_work(job: &Job) -> String {
             let images = if export.spec.include_images { " + images" } else { "" };
             let selection = export.selection.as_ref().map_or("", SafeText::as_str);
             let gap = if selection.is_empty() { "" } else { " · " };
-            let (name, format) = (export.spec.file_name.as_str(), export.spec.format.word());
+            let (name, format) = (export.spec.file_name.as_str(), export.spec.format.as_str());
             format!("{name} · {selection}{gap}{format}{images}")
         }
         JobKind::AddMedia(addition) => addition.source.to_string(),

@@ -67,7 +67,7 @@ fn draw_status(ctx: &mut DrawContext, inside: Rect, dataset: &Dataset) {
     } else if let Some(error) = &dataset.error {
         put(ctx, inside, 1, &[(" ", theme.text), (error.as_str(), theme.failure)]);
     } else if let (Status::Error, Some((status, at))) = (&dataset.status, good) {
-        let words = format!(" last {}, {}", status.word(), format_age(now.saturating_sub(at)));
+        let words = format!(" last {}, {}", status.as_str(), format_age(now.saturating_sub(at)));
         put(ctx, inside, 1, &[(&words, theme.dim)]);
     }
 }
@@ -91,7 +91,7 @@ fn facts(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> Vec<(&'static st
         || "not yet".to_owned(),
         |change| {
             let when = format_age(app.now.saturating_sub(change.seen_at));
-            format!("{when}: {} → {}", change.from.word(), change.to.word())
+            format!("{when}: {} → {}", change.from.as_str(), change.to.as_str())
         },
     );
     let watch = if dataset.status.is_busy() {

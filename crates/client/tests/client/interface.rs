@@ -85,7 +85,7 @@ fn dataset_records_are_written() {
         id: dataset(),
         display_name: "demo".into(),
         status: legacy_status(&Status::ReadOnly).into(),
-        status_new: Status::ReadOnly.word().into(),
+        status_new: Status::ReadOnly.as_str().into(),
         progress: 40,
         owned_by: "local".into(),
         created_at: "2026-01-02T03:04:05.000006".into(),
@@ -182,10 +182,10 @@ fn a_page_is_written_as_the_document_says() {
 #[test]
 fn export_tasks_both_ways() {
     let running = read_task(&parse(TASK), None).unwrap();
-    assert_eq!((running.id, running.state.word()), (task(), "INIT"));
+    assert_eq!((running.id, running.state.as_str()), (task(), "INIT"));
     assert_eq!((running.progress, running.download), (Some(0), None));
     let started = read_task(&json!({"id": task()}), None).unwrap();
-    assert_eq!((started.id, started.state.word()), (task(), "PENDING"));
+    assert_eq!((started.id, started.state.as_str()), (task(), "PENDING"));
     let done = json!({"status": "COMPLETED", "download_uri": "/cdn/x/y.zip"});
     let done = read_task(&done, Some(task())).unwrap();
     assert_eq!(done.state, ExportState::Completed);
@@ -213,7 +213,8 @@ fn export_tasks_both_ways() {
 fn anchors_and_problems_both_ways() {
     let anchor = read_anchor(&parse(ANCHOR)).unwrap();
     assert_eq!(anchor.kind, AnchorKind::Upload);
-    let body = AnchorBody { anchor_media_id: anchor.media, anchor_type: AnchorKind::Upload.word() };
+    let body =
+        AnchorBody { anchor_media_id: anchor.media, anchor_type: AnchorKind::Upload.as_str() };
     assert_eq!(serde_json::to_value(body).unwrap(), parse(ANCHOR));
     let missing = br#"{"detail":[{"type":"missing","loc":["query","entity_type"],
         "msg":"Field required","input":null}]}"#;

@@ -156,7 +156,7 @@ impl IssueName {
 
     pub fn as_str(&self) -> &str {
         match self {
-            Self::Known(kind) => kind.word(),
+            Self::Known(kind) => kind.as_str(),
             Self::Other(word) => word.as_str(),
         }
     }
@@ -178,12 +178,12 @@ macro_rules! words {
         impl $name {
             pub const ALL: &[Self] = &[$(Self::$variant),*];
 
-            pub fn word(self) -> &'static str {
+            pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $word),* }
             }
 
             pub fn parse(raw: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|value| value.word() == raw)
+                Self::ALL.iter().copied().find(|value| value.as_str() == raw)
             }
         }
     };

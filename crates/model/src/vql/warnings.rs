@@ -25,7 +25,7 @@ impl Filter {
 /// The interface publishes only one issue name; services may reject others.
 pub fn unpublished_issue_warning(word: &str) -> Option<String> {
     let word = word.trim();
-    (!word.is_empty() && word != IssueKind::Blur.word()).then(|| {
+    (!word.is_empty() && word != IssueKind::Blur.as_str()).then(|| {
         let word = SafeText::name(word);
         format!("“{word}” is not a published issue name: this service may reject it")
     })

@@ -8,7 +8,7 @@ fn unknown_states_count_as_running() {
         ExportState::parse("in_progress"),
         ExportState::Running(SafeText::name("in_progress"))
     );
-    assert_eq!(ExportState::parse("").word(), "PENDING");
+    assert_eq!(ExportState::parse("").as_str(), "PENDING");
     assert_eq!(ExportState::parse("completed"), ExportState::Completed);
     assert!(matches!(ExportState::parse("REJECTED"), ExportState::Failed(_)));
 }

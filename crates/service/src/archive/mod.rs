@@ -74,7 +74,7 @@ fn issue_list(entry: &ExportEntry) -> Vec<(&'static str, f64)> {
         return Vec::new();
     };
     let found = issues::detected_issues(entry.media.sharpness, entry.media.brightness, assignment);
-    found.map(|(kind, confidence)| (kind.word(), confidence)).collect()
+    found.map(|(kind, confidence)| (kind.as_str(), confidence)).collect()
 }
 
 fn uniqueness(entry: &ExportEntry) -> Option<f64> {

@@ -28,7 +28,7 @@ pub fn cluster_body(
     let tag = |name: String| TagBody { id: tag_id(dataset, &name), name };
     ClusterBody {
         cluster_id: id,
-        r#type: entity.word(),
+        r#type: entity.as_str(),
         n_images: images,
         n_objects: objects,
         n_videos: videos,

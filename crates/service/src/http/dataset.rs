@@ -47,7 +47,7 @@ fn dataset_body(record: DatasetRecord) -> DatasetBody {
         id: record.id,
         display_name: record.name,
         status: legacy_status(&record.status).to_owned(),
-        status_new: record.status.word().to_owned(),
+        status_new: record.status.as_str().to_owned(),
         progress: record.progress,
         owned_by: "local".to_owned(),
         created_at: format_iso8601(record.created_at),

@@ -72,7 +72,7 @@ pub async fn register(
             deployment.register_query_image(id, entity, level, &file, region)
         })
         .await?;
-    Ok(Json(AnchorBody { anchor_media_id: anchor, anchor_type: AnchorKind::Upload.word() }))
+    Ok(Json(AnchorBody { anchor_media_id: anchor, anchor_type: AnchorKind::Upload.as_str() }))
 }
 
 /// Checks parameters, length and dataset without reading the body.

@@ -215,7 +215,7 @@ impl QueryRun<'_> {
             return Err(must_equal("threshold", &upload.level.level().to_string()));
         }
         if level.is_some() && upload.entity != self.query.entity {
-            return Err(must_equal("entity_type", upload.entity.word()));
+            return Err(must_equal("entity_type", upload.entity.as_str()));
         }
         Ok(upload.descriptor)
     }

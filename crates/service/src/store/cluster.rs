@@ -196,7 +196,7 @@ pub fn page(
     connection
         .prepare_cached(&sql)?
         .query_map(
-            params![dataset.0, entity.word(), level.level(), from, Page::SIZE],
+            params![dataset.0, entity.as_str(), level.level(), from, Page::SIZE],
             read_cluster,
         )?
         .collect()
@@ -222,7 +222,7 @@ pub fn find_by_rank(
             "SELECT id, images, videos, objects, '[]', labels, tags FROM cluster
              WHERE dataset = ?1 AND entity = ?2 AND level = ?3 AND rank = ?4",
         )?
-        .query_row(params![dataset.0, entity.word(), level.level(), rank], read_cluster)
+        .query_row(params![dataset.0, entity.as_str(), level.level(), rank], read_cluster)
         .optional()
 }
 
@@ -301,7 +301,7 @@ pub fn counts(
         "SELECT level, max(rank) + 1 FROM cluster WHERE dataset = ?1 AND entity = ?2
          GROUP BY level",
     )?;
-    let mut rows = query.query(params![dataset.0, entity.word()])?;
+    let mut rows = query.query(params![dataset.0, entity.as_str()])?;
     while let Some(row) = rows.next()? {
         counts[row.get::<_, usize>(0)?] = row.get(1)?;
     }
@@ -335,7 +335,7 @@ pub fn insert_all(
         for (rank, cluster) in (first..).zip(clusters) {
             insert.execute(params![
                 dataset.0,
-                entity.word(),
+                entity.as_str(),
                 level,
                 rank,
                 cluster.id.0,

@@ -83,7 +83,7 @@ pub fn upsert(connection: &Connection, dataset: &DatasetRecord) -> rusqlite::Res
             dataset.id.0,
             dataset.name,
             dataset.folder.as_os_str().as_bytes(),
-            dataset.status.word(),
+            dataset.status.as_str(),
             dataset.progress,
             dataset.created_at,
             dataset.extractor,
@@ -106,7 +106,7 @@ pub fn set_status(
 ) -> rusqlite::Result<()> {
     connection.execute(
         "UPDATE dataset SET status = ?2, progress = ?3, fatal_error = ?4 WHERE id = ?1",
-        params![id.0, status.word(), progress, fatal_error],
+        params![id.0, status.as_str(), progress, fatal_error],
     )?;
     Ok(())
 }

@@ -109,7 +109,7 @@ pub fn insert(connection: &Connection, export: &ExportRecord) -> rusqlite::Resul
             export.id.0,
             export.dataset.0,
             export.spec.file_name.as_str(),
-            export.spec.format.word(),
+            export.spec.format.as_str(),
             export.spec.include_images,
             export.origin,
             export.state.as_str(),

@@ -36,7 +36,7 @@ pub fn put(
         params![
             id.0,
             dataset.0,
-            upload.entity.word(),
+            upload.entity.as_str(),
             upload.level.level(),
             encode_f16(&upload.descriptor),
             now_micros()

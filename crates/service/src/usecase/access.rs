@@ -61,7 +61,7 @@ pub(super) fn check_status(
     let Some(reason) = record.status.allows(wanted).denial_reason() else {
         return Ok(());
     };
-    let (wanted, status) = (wanted.code(), record.status.word());
+    let (wanted, status) = (wanted.code(), record.status.as_str());
     Err(ServiceError::Conflict(match running {
         Some(running) => {
             let kind = running.kind.as_str();

@@ -120,8 +120,8 @@ async fn exports_contain_captions_and_labels() {
         let all = document["media_items"].as_array().unwrap();
         let item = all.iter().find(|item| item["file_name"] == file).unwrap();
         let items = item["metadata_items"].as_array().unwrap().iter();
-        let told = |item: &&Value| item["type"] != "issue" && item["type"] != "object_label";
-        items.filter(told).cloned().collect()
+        let reported = |item: &&Value| item["type"] != "issue" && item["type"] != "object_label";
+        items.filter(reported).cloned().collect()
     };
     let label = |name: &str| json!({"type": "image_label", "properties": {"original_id": -1, "category_name": name, "source": "User"}});
     let caption = json!({"type": "caption", "properties": {"caption": "A red door."}});

@@ -165,7 +165,7 @@ async fn further_calls_are_described_only_where_they_are_served() {
         let line = tessera_service::SERVE_EXPLANATION.lines().find(|line| {
             line.split_whitespace().take(2).eq([method.to_uppercase().as_str(), path])
         });
-        assert!(line.is_some(), "--explain does not tell of {method} {path}");
+        assert!(line.is_some(), "--explain does not mention {method} {path}");
     }
     for (call, name) in [("explore", "entity_type"), ("export_context_async", "file_name")] {
         let needed = |calls: &BTreeMap<_, Value>| {

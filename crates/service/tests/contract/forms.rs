@@ -24,7 +24,7 @@ async fn post(service: &Service, path: &str, kind: &str, body: &[u8]) -> (String
     let length = body.len();
     let head = head(service, path);
     let head = format!("{head}Content-Type: {kind}\r\nContent-Length: {length}\r\n\r\n");
-    told(&service.raw(&[head.as_bytes(), body].concat()).await)
+    reported(&service.raw(&[head.as_bytes(), body].concat()).await)
 }
 
 async fn add(service: &Service, kind: &str, body: &[u8]) -> (String, String) {
@@ -32,7 +32,7 @@ async fn add(service: &Service, kind: &str, body: &[u8]) -> (String, String) {
 }
 
 /// The status line and body of a response.
-fn told(answer: &str) -> (String, String) {
+fn reported(answer: &str) -> (String, String) {
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
     (head.lines().next().unwrap().to_owned(), body.to_owned())
 }
@@ -195,7 +195,7 @@ async fn a_form_in_small_chunks_is_a_form() {
         bytes.extend(b"\r\n");
     }
     bytes.extend(b"0\r\n\r\n");
-    let (line, answer) = told(&service.raw(&bytes).await);
+    let (line, answer) = reported(&service.raw(&bytes).await);
     assert_eq!((line.as_str(), answer.as_str()), ("HTTP/1.1 202 Accepted", ""));
     assert_eq!(settled(&service).await, 13);
 }
@@ -262,7 +262,7 @@ async fn query_strings_byte_by_byte() {
             "GET /api/v1/explore/{id}?{query} HTTP/1.1\r\nHost: {host}\r\n\
              Authorization: Bearer {token}\r\nConnection: close\r\n\r\n"
         );
-        told(&service.raw(bytes.as_bytes()).await)
+        reported(&service.raw(bytes.as_bytes()).await)
     };
     let all = get("entity_type=IMAGES").await.1;
     assert!(all.starts_with(r#"{"clusters":[{"cluster_id":""#), "{all}");

@@ -62,7 +62,7 @@ pub fn read(text: &str) -> Result<Vec<Filter>, VqlError> {
     match filters.iter().position(unknown) {
         None => Ok(filters),
         Some(index) => {
-            let known: Vec<&str> = IssueKind::ALL.iter().map(|kind| kind.word()).collect();
+            let known: Vec<&str> = IssueKind::ALL.iter().map(|kind| kind.as_str()).collect();
             Err(VqlError {
                 filter: Some(index),
                 field: Some("issues.value".to_owned()),
@@ -207,7 +207,7 @@ fn is_first_of(word: &str, one: &str, other: &str) -> Option<bool> {
 
 fn label_filter(parts: &FilterFields) -> Result<Filter, FieldError> {
     parts.deny_unknown(&["op", "value"])?;
-    let known: Vec<&str> = LabelRule::ALL.iter().map(|rule| rule.word()).collect();
+    let known: Vec<&str> = LabelRule::ALL.iter().map(|rule| rule.as_str()).collect();
     let rule = parts.keyword("op", LabelRule::parse, &known)?;
     Ok(Filter::labels(rule, parts.texts("value")?)?)
 }
@@ -271,7 +271,7 @@ fn filter_to_json(filter: &Filter) -> Value {
         }
         Filter::Labels(rule, labels) => {
             let labels: Vec<&str> = labels.as_slice().iter().map(Label::as_str).collect();
-            json!({"labels": {"op": rule.word(), "value": labels}})
+            json!({"labels": {"op": rule.as_str(), "value": labels}})
         }
         Filter::Tags(tags) => json!({"tags": {"op": "is", "value": tags.as_slice()}}),
         Filter::Issue(issue) => json!({ "issues": issue_to_json(issue) }),
@@ -282,7 +282,7 @@ fn filter_to_json(filter: &Filter) -> Value {
             json!({"uniqueness": {"op": "uniqueness", "value": score.value()}})
         }
         Filter::Similar { anchor, max_distance } => {
-            let op = anchor.kind.word().to_lowercase();
+            let op = anchor.kind.as_str().to_lowercase();
             let body = json!({"op": op, "value": anchor.media});
             json!({"similarity": with_number(body, "threshold", *max_distance)})
         }
@@ -290,7 +290,7 @@ fn filter_to_json(filter: &Filter) -> Value {
 }
 
 fn issue_to_json(issue: &IssueFilter) -> Value {
-    let body = json!({"op": "issue", "value": issue.kind.as_str(), "mode": issue.mode.word()});
+    let body = json!({"op": "issue", "value": issue.kind.as_str(), "mode": issue.mode.as_str()});
     let body = with_number(body, "confidence_min", issue.confidence_min);
     with_number(body, "confidence_max", issue.confidence_max)
 }

@@ -35,7 +35,7 @@ pub async fn export(
     origin: RequestOrigin,
     params: QueryParams,
 ) -> Result<Response, Problem> {
-    let read = |raw: &str| (raw == ExportFormat::Json.word()).then_some(());
+    let read = |raw: &str| (raw == ExportFormat::Json.as_str()).then_some(());
     params.parse(query::EXPORT_FORMAT, "Input should be 'json'", read)?;
     let write = move |deployment: &crate::Deployment| deployment.metadata_file(id, origin.0);
     let file = state.run_blocking(RequestCost::Expensive, write).await?;

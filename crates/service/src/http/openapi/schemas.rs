@@ -113,8 +113,8 @@ fn vql() -> Value {
     let fraction = json!({"type": "number", "minimum": 0.0, "maximum": 1.0});
     let text = json!({"type": "string", "minLength": 1, "maxLength": QueryText::MAX_CHARS, "pattern": r"\S"});
     let uuid = json!({"type": "string", "format": "uuid"});
-    let rules = LabelRule::ALL.iter().map(|rule| rule.word()).collect::<Vec<_>>();
-    let kinds = IssueKind::ALL.iter().map(|kind| kind.word()).collect::<Vec<_>>();
+    let rules = LabelRule::ALL.iter().map(|rule| rule.as_str()).collect::<Vec<_>>();
+    let kinds = IssueKind::ALL.iter().map(|kind| kind.as_str()).collect::<Vec<_>>();
     let filters = [
         filter("text", &["fts"], &json!({"value": text})),
         filter("text", &["semantic"], &json!({"value": text, "threshold?": fraction})),

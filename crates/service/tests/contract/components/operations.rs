@@ -157,7 +157,7 @@ impl TestDataset {
         assert_eq!(record.fatal_error.is_some(), record.status == Status::Error);
         let words = ["READY", "PARTIAL INDEX", "READ ONLY", "INDEXING", "ERROR"];
         ModelState {
-            status: words.into_iter().find(|word| *word == record.status.word()).unwrap(),
+            status: words.into_iter().find(|word| *word == record.status.as_str()).unwrap(),
             running: running.map(|running| running.kind.as_str()),
             reindex: running.is_some_and(|running| running.reindex),
             clustering: running.is_some_and(|running| running.kind == OperationKind::Reindex)
@@ -225,6 +225,6 @@ fn the_database_rejects_invalid_transitions_and_a_second_operation() {
     world.apply(OperationEvent::Progress, false);
     for status in [Status::PartialIndex, Status::Error] {
         let leap = dataset::set_status(&world.connection, world.id, &status, 0, None);
-        assert!(leap.is_err(), "READY > {}", status.word());
+        assert!(leap.is_err(), "READY > {}", status.as_str());
     }
 }
