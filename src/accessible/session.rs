@@ -133,7 +133,7 @@ impl AccessibleSession {
                 Some(page) => self.explore(Search { page, ..search }).await,
                 None => self.announcer.error("this is the first page"),
             },
-            MenuAction::Browse => self.explore(self.browse_search(search.dataset)).await,
+            MenuAction::Browse => self.explore(self.new_browse_search(search.dataset)).await,
             MenuAction::SearchCaptions => self.search_captions(search).await,
             MenuAction::SimilarToResult => self.find_similar_to_result(search).await,
             MenuAction::SimilarToFile => self.find_similar_to_file(search).await,
@@ -143,7 +143,7 @@ impl AccessibleSession {
         }
     }
 
-    fn browse_search(&self, dataset: DatasetId) -> Search {
+    fn new_browse_search(&self, dataset: DatasetId) -> Search {
         let (entity, granularity) = self.cluster_options;
         Search { entity, granularity, ..Search::browse(dataset) }
     }
@@ -169,7 +169,7 @@ impl AccessibleSession {
         };
         self.announcer.status(format!("dataset {} is open", dataset.name))?;
         self.selected.clear();
-        let search = self.browse_search(dataset.id);
+        let search = self.new_browse_search(dataset.id);
         let (similar_to, page) = (String::new(), Page::default());
         self.open = Some(OpenDataset { dataset, search: search.clone(), similar_to, page });
         if self.open.as_ref().is_some_and(|open| open.dataset.status.is_busy()) {

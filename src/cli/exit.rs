@@ -44,7 +44,7 @@ impl Exit {
     /// The meaning for the help, the manual and `tessera spec`.
     pub fn meaning(self) -> &'static str {
         match self {
-            Self::Done => "success, also if nothing was found or the reader closed the pipe",
+            Self::Done => "success, even if nothing was found or the reader closed the pipe",
             Self::Failed => "failure without a more specific code",
             Self::Usage => "incorrect usage or configuration",
             Self::Network => "network or server failure; try again",

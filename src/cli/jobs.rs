@@ -93,7 +93,7 @@ struct DeploymentJobs {
 }
 
 pub async fn run(context: &Context, command: JobsCommand) -> Result<Exit, CliError> {
-    let deployments = load_deployments(context)?;
+    let deployments = load_deployment_jobs(context)?;
     match command {
         JobsCommand::List { all, running } => list(context, &deployments, all, running),
         JobsCommand::Watch { job } => watch(context, &deployments, job.as_deref()).await,
@@ -110,7 +110,7 @@ pub async fn run(context: &Context, command: JobsCommand) -> Result<Exit, CliErr
 }
 
 /// The jobs of the selected deployment, or of all.
-fn load_deployments(context: &Context) -> Result<Vec<DeploymentJobs>, CliError> {
+fn load_deployment_jobs(context: &Context) -> Result<Vec<DeploymentJobs>, CliError> {
     let (global, settings) = (&context.global, &context.settings);
     let named = global.profile.is_some() || global.base_url.is_some();
     let target = if named { deployment::select_target(global, settings)? } else { None };

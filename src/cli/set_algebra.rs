@@ -51,7 +51,7 @@ pub fn run(context: &Context, command: &SetCommand) -> Result<Exit, CliError> {
         SetCommand::Intersect(pair) => ("intersect", SetOperator::Intersection, pair),
     };
     if pair.a.as_os_str() == "-" && pair.b.as_os_str() == "-" {
-        return Err(CliError::usage("only one of the two can be read from standard input"));
+        return Err(CliError::usage("only one of the two sets can be read from standard input"));
     }
     let (a, b) = (read_search(&pair.a)?, read_search(&pair.b)?);
     if a.document["dataset_id"] != b.document["dataset_id"] {

@@ -220,7 +220,7 @@ pub(super) mod fake {
     /// Never responds.
     struct Silent;
 
-    fn for_ever<T>() -> T {
+    fn block_forever<T>() -> T {
         let (never, lock) = (Condvar::new(), Mutex::new(()));
         let mut guard = lock.lock().unwrap();
         loop {
@@ -230,19 +230,19 @@ pub(super) mod fake {
 
     impl KeyringBackend for Silent {
         fn check(&self) -> Result<(), String> {
-            for_ever()
+            block_forever()
         }
 
         fn read(&self, _: &str) -> Result<Option<Zeroizing<String>>, String> {
-            for_ever()
+            block_forever()
         }
 
         fn write(&self, _: &str, _: &str) -> Result<(), String> {
-            for_ever()
+            block_forever()
         }
 
         fn remove(&self, _: &str) -> Result<bool, String> {
-            for_ever()
+            block_forever()
         }
     }
 

@@ -123,7 +123,7 @@ impl EventLoop<'_> {
                 // The worker lives as long as its handle in the session.
                 LoopEvent::Reply(None) => Some(RunOutcome::Exit(1)),
                 LoopEvent::Timer => {
-                    self.session.clear_wake();
+                    self.session.clear_next_wake();
                     self.apply(Event::Wake).await?
                 }
                 LoopEvent::Frame => None,

@@ -78,7 +78,7 @@ impl Session {
     }
 
     /// Clears the wake time, which counts once.
-    pub fn clear_wake(&mut self) {
+    pub fn clear_next_wake(&mut self) {
         self.next_wake = None;
     }
 

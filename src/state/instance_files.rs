@@ -36,7 +36,7 @@ impl InstanceFiles {
         }
         fs::create_dir_all(folder)?;
         for number in 0..MAX_INSTANCES {
-            let path = path_of(folder, number);
+            let path = entry_path(folder, number);
             if !path.exists()
                 && let Some(lock) = try_lock(&path)?
             {
@@ -79,7 +79,7 @@ impl InstanceFiles {
 
 /// The files of all instances, running or exited.
 pub(super) fn list_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
-    (0..MAX_INSTANCES).map(move |number| path_of(folder, number)).filter(|path| path.exists())
+    (0..MAX_INSTANCES).map(move |number| entry_path(folder, number)).filter(|path| path.exists())
 }
 
 /// Whether a running instance owns this file. Does not adopt it.
@@ -96,7 +96,7 @@ pub(super) fn is_locked(path: &Path) -> io::Result<bool> {
     }
 }
 
-fn path_of(folder: &Path, number: usize) -> PathBuf {
+fn entry_path(folder: &Path, number: usize) -> PathBuf {
     folder.join(format!("jobs-{number}.json"))
 }
 

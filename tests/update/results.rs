@@ -83,7 +83,7 @@ fn forward_returns_to_where_back_came_from() {
     assert_eq!((desk.steps(), here(&desk)), (2, 51));
     assert!(open_searches(&desk).is_empty(), "both are cached");
     desk.press("]");
-    assert_eq!(desk.notice(), "no later result to return to");
+    assert_eq!(desk.notice(), "nothing to go forward to");
 }
 
 #[test]
@@ -234,7 +234,7 @@ fn changes_are_unavailable_during_an_outage() {
     let outage = desk.app.outage().unwrap();
     assert_eq!((outage.down_for.unwrap().as_secs(), outage.retry_in.unwrap().as_secs()), (15, 2));
     desk.press("e");
-    assert_eq!(desk.notice(), "the service does not respond; it is retried automatically");
+    assert_eq!(desk.notice(), "the service is not responding; retrying automatically");
     assert_eq!(numbers(&desk).len(), 9, "what was seen stays");
     desk.wait(2);
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));

@@ -117,8 +117,11 @@ impl RetryEngine {
 
     /// The next number in [0, 1), by splitmix64.
     fn next_fraction(&self) -> f64 {
-        const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
-        let mut z = self.jitter.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);
+        const SPLITMIX64_INCREMENT: u64 = 0x9E37_79B9_7F4A_7C15;
+        let mut z = self
+            .jitter
+            .fetch_add(SPLITMIX64_INCREMENT, Ordering::Relaxed)
+            .wrapping_add(SPLITMIX64_INCREMENT);
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         z ^= z >> 31;

@@ -22,10 +22,10 @@ impl EnrichmentModel {
         Self::ObjectDetection,
     ];
 
-    pub const CAPTIONS: &[Self] = &[Self::CaptionImages];
-    pub const LABELS: &[Self] = &[Self::ImageTagging];
+    pub const ANY_FOR_CAPTIONS: &[Self] = &[Self::CaptionImages];
+    pub const ANY_FOR_LABELS: &[Self] = &[Self::ImageTagging];
     /// Either of these is enough.
-    pub const SEMANTIC: &[Self] = &[Self::MultimodelImageEncoding, Self::CaptionImages];
+    pub const ANY_FOR_SEMANTIC: &[Self] = &[Self::MultimodelImageEncoding, Self::CaptionImages];
 
     pub fn as_str(self) -> &'static str {
         match self {

@@ -19,7 +19,7 @@ pub struct FolderListing {
 impl FolderListing {
     pub const MAX_ENTRIES: usize = 5_000;
 
-    pub fn path_of(&self, entry: &FolderEntry) -> PathBuf {
+    pub fn entry_path(&self, entry: &FolderEntry) -> PathBuf {
         self.path.join(&entry.file_name)
     }
 }

@@ -76,7 +76,7 @@ pub fn plant_issues(
         // At least two groups, so that tests can distinguish groups.
         let group = rng.int(1, 3).min(left.div_ceil(2));
         for edit in random_edits(&mut rng).into_iter().take(group) {
-            let copy = copy(&samples[original], original, edit);
+            let copy = edited_copy(&samples[original], original, edit);
             samples.push(copy);
         }
         left -= group;
@@ -104,7 +104,7 @@ fn random_edits(rng: &mut Rng) -> Vec<Edit> {
     all
 }
 
-fn copy(sample: &SampleImage, original: usize, edit: Edit) -> SampleImage {
+fn edited_copy(sample: &SampleImage, original: usize, edit: Edit) -> SampleImage {
     let mut copy = sample.clone();
     match edit {
         Edit::HalfSize => (copy.width, copy.height) = (copy.width / 2, copy.height / 2),

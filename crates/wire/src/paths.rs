@@ -46,7 +46,7 @@ pub mod query {
 
 /// The path parameter that names a dataset.
 pub const DATASET_ID: &str = "dataset_id";
-/// The path parameter that names a media.
+/// The path parameter that names a media item.
 pub const MEDIA_ID: &str = "media_id";
 
 /// The multipart field of a query image.

@@ -14,7 +14,7 @@ use tessera_model::{Dataset, Operation, Permission};
 /// The reason why `action` is unavailable, if it is.
 pub fn unavailable_reason(app: &App, action: Action) -> Option<String> {
     if needs_service(action) && app.outage().is_some() {
-        return Some("the service does not respond; it is retried automatically".to_owned());
+        return Some("the service is not responding; retrying automatically".to_owned());
     }
     match action.group() {
         ActionGroup::Navigation => navigation_reason(app, action),
@@ -67,7 +67,7 @@ fn navigation_reason(app: &App, action: Action) -> Option<String> {
     match action {
         Action::Forward => {
             let ahead = app.results.tabs().is_some_and(|tabs| !tabs.tab().forward_stack.is_empty());
-            (!ahead).then(|| "no later result to return to".to_owned())
+            (!ahead).then(|| "nothing to go forward to".to_owned())
         }
         Action::NewTab => no_dataset(app),
         Action::CloseTab => (app.tab_count() < 2).then(|| "this is the only tab".to_owned()),

@@ -119,5 +119,5 @@ fn fixed_search_reason(app: &App) -> Option<String> {
 
 fn no_scores(app: &App) -> Option<String> {
     let scored = app.page()?.clusters.iter().any(|cluster| cluster.relevance.is_some());
-    (!scored).then(|| "nothing on this page has a score; a search gives scores".to_owned())
+    (!scored).then(|| "nothing on this page has a score; only searches have scores".to_owned())
 }

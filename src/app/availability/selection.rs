@@ -12,7 +12,7 @@ pub(super) fn selection_reason(app: &App, action: Action) -> Option<String> {
         }
         Action::SelectAll => basket_not_loaded(app).or_else(|| members_shown(app)).or_else(|| {
             let computed = app.view().is_some_and(|view| view.computed.is_some());
-            computed.then(|| "everything that was loaded is on this page: V selects it".to_owned())
+            computed.then(|| "all loaded results are on this page; V selects the page".to_owned())
         }),
         Action::Exclude => {
             basket_not_loaded(app).or_else(|| no_preview(app)).or_else(|| cluster_not_selected(app))
@@ -62,5 +62,7 @@ fn cluster_not_selected(app: &App) -> Option<String> {
     let selected = app.cluster().is_some_and(|cluster| {
         app.selection().is_some_and(|selection| selection.cluster(cluster.id).is_some())
     });
-    (!selected).then(|| "its cluster is not selected; Space in the results selects it".to_owned())
+    (!selected).then(|| {
+        "the cluster of this item is not selected; Space in the results selects it".to_owned()
+    })
 }

@@ -23,7 +23,7 @@ pub struct JobHistory {
     rate_samples: Option<RateSamples>,
 }
 
-/// The progress of the present state since its first sample.
+/// The progress of the current state since its first sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct RateSamples {
     first: (Timestamp, u64),
@@ -33,7 +33,7 @@ struct RateSamples {
 }
 
 impl JobHistory {
-    /// Records the present state and its progress (done, total). Returns whether it is a new one.
+    /// Records the current state and its progress (done, total). Returns whether it is a new one.
     pub fn record(&mut self, at: Timestamp, state: &str, progress: Option<(u64, u64)>) -> bool {
         let changed = self.transitions.last().is_none_or(|last| last.state.as_str() != state);
         if changed {
@@ -78,7 +78,7 @@ impl JobHistory {
             .map_or(Duration::ZERO, |state| end.saturating_sub(state.entered_at))
     }
 
-    /// Units per second (bytes or percent) in the present state, once there are enough samples.
+    /// Units per second (bytes or percent) in the current state, once there are enough samples.
     pub fn rate(&self) -> Option<f64> {
         let rate = self.rate_samples.filter(|samples| samples.samples >= MIN_SAMPLES)?;
         let time = rate.last.0.saturating_sub(rate.first.0).as_secs_f64();
@@ -86,7 +86,7 @@ impl JobHistory {
         (time > 0.0).then(|| (rate.last.1 - rate.first.1) as f64 / time)
     }
 
-    /// The time until the present state ends, at the rate so far.
+    /// The time until the current state ends, at the rate so far.
     pub fn time_left(&self) -> Option<Duration> {
         let (samples, rate) = (self.rate_samples?, self.rate()?);
         #[expect(clippy::cast_precision_loss, reason = "an estimate")]

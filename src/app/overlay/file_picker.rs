@@ -48,7 +48,7 @@ impl<'a> FileCandidate<'a> {
     fn path(self) -> PathBuf {
         match self {
             Self::Recent(path) => path.to_owned(),
-            Self::FolderEntry(folder, entry) => folder.path_of(entry),
+            Self::FolderEntry(folder, entry) => folder.entry_path(entry),
         }
     }
 

@@ -72,8 +72,11 @@ impl PickList {
     /// The items that match the filter, best first; all in their order without a filter.
     pub fn matches(&self) -> Vec<&PickItem> {
         let typed = self.filter.value();
-        let mut found: Vec<(usize, &PickItem)> =
-            self.items.iter().filter_map(|item| Some((match_score(typed, item)?, item))).collect();
+        let mut found: Vec<(usize, &PickItem)> = self
+            .items
+            .iter()
+            .filter_map(|item| Some((match_distance(typed, item)?, item)))
+            .collect();
         found.sort_by_key(|(score, _)| *score);
         found.into_iter().map(|(_, item)| item).collect()
     }
@@ -135,7 +138,7 @@ impl PickList {
 }
 
 /// How far an item is from the filter; a match in the label comes before one in the note.
-fn match_score(typed: &str, item: &PickItem) -> Option<usize> {
+fn match_distance(typed: &str, item: &PickItem) -> Option<usize> {
     let label = fuzzy::distance(typed, item.label.as_str());
     label.map(|score| score * 2).or_else(|| {
         let both = format!("{} {}", item.label, item.note);

@@ -119,10 +119,10 @@ fn row_warning(app: &App, row: &FilterRow) -> Option<String> {
         FilterKind::Issues if app.known_values().accepted_issue(row.text(0).trim()) => None,
         FilterKind::Issues => vql::unpublished_issue_warning(row.text(0)),
         FilterKind::Text if row.choice_keyword() == "semantic" => {
-            missing_enrichment(app, EnrichmentModel::SEMANTIC)
+            missing_enrichment(app, EnrichmentModel::ANY_FOR_SEMANTIC)
         }
-        FilterKind::Text => missing_enrichment(app, EnrichmentModel::CAPTIONS),
-        FilterKind::Labels => missing_enrichment(app, EnrichmentModel::LABELS),
+        FilterKind::Text => missing_enrichment(app, EnrichmentModel::ANY_FOR_CAPTIONS),
+        FilterKind::Labels => missing_enrichment(app, EnrichmentModel::ANY_FOR_LABELS),
         FilterKind::Tags
         | FilterKind::Duplicates
         | FilterKind::Uniqueness

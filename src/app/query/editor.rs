@@ -15,7 +15,7 @@ pub(in crate::app) struct QueryEditor<'a> {
 impl QueryEditor<'_> {
     pub fn handle_key(&mut self, chord: Chord) {
         match chord.key {
-            _ if self.draft.json.is_some() => self.draft.key_in_json(chord),
+            _ if self.draft.json.is_some() => self.draft.handle_json_key(chord),
             Key::Tab => self.next_field(),
             Key::Enter if self.has_unfinished_entry() => self.add_entry(),
             Key::Enter | Key::Esc => self.finish_field(),

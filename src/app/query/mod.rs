@@ -177,7 +177,7 @@ impl QueryDraft {
         Ok(())
     }
 
-    pub fn key_in_json(&mut self, chord: Chord) {
+    pub fn handle_json_key(&mut self, chord: Chord) {
         if let Some(json) = &mut self.json {
             json.text.handle_key(chord);
             self.read_json();

@@ -135,7 +135,7 @@ fn print_token(
         }
         AuthMethod::Token(token) => token,
         AuthMethod::Session(_) | AuthMethod::OnPremises => {
-            return Err(CliError::usage("there is no token without a login"));
+            return Err(CliError::usage("this deployment needs no login, so it has no token"));
         }
     };
     if context.out.is_terminal() {

@@ -45,7 +45,7 @@ impl Draw for CaptionSearchForm {
 
 /// A warning if the dataset is known to have no captions; the search is allowed nevertheless.
 fn enrichment_hint(ctx: &DrawContext) -> String {
-    missing_enrichment(ctx.app, EnrichmentModel::CAPTIONS)
+    missing_enrichment(ctx.app, EnrichmentModel::ANY_FOR_CAPTIONS)
         .map_or_else(String::new, |words| format!("? {words}"))
 }
 

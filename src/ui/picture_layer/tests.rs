@@ -29,11 +29,11 @@ fn thumbnail(encoded: Encoded) -> Thumbnail {
     Thumbnail { cells: (4, 2), original: (40, 40), encoded }
 }
 
-fn kitty(size: (u32, u32), payload: usize) -> Thumbnail {
+fn kitty_thumbnail(size: (u32, u32), payload: usize) -> Thumbnail {
     thumbnail(Encoded::Kitty { payload: "A".repeat(payload).into(), size })
 }
 
-fn sixel() -> Thumbnail {
+fn sixel_thumbnail() -> Thumbnail {
     thumbnail(Encoded::Sequence("\x1bP0;1;0q#1~\x1b\\".into()))
 }
 
@@ -80,7 +80,7 @@ fn a_picture_that_does_not_fit_is_not_drawn() {
     let mut layer = layer(false);
     layer.begin_frame(&[]);
     for area in [Rect::new(0, 0, 3, 2), Rect::new(37, 0, 6, 3), Rect::new(0, 0, 0, 0)] {
-        assert_eq!(layer.place(&mut buffer, area, key(1), &kitty((8, 8), 256)), None);
+        assert_eq!(layer.place(&mut buffer, area, key(1), &kitty_thumbnail((8, 8), 256)), None);
     }
     assert_eq!(buffer, Buffer::empty(SCREEN));
 }
@@ -88,7 +88,7 @@ fn a_picture_that_does_not_fit_is_not_drawn() {
 #[test]
 fn a_kitty_picture_is_sent_once_in_small_chunks() {
     let mut layer = layer(false);
-    let picture = kitty((50, 50), 10_000);
+    let picture = kitty_thumbnail((50, 50), 10_000);
     for frame in 0..3 {
         let mut buffer = Buffer::empty(SCREEN);
         layer.begin_frame(&[]);
@@ -134,7 +134,7 @@ fn no_picture_is_left_in_the_terminal() {
         sent.len()
     };
     // 4 MB each: far more in all than a terminal keeps.
-    let picture = kitty((1000, 1000), 4);
+    let picture = kitty_thumbnail((1000, 1000), 4);
     for number in 0..200 {
         let mut buffer = Buffer::empty(SCREEN);
         layer.begin_frame(&[]);
@@ -152,7 +152,7 @@ fn every_possible_id_is_deleted_blindly() {
     let mut layer = layer(false);
     let mut buffer = Buffer::empty(SCREEN);
     layer.begin_frame(&[]);
-    layer.place(&mut buffer, TILE, key(1), &kitty((8, 8), 256)).expect("placed");
+    layer.place(&mut buffer, TILE, key(1), &kitty_thumbnail((8, 8), 256)).expect("placed");
     let sent = commands(&layer.end_frame().before);
     let blind = delete_all_pictures(false);
     assert!(commands(&blind).iter().any(|(keys, _)| id(keys) == id(&sent[0].0)));
@@ -164,7 +164,7 @@ fn inside_tmux_every_command_is_wrapped() {
         let mut layer = layer(in_tmux);
         let mut buffer = Buffer::empty(SCREEN);
         layer.begin_frame(&[]);
-        layer.place(&mut buffer, TILE, key(1), &kitty((50, 50), 10_000)).expect("placed");
+        layer.place(&mut buffer, TILE, key(1), &kitty_thumbnail((50, 50), 10_000)).expect("placed");
         layer.end_frame().before + &layer.forget_all()
     });
     let unwrapped = streams[1]
@@ -181,7 +181,7 @@ fn inside_tmux_every_command_is_wrapped() {
 fn draw_sixel(layer: &mut PictureLayer, buffer: &mut Buffer, overlays: &[Rect]) -> String {
     buffer.reset();
     layer.begin_frame(overlays);
-    if layer.place(buffer, TILE, key(1), &sixel()).is_none() {
+    if layer.place(buffer, TILE, key(1), &sixel_thumbnail()).is_none() {
         buffer.set_string(3, 1, "text", ratatui::style::Style::new());
     }
     layer.end_frame().after
@@ -215,7 +215,7 @@ fn a_sixel_never_touches_the_last_row() {
     let mut buffer = Buffer::empty(SCREEN);
     layer.begin_frame(&[]);
     let bottom = Rect::new(0, 10, 4, 2);
-    assert_eq!(layer.place(&mut buffer, bottom, key(1), &sixel()), None);
+    assert_eq!(layer.place(&mut buffer, bottom, key(1), &sixel_thumbnail()), None);
     let above = Rect::new(0, 9, 4, 2);
-    assert!(layer.place(&mut buffer, above, key(1), &sixel()).is_some());
+    assert!(layer.place(&mut buffer, above, key(1), &sixel_thumbnail()).is_some());
 }

@@ -10,9 +10,9 @@ impl Filter {
     /// The enrichment models of which it needs one.
     pub fn required_models(&self) -> &'static [EnrichmentModel] {
         match self {
-            Self::FullText(_) => EnrichmentModel::CAPTIONS,
-            Self::Semantic { .. } => EnrichmentModel::SEMANTIC,
-            Self::Labels(..) => EnrichmentModel::LABELS,
+            Self::FullText(_) => EnrichmentModel::ANY_FOR_CAPTIONS,
+            Self::Semantic { .. } => EnrichmentModel::ANY_FOR_SEMANTIC,
+            Self::Labels(..) => EnrichmentModel::ANY_FOR_LABELS,
             Self::Tags(_)
             | Self::Issue(_)
             | Self::Duplicates(_)

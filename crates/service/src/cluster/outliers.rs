@@ -14,22 +14,23 @@ const MAX_DEVIATIONS: f32 = 3.0;
 /// Ratio of standard deviation and median absolute deviation of a normal distribution.
 const MAD_TO_SIGMA: f32 = 1.4826;
 /// Minimum threshold for the mean distance to the neighbors.
-const MIN_DISTANCE_BORDER: f32 = 0.15;
+const MIN_DISTANCE_THRESHOLD: f32 = 0.15;
 /// Minimum threshold for the aspect ratio. A panorama among photographs exceeds it, a portrait
 /// photograph among landscape ones does not, because orientation is ignored.
-const MIN_ASPECT_BORDER: f32 = 1.6;
+const MIN_ASPECT_THRESHOLD: f32 = 1.6;
 /// Minimum threshold for the ratio of pixel counts.
-const MIN_SIZE_BORDER: f32 = 8.0;
+const MIN_SIZE_THRESHOLD: f32 = 8.0;
 
 /// Confidence that a row is an outlier, that is, farther from its neighbors than other rows from
 /// theirs. `graph` contains the neighbors of every row, nearest first. A row without neighbors is
 /// not an outlier.
 pub fn outlier_scores(graph: &[Vec<Neighbor>]) -> Vec<f32> {
-    let alone = graph.iter().map(|nearest| {
-        let company = &nearest[..nearest.len().min(NEIGHBOR_COUNT)];
-        company.iter().map(|n| n.distance).sum::<f32>() / company.len().max(1) as f32
+    let mean_distances = graph.iter().map(|nearest| {
+        let nearest_neighbors = &nearest[..nearest.len().min(NEIGHBOR_COUNT)];
+        nearest_neighbors.iter().map(|n| n.distance).sum::<f32>()
+            / nearest_neighbors.len().max(1) as f32
     });
-    deviation_scores(alone.collect(), MIN_DISTANCE_BORDER, |away| away.max(0.0))
+    deviation_scores(mean_distances.collect(), MIN_DISTANCE_THRESHOLD, |away| away.max(0.0))
 }
 
 /// Confidence that an aspect ratio is unusual.
@@ -37,14 +38,14 @@ pub fn aspect_ratio_scores(sizes: &[(u32, u32)]) -> Vec<f32> {
     let ratios = sizes.iter().map(|&(width, height)| {
         (width.max(height).max(1) as f32 / width.min(height).max(1) as f32).ln()
     });
-    deviation_scores(ratios.collect(), MIN_ASPECT_BORDER.ln(), f32::abs)
+    deviation_scores(ratios.collect(), MIN_ASPECT_THRESHOLD.ln(), f32::abs)
 }
 
 /// Confidence that a size in pixels is unusual.
 pub fn size_scores(sizes: &[(u32, u32)]) -> Vec<f32> {
     let pixels =
         sizes.iter().map(|&(width, height)| (width.max(1) as f32 * height.max(1) as f32).ln());
-    deviation_scores(pixels.collect(), MIN_SIZE_BORDER.ln(), f32::abs)
+    deviation_scores(pixels.collect(), MIN_SIZE_THRESHOLD.ln(), f32::abs)
 }
 
 /// The score of each value, by its distance from the median.

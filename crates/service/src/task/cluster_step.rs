@@ -26,7 +26,7 @@ use tessera_model::{DatasetId, EntityType, Granularity};
 
 /// Neighbors per media item that clustering uses.
 const GRAPH_NEIGHBORS: usize = 24;
-/// Most labels or tags of a cluster.
+/// Maximum number of labels or tags per cluster.
 const MAX_NAMES: usize = 8;
 
 /// Share of the progress for images; the rest is for objects.

@@ -13,7 +13,7 @@ use saphyr_parser::{Event, Parser, Span};
 
 use super::{
     description::normalized_name,
-    sidecar_reader::{MAX_SINGLE_SIDECAR_BYTES, SidecarReader},
+    sidecar_reader::{MAX_PER_IMAGE_SIDECAR_BYTES, SidecarReader},
 };
 
 /// File names to look for, in this order.
@@ -50,7 +50,7 @@ impl ClassNames {
 fn read_folder(reader: &mut SidecarReader<'_>, folder: &Path) -> Option<ClassMap> {
     FILE_NAMES.iter().find_map(|file| {
         let path = reader.files.get(&folder.join(file))?;
-        let text = reader.read_text(path, MAX_SINGLE_SIDECAR_BYTES)?;
+        let text = reader.read_text(path, MAX_PER_IMAGE_SIDECAR_BYTES)?;
         let names = if path.extension().is_some_and(|it| it == "yaml") {
             parse_yaml(&text)
         } else {

@@ -8,7 +8,7 @@ use crate::ingest::SandboxedDir;
 /// Size limit of a sidecar that describes many images, in bytes.
 pub const MAX_SHARED_SIDECAR_BYTES: u64 = 64 << 20;
 /// Size limit of a sidecar of one image, and of a list of class names, in bytes.
-pub const MAX_SINGLE_SIDECAR_BYTES: u64 = 1 << 20;
+pub const MAX_PER_IMAGE_SIDECAR_BYTES: u64 = 1 << 20;
 
 /// Reads the sidecars of a folder.
 pub struct SidecarReader<'a> {

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::{
     class_names::ClassNames,
     description::{MediaDescription, normalized_caption},
-    sidecar_reader::{MAX_SINGLE_SIDECAR_BYTES, SidecarReader},
+    sidecar_reader::{MAX_PER_IMAGE_SIDECAR_BYTES, SidecarReader},
     yolo,
 };
 
@@ -41,7 +41,7 @@ pub fn read(reader: &mut SidecarReader<'_>) {
 
 fn read_text(reader: &mut SidecarReader<'_>, sidecar: &Path) -> Option<String> {
     reader.mark_used(sidecar);
-    reader.read_text(sidecar, MAX_SINGLE_SIDECAR_BYTES)
+    reader.read_text(sidecar, MAX_PER_IMAGE_SIDECAR_BYTES)
 }
 
 fn add_boxes(

@@ -6,7 +6,7 @@ use roxmltree::{Document, Error, Node};
 use super::{
     description::{BoundingBox, MediaDescription, normalized_name},
     diagnostics::SidecarDiagnostics,
-    sidecar_reader::{MAX_SINGLE_SIDECAR_BYTES, SidecarReader},
+    sidecar_reader::{MAX_PER_IMAGE_SIDECAR_BYTES, SidecarReader},
 };
 
 /// Sidecar folders, parallel to the image folder.
@@ -27,7 +27,7 @@ pub fn read(reader: &mut SidecarReader<'_>) {
                 .find_map(|folder| files.sidecar_in_parallel_folder(media, folder, "xml"))
         };
         let Some(sidecar) = files.sidecar_beside(media, "xml").or_else(opposite) else { continue };
-        let Some(text) = reader.read_text(sidecar, MAX_SINGLE_SIDECAR_BYTES) else { continue };
+        let Some(text) = reader.read_text(sidecar, MAX_PER_IMAGE_SIDECAR_BYTES) else { continue };
         match parse(&text) {
             Ok(Some((description, diagnostics))) => {
                 reader.mark_used(sidecar);

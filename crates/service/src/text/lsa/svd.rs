@@ -25,7 +25,7 @@ impl TextMatrix {
     }
 
     /// Adds a text as word numbers.
-    pub fn push(&mut self, words: impl Iterator<Item = u32>) {
+    pub fn push_text(&mut self, words: impl Iterator<Item = u32>) {
         let start = self.words.len();
         self.words.extend(words);
         let weights = self.words[start..].iter().map(|&word| self.weights[word as usize]);
@@ -210,7 +210,7 @@ mod tests {
         let mut texts = TextMatrix::new(vec![1.0; 40]);
         for _ in 0..200 {
             let topic = number() % 4 * 10;
-            texts.push((0..5).map(|_| topic + number() % 10));
+            texts.push_text((0..5).map(|_| topic + number() % 10));
         }
         let mut sign = || if number().is_multiple_of(2) { 1.0 } else { -1.0 };
         let start: Vec<Vec<f32>> = (0..40).map(|_| (0..40).map(|_| sign()).collect()).collect();
@@ -232,7 +232,7 @@ mod tests {
     #[test]
     fn uniform_texts_have_few_directions() {
         let mut texts = TextMatrix::new(vec![1.0; 3]);
-        (0..5).for_each(|_| texts.push([0, 1].into_iter()));
+        (0..5).for_each(|_| texts.push_text([0, 1].into_iter()));
         let start = vec![vec![1.0, -1.0, 1.0], vec![-1.0, -1.0, 1.0], vec![1.0, 1.0, -1.0]];
         let found = truncated_svd(&texts, &start, 3);
         assert_eq!(found.len(), 1);
