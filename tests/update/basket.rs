@@ -121,7 +121,10 @@ fn the_selection_survives_paging_and_hidden_entries_are_counted() {
 fn a_member_of_a_selected_cluster_is_excluded_not_selected_twice() {
     let mut desk = Desk::with_clusters(3);
     desk.press("x");
-    assert_eq!(desk.notice(), "the cluster of this item is not selected; Space in the results selects it");
+    assert_eq!(
+        desk.notice(),
+        "the cluster of this item is not selected; Space in the results selects it"
+    );
     desk.press("enter l space");
     assert_eq!(totals(&desk).media, 1);
     desk.press("esc space");

@@ -109,7 +109,9 @@ impl WordCounts {
         let mut texts = TextMatrix::new(weights);
         let mut start = 0;
         for end in self.ends {
-            texts.push_text(self.words[start..end].iter().filter_map(|&old| renumbered[old as usize]));
+            texts.push_text(
+                self.words[start..end].iter().filter_map(|&old| renumbered[old as usize]),
+            );
             start = end;
         }
         (words.into_iter().map(|(word, _)| word).collect(), texts)
