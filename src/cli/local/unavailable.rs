@@ -1,4 +1,9 @@
 //! Stubs for builds without the feature `local`.
+#![expect(
+    clippy::unused_async,
+    clippy::unnecessary_wraps,
+    reason = "the same functions as the real local deployment"
+)]
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +11,9 @@ use crate::cli::{CliError, EncoderOptions, ServeOptions};
 use tessera_client::Client;
 use tessera_model::DatasetId;
 
-pub type LocalSettings = ();
+/// No settings: there is no local deployment to set up.
+#[derive(Clone, Default)]
+pub struct LocalSettings {}
 
 fn unavailable() -> CliError {
     CliError::usage("this build has no local deployment; install tessera with the feature `local`")
@@ -19,7 +26,7 @@ impl LocalService {
     pub async fn open_folder(
         _: PathBuf,
         _: Option<PathBuf>,
-        (): LocalSettings,
+        _: LocalSettings,
     ) -> Result<Self, CliError> {
         Err(unavailable())
     }
