@@ -12,10 +12,11 @@ trap 'kill $server; rm -rf "$work"' EXIT
 until xdotool getdisplaygeometry >/dev/null 2>&1; do sleep 0.1; done
 
 # Paint and index first, so that the recording begins with pictures.
-"$program" demo --images 200 </dev/null >/dev/null 2>&1
+"$program" demo --images 60 </dev/null >/dev/null 2>&1
 xterm -ti vt340 -geometry 130x42+0+0 -fa 'DejaVu Sans Mono' -fs 10 -bg '#16181d' -fg '#d8dee9' -xrm 'XTerm*decTerminalID: vt340' \
-  -xrm 'XTerm*numColorRegisters: 256' -xrm 'XTerm*sixelScrolling: true' -e "$program" demo --images 200 &
+  -xrm 'XTerm*numColorRegisters: 256' -xrm 'XTerm*sixelScrolling: true' -e "$program" demo --images 60 &
 window=$(xdotool search --sync --onlyvisible --class xterm | head -n 1)
+xdotool windowfocus --sync "$window"
 
 number=0
 # frame SECONDS: waits for the screen to settle, then records it for as long.
@@ -31,12 +32,13 @@ frame() {
   import -window root -gravity northwest -crop 1060x722+0+0 +repage "$work/$(printf %03d $number).png"
   echo "$(printf %03d $number).png $1" >> "$work/frames"
 }
-press() { for key in "$@"; do xdotool key --window "$window" "$key"; sleep 0.15; done; }
-typed() { xdotool type --window "$window" --delay 60 "$1"; }
+press() { for key in "$@"; do xdotool key "$key"; sleep 0.15; done; }
+typed() { xdotool type --delay 60 "$1"; }
 
-frame 2.0
-press Return; frame 2.0                      # open the dataset
-press Right Right Down; frame 1.0
+until import -window root png:- | convert png:- -format '%k' info: | grep -qE '[0-9]{3,}'; do sleep 0.3; done
+sleep 2; press y                             # the test picture is drawn
+frame 2.5
+press Right Right Down; frame 1.5
 press f; frame 2.5                           # similar pictures
 press Escape; frame 0.6
 press c; frame 0.6                           # caption search
