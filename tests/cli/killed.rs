@@ -36,7 +36,7 @@ fn archive() -> Vec<u8> {
 /// Downloads that are to be killed: how many bytes the next one gets before nothing more comes.
 type Held = Arc<Mutex<Option<usize>>>;
 
-/// A service with this finished export. Tells of each download that is held.
+/// A service with this finished export. Reports each download that is held back.
 async fn service(bytes: Vec<u8>, next: Held) -> (Scripted, mpsc::UnboundedReceiver<()>) {
     let (holding, holds) = mpsc::unbounded_channel();
     let server = Scripted::start(move |seen: &Seen| {
