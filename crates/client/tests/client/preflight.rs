@@ -104,8 +104,10 @@ fn invalid_archives_are_rejected_immediately() {
         assert!(begun.elapsed().as_millis() < 1_000, "{name}");
     }
     fs::create_dir(folder.path().join("folder.zip")).unwrap();
-    let failure = check_archive(&folder.path().join("folder.zip")).unwrap_err();
-    assert!(failure.to_string().contains("not a regular file"), "{failure}");
+    let path = folder.path().join("folder.zip");
+    let failure = check_archive(&path).unwrap_err();
+    let expected = format!("{}: not a regular file", path.display());
+    assert_eq!(failure.message.as_str(), expected);
 }
 
 fn png() -> Vec<u8> {
