@@ -15,13 +15,13 @@ use tessera_picture::{Canvas, Crop, Protocol};
 use tokio::sync::{Semaphore, mpsc::UnboundedReceiver};
 use uuid::Uuid;
 
-use tessera_testing::clients::{dataset, hosted, impatient, task};
-use tessera_testing::scripted::{Act, Scripted, Seen};
+use tessera_testing::clients::{dataset, hosted, task, without_pauses};
+use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
 const CANVAS: Canvas = Canvas { columns: 4, rows: 2, cell: (8, 16), protocol: Protocol::HalfBlock };
 
-fn worker(server: &Scripted) -> (Worker, UnboundedReceiver<WorkerEvent>) {
-    spawn(hosted(&server.url(), impatient()), StateStore::default())
+fn worker(server: &ScriptedServer) -> (Worker, UnboundedReceiver<WorkerEvent>) {
+    spawn(hosted(&server.url(), without_pauses()), StateStore::default())
 }
 
 fn ticket(lane: Lane, number: u64) -> Ticket {
@@ -40,20 +40,20 @@ fn png() -> Vec<u8> {
 }
 
 /// Pictures and an empty list, each behind the gate.
-async fn gated(gate: &Arc<Semaphore>) -> Scripted {
+async fn gated(gate: &Arc<Semaphore>) -> ScriptedServer {
     let gate = Arc::clone(gate);
     let png = png();
-    Scripted::start(move |seen: &Seen| {
-        let act = match seen.path() {
-            "/broken" => Act::reply(200, &[], "no picture"),
+    ScriptedServer::start(move |seen: &ReceivedRequest| {
+        let reply = match seen.path() {
+            "/broken" => Reply::new(200, &[], "no picture"),
             path if path.starts_with("/api/v1/dataset/") => {
-                Act::json(format!(r#"{{"id":"{}"}}"#, task()))
+                Reply::json(format!(r#"{{"id":"{}"}}"#, task()))
             }
-            path if path.contains("explore") => Act::json(r#"{"clusters":[]}"#),
-            path if path.starts_with("/api") => Act::json("[]"),
-            _ => Act::reply(200, &[], &png),
+            path if path.contains("explore") => Reply::json(r#"{"clusters":[]}"#),
+            path if path.starts_with("/api") => Reply::json("[]"),
+            _ => Reply::new(200, &[], &png),
         };
-        act.behind(&gate)
+        reply.after_permit(&gate)
     })
     .await
 }
@@ -114,9 +114,9 @@ async fn a_newer_request_supersedes_the_older_one() {
     let server = gated(&gate).await;
     let (worker, mut replies) = worker(&server);
     worker.send(ticket(Lane::Datasets, 1), Request::Datasets);
-    server.reaches(1).await;
+    server.wait_for_requests(1).await;
     worker.send(ticket(Lane::Datasets, 2), Request::Datasets);
-    server.reaches(2).await;
+    server.wait_for_requests(2).await;
     gate.add_permits(2);
     assert_eq!(response(&mut replies).await.ticket, ticket(Lane::Datasets, 2));
     drop(worker);
@@ -136,7 +136,7 @@ async fn cancelled_reads_are_dropped_and_writes_continue() {
     };
     worker.send(ticket(Lane::Datasets, 1), Request::Datasets);
     worker.send(ticket(start.clone(), 2), Request::StartExport(dataset(), spec));
-    server.reaches(2).await;
+    server.wait_for_requests(2).await;
     worker.cancel(Lane::Datasets);
     worker.cancel(start.clone());
     gate.add_permits(2);
@@ -158,13 +158,13 @@ async fn pictures_queue_in_order_and_cancelled_ones_are_never_sent() {
             Request::Picture(PictureSource::Link(link), Crop::Full, CANVAS),
         );
     }
-    server.reaches(6).await;
+    server.wait_for_requests(6).await;
     worker.cancel(picture_lane(6, CANVAS));
     worker.cancel(picture_lane(0, CANVAS));
     // The slot of the cancelled picture goes to the next one in the queue.
-    server.reaches(7).await;
+    server.wait_for_requests(7).await;
     worker.send(ticket(Lane::Datasets, 99), Request::Datasets);
-    server.reaches(8).await;
+    server.wait_for_requests(8).await;
     let targets: Vec<String> = server.requests().into_iter().map(|seen| seen.target).collect();
     let mut first = targets[..6].to_vec();
     first.sort();
@@ -220,13 +220,13 @@ async fn a_broken_picture_fails_alone() {
 
 #[tokio::test]
 async fn a_download_reports_progress_and_then_its_result() {
-    let server = Scripted::start(|seen: &Seen| {
+    let server = ScriptedServer::start(|seen: &ReceivedRequest| {
         if seen.path().ends_with("export_status") {
-            Act::json(r#"{"status":"COMPLETED","download_uri":"/x.zip"}"#)
+            Reply::json(r#"{"status":"COMPLETED","download_uri":"/x.zip"}"#)
         } else {
             // The shortest valid archive: an empty one.
             let empty = [&b"PK\x05\x06"[..], &[0; 18]].concat();
-            Act::reply(200, &[], empty)
+            Reply::new(200, &[], empty)
         }
     })
     .await;

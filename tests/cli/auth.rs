@@ -11,7 +11,7 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{Serving, outcome, picture, piped, run, serve, tessera};
-use tessera_testing::scripted::{Act, Scripted, Seen};
+use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
 fn text<'a>(value: &'a Value, field: &str) -> &'a str {
     value[field].as_str().unwrap()
@@ -201,8 +201,8 @@ fn a_bus_that_hangs_costs_three_seconds() {
 }
 
 /// How an import from this answer ends, and how many requests it took.
-async fn imported(act: fn() -> Act) -> (i32, String, String, usize) {
-    let server = Scripted::start(move |_: &Seen| act()).await;
+async fn imported(reply: fn() -> Reply) -> (i32, String, String, usize) {
+    let server = ScriptedServer::start(move |_: &ReceivedRequest| reply()).await;
     let home = home(&server.url());
     let reported =
         tokio::task::spawn_blocking(move || piped(home.path(), IMPORT, "canary-session"));
@@ -216,12 +216,12 @@ async fn imported(act: fn() -> Act) -> (i32, String, String, usize) {
 
 #[tokio::test]
 async fn the_credentials_request_is_never_retried() {
-    let redirect = || Act::reply(302, &[("location", "/login")], "");
-    let half = || Act::json(r#"{"api_key":"ak_1","api_secret":"#);
-    let (code, _, err, requests) = imported(Act::cut).await;
+    let redirect = || Reply::new(302, &[("location", "/login")], "");
+    let half = || Reply::json(r#"{"api_key":"ak_1","api_secret":"#);
+    let (code, _, err, requests) = imported(Reply::disconnect).await;
     assert_eq!((code, requests), (3, 1), "{err}");
     assert!(err.contains("may have created a key pair"), "{err}");
-    let (code, _, err, requests) = imported(|| Act::reply(500, &[], "")).await;
+    let (code, _, err, requests) = imported(|| Reply::new(500, &[], "")).await;
     assert_eq!((code, requests), (3, 1), "{err}");
     assert!(err.contains("may have created a key pair"), "{err}");
     let (code, _, err, requests) = imported(half).await;
@@ -229,7 +229,7 @@ async fn the_credentials_request_is_never_retried() {
     assert!(err.contains("may have created a key pair"), "{err}");
     let (code, _, err, requests) = imported(redirect).await;
     assert_eq!((code, requests), (1, 1), "{err}");
-    let (code, _, err, requests) = imported(|| Act::reply(401, &[], "{}")).await;
+    let (code, _, err, requests) = imported(|| Reply::new(401, &[], "{}")).await;
     assert_eq!((code, requests), (4, 1), "{err}");
     assert!(err.contains("the session was not accepted"), "{err}");
 }
@@ -237,7 +237,7 @@ async fn the_credentials_request_is_never_retried() {
 #[tokio::test]
 async fn a_secret_that_cannot_be_stored_is_printed_rather_than_lost() {
     let pair = r#"{"api_key":"ak_1","api_secret":"only-once","message":"keep it"}"#;
-    let server = Scripted::start(move |_: &Seen| Act::json(pair)).await;
+    let server = ScriptedServer::start(move |_: &ReceivedRequest| Reply::json(pair)).await;
     let home = home(&server.url());
     // Others can write in the folder, so the file is refused; asking for it is not.
     let folder = home.path().join("tessera");

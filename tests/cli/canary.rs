@@ -18,8 +18,8 @@ use base64::{Engine as _, prelude::BASE64_STANDARD};
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 
 use super::{piped, run};
-use tessera_testing::canaries::{assert_clean, forms, know};
-use tessera_testing::scripted::{Act, Scripted, Seen};
+use tessera_testing::canaries::{assert_clean, encodings, register_secret};
+use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
 /// With signs, so that a percent form is another than the value itself.
 const SECRET: &str = "canary+secret/0123456789-abcdefghijkl";
@@ -30,30 +30,30 @@ const DATASET: &str = "ad48d250-0000-11f1-bfca-000000000001";
 const TASK: &str = "cf8b3e78-0000-4954-a782-000000000001";
 
 /// A service that hands out the canaries and fails in turn in every way.
-async fn service() -> Scripted {
+async fn service() -> ScriptedServer {
     let explored = AtomicUsize::new(0);
-    Scripted::start(move |seen: &Seen| {
+    ScriptedServer::start(move |seen: &ReceivedRequest| {
         let record = format!(r#"{{"id":"{DATASET}","display_name":"birds","status_new":"READY"}}"#);
         let link = format!("/blob/a.zip?X-Amz-Signature={SIGNATURE}&X-Amz-Expires=60");
         match seen.path().trim_start_matches("/api/v1/") {
-            "api_credentials" => Act::json(format!(
+            "api_credentials" => Reply::json(format!(
                 r#"{{"api_key":"ak_1","api_secret":"{SECRET}","message":"Keep it"}}"#
             )),
-            "datasets" => Act::json(format!("[{record}]")),
-            path if path.ends_with("export_status") => Act::json(format!(
+            "datasets" => Reply::json(format!("[{record}]")),
+            path if path.ends_with("export_status") => Reply::json(format!(
                 r#"{{"id":"{TASK}","status":"COMPLETED","download_uri":"{link}"}}"#
             )),
             path if path.starts_with("explore") => {
                 match explored.fetch_add(1, Ordering::Relaxed) % 6 {
-                    0 | 1 => Act::reply(401, &[], r#"{"detail":"who are you?"}"#),
-                    2 => Act::reply(500, &[], format!("<a href='{link}'>trace</a>")),
-                    3 => Act::reply(302, &[("location", &link)], ""),
-                    4 => Act::cut(),
-                    _ => Act::json("{"),
+                    0 | 1 => Reply::new(401, &[], r#"{"detail":"who are you?"}"#),
+                    2 => Reply::new(500, &[], format!("<a href='{link}'>trace</a>")),
+                    3 => Reply::new(302, &[("location", &link)], ""),
+                    4 => Reply::disconnect(),
+                    _ => Reply::json("{"),
                 }
             }
-            path if path.starts_with("dataset/") => Act::json(record),
-            _ => Act::reply(403, &[("content-type", "application/xml")], "<Error>expired</Error>"),
+            path if path.starts_with("dataset/") => Reply::json(record),
+            _ => Reply::new(403, &[("content-type", "application/xml")], "<Error>expired</Error>"),
         }
     })
     .await
@@ -107,9 +107,9 @@ fn interface(home: &Path) -> Vec<u8> {
 #[tokio::test]
 #[expect(clippy::too_many_lines, reason = "one walk through everything that is said and kept")]
 async fn no_secret_is_found_anywhere_but_in_its_file() {
-    know(SECRET, true);
-    know(SESSION, false);
-    know(SIGNATURE, false);
+    register_secret(SECRET, true);
+    register_secret(SESSION, false);
+    register_secret(SIGNATURE, false);
     let server = service().await;
     let home = tempfile::tempdir().unwrap();
     let root = home.path().to_owned();
@@ -157,7 +157,7 @@ async fn no_secret_is_found_anywhere_but_in_its_file() {
     assert!(tokens.len() > 5 && tokens.iter().all(|token| token.starts_with("ey")));
     // Their heads and claims are no secret, and the same for many.
     for token in &tokens {
-        know(token.rsplit('.').next().unwrap(), false);
+        register_secret(token.rsplit('.').next().unwrap(), false);
     }
     assert!(outputs.iter().any(|output| output.contains("401")), "failures were forced");
     assert!(root.join("trace.jsonl").exists());
@@ -171,9 +171,9 @@ async fn no_secret_is_found_anywhere_but_in_its_file() {
 
 #[test]
 fn a_secret_is_found_in_every_encoding() {
-    know(SECRET, true);
+    register_secret(SECRET, true);
     let wrapped = BASE64_STANDARD.encode(format!("user:{SECRET}!"));
-    for form in forms(SECRET).into_iter().chain([wrapped]) {
+    for form in encodings(SECRET).into_iter().chain([wrapped]) {
         let found = std::panic::catch_unwind(|| assert_clean(&[form.as_bytes()], None));
         assert!(found.is_err(), "{form}");
     }

@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 use super::{outcome, tessera};
-use tessera_testing::scripted::{Act, Scripted, Seen, head};
+use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer, head};
 
 const DATASET: &str = "ad48d250-0000-11f1-bfca-000000000001";
 const TASK: &str = "cf8b3e78-0000-4954-a782-000000000001";
@@ -37,32 +37,34 @@ fn archive() -> Vec<u8> {
 type Held = Arc<Mutex<Option<usize>>>;
 
 /// A service with this finished export. Reports each download that is held back.
-async fn service(bytes: Vec<u8>, next: Held) -> (Scripted, mpsc::UnboundedReceiver<()>) {
+async fn service(bytes: Vec<u8>, next: Held) -> (ScriptedServer, mpsc::UnboundedReceiver<()>) {
     let (holding, holds) = mpsc::unbounded_channel();
-    let server = Scripted::start(move |seen: &Seen| {
+    let server = ScriptedServer::start(move |seen: &ReceivedRequest| {
         let length = bytes.len();
         if seen.path().ends_with("export_status") {
-            return Act::json(r#"{"status":"COMPLETED","download_uri":"/cdn/x.zip?signature=1"}"#);
+            return Reply::json(
+                r#"{"status":"COMPLETED","download_uri":"/cdn/x.zip?signature=1"}"#,
+            );
         }
         if seen.path() != "/cdn/x.zip" {
             let record = format!(r#"{{"id":"{DATASET}","display_name":"x","status_new":"READY"}}"#);
-            return Act::json(record);
+            return Reply::json(record);
         }
         let whole = head(200, &[("etag", "\"v1\""), ("content-length", &length.to_string())]);
         if let Some(sent) = next.lock().unwrap().take() {
             holding.send(()).unwrap();
-            return Act::hold([&whole, &bytes[..sent]].concat());
+            return Reply::hold([&whole, &bytes[..sent]].concat());
         }
         let range = seen.header("range").and_then(|range| range.strip_prefix("bytes="));
         match range.and_then(|range| range.strip_suffix('-')?.parse::<usize>().ok()) {
-            None => Act::raw([&whole[..], &bytes].concat()),
+            None => Reply::raw([&whole[..], &bytes].concat()),
             Some(start) if start >= length => {
-                Act::reply(416, &[("content-range", &format!("bytes */{length}"))], "")
+                Reply::new(416, &[("content-range", &format!("bytes */{length}"))], "")
             }
             Some(start) => {
                 let range = format!("bytes {start}-{}/{length}", length - 1);
                 let headers = [("etag", "\"v1\""), ("content-range", &range)];
-                Act::reply(206, &headers, &bytes[start..])
+                Reply::new(206, &headers, &bytes[start..])
             }
         }
     })
@@ -145,11 +147,11 @@ async fn a_download_that_is_killed_is_continued_and_never_wrong() {
 
 #[tokio::test]
 async fn a_kill_loses_no_reported_secret() {
-    tessera_testing::canaries::know(SECRET, true);
+    tessera_testing::canaries::register_secret(SECRET, true);
     let (asking, mut asked) = mpsc::unbounded_channel();
-    let server = Scripted::start(move |_: &Seen| {
+    let server = ScriptedServer::start(move |_: &ReceivedRequest| {
         asking.send(()).unwrap();
-        Act::json(format!(r#"{{"api_key":"ak_1","api_secret":"{SECRET}"}}"#))
+        Reply::json(format!(r#"{{"api_key":"ak_1","api_secret":"{SECRET}"}}"#))
     })
     .await;
     for moment in (0..40_u64).map(Duration::from_millis).chain([Duration::from_mins(1)]) {

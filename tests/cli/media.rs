@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{outcome, picture, run, serve, tessera};
-use tessera_testing::scripted::{Act, Scripted, Seen};
+use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
 const ID: &str = "ad48d250-0000-11f1-bfca-000000000001";
 
@@ -32,30 +32,30 @@ fn home(pictures: u8) -> (TempDir, PathBuf) {
 /// A service with one dataset that has these statuses, one after another, each time it is read.
 async fn scripted(
     statuses: &'static [&'static str],
-    add: impl Fn(usize) -> Act + Send + Sync + 'static,
-) -> Scripted {
+    add: impl Fn(usize) -> Reply + Send + Sync + 'static,
+) -> ScriptedServer {
     let (reads, additions) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    Scripted::start(move |seen: &Seen| {
+    ScriptedServer::start(move |seen: &ReceivedRequest| {
         if seen.method == "POST" || seen.path().ends_with("process/add_media") {
             return add(additions.fetch_add(1, Ordering::Relaxed));
         }
         let turn = reads.fetch_add(1, Ordering::Relaxed).min(statuses.len() - 1);
         let record =
             json!({ "id": ID, "display_name": "dash", "status_new": statuses[turn], "n_images": 3 });
-        Act::json(record.to_string())
+        Reply::json(record.to_string())
     })
     .await
 }
 
-fn asked(server: &Scripted, home: &Path, arguments: &[&str]) -> Command {
+fn asked(server: &ScriptedServer, home: &Path, arguments: &[&str]) -> Command {
     let mut command = tessera(home, arguments);
     command.env("TESSERA_BASE_URL", server.url()).env("TESSERA_KIND", "onprem");
     command.env("TESSERA_PIPELINE_URL", server.url());
     command
 }
 
-fn additions(server: &Scripted) -> usize {
-    let sent = |seen: &&Seen| seen.path().ends_with("add_media");
+fn additions(server: &ScriptedServer) -> usize {
+    let sent = |seen: &&ReceivedRequest| seen.path().ends_with("add_media");
     server.requests().iter().filter(sent).count()
 }
 
@@ -160,8 +160,8 @@ fn a_path_of_the_pipeline_is_sent_and_its_script_printed() {
 async fn parts_stop_at_the_first_refusal_with_a_command_for_the_rest() {
     let (home, folder) = home(5);
     let server = scripted(&["READY", "READY", "READ ONLY", "PARTIAL INDEX"], |turn| match turn {
-        0 => Act::reply(202, &[], ""),
-        _ => Act::reply(
+        0 => Reply::new(202, &[], ""),
+        _ => Reply::new(
             409,
             &[("content-type", "application/json")],
             r#"{"detail":"Operation 'add_media' is blocked while MEDIA_ADDITION task is running"}"#,
@@ -187,7 +187,7 @@ async fn parts_stop_at_the_first_refusal_with_a_command_for_the_rest() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_queued_addition_waits_until_idle_and_is_sent_once() {
     let (home, folder) = home(1);
-    let server = scripted(&["INDEXING", "INDEXING", "READY"], |_| Act::reply(202, &[], "")).await;
+    let server = scripted(&["INDEXING", "INDEXING", "READY"], |_| Reply::new(202, &[], "")).await;
     let file = folder.join("0.png");
     let arguments = ["media", "add", ID, "--file", file.to_str().unwrap()];
     let (code, _, err) = outcome(&mut asked(&server, home.path(), &arguments));
@@ -202,7 +202,7 @@ async fn a_queued_addition_waits_until_idle_and_is_sent_once() {
 async fn a_dry_run_reports_the_plan_and_strict_refuses_what_is_left_out() {
     let (home, folder) = home(3);
     std::fs::write(folder.join("bad.png"), "no picture").unwrap();
-    let server = scripted(&["READY"], |_| Act::reply(202, &[], "")).await;
+    let server = scripted(&["READY"], |_| Reply::new(202, &[], "")).await;
     let base = ["media", "add", ID, "--dir", folder.to_str().unwrap(), "--json"];
     let add =
         |more: &[&str]| outcome(&mut asked(&server, home.path(), &[&base[..], more].concat()));
@@ -235,7 +235,7 @@ async fn each_refusal_has_its_exit_code_and_its_cause() {
     ];
     for (status, detail, expected, cause) in refusals {
         let body = json!({ "detail": detail }).to_string();
-        let server = scripted(&["READY"], move |_| Act::reply(status, &[], &body)).await;
+        let server = scripted(&["READY"], move |_| Reply::new(status, &[], &body)).await;
         let arguments = ["media", "add", ID, "--json", "--dir", folder.to_str().unwrap()];
         let (code, out, err) = outcome(&mut asked(&server, home.path(), &arguments));
         assert_eq!((code, out.as_str(), additions(&server)), (expected, "", 1), "{err}");
@@ -248,10 +248,10 @@ async fn each_refusal_has_its_exit_code_and_its_cause() {
 async fn a_lost_response_is_reported_with_the_dataset_status() {
     let (home, folder) = home(1);
     let arguments = ["media", "add", ID, "--dir", folder.to_str().unwrap()];
-    let taken = scripted(&["READY", "READY", "READ ONLY"], |_| Act::cut()).await;
+    let taken = scripted(&["READY", "READY", "READ ONLY"], |_| Reply::disconnect()).await;
     let (code, _, err) = outcome(&mut asked(&taken, home.path(), &arguments));
     assert_eq!((code, additions(&taken)), (0, 1), "{err}");
-    let unknown = scripted(&["READY"], |_| Act::cut()).await;
+    let unknown = scripted(&["READY"], |_| Reply::disconnect()).await;
     let by_path = ["media", "add", ID, "--server-path", "/data"];
     for arguments in [&arguments[..], &by_path] {
         let before = additions(&unknown);
@@ -264,7 +264,7 @@ async fn a_lost_response_is_reported_with_the_dataset_status() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_interrupt_reports_whether_the_upload_may_have_been_accepted() {
     let (home, folder) = home(1);
-    let server = scripted(&["READY"], |_| Act::hold(Vec::new())).await;
+    let server = scripted(&["READY"], |_| Reply::hold(Vec::new())).await;
     let arguments = ["media", "add", ID, "--dir", folder.to_str().unwrap()];
     let child = asked(&server, home.path(), &arguments)
         .stdout(Stdio::piped())
@@ -272,7 +272,7 @@ async fn an_interrupt_reports_whether_the_upload_may_have_been_accepted() {
         .spawn()
         .unwrap();
     // The record twice, and the upload, which is read to its end and not answered.
-    server.reaches(3).await;
+    server.wait_for_requests(3).await;
     let begun = std::time::Instant::now();
     let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(killed.success());

@@ -121,7 +121,7 @@ fn serve(folder: &Path, arguments: &[&str]) -> Serving {
     let reported: Value = serde_json::from_str(&line).expect("one line of JSON");
     for (field, kept) in [("api_secret", true), ("session", false)] {
         if let Some(secret) = reported[field].as_str() {
-            tessera_testing::canaries::know(secret, kept);
+            tessera_testing::canaries::register_secret(secret, kept);
         }
     }
     Serving(child, reported)

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{Serving, outcome, picture, piped, run, serve};
-use tessera_testing::scripted::{Act, Scripted, Seen};
+use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
 const ID: &str = "95233006-eddc-11ef-b303-76dbc3993eb2";
 
@@ -160,7 +160,7 @@ fn invalid_searches_are_rejected_before_any_request() {
 }
 
 /// A page of `count` clusters whose ids begin at `first`.
-fn page(first: u32, count: u32) -> Act {
+fn page(first: u32, count: u32) -> Reply {
     let cluster = |id: u32| {
         json!({
             "cluster_id": format!("00000000-0000-4000-8000-{id:012}"), "type": "IMAGES", "n_images": 1,
@@ -169,19 +169,19 @@ fn page(first: u32, count: u32) -> Act {
         })
     };
     let clusters: Vec<Value> = (first..first + count).map(cluster).collect();
-    Act::json(json!({ "clusters": clusters }).to_string())
+    Reply::json(json!({ "clusters": clusters }).to_string())
 }
 
 /// Runs a search of a service whose pages are scripted, in a dataset that is in PARTIAL INDEX; and how
 /// often the service was asked.
 async fn scripted(
-    pages: impl Fn(u32) -> Act + Send + Sync + 'static,
+    pages: impl Fn(u32) -> Reply + Send + Sync + 'static,
     arguments: &[&str],
 ) -> (i32, String, String, usize) {
-    let server = Scripted::start(move |seen: &Seen| {
+    let server = ScriptedServer::start(move |seen: &ReceivedRequest| {
         let page = seen.target.split("page_number=").nth(1).map(|number| number.parse().unwrap());
         let record = json!({ "id": ID, "display_name": "old", "status_new": "PARTIAL INDEX" });
-        page.map_or_else(|| Act::json(record.to_string()), &pages)
+        page.map_or_else(|| Reply::json(record.to_string()), &pages)
     })
     .await;
     let home = tempfile::tempdir().unwrap();
@@ -201,7 +201,7 @@ async fn repeated_and_missing_pages_are_reported() {
     assert_eq!((&reported["truncated"], &reported["_repeated"]), (&false.into(), &150.into()));
     assert!(err.contains("new media are not clustered yet"), "M18: {err}");
 
-    let ending = |number| if number == 0 { page(0, 100) } else { Act::reply(404, &[], "{}") };
+    let ending = |number| if number == 0 { page(0, 100) } else { Reply::new(404, &[], "{}") };
     let (code, out, err, _) = scripted(ending, all).await;
     let reported = document(&out);
     assert_eq!((code, reported["clusters"].as_array().unwrap().len()), (9, 100), "{err}");
@@ -223,14 +223,14 @@ async fn unexpected_search_responses_are_reported() {
     assert_eq!(code, 0, "{err}");
     assert!(err.contains("interprets the maximum score inversely"), "{err}");
 
-    let other = |_| Act::json(r#"{"results": [1]}"#);
+    let other = |_| Reply::json(r#"{"results": [1]}"#);
     let (code, out, err, _) = scripted(other, &["caption", "van"]).await;
     assert_eq!((code, out.as_str()), (1, ""), "{err}");
     assert!(err.contains("no `clusters`") && err.contains("--raw"), "{err}");
     let (code, out, _, _) = scripted(other, &["caption", "van", "--raw", "--json"]).await;
     assert_eq!((code, &document(&out)["body"]["results"][0]), (1, &1.into()), "{out}");
 
-    let conflict = |_| Act::reply(409, &[], r#"{"detail": "no model"}"#);
+    let conflict = |_| Reply::new(409, &[], r#"{"detail": "no model"}"#);
     let (code, _, err, asked) = scripted(conflict, &["media", ID]).await;
     assert_eq!((code, asked), (6, 1), "{err}");
     assert!(

@@ -14,26 +14,28 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{outcome, picture, run, serve, tessera};
-use tessera_testing::scripted::{Act, Scripted, Seen};
+use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
 /// Answers requests for a dataset with the status that its id ends with; 0 is a good record, 1 is no
 /// JSON, 2 never answers. Exports end with FAILED, or stay as they are.
-fn answer(seen: &Seen) -> Act {
+fn answer(seen: &ReceivedRequest) -> Reply {
     let path = seen.path();
     if path.ends_with("/export_status") {
         let failed = seen.target.contains("000000000007");
         let status = if failed { "FAILED" } else { "IN_PROGRESS" };
-        return Act::json(json!({ "status": status }).to_string());
+        return Reply::json(json!({ "status": status }).to_string());
     }
     if path.ends_with("/datasets") {
-        return Act::json("[]");
+        return Reply::json("[]");
     }
     let id = path.rsplit('/').next().unwrap_or_default();
     match id[id.len() - 3..].parse().unwrap() {
-        0 => Act::json(json!({ "id": id, "display_name": "a", "status_new": "READY" }).to_string()),
-        1 => Act::json("words"),
-        2 => Act::hold(Vec::new()),
-        status => Act::reply(status, &[], r#"{"detail":"scripted"}"#),
+        0 => {
+            Reply::json(json!({ "id": id, "display_name": "a", "status_new": "READY" }).to_string())
+        }
+        1 => Reply::json("words"),
+        2 => Reply::hold(Vec::new()),
+        status => Reply::new(status, &[], r#"{"detail":"scripted"}"#),
     }
 }
 
@@ -52,7 +54,7 @@ const OTHER_TASK: &str = "cf8b3e78-0000-4954-a782-000000000008";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn each_way_to_end_has_its_code() {
-    let server = Scripted::start(answer).await;
+    let server = ScriptedServer::start(answer).await;
     let home = tempfile::tempdir().unwrap();
     let home = home.path();
     let (url, ready) = (server.url(), id(0));
@@ -104,7 +106,7 @@ async fn each_way_to_end_has_its_code() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_writes_its_exchanges_into_a_new_file() {
-    let server = Scripted::start(answer).await;
+    let server = ScriptedServer::start(answer).await;
     let home = tempfile::tempdir().unwrap();
     let mut command = asking(&server.url(), home.path(), &["dataset", "show", &id(404)]);
     let (code, _, _) = outcome(&mut command);
@@ -125,11 +127,11 @@ async fn a_command_writes_its_exchanges_into_a_new_file() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_interrupted_command_ends_with_130() {
-    let server = Scripted::start(answer).await;
+    let server = ScriptedServer::start(answer).await;
     let home = tempfile::tempdir().unwrap();
     let mut command = asking(&server.url(), home.path(), &["dataset", "show", &id(2)]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    server.reaches(1).await;
+    server.wait_for_requests(1).await;
     let number = child.id().to_string();
     assert!(Command::new("kill").args(["-INT", &number]).status().unwrap().success());
     let ended = child.wait_with_output().unwrap();
@@ -161,7 +163,7 @@ fn incorrect_usage_exits_with_2_and_runs_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn output_has_the_requested_format() {
-    let server = Scripted::start(answer).await;
+    let server = ScriptedServer::start(answer).await;
     let home = tempfile::tempdir().unwrap();
     let show = |options: &[&str]| {
         let mut command = asking(&server.url(), home.path(), &["dataset", "show", &id(0)]);
@@ -374,7 +376,7 @@ fn a_media_of_a_dataset_and_an_address_are_drawn() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_doctor_names_what_is_wrong_and_no_secret() {
-    let server = Scripted::start(answer).await;
+    let server = ScriptedServer::start(answer).await;
     let home = tempfile::tempdir().unwrap();
     let root = home.path();
     fs::create_dir(root.join("tessera")).unwrap();

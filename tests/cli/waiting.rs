@@ -13,25 +13,26 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use super::{outcome, picture, serve, tessera};
-use tessera_testing::scripted::{Act, Scripted, Seen};
+use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
 const ID: &str = "ad48d250-0000-11f1-bfca-000000000001";
 
 /// A record of the dataset.
-fn record(status: &str, progress: u8) -> Act {
+fn record(status: &str, progress: u8) -> Reply {
     let record = json!({ "id": ID, "display_name": "$(touch pwned)", "status": "UPDATING",
         "status_new": status, "progress": progress, "n_images": 9 });
-    Act::json(record.to_string())
+    Reply::json(record.to_string())
 }
 
 /// A service that gives these answers to the questions for its dataset.
-async fn answers(answer: impl Fn(usize) -> Act + Send + Sync + 'static) -> Scripted {
+async fn answers(answer: impl Fn(usize) -> Reply + Send + Sync + 'static) -> ScriptedServer {
     let looks = AtomicUsize::new(0);
-    Scripted::start(move |_: &Seen| answer(looks.fetch_add(1, Ordering::SeqCst))).await
+    ScriptedServer::start(move |_: &ReceivedRequest| answer(looks.fetch_add(1, Ordering::SeqCst)))
+        .await
 }
 
 /// A service whose dataset goes through these statuses; the last one stays.
-async fn course(way: &'static [(&'static str, u8)]) -> Scripted {
+async fn course(way: &'static [(&'static str, u8)]) -> ScriptedServer {
     answers(move |look| {
         let (status, progress) = way[look.min(way.len() - 1)];
         record(status, progress)
@@ -40,7 +41,7 @@ async fn course(way: &'static [(&'static str, u8)]) -> Scripted {
 }
 
 /// Runs a command about its dataset: exit code, standard output, standard error.
-async fn ask(service: &Scripted, home: &Path, arguments: &[&str]) -> (i32, String, String) {
+async fn ask(service: &ScriptedServer, home: &Path, arguments: &[&str]) -> (i32, String, String) {
     let mut command = tessera(home, arguments);
     command.args(["--base-url", &service.url(), "--kind", "onprem", "-d", ID]);
     command.env("TESSERA_API_SECRET", "canary");
@@ -153,7 +154,7 @@ async fn a_rejected_login_ends_waiting_with_a_failure() {
     let home = tempfile::tempdir().unwrap();
     let service = answers(|look| match look {
         0 => record("INDEXING", 5),
-        _ => Act::reply(401, &[], "{}"),
+        _ => Reply::new(401, &[], "{}"),
     })
     .await;
     let line = ["dataset", "wait", "--interval", "100ms", "--jsonl"];
@@ -168,7 +169,7 @@ async fn a_connection_loss_is_reported_and_survived() {
     let home = tempfile::tempdir().unwrap();
     let service = answers(|look| match look {
         0 => record("INDEXING", 5),
-        1..4 => Act::reply(503, &[], "{}"),
+        1..4 => Reply::new(503, &[], "{}"),
         _ => record("READY", 100),
     })
     .await;
@@ -193,7 +194,7 @@ async fn the_timeout_applies_during_an_outage() {
     let home = tempfile::tempdir().unwrap();
     let service = answers(|look| match look {
         0 => record("INDEXING", 5),
-        _ => Act::hold(Vec::new()),
+        _ => Reply::hold(Vec::new()),
     })
     .await;
     let line = ["dataset", "wait", "--interval", "100ms", "--timeout", "300ms"];
@@ -228,9 +229,9 @@ async fn an_interrupted_watch_emits_an_end_event() {
 }
 
 /// A service in PARTIAL INDEX that answers a reindex so; what the dataset is afterwards.
-async fn reindexed(answer: fn() -> Act, then: &'static str) -> Scripted {
+async fn reindexed(answer: fn() -> Reply, then: &'static str) -> ScriptedServer {
     let asked = AtomicUsize::new(0);
-    Scripted::start(move |seen: &Seen| {
+    ScriptedServer::start(move |seen: &ReceivedRequest| {
         if seen.method == "POST" {
             asked.store(1, Ordering::SeqCst);
             return answer();
@@ -240,7 +241,7 @@ async fn reindexed(answer: fn() -> Act, then: &'static str) -> Scripted {
     .await
 }
 
-fn posts(service: &Scripted) -> usize {
+fn posts(service: &ScriptedServer) -> usize {
     service.requests().iter().filter(|seen| seen.method == "POST").count()
 }
 
@@ -252,7 +253,7 @@ async fn a_reindex_is_checked_confirmed_and_sent_once() {
     assert_eq!((code, posts(&ready)), (6, 0), "{err}");
     assert!(err.contains("needs PARTIAL INDEX"), "{err}");
 
-    let partial = reindexed(|| Act::reply(202, &[], ""), "READY").await;
+    let partial = reindexed(|| Reply::new(202, &[], ""), "READY").await;
     let (code, _, err) = ask(&partial, home.path(), &["reindex"]).await;
     assert_eq!((code, posts(&partial)), (2, 0), "nobody can be asked: {err}");
     assert!(
@@ -272,7 +273,7 @@ async fn a_reindex_is_checked_confirmed_and_sent_once() {
 #[tokio::test]
 async fn a_conflict_is_explained_by_the_current_status() {
     let home = tempfile::tempdir().unwrap();
-    let taken = || Act::reply(409, &[], r#"{"detail":"an operation is running"}"#);
+    let taken = || Reply::new(409, &[], r#"{"detail":"an operation is running"}"#);
     let service = reindexed(taken, "INDEXING").await;
     let (code, _, err) = ask(&service, home.path(), &["reindex", "--yes", "--json"]).await;
     assert_eq!((code, posts(&service)), (6, 1), "{err}");
@@ -286,12 +287,12 @@ async fn a_conflict_is_explained_by_the_current_status() {
 #[tokio::test]
 async fn a_lost_reindex_response_is_resolved_by_the_status() {
     let home = tempfile::tempdir().unwrap();
-    let service = reindexed(Act::cut, "READ ONLY").await;
+    let service = reindexed(Reply::disconnect, "READ ONLY").await;
     let (code, out, err) = ask(&service, home.path(), &["reindex", "--yes"]).await;
     assert_eq!((code, posts(&service)), (0, 1), "{err}");
     assert!(out.contains(ID) && err.contains("it was"), "{out}{err}");
 
-    let service = reindexed(|| Act::reply(500, &[], "{}"), "PARTIAL INDEX").await;
+    let service = reindexed(|| Reply::new(500, &[], "{}"), "PARTIAL INDEX").await;
     let (code, out, err) = ask(&service, home.path(), &["reindex", "--yes"]).await;
     assert_eq!((code, out.as_str(), posts(&service)), (3, "", 1), "{err}");
     assert!(err.contains("probably not accepted"), "{err}");
@@ -341,8 +342,8 @@ fn a_reindex_is_followed_and_recorded() {
 #[tokio::test]
 async fn a_pinned_dataset_is_listed_until_it_is_unpinned() {
     let home = tempfile::tempdir().unwrap();
-    let service = Scripted::start(|seen: &Seen| match seen.path() {
-        "/api/v1/datasets" => Act::json("[]"),
+    let service = ScriptedServer::start(|seen: &ReceivedRequest| match seen.path() {
+        "/api/v1/datasets" => Reply::json("[]"),
         _ => record("READY", 100),
     })
     .await;

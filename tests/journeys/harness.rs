@@ -55,12 +55,13 @@ impl Service {
 
     /// As `over_paintings`, without waiting for the index.
     pub async fn indexing(count: usize) -> Self {
-        Self::over(|folder| tessera_testing::paintings::paintings(folder, count)).await
+        Self::over(|folder| tessera_testing::pictures::copy_samples(folder, count)).await
     }
 
     /// As `over_paintings`, over small pictures that are like nothing else.
     pub async fn over_noise(count: u32) -> Self {
-        let service = Self::over(|folder| tessera_testing::paintings::noise(folder, count)).await;
+        let service =
+            Self::over(|folder| tessera_testing::pictures::write_noise(folder, count)).await;
         service.deployment.wait_until_idle().await;
         service
     }

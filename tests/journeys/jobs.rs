@@ -43,7 +43,7 @@ async fn left_behind(state: PathBuf) -> StateStore {
 async fn files_come_in_and_are_clustered_with_the_rest() {
     let service = Service::over_paintings(12).await;
     let fresh = service.folder.path().join("my new");
-    tessera_testing::paintings::noise(&fresh, 3);
+    tessera_testing::pictures::write_noise(&fresh, 3);
     let mut person = Person::at(&service).await;
     person.press("a").await;
     person.paste(&format!("'{}'", fresh.display()));

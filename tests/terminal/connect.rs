@@ -26,7 +26,7 @@ struct Serving(Child, Value);
 impl Serving {
     fn start(home: &Path, options: &[&str]) -> Self {
         let pictures = home.join("pictures");
-        tessera_testing::paintings::noise(&pictures, 12);
+        tessera_testing::pictures::write_noise(&pictures, 12);
         let mut command = Command::new(env!("CARGO_BIN_EXE_tessera"));
         command.arg("serve").arg(&pictures).arg("--data").arg(home.join("index")).args(options);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();

@@ -42,7 +42,7 @@ fn the_first_run_opens_and_saves_a_folder() {
     let mut program = Program::alone();
     program.wait_for("What do you want to open?");
     let pictures = program.home().join("pictures");
-    tessera_testing::paintings::noise(&pictures, 12);
+    tessera_testing::pictures::write_noise(&pictures, 12);
     program.press("2");
     program.wait_for("profile name");
     program.press("/nowhere/at/all\r\r");

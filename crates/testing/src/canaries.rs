@@ -15,19 +15,18 @@ use base64::{Engine as _, prelude::BASE64_STANDARD, prelude::BASE64_URL_SAFE};
 /// The start of every token: `{"typ":"JWT","` in base64.
 const TOKEN: &str = "eyJ0eXAiOiJKV1QiL";
 
-/// Secrets, and whether the secrets file may contain them.
-static KNOWN: Mutex<BTreeMap<String, bool>> = Mutex::new(BTreeMap::new());
+/// The registered secrets, and whether the secrets file may contain them.
+static SECRETS: Mutex<BTreeMap<String, bool>> = Mutex::new(BTreeMap::new());
 
-/// Registers a secret. `kept`: `secrets.toml` may contain it.
-pub fn know(value: &str, kept: bool) {
-    assert!(value.len() >= 12, "a word this short is found by chance");
-    KNOWN.lock().unwrap_or_else(PoisonError::into_inner).insert(value.to_owned(), kept);
+/// Registers a secret. `stored`: `secrets.toml` may contain it.
+pub fn register_secret(value: &str, stored: bool) {
+    assert!(value.len() >= 12, "a secret this short is found by chance");
+    SECRETS.lock().unwrap_or_else(PoisonError::into_inner).insert(value.to_owned(), stored);
 }
 
 /// All encodings of a value: plain, base64 at each of its three offsets, hex, percent.
-pub fn forms(value: &str) -> Vec<String> {
-    let hex: Vec<String> = value.bytes().map(|byte| format!("{byte:02x}")).collect();
-    let hex = hex.concat();
+pub fn encodings(value: &str) -> Vec<String> {
+    let hex: String = value.bytes().map(|byte| format!("{byte:02x}")).collect();
     let percent: String = value
         .bytes()
         .map(|byte| match byte {
@@ -36,55 +35,57 @@ pub fn forms(value: &str) -> Vec<String> {
             byte => format!("%{byte:02X}"),
         })
         .collect();
-    let mut forms =
-        vec![value.to_owned(), hex.to_uppercase(), hex, percent.to_lowercase(), percent];
+    let mut all = vec![value.to_owned(), hex.to_uppercase(), hex, percent.to_lowercase(), percent];
     for offset in 0..3 {
         let padded = [&b"\0\0\0"[..offset], value.as_bytes()].concat();
-        for spelled in [BASE64_STANDARD.encode(&padded), BASE64_URL_SAFE.encode(&padded)] {
+        for encoded in [BASE64_STANDARD.encode(&padded), BASE64_URL_SAFE.encode(&padded)] {
             // The first and last characters depend on the surrounding bytes.
-            forms.push(spelled[4..spelled.len() - 4].to_owned());
+            all.push(encoded[4..encoded.len() - 4].to_owned());
         }
     }
-    forms
+    all
 }
 
-/// The secrets to search for; in `secrets.toml` only those not stored there.
-struct Search {
-    forms: Vec<String>,
+/// The encoded secrets to search for; in `secrets.toml` only those not stored there.
+struct SecretSearch {
+    encodings: Vec<String>,
     everywhere: AhoCorasick,
-    in_secrets: AhoCorasick,
+    in_secrets_file: AhoCorasick,
 }
 
-impl Search {
-    fn of_all_known() -> Self {
-        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        known.insert(TOKEN.to_owned(), false);
-        let spelled = |kept| known.iter().filter(move |known| *known.1 == kept);
-        let forms_of = |kept| spelled(kept).flat_map(|(value, _)| forms(value));
-        let forms: Vec<String> = forms_of(false).chain(forms_of(true)).collect();
-        let not_kept = forms_of(false).count();
-        Self {
-            everywhere: AhoCorasick::new(&forms).unwrap(),
-            in_secrets: AhoCorasick::new(&forms[..not_kept]).unwrap(),
-            forms,
-        }
+impl SecretSearch {
+    fn of_all_registered() -> Self {
+        let mut secrets = SECRETS.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        secrets.insert(TOKEN.to_owned(), false);
+        let encoded = |stored| {
+            let chosen = secrets.iter().filter(move |secret| *secret.1 == stored);
+            chosen.flat_map(|(value, _)| encodings(value))
+        };
+        let mut all: Vec<String> = encoded(false).collect();
+        let in_secrets_file = AhoCorasick::new(&all).unwrap();
+        all.extend(encoded(true));
+        Self { everywhere: AhoCorasick::new(&all).unwrap(), in_secrets_file, encodings: all }
     }
 
-    fn text(&self, place: &str, text: &[u8]) {
-        let search =
-            if place.ends_with("/secrets.toml") { &self.in_secrets } else { &self.everywhere };
-        let found = search.find(text).map(|found| &self.forms[found.pattern().as_usize()]);
-        assert_eq!(found, None, "{place} holds it");
+    /// Panics if the text, which is named `source`, contains a secret.
+    fn check_text(&self, source: &str, text: &[u8]) {
+        let search = if source.ends_with("/secrets.toml") {
+            &self.in_secrets_file
+        } else {
+            &self.everywhere
+        };
+        let secret = search.find(text).map(|hit| &self.encodings[hit.pattern().as_usize()]);
+        assert_eq!(secret, None, "{source} contains it");
     }
 
-    fn below(&self, folder: &Path) {
+    fn check_folder(&self, folder: &Path) {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let (path, kind) = (entry.path(), entry.file_type().unwrap());
             if kind.is_dir() {
-                self.below(&path);
+                self.check_folder(&path);
             } else if kind.is_file() {
                 match fs::read(&path) {
-                    Ok(content) => self.text(&path.display().to_string(), &content),
+                    Ok(content) => self.check_text(&path.display().to_string(), &content),
                     // A running service may delete files.
                     Err(error) => assert_eq!(error.kind(), ErrorKind::NotFound, "{error}"),
                 }
@@ -95,11 +96,11 @@ impl Search {
 
 /// Panics if a registered secret is in one of these outputs or in any file below a folder.
 pub fn assert_clean(outputs: &[&[u8]], folder: Option<&Path>) {
-    let search = Search::of_all_known();
+    let search = SecretSearch::of_all_registered();
     for output in outputs {
-        search.text("an output", output);
+        search.check_text("an output", output);
     }
     if let Some(folder) = folder {
-        search.below(folder);
+        search.check_folder(folder);
     }
 }

@@ -21,7 +21,7 @@ pub fn task() -> ExportTaskId {
 }
 
 /// No pauses between attempts. Timeouts stay long, so that only those shortened by a test apply.
-pub fn impatient() -> ClientPolicy {
+pub fn without_pauses() -> ClientPolicy {
     ClientPolicy {
         initial_backoff: Duration::ZERO,
         max_retry_after: Duration::ZERO,
@@ -34,7 +34,7 @@ pub fn impatient() -> ClientPolicy {
 
 pub fn hosted(url: &str, policy: ClientPolicy) -> Client {
     let credentials = Credentials { api_key: API_KEY.into(), api_secret: API_SECRET.into() };
-    canaries::know(API_SECRET, false);
+    canaries::register_secret(API_SECRET, false);
     // Whatever happens, no record may contain a secret.
     client(url, AuthMethod::Hosted(credentials), policy).with_recorder(RequestRecorder::new(
         |exchange| {

@@ -9,5 +9,5 @@
 
 pub mod canaries;
 pub mod clients;
-pub mod paintings;
+pub mod pictures;
 pub mod scripted;

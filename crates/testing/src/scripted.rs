@@ -19,7 +19,7 @@ use tokio::{
 
 /// A received request.
 #[derive(Clone, Debug)]
-pub struct Seen {
+pub struct ReceivedRequest {
     pub method: String,
     /// Path and query.
     pub target: String,
@@ -28,10 +28,10 @@ pub struct Seen {
     pub body: Vec<u8>,
 }
 
-impl Seen {
+impl ReceivedRequest {
     pub fn header(&self, name: &str) -> Option<&str> {
-        let found = self.headers.iter().find(|(known, _)| known == name);
-        found.map(|(_, value)| value.as_str())
+        let mut headers = self.headers.iter();
+        headers.find_map(|(known, value)| (known == name).then_some(value.as_str()))
     }
 
     pub fn path(&self) -> &str {
@@ -40,14 +40,14 @@ impl Seen {
 }
 
 /// The reaction to one request.
-pub struct Act {
+pub struct Reply {
     /// Waits for one permit first.
     gate: Option<Arc<Semaphore>>,
     bytes: Vec<u8>,
-    end: End,
+    end: ConnectionEnd,
 }
 
-enum End {
+enum ConnectionEnd {
     Close,
     /// Keeps the connection open without sending.
     Hold,
@@ -55,9 +55,9 @@ enum End {
     Repeat(Vec<u8>, Duration),
 }
 
-impl Act {
+impl Reply {
     /// A complete response.
-    pub fn reply(status: u16, headers: &[(&str, &str)], body: impl AsRef<[u8]>) -> Self {
+    pub fn new(status: u16, headers: &[(&str, &str)], body: impl AsRef<[u8]>) -> Self {
         let length = body.as_ref().len().to_string();
         let mut all = vec![("content-length", length.as_str())];
         all.extend(headers);
@@ -68,31 +68,31 @@ impl Act {
 
     /// A complete JSON response.
     pub fn json(body: impl AsRef<[u8]>) -> Self {
-        Self::reply(200, &[("content-type", "application/json")], body)
+        Self::new(200, &[("content-type", "application/json")], body)
     }
 
     /// Sends the bytes and closes the connection.
     pub fn raw(bytes: Vec<u8>) -> Self {
-        Self { gate: None, bytes, end: End::Close }
+        Self { gate: None, bytes, end: ConnectionEnd::Close }
     }
 
     /// Closes the connection without a response.
-    pub fn cut() -> Self {
+    pub fn disconnect() -> Self {
         Self::raw(Vec::new())
     }
 
     /// Sends the bytes and keeps the connection open.
     pub fn hold(bytes: Vec<u8>) -> Self {
-        Self { end: End::Hold, ..Self::raw(bytes) }
+        Self { end: ConnectionEnd::Hold, ..Self::raw(bytes) }
     }
 
-    /// Sends the bytes, then `piece` repeatedly.
-    pub fn repeat(bytes: Vec<u8>, piece: Vec<u8>, every: Duration) -> Self {
-        Self { end: End::Repeat(piece, every), ..Self::raw(bytes) }
+    /// Sends the bytes, then `chunk` repeatedly.
+    pub fn repeat(bytes: Vec<u8>, chunk: Vec<u8>, every: Duration) -> Self {
+        Self { end: ConnectionEnd::Repeat(chunk, every), ..Self::raw(bytes) }
     }
 
     /// Waits for a permit of `gate` first.
-    pub fn behind(mut self, gate: &Arc<Semaphore>) -> Self {
+    pub fn after_permit(mut self, gate: &Arc<Semaphore>) -> Self {
         self.gate = Some(Arc::clone(gate));
         self
     }
@@ -107,117 +107,112 @@ pub fn head(status: u16, headers: &[(&str, &str)]) -> Vec<u8> {
 }
 
 /// The server, which stops when dropped.
-pub struct Scripted {
+pub struct ScriptedServer {
     pub address: SocketAddr,
-    seen: Arc<Mutex<Vec<Seen>>>,
-    count: watch::Receiver<usize>,
-    unread: Arc<AtomicUsize>,
+    log: Arc<RequestLog>,
     accepting: JoinHandle<()>,
 }
 
-type Script = dyn Fn(&Seen) -> Act + Send + Sync;
+#[derive(Default)]
+struct RequestLog {
+    requests: Mutex<Vec<ReceivedRequest>>,
+    count: watch::Sender<usize>,
+    closed_unread: AtomicUsize,
+}
 
-impl Scripted {
+type Script = dyn Fn(&ReceivedRequest) -> Reply + Send + Sync;
+
+impl ScriptedServer {
     /// Responds to each request as `script` says.
-    pub async fn start(script: impl Fn(&Seen) -> Act + Send + Sync + 'static) -> Self {
+    pub async fn start(script: impl Fn(&ReceivedRequest) -> Reply + Send + Sync + 'static) -> Self {
         Self::listen(None, Arc::new(script)).await
     }
 
     /// Closes connections whose request starts like this without reading on, and counts them;
     /// responds to all others as `script` says.
-    pub async fn deaf_to(
+    pub async fn closing_unread(
         beginning: &'static str,
-        script: impl Fn(&Seen) -> Act + Send + Sync + 'static,
+        script: impl Fn(&ReceivedRequest) -> Reply + Send + Sync + 'static,
     ) -> Self {
         Self::listen(Some(beginning), Arc::new(script)).await
     }
 
-    async fn listen(deaf_to: Option<&'static str>, script: Arc<Script>) -> Self {
+    async fn listen(closing_unread: Option<&'static str>, script: Arc<Script>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let seen = Arc::<Mutex<Vec<Seen>>>::default();
-        let (counter, count) = watch::channel(0);
-        let log = Arc::clone(&seen);
-        let counter = Arc::new(counter);
-        let unread = Arc::<AtomicUsize>::default();
-        let dropped = Arc::clone(&unread);
+        let log = Arc::<RequestLog>::default();
+        let server_log = Arc::clone(&log);
         let accepting = tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                if let Some(beginning) = deaf_to {
+                if let Some(beginning) = closing_unread {
                     let mut first = [0; 64];
                     let read = stream.peek(&mut first).await.unwrap_or(0);
                     if first[..read].starts_with(beginning.as_bytes()) {
-                        dropped.fetch_add(1, Ordering::SeqCst);
+                        server_log.closed_unread.fetch_add(1, Ordering::SeqCst);
                         continue;
                     }
                 }
-                let script = Arc::clone(&script);
-                tokio::spawn(serve(stream, script, Arc::clone(&log), Arc::clone(&counter)));
+                tokio::spawn(serve(stream, Arc::clone(&script), Arc::clone(&server_log)));
             }
         });
-        Self { address, seen, count, unread, accepting }
+        Self { address, log, accepting }
     }
 
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    pub fn requests(&self) -> Vec<Seen> {
-        self.seen.lock().unwrap().clone()
+    pub fn requests(&self) -> Vec<ReceivedRequest> {
+        self.log.requests.lock().unwrap().clone()
     }
 
+    /// The number of requests whose reply was chosen.
     pub fn count(&self) -> usize {
-        *self.count.borrow()
+        *self.log.count.borrow()
     }
 
     /// The number of requests that were closed unread.
-    pub fn unread(&self) -> usize {
-        self.unread.load(Ordering::SeqCst)
+    pub fn closed_unread(&self) -> usize {
+        self.log.closed_unread.load(Ordering::SeqCst)
     }
 
     /// Waits until there were `count` requests.
-    pub async fn reaches(&self, count: usize) {
-        let mut counter = self.count.clone();
-        counter.wait_for(|&seen| seen >= count).await.unwrap();
+    pub async fn wait_for_requests(&self, count: usize) {
+        self.log.count.subscribe().wait_for(|&received| received >= count).await.unwrap();
     }
 }
 
-impl Drop for Scripted {
+impl Drop for ScriptedServer {
     fn drop(&mut self) {
         self.accepting.abort();
     }
 }
 
-async fn serve(
-    mut stream: TcpStream,
-    script: Arc<Script>,
-    log: Arc<Mutex<Vec<Seen>>>,
-    counter: Arc<watch::Sender<usize>>,
-) {
-    let Some(seen) = read_request(&mut stream).await else {
+async fn serve(mut stream: TcpStream, script: Arc<Script>, log: Arc<RequestLog>) {
+    let Some(request) = read_request(&mut stream).await else {
         return;
     };
-    log.lock().unwrap().push(seen.clone());
-    let act = script(&seen);
-    counter.send_modify(|count| *count += 1);
-    if let Some(gate) = act.gate {
+    log.requests.lock().unwrap().push(request.clone());
+    let reply = script(&request);
+    log.count.send_modify(|count| *count += 1);
+    if let Some(gate) = reply.gate {
         gate.acquire().await.unwrap().forget();
     }
     // The client may have disconnected.
-    let mut alive = stream.write_all(&act.bytes).await.is_ok();
-    match act.end {
-        End::Close => {}
-        End::Hold => while stream.read(&mut [0; 64]).await.is_ok_and(|read| read > 0) {},
-        End::Repeat(piece, every) => {
+    let mut alive = stream.write_all(&reply.bytes).await.is_ok();
+    match reply.end {
+        ConnectionEnd::Close => {}
+        ConnectionEnd::Hold => while stream.read(&mut [0; 64]).await.is_ok_and(|read| read > 0) {},
+        ConnectionEnd::Repeat(chunk, every) => {
             while alive {
                 tokio::time::sleep(every).await;
-                alive = stream.write_all(&piece).await.is_ok();
+                alive = stream.write_all(&chunk).await.is_ok();
             }
         }
     }
 }
 
-async fn read_request(stream: &mut TcpStream) -> Option<Seen> {
+async fn read_request(stream: &mut TcpStream) -> Option<ReceivedRequest> {
     let mut bytes = Vec::new();
     let end = loop {
         if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
@@ -231,17 +226,17 @@ async fn read_request(stream: &mut TcpStream) -> Option<Seen> {
     let mut lines = text.split("\r\n");
     let mut first = lines.next()?.split(' ').map(str::to_owned);
     let headers = lines.filter_map(|line| line.split_once(": "));
-    let mut seen = Seen {
+    let mut request = ReceivedRequest {
         method: first.next()?,
         target: first.next()?,
         headers: headers.map(|(name, value)| (name.to_lowercase(), value.to_owned())).collect(),
         body: bytes.split_off(end + 4),
     };
-    let length = seen.header("content-length").map_or(0, |length| length.parse().unwrap());
-    while seen.body.len() < length {
-        if stream.read_buf(&mut seen.body).await.ok()? == 0 {
+    let length = request.header("content-length").map_or(0, |length| length.parse().unwrap());
+    while request.body.len() < length {
+        if stream.read_buf(&mut request.body).await.ok()? == 0 {
             return None;
         }
     }
-    Some(seen)
+    Some(request)
 }

@@ -11,8 +11,8 @@ use tessera_client::{Client, ClientPolicy, ExistingFile};
 use tessera_model::{Archive, Failure, FailureKind};
 use zip::{ZipWriter, write::SimpleFileOptions};
 
-use tessera_testing::clients::{dataset, hosted, impatient, task};
-use tessera_testing::scripted::{Act, Scripted, Seen, head};
+use tessera_testing::clients::{dataset, hosted, task, without_pauses};
+use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer, head};
 
 /// The archive of an export, about 4 kB.
 fn archive() -> Vec<u8> {
@@ -30,34 +30,34 @@ fn archive() -> Vec<u8> {
 }
 
 /// The first byte that a request asks for.
-fn start_of(seen: &Seen) -> Option<usize> {
+fn start_of(seen: &ReceivedRequest) -> Option<usize> {
     let range = seen.header("range")?.strip_prefix("bytes=")?;
     range.strip_suffix('-')?.parse().ok()
 }
 
-fn full(bytes: &[u8], tag: &str) -> Act {
-    Act::reply(200, &[("etag", tag)], bytes)
+fn full(bytes: &[u8], tag: &str) -> Reply {
+    Reply::new(200, &[("etag", tag)], bytes)
 }
 
-fn part(bytes: &[u8], start: usize, tag: &str) -> Act {
+fn part(bytes: &[u8], start: usize, tag: &str) -> Reply {
     let range = format!("bytes {start}-{}/{}", bytes.len() - 1, bytes.len());
-    Act::reply(206, &[("etag", tag), ("content-range", &range)], &bytes[start..])
+    Reply::new(206, &[("etag", tag), ("content-range", &range)], &bytes[start..])
 }
 
 /// All headers, but only some of the bytes.
-fn torn(bytes: &[u8], cut: usize, tag: &str) -> Act {
+fn torn(bytes: &[u8], cut: usize, tag: &str) -> Reply {
     let length = bytes.len().to_string();
     let head = head(200, &[("etag", tag), ("content-length", &length)]);
-    Act::raw([&head, &bytes[..cut]].concat())
+    Reply::raw([&head, &bytes[..cut]].concat())
 }
 
 /// A standard-conforming store: ranges only for the version named by `If-Range`.
-fn serve(seen: &Seen, bytes: &[u8], tag: &str) -> Act {
+fn serve(seen: &ReceivedRequest, bytes: &[u8], tag: &str) -> Reply {
     let current = seen.header("if-range").is_none_or(|known| known == tag);
     match start_of(seen).filter(|_| current) {
         Some(start) if start >= bytes.len() => {
             let range = format!("bytes */{}", bytes.len());
-            Act::reply(416, &[("content-range", &range)], "")
+            Reply::new(416, &[("content-range", &range)], "")
         }
         Some(start) => part(bytes, start, tag),
         None => full(bytes, tag),
@@ -66,14 +66,16 @@ fn serve(seen: &Seen, bytes: &[u8], tag: &str) -> Act {
 
 /// A service with one finished export, whose link `store` serves. The store is also given the
 /// number of the request, from 0.
-async fn service(store: impl Fn(&Seen, usize) -> Act + Send + Sync + 'static) -> Scripted {
+async fn service(
+    store: impl Fn(&ReceivedRequest, usize) -> Reply + Send + Sync + 'static,
+) -> ScriptedServer {
     let links = AtomicUsize::new(0);
     let requests = AtomicUsize::new(0);
-    Scripted::start(move |seen: &Seen| {
+    ScriptedServer::start(move |seen: &ReceivedRequest| {
         if seen.path().ends_with("export_status") {
             let link = links.fetch_add(1, Ordering::Relaxed);
             let uri = format!("/cdn/x.zip?signature={link}");
-            return Act::json(format!(r#"{{"status":"COMPLETED","download_uri":"{uri}"}}"#));
+            return Reply::json(format!(r#"{{"status":"COMPLETED","download_uri":"{uri}"}}"#));
         }
         store(seen, requests.fetch_add(1, Ordering::Relaxed))
     })
@@ -81,7 +83,7 @@ async fn service(store: impl Fn(&Seen, usize) -> Act + Send + Sync + 'static) ->
 }
 
 /// The response to the request for the second half.
-type Second = fn(&[u8], usize) -> Act;
+type Second = fn(&[u8], usize) -> Reply;
 
 /// A folder to download into.
 struct DownloadFolder {
@@ -108,8 +110,8 @@ impl DownloadFolder {
         names.collect()
     }
 
-    async fn download(&self, server: &Scripted) -> Result<Archive, Failure> {
-        let client: Client = hosted(&server.url(), impatient());
+    async fn download(&self, server: &ScriptedServer) -> Result<Archive, Failure> {
+        let client: Client = hosted(&server.url(), without_pauses());
         let mut latest = 0;
         let mut report = |done, _| latest = done;
         let outcome = client
@@ -124,7 +126,7 @@ impl DownloadFolder {
 }
 
 /// Requests for the archive itself.
-fn fetches(server: &Scripted) -> Vec<Seen> {
+fn fetches(server: &ScriptedServer) -> Vec<ReceivedRequest> {
     let mut all = server.requests();
     all.retain(|seen| seen.path() == "/cdn/x.zip");
     all
@@ -178,10 +180,10 @@ async fn a_mismatching_part_restarts_the_download() {
         ("wrong start", |bytes, half| part(bytes, half - 1, "\"v1\"")),
         ("other version", |bytes, half| part(bytes, half, "\"v2\"")),
         ("wrong total", |bytes, half| {
-            Act::reply(206, &[("content-range", "bytes 9-10/11")], &bytes[half..])
+            Reply::new(206, &[("content-range", "bytes 9-10/11")], &bytes[half..])
         }),
-        ("no range named", |bytes, half| Act::reply(206, &[], &bytes[half..])),
-        ("other 416", |_, _| Act::reply(416, &[("content-range", "bytes */7")], "")),
+        ("no range named", |bytes, half| Reply::new(206, &[], &bytes[half..])),
+        ("other 416", |_, _| Reply::new(416, &[("content-range", "bytes */7")], "")),
     ];
     for (name, second) in seconds {
         let stored = bytes.clone();
@@ -226,7 +228,7 @@ async fn an_expired_link_is_renewed() {
         let stored = bytes.clone();
         let server = service(move |seen, request| match request {
             0 => torn(&stored, 1_000, "\"v1\""),
-            1 => Act::reply(status, &[], "<Error><Code>AccessDenied</Code></Error>"),
+            1 => Reply::new(status, &[], "<Error><Code>AccessDenied</Code></Error>"),
             _ => serve(seen, &stored, "\"v1\""),
         })
         .await;
@@ -241,7 +243,7 @@ async fn an_expired_link_is_renewed() {
 
 #[tokio::test]
 async fn links_are_renewed_three_times_without_progress() {
-    let server = service(|_, _| Act::reply(403, &[], "expired")).await;
+    let server = service(|_, _| Reply::new(403, &[], "expired")).await;
     let downloads = DownloadFolder::new();
     let failure = downloads.download(&server).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Forbidden);
@@ -254,12 +256,12 @@ async fn links_are_renewed_three_times_without_progress() {
 async fn a_damaged_archive_never_gets_the_final_name() {
     let bytes = archive();
     let torn = bytes[..bytes.len() - 30].to_vec();
-    let cut = Scripted::start(move |seen: &Seen| {
+    let cut = ScriptedServer::start(move |seen: &ReceivedRequest| {
         if seen.path().ends_with("export_status") {
-            return Act::json(r#"{"status":"COMPLETED","download_uri":"/cdn/x.zip"}"#);
+            return Reply::json(r#"{"status":"COMPLETED","download_uri":"/cdn/x.zip"}"#);
         }
         // Without a length, the end of the connection is the end of the file.
-        Act::raw([&head(200, &[]), torn.as_slice()].concat())
+        Reply::raw([&head(200, &[]), torn.as_slice()].concat())
     })
     .await;
     let downloads = DownloadFolder::new();
@@ -299,7 +301,7 @@ async fn archive_bombs_are_rejected() {
 
 #[tokio::test]
 async fn existing_files_and_other_downloads_are_left_alone() {
-    let server = service(|_, _| Act::cut()).await;
+    let server = service(|_, _| Reply::disconnect()).await;
     let downloads = DownloadFolder::new();
     fs::write(downloads.target(), "mine").unwrap();
     let failure = downloads.download(&server).await.unwrap_err();
@@ -347,7 +349,7 @@ async fn exports_without_an_archive_fail() {
         (r#"{"status":"IN_PROGRESS"}"#, FailureKind::Conflict),
         (r#"{"status":"COMPLETED"}"#, FailureKind::Unexpected),
     ] {
-        let server = Scripted::start(move |_: &Seen| Act::json(body)).await;
+        let server = ScriptedServer::start(move |_: &ReceivedRequest| Reply::json(body)).await;
         let failure = DownloadFolder::new().download(&server).await.unwrap_err();
         assert_eq!((failure.kind, server.count()), (kind, 1), "{failure}");
     }
@@ -357,18 +359,19 @@ async fn exports_without_an_archive_fail() {
 async fn a_late_link_is_awaited() {
     let polls = AtomicUsize::new(0);
     let bytes = archive();
-    let server = Scripted::start(move |seen: &Seen| {
+    let server = ScriptedServer::start(move |seen: &ReceivedRequest| {
         if !seen.path().ends_with("export_status") {
             return full(&bytes, "\"v1\"");
         }
         match polls.fetch_add(1, Ordering::Relaxed) {
-            0 | 1 => Act::json(r#"{"status":"COMPLETED"}"#),
-            _ => Act::json(r#"{"status":"COMPLETED","download_uri":"/cdn/x.zip"}"#),
+            0 | 1 => Reply::json(r#"{"status":"COMPLETED"}"#),
+            _ => Reply::json(r#"{"status":"COMPLETED","download_uri":"/cdn/x.zip"}"#),
         }
     })
     .await;
     let downloads = DownloadFolder::new();
-    let policy = ClientPolicy { link_timeout: std::time::Duration::from_mins(1), ..impatient() };
+    let policy =
+        ClientPolicy { link_timeout: std::time::Duration::from_mins(1), ..without_pauses() };
     let client = hosted(&server.url(), policy);
     let target = downloads.folder.path().join("x.zip");
     client
@@ -381,7 +384,8 @@ async fn a_late_link_is_awaited() {
 #[tokio::test]
 async fn missing_disk_space_is_reported_before_the_transfer() {
     let huge = (1_u64 << 60).to_string();
-    let endless = move |_: &Seen, _| Act::hold(head(200, &[("content-length", &huge)]));
+    let endless =
+        move |_: &ReceivedRequest, _| Reply::hold(head(200, &[("content-length", &huge)]));
     let server = service(endless).await;
     let failure = DownloadFolder::new().download(&server).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Local);

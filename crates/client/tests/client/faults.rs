@@ -10,10 +10,10 @@ use futures_util::future::join_all;
 use tessera_client::{Client, ClientPolicy, QueryImageUpload};
 use tessera_model::{EntityType, Failure, FailureKind, Granularity, Region};
 
-use tessera_testing::clients::{dataset, hosted, impatient, on_premises};
-use tessera_testing::scripted::{Act, Scripted, Seen, head};
+use tessera_testing::clients::{dataset, hosted, on_premises, without_pauses};
+use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer, head};
 
-async fn datasets(server: &Scripted, policy: ClientPolicy) -> Result<usize, Failure> {
+async fn datasets(server: &ScriptedServer, policy: ClientPolicy) -> Result<usize, Failure> {
     let client = on_premises(&server.url(), policy);
     client.list_datasets().await.map(|(datasets, _)| datasets.len())
 }
@@ -21,23 +21,26 @@ async fn datasets(server: &Scripted, policy: ClientPolicy) -> Result<usize, Fail
 #[tokio::test]
 async fn silence_and_stalls_time_out() {
     let short = Duration::from_millis(100);
-    let silent = Scripted::start(|_: &Seen| Act::hold(Vec::new())).await;
-    let policy = ClientPolicy { header_timeout: short, ..impatient() };
+    let silent = ScriptedServer::start(|_: &ReceivedRequest| Reply::hold(Vec::new())).await;
+    let policy = ClientPolicy { header_timeout: short, ..without_pauses() };
     let failure = datasets(&silent, policy).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::NoResponse);
 
     let begun = [head(200, &[("content-length", "100")]), b"[".to_vec()].concat();
-    let stalling = Scripted::start(move |_: &Seen| Act::hold(begun.clone())).await;
-    let policy = ClientPolicy { idle_timeout: short, ..impatient() };
+    let stalling =
+        ScriptedServer::start(move |_: &ReceivedRequest| Reply::hold(begun.clone())).await;
+    let policy = ClientPolicy { idle_timeout: short, ..without_pauses() };
     let failure = datasets(&stalling, policy).await.unwrap_err();
     assert!(failure.message.as_str().contains("stalled"), "{failure}");
 }
 
 #[tokio::test]
 async fn a_slow_response_hits_the_total_timeout() {
-    let drip = |_: &Seen| Act::repeat(head(200, &[]), b" ".to_vec(), Duration::from_millis(5));
-    let server = Scripted::start(drip).await;
-    let policy = ClientPolicy { total_timeout: Duration::from_millis(150), ..impatient() };
+    let drip = |_: &ReceivedRequest| {
+        Reply::repeat(head(200, &[]), b" ".to_vec(), Duration::from_millis(5))
+    };
+    let server = ScriptedServer::start(drip).await;
+    let policy = ClientPolicy { total_timeout: Duration::from_millis(150), ..without_pauses() };
     let failure = datasets(&server, policy).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::NoResponse);
 }
@@ -45,43 +48,43 @@ async fn a_slow_response_hits_the_total_timeout() {
 #[tokio::test]
 async fn a_retry_succeeds() {
     let tries = std::sync::atomic::AtomicUsize::new(0);
-    let server = Scripted::start(move |_: &Seen| {
+    let server = ScriptedServer::start(move |_: &ReceivedRequest| {
         match tries.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
-            0 => Act::reply(503, &[], "busy"),
-            1 => Act::cut(),
-            _ => Act::json("[]"),
+            0 => Reply::new(503, &[], "busy"),
+            1 => Reply::disconnect(),
+            _ => Reply::json("[]"),
         }
     })
     .await;
-    assert_eq!(datasets(&server, impatient()).await, Ok(0));
+    assert_eq!(datasets(&server, without_pauses()).await, Ok(0));
     assert_eq!(server.count(), 3);
 }
 
 #[tokio::test]
 async fn a_401_causes_one_new_token_and_one_replay() {
     let tries = std::sync::atomic::AtomicUsize::new(0);
-    let once = Scripted::start(move |_: &Seen| {
+    let once = ScriptedServer::start(move |_: &ReceivedRequest| {
         match tries.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
-            0 => Act::reply(401, &[], r#"{"detail":"expired"}"#),
-            _ => Act::json("[]"),
+            0 => Reply::new(401, &[], r#"{"detail":"expired"}"#),
+            _ => Reply::json("[]"),
         }
     })
     .await;
-    assert!(hosted(&once.url(), impatient()).list_datasets().await.is_ok());
+    assert!(hosted(&once.url(), without_pauses()).list_datasets().await.is_ok());
     assert_eq!(once.count(), 2);
 
-    let always = Scripted::start(|_: &Seen| Act::reply(401, &[], "{}")).await;
-    let failure = hosted(&always.url(), impatient()).list_datasets().await.unwrap_err();
+    let always = ScriptedServer::start(|_: &ReceivedRequest| Reply::new(401, &[], "{}")).await;
+    let failure = hosted(&always.url(), without_pauses()).list_datasets().await.unwrap_err();
     assert_eq!((failure.kind, always.count()), (FailureKind::Unauthorized, 2));
     assert!(failure.to_string().contains("credentials were rejected"));
 
-    let failure = datasets(&always, impatient()).await.unwrap_err();
+    let failure = datasets(&always, without_pauses()).await.unwrap_err();
     assert_eq!((failure.kind, always.count()), (FailureKind::Unauthorized, 3));
     assert!(failure.to_string().contains("A hosted deployment"), "{failure}");
 }
 
 /// When a token was issued.
-fn issued(seen: &Seen) -> u64 {
+fn issued(seen: &ReceivedRequest) -> u64 {
     let token = seen.header("authorization").unwrap();
     let payload = token.split('.').nth(1).unwrap();
     let payload = BASE64_URL_SAFE_NO_PAD.decode(payload).unwrap();
@@ -91,16 +94,16 @@ fn issued(seen: &Seen) -> u64 {
 
 /// A service whose clock is off by `ahead` seconds, and which accepts only tokens of the current
 /// minute.
-async fn service_with_clock(ahead: i64) -> Scripted {
-    Scripted::start(move |seen: &Seen| {
+async fn service_with_clock(ahead: i64) -> ScriptedServer {
+    ScriptedServer::start(move |seen: &ReceivedRequest| {
         let seconds = UNIX_EPOCH.elapsed().unwrap().as_secs().strict_add_signed(ahead);
         let now: SystemTime = UNIX_EPOCH + Duration::from_secs(seconds);
         let date = httpdate::fmt_http_date(now);
         let date = [("date", date.as_str())];
         if issued(seen).abs_diff(seconds) < 60 {
-            Act::reply(200, &date, "[]")
+            Reply::new(200, &date, "[]")
         } else {
-            Act::reply(401, &date, "{}")
+            Reply::new(401, &date, "{}")
         }
     })
     .await
@@ -110,14 +113,14 @@ async fn service_with_clock(ahead: i64) -> Scripted {
 async fn clock_skew_is_learned_within_two_requests() {
     for ahead in [-90_000, -3_600, -300, 0, 300, 3_600, 90_000] {
         let server = service_with_clock(ahead).await;
-        let client = hosted(&server.url(), impatient());
+        let client = hosted(&server.url(), without_pauses());
         assert!(client.list_datasets().await.is_ok(), "{ahead}");
         assert_eq!(server.count(), if ahead == 0 { 1 } else { 2 }, "{ahead}");
         assert!(client.list_datasets().await.is_ok());
         assert_eq!(server.count(), if ahead == 0 { 2 } else { 3 }, "{ahead}");
     }
     let server = service_with_clock(7_200).await;
-    let client = hosted(&server.url(), impatient());
+    let client = hosted(&server.url(), without_pauses());
     let all = join_all((0..64).map(|_| client.list_datasets())).await;
     assert!(all.iter().all(Result::is_ok) && server.count() <= 128);
 }
@@ -134,8 +137,9 @@ async fn documented_rejections_are_final_and_quote_the_service() {
         (422, "invalid vql", Kind::Invalid),
     ] {
         let body = serde_json::json!({ "detail": format!("{detail}\u{1b}[2J") }).to_string();
-        let server = Scripted::start(move |_: &Seen| Act::reply(status, &[], &body)).await;
-        let client = hosted(&server.url(), impatient());
+        let server =
+            ScriptedServer::start(move |_: &ReceivedRequest| Reply::new(status, &[], &body)).await;
+        let client = hosted(&server.url(), without_pauses());
         let failure = client.dataset(dataset()).await.unwrap_err();
         assert_eq!((failure.kind, server.count()), (kind, 1), "{status}");
         let text = failure.to_string();
@@ -144,10 +148,11 @@ async fn documented_rejections_are_final_and_quote_the_service() {
     }
 }
 
-async fn endless() -> Scripted {
+async fn endless() -> ScriptedServer {
     let piece = vec![b' '; 64 << 10];
-    let act = move |_: &Seen| Act::repeat(head(200, &[]), piece.clone(), Duration::ZERO);
-    Scripted::start(act).await
+    let reply =
+        move |_: &ReceivedRequest| Reply::repeat(head(200, &[]), piece.clone(), Duration::ZERO);
+    ScriptedServer::start(reply).await
 }
 
 #[tokio::test]
@@ -156,9 +161,10 @@ async fn responses_are_limited_after_decoding() {
     gzip.write_all(&vec![b' '; 40 << 20]).unwrap();
     let bomb = gzip.finish().unwrap();
     assert!(bomb.len() < 1 << 20);
-    let gzipped = move |_: &Seen| Act::reply(200, &[("content-encoding", "gzip")], &bomb);
-    for server in [endless().await, Scripted::start(gzipped).await] {
-        let failure = datasets(&server, impatient()).await.unwrap_err();
+    let gzipped =
+        move |_: &ReceivedRequest| Reply::new(200, &[("content-encoding", "gzip")], &bomb);
+    for server in [endless().await, ScriptedServer::start(gzipped).await] {
+        let failure = datasets(&server, without_pauses()).await.unwrap_err();
         assert_eq!(failure.kind, FailureKind::Unexpected);
         assert!(failure.to_string().contains("larger than 32 MiB"), "{failure}");
         assert_eq!(server.count(), 1);
@@ -186,8 +192,9 @@ async fn invalid_responses_are_reported() {
     ] {
         let text = body.to_owned();
         let html = [("content-type", "text/html\u{9b}")];
-        let server = Scripted::start(move |_: &Seen| Act::reply(200, &html, &text)).await;
-        let failure = datasets(&server, impatient()).await.unwrap_err();
+        let server =
+            ScriptedServer::start(move |_: &ReceivedRequest| Reply::new(200, &html, &text)).await;
+        let failure = datasets(&server, without_pauses()).await.unwrap_err();
         assert_eq!(failure.kind, FailureKind::Unexpected, "{body:.40}");
         assert!(failure.message.as_str().contains("200"), "{failure}");
         let detail = failure.detail.map_or(0, |detail| detail.as_str().chars().count());
@@ -199,9 +206,10 @@ async fn invalid_responses_are_reported() {
 #[tokio::test]
 async fn an_endless_error_body_is_still_a_rejection() {
     let piece = vec![b'x'; 4 << 10];
-    let act = move |_: &Seen| Act::repeat(head(409, &[]), piece.clone(), Duration::ZERO);
-    let server = Scripted::start(act).await;
-    let failure = datasets(&server, impatient()).await.unwrap_err();
+    let reply =
+        move |_: &ReceivedRequest| Reply::repeat(head(409, &[]), piece.clone(), Duration::ZERO);
+    let server = ScriptedServer::start(reply).await;
+    let failure = datasets(&server, without_pauses()).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::Conflict);
 }
 
@@ -210,13 +218,13 @@ async fn an_endless_error_body_is_still_a_rejection() {
 #[ignore = "a_local_service_bypasses_the_proxy runs it"]
 async fn inner() {
     let url = std::env::var("SCRIPTED_URL").unwrap();
-    hosted(&url, impatient()).list_datasets().await.unwrap();
+    hosted(&url, without_pauses()).list_datasets().await.unwrap();
 }
 
 #[tokio::test]
 async fn a_local_service_bypasses_the_proxy() {
-    let service = Scripted::start(|_: &Seen| Act::json("[]")).await;
-    let proxy = Scripted::start(|_: &Seen| Act::json("[]")).await;
+    let service = ScriptedServer::start(|_: &ReceivedRequest| Reply::json("[]")).await;
+    let proxy = ScriptedServer::start(|_: &ReceivedRequest| Reply::json("[]")).await;
     let mut inner = std::process::Command::new(std::env::current_exe().unwrap());
     inner.args(["--exact", "faults::inner", "--ignored"]);
     inner.env("SCRIPTED_URL", service.url());
@@ -230,7 +238,7 @@ async fn a_local_service_bypasses_the_proxy() {
 
 #[tokio::test]
 async fn invalid_pictures_are_not_sent() {
-    let server = Scripted::start(|_: &Seen| Act::json("{}")).await;
+    let server = ScriptedServer::start(|_: &ReceivedRequest| Reply::json("{}")).await;
     let folder = tempfile::tempdir().unwrap();
     let text = folder.path().join("notes.jpg");
     std::fs::write(&text, "no picture").unwrap();
@@ -247,7 +255,7 @@ async fn invalid_pictures_are_not_sent() {
         assert!(failure.to_string().contains(word), "{failure}");
     }
     // A picture that cannot be decoded locally may be sent whole, but not with a box.
-    let client: Client = hosted(&server.url(), impatient());
+    let client: Client = hosted(&server.url(), without_pauses());
     let photo = QueryImageUpload::new("II*\0 a TIFF".into(), "photo.tiff").await.unwrap();
     let region = Region::new(0.0, 0.0, 0.5, 0.5);
     let anchor =
@@ -263,8 +271,9 @@ async fn a_202_needs_an_anchor() {
     std::fs::write(&file, b"GIF89a").unwrap();
     let anchor = r#"{"anchor_media_id":"ad195246-0000-11ef-9529-000000000001"}"#;
     for (body, found) in [(anchor, true), ("", false)] {
-        let server = Scripted::start(move |_: &Seen| Act::reply(202, &[], body)).await;
-        let client = hosted(&server.url(), impatient());
+        let server =
+            ScriptedServer::start(move |_: &ReceivedRequest| Reply::new(202, &[], body)).await;
+        let client = hosted(&server.url(), without_pauses());
         let image = QueryImageUpload::read(&file).await.unwrap();
         let result = client
             .register_anchor(dataset(), image, EntityType::Images, Granularity::DEFAULT, None)

@@ -23,9 +23,9 @@ use tessera_wire::{
 };
 
 use tessera_testing::clients::{
-    API_KEY, API_SECRET, dataset, hosted, impatient, on_premises, task,
+    API_KEY, API_SECRET, dataset, hosted, on_premises, task, without_pauses,
 };
-use tessera_testing::scripted::{Act, Scripted, Seen};
+use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
 /// A recorded dataset record.
 const RECORD: &str = r#"{"id":"ad48d250-0000-11f1-bfca-000000000001","display_name":"demo",
@@ -225,10 +225,10 @@ fn anchors_and_problems_both_ways() {
 }
 
 /// A service with one of everything.
-async fn service() -> Scripted {
-    Scripted::start(|seen: &Seen| {
+async fn service() -> ScriptedServer {
+    ScriptedServer::start(|seen: &ReceivedRequest| {
         let path = seen.path();
-        Act::json(match path.rsplit('/').next().unwrap() {
+        Reply::json(match path.rsplit('/').next().unwrap() {
             "datasets" => format!("[{RECORD}]"),
             "search-image-similarity" => ANCHOR.to_owned(),
             "export_context_async" | "export_entities_async" | "export_status" => TASK.to_owned(),
@@ -271,7 +271,7 @@ async fn ask_for_everything(client: &tessera_client::Client) {
 #[tokio::test]
 async fn request_lines_are_those_of_the_document() {
     let server = service().await;
-    ask_for_everything(&on_premises(&server.url(), impatient())).await;
+    ask_for_everything(&on_premises(&server.url(), without_pauses())).await;
     let lines: Vec<String> =
         server.requests().iter().map(|seen| format!("{} {}", seen.method, seen.target)).collect();
     let id = "ad48d250-0000-11f1-bfca-000000000001";
@@ -298,7 +298,7 @@ async fn request_lines_are_those_of_the_document() {
 #[tokio::test]
 async fn on_premises_requests_carry_no_login_at_all() {
     let server = service().await;
-    ask_for_everything(&on_premises(&server.url(), impatient())).await;
+    ask_for_everything(&on_premises(&server.url(), without_pauses())).await;
     for seen in server.requests() {
         let names: Vec<&str> = seen.headers.iter().map(|(name, _)| name.as_str()).collect();
         for forbidden in ["authorization", "cookie", "referer", "proxy-authorization"] {
@@ -311,7 +311,7 @@ async fn on_premises_requests_carry_no_login_at_all() {
 async fn hosted_requests_carry_the_token_of_the_document() {
     let server = service().await;
     let before = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs();
-    ask_for_everything(&hosted(&server.url(), impatient())).await;
+    ask_for_everything(&hosted(&server.url(), without_pauses())).await;
     let requests = server.requests();
     let login = requests[0].header("authorization").unwrap();
     assert!(requests.iter().all(|seen| seen.header("authorization") == Some(login)));
@@ -338,7 +338,7 @@ async fn the_form_of_a_query_image() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a\"b\r\nX-Evil: 1.jpg");
     std::fs::write(&file, JPEG).unwrap();
-    let client = hosted(&server.url(), impatient());
+    let client = hosted(&server.url(), without_pauses());
     let granularity = Granularity::new(1).unwrap();
     let image = QueryImageUpload::read(&file).await.unwrap();
     let anchor = client.register_anchor(dataset(), image, EntityType::Objects, granularity, None);
@@ -376,7 +376,7 @@ async fn custom_form_fields_cannot_break_out_of_their_part() {
         parameters: Vec::new(),
         body: RawBody::Form(parts),
     };
-    hosted(&server.url(), impatient()).send_raw(request).await.unwrap();
+    hosted(&server.url(), without_pauses()).send_raw(request).await.unwrap();
     let seen = server.requests().remove(0);
     let content_type = seen.header("content-type").unwrap();
     let boundary = content_type.strip_prefix("multipart/form-data; boundary=").unwrap();
@@ -392,7 +392,7 @@ async fn custom_form_fields_cannot_break_out_of_their_part() {
 #[tokio::test]
 async fn the_start_of_an_export_is_never_cached() {
     let server = service().await;
-    ask_for_everything(&on_premises(&server.url(), impatient())).await;
+    ask_for_everything(&on_premises(&server.url(), without_pauses())).await;
     let requests = server.requests();
     let start = requests.iter().find(|seen| seen.path().ends_with("export_context_async"));
     assert_eq!(start.unwrap().header("cache-control"), Some("no-store"));
@@ -495,7 +495,7 @@ async fn a_selective_export_is_a_post_of_items() {
             exclude: Vec::new(),
         },
     ];
-    let client = hosted(&server.url(), impatient());
+    let client = hosted(&server.url(), without_pauses());
     let start = client.start_selective_export(dataset(), ExportFormat::Parquet, true, &items);
     assert_eq!(start.await.unwrap().id, task());
     let seen = server.requests().remove(0);
@@ -513,8 +513,9 @@ async fn a_selective_export_is_a_post_of_items() {
 
 #[tokio::test]
 async fn a_reindex_has_no_body_and_its_response_is_ignored() {
-    let server = Scripted::start(|_: &Seen| Act::reply(202, &[], "anything")).await;
-    hosted(&server.url(), impatient()).reindex(dataset()).await.unwrap();
+    let server =
+        ScriptedServer::start(|_: &ReceivedRequest| Reply::new(202, &[], "anything")).await;
+    hosted(&server.url(), without_pauses()).reindex(dataset()).await.unwrap();
     let seen = server.requests().remove(0);
     assert_eq!(format!("{} {}", seen.method, seen.target), format!("POST {OF_DATASET}/reindex"));
     assert_eq!((seen.body.len(), seen.header("content-length")), (0, Some("0")));
@@ -523,7 +524,7 @@ async fn a_reindex_has_no_body_and_its_response_is_ignored() {
 #[tokio::test]
 async fn a_box_is_json_in_the_query() {
     let server = service().await;
-    let client = hosted(&server.url(), impatient());
+    let client = hosted(&server.url(), without_pauses());
     let mut png = std::io::Cursor::new(Vec::new());
     image::RgbImage::new(2, 2).write_to(&mut png, image::ImageFormat::Png).unwrap();
     let image = QueryImageUpload::new(png.into_inner().into(), "a.png").await.unwrap();
@@ -538,9 +539,9 @@ async fn a_box_is_json_in_the_query() {
 
 #[tokio::test]
 async fn the_form_of_an_addition() {
-    let server = Scripted::start(|seen: &Seen| match seen.method.as_str() {
-        "POST" => Act::reply(202, &[], ""),
-        _ => Act::json(RECORD),
+    let server = ScriptedServer::start(|seen: &ReceivedRequest| match seen.method.as_str() {
+        "POST" => Reply::new(202, &[], ""),
+        _ => Reply::json(RECORD),
     })
     .await;
     let folder = tempfile::tempdir().unwrap();
@@ -551,7 +552,7 @@ async fn the_form_of_an_addition() {
         batch_images: Some(1),
         ..MediaAddition::new(MediaSource::Files(vec![file.clone()]))
     };
-    let client = hosted(&server.url(), impatient());
+    let client = hosted(&server.url(), without_pauses());
     client.add_media(dataset(), &addition, &mut |_, _| {}).await.unwrap();
     let seen = server.requests().remove(1);
     assert_eq!(format!("{} {}", seen.method, seen.target), format!("POST {OF_DATASET}/add_media"));
@@ -578,11 +579,11 @@ async fn the_form_of_an_addition() {
 async fn the_pipeline_gets_no_login() {
     // The dataset is read first from the service itself, so that a lost response can be explained.
     let record = format!(r#"{{"id":"{}","status_new":"READY"}}"#, dataset());
-    let service = Scripted::start(move |_: &Seen| Act::json(&record)).await;
-    let pipeline = Scripted::start(|_: &Seen| Act::json("{}")).await;
-    let endpoint = hosted(&service.url(), impatient()).endpoint().clone();
+    let service = ScriptedServer::start(move |_: &ReceivedRequest| Reply::json(&record)).await;
+    let pipeline = ScriptedServer::start(|_: &ReceivedRequest| Reply::json("{}")).await;
+    let endpoint = hosted(&service.url(), without_pauses()).endpoint().clone();
     let url = BaseUrl::parse(&pipeline.url()).unwrap();
-    let client = Client::with_policy(endpoint.with_pipeline(url), impatient()).unwrap();
+    let client = Client::with_policy(endpoint.with_pipeline(url), without_pauses()).unwrap();
     let addition = MediaAddition::new(MediaSource::ServerPath("/data/new photos".into()));
     client.add_media(dataset(), &addition, &mut |_, _| {}).await.unwrap();
     let seen = pipeline.requests().remove(0);

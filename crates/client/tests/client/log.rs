@@ -8,8 +8,8 @@ use std::{
 use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, Endpoint, RequestRecorder};
 use tessera_model::{Link, RequestOutcome, RequestRecord};
 
-use tessera_testing::clients::{dataset, hosted, impatient};
-use tessera_testing::scripted::{Act, Scripted, Seen};
+use tessera_testing::clients::{dataset, hosted, without_pauses};
+use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
 fn witnessed(client: Client) -> (Client, Arc<Mutex<Vec<RequestRecord>>>) {
     let log = Arc::<Mutex<Vec<RequestRecord>>>::default();
@@ -21,16 +21,18 @@ fn witnessed(client: Client) -> (Client, Arc<Mutex<Vec<RequestRecord>>>) {
 #[tokio::test]
 async fn every_attempt_is_recorded_with_error_and_pause() {
     let tries = std::sync::atomic::AtomicUsize::new(0);
-    let server = Scripted::start(move |_: &Seen| {
+    let server = ScriptedServer::start(move |_: &ReceivedRequest| {
         match tries.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
-            0 => Act::reply(429, &[("retry-after", "1")], r#"{"detail":"slowly"}"#),
-            1 => Act::cut(),
-            _ => Act::json("[]"),
+            0 => Reply::new(429, &[("retry-after", "1")], r#"{"detail":"slowly"}"#),
+            1 => Reply::disconnect(),
+            _ => Reply::json("[]"),
         }
     })
     .await;
-    let policy =
-        tessera_client::ClientPolicy { max_retry_after: Duration::from_millis(20), ..impatient() };
+    let policy = tessera_client::ClientPolicy {
+        max_retry_after: Duration::from_millis(20),
+        ..without_pauses()
+    };
     let (client, log) = witnessed(hosted(&server.url(), policy));
     client.list_datasets().await.unwrap();
     let log = log.lock().unwrap();
@@ -49,15 +51,15 @@ async fn every_attempt_is_recorded_with_error_and_pause() {
 #[tokio::test]
 async fn no_secret_reaches_the_log() {
     const CANARY: &str = "canary-of-at-least-thirty-two-bytes";
-    let server = Scripted::start(|seen: &Seen| match seen.path() {
-        path if path.starts_with("/api") => Act::reply(401, &[], "{}"),
-        _ => Act::reply(403, &[], "expired"),
+    let server = ScriptedServer::start(|seen: &ReceivedRequest| match seen.path() {
+        path if path.starts_with("/api") => Reply::new(401, &[], "{}"),
+        _ => Reply::new(403, &[], "expired"),
     })
     .await;
     let credentials = Credentials { api_key: "key".into(), api_secret: CANARY.into() };
     let url = BaseUrl::parse(&server.url()).unwrap();
     let endpoint = Endpoint::new(url, AuthMethod::Hosted(credentials)).unwrap();
-    let (client, log) = witnessed(Client::with_policy(endpoint, impatient()).unwrap());
+    let (client, log) = witnessed(Client::with_policy(endpoint, without_pauses()).unwrap());
     client.dataset(dataset()).await.unwrap_err();
     let link = Link::new(format!("/a.jpg?X-Amz-Signature={CANARY}&Policy={CANARY}"));
     client.fetch_picture(&link, 1_000).await.unwrap_err();

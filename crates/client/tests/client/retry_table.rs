@@ -16,8 +16,8 @@ use tessera_model::{
     MediaAddition, MediaId, MediaSource, Query, QueryText, Search, SelectionItem,
 };
 
-use tessera_testing::clients::{dataset, hosted, impatient, task};
-use tessera_testing::scripted::{Act, Scripted, Seen};
+use tessera_testing::clients::{dataset, hosted, task, without_pauses};
+use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
 /// The faults, in the order of the columns below.
 const FAULTS: [&str; 8] = [
@@ -103,12 +103,12 @@ async fn perform(operation: &str, client: &Client, link: &str) -> Result<(), Fai
         "api_credentials" => {
             let url = client.endpoint().base_url().clone();
             let endpoint = Endpoint::new(url, AuthMethod::Session("a session".into()))?;
-            Client::with_policy(endpoint, impatient())?.create_credentials().await.map(drop)
+            Client::with_policy(endpoint, without_pauses())?.create_credentials().await.map(drop)
         }
         "process/add_media" => {
             let endpoint = client.endpoint().clone();
             let pipeline = endpoint.base_url().clone();
-            let client = Client::with_policy(endpoint.with_pipeline(pipeline), impatient())?;
+            let client = Client::with_policy(endpoint.with_pipeline(pipeline), without_pauses())?;
             add(&client, MediaSource::ServerPath("/data/new".into())).await
         }
         "export_status" => client.export_status(dataset(), task()).await.map(drop),
@@ -129,22 +129,22 @@ async fn add(client: &Client, source: MediaSource) -> Result<(), Failure> {
 }
 
 /// The server's reaction to a request for `fault`.
-fn act(fault: &str) -> Act {
+fn reply(fault: &str) -> Reply {
     match fault.parse() {
-        Ok(status) => Act::reply(status, &[("retry-after", "1")], r#"{"detail":"scripted"}"#),
-        Err(_) => Act::cut(),
+        Ok(status) => Reply::new(status, &[("retry-after", "1")], r#"{"detail":"scripted"}"#),
+        Err(_) => Reply::disconnect(),
     }
 }
 
 /// The READY dataset, for any request.
-fn record(_: &Seen) -> Act {
-    Act::json(format!(r#"{{"id":"{}","status_new":"READY","n_images":3}}"#, dataset()))
+fn record(_: &ReceivedRequest) -> Reply {
+    Reply::json(format!(r#"{{"id":"{}","status_new":"READY","n_images":3}}"#, dataset()))
 }
 
 /// A working service whose archive is at `link`.
-async fn service_with_archive_at(link: String) -> Scripted {
+async fn service_with_archive_at(link: String) -> ScriptedServer {
     let status = format!(r#"{{"status":"COMPLETED","download_uri":"{link}"}}"#);
-    Scripted::start(move |_: &Seen| Act::json(&status)).await
+    ScriptedServer::start(move |_: &ReceivedRequest| Reply::json(&status)).await
 }
 
 /// An address where nothing listens.
@@ -153,21 +153,21 @@ fn closed() -> String {
     format!("http://{}", listener.local_addr().unwrap())
 }
 
-fn begins(seen: &Seen, with: &str) -> bool {
+fn begins(seen: &ReceivedRequest, with: &str) -> bool {
     format!("{} {}", seen.method, seen.target).starts_with(with)
 }
 
 /// A server with the fault for requests that start with `beginning`; `None` if it refuses
 /// connections.
-async fn faulty(beginning: &'static str, fault: &'static str) -> Option<Scripted> {
+async fn faulty(beginning: &'static str, fault: &'static str) -> Option<ScriptedServer> {
     match fault {
         "refused" => None,
-        "cut before it was read" => Some(Scripted::deaf_to(beginning, record).await),
+        "cut before it was read" => Some(ScriptedServer::closing_unread(beginning, record).await),
         _ => {
-            let script = move |seen: &Seen| {
-                if begins(seen, beginning) { act(fault) } else { record(seen) }
+            let script = move |seen: &ReceivedRequest| {
+                if begins(seen, beginning) { reply(fault) } else { record(seen) }
             };
-            Some(Scripted::start(script).await)
+            Some(ScriptedServer::start(script).await)
         }
     }
 }
@@ -176,16 +176,17 @@ async fn faulty(beginning: &'static str, fault: &'static str) -> Option<Scripted
 async fn case(operation: &str, fault: &'static str) -> (usize, Failure) {
     let beginning = beginning(operation);
     let server = faulty(beginning, fault).await;
-    let url = server.as_ref().map_or_else(closed, Scripted::url);
+    let url = server.as_ref().map_or_else(closed, ScriptedServer::url);
     let link = format!("{url}/file.zip");
     let result = if operation == "archive" {
         let service = service_with_archive_at(link.clone()).await;
-        perform(operation, &hosted(&service.url(), impatient()), &link).await
+        perform(operation, &hosted(&service.url(), without_pauses()), &link).await
     } else {
-        perform(operation, &hosted(&url, impatient()), &link).await
+        perform(operation, &hosted(&url, without_pauses()), &link).await
     };
-    let read = |server: &Scripted| {
-        server.requests().iter().filter(|seen| begins(seen, beginning)).count() + server.unread()
+    let read = |server: &ScriptedServer| {
+        server.requests().iter().filter(|seen| begins(seen, beginning)).count()
+            + server.closed_unread()
     };
     (server.as_ref().map_or(0, read), result.unwrap_err())
 }
@@ -235,7 +236,7 @@ async fn unsent_requests_are_retried() {
             });
             let url = closed();
             let client =
-                hosted(&url, ClientPolicy { retries, ..impatient() }).with_recorder(witness);
+                hosted(&url, ClientPolicy { retries, ..without_pauses() }).with_recorder(witness);
             perform(operation, &client, &format!("{url}/a.png")).await.unwrap_err();
             assert_eq!(tried.load(Ordering::SeqCst), expected, "{operation}, {retries:?}");
         }
@@ -247,8 +248,8 @@ async fn custom_retries_apply_only_to_safe_requests() {
     for (operation, retries, expected) in
         [("dataset", 0, 1), ("dataset", 4, 5), ("export_context_async", 4, 1), ("reindex", 4, 1)]
     {
-        let server = Scripted::start(|_: &Seen| act("503")).await;
-        let policy = ClientPolicy { retries: Some(retries), ..impatient() };
+        let server = ScriptedServer::start(|_: &ReceivedRequest| reply("503")).await;
+        let policy = ClientPolicy { retries: Some(retries), ..without_pauses() };
         perform(operation, &hosted(&server.url(), policy), "").await.unwrap_err();
         assert_eq!(server.count(), expected, "{operation}, {retries}");
     }

@@ -16,8 +16,8 @@ use tokio::{
     net::TcpListener,
 };
 
-use tessera_testing::clients::{dataset, hosted, impatient, on_premises};
-use tessera_testing::scripted::{Act, Scripted, Seen};
+use tessera_testing::clients::{dataset, hosted, on_premises, without_pauses};
+use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
 /// A folder with one picture of about `bytes`.
 fn picture(bytes: u64) -> (TempDir, PathBuf) {
@@ -35,43 +35,43 @@ fn record(status: &str) -> String {
 
 async fn add(url: &str, path: &Path) -> Result<(), Failure> {
     let addition = MediaAddition::new(MediaSource::Files(vec![path.to_owned()]));
-    hosted(url, impatient()).add_media(dataset(), &addition, &mut |_, _| {}).await.map(drop)
+    hosted(url, without_pauses()).add_media(dataset(), &addition, &mut |_, _| {}).await.map(drop)
 }
 
-/// A service whose dataset has these states, one per request, and that reacts to uploads with
-/// `act`.
-async fn service(states: [&'static str; 2], act: fn() -> Act) -> Scripted {
+/// A service whose dataset has these states, one per request, and that responds to uploads with
+/// `reply`.
+async fn service(states: [&'static str; 2], reply: fn() -> Reply) -> ScriptedServer {
     let served = AtomicUsize::new(0);
-    Scripted::start(move |seen: &Seen| {
+    ScriptedServer::start(move |seen: &ReceivedRequest| {
         if seen.method == "POST" {
-            return act();
+            return reply();
         }
         let turn = served.fetch_add(1, Ordering::Relaxed);
-        Act::json(record(states[turn.min(1)]))
+        Reply::json(record(states[turn.min(1)]))
     })
     .await
 }
 
-fn uploads(server: &Scripted) -> usize {
+fn uploads(server: &ScriptedServer) -> usize {
     server.requests().iter().filter(|seen| seen.method == "POST").count()
 }
 
 /// The server's reaction, the number of requests, and the resulting failure.
-type Case = (fn() -> Act, usize, FailureKind);
+type Case = (fn() -> Reply, usize, FailureKind);
 
 #[tokio::test]
 async fn an_upload_is_never_sent_twice() {
     let (_folder, path) = picture(10_000);
-    let acts: [Case; 6] = [
-        (Act::cut, 1, FailureKind::NoResponse),
-        (|| Act::reply(401, &[], "{}"), 2, FailureKind::Unauthorized),
-        (|| Act::reply(409, &[], "{}"), 1, FailureKind::Conflict),
-        (|| Act::reply(413, &[], "{}"), 1, FailureKind::Invalid),
-        (|| Act::reply(429, &[], "{}"), 1, FailureKind::RateLimited),
-        (|| Act::reply(503, &[], "{}"), 1, FailureKind::Server),
+    let replies: [Case; 6] = [
+        (Reply::disconnect, 1, FailureKind::NoResponse),
+        (|| Reply::new(401, &[], "{}"), 2, FailureKind::Unauthorized),
+        (|| Reply::new(409, &[], "{}"), 1, FailureKind::Conflict),
+        (|| Reply::new(413, &[], "{}"), 1, FailureKind::Invalid),
+        (|| Reply::new(429, &[], "{}"), 1, FailureKind::RateLimited),
+        (|| Reply::new(503, &[], "{}"), 1, FailureKind::Server),
     ];
-    for (act, expected, kind) in acts {
-        let server = service(["READY", "READY"], act).await;
+    for (reply, expected, kind) in replies {
+        let server = service(["READY", "READY"], reply).await;
         let failure = add(&server.url(), &path).await.unwrap_err();
         assert_eq!((uploads(&server), failure.kind), (expected, kind), "{failure}");
     }
@@ -80,19 +80,19 @@ async fn an_upload_is_never_sent_twice() {
 #[tokio::test]
 async fn a_lost_response_is_resolved_from_the_dataset_state() {
     let (_folder, path) = picture(10_000);
-    let server = service(["READY", "READ ONLY"], Act::cut).await;
+    let server = service(["READY", "READ ONLY"], Reply::disconnect).await;
     assert_eq!(add(&server.url(), &path).await, Ok(()));
-    let server = service(["READY", "READY"], Act::cut).await;
+    let server = service(["READY", "READY"], Reply::disconnect).await;
     let failure = add(&server.url(), &path).await.unwrap_err();
     assert!(failure.to_string().contains("may have started"), "{failure}");
-    let accepted: fn() -> Act = || Act::reply(202, &[], "");
+    let accepted: fn() -> Reply = || Reply::new(202, &[], "");
     assert_eq!(add(&service(["READY", "READY"], accepted).await.url(), &path).await, Ok(()));
 }
 
 #[tokio::test]
 async fn a_busy_dataset_is_reported_before_sending() {
     let (_folder, path) = picture(10_000);
-    let server = service(["INDEXING", "INDEXING"], Act::cut).await;
+    let server = service(["INDEXING", "INDEXING"], Reply::disconnect).await;
     let failure = add(&server.url(), &path).await.unwrap_err();
     assert_eq!((uploads(&server), failure.kind), (0, FailureKind::Conflict));
     assert!(failure.to_string().contains("busy indexing"), "{failure}");
@@ -178,8 +178,8 @@ async fn a_response_during_an_upload_is_reported() {
 #[tokio::test]
 async fn lost_responses_are_never_retried() {
     let (_folder, path) = picture(0);
-    let server = service(["READY", "READY"], Act::cut).await;
-    let client = on_premises(&server.url(), impatient());
+    let server = service(["READY", "READY"], Reply::disconnect).await;
+    let client = on_premises(&server.url(), without_pauses());
     let addition = MediaAddition::new(MediaSource::Files(vec![path]));
     for _ in 0..1_000 {
         let failure = client.add_media(dataset(), &addition, &mut |_, _| {}).await.unwrap_err();
@@ -193,7 +193,7 @@ async fn file_names_are_escaped_as_in_browsers() {
     let (folder, path) = picture(0);
     let odd = folder.path().join("a\"b\r\nX: y\u{202e}.png");
     std::fs::rename(&path, &odd).unwrap();
-    let server = service(["READY", "READY"], || Act::reply(202, &[], "")).await;
+    let server = service(["READY", "READY"], || Reply::new(202, &[], "")).await;
     add(&server.url(), &odd).await.unwrap();
     let requests = server.requests();
     let upload = requests.iter().find(|seen| seen.method == "POST").unwrap();
@@ -225,11 +225,11 @@ async fn a_changing_file_ends_the_upload_and_is_named() {
     for change in changes {
         let (_folder, path) = picture(10_000);
         let changing = path.clone();
-        let server = Scripted::start(move |seen: &Seen| {
+        let server = ScriptedServer::start(move |seen: &ReceivedRequest| {
             if seen.method == "GET" {
                 change(&changing, &resized);
             }
-            Act::json(record("READY"))
+            Reply::json(record("READY"))
         })
         .await;
         let failure = add(&server.url(), &path).await.unwrap_err();

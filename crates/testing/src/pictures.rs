@@ -1,34 +1,35 @@
-//! Pictures of the sample dataset, generated once per test binary because that is slow.
+//! Pictures for tests.
 
-use std::{path::Path, sync::LazyLock};
+use std::{fs, path::Path, sync::LazyLock};
 
 /// The limit per test.
-const PAINTED: usize = 48;
+const SAMPLES: usize = 48;
 
-static PAINTINGS: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
+/// Rendered once per test binary, because that is slow.
+static SAMPLE_FOLDER: LazyLock<tempfile::TempDir> = LazyLock::new(|| {
     let folder = tempfile::tempdir().unwrap();
-    tessera_sample::write(folder.path(), PAINTED, 7, |_, _| {}).unwrap();
+    tessera_sample::write(folder.path(), SAMPLES, 7, |_, _| {}).unwrap();
     folder
 });
 
-/// Copies the first `count` pictures into a new folder.
-pub fn paintings(folder: &Path, count: usize) {
-    let mut files: Vec<_> = walkdir::WalkDir::new(PAINTINGS.path())
+/// Copies the first `count` pictures of the sample dataset into a new folder.
+pub fn copy_samples(folder: &Path, count: usize) {
+    let mut files: Vec<_> = walkdir::WalkDir::new(SAMPLE_FOLDER.path())
         .into_iter()
         .map(|entry| entry.unwrap().into_path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "jpg"))
         .collect();
     files.sort();
-    assert!(count <= files.len(), "only {} are painted", files.len());
-    std::fs::create_dir_all(folder).unwrap();
+    assert!(count <= files.len(), "only {} are rendered", files.len());
+    fs::create_dir_all(folder).unwrap();
     for file in &files[..count] {
-        std::fs::copy(file, folder.join(file.file_name().unwrap())).unwrap();
+        fs::copy(file, folder.join(file.file_name().unwrap())).unwrap();
     }
 }
 
 /// Writes `count` small, dissimilar pictures into a new folder.
-pub fn noise(folder: &Path, count: u32) {
-    std::fs::create_dir_all(folder).unwrap();
+pub fn write_noise(folder: &Path, count: u32) {
+    fs::create_dir_all(folder).unwrap();
     for number in 0..count {
         // Blocks of one color each: as different as small pictures can be.
         let block = |x: u32, y: u32| {
