@@ -7,7 +7,7 @@ use super::{sentences, session::AccessibleSession};
 use tessera_client::ExistingFile;
 use tessera_model::{
     ArchiveName, ExportFormat, ExportSpec, ExportState, ExportTask, SelectionItem,
-    polling::PollTarget,
+    polling::PollTarget, text::count_with_noun,
 };
 
 const HEARTBEAT: Duration = Duration::from_secs(30);
@@ -82,7 +82,8 @@ impl AccessibleSession {
     pub(super) async fn export(&mut self) -> io::Result<()> {
         let Some(open) = &self.open else { return Ok(()) };
         let (dataset, name) = (open.dataset.id, open.dataset.name.clone());
-        let selected_count = sentences::pluralize(self.selected.len() as u64, "selected cluster");
+        let selected_count =
+            count_with_noun(self.selected.len(), "selected cluster", "selected clusters");
         self.announcer.item("1 the whole dataset")?;
         self.announcer.item(format!("2 the {selected_count}"))?;
         let Some(what) = self.announcer.prompt_choice("Export what?", 2).await? else {

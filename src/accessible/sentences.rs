@@ -1,10 +1,10 @@
 //! The sentences of the accessible interface, with the most important part first.
 
-use tessera_model::{Cluster, Dataset, Page, Query, ScoreScale, Search};
+use tessera_model::{Cluster, Dataset, Page, Query, ScoreScale, Search, text::count_with_noun};
 
 /// A dataset with its 1-based position.
 pub(super) fn dataset(position: usize, count: usize, dataset: &Dataset) -> String {
-    let images = dataset.n_images.map(|images| pluralize(images, "image"));
+    let images = dataset.n_images.map(|images| count_with_noun(images, "image", "images"));
     let error = dataset.error.as_ref().map(|error| format!("error: {error}"));
     let name = format!("{position} of {count}. Dataset {}", dataset.name);
     join_phrases([Some(name), Some(status(dataset)), images, error])
@@ -27,7 +27,7 @@ pub(super) fn search(search: &Search, similar_to: &str, page: &Page) -> String {
         Query::Similar(_) => format!("similar to {similar_to}"),
         Query::Caption { text, .. } => format!("captions matching {}", text.as_str()),
     };
-    let clusters = pluralize(page.clusters.len() as u64, "cluster");
+    let clusters = count_with_noun(page.clusters.len(), "cluster", "clusters");
     let more = if page.may_have_next() { ", and there may be more" } else { "" };
     let score = match search.query {
         Query::Browse => "",
@@ -50,23 +50,16 @@ pub(super) fn cluster(
             relevance.band(scale).map_or_else(String::new, |band| format!(" {}", band.label()));
         format!("score {:.2}{band}", relevance.score)
     });
-    let first = cluster.previews.first();
-    let caption = cluster.captions.first().or_else(|| first.and_then(|it| it.caption.as_ref()));
     join_phrases([
         Some(format!("{position} of {count}. Cluster c{position:02}")),
         selected.then(|| "selected".to_owned()),
         score,
-        cluster.size().map(|members| pluralize(members, "member")),
-        first.map(|first| format!("first file {}", first.file_name)),
-        caption.map(|caption| format!("caption: {caption}")),
+        cluster.size().map(|members| count_with_noun(members, "member", "members")),
+        cluster.previews.first().map(|first| format!("first file {}", first.file_name)),
+        cluster.caption().map(|caption| format!("caption: {caption}")),
     ])
 }
 
 fn join_phrases<const N: usize>(parts: [Option<String>; N]) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
-}
-
-/// A count with its noun.
-pub(super) fn pluralize(count: u64, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

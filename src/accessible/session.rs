@@ -6,7 +6,7 @@ use super::{Announcer, sentences};
 use tessera_client::{Client, QueryImageUpload};
 use tessera_model::{
     Anchor, AnchorKind, ClusterId, Dataset, DatasetId, EntityType, Granularity, Page, Query,
-    QueryText, SafeText, Search, polling::PollingIntervals,
+    QueryText, SafeText, Search, polling::PollingIntervals, text::count_with_noun,
 };
 
 #[derive(Clone, Debug)]
@@ -154,7 +154,7 @@ impl AccessibleSession {
         else {
             return Ok(());
         };
-        self.announcer.status(sentences::pluralize(list.len() as u64, "dataset"))?;
+        self.announcer.status(count_with_noun(list.len(), "dataset", "datasets"))?;
         for (position, dataset) in (1..).zip(&list) {
             self.announcer.item(sentences::dataset(position, list.len(), dataset))?;
         }
@@ -256,7 +256,7 @@ impl AccessibleSession {
             self.selected.insert(id, open.search.clone());
         }
         let state = if self.selected.contains_key(&id) { "selected" } else { "deselected" };
-        let count = sentences::pluralize(self.selected.len() as u64, "cluster");
+        let count = count_with_noun(self.selected.len(), "cluster", "clusters");
         self.announcer.status(format!("{} is {state}; {count} selected in total", index + 1))
     }
 }

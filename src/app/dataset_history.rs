@@ -1,7 +1,7 @@
 //! What was observed of each dataset while the program ran: its last counts, its last status other
 //! than ERROR, and its status changes.
 
-use std::{collections::BTreeMap, time::Duration};
+use std::collections::BTreeMap;
 
 use crate::app::Uptime;
 use tessera_model::{Dataset, DatasetId, Status};
@@ -55,15 +55,5 @@ impl ObservedDatasets {
 
     pub fn get(&self, dataset: DatasetId) -> Option<&DatasetHistory> {
         self.0.get(&dataset)
-    }
-}
-
-/// An age in a word or two.
-pub fn format_age(age: Duration) -> String {
-    match age.as_secs() {
-        0 => "now".to_owned(),
-        seconds @ 1..60 => format!("{seconds} s ago"),
-        seconds @ 60..3600 => format!("{} min ago", seconds / 60),
-        seconds => format!("{} h ago", seconds / 3600),
     }
 }

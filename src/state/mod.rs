@@ -28,7 +28,7 @@ pub use stored_jobs::StoredJob;
 pub use views_json::write as write_views;
 
 use crate::config::file;
-use tessera_model::{DatasetId, Failure, FailureKind, JobRecord, Selection, StateKey, StateValue};
+use tessera_model::{DatasetId, Failure, JobRecord, Selection, StateKey, StateValue};
 
 /// The saved state of one deployment. Without a folder, nothing is saved.
 #[derive(Debug, Default)]
@@ -120,20 +120,19 @@ pub fn save_selection(
         Ok(()) => Ok(path),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             let sentence = format!("{} already exists", path.display());
-            Err(Failure::new(FailureKind::Local, sentence).with_remedy("Choose another name"))
+            Err(Failure::local(sentence).with_remedy("Choose another name"))
         }
         Err(error) => {
             let sentence = format!("{} cannot be written: {error}", path.display());
-            Err(Failure::new(FailureKind::Local, sentence).with_remedy("Choose another folder"))
+            Err(Failure::local(sentence).with_remedy("Choose another folder"))
         }
     }
 }
 
 /// Opens a selection file of `dataset`, saved or written by hand.
 pub fn open_selection(path: &Path, dataset: DatasetId) -> Result<Selection, Failure> {
-    let error = |reason: String| {
-        Failure::new(FailureKind::Local, format!("{} cannot be opened: {reason}", path.display()))
-    };
+    let error =
+        |reason: String| Failure::local(format!("{} cannot be opened: {reason}", path.display()));
     let source = fs::read_to_string(path).map_err(|cause| error(cause.to_string()))?;
     read_selection(&source, dataset).map_err(error)
 }
@@ -155,5 +154,5 @@ fn read(path: &Path, key: &StateKey) -> Result<Option<StateValue>, Failure> {
 
 fn file_failure(path: &Path, what: &str, reason: &dyn std::fmt::Display) -> Failure {
     let sentence = format!("{} cannot be {what}: {reason}", path.display());
-    Failure::new(FailureKind::Local, sentence).with_remedy("Move the file away to start over")
+    Failure::local(sentence).with_remedy("Move the file away to start over")
 }

@@ -4,7 +4,7 @@ use std::{fs, io, path::PathBuf};
 
 use super::{StateStore, file_failure, open_selection, selection_json};
 use crate::config::file;
-use tessera_model::{DatasetId, Failure, FailureKind, Selection};
+use tessera_model::{DatasetId, Failure, Selection};
 
 impl StateStore {
     /// `None` if there is no selection of this name.
@@ -82,7 +82,7 @@ impl StateStore {
     fn named_selection_path(&self, name: &str) -> Result<PathBuf, Failure> {
         let error = |reason: &str| {
             let sentence = format!("`{name}` cannot name a selection: {reason}");
-            Failure::new(FailureKind::Local, sentence)
+            Failure::local(sentence)
         };
         let plain = |c: char| c.is_alphanumeric() || "-_ ".contains(c);
         if name.trim().is_empty() || name.len() > 100 || !name.chars().all(plain) {

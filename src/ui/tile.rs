@@ -171,11 +171,9 @@ fn score_and_band(relevance: &Relevance, scale: ScoreScale) -> (String, String) 
 /// The caption of a cluster, else its labels, else a file name.
 fn subject(cluster: &Cluster) -> String {
     let first = cluster.previews.first();
-    let caption =
-        cluster.captions.first().or_else(|| first.and_then(|preview| preview.caption.as_ref()));
     let labels =
         || cluster.labels.iter().take(3).map(AsRef::as_ref).collect::<Vec<&str>>().join(", ");
-    match (caption, cluster.labels.is_empty(), first) {
+    match (cluster.caption(), cluster.labels.is_empty(), first) {
         (Some(caption), ..) => truncate(caption.as_str(), 200),
         (None, false, _) => labels(),
         (None, true, Some(preview)) => preview.file_name.to_string(),

@@ -18,7 +18,7 @@ use tempfile::TempDir;
 use tokio::sync::oneshot;
 
 use crate::subprocess;
-use tessera_model::{Failure, FailureKind};
+use tessera_model::Failure;
 
 const OPENER_PROGRAM: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
 /// How long to wait for an error of the opener; most exit immediately, some stay.
@@ -34,10 +34,7 @@ impl ViewerCopies {
     /// Writes a picture that only this user can read.
     pub(super) fn copy(&self, bytes: &Bytes) -> Result<PathBuf, Failure> {
         let failed = |error: io::Error| {
-            Failure::new(
-                FailureKind::Local,
-                format!("cannot create a copy for the viewer: {error}"),
-            )
+            Failure::local(format!("cannot create a copy for the viewer: {error}"))
         };
         let mut folder = self.folder.lock().unwrap_or_else(PoisonError::into_inner);
         if folder.is_none() {
@@ -68,8 +65,7 @@ pub(super) async fn open(path: &Path) -> Result<(), Failure> {
     // Without a desktop, openers start a terminal program, but this program owns the terminal.
     if !cfg!(target_os = "macos") && !set("DISPLAY") && !set("WAYLAND_DISPLAY") {
         let sentence = "cannot open the picture: there is no desktop session";
-        return Err(Failure::new(FailureKind::Local, sentence)
-            .with_remedy("Show it in full size, or copy its link"));
+        return Err(Failure::local(sentence).with_remedy("Show it in full size, or copy its link"));
     }
     open_with(OPENER_PROGRAM.as_ref(), path).await
 }
@@ -77,7 +73,7 @@ pub(super) async fn open(path: &Path) -> Result<(), Failure> {
 async fn open_with(opener: &OsStr, path: &Path) -> Result<(), Failure> {
     let to_failure = |reason: String| {
         let sentence = format!("{} cannot open {}: {reason}", opener.display(), path.display());
-        Failure::new(FailureKind::Local, sentence)
+        Failure::local(sentence)
     };
     // Absolute, so that no name is parsed as an option.
     let path = path.canonicalize().map_err(|error| to_failure(error.to_string()))?;

@@ -2,13 +2,13 @@
 
 use std::{fs, io, path::Path};
 
-use tessera_model::{Failure, FailureKind, FolderEntry, FolderListing, SafeText};
+use tessera_model::{Failure, FolderEntry, FolderListing, SafeText};
 
 /// Lists the files and folders in `path` by name, ignoring case.
 pub(super) fn list_folder(path: &Path) -> Result<FolderListing, Failure> {
     let to_failure = |error: io::Error| {
         let sentence = format!("cannot list {}: {error}", path.display());
-        Failure::new(FailureKind::Local, sentence)
+        Failure::local(sentence)
     };
     let mut entries = Vec::new();
     for entry in fs::read_dir(path).map_err(to_failure)? {

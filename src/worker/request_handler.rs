@@ -17,7 +17,7 @@ use crate::{
     },
 };
 use tessera_client::{Client, ExistingFile, QueryImageUpload};
-use tessera_model::{Failure, FailureKind, PictureSource, SafeText};
+use tessera_model::{Failure, PictureSource, SafeText};
 
 pub(super) struct RequestHandler {
     client: Client,
@@ -48,7 +48,7 @@ impl RequestHandler {
         let performed = AssertUnwindSafe(self.perform(&ticket, request));
         let result = performed.catch_unwind().await.unwrap_or_else(|_| {
             let sentence = "internal error while handling this request";
-            Err(Failure::new(FailureKind::Local, sentence).with_remedy("Please report it"))
+            Err(Failure::local(sentence).with_remedy("Please report it"))
         });
         Response { ticket, result }
     }
@@ -143,7 +143,7 @@ impl RequestHandler {
                     .await?;
                 found
                     .map(|selection| Payload::Selection(dataset, selection))
-                    .ok_or_else(|| Failure::new(FailureKind::Local, unknown))
+                    .ok_or_else(|| Failure::local(unknown))
             }
             Request::SaveState(entry) => {
                 let number = ticket.number;

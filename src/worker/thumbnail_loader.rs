@@ -52,9 +52,7 @@ impl ThumbnailLoader {
             PictureSource::Entry(path, name) => {
                 let (path, name) = (path.clone(), name.clone());
                 let read = tokio::task::spawn_blocking(move || read_entry(&path, &name)).await;
-                read.unwrap_or_else(|_| {
-                    Err(Failure::new(FailureKind::Local, format!("cannot read {source}")))
-                })
+                read.unwrap_or_else(|_| Err(Failure::local(format!("cannot read {source}"))))
             }
         }
     }
@@ -103,7 +101,7 @@ impl ThumbnailLoader {
 async fn read_file(path: &Path) -> Result<Bytes, Failure> {
     let to_failure = |reason: &str| {
         let sentence = format!("cannot read the picture {}: {reason}", path.display());
-        Failure::new(FailureKind::Local, sentence)
+        Failure::local(sentence)
     };
     let metadata =
         tokio::fs::metadata(path).await.map_err(|error| to_failure(&error.to_string()))?;

@@ -32,6 +32,11 @@ impl Cluster {
         };
         counts.into_iter().flatten().reduce(|a, b| a + b)
     }
+
+    /// Its first caption, or that of its first preview.
+    pub fn caption(&self) -> Option<&SafeText> {
+        self.captions.first().or_else(|| self.previews.first()?.caption.as_ref())
+    }
 }
 
 /// A user tag.

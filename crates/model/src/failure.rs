@@ -59,9 +59,14 @@ impl Failure {
         }
     }
 
+    /// A failure of this machine.
+    pub fn local(sentence: impl AsRef<str>) -> Self {
+        Self::new(FailureKind::Local, sentence)
+    }
+
     /// A worker thread panicked.
     pub fn internal_error() -> Self {
-        Self::new(FailureKind::Local, "internal error").with_remedy("Please report this bug")
+        Self::local("internal error").with_remedy("Please report this bug")
     }
 
     pub fn with_remedy(mut self, remedy: impl AsRef<str>) -> Self {

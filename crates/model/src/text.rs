@@ -4,7 +4,7 @@
 //! move the cursor, set the clipboard or change the terminal's title. Everything that reaches a
 //! screen, a table or a log is a `SafeText`.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
@@ -98,8 +98,65 @@ pub fn format_bytes(bytes: u64) -> String {
     }
 }
 
-pub fn count_with_noun(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
+pub fn count_with_noun<N: fmt::Display + PartialEq + From<u8>>(
+    count: N,
+    one: &str,
+    many: &str,
+) -> String {
+    let noun = if count == 1.into() { one } else { many };
+    format!("{count} {noun}")
+}
+
+/// A number with a thousands separator: `48 210`.
+pub fn group_digits(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(' ');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A duration as `06:11` or `1:06:11`.
+pub fn format_duration(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match seconds / 3600 {
+        0 => format!("{:02}:{:02}", seconds / 60, seconds % 60),
+        hours => format!("{hours}:{:02}:{:02}", seconds / 60 % 60, seconds % 60),
+    }
+}
+
+/// An age in a word or two.
+pub fn format_age(age: Duration) -> String {
+    match age.as_secs() {
+        0 => "now".to_owned(),
+        seconds @ 1..60 => format!("{seconds} s ago"),
+        seconds @ 60..3600 => format!("{} min ago", seconds / 60),
+        seconds => format!("{} h ago", seconds / 3600),
+    }
+}
+
+/// Truncates a text to a display width, with an ellipsis.
+pub fn truncate(text: &str, cells: usize) -> String {
+    if text.width() <= cells {
+        return text.to_owned();
+    }
+    let mut clipped = String::new();
+    let mut used = 0;
+    for cluster in text.graphemes(true) {
+        used += cluster.width();
+        if used + 1 > cells {
+            break;
+        }
+        clipped.push_str(cluster);
+    }
+    if cells > 0 {
+        clipped.push('…');
+    }
+    clipped
 }
 
 fn push_grapheme(clean: &mut String, cluster: &str) {

@@ -1,10 +1,10 @@
 //! A read-only list of names and values: the record of a dataset, or one entry of the log.
 
-use tessera_model::{DatasetId, RecordField, SafeText};
+use tessera_model::{DatasetId, RecordField, SafeText, text::format_age};
 
 use super::{Dialog, KeyResult, Overlay, ScrollState};
 use crate::{
-    app::{App, dataset_history::format_age},
+    app::App,
     input::Chord,
     message::{Lane, Request},
 };

@@ -3,13 +3,10 @@
 
 use std::cmp::Reverse;
 
-use tessera_model::{RequestOutcome, RequestRecord, SafeText};
+use tessera_model::{RequestOutcome, RequestRecord, SafeText, text::format_age};
 
 use super::{Command, CommandList, FactSheet, ListKind, Overlay, PickItem};
-use crate::app::{
-    App, Level, Notification, Uptime,
-    dataset_history::{StatusTransition, format_age},
-};
+use crate::app::{App, Level, Notification, Uptime, dataset_history::StatusTransition};
 
 struct LogEntry {
     line: String,

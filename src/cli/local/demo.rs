@@ -173,9 +173,6 @@ fn file_name(path: &Path) -> String {
 
 /// A caption, or the name of the first file.
 fn cluster_label(cluster: &Cluster) -> String {
-    let first = cluster.previews.first();
-    let caption =
-        cluster.captions.first().or_else(|| first.and_then(|first| first.caption.as_ref()));
-    let file = || first.map_or_else(String::new, |first| first.file_name.to_string());
-    caption.map_or_else(file, ToString::to_string)
+    let file = || cluster.previews.first().map(|first| &first.file_name);
+    cluster.caption().or_else(file).map(ToString::to_string).unwrap_or_default()
 }

@@ -1,27 +1,32 @@
 //! JSON that is safe to print to a terminal: characters that JSON allows but a terminal interprets,
 //! such as C1 controls and bidirectional overrides, are `\u` escapes.
 
-use std::io;
+use std::fmt::Write as _;
 
-use serde::Serialize as _;
-use serde_json::{
-    Serializer, Value,
-    ser::{CompactFormatter, Formatter, PrettyFormatter},
-};
+use serde_json::Value;
 
 pub(super) fn pretty(value: &Value) -> String {
-    serialize(value, EscapingFormatter(PrettyFormatter::new()))
+    escape(&format!("{value:#}"))
 }
 
 pub(super) fn compact(value: &Value) -> String {
-    serialize(value, EscapingFormatter(CompactFormatter))
+    escape(&value.to_string())
 }
 
-fn serialize(value: &Value, formatter: impl Formatter) -> String {
-    let mut bytes = Vec::new();
-    // Writing to memory cannot fail, and all keys are strings.
-    let _ = value.serialize(&mut Serializer::with_formatter(&mut bytes, formatter));
-    String::from_utf8_lossy(&bytes).into_owned()
+/// Escapes what JSON allows in strings; line breaks occur only between tokens.
+fn escape(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c == '\n' || !is_terminal_active(c) {
+            text.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\\u{unit:04x}");
+        }
+    }
+    text
 }
 
 /// Whether a terminal would interpret the character instead of showing it.
@@ -29,70 +34,6 @@ pub(super) fn is_terminal_active(c: char) -> bool {
     c.is_control()
         || matches!(u32::from(c),
             0x61C | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F | 0xFEFF | 0xFFF9..=0xFFFB | 0xE0000..=0xE007F)
-}
-
-struct EscapingFormatter<F>(F);
-
-impl<F: Formatter> Formatter for EscapingFormatter<F> {
-    fn write_string_fragment<W: ?Sized + io::Write>(
-        &mut self,
-        writer: &mut W,
-        fragment: &str,
-    ) -> io::Result<()> {
-        let mut rest = fragment;
-        while let Some((at, c)) = rest.char_indices().find(|(_, c)| is_terminal_active(*c)) {
-            writer.write_all(&rest.as_bytes()[..at])?;
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                write!(writer, "\\u{unit:04x}")?;
-            }
-            rest = &rest[at + c.len_utf8()..];
-        }
-        writer.write_all(rest.as_bytes())
-    }
-
-    fn begin_array<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.begin_array(writer)
-    }
-
-    fn end_array<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.end_array(writer)
-    }
-
-    fn begin_array_value<W: ?Sized + io::Write>(
-        &mut self,
-        writer: &mut W,
-        first: bool,
-    ) -> io::Result<()> {
-        self.0.begin_array_value(writer, first)
-    }
-
-    fn end_array_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.end_array_value(writer)
-    }
-
-    fn begin_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.begin_object(writer)
-    }
-
-    fn end_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.end_object(writer)
-    }
-
-    fn begin_object_key<W: ?Sized + io::Write>(
-        &mut self,
-        writer: &mut W,
-        first: bool,
-    ) -> io::Result<()> {
-        self.0.begin_object_key(writer, first)
-    }
-
-    fn begin_object_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.begin_object_value(writer)
-    }
-
-    fn end_object_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.0.end_object_value(writer)
-    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use serde_json::Value;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{Column, Document};
-use tessera_model::SafeText;
+use tessera_model::{SafeText, text::truncate};
 
 /// Columns of an unknown terminal.
 const DEFAULT_WIDTH: usize = 80;
@@ -82,21 +82,6 @@ fn aligned_line(cells: &[String], widths: &[usize]) -> String {
     }
     text.truncate(text.trim_end().len());
     text
-}
-
-fn truncate(text: &str, width: usize) -> String {
-    if text.width() <= width {
-        return text.to_owned();
-    }
-    let mut kept = String::new();
-    for c in text.chars() {
-        kept.push(c);
-        if kept.width() >= width {
-            kept.pop();
-            break;
-        }
-    }
-    kept + "…"
 }
 
 fn bold(text: &str, color: bool) -> String {

@@ -5,13 +5,10 @@ use std::ops::RangeFrom;
 use ratatui::{layout::Rect, style::Style, text::Line};
 
 use crate::{
-    app::{
-        Uptime,
-        dataset_history::{DatasetHistory, format_age},
-    },
+    app::{Uptime, dataset_history::DatasetHistory},
     ui::{
         DrawContext, bars,
-        widget::{bordered, gauge, group_digits, put},
+        widget::{bordered, format_age, gauge, group_digits, put},
     },
 };
 use tessera_model::{

@@ -10,11 +10,13 @@ use ratatui::{
     text::{Line, Span},
     widgets::{Block, BorderType, Widget},
 };
-pub(super) use tessera_model::text::format_bytes;
+pub(super) use tessera_model::text::{
+    format_age, format_bytes, format_duration, group_digits, truncate,
+};
 
 pub(super) use placeholder::{centered_message, draw_too_small, picture_placeholder};
 pub(super) use region_outline::draw_region_outline;
-pub(super) use text::{display_width, put, put_all, scrolled_lines, truncate, wrap_words};
+pub(super) use text::{display_width, put, put_all, scrolled_lines, wrap_words};
 pub(super) use text_field::text_field;
 
 use crate::{app::Pane, ui::DrawContext};
@@ -68,32 +70,10 @@ pub(super) fn gauge(fraction: f64, cells: usize) -> String {
     bar
 }
 
-/// A number with a thousands separator: `48 210`.
-pub(super) fn group_digits(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            grouped.push(' ');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
 /// A score with two decimals: `.12`.
 pub(super) fn format_score(score: f64) -> String {
     let text = format!("{score:.2}");
     text.strip_prefix('0').map_or_else(|| text.clone(), ToOwned::to_owned)
-}
-
-/// A duration as `06:11` or `1:06:11`.
-pub(super) fn format_duration(time: std::time::Duration) -> String {
-    let seconds = time.as_secs();
-    match seconds / 3600 {
-        0 => format!("{:02}:{:02}", seconds / 60, seconds % 60),
-        hours => format!("{hours}:{:02}:{:02}", seconds / 60 % 60, seconds % 60),
-    }
 }
 
 #[cfg(test)]
@@ -105,10 +85,6 @@ mod tests {
         assert_eq!(gauge(0.0, 4), " ···");
         assert_eq!(gauge(0.5, 4), "██ ·");
         assert_eq!(gauge(1.0, 4), "████");
-        assert_eq!(group_digits(48_210), "48 210");
-        assert_eq!(group_digits(7), "7");
         assert_eq!((format_score(0.123), format_score(1.0)), (".12".to_owned(), "1.00".to_owned()));
-        assert_eq!(format_duration(std::time::Duration::from_secs(3_671)), "1:01:11");
-        assert_eq!(format_bytes(11_400_000), "10.9 MiB");
     }
 }

@@ -1,33 +1,13 @@
 //! Text in cells: measured by display width, truncated and wrapped.
 
 use ratatui::{layout::Rect, style::Style, text::Line};
-use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 use crate::{app::overlay::ScrollState, ui::DrawContext};
+use tessera_model::text::truncate;
 
 pub(in crate::ui) fn display_width(text: &str) -> usize {
     text.width()
-}
-
-/// Truncates a text to `cells`, with an ellipsis.
-pub(in crate::ui) fn truncate(text: &str, cells: usize) -> String {
-    if text.width() <= cells {
-        return text.to_owned();
-    }
-    let mut clipped = String::new();
-    let mut used = 0;
-    for cluster in text.graphemes(true) {
-        used += cluster.width();
-        if used + 1 > cells {
-            break;
-        }
-        clipped.push_str(cluster);
-    }
-    if cells > 0 {
-        clipped.push('…');
-    }
-    clipped
 }
 
 /// Writes a row of `area`, truncated to its width.
@@ -100,14 +80,6 @@ pub(in crate::ui) fn wrap_words(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn text_is_truncated_by_display_width() {
-        assert_eq!(truncate("abcdef", 6), "abcdef");
-        assert_eq!(truncate("abcdef", 4), "abc…");
-        assert_eq!(truncate("猫猫猫", 4), "猫…");
-        assert_eq!(truncate("abc", 0), "");
-    }
 
     #[test]
     fn captions_are_wrapped_and_truncated() {

@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use proptest::prelude::*;
 
 use tessera_model::text::*;
@@ -21,6 +23,24 @@ fn stacked_marks_and_long_text_are_bounded() {
     let long = SafeText::name(&"x".repeat(10_000));
     assert_eq!(long.as_str().chars().count(), SafeText::MAX_NAME + 1);
     assert!(long.as_str().ends_with('…'));
+}
+
+#[test]
+fn numbers_and_times_are_formatted() {
+    assert_eq!(group_digits(48_210), "48 210");
+    assert_eq!(group_digits(7), "7");
+    assert_eq!(format_duration(Duration::from_secs(3_671)), "1:01:11");
+    assert_eq!(format_bytes(11_400_000), "10.9 MiB");
+    assert_eq!(count_with_noun(1_u64, "entry", "entries"), "1 entry");
+    assert_eq!(count_with_noun(2_usize, "entry", "entries"), "2 entries");
+}
+
+#[test]
+fn text_is_truncated_by_display_width() {
+    assert_eq!(truncate("abcdef", 6), "abcdef");
+    assert_eq!(truncate("abcdef", 4), "abc…");
+    assert_eq!(truncate("猫猫猫", 4), "猫…");
+    assert_eq!(truncate("abc", 0), "");
 }
 
 proptest! {
