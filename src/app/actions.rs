@@ -11,7 +11,7 @@ use crate::{
 impl App {
     /// Performs an action, or says why it is unavailable.
     #[expect(clippy::too_many_lines, reason = "a table: one line per action")]
-    pub(in crate::app) fn perform(&mut self, action: Action) {
+    pub(super) fn perform(&mut self, action: Action) {
         if let Some(reason) = availability::unavailable_reason(self, action) {
             self.notify(Level::Warning, reason);
             return;

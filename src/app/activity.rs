@@ -25,7 +25,7 @@ pub struct Activity {
 
 impl App {
     /// Announces the jobs that have just ended and the overall progress, if it changed.
-    pub(in crate::app) fn send_job_alerts(&mut self, ended: &[SafeText]) {
+    pub(super) fn send_job_alerts(&mut self, ended: &[SafeText]) {
         let jobs_on_screen = self.window_focused && self.focus == Pane::Jobs;
         let enabled = |method| self.setup.notify.contains(&method);
         if !jobs_on_screen && enabled(NotificationMethod::Bell) && !ended.is_empty() {
@@ -43,7 +43,7 @@ impl App {
     }
 
     /// Shows the success of a job inside the program.
-    pub(in crate::app) fn toast(&mut self, text: impl AsRef<str>) {
+    pub(super) fn toast(&mut self, text: impl AsRef<str>) {
         if self.setup.notify.contains(&NotificationMethod::Toast) {
             self.notify(Level::Success, text);
         }

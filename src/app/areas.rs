@@ -158,7 +158,7 @@ impl Areas {
 }
 
 impl App {
-    pub(in crate::app) fn widen_sides(&mut self, by: i16) {
+    pub(super) fn widen_sides(&mut self, by: i16) {
         self.side_width = (self.side_width + by).clamp(-3, 8);
     }
 }

@@ -30,13 +30,13 @@ enum ClipboardContent {
 }
 
 /// Why `action` has nothing to copy here, if it is an action that copies.
-pub(in crate::app) fn unavailable_reason(app: &App, action: Action) -> Option<String> {
+pub(super) fn unavailable_reason(app: &App, action: Action) -> Option<String> {
     clipboard_content(app, action)?.err().map(str::to_owned)
 }
 
 impl App {
     /// Copies, or requests what is to be copied.
-    pub(in crate::app) fn copy_to_clipboard(&mut self, action: Action) {
+    pub(super) fn copy_to_clipboard(&mut self, action: Action) {
         match clipboard_content(self, action) {
             Some(Ok(ClipboardContent::Text(name, text))) => self.copy_text(name, text),
             Some(Ok(ClipboardContent::Link(link))) => {
@@ -54,7 +54,7 @@ impl App {
         }
     }
 
-    pub(in crate::app) fn copy_text(&mut self, name: &str, text: String) {
+    pub(super) fn copy_text(&mut self, name: &str, text: String) {
         let excerpt = SafeText::new(&text, MAX_SHOWN_CHARS);
         self.notify(Level::Success, format!("copied the {name}: {excerpt}"));
         self.effects.push(Effect::Copy(text));
@@ -103,7 +103,7 @@ fn preview(app: &App) -> Result<&Preview, &'static str> {
 }
 
 fn job(app: &App) -> Result<&Job, &'static str> {
-    app.selected_job().ok_or(NO_JOB)
+    app.jobs.selected().ok_or(NO_JOB)
 }
 
 fn task(job: &Job) -> Result<ExportTaskId, &'static str> {

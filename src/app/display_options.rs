@@ -3,13 +3,13 @@
 use crate::app::{App, Effect, Level};
 
 impl App {
-    pub(in crate::app) fn next_theme(&mut self) {
+    pub(super) fn next_theme(&mut self) {
         self.theme = self.theme.next(&self.setup.theme);
         let text = format!("theme {}; save it as `ui.theme` in the settings", self.theme.as_str());
         self.notify(Level::Success, text);
     }
 
-    pub(in crate::app) fn toggle_mouse(&mut self) {
+    pub(super) fn toggle_mouse(&mut self) {
         self.mouse_captured = !self.mouse_captured;
         self.effects.push(Effect::CaptureMouse(self.mouse_captured));
         let text = if self.mouse_captured {

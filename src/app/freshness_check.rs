@@ -3,14 +3,14 @@
 
 use std::time::Duration;
 
-use crate::app::{App, Level, Overlay};
+use crate::app::{App, Level, Overlay, availability};
 use tessera_model::Failure;
 
 const MAX_STATUS_AGE: Duration = Duration::from_secs(5);
 
 impl App {
     /// Accepts an overlay at once, or after the status of its dataset is loaded.
-    pub(in crate::app) fn submit_overlay(&mut self, overlay: Overlay) {
+    pub(super) fn submit_overlay(&mut self, overlay: Overlay) {
         let age = self.now.saturating_sub(self.store.datasets.updated_at());
         if overlay.operation().is_some() && age > MAX_STATUS_AGE {
             self.store.datasets.invalidate();
@@ -22,31 +22,25 @@ impl App {
     }
 
     /// The datasets were loaded: sends the waiting form, or keeps it open with the reason.
-    pub(in crate::app) fn submit_held_form(&mut self) {
+    pub(super) fn submit_held_form(&mut self) {
         if !std::mem::take(&mut self.submit_pending) {
             return;
         }
         let Some(overlay) = self.overlay.take() else { return };
         let refusal = overlay.operation().and_then(|(dataset, operation)| {
-            let status = &self.store.dataset(dataset)?.status;
-            let reason = status.allows(operation).denial_reason()?;
-            Some(format!(
-                "{} {reason} (now {}); nothing was sent",
-                operation.label(),
-                status.as_str()
-            ))
+            availability::status_denial(self.store.dataset(dataset)?, operation)
         });
         match refusal {
             None => self.accept_overlay(overlay),
             Some(reason) => {
-                self.notify(Level::Warning, reason);
+                self.notify(Level::Warning, format!("{reason} Nothing was sent."));
                 self.overlay = Some(overlay);
             }
         }
     }
 
     /// The datasets could not be loaded: the waiting form stays open.
-    pub(in crate::app) fn keep_form_open(&mut self, failure: &Failure) {
+    pub(super) fn keep_form_open(&mut self, failure: &Failure) {
         if std::mem::take(&mut self.submit_pending) {
             let text = format!(
                 "nothing was sent, because the dataset's status could not be loaded: {failure}"

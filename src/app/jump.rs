@@ -45,7 +45,7 @@ impl App {
     }
 
     /// Handles the key after Jump; a key that is not a label changes nothing.
-    pub(in crate::app) fn jump(&mut self, chord: Chord) {
+    pub(super) fn jump(&mut self, chord: Chord) {
         self.jump_mode = false;
         let target = self.jump_targets().into_iter().find(|it| chord.key == Key::Char(it.letter));
         if let Some(target) = target {

@@ -14,7 +14,7 @@ pub struct RequestLog {
 impl RequestLog {
     pub const CAPACITY: usize = 500;
 
-    pub(in crate::app) fn add(&mut self, now: Uptime, exchange: RequestRecord) {
+    pub(super) fn add(&mut self, now: Uptime, exchange: RequestRecord) {
         if self.exchanges.len() == Self::CAPACITY {
             self.exchanges.pop_front();
         }

@@ -11,7 +11,7 @@ const DOUBLE_CLICK: Duration = Duration::from_millis(400);
 
 impl App {
     /// Handles the mouse; an overlay gets it first.
-    pub(in crate::app) fn handle_mouse(&mut self, mouse: Mouse) {
+    pub(super) fn handle_mouse(&mut self, mouse: Mouse) {
         if let Some(overlay) = self.overlay.take() {
             return self.overlay_mouse(overlay, mouse);
         }

@@ -8,7 +8,7 @@ use crate::{
 use tessera_model::PictureSource;
 
 impl App {
-    pub(in crate::app) fn move_cursor(&mut self, action: Action) {
+    pub(super) fn move_cursor(&mut self, action: Action) {
         let by: isize = if matches!(action, Action::Up | Action::Left) { -1 } else { 1 };
         let vertical = matches!(action, Action::Up | Action::Down);
         match self.focus {
@@ -27,7 +27,7 @@ impl App {
         }
     }
 
-    pub(in crate::app) fn move_by_page(&mut self, action: Action) {
+    pub(super) fn move_by_page(&mut self, action: Action) {
         let screen = self.grid().map_or(1, |grid| grid.columns * grid.rows).cast_signed();
         let all = isize::MAX / 2;
         let by = match action {
@@ -48,7 +48,7 @@ impl App {
     }
 
     /// Enter: a dataset opens its results, a cluster its previews, a preview its full size.
-    pub(in crate::app) fn open_selected(&mut self) {
+    pub(super) fn open_selected(&mut self) {
         match self.focus {
             Pane::Datasets => {
                 if let Some(id) = self.selected_dataset().map(|dataset| dataset.id) {
@@ -67,7 +67,7 @@ impl App {
     }
 
     /// Esc: closes one thing at a time, the newest first.
-    pub(in crate::app) fn go_back(&mut self) {
+    pub(super) fn go_back(&mut self) {
         if self.notifications.dismiss() || self.cancel_pending_selection() {
             return;
         }
@@ -84,7 +84,7 @@ impl App {
     }
 
     /// Loads everything on screen again.
-    pub(in crate::app) fn refresh(&mut self) {
+    pub(super) fn refresh(&mut self) {
         self.store.datasets.invalidate();
         self.store.pictures.forget_failures();
         if let Some(search) = self.view().map(|view| view.search.clone()) {
@@ -95,14 +95,14 @@ impl App {
     }
 
     /// Opens the original of the selected preview in the desktop's image viewer.
-    pub(in crate::app) fn open_externally(&mut self) {
+    pub(super) fn open_externally(&mut self) {
         if let Some(link) = self.preview().and_then(full_size_link) {
             self.send(Lane::OpenExternally, Request::OpenExternally(PictureSource::Link(link)));
         }
     }
 
     /// Requests the original of the selected preview, to show it full size.
-    pub(in crate::app) fn show_full_size(&mut self) {
+    pub(super) fn show_full_size(&mut self) {
         if let Some(link) = self.preview().and_then(full_size_link) {
             self.send(Lane::Original, Request::Original(link));
         }

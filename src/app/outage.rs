@@ -51,14 +51,14 @@ impl App {
     }
 
     /// When a number of seconds on screen changes next.
-    pub(in crate::app) fn next_counter_tick(&self) -> Option<Uptime> {
+    pub(super) fn next_counter_tick(&self) -> Option<Uptime> {
         let next = Uptime::from_secs(self.now.as_secs() + 1);
         let counted = self.waiting_since().map(|since| next.max(since + SHOW_WAIT_AFTER));
         counted.into_iter().chain(self.outage().map(|_| next)).min()
     }
 
     /// Cancels what the user waits for; quits if there is nothing to cancel.
-    pub(in crate::app) fn stop_or_quit(&mut self) {
+    pub(super) fn stop_or_quit(&mut self) {
         let lanes: Vec<Lane> = self.awaited_lanes().collect();
         if lanes.is_empty() {
             return self.effects.push(Effect::Quit);

@@ -13,16 +13,16 @@ use crate::{
 use tessera_model::{Failure, Search, StateKey, polling::PollTarget};
 
 /// A read that is due now or later.
-pub(in crate::app) struct ScheduledRead {
+pub(super) struct ScheduledRead {
     lane: Lane,
     request: Request,
-    pub(in crate::app) due: Uptime,
+    pub(super) due: Uptime,
 }
 
 impl App {
     /// Sends the reads that are due, cancels those that are no longer needed, and sets the next
     /// wake-up.
-    pub(in crate::app) fn load_missing(&mut self) {
+    pub(super) fn load_missing(&mut self) {
         let pictures = self.visible_pictures();
         self.select_loaded_pages();
         self.cancel_stale(&pictures);
@@ -60,7 +60,7 @@ impl App {
     }
 
     /// The list of datasets, polled while automatic refresh is on.
-    pub(in crate::app) fn datasets_read(&self) -> Option<ScheduledRead> {
+    pub(super) fn datasets_read(&self) -> Option<ScheduledRead> {
         let busy = self.store.dataset_list().iter().any(|dataset| dataset.status.is_busy());
         let followed = self
             .jobs

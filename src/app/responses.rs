@@ -9,7 +9,7 @@ use tessera_model::{Dataset, DatasetId, Failure, FailureKind, StateKey};
 impl App {
     /// Applies a response.
     #[expect(clippy::too_many_lines, reason = "a table: one arm per lane and outcome")]
-    pub(in crate::app) fn handle_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
+    pub(super) fn handle_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
         match (lane, result) {
             (Lane::Datasets, Ok(Payload::Datasets(list, unreadable))) => {
                 let list = self.with_pinned(list);
@@ -134,7 +134,7 @@ impl App {
         }
     }
 
-    pub(in crate::app) fn handle_progress(&mut self, progress: &RequestProgress) {
+    pub(super) fn handle_progress(&mut self, progress: &RequestProgress) {
         if let Lane::Download(id) | Lane::Upload(id) = progress.ticket.lane {
             self.transfer_progressed(id, progress.done, progress.total);
         }

@@ -1,6 +1,6 @@
 //! What is open and selected: the dataset, view, page, cluster, preview and job.
 
-use crate::app::{App, Job, Pane, Remote, View};
+use crate::app::{App, Pane, Remote, View};
 use tessera_model::{Cluster, Dataset, DatasetId, Granularity, Page, Preview, ScoreScale};
 
 impl App {
@@ -56,10 +56,6 @@ impl App {
         previews.get(self.view()?.preview_index.min(previews.len().saturating_sub(1)))
     }
 
-    pub fn selected_job(&self) -> Option<&Job> {
-        self.jobs.selected()
-    }
-
     pub fn selected_dataset(&self) -> Option<&Dataset> {
         let datasets = self.visible_datasets();
         let selected = datasets.iter().find(|dataset| Some(dataset.id) == self.datasets.cursor);
@@ -75,7 +71,7 @@ impl App {
     }
 
     /// Opens the results of a dataset as they were left.
-    pub(in crate::app) fn open_dataset(&mut self, id: DatasetId) {
+    pub(super) fn open_dataset(&mut self, id: DatasetId) {
         self.results.open(self.initial_search(id));
         self.datasets.cursor = Some(id);
     }

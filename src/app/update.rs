@@ -101,15 +101,15 @@ impl App {
     }
 
     /// Opens a ticket for a request and sends it.
-    pub(in crate::app) fn send(&mut self, lane: Lane, request: Request) {
+    pub(super) fn send(&mut self, lane: Lane, request: Request) {
         self.effects.push(Effect::Send(self.tickets.open(lane, self.now), request));
     }
 
-    pub(in crate::app) fn notify(&mut self, level: Level, text: impl AsRef<str>) {
+    pub(super) fn notify(&mut self, level: Level, text: impl AsRef<str>) {
         self.notifications.push(self.now, level, text);
     }
 
-    pub(in crate::app) fn notify_failure(&mut self, failure: &Failure) {
+    pub(super) fn notify_failure(&mut self, failure: &Failure) {
         self.notifications.push_failure(self.now, failure);
     }
 

@@ -251,7 +251,7 @@ async fn a_reindex_is_checked_confirmed_and_sent_once() {
     let ready = course(&[("READY", 100)]).await;
     let (code, _, err) = ask(&ready, home.path(), &["reindex", "--yes"]).await;
     assert_eq!((code, posts(&ready)), (6, 0), "{err}");
-    assert!(err.contains("needs PARTIAL INDEX"), "{err}");
+    assert!(err.contains("add media first"), "{err}");
 
     let partial = reindexed(|| Reply::new(202, &[], ""), "READY").await;
     let (code, _, err) = ask(&partial, home.path(), &["reindex"]).await;

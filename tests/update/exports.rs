@@ -135,7 +135,7 @@ fn export_is_unavailable_with_a_reason_outside_ready() {
     desk.answer_page(page(0, 1));
     desk.press("e");
     assert!(desk.app.overlay.is_none());
-    assert_eq!(desk.notice(), "export busy indexing: wait until it is done (now INDEXING)");
+    assert_eq!(desk.notice(), "Export: not available while INDEXING. Wait until it is indexed.");
 }
 
 #[test]

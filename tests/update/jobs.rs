@@ -178,7 +178,7 @@ fn an_addition_is_followed_to_partial_index_with_its_counts() {
 fn a_reindex_is_confirmed_and_followed() {
     let mut desk = Desk::with_clusters(3);
     desk.press("R");
-    assert!(desk.notice().contains("nothing to re-cluster"), "{}", desk.notice());
+    assert!(desk.notice().contains("Add media first"), "{}", desk.notice());
     desk.wait(20);
     desk.answer(Lane::Datasets, images(240, "PARTIAL INDEX"));
     desk.press("R esc");

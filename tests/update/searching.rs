@@ -47,7 +47,7 @@ fn similar_search_is_unavailable_with_a_reason_outside_ready() {
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::PartialIndex)], 0));
     desk.answer_page(page(0, 3));
     desk.press("f");
-    assert_eq!(desk.notice(), "image search needs READY: reindex first (now PARTIAL INDEX)");
+    assert_eq!(desk.notice(), "Image search: not available while PARTIAL INDEX. Reindex first.");
     assert!(desk.requests().is_empty());
 }
 

@@ -44,7 +44,7 @@ fn the_menu_lists_unavailable_actions_with_reasons() {
     assert!(menu(&desk).contains(&(Action::Refresh, false)));
     let Some(Overlay::List(open)) = &desk.app.overlay else { unreachable!() };
     let export = open.list.items().iter().find(|item| action(item) == Action::Export).unwrap();
-    assert!(export.note.as_str().contains("busy indexing"), "{}", export.note);
+    assert!(export.note.as_str().contains("not available while INDEXING"), "{}", export.note);
 }
 
 #[test]
@@ -54,7 +54,11 @@ fn an_unavailable_action_is_explained_with_a_suggestion() {
     desk.type_text("Export the dataset");
     desk.press("enter");
     let Some(Overlay::List(explained)) = &desk.app.overlay else { panic!("it is explained") };
-    assert!(explained.title.as_str().contains("busy indexing"), "{}", explained.title);
+    assert!(
+        explained.title.as_str().contains("not available while INDEXING"),
+        "{}",
+        explained.title
+    );
     assert_eq!(menu(&desk), [(Action::Refresh, false), (Action::Menu, false)]);
     desk.press("enter");
     assert!(desk.app.overlay.is_none());
@@ -163,7 +167,10 @@ fn the_palette_shows_reasons_and_keeps_its_history() {
     desk.type_text("export");
     let Some(Overlay::Palette(palette)) = &desk.app.overlay else { panic!("the palette is open") };
     let first = palette.list.matches()[0];
-    assert!(first.disabled && first.note.as_str().contains("busy indexing"), "{first:?}");
+    assert!(
+        first.disabled && first.note.as_str().contains("not available while INDEXING"),
+        "{first:?}"
+    );
     desk.press("enter");
     assert!(matches!(desk.app.overlay, Some(Overlay::List(_))), "it is explained");
     desk.press("esc : up enter");
@@ -305,7 +312,7 @@ fn changes_need_a_status_at_most_five_seconds_old() {
     desk.press("e enter");
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Indexing)], 0));
     assert_eq!(starts(&desk), 1, "the status has changed: nothing is sent");
-    assert!(desk.notice().contains("busy indexing"), "{}", desk.notice());
+    assert!(desk.notice().contains("not available while INDEXING"), "{}", desk.notice());
     assert!(matches!(desk.app.overlay, Some(Overlay::Export(_))), "the form stays");
 }
 

@@ -43,7 +43,7 @@ pub enum Permission {
     Unspecified,
     /// The status is unknown: ask the user first.
     Confirm,
-    /// Refused, with the reason and the way out.
+    /// Refused, with the way out.
     Denied(&'static str),
 }
 
@@ -135,18 +135,16 @@ impl Status {
             | (Operation::AddMedia | Operation::Reindex, Self::PartialIndex) => Permission::Allowed,
             (Operation::TextSearch, _) => Permission::Unspecified,
             (Operation::Reindex, Self::Other(_)) => {
-                Permission::Denied("needs PARTIAL INDEX; this status is unknown")
+                Permission::Denied("wait until it is PARTIAL INDEX")
             }
             (Operation::VisualSearch | Operation::Export | Operation::AddMedia, Self::Other(_)) => {
                 Permission::Confirm
             }
-            (Operation::Reindex, Self::Ready) => {
-                Permission::Denied("needs PARTIAL INDEX: nothing to re-cluster")
-            }
-            (_, Self::PartialIndex) => Permission::Denied("needs READY: reindex first"),
-            (_, Self::ReadOnly) => Permission::Denied("busy adding media: wait until it is done"),
-            (_, Self::Indexing) => Permission::Denied("busy indexing: wait until it is done"),
-            (_, Self::Error) => Permission::Denied("the dataset is in ERROR"),
+            (Operation::Reindex, Self::Ready) => Permission::Denied("add media first"),
+            (_, Self::PartialIndex) => Permission::Denied("reindex first"),
+            (_, Self::ReadOnly) => Permission::Denied("wait until the media are added"),
+            (_, Self::Indexing) => Permission::Denied("wait until it is indexed"),
+            (_, Self::Error) => Permission::Denied("resolve the error first"),
         }
     }
 }

@@ -58,6 +58,6 @@ impl App {
         };
         let steps = [availability::suggested_action(self, action), Some(Action::Menu)];
         let items = steps.into_iter().flatten().map(|step| self.action_item(step)).collect();
-        self.open_actions(&format!("{}: {reason}", action.hint()), items);
+        self.open_actions(&reason, items);
     }
 }

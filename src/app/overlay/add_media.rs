@@ -340,8 +340,9 @@ impl App {
         }
     }
 
-    /// Why media cannot be added now, if so.
-    pub fn add_media_blocked(&self, dataset: DatasetId) -> Option<&'static str> {
-        self.store.dataset(dataset)?.status.allows(Operation::AddMedia).denial_reason()
+    /// The status of a dataset that allows no addition now.
+    pub fn add_media_blocked(&self, dataset: DatasetId) -> Option<&str> {
+        let status = &self.store.dataset(dataset)?.status;
+        status.allows(Operation::AddMedia).denial_reason().map(|_| status.as_str())
     }
 }

@@ -102,7 +102,7 @@ impl ArchiveInspector {
 impl App {
     /// The archive of the selected job, once it is downloaded.
     pub fn archive_to_inspect(&self) -> Option<&PathBuf> {
-        match self.selected_job()?.state() {
+        match self.jobs.selected()?.state() {
             JobState::Downloaded(archive) => Some(&archive.path),
             _ => None,
         }

@@ -210,9 +210,9 @@ fn draw_check(ctx: &mut DrawContext, inside: Rect, form: &AddMediaForm) {
             lines.extend(unreadable.map(|text| (text, theme.moving)));
         }
     }
-    if let Some(busy) = ctx.app.add_media_blocked(form.dataset) {
-        lines
-            .insert(0, (format!("{busy}; Enter adds the media as soon as possible"), theme.moving));
+    if let Some(status) = ctx.app.add_media_blocked(form.dataset) {
+        let text = format!("the dataset is {status}; Enter adds the media as soon as possible");
+        lines.insert(0, (text, theme.moving));
     }
     for (row, (text, style)) in (CHECK_ROW..).zip(&lines) {
         put(ctx, inside, row, &[(" ", *style), (text, *style)]);

@@ -95,7 +95,7 @@ async fn a_busy_dataset_is_reported_before_sending() {
     let server = service(["INDEXING", "INDEXING"], Reply::disconnect).await;
     let failure = add(&server.url(), &path).await.unwrap_err();
     assert_eq!((uploads(&server), failure.kind), (0, FailureKind::Conflict));
-    assert!(failure.to_string().contains("busy indexing"), "{failure}");
+    assert!(failure.to_string().contains("wait until it is indexed"), "{failure}");
 }
 
 /// Closes the connection in the middle of an upload, and reports the dataset in `state`.

@@ -161,7 +161,10 @@ async fn a_partial_index_neither_exports_nor_searches_by_image() {
     for path in [export, anchored] {
         let (status, body) = service.json(&path).await;
         assert_eq!(status, 409, "{path}");
-        assert!(body["detail"].as_str().unwrap().contains("PARTIAL INDEX: needs READY"), "{body}");
+        assert!(
+            body["detail"].as_str().unwrap().contains("PARTIAL INDEX: reindex first"),
+            "{body}"
+        );
     }
 }
 

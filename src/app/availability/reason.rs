@@ -1,0 +1,104 @@
+//! The reason of each action, by its group; and what would help instead.
+
+use super::{
+    conditions::{dataset_open, unless},
+    jobs, search, selection,
+};
+use crate::{
+    app::{App, JobState, Pane, Tabs, copy},
+    input::{Action, action::ActionGroup},
+};
+use tessera_model::{Operation, Permission};
+
+/// The reason why `action` is unavailable, if it is.
+pub fn unavailable_reason(app: &App, action: Action) -> Option<String> {
+    if needs_service(action) && app.outage().is_some() {
+        return Some("the service is not responding; retrying automatically".to_owned());
+    }
+    match action.group() {
+        ActionGroup::Navigation => navigation_reason(app, action),
+        ActionGroup::Searching => search::search_reason(app, action),
+        ActionGroup::QueryBuilder => search::query_reason(app, action),
+        ActionGroup::Selection => selection::selection_reason(app, action),
+        ActionGroup::Jobs => jobs::job_reason(app, action),
+        ActionGroup::Clipboard => copy::unavailable_reason(app, action),
+        ActionGroup::Program => program_reason(app, action),
+    }
+}
+
+/// An action that would help where `action` is unavailable.
+pub(in crate::app) fn suggested_action(app: &App, action: Action) -> Option<Action> {
+    unavailable_reason(app, action)?;
+    match action {
+        _ if app.dataset().is_none() => Some(Action::FocusDatasets),
+        Action::Export if can_reindex(app) => Some(Action::Reindex),
+        Action::Export | Action::SimilarToFile | Action::AddMedia | Action::Reindex => {
+            Some(Action::Refresh)
+        }
+        Action::Similar if app.preview().is_some() => Some(Action::Refresh),
+        Action::Similar
+        | Action::FullSize
+        | Action::OpenExternally
+        | Action::LargerTiles
+        | Action::SmallerTiles => Some(Action::FocusResults),
+        Action::NextPage => Some(Action::PreviousPage),
+        Action::PreviousPage => Some(Action::NextPage),
+        Action::Finer => Some(Action::Coarser),
+        Action::Coarser => Some(Action::Finer),
+        Action::Download => Some(Action::Export),
+        _ => None,
+    }
+}
+
+fn can_reindex(app: &App) -> bool {
+    let permission = app.dataset().map(|dataset| dataset.status.allows(Operation::Reindex));
+    permission == Some(Permission::Allowed)
+}
+
+/// Whether the action sends something to the service, so that it is unavailable during an outage.
+fn needs_service(action: Action) -> bool {
+    matches!(
+        action,
+        Action::Export
+            | Action::ExportBasket
+            | Action::AddMedia
+            | Action::Reindex
+            | Action::SimilarToFile
+    )
+}
+
+/// The index of the tab that an action goes to. The actions of the tabs follow one another.
+fn tab_index(action: Action) -> Option<usize> {
+    (action as usize).checked_sub(Action::Tab1 as usize).filter(|index| *index < Tabs::MAX)
+}
+
+fn navigation_reason(app: &App, action: Action) -> Option<String> {
+    let count = app.tab_count();
+    match (action, tab_index(action)) {
+        (Action::Forward, _) => {
+            let ahead = app.results.tabs().is_some_and(|tabs| !tabs.tab().forward_stack.is_empty());
+            unless(ahead, "nothing to go forward to")
+        }
+        (Action::NewTab, _) => dataset_open(app),
+        (Action::CloseTab, _) => unless(count > 1, "this is the only tab"),
+        (_, Some(index)) if index >= count => Some(match count {
+            0 => "open a dataset first".to_owned(),
+            1 => "there is one tab; Ctrl-T opens another".to_owned(),
+            _ => format!("there are {count} tabs"),
+        }),
+        _ => None,
+    }
+}
+
+fn program_reason(app: &App, action: Action) -> Option<String> {
+    match action {
+        Action::Profiles => unless(
+            !app.jobs.any_state(|state| matches!(state, JobState::Downloading(..))),
+            "a download is running; wait until it ends, or stop it in the jobs pane",
+        ),
+        Action::LargerTiles | Action::SmallerTiles => {
+            unless(app.focus == Pane::Results, "only the results have tiles")
+        }
+        _ => None,
+    }
+}
