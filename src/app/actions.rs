@@ -3,7 +3,8 @@
 use crate::{
     app::{
         App, Effect, Level, Overlay, Pane, availability,
-        overlay::{DatasetIdInput, Help, SelectionFileMode},
+        overlay::{Help, PromptPurpose, TextPrompt},
+        pane::cycle,
     },
     input::Action,
 };
@@ -21,8 +22,8 @@ impl App {
             Action::ScreenUp | Action::ScreenDown | Action::First | Action::Last => {
                 self.move_by_page(action);
             }
-            Action::NextPane => self.focus = self.focus.nth_after(1),
-            Action::PreviousPane => self.focus = self.focus.nth_after(Pane::ALL.len() - 1),
+            Action::NextPane => self.focus = cycle(&Pane::ALL, self.focus, 1),
+            Action::PreviousPane => self.focus = cycle(&Pane::ALL, self.focus, -1),
             Action::FocusDatasets => self.focus = Pane::Datasets,
             Action::FocusResults => self.focus = Pane::Results,
             Action::FocusDetail => self.focus = Pane::Detail,
@@ -74,8 +75,8 @@ impl App {
             Action::Redo => self.redo_selection(),
             Action::Deselect => self.remove_selected_entry(),
             Action::ClearBasket => self.clear_basket(),
-            Action::SaveSelection => self.open_selection_file_input(SelectionFileMode::Save),
-            Action::OpenSelection => self.open_selection_file_input(SelectionFileMode::Open),
+            Action::SaveSelection => self.open_selection_file_prompt(PromptPurpose::SaveSelection),
+            Action::OpenSelection => self.open_selection_file_prompt(PromptPurpose::LoadSelection),
 
             Action::RunQuery => self.run_query(),
             Action::AddFilter => self.open_filter_picker(),
@@ -114,12 +115,15 @@ impl App {
             Action::Palette => self.open_palette(),
             Action::Help => self.overlay = Some(Overlay::Help(Help::default())),
             Action::Jump => self.jump_mode = true,
-            Action::OpenById => self.overlay = Some(Overlay::DatasetId(DatasetIdInput::default())),
+            Action::OpenById => {
+                self.overlay =
+                    Some(Overlay::Prompt(TextPrompt::new(PromptPurpose::OpenDataset, "")))
+            }
             Action::Log => self.open_log(),
             Action::Record => self.request_record(),
             Action::ToggleAutoRefresh => self.toggle_auto_refresh(),
             Action::Theme => self.next_theme(),
-            Action::TestPictures => self.open_picture_test(),
+            Action::TestPictures => self.open_graphics_check(),
             Action::Footer => self.footer = !self.footer,
             Action::Mouse => self.toggle_mouse(),
             Action::Redraw => self.effects.push(Effect::Redraw),

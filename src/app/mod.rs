@@ -11,6 +11,7 @@ pub mod availability;
 pub mod basket;
 mod copy;
 pub mod dataset_history;
+mod dataset_list;
 mod display_options;
 mod effect;
 mod event;

@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use crate::{
-    app::{App, Mouse, MouseKind, Pane},
+    app::{
+        App, Mouse, MouseKind, Pane,
+        pane::{datasets_scroll_top, jobs_scroll_top},
+    },
     input::Action,
 };
 
@@ -60,13 +63,13 @@ impl App {
         let row = |area: ratatui::layout::Rect| usize::from(mouse.row.saturating_sub(area.y + 1));
         match (self.focus, areas.datasets, areas.jobs) {
             (Pane::Datasets, Some(area), _) => {
-                let top = crate::app::pane::datasets_scroll_top(self, area);
+                let top = datasets_scroll_top(self, area);
                 let dataset =
                     self.visible_datasets().get(top + row(area)).map(|dataset| dataset.id);
                 self.datasets.cursor = dataset.or(self.datasets.cursor);
             }
             (Pane::Jobs, _, Some(area)) => {
-                let top = crate::app::pane::jobs_scroll_top(self, area);
+                let top = jobs_scroll_top(self, area);
                 self.jobs.select_row(top + row(area));
             }
             (Pane::Results, ..) => {

@@ -3,7 +3,7 @@
 use std::{collections::VecDeque, time::Duration};
 
 use crate::app::Uptime;
-use tessera_model::{Failure, SafeText};
+use tessera_model::SafeText;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
@@ -53,10 +53,6 @@ impl Notifications {
         if self.pending.len() > Self::MAX_PENDING {
             self.pending.pop_front();
         }
-    }
-
-    pub fn push_failure(&mut self, now: Uptime, failure: &Failure) {
-        self.push(now, Level::Error, failure.to_string());
     }
 
     pub fn remove_expired(&mut self, now: Uptime) {

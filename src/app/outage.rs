@@ -64,16 +64,15 @@ impl App {
             return self.effects.push(Effect::Quit);
         }
         for lane in lanes {
-            self.tickets.cancel(&lane);
             if let Lane::Page(search) = &lane {
                 let stopped =
                     Failure::new(FailureKind::Local, "cancelled before the service responded");
-                self.store.pages.entry(search.clone()).fail(self.now, stopped);
+                self.store.pages.entry(search.clone()).finish(self.now, Err(stopped));
             }
             if lane == Lane::Anchor {
                 self.results.registering = None;
             }
-            self.effects.push(Effect::Cancel(lane));
+            self.cancel(lane);
         }
     }
 }

@@ -172,8 +172,7 @@ impl App {
             .cloned()
             .collect();
         for lane in stale {
-            self.tickets.cancel(&lane);
-            self.effects.push(Effect::Cancel(lane));
+            self.cancel(lane);
         }
     }
 }

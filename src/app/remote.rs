@@ -25,25 +25,24 @@ impl<T> Default for Remote<T> {
 }
 
 impl<T> Remote<T> {
-    pub fn succeed(&mut self, now: Uptime, value: T) {
-        *self = Self {
-            value: Some(value),
-            failure: None,
-            failures: 0,
-            updated_at: now,
-            tried_at: Some(now),
-        };
+    /// An attempt has ended.
+    pub fn finish(&mut self, now: Uptime, result: Result<T, Failure>) {
+        self.tried_at = Some(now);
+        match result {
+            Ok(value) => {
+                (self.value, self.updated_at) = (Some(value), now);
+                (self.failure, self.failures) = (None, 0);
+            }
+            Err(failure) => {
+                self.failure = Some(failure);
+                self.failures += 1;
+            }
+        }
     }
 
     /// Replaces the value from another response; its age and the failure stay.
     pub fn replace(&mut self, value: T) {
         self.value = Some(value);
-    }
-
-    pub fn fail(&mut self, now: Uptime, failure: Failure) {
-        self.failure = Some(failure);
-        self.failures += 1;
-        self.tried_at = Some(now);
     }
 
     /// Makes it due at once, whatever its age.

@@ -212,7 +212,7 @@ mod tests {
         for page in 0..40 {
             let search =
                 Search { page, granularity: Granularity::DEFAULT, ..Search::browse(dataset) };
-            pages.entry(search).succeed(std::time::Duration::ZERO, Page::default());
+            pages.entry(search).finish(std::time::Duration::ZERO, Ok(Page::default()));
         }
         assert!(pages.get(&Search::browse(dataset)).is_none());
         assert_eq!(pages.recent.len(), PageCache::CAPACITY);

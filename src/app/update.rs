@@ -84,20 +84,15 @@ impl App {
                 self.handle_progress(&progress);
             }
             Event::Exchange(exchange) => self.log.add(self.now, exchange),
-            Event::PixelsUnconfirmed if self.overlay.is_none() => self.open_picture_test(),
-            Event::TerminalTaskDone(result) => self.terminal_task_done(result),
+            Event::PixelsUnconfirmed if self.overlay.is_none() => self.open_graphics_check(),
+            Event::TerminalTaskDone(result) => {
+                result.unwrap_or_else(|failure| self.notify_failure(&failure));
+                // Another program has used the screen, or the picture protocol has changed.
+                self.effects.push(Effect::Redraw);
+            }
             Event::Edited(text) => self.editor_closed(text),
             Event::Response(_) | Event::Progress(_) | Event::PixelsUnconfirmed | Event::Wake => {}
         }
-    }
-
-    /// Another program has used the screen, or the picture protocol has changed: redraws
-    /// everything.
-    fn terminal_task_done(&mut self, result: Result<(), Failure>) {
-        if let Err(failure) = result {
-            self.notify_failure(&failure);
-        }
-        self.effects.push(Effect::Redraw);
     }
 
     /// Opens a ticket for a request and sends it.
@@ -105,12 +100,19 @@ impl App {
         self.effects.push(Effect::Send(self.tickets.open(lane, self.now), request));
     }
 
+    /// Drops the open request of a lane, if there is one.
+    pub(super) fn cancel(&mut self, lane: Lane) {
+        if self.tickets.cancel(&lane) {
+            self.effects.push(Effect::Cancel(lane));
+        }
+    }
+
     pub(super) fn notify(&mut self, level: Level, text: impl AsRef<str>) {
         self.notifications.push(self.now, level, text);
     }
 
     pub(super) fn notify_failure(&mut self, failure: &Failure) {
-        self.notifications.push_failure(self.now, failure);
+        self.notify(Level::Error, failure.to_string());
     }
 
     /// The time of day of the last event.

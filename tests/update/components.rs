@@ -120,14 +120,14 @@ fn only_the_newest_response_of_a_lane_is_used() {
 fn a_failure_keeps_the_last_good_value() {
     let mut remote = Remote::default();
     assert_eq!(remote.due(None), Some(Uptime::ZERO));
-    remote.succeed(Uptime::from_secs(1), "good");
-    remote.fail(Uptime::from_secs(2), Failure::new(FailureKind::Server, "broken"));
+    remote.finish(Uptime::from_secs(1), Ok("good"));
+    remote.finish(Uptime::from_secs(2), Err(Failure::new(FailureKind::Server, "broken")));
     assert_eq!(
         (remote.value(), remote.failures(), remote.updated_at().as_secs()),
         (Some(&"good"), 1, 1)
     );
     assert_eq!(remote.due(Some(Duration::from_secs(5))), Some(Uptime::from_secs(7)));
-    remote.succeed(Uptime::from_secs(9), "better");
+    remote.finish(Uptime::from_secs(9), Ok("better"));
     assert_eq!((remote.failure(), remote.failures()), (None, 0));
     assert_eq!(remote.due(None), None);
     remote.invalidate();

@@ -55,7 +55,7 @@ fn the_test_picture_is_shown_once_and_its_result_saved() {
     let mut desk = Desk::with_clusters(3);
     desk.happen(Event::Terminal(Protocol::Kitty, (10, 20)));
     desk.happen(Event::PixelsUnconfirmed);
-    assert!(matches!(desk.app.overlay, Some(Overlay::PictureTest(_))));
+    assert!(matches!(desk.app.overlay, Some(Overlay::GraphicsCheck(_))));
     desk.press("x b");
     assert!(desk.app.overlay.is_none());
     assert_eq!(desk.app.protocol, Protocol::HalfBlock);

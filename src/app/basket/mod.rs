@@ -10,7 +10,7 @@ pub use select_all_pages::SelectAllPages;
 use std::{collections::BTreeMap, ops::RangeInclusive};
 
 use crate::{
-    app::{App, Level, Remote, Tile, Uptime},
+    app::{App, Level, Remote, Tile},
     message::{Lane, Request},
 };
 pub use tessera_model::text::count_with_noun;
@@ -46,14 +46,6 @@ impl Baskets {
 
     fn get_mut(&mut self, dataset: DatasetId) -> Option<&mut Basket> {
         self.by_dataset.get_mut(&dataset)?.value_mut()
-    }
-
-    fn loaded(&mut self, now: Uptime, dataset: DatasetId, result: Result<Basket, Failure>) {
-        let basket = self.by_dataset.entry(dataset).or_default();
-        match result {
-            Ok(loaded) => basket.succeed(now, loaded),
-            Err(failure) => basket.fail(now, failure),
-        }
     }
 
     /// Loads a basket again that could not be loaded.
@@ -193,15 +185,12 @@ impl App {
         dataset: DatasetId,
         result: Result<Option<StateValue>, Failure>,
     ) {
-        let result = result.map(|value| match value {
+        let basket = result.map(|value| match value {
             Some(StateValue::Basket(_, selection)) => Basket::new(selection),
             // Other state is not stored under this key.
             _ => Basket::default(),
         });
-        if let Err(failure) = &result {
-            self.notify_failure(failure);
-        }
-        self.baskets.loaded(self.now, dataset, result);
+        self.baskets.by_dataset.entry(dataset).or_default().finish(self.now, basket);
     }
 
     /// The basket to load: that of the open dataset, once.

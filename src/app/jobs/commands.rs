@@ -9,7 +9,7 @@ use tessera_model::{
 
 use super::{Job, JobState};
 use crate::{
-    app::{App, Effect, Level, Pane},
+    app::{App, Level, Pane},
     command_lines::addition_job,
     message::{JobId, Lane, Request},
 };
@@ -65,7 +65,7 @@ impl App {
         let request = Request::Reindex(dataset.0);
         let id = self.start_job(dataset, JobKind::Reindex, request);
         if let Some(job) = self.jobs.by_id.get_mut(&id) {
-            job.track_dataset(tracker);
+            job.tracker = Some(tracker);
         }
     }
 
@@ -123,9 +123,7 @@ impl App {
         if stopped.dataset_may_have_changed {
             self.store.datasets.invalidate();
         }
-        if self.tickets.cancel(&stopped.lane) {
-            self.effects.push(Effect::Cancel(stopped.lane));
-        }
+        self.cancel(stopped.lane);
         self.notify(Level::Success, stopped.message);
     }
 

@@ -38,12 +38,9 @@ impl App {
     pub(in crate::app) fn jobs_loaded(&mut self, result: Result<Option<StateValue>, Failure>) {
         let value = match result {
             Ok(value) => value,
-            Err(failure) => {
-                self.notify_failure(&failure);
-                return self.jobs.loaded.fail(self.now, failure);
-            }
+            Err(failure) => return self.jobs.loaded.finish(self.now, Err(failure)),
         };
-        self.jobs.loaded.succeed(self.now, ());
+        self.jobs.loaded.finish(self.now, Ok(()));
         self.jobs.by_id.retain(|_, job| !matches!(job.state, JobState::OtherInstance(_)));
         let Some(StateValue::Jobs { own, other_instances }) = value else { return };
         let resume = |record| self.jobs.add(|id| Job::resume(id, record));

@@ -34,7 +34,7 @@ pub(super) enum OperationEnd {
     Failed(String),
 }
 
-/// What stopping a job means for the rest of the program.
+/// What follows when the user stops a job.
 pub(super) struct Stopped {
     /// The request that is no longer needed.
     pub lane: Lane,
@@ -66,30 +66,20 @@ impl Job {
         }
     }
 
-    /// The dataset as it was before a reindex was requested.
-    pub(super) fn track_dataset(&mut self, tracker: OperationTracker) {
-        self.tracker = Some(tracker);
-    }
-
     /// An addition waits until its dataset is free.
     pub(super) fn queue(&mut self, addition: MediaAddition) -> Applied {
-        match self.state {
-            JobState::Starting => self.enter(JobState::Queued(Box::new(addition))),
-            _ => return self.illegal("queue"),
-        }
+        self.check(matches!(self.state, JobState::Starting), "queue")?;
+        self.state = JobState::Queued(Box::new(addition));
         Ok(())
     }
 
     /// The media of an addition are sent; `tracker` knows the dataset as it was before.
     pub(super) fn start_upload(&mut self, tracker: OperationTracker) -> Applied {
-        match self.state {
-            JobState::Starting | JobState::Queued(_) => {
-                self.tracker = Some(tracker);
-                self.enter(JobState::Uploading(0, None));
-                Ok(())
-            }
-            _ => self.illegal("start of the upload"),
-        }
+        let waits = matches!(self.state, JobState::Starting | JobState::Queued(_));
+        self.check(waits, "start of the upload")?;
+        self.tracker = Some(tracker);
+        self.state = JobState::Uploading(0, None);
+        Ok(())
     }
 
     /// A transfer has made progress: bytes so far, bytes in all.
@@ -105,38 +95,33 @@ impl Job {
 
     /// The service accepted an addition or a reindex.
     pub(super) fn operation_accepted(&mut self, clock: Timestamp) -> Applied {
-        match self.state {
-            JobState::Starting | JobState::Uploading(..) => {
-                self.tracker.get_or_insert_default().accept(clock);
-                self.enter(JobState::DatasetRunning);
-                Ok(())
-            }
-            _ => self.illegal("acceptance"),
-        }
+        self.check(self.is_being_sent(), "acceptance")?;
+        self.tracker.get_or_insert_default().accept(clock);
+        self.state = JobState::DatasetRunning;
+        Ok(())
     }
 
     /// The service rejected the start, or its response was lost.
     pub(super) fn start_failed(&mut self, failure: Failure) -> Applied {
-        match self.state {
-            JobState::Starting | JobState::Uploading(..) => {
-                // Only a lost response leaves it open whether the job exists.
-                self.enter(if failure.may_have_taken_effect() {
-                    JobState::Uncertain(failure)
-                } else {
-                    JobState::Failed(failure)
-                });
-                Ok(())
-            }
-            _ => self.illegal("failure of the start"),
-        }
+        self.check(self.is_being_sent(), "failure of the start")?;
+        // Only a lost response leaves it open whether the job exists.
+        self.state = if failure.may_have_taken_effect() {
+            JobState::Uncertain(failure)
+        } else {
+            JobState::Failed(failure)
+        };
+        Ok(())
+    }
+
+    fn is_being_sent(&self) -> bool {
+        matches!(self.state, JobState::Starting | JobState::Uploading(..))
     }
 
     /// The service reported the state of the export.
     pub(super) fn export_reported(&mut self, now: Uptime, task: ExportTask) -> Applied {
-        if !matches!(self.state, JobState::Starting | JobState::ExportRunning(..)) {
-            return self.illegal("state of the export");
-        }
-        let state = match &task.state {
+        let expected = matches!(self.state, JobState::Starting | JobState::ExportRunning(..));
+        self.check(expected, "state of the export")?;
+        self.state = match &task.state {
             ExportState::Failed(word) => {
                 let failure =
                     Failure::new(FailureKind::Unexpected, format!("the export ended {word}"));
@@ -145,13 +130,11 @@ impl Job {
             ExportState::Completed if task.download.is_some() => JobState::ExportReady(task.id),
             // COMPLETED without a link is not ready yet.
             ExportState::Completed | ExportState::Running(_) => {
-                let mut remote = Remote::default();
-                let id = task.id;
-                remote.succeed(now, task);
+                let (id, mut remote) = (task.id, Remote::default());
+                remote.finish(now, Ok(task));
                 JobState::ExportRunning(id, remote)
             }
         };
-        self.enter(state);
         Ok(())
     }
 
@@ -159,9 +142,9 @@ impl Job {
     pub(super) fn poll_failed(&mut self, now: Uptime, failure: Failure) -> Applied {
         match &mut self.state {
             JobState::ExportRunning(_, remote) if failure.is_connection_failure() => {
-                remote.fail(now, failure);
+                remote.finish(now, Err(failure));
             }
-            JobState::ExportRunning(..) => self.enter(JobState::Failed(failure)),
+            JobState::ExportRunning(..) => self.state = JobState::Failed(failure),
             _ => return self.illegal("failure of a poll"),
         }
         Ok(())
@@ -172,7 +155,7 @@ impl Job {
         match (&self.state, self.export()) {
             (&JobState::ExportReady(task), Some(export)) => {
                 let target = export.target();
-                self.enter(JobState::Downloading(task, 0, None));
+                self.state = JobState::Downloading(task, 0, None);
                 Ok((task, target))
             }
             _ => self.illegal("start of the download"),
@@ -188,7 +171,7 @@ impl Job {
             Ok(archive) => (JobState::Downloaded(archive), Ok(())),
             Err(failure) => (JobState::ExportReady(task), Err(failure)),
         };
-        self.enter(state);
+        self.state = state;
         outcome
     }
 
@@ -211,7 +194,7 @@ impl Job {
             // The dataset works, so the service has accepted the job after all.
             if tracker.is_busy() && recent {
                 tracker.accept(clock);
-                self.enter(JobState::DatasetRunning);
+                self.state = JobState::DatasetRunning;
             }
             return None;
         }
@@ -219,12 +202,12 @@ impl Job {
             OperationStatus::Running => None,
             OperationStatus::Finished(status) => {
                 let message = self.completion_message(&status);
-                self.enter(JobState::DatasetDone(status));
+                self.state = JobState::DatasetDone(status);
                 Some(OperationEnd::Done(message))
             }
             OperationStatus::Failed(failure) => {
                 let message = format!("{}: {failure}", self.dataset_name);
-                self.enter(JobState::Failed(failure));
+                self.state = JobState::Failed(failure);
                 Some(OperationEnd::Failed(message))
             }
         }
@@ -257,17 +240,17 @@ impl Job {
             _ => return self.illegal("stop"),
         };
         let dataset_may_have_changed = matches!(state, JobState::Uncertain(_));
-        self.enter(state);
+        self.state = state;
         Ok(Stopped { lane, message, dataset_may_have_changed })
     }
 
     /// Watches a job again that was stopped; polls a running export at once.
     pub(super) fn watch_again(&mut self) {
         if let JobState::Unwatched(task) = self.state {
-            self.enter(match task {
+            self.state = match task {
                 Some(task) => JobState::ExportRunning(task, Remote::default()),
                 None => JobState::DatasetRunning,
-            });
+            };
         }
     }
 
@@ -282,13 +265,14 @@ impl Job {
     pub(super) fn record_state(&mut self, clock: Timestamp) -> bool {
         let (label, progress) = (self.label().to_owned(), self.progress());
         self.history.record(clock, &label, progress);
-        let just_ended = !self.is_active() && self.ended_at.is_none();
-        self.ended_at = if self.is_active() { None } else { self.ended_at.or(Some(clock)) };
+        let ended_at = (!self.is_active()).then(|| self.ended_at.unwrap_or(clock));
+        let just_ended = ended_at.is_some() && self.ended_at.is_none();
+        self.ended_at = ended_at;
         just_ended
     }
 
-    fn enter(&mut self, state: JobState) {
-        self.state = state;
+    fn check(&self, legal: bool, event: &str) -> Applied {
+        if legal { Ok(()) } else { self.illegal(event) }
     }
 
     fn illegal<T>(&self, event: &str) -> Applied<T> {

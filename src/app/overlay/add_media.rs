@@ -10,11 +10,11 @@ use tessera_model::{
 use tui_input::Input;
 
 use super::{
-    Dialog, KeyResult, Overlay,
+    Dialog, KeyResult, Overlay, form,
     text_field::{edit, expand_path, shell_words},
 };
 use crate::{
-    app::App,
+    app::{App, pane::cycle},
     input::{Chord, Key},
     message::{JobId, Lane, Request},
 };
@@ -57,7 +57,7 @@ pub enum AddMediaField {
 
 impl AddMediaField {
     /// The fields that apply to a kind of source.
-    pub fn for_source(tab: SourceTab) -> &'static [Self] {
+    pub fn of_tab(tab: SourceTab) -> &'static [Self] {
         match tab {
             SourceTab::Server => &[Self::Source, Self::Location],
             SourceTab::Storage => &[
@@ -141,13 +141,6 @@ impl AddMediaForm {
         }
     }
 
-    fn move_field(&mut self, by: isize) {
-        let fields = AddMediaField::for_source(self.tab);
-        let place = fields.iter().position(|field| *field == self.field).unwrap_or(0);
-        let next = place.cast_signed() + by;
-        self.field = fields[next.rem_euclid(fields.len().cast_signed()).cast_unsigned()];
-    }
-
     fn key_in_field(&mut self, chord: Chord) {
         let by = match chord.key {
             Key::Left => -1,
@@ -155,28 +148,17 @@ impl AddMediaForm {
             _ => 0,
         };
         match self.field {
-            AddMediaField::Source => self.change_source(by),
+            AddMediaField::Source => self.tab = cycle(self.tabs, self.tab, by),
             AddMediaField::Reindex => self.auto_reindex ^= by != 0,
-            AddMediaField::SpotInstances if by != 0 => {
-                self.spot = match self.spot {
-                    None => Some(true),
-                    Some(true) => Some(false),
-                    Some(false) => None,
-                };
+            AddMediaField::SpotInstances => {
+                self.spot = cycle(&[None, Some(true), Some(false)], self.spot, by.abs());
             }
-            AddMediaField::SpotInstances => {}
             _ => {
                 if let Some(input) = self.text_input() {
                     edit(input, chord);
                 }
             }
         }
-    }
-
-    fn change_source(&mut self, by: isize) {
-        let place = self.tabs.iter().position(|tab| *tab == self.tab).unwrap_or(0);
-        let next = (place.cast_signed() + by).rem_euclid(self.tabs.len().cast_signed());
-        self.tab = self.tabs[next.cast_unsigned()];
     }
 
     pub fn location(&self) -> &Input {
@@ -235,18 +217,12 @@ impl AddMediaForm {
 
 impl Dialog for AddMediaForm {
     fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
-        match chord.key {
-            Key::Esc => return KeyResult::Close,
-            Key::Enter => return KeyResult::Accept,
-            Key::Tab if chord.shift => self.move_field(-1),
-            Key::Up => self.move_field(-1),
-            Key::Tab | Key::Down => self.move_field(1),
-            _ => {
-                self.error = None;
-                self.key_in_field(chord);
-            }
-        }
-        KeyResult::Stay
+        let fields = AddMediaField::of_tab(self.tab);
+        form::handle_key(&mut self.field, fields, chord).unwrap_or_else(|| {
+            self.error = None;
+            self.key_in_field(chord);
+            KeyResult::Stay
+        })
     }
 
     fn preferred_size(&self, _: (u16, u16)) -> (u16, u16) {

@@ -64,8 +64,6 @@ impl Dialog for ArchiveInspector {
             })
             .collect()
     }
-
-    fn accept(self, _: &mut App) {}
 }
 
 impl ArchiveInspector {
@@ -119,12 +117,9 @@ impl App {
 
     pub(in crate::app) fn inspection_loaded(&mut self, result: Result<Inspection, Failure>) {
         let Some(Overlay::ArchiveInspector(inspector)) = &mut self.overlay else { return };
-        match result {
-            Ok(inspection) if inspection.path == inspector.path => {
-                inspector.inspection.succeed(self.now, inspection);
-            }
-            Ok(_) => {}
-            Err(failure) => inspector.inspection.fail(self.now, failure),
+        if result.as_ref().is_ok_and(|inspection| inspection.path != inspector.path) {
+            return;
         }
+        inspector.inspection.finish(self.now, result);
     }
 }

@@ -3,10 +3,10 @@
 use tessera_model::{Fraction, Page, Query, QueryText, Search};
 use tui_input::Input;
 
-use super::{Dialog, KeyResult, Overlay, text_field::edit};
+use super::{Dialog, KeyResult, Overlay, form, text_field::edit};
 use crate::{
     app::{App, Level},
-    input::{Chord, Key},
+    input::Chord,
 };
 
 /// The open form.
@@ -59,13 +59,10 @@ impl CaptionSearchForm {
 
 impl Dialog for CaptionSearchForm {
     fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
-        match chord.key {
-            Key::Esc => return KeyResult::Close,
-            Key::Enter => return KeyResult::Accept,
-            Key::Tab | Key::Up | Key::Down => self.max_score_focused = !self.max_score_focused,
-            _ => edit(self.focused_input(), chord),
-        }
-        KeyResult::Stay
+        form::handle_key(&mut self.max_score_focused, &[false, true], chord).unwrap_or_else(|| {
+            edit(self.focused_input(), chord);
+            KeyResult::Stay
+        })
     }
 
     fn preferred_size(&self, _: (u16, u16)) -> (u16, u16) {

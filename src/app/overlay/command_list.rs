@@ -1,5 +1,5 @@
-//! A list of commands to pick one from: the action menu, sort orders, past searches, profiles, the
-//! log. The palette and the saved views pick from the same commands, with keys of their own.
+//! A list of commands to pick one from: the action menu, sort orders, past searches, saved views,
+//! profiles, the log. The palette picks from the same commands, with keys of its own.
 
 use tessera_model::{DatasetId, HistoryEntry, SafeText};
 use tui_input::Input;
@@ -8,7 +8,7 @@ use super::{Dialog, FactSheet, KeyResult, Overlay, PickItem, PickList};
 use crate::{
     app::{App, Combination, Effect, Pane, query::FilterKind, view::sort_filter::SortOrder},
     config::{Destination, ThemeChoice, TileSize},
-    input::{Action, Chord},
+    input::{Action, Chord, Key},
 };
 
 /// What a row of a list does.
@@ -17,10 +17,12 @@ pub enum Command {
     Action(Action),
     AddFilter(FilterKind),
     CombineTabs(Combination),
+    DeleteView(SafeText),
     OpenDataset(DatasetId),
     OpenDeployment(Destination),
     OpenTab(usize),
     OpenView(SafeText),
+    RenameView(SafeText),
     RerunSearch(Box<HistoryEntry>),
     SetTheme(ThemeChoice),
     SetTileSize(TileSize),
@@ -38,13 +40,14 @@ pub enum ListKind {
     Log,
     Profiles,
     SortOrders,
+    Views,
 }
 
 impl ListKind {
     fn columns(self) -> u16 {
         match self {
             Self::Actions => 112,
-            Self::Combinations | Self::FilterKinds | Self::History => 100,
+            Self::Combinations | Self::FilterKinds | Self::History | Self::Views => 100,
             Self::Log => 116,
             Self::Profiles => 86,
             Self::SortOrders => 76,
@@ -61,6 +64,7 @@ impl ListKind {
             Self::Log => "type to filter   ↑ ↓ select   Enter show details   Esc close",
             Self::Profiles => "Enter open   Esc close",
             Self::SortOrders => "↑ ↓ select   Enter sort   Esc close",
+            Self::Views => "Enter open   F2 rename   Delete delete   type to filter   Esc close",
         }
     }
 }
@@ -71,22 +75,39 @@ pub struct CommandList {
     pub kind: ListKind,
     pub title: SafeText,
     pub list: PickList,
+    /// What the last key does with the selected row instead of its command.
+    alternative: Option<Command>,
 }
 
 impl CommandList {
     pub(in crate::app) fn new(kind: ListKind, title: &str, items: Vec<PickItem>) -> Self {
-        Self { kind, title: SafeText::name(title), list: PickList::new(items) }
+        let (title, list) = (SafeText::name(title), PickList::new(items));
+        Self { kind, title, list, alternative: None }
+    }
+
+    /// The command of a key for the selected view.
+    fn view_command(&self, key: Key) -> Option<Command> {
+        let Some(Command::OpenView(name)) = self.list.selected() else { return None };
+        Some(match key {
+            Key::F(2) => Command::RenameView(name.clone()),
+            _ => Command::DeleteView(name.clone()),
+        })
     }
 }
 
 impl Dialog for CommandList {
     fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
-        self.list.handle_key(chord)
+        if self.kind != ListKind::Views || !matches!(chord.key, Key::F(2) | Key::Delete) {
+            return self.list.handle_key(chord);
+        }
+        self.alternative = self.view_command(chord.key);
+        if self.alternative.is_some() { KeyResult::Accept } else { KeyResult::Stay }
     }
 
     fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
         let rows = match self.kind {
             ListKind::Log => screen.1.saturating_sub(4),
+            ListKind::Views => self.list.preferred_rows().max(8),
             _ => self.list.preferred_rows(),
         };
         (self.kind.columns(), rows)
@@ -101,8 +122,9 @@ impl Dialog for CommandList {
     }
 
     fn accept(self, app: &mut App) {
-        if let Some(command) = self.list.selected() {
-            app.run_command(command.clone());
+        let command = self.alternative.or_else(|| self.list.selected().cloned());
+        if let Some(command) = command {
+            app.run_command(command);
         }
     }
 }
@@ -113,6 +135,7 @@ impl App {
             Command::Action(action) => self.run_or_explain_action(action),
             Command::AddFilter(kind) => self.add_filter(kind),
             Command::CombineTabs(combination) => self.combine_tabs(combination),
+            Command::DeleteView(name) => self.delete_view(&name),
             Command::OpenDataset(dataset) => {
                 self.open_dataset(dataset);
                 self.focus = Pane::Results;
@@ -127,6 +150,7 @@ impl App {
                 self.focus = Pane::Results;
             }
             Command::OpenView(name) => self.open_saved_view(&name),
+            Command::RenameView(name) => self.rename_view(name),
             Command::RerunSearch(entry) => self.rerun_search(*entry),
             Command::SetTheme(theme) => self.theme = theme,
             Command::SetTileSize(size) => self.tile_size = size,

@@ -20,7 +20,7 @@ pub(in crate::app) enum KeyResult {
 }
 
 /// The behavior of an overlay.
-pub(in crate::app) trait Dialog {
+pub(in crate::app) trait Dialog: Sized {
     /// Handles a key. `App::overlay` is empty meanwhile.
     fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult;
 
@@ -61,7 +61,7 @@ pub(in crate::app) trait Dialog {
     }
 
     /// Does what it was opened for. An overlay with invalid input opens itself again.
-    fn accept(self, app: &mut App);
+    fn accept(self, _app: &mut App) {}
 }
 
 impl Overlay {

@@ -10,7 +10,7 @@ use tessera_model::{
 use tui_input::Input;
 
 use super::{
-    Dialog, KeyResult, Overlay,
+    Dialog, KeyResult, Overlay, form,
     text_field::{edit, expand_path},
 };
 use crate::{
@@ -71,11 +71,6 @@ impl ExportForm {
         }
     }
 
-    fn move_field(&mut self, by: usize) {
-        let place = ExportField::ALL.iter().position(|field| *field == self.field).unwrap_or(0);
-        self.field = ExportField::ALL[(place + by) % ExportField::ALL.len()];
-    }
-
     fn key_in_field(&mut self, chord: Chord) {
         let toggle = matches!(chord.key, Key::Char(' ') | Key::Left | Key::Right);
         match self.field {
@@ -119,14 +114,12 @@ impl ExportForm {
 impl Dialog for ExportForm {
     fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
         match chord.key {
-            Key::Esc => return KeyResult::Close,
-            Key::Enter => return KeyResult::Accept,
-            Key::Tab if chord.shift => self.move_field(ExportField::ALL.len() - 1),
-            Key::Up => self.move_field(ExportField::ALL.len() - 1),
-            Key::Tab | Key::Down => self.move_field(1),
             Key::PageUp => self.scroll_top = self.scroll_top.saturating_sub(1),
             Key::PageDown => self.scroll_top += 1,
-            _ => self.key_in_field(chord),
+            _ => match form::handle_key(&mut self.field, &ExportField::ALL, chord) {
+                Some(result) => return result,
+                None => self.key_in_field(chord),
+            },
         }
         KeyResult::Stay
     }
@@ -258,7 +251,7 @@ mod tests {
         form.field = ExportField::Format;
         form.key_in_field(Chord::plain(Key::Char(' ')));
         assert_eq!(form.spec().format, ExportFormat::Json);
-        form.move_field(4);
+        form::handle_key(&mut form.field, &ExportField::ALL, Chord::plain(Key::Up));
         assert_eq!(form.field, ExportField::Folder);
     }
 }

@@ -42,8 +42,6 @@ impl Dialog for FactSheet {
     fn hints(&self) -> &'static str {
         "j k scroll   Esc close"
     }
-
-    fn accept(self, _: &mut App) {}
 }
 
 impl App {

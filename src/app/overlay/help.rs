@@ -48,6 +48,4 @@ impl Dialog for Help {
     fn text_input(&mut self) -> Option<&mut Input> {
         self.searching.then_some(&mut self.query)
     }
-
-    fn accept(self, _: &mut App) {}
 }

@@ -24,8 +24,6 @@ impl Dialog for JobDetail {
     fn hints(&self) -> &'static str {
         "j k scroll   Esc close"
     }
-
-    fn accept(self, _: &mut App) {}
 }
 
 impl App {

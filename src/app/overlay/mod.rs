@@ -9,25 +9,25 @@ pub mod add_media;
 pub mod archive_inspector;
 pub mod caption;
 pub mod command_list;
-pub mod dataset_id_input;
 pub mod dialog;
 pub mod export;
 pub mod fact_sheet;
 pub mod file_picker;
 pub mod filter_input;
+mod form;
+pub mod graphics_check;
 pub mod help;
 pub mod job_detail;
 pub mod log;
 pub mod palette;
 pub mod path_input;
 pub mod pick_list;
-pub mod picture_test;
 pub mod profiles;
+pub mod prompt;
 pub mod region_picker;
 pub mod reindex;
 pub mod saved_views;
 pub mod scroll;
-pub mod selection_file;
 pub mod sort;
 pub mod text_field;
 
@@ -35,23 +35,22 @@ pub use add_media::{AddMediaField, AddMediaForm, SourceCheck, SourceTab};
 pub use archive_inspector::ArchiveInspector;
 pub use caption::CaptionSearchForm;
 pub use command_list::{Command, CommandList, ListKind};
-pub use dataset_id_input::DatasetIdInput;
 pub(in crate::app) use dialog::{Dialog, KeyResult};
 pub use export::{ExportField, ExportForm};
 pub use fact_sheet::FactSheet;
 pub use file_picker::FilePicker;
 pub use filter_input::FilterInput;
+pub use graphics_check::GraphicsCheck;
 pub use help::Help;
 pub use job_detail::JobDetail;
 pub use palette::Palette;
 pub use path_input::PathInput;
 pub use pick_list::{PickItem, PickList};
-pub use picture_test::PictureTest;
+pub use prompt::{PromptPurpose, TextPrompt};
 pub use region_picker::RegionPicker;
 pub use reindex::ReindexConfirmation;
-pub use saved_views::{ViewList, ViewNameInput};
+pub use saved_views::ViewNameInput;
 pub use scroll::ScrollState;
-pub use selection_file::{SelectionFileInput, SelectionFileMode};
 
 /// The open overlay.
 #[derive(Clone, Debug)]
@@ -59,22 +58,20 @@ pub enum Overlay {
     AddMedia(Box<AddMediaForm>),
     ArchiveInspector(Box<ArchiveInspector>),
     CaptionSearch(CaptionSearchForm),
-    DatasetId(DatasetIdInput),
     Export(ExportForm),
     Facts(FactSheet),
     FilePicker(FilePicker),
     Filter(FilterInput),
+    GraphicsCheck(Box<GraphicsCheck>),
     Help(Help),
     JobDetail(JobDetail),
     /// A menu of actions, sort orders, past searches, profiles...
     List(CommandList),
     NameView(ViewNameInput),
     Palette(Palette),
-    PictureTest(Box<PictureTest>),
+    Prompt(TextPrompt),
     RegionPicker(RegionPicker),
     Reindex(ReindexConfirmation),
-    SavedViews(ViewList),
-    SelectionFile(SelectionFileInput),
 }
 
 /// Evaluates an expression with the dialog of an overlay, whichever it is.
@@ -84,21 +81,19 @@ macro_rules! with_dialog {
             Overlay::AddMedia($dialog) => $body,
             Overlay::ArchiveInspector($dialog) => $body,
             Overlay::CaptionSearch($dialog) => $body,
-            Overlay::DatasetId($dialog) => $body,
             Overlay::Export($dialog) => $body,
             Overlay::Facts($dialog) => $body,
             Overlay::FilePicker($dialog) => $body,
             Overlay::Filter($dialog) => $body,
+            Overlay::GraphicsCheck($dialog) => $body,
             Overlay::Help($dialog) => $body,
             Overlay::JobDetail($dialog) => $body,
             Overlay::List($dialog) => $body,
             Overlay::NameView($dialog) => $body,
             Overlay::Palette($dialog) => $body,
-            Overlay::PictureTest($dialog) => $body,
+            Overlay::Prompt($dialog) => $body,
             Overlay::RegionPicker($dialog) => $body,
             Overlay::Reindex($dialog) => $body,
-            Overlay::SavedViews($dialog) => $body,
-            Overlay::SelectionFile($dialog) => $body,
         }
     };
 }

@@ -1,11 +1,11 @@
-//! Saved views: the input for a name, and the list to open, rename and delete them.
+//! Saved views: the input for a name, and the list of them.
 
 use tessera_model::{
     AnchorKind, Failure, PictureSource, Query, SafeText, SavedView, Search, StateKey, StateValue,
 };
 use tui_input::Input;
 
-use super::{Command, Dialog, KeyResult, Overlay, PickItem, PickList, text_field};
+use super::{Command, CommandList, Dialog, KeyResult, ListKind, Overlay, PickItem, text_field};
 use crate::{
     app::{App, Level, Pane, view::query_image::QueryImage},
     input::{Chord, Key},
@@ -71,72 +71,6 @@ impl Dialog for ViewNameInput {
     }
 }
 
-/// What to do with the selected view.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ViewAction {
-    Open,
-    Rename,
-    Delete,
-}
-
-/// The list of saved views.
-#[derive(Clone, Debug)]
-pub struct ViewList {
-    pub list: PickList,
-    action: ViewAction,
-}
-
-impl Dialog for ViewList {
-    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
-        self.action = match chord.key {
-            Key::F(2) => ViewAction::Rename,
-            Key::Delete => ViewAction::Delete,
-            _ => ViewAction::Open,
-        };
-        match self.action {
-            ViewAction::Open => self.list.handle_key(chord),
-            ViewAction::Rename | ViewAction::Delete if self.list.selected().is_some() => {
-                KeyResult::Accept
-            }
-            ViewAction::Rename | ViewAction::Delete => KeyResult::Stay,
-        }
-    }
-
-    fn preferred_size(&self, _: (u16, u16)) -> (u16, u16) {
-        (100, self.list.preferred_rows().max(8))
-    }
-
-    fn hints(&self) -> &'static str {
-        "Enter open   F2 rename   Delete delete   type to filter   Esc close"
-    }
-
-    fn text_input(&mut self) -> Option<&mut Input> {
-        Some(self.list.text_input())
-    }
-
-    fn accept(self, app: &mut App) {
-        let Some(Command::OpenView(name)) = self.list.selected().cloned() else { return };
-        match self.action {
-            ViewAction::Open => app.open_saved_view(&name),
-            ViewAction::Rename => {
-                let input = name.as_str().into();
-                let renamed_from = Some(name);
-                app.overlay = Some(Overlay::NameView(ViewNameInput {
-                    name: input,
-                    any_dataset: false,
-                    renamed_from,
-                }));
-            }
-            ViewAction::Delete => {
-                let mut views = app.saved_views().to_vec();
-                views.retain(|view| view.name != name);
-                app.store_views(views);
-                app.open_saved_views();
-            }
-        }
-    }
-}
-
 impl App {
     /// The saved views, as far as they are loaded.
     pub fn saved_views(&self) -> &[SavedView] {
@@ -154,7 +88,10 @@ impl App {
 
     /// Whether the saved views are needed and not requested yet.
     pub fn needs_saved_views(&self) -> bool {
-        let listed = matches!(self.overlay, Some(Overlay::SavedViews(_) | Overlay::Palette(_)));
+        let listed = match &self.overlay {
+            Some(Overlay::List(list)) => list.kind == ListKind::Views,
+            overlay => matches!(overlay, Some(Overlay::Palette(_))),
+        };
         let awaited = self.setup.initial_view.is_some() && self.view().is_some();
         (listed || awaited || self.focus == Pane::Query) && self.store.views.due(None).is_some()
     }
@@ -163,14 +100,12 @@ impl App {
         &mut self,
         result: Result<Option<StateValue>, Failure>,
     ) {
-        match result {
-            Ok(Some(StateValue::Views(views))) => self.store.views.succeed(self.now, views),
-            Ok(_) => self.store.views.succeed(self.now, Vec::new()),
-            Err(failure) => {
-                self.notify_failure(&failure);
-                self.store.views.fail(self.now, failure);
-            }
-        }
+        let views = result.map(|value| match value {
+            Some(StateValue::Views(views)) => views,
+            // Other state is not stored under this key.
+            _ => Vec::new(),
+        });
+        self.store.views.finish(self.now, views);
         if let Some(name) = self.setup.initial_view.take() {
             if self.saved_views().iter().any(|view| view.name == name) {
                 self.open_saved_view(&name);
@@ -180,7 +115,7 @@ impl App {
             }
         }
         match &self.overlay {
-            Some(Overlay::SavedViews(_)) => self.open_saved_views(),
+            Some(Overlay::List(list)) if list.kind == ListKind::Views => self.open_saved_views(),
             Some(Overlay::Palette(palette)) if palette.list.filter.value().is_empty() => {
                 self.open_palette();
             }
@@ -195,12 +130,34 @@ impl App {
     }
 
     pub(in crate::app) fn open_saved_views(&mut self) {
+        let title = match self.saved_views_unavailable() {
+            Some(reason) => format!("Saved views: {reason}"),
+            None => "Saved views; w in the query builder saves one".to_owned(),
+        };
         let item = |view: &SavedView| {
             PickItem::new(Command::OpenView(view.name.clone()), view.name.as_str())
                 .note(self.describe_view(view))
         };
-        let list = PickList::new(self.saved_views().iter().map(item).collect());
-        self.overlay = Some(Overlay::SavedViews(ViewList { list, action: ViewAction::Open }));
+        let items = self.saved_views().iter().map(item).collect();
+        self.overlay = Some(Overlay::List(CommandList::new(ListKind::Views, &title, items)));
+    }
+
+    /// Opens the input for a new name of a view.
+    pub(in crate::app) fn rename_view(&mut self, name: SafeText) {
+        let input = name.as_str().into();
+        let renamed_from = Some(name);
+        self.overlay = Some(Overlay::NameView(ViewNameInput {
+            name: input,
+            any_dataset: false,
+            renamed_from,
+        }));
+    }
+
+    pub(in crate::app) fn delete_view(&mut self, name: &SafeText) {
+        let mut views = self.saved_views().to_vec();
+        views.retain(|view| view.name != *name);
+        self.store_views(views);
+        self.open_saved_views();
     }
 
     /// A view as one line: dataset, query, number of filters.
@@ -248,7 +205,7 @@ impl App {
     }
 
     fn store_views(&mut self, views: Vec<SavedView>) {
-        self.store.views.succeed(self.now, views.clone());
+        self.store.views.finish(self.now, Ok(views.clone()));
         self.send(Lane::SaveState(StateKey::Views), Request::SaveState(StateValue::Views(views)));
     }
 

@@ -24,6 +24,12 @@ pub struct QueryBuilder {
     pub direction_warned: bool,
 }
 
+impl QueryBuilder {
+    pub(in crate::app) fn record_known_values(&mut self, search: &Search, page: &Page) {
+        self.known_values.entry(search.dataset).or_default().record_page(search, page);
+    }
+}
+
 impl App {
     pub fn draft(&self) -> &QueryDraft {
         let draft = self.view().and_then(|view| self.query.drafts.get(&view.search.dataset));
@@ -40,10 +46,6 @@ impl App {
     pub fn known_values(&self) -> &KnownValues {
         let values = self.view().and_then(|view| self.query.known_values.get(&view.search.dataset));
         values.unwrap_or(&self.query.empty.1)
-    }
-
-    pub(in crate::app) fn record_known_values(&mut self, search: &Search, page: &Page) {
-        self.query.known_values.entry(search.dataset).or_default().record_page(search, page);
     }
 
     /// The JSON of the enabled filters as it is sent; `None` without filters, or when one is

@@ -93,12 +93,12 @@ impl App {
             earlier.flat_map(|(_, page)| &page.clusters).map(|cluster| cluster.id).collect();
         page.drop_repeated(&mut known);
         self.warn_unclustered(search.dataset);
-        self.store.pages.entry(search).succeed(self.now, page);
+        self.store.pages.entry(search).finish(self.now, Ok(page));
     }
 
     /// A page could not be loaded. If the service requires a query, the caption search opens.
     pub(in crate::app) fn page_failed(&mut self, search: Search, failure: Failure) {
-        self.store.pages.entry(search).fail(self.now, failure);
+        self.store.pages.entry(search).finish(self.now, Err(failure));
         if self.needs_query() && self.overlay.is_none() {
             self.open_caption_search();
         }

@@ -97,22 +97,14 @@ impl App {
     }
 
     /// The searches of earlier runs were loaded, or could not be; those of this run are newer.
-    pub(in crate::app) fn history_loaded(&mut self, answer: Result<Option<StateValue>, Failure>) {
+    pub(in crate::app) fn history_loaded(&mut self, result: Result<Option<StateValue>, Failure>) {
         self.history.saved =
-            if answer.is_ok() { SavedHistory::Loaded } else { SavedHistory::Unreadable };
-        match answer {
-            Ok(Some(StateValue::History(earlier))) => {
-                let newer = std::mem::replace(&mut self.history.searches, earlier);
-                for entry in newer {
-                    entry.append_to(&mut self.history.searches);
-                }
+            if result.is_ok() { SavedHistory::Loaded } else { SavedHistory::Unreadable };
+        if let Ok(Some(StateValue::History(earlier))) = result {
+            let newer = std::mem::replace(&mut self.history.searches, earlier);
+            for entry in newer {
+                entry.append_to(&mut self.history.searches);
             }
-            // Other state is not stored under this key.
-            Ok(
-                None
-                | Some(StateValue::Basket(..) | StateValue::Jobs { .. } | StateValue::Views(_)),
-            ) => {}
-            Err(failure) => self.notify_failure(&failure),
         }
         if matches!(&self.overlay, Some(Overlay::List(list)) if list.kind == ListKind::History) {
             self.show_history();

@@ -37,7 +37,7 @@ fn draw_label(
     name: AddMediaField,
 ) -> Rect {
     let focused = form.field == name;
-    let applies = AddMediaField::for_source(form.tab).contains(&name);
+    let applies = AddMediaField::of_tab(form.tab).contains(&name);
     let theme = ctx.theme;
     let style = match (focused, applies) {
         (true, _) => theme.accent,
@@ -171,7 +171,7 @@ fn draw_optional_field(
 ) {
     let area = draw_label(ctx, inside, row, form, name);
     let theme = ctx.theme;
-    if !AddMediaField::for_source(form.tab).contains(&name) {
+    if !AddMediaField::of_tab(form.tab).contains(&name) {
         let reason = if name == AddMediaField::Role {
             "for storage only"
         } else {

@@ -3,19 +3,18 @@
 mod add_media;
 mod archive_inspector;
 mod caption;
-mod dataset_id_input;
 mod export;
 mod fact_sheet;
 mod file_picker;
 mod filter_input;
+mod graphics_check;
 mod help;
 mod job_detail;
 mod pick_list;
-mod picture_test;
+mod prompt;
 mod region_picker;
 mod reindex;
 mod saved_views;
-mod selection_file;
 
 use ratatui::{
     layout::Rect,

@@ -4,7 +4,7 @@ use ratatui::{layout::Rect, text::Line};
 
 use crate::{
     app::{
-        overlay::{CommandList, Palette, PickItem, PickList, ViewList},
+        overlay::{CommandList, Palette, PickItem, PickList},
         pane::scroll_top,
     },
     ui::{
@@ -27,16 +27,6 @@ impl Draw for CommandList {
 impl Draw for Palette {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         draw_list(ctx, area, "Command", &self.list);
-    }
-}
-
-impl Draw for ViewList {
-    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
-        let title = match ctx.app.saved_views_unavailable() {
-            Some(reason) => format!("Saved views: {reason}"),
-            None => "Saved views; w in the query builder saves one".to_owned(),
-        };
-        draw_list(ctx, area, &title, &self.list);
     }
 }
 

@@ -3,8 +3,8 @@
 use tui_input::Input;
 
 use crate::{
-    app::overlay::{KeyResult, text_field::edit},
-    input::{Chord, Key},
+    app::overlay::{KeyResult, form, text_field::edit},
+    input::Chord,
 };
 use tessera_model::Region;
 
@@ -77,24 +77,17 @@ impl RegionNumberInput {
 
     /// Handles a key; a valid number changes the region at once.
     pub(super) fn handle_key(&mut self, chord: Chord, region: &mut Region) -> KeyResult {
-        match chord.key {
-            Key::Esc => self.done = true,
-            Key::Enter if self.error.is_none() => return KeyResult::Accept,
-            Key::Tab if chord.shift => self.move_field(3, *region),
-            Key::Up => self.move_field(3, *region),
-            Key::Tab | Key::Down => self.move_field(1, *region),
-            Key::Enter => {}
-            _ => {
+        match form::handle_key(&mut self.field, &RegionField::ALL, chord) {
+            Some(KeyResult::Close) => self.done = true,
+            Some(KeyResult::Accept) if self.error.is_none() => return KeyResult::Accept,
+            Some(KeyResult::Accept) => {}
+            Some(KeyResult::Stay) => *self = Self::at(self.field, *region),
+            None => {
                 edit(&mut self.text, chord);
                 self.apply(region);
             }
         }
         KeyResult::Stay
-    }
-
-    fn move_field(&mut self, by: usize, region: Region) {
-        let index = RegionField::ALL.iter().position(|field| *field == self.field).unwrap_or(0);
-        *self = Self::at(RegionField::ALL[(index + by) % RegionField::ALL.len()], region);
     }
 
     fn apply(&mut self, region: &mut Region) {

@@ -1,10 +1,10 @@
-//! The picture test: the picture on the left, the question on the right.
+//! The graphics check: the picture on the left, the question on the right.
 
 use ratatui::layout::Rect;
 use uuid::Uuid;
 
 use crate::{
-    app::overlay::PictureTest,
+    app::overlay::GraphicsCheck,
     ui::{
         DrawContext,
         overlay::Draw,
@@ -14,7 +14,7 @@ use crate::{
 use tessera_model::MediaId;
 use tessera_picture::Protocol;
 
-impl Draw for PictureTest {
+impl Draw for GraphicsCheck {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         let inside = bordered(ctx, area, " Test picture ".into(), true);
         let theme = ctx.theme;

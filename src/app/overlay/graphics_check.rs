@@ -1,5 +1,5 @@
-//! The picture test: asks whether the terminal draws what its capabilities promise. The result is
-//! saved for this terminal.
+//! The graphics check: shows a test picture and asks whether the terminal draws it as its
+//! capabilities promise. The answer is saved for this terminal.
 
 use tessera_model::{Failure, FailureKind};
 use tessera_picture::{Canvas, Crop, Protocol, Thumbnail, thumbnail};
@@ -17,13 +17,13 @@ const TEST_IMAGE_CELLS: (u16, u16) = (16, 8);
 
 /// The open test.
 #[derive(Clone, Debug)]
-pub struct PictureTest {
+pub struct GraphicsCheck {
     pub picture: Thumbnail,
     pub canvas: Canvas,
     chosen_protocol: Protocol,
 }
 
-impl Dialog for PictureTest {
+impl Dialog for GraphicsCheck {
     fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
         self.chosen_protocol = match chord.key {
             Key::Char('y') => self.canvas.protocol,
@@ -51,7 +51,7 @@ impl Dialog for PictureTest {
 
 impl App {
     /// Opens the test; without pictures it tests half-blocks, which work everywhere.
-    pub(in crate::app) fn open_picture_test(&mut self) {
+    pub(in crate::app) fn open_graphics_check(&mut self) {
         let protocol = match self.protocol {
             Protocol::None => Protocol::HalfBlock,
             protocol => protocol,
@@ -59,8 +59,8 @@ impl App {
         let canvas = Canvas { protocol, ..self.canvas(TEST_IMAGE_CELLS.0, TEST_IMAGE_CELLS.1) };
         match thumbnail(TEST_IMAGE, Crop::Full, canvas) {
             Ok(picture) => {
-                let test = PictureTest { picture, canvas, chosen_protocol: protocol };
-                self.overlay = Some(Overlay::PictureTest(Box::new(test)));
+                let test = GraphicsCheck { picture, canvas, chosen_protocol: protocol };
+                self.overlay = Some(Overlay::GraphicsCheck(Box::new(test)));
             }
             Err(error) => {
                 let text = format!("cannot draw the test picture: {error}");

@@ -1,0 +1,92 @@
+//! What follows from a newly loaded list of datasets, and from a dataset opened by its id.
+
+use crate::{
+    app::{App, Level, Pane},
+    message::{Lane, Request},
+};
+use tessera_model::{Dataset, DatasetId};
+
+impl App {
+    /// The list of datasets was loaded, without the pinned ones that the service does not list. The
+    /// first list opens a dataset.
+    pub(super) fn datasets_loaded(&mut self, mut list: Vec<Dataset>, unreadable: usize) {
+        if unreadable > 0 && unreadable != self.store.unreadable_datasets {
+            let text = format!("{unreadable} rows of the list of datasets could not be parsed");
+            self.notify(Level::Warning, text);
+        }
+        if self.store.datasets.failures() > 1 {
+            self.notify(Level::Success, "the service responds again");
+            self.store.pictures.forget_failures();
+        }
+        self.store.unreadable_datasets = unreadable;
+        for id in &self.store.pinned {
+            if !list.iter().any(|dataset| dataset.id == *id) {
+                list.extend(self.store.dataset(*id).cloned());
+            }
+        }
+        for dataset in &list {
+            self.invalidate_changed(dataset);
+            self.store.observed.observe(self.now, dataset);
+        }
+        let first = self.dataset_to_open(&list);
+        self.store.datasets.finish(self.now, Ok(list));
+        if let (None, Some(first)) = (self.view(), first) {
+            self.open_dataset(first);
+            self.focus = self.setup.initial_pane.take().unwrap_or(Pane::Results);
+        }
+        self.advance_dataset_jobs();
+    }
+
+    /// Invalidates what a newer record of a dataset shows to be out of date.
+    fn invalidate_changed(&mut self, dataset: &Dataset) {
+        let Some(before) = self.store.dataset(dataset.id).cloned() else { return };
+        if before.status != dataset.status {
+            self.store.enrichments.remove(&dataset.id);
+        }
+        if (&before.status, before.n_images) != (&dataset.status, dataset.n_images) {
+            self.store.pages.invalidate(dataset.id);
+        }
+        if dataset.is_reclustered_since(&before) {
+            self.flag_basket_stale(dataset.id);
+        }
+    }
+
+    /// The dataset that the user named, by id or by name; by default the first of the list.
+    fn dataset_to_open(&mut self, list: &[Dataset]) -> Option<DatasetId> {
+        let first = list.first()?.id;
+        let Some(named) = self.setup.initial_dataset.as_ref().filter(|_| self.view().is_none())
+        else {
+            return Some(first);
+        };
+        let is_named = |dataset: &&Dataset| {
+            dataset.id.to_string() == *named || dataset.name.as_str() == named.as_str()
+        };
+        let named_dataset = list.iter().find(is_named).map(|dataset| dataset.id);
+        if named_dataset.is_none() {
+            let text = format!("no dataset has the name or id {named}");
+            self.notify(Level::Warning, text);
+        }
+        named_dataset.or(Some(first))
+    }
+
+    /// Adds or updates a dataset in the list; one that was just opened by its id is shown.
+    pub(super) fn dataset_loaded(&mut self, dataset: Dataset) {
+        let id = dataset.id;
+        let mut list = self.store.dataset_list().to_vec();
+        match list.iter_mut().find(|known| known.id == id) {
+            Some(known) => *known = dataset,
+            None => list.push(dataset),
+        }
+        self.store.datasets.replace(list);
+        if self.store.pinned.insert(id) {
+            self.open_dataset(id);
+            self.focus = Pane::Results;
+        }
+    }
+
+    pub(super) fn refresh_pinned(&mut self) {
+        for id in self.store.pinned.clone() {
+            self.send(Lane::Dataset(id), Request::Dataset(id));
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! A prompt for one line of text: the id of a dataset, or the path of a selection file.
+
+use std::path::Path;
+
+use tessera_model::{DatasetId, SafeText, Selection};
+use tui_input::Input;
+
+use super::{
+    Dialog, KeyResult, Overlay,
+    text_field::{self, expand_path},
+};
+use crate::{
+    app::{App, Level, basket::count_with_noun},
+    input::Chord,
+    message::{Lane, Request},
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PromptPurpose {
+    /// Open a dataset that the service does not list, by its id. It stays in the list ("pinned")
+    /// until the program exits.
+    OpenDataset,
+    SaveSelection,
+    LoadSelection,
+}
+
+impl PromptPurpose {
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::OpenDataset => "Open a dataset by its id",
+            Self::SaveSelection => "Save the selection",
+            Self::LoadSelection => "Load a selection",
+        }
+    }
+
+    /// What to type.
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::OpenDataset => "an id; the service need not list the dataset",
+            Self::SaveSelection => "a new file, or a name without extension to use in commands",
+            Self::LoadSelection => "a file or a name; replaces the current selection",
+        }
+    }
+}
+
+/// The open prompt.
+#[derive(Clone, Debug)]
+pub struct TextPrompt {
+    pub purpose: PromptPurpose,
+    pub text: Input,
+}
+
+impl TextPrompt {
+    pub(in crate::app) fn new(purpose: PromptPurpose, text: &str) -> Self {
+        Self { purpose, text: text.into() }
+    }
+
+    /// The request for the typed text, or why there is none.
+    fn request(&self, app: &App) -> Result<(Lane, Request), &'static str> {
+        let typed = self.text.value().trim();
+        if self.purpose == PromptPurpose::OpenDataset {
+            return match typed.parse() {
+                Ok(id) => Ok((Lane::Dataset(id), Request::Dataset(id))),
+                Err(_) => {
+                    Err("not a dataset id: type one like 8d057245-3fac-523b-ab70-4812919e09a1")
+                }
+            };
+        }
+        if typed.is_empty() {
+            return Err("type the path of a file");
+        }
+        let (Some(view), Some(selection)) = (app.view(), app.selection()) else {
+            return Err("open a dataset first");
+        };
+        let (dataset, saves) = (view.search.dataset, self.purpose == PromptPurpose::SaveSelection);
+        let file = expand_path(typed, app.setup.home_dir.as_deref());
+        // Without a folder or an extension it is the name of a saved selection, as in commands.
+        let is_name = !typed.contains(['/', '.', '~']);
+        let request = match (saves, is_name) {
+            (true, false) => Request::SaveSelection(file, dataset, selection.clone()),
+            (true, true) => Request::SaveNamed(typed.to_owned(), dataset, selection.clone()),
+            (false, false) => Request::OpenSelection(file, dataset),
+            (false, true) => Request::OpenNamed(typed.to_owned(), dataset),
+        };
+        Ok((Lane::Selection, request))
+    }
+}
+
+impl Dialog for TextPrompt {
+    fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
+        text_field::handle_key(&mut self.text, chord)
+    }
+
+    fn preferred_size(&self, _: (u16, u16)) -> (u16, u16) {
+        (if self.purpose == PromptPurpose::OpenDataset { 60 } else { 72 }, 5)
+    }
+
+    fn hints(&self) -> &'static str {
+        match self.purpose {
+            PromptPurpose::OpenDataset => "Enter open   Esc close",
+            PromptPurpose::SaveSelection => "Enter save   Esc close",
+            PromptPurpose::LoadSelection => "Enter replace the selection   Esc close",
+        }
+    }
+
+    fn text_input(&mut self) -> Option<&mut Input> {
+        Some(&mut self.text)
+    }
+
+    fn accept(self, app: &mut App) {
+        match self.request(app) {
+            Ok((lane, request)) => app.send(lane, request),
+            Err(reason) => {
+                app.notify(Level::Warning, reason);
+                app.overlay = Some(Overlay::Prompt(self));
+            }
+        }
+    }
+}
+
+impl App {
+    /// Opens the prompt with a path in the download folder.
+    pub(in crate::app) fn open_selection_file_prompt(&mut self, purpose: PromptPurpose) {
+        let folder = self.setup.download_dir.as_str().trim_end_matches('/');
+        let name = self.dataset().map_or("selection", |dataset| dataset.name.as_str());
+        let path = format!("{folder}/{}.json", name.replace('/', "_"));
+        self.overlay = Some(Overlay::Prompt(TextPrompt::new(purpose, &path)));
+    }
+
+    pub(in crate::app) fn selection_saved(&mut self, file: &Path) {
+        let file = SafeText::file_name(&file.to_string_lossy());
+        let text = format!("saved the selection to {file}");
+        self.notify(Level::Success, text);
+    }
+
+    /// Replaces the selection with one read from a file.
+    pub(in crate::app) fn selection_loaded(&mut self, dataset: DatasetId, selection: &Selection) {
+        self.edit_basket_of(dataset, |basket| basket.replace(selection));
+        let entries = count_with_noun(selection.len(), "entry", "entries");
+        let text = format!("loaded {entries} from the file; u restores the previous selection");
+        self.notify(Level::Success, text);
+    }
+}
