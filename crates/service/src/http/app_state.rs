@@ -4,13 +4,9 @@ use std::sync::Arc;
 
 use tokio::{sync::Semaphore, time::timeout};
 
-use super::{
-    auth::Authenticator, options::ServerLimits, origin_check::RequestOrigin, problem::Problem,
-    signed_links::SignedLinks,
-};
+use super::{auth::Authenticator, options::ServerLimits, problem::Problem};
 use crate::{Deployment, usecase::ServiceError};
 
-/// What all handlers share.
 #[derive(Clone)]
 pub struct AppState {
     pub deployment: Deployment,
@@ -32,11 +28,6 @@ pub enum RequestCost {
 }
 
 impl AppState {
-    /// Signed links for a client.
-    pub fn links<'a>(&'a self, origin: &'a RequestOrigin) -> SignedLinks<'a> {
-        SignedLinks::new(self.deployment.store.link_key(), origin)
-    }
-
     /// Runs a use case on a thread where it may block.
     pub async fn spawn_blocking<T: Send + 'static>(
         &self,

@@ -1,7 +1,7 @@
 //! The login: a JWT as the interface document describes it, checked strictly. Every refusal is the
 //! same 401.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use axum::{
     extract::{Request, State},
@@ -14,7 +14,8 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 
 use super::{
-    AccessMode, AppState, ServiceCredentials, problem::Problem, signed_links::constant_time_eq,
+    options::{AccessMode, ServiceCredentials},
+    problem::Problem,
 };
 use crate::store::now_micros;
 use tessera_wire::credentials::CredentialsBody;
@@ -67,7 +68,7 @@ impl Authenticator {
 
     /// Whether a request with these headers carries a valid token.
     pub fn is_authorized(&self, headers: &HeaderMap) -> bool {
-        let now = now_micros().unsigned_abs() / 1_000_000;
+        let now = unix_seconds();
         self.0.as_ref().is_none_or(|key_pairs| {
             bearer_token(headers).is_some_and(|token| {
                 // Both are tried, so that the time reveals nothing.
@@ -81,7 +82,7 @@ impl Authenticator {
     pub fn has_session(&self, headers: &HeaderMap) -> bool {
         self.0.as_ref().is_some_and(|key_pairs| {
             session_cookie(headers)
-                .is_some_and(|cookie| constant_time_eq(key_pairs.session.expose_secret(), cookie))
+                .is_some_and(|cookie| equals_secret(cookie, key_pairs.session.expose_secret()))
         })
     }
 
@@ -155,7 +156,7 @@ fn bearer_token(headers: &HeaderMap) -> Option<&str> {
 /// Refuses requests without a valid token. A signed-in browser may add media, too: the interface
 /// document says so.
 pub async fn require_login(
-    State(state): State<AppState>,
+    State(authenticator): State<Arc<Authenticator>>,
     request: Request,
     next: Next,
 ) -> Response {
@@ -163,11 +164,19 @@ pub async fn require_login(
     let of_dataset = (path.next(), path.nth(1)) == (Some("add_media"), Some("dataset"));
     let adding = of_dataset && request.method() == Method::POST;
     let headers = request.headers();
-    if state.authenticator.is_authorized(headers)
-        || (adding && state.authenticator.has_session(headers))
-    {
+    if authenticator.is_authorized(headers) || (adding && authenticator.has_session(headers)) {
         next.run(request).await
     } else {
         Problem::unauthorized().into_response()
     }
+}
+
+/// Compares in a time that does not depend on the content.
+pub fn equals_secret(other: &str, secret: &str) -> bool {
+    let differing = secret.bytes().zip(other.bytes()).fold(0, |bits, (a, b)| bits | (a ^ b));
+    secret.len() == other.len() && differing == 0
+}
+
+pub fn unix_seconds() -> u64 {
+    now_micros().unsigned_abs() / 1_000_000
 }

@@ -3,6 +3,7 @@
 
 use std::{
     io,
+    net::SocketAddr,
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
@@ -22,7 +23,15 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use super::{ServerLimits, server::ClientConnection};
+use super::options::ServerLimits;
+
+/// The connection of a request.
+#[derive(Clone)]
+pub struct ClientConnection {
+    /// The address of this machine that the client connected to.
+    pub local: SocketAddr,
+    pub monitor: ConnectionMonitor,
+}
 
 /// The state of one connection; clones share it.
 #[derive(Clone)]

@@ -11,7 +11,6 @@ use tessera_wire::{credentials::CredentialsBody, error_body::ProblemBody};
 #[utoipa::path(
     get,
     path = "/api_credentials",
-    operation_id = "api_credentials",
     responses(
         (status = 200, description = "The key; the secret only once", body = CredentialsBody),
         (status = 404, description = "No credentials are needed here", body = ProblemBody),
@@ -19,7 +18,7 @@ use tessera_wire::{credentials::CredentialsBody, error_body::ProblemBody};
     ),
     security(("session" = [])),
 )]
-pub async fn credentials(
+pub async fn api_credentials(
     State(state): State<AppState>,
     headers: HeaderMap,
 ) -> Result<Json<CredentialsBody>, Problem> {

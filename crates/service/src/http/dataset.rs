@@ -5,8 +5,8 @@ use axum::{Json, extract::State};
 use super::{
     AppState,
     openapi::{CommonErrors, DatasetErrors},
+    path_params::DatasetPath,
     problem::Problem,
-    query_params::DatasetPath,
 };
 use crate::{Deployment, store::dataset::DatasetRecord};
 use tessera_wire::{
@@ -18,10 +18,9 @@ use tessera_wire::{
 #[utoipa::path(
     get,
     path = "/datasets",
-    operation_id = "datasets",
     responses((status = 200, description = "The datasets", body = Vec<DatasetBody>), CommonErrors),
 )]
-pub async fn list(State(state): State<AppState>) -> Result<Json<Vec<DatasetBody>>, Problem> {
+pub async fn datasets(State(state): State<AppState>) -> Result<Json<Vec<DatasetBody>>, Problem> {
     let records = state.spawn_blocking(Deployment::all_datasets).await?;
     Ok(Json(records.into_iter().map(dataset_body).collect()))
 }
@@ -30,11 +29,10 @@ pub async fn list(State(state): State<AppState>) -> Result<Json<Vec<DatasetBody>
 #[utoipa::path(
     get,
     path = "/dataset/{dataset_id}",
-    operation_id = "dataset",
     params(DatasetPath),
     responses((status = 200, description = "The record", body = DatasetBody), DatasetErrors),
 )]
-pub async fn one(
+pub async fn dataset(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
 ) -> Result<Json<DatasetBody>, Problem> {

@@ -12,8 +12,9 @@ use super::{
     AppState, add_media_form,
     multipart_form::drain,
     openapi::{ProcessParams, StatusErrors, UploadErrors},
+    path_params::DatasetPath,
     problem::Problem,
-    query_params::{DatasetPath, QueryParams},
+    query_params::QueryParams,
 };
 use tessera_model::DatasetId;
 use tessera_wire::{error_body::ProblemBody, paths::query, pipeline::ProcessBody};
@@ -22,7 +23,6 @@ use tessera_wire::{error_body::ProblemBody, paths::query, pipeline::ProcessBody}
 #[utoipa::path(
     post,
     path = "/dataset/{dataset_id}/reindex",
-    operation_id = "reindex",
     params(DatasetPath),
     responses((status = 202, description = "Accepted; watch the status"), StatusErrors),
 )]
@@ -39,7 +39,6 @@ pub async fn reindex(
 #[utoipa::path(
     post,
     path = "/dataset/{dataset_id}/add_media",
-    operation_id = "add_media",
     params(DatasetPath),
     request_body(
         content = ref("#/components/schemas/AddMediaForm"),
@@ -68,7 +67,6 @@ pub async fn add_media(
 #[utoipa::path(
     get,
     path = "/process/add_media",
-    operation_id = "process_add_media",
     params(ProcessParams),
     responses(
         (status = 200, description = "Accepted; watch the status", body = ProcessBody),
@@ -76,7 +74,7 @@ pub async fn add_media(
         StatusErrors,
     ),
 )]
-pub async fn process(
+pub async fn process_add_media(
     State(state): State<AppState>,
     params: QueryParams,
 ) -> Result<Json<ProcessBody>, Problem> {
@@ -88,4 +86,22 @@ pub async fn process(
         .await?;
     let message = "add_media was accepted; watch the status of the dataset";
     Ok(Json(ProcessBody { status: "success", message, dataset_id: id }))
+}
+
+/// Same as the GET.
+#[utoipa::path(
+    post,
+    path = "/process/add_media",
+    params(ProcessParams),
+    responses(
+        (status = 200, description = "Accepted; watch the status", body = ProcessBody),
+        (status = 400, description = "The dataset has no embedding_config", body = ProblemBody),
+        StatusErrors,
+    ),
+)]
+pub async fn process_add_media_by_post(
+    state: State<AppState>,
+    params: QueryParams,
+) -> Result<Json<ProcessBody>, Problem> {
+    process_add_media(state, params).await
 }

@@ -6,18 +6,17 @@ use std::collections::BTreeMap;
 use axum::{Json, extract::State};
 use uuid::Uuid;
 
-use super::{AppState, openapi::DatasetErrors, problem::Problem, query_params::DatasetPath};
+use super::{AppState, openapi::DatasetErrors, path_params::DatasetPath, problem::Problem};
 use tessera_wire::enrichment::{EnrichmentBody, ModelBody, ModelMetadataBody, ModelsBody};
 
 /// Which enrichments a dataset has.
 #[utoipa::path(
     get,
     path = "/enrichment/{dataset_id}/context",
-    operation_id = "enrichment_context",
     params(DatasetPath),
     responses((status = 200, description = "The enrichments", body = EnrichmentBody), DatasetErrors),
 )]
-pub async fn context(
+pub async fn enrichment_context(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
 ) -> Result<Json<EnrichmentBody>, Problem> {

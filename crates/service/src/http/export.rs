@@ -4,21 +4,20 @@ use axum::{Json, extract::State, http::HeaderMap, response::Response};
 
 use super::{
     AppState, RequestCost,
+    auth::unix_seconds,
     file_response::{FileResponse, respond_with_file},
     openapi::{
         BusyError, DatasetErrors, ExpiringLinkParams, ExportParams, ExportStatusParams,
         FileResponses, StatusErrors,
     },
-    origin_check::RequestOrigin,
+    path_params::{DatasetPath, ExportLinkPath},
     problem::Problem,
-    query_params::{DatasetPath, ExportLinkPath, QueryParams},
+    query_params::QueryParams,
     search_params,
+    signed_links::SignedLinks,
 };
 use crate::{
-    store::{
-        export::{ExportRecord, ExportTaskState},
-        now_micros,
-    },
+    store::export::{ExportRecord, ExportTaskState},
     usecase::{ExportScope, ServiceError},
 };
 use tessera_model::{ArchiveName, ClusterId, DatasetId, ExportFormat, ExportSpec, ExportTaskId};
@@ -31,7 +30,6 @@ use tessera_wire::{
 #[utoipa::path(
     get,
     path = "/dataset/{dataset_id}/export_context_async",
-    operation_id = "export_context_async",
     params(DatasetPath, ExportParams),
     responses(
         (status = 200, description = "The export task", body = ExportTaskBody),
@@ -40,10 +38,10 @@ use tessera_wire::{
         BusyError,
     ),
 )]
-pub async fn start(
+pub async fn export_context_async(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
-    origin: RequestOrigin,
+    links: SignedLinks,
     params: QueryParams,
 ) -> Result<Json<ExportTaskBody>, Problem> {
     let file_name = match params.text(query::FILE_NAME) {
@@ -56,7 +54,7 @@ pub async fn start(
         None => ExportScope::Query(search),
         Some(_) => ExportScope::Cluster(params.id::<ClusterId>(query::CLUSTER_ID)?, search),
     };
-    start_export(&state, id, scope, spec, origin).await
+    start_export(&state, id, scope, spec, &links).await
 }
 
 /// Starts an export and describes it.
@@ -65,22 +63,17 @@ pub async fn start_export(
     id: DatasetId,
     scope: ExportScope,
     spec: ExportSpec,
-    origin: RequestOrigin,
+    links: &SignedLinks,
 ) -> Result<Json<ExportTaskBody>, Problem> {
     let cost = if scope.is_whole_dataset() { RequestCost::Cheap } else { RequestCost::Expensive };
-    let address = origin.0.clone();
-    let start =
-        move |deployment: &crate::Deployment| deployment.start_export(id, &scope, spec, address);
-    let export = state.run_blocking(cost, start).await?;
-    Ok(Json(export_task_body(state, &origin, export)))
+    let origin = links.origin.clone();
+    let export = state
+        .run_blocking(cost, move |deployment| deployment.start_export(id, &scope, spec, origin))
+        .await?;
+    Ok(Json(export_task_body(export, links)))
 }
 
-/// The name of a selective export is the service's choice: the interface document has no parameter for it.
-pub fn selection_export_spec(params: &QueryParams) -> Result<ExportSpec, Problem> {
-    export_spec(params, params.text(query::FILE_NAME).unwrap_or("selection"))
-}
-
-fn export_spec(params: &QueryParams, file_name: &str) -> Result<ExportSpec, Problem> {
+pub fn export_spec(params: &QueryParams, file_name: &str) -> Result<ExportSpec, Problem> {
     params.required(query::EXPORT_FORMAT)?;
     let expected = "Input should be 'json' or 'parquet'";
     let format = params.parse(query::EXPORT_FORMAT, expected, ExportFormat::parse)?;
@@ -95,33 +88,28 @@ fn export_spec(params: &QueryParams, file_name: &str) -> Result<ExportSpec, Prob
 #[utoipa::path(
     get,
     path = "/dataset/{dataset_id}/export_status",
-    operation_id = "export_status",
     params(DatasetPath, ExportStatusParams),
     responses((status = 200, description = "The export task", body = ExportTaskBody), DatasetErrors),
 )]
-pub async fn status(
+pub async fn export_status(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
-    origin: RequestOrigin,
+    links: SignedLinks,
     params: QueryParams,
 ) -> Result<Json<ExportTaskBody>, Problem> {
     let task: ExportTaskId = params.id(query::EXPORT_TASK_ID)?;
     let export = state.spawn_blocking(move |deployment| deployment.export_of(id, task)).await?;
-    Ok(Json(export_task_body(&state, &origin, export)))
+    Ok(Json(export_task_body(export, &links)))
 }
 
-fn export_task_body(
-    state: &AppState,
-    origin: &RequestOrigin,
-    export: ExportRecord,
-) -> ExportTaskBody {
+fn export_task_body(export: ExportRecord, links: &SignedLinks) -> ExportTaskBody {
     let complete = export.state == ExportTaskState::Completed;
     ExportTaskBody {
         id: export.id,
         dataset_id: export.dataset,
         status: export.state.as_str().to_owned(),
         progress: export.progress,
-        download_uri: complete.then(|| state.links(origin).archive_link(export.id, unix_seconds())),
+        download_uri: complete.then(|| links.archive_link(export.id, unix_seconds())),
         entities_count: export.media_count,
         result_message: export.message,
         created_at: format_iso8601(export.created_at),
@@ -132,7 +120,6 @@ fn export_task_body(
 #[utoipa::path(
     get,
     path = "/exports/{export_task_id}",
-    operation_id = "archive",
     params(ExportLinkPath, ExpiringLinkParams),
     responses(
         (status = 200, description = "The archive", content_type = "application/zip"),
@@ -143,15 +130,14 @@ fn export_task_body(
 )]
 pub async fn archive(
     State(state): State<AppState>,
-    ExportLinkPath(task): ExportLinkPath,
-    origin: RequestOrigin,
     params: QueryParams,
+    ExportLinkPath(task): ExportLinkPath,
+    links: SignedLinks,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let task = task.ok_or_else(ServiceError::export_not_found)?;
     let expires = params.text(query::EXPIRES).and_then(|raw| raw.parse().ok()).unwrap_or(0);
     let signature = params.text(query::SIGNATURE).unwrap_or_default();
-    state.links(&origin).check_archive_link(task, expires, signature, unix_seconds())?;
+    links.check_archive_link(task, expires, signature, unix_seconds())?;
     let (export, file) =
         state.spawn_blocking(move |deployment| deployment.open_archive(task)).await?;
     let served = FileResponse {
@@ -164,8 +150,4 @@ pub async fn archive(
         cache_control: "private, no-store",
     };
     respond_with_file(served, &headers).await
-}
-
-fn unix_seconds() -> u64 {
-    now_micros().unsigned_abs() / 1_000_000
 }

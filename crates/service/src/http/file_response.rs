@@ -117,36 +117,3 @@ fn content_disposition(kind: &str, name: &str) -> String {
     }
     format!("{kind}; filename*=UTF-8''{encoded}")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn range_headers_of_every_form_are_parsed() {
-        for (range, expected) in [
-            ("bytes=0-0", RequestedRange::Range(0, 1)),
-            ("bytes=2-", RequestedRange::Range(2, 8)),
-            ("bytes=-3", RequestedRange::Range(7, 3)),
-            ("bytes=-99", RequestedRange::Range(0, 10)),
-            ("bytes=5-99", RequestedRange::Range(5, 5)),
-            ("bytes=0-18446744073709551615", RequestedRange::Range(0, 10)),
-            ("bytes=10-", RequestedRange::Unsatisfiable),
-            ("bytes=-0", RequestedRange::Unsatisfiable),
-            ("bytes=3-2", RequestedRange::Whole),
-            ("bytes=0-1,3-4", RequestedRange::Whole),
-            ("bytes=-", RequestedRange::Whole),
-            ("lines=1-2", RequestedRange::Whole),
-        ] {
-            assert_eq!(parse_range(range, 10), expected, "{range}");
-        }
-    }
-
-    #[test]
-    fn file_names_are_escaped_in_content_disposition() {
-        assert_eq!(
-            content_disposition("inline", "ä \"x\"\r\nSet-Cookie: a.jpg"),
-            "inline; filename*=UTF-8''%C3%A4%20%22x%22%0D%0ASet-Cookie%3A%20a.jpg"
-        );
-    }
-}

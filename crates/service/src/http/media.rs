@@ -3,15 +3,20 @@
 
 use std::io::Cursor;
 
-use axum::{extract::State, http::HeaderMap, response::Response};
+use axum::{
+    extract::{FromRequestParts, State},
+    http::{HeaderMap, request::Parts},
+    response::Response,
+};
 
 use super::{
     AppState,
     file_response::{FileResponse, respond_with_file},
     openapi::{FileResponses, SignedLinkParams},
-    origin_check::RequestOrigin,
+    path_params::MediaLinkPath,
     problem::Problem,
-    query_params::{MediaLinkPath, QueryParams},
+    query_params::QueryParams,
+    signed_links::SignedLinks,
 };
 use crate::{
     ingest::video::VideoContainer,
@@ -23,11 +28,32 @@ use tessera_wire::{error_body::ProblemBody, paths::query};
 /// The content behind such a link never changes.
 const IMMUTABLE_CACHE: &str = "private, max-age=31536000, immutable";
 
+/// The media item of a link that the request may open.
+pub struct AuthorizedMedia {
+    id: MediaId,
+    version: String,
+}
+
+impl FromRequestParts<AppState> for AuthorizedMedia {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
+        let params = QueryParams::from_request_parts(parts, state).await?;
+        let MediaLinkPath(id, version) = MediaLinkPath::from_request_parts(parts, state).await?;
+        let links = SignedLinks::from_request_parts(parts, state).await?;
+        match params.text(query::SIGNATURE) {
+            Some(signature) if links.is_valid_media_link(id, signature) => Ok(Self { id, version }),
+            Some(_) => Err(Problem::forbidden("This link is not valid")),
+            None if state.authenticator.is_authorized(&parts.headers) => Ok(Self { id, version }),
+            None => Err(Problem::unauthorized()),
+        }
+    }
+}
+
 /// The original file.
 #[utoipa::path(
     get,
     path = "/media/{media_id}/{version}/original",
-    operation_id = "original",
     params(MediaLinkPath, SignedLinkParams),
     responses(
         (status = 200, description = "The picture", content(
@@ -41,12 +67,9 @@ const IMMUTABLE_CACHE: &str = "private, max-age=31536000, immutable";
 )]
 pub async fn original(
     State(state): State<AppState>,
-    path: MediaLinkPath,
-    origin: RequestOrigin,
-    params: QueryParams,
+    AuthorizedMedia { id, .. }: AuthorizedMedia,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let id = authorized_media(&state, &path, &origin, &params, &headers)?;
     let original = state.spawn_blocking(move |deployment| deployment.original(id)).await?;
     let OriginalFile { record, file, head } = original;
     let served = FileResponse {
@@ -65,7 +88,6 @@ pub async fn original(
 #[utoipa::path(
     get,
     path = "/media/{media_id}/{version}/thumbnail",
-    operation_id = "thumbnail",
     params(MediaLinkPath, SignedLinkParams),
     responses(
         (status = 200, description = "The thumbnail", content_type = "image/jpeg"),
@@ -76,40 +98,20 @@ pub async fn original(
 )]
 pub async fn thumbnail(
     State(state): State<AppState>,
-    path: MediaLinkPath,
-    origin: RequestOrigin,
-    params: QueryParams,
+    AuthorizedMedia { id, version }: AuthorizedMedia,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let id = authorized_media(&state, &path, &origin, &params, &headers)?;
     let jpeg = state.spawn_blocking(move |deployment| deployment.thumbnail(id)).await?;
     let served = FileResponse {
         length: jpeg.len() as u64,
         content: Cursor::new(jpeg),
         content_type: "image/jpeg",
-        etag: path.version,
+        etag: version,
         disposition: "inline",
         name: format!("{id}.jpg"),
         cache_control: IMMUTABLE_CACHE,
     };
     respond_with_file(served, &headers).await
-}
-
-/// The media item of a link, if the request may open it.
-fn authorized_media(
-    state: &AppState,
-    path: &MediaLinkPath,
-    origin: &RequestOrigin,
-    params: &QueryParams,
-    headers: &HeaderMap,
-) -> Result<MediaId, Problem> {
-    let id = path.media.ok_or_else(ServiceError::media_not_found)?;
-    match params.text(query::SIGNATURE) {
-        Some(signature) if state.links(origin).is_valid_media_link(id, signature) => Ok(id),
-        Some(_) => Err(Problem::forbidden("This link is not valid")),
-        None if state.authenticator.is_authorized(headers) => Ok(id),
-        None => Err(Problem::unauthorized()),
-    }
 }
 
 /// The content type of a file by its first bytes; its name proves nothing.

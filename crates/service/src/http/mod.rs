@@ -19,6 +19,7 @@ mod multipart_form;
 mod openapi;
 mod options;
 mod origin_check;
+mod path_params;
 mod problem;
 mod query_image;
 mod query_params;

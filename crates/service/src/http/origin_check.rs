@@ -13,7 +13,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::{problem::Problem, server::ClientConnection};
+use super::{connection_monitor::ClientConnection, problem::Problem};
 
 /// Scheme, host and port that the client used: the start of every absolute link.
 #[derive(Clone, Debug)]
@@ -93,76 +93,6 @@ fn is_own_host(local: SocketAddr, host: &Authority) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn passes(headers: &[(&'static str, &'static str)], target: &str) -> bool {
-        let mut map = HeaderMap::new();
-        for (name, value) in headers {
-            map.append(*name, HeaderValue::from_static(value));
-        }
-        let local = "127.0.0.1:4000".parse().unwrap();
-        trusted_origin(local, &target.parse().unwrap(), &map).is_some()
-    }
-
-    #[test]
-    fn only_our_own_host_passes() {
-        for host in ["127.0.0.1:4000", "localhost:4000", "LOCALHOST:4000", "[::1]:4000"] {
-            assert!(passes(&[("host", host)], "/"), "{host}");
-        }
-        for host in [
-            "127.0.0.1",
-            "localhost",
-            "127.0.0.1:4001",
-            "evil.example",
-            "evil.example:4000",
-            "localhost.evil.example:4000",
-            "evil.localhost:4000",
-            "127.0.0.1.nip.io:4000",
-            "user@127.0.0.1:4000",
-            "0.0.0.0:4000",
-            "192.168.0.1:4000",
-            "[::]:4000",
-            "[::2]:4000",
-            "2130706433:4000",
-            "0x7f.1:4000",
-            "127.1:4000",
-            "localhost.:4000",
-            "",
-            " ",
-            ":4000",
-            "127.0.0.1:4000:4000",
-            "127.0.0.1:99999",
-            "http://127.0.0.1:4000",
-            "a b:4000",
-        ] {
-            assert!(!passes(&[("host", host)], "/"), "{host}");
-        }
-        assert!(!passes(&[], "/"), "HTTP/1.0 without a Host");
-        let twice = [("host", "127.0.0.1:4000"), ("host", "evil.example:4000")];
-        assert!(!passes(&twice, "/"));
-        let ours = [("host", "127.0.0.1:4000")];
-        assert!(passes(&ours, "http://127.0.0.1:4000/api/v1/datasets"));
-        assert!(!passes(&ours, "http://evil.example:4000/api/v1/datasets"));
-    }
-
-    #[test]
-    fn cross_site_requests_are_refused() {
-        let with = |name, value| passes(&[("host", "127.0.0.1:4000"), (name, value)], "/");
-        assert!(with("origin", "http://127.0.0.1:4000"));
-        assert!(with("sec-fetch-site", "none"));
-        assert!(with("sec-fetch-site", "same-origin"));
-        for (name, value) in [
-            ("origin", "http://evil.example"),
-            ("origin", "null"),
-            ("origin", "http://localhost:4000"),
-            ("origin", "https://127.0.0.1:4000"),
-            ("origin", "http://127.0.0.1:4001"),
-            ("sec-fetch-site", "cross-site"),
-            ("sec-fetch-site", "same-site"),
-            ("sec-fetch-site", ""),
-        ] {
-            assert!(!with(name, value), "{name}: {value}");
-        }
-    }
 
     #[test]
     fn beyond_loopback_only_the_address_itself_is_a_host() {

@@ -7,7 +7,6 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::query_params::invalid_parameter;
 use crate::{retrieval::RetrievalError, usecase::ServiceError};
 use tessera_wire::{
     error_body::{InvalidBody, InvalidParameter, ProblemBody},
@@ -17,7 +16,6 @@ use tessera_wire::{
 /// Seconds after which a client may try again.
 const RETRY_AFTER: &str = "5";
 
-/// An error response.
 #[derive(Debug)]
 pub enum Problem {
     Plain(StatusCode, String),
@@ -52,14 +50,37 @@ impl Problem {
         Self::plain(StatusCode::PAYLOAD_TOO_LARGE, message)
     }
 
+    /// 408: the body stalled.
+    pub fn body_timeout() -> Self {
+        Self::plain(StatusCode::REQUEST_TIMEOUT, "The request body did not arrive in time")
+    }
+
+    /// 422 for one parameter.
+    pub fn invalid(
+        location: &'static str,
+        name: &'static str,
+        kind: &'static str,
+        expected: &str,
+        input: Option<String>,
+    ) -> Self {
+        let (loc, msg) = ([location, name], expected.to_owned());
+        Self::Invalid(InvalidParameter { r#type: kind, loc, msg, input })
+    }
+
     /// 422: a parameter of the query is wrong.
     pub fn invalid_query(name: &'static str, message: &str) -> Self {
-        invalid_parameter("query", name, "value_error", message, None)
+        Self::invalid("query", name, "value_error", message, None)
     }
 
     /// 422: a field of the body is wrong.
     pub fn invalid_body(name: &'static str, message: &str) -> Self {
-        invalid_parameter("body", name, "value_error", message, None)
+        Self::invalid("body", name, "value_error", message, None)
+    }
+
+    /// 422: a parameter is not an identifier.
+    pub fn invalid_id(location: &'static str, name: &'static str, raw: &str) -> Self {
+        let expected = "Input should be a valid UUID";
+        Self::invalid(location, name, "uuid_parsing", expected, Some(raw.to_owned()))
     }
 
     /// 503: no slot for an expensive request became free in time.
@@ -99,7 +120,7 @@ impl IntoResponse for Problem {
 impl From<ServiceError> for Problem {
     fn from(cause: ServiceError) -> Self {
         match cause {
-            ServiceError::NotFound(message) => Self::plain(StatusCode::NOT_FOUND, message),
+            ServiceError::NotFound(message) => Self::not_found(message),
             ServiceError::Forbidden(message) => Self::forbidden(message),
             ServiceError::Conflict(message) => Self::plain(StatusCode::CONFLICT, message),
             ServiceError::Invalid(message) => Self::bad_request(message),

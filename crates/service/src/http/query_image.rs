@@ -13,8 +13,9 @@ use super::{
     AppState, RequestCost,
     multipart_form::{MultipartForm, SizeLimit, check_content_length, drain},
     openapi::{BusyError, QueryImageParams, StatusErrors, UploadErrors},
+    path_params::DatasetPath,
     problem::Problem,
-    query_params::{DatasetPath, QueryParams},
+    query_params::QueryParams,
 };
 use crate::{Deployment, usecase::QueryRegion};
 use tessera_model::{AnchorKind, DatasetId, EntityType, Granularity, Operation};
@@ -39,7 +40,6 @@ struct QueryImageForm {
 #[utoipa::path(
     post,
     path = "/dataset/{dataset_id}/search-image-similarity",
-    operation_id = "search_image_similarity",
     params(DatasetPath, QueryImageParams),
     request_body(
         content = ref("#/components/schemas/QueryImageForm"),
@@ -47,7 +47,7 @@ struct QueryImageForm {
     ),
     responses((status = 200, description = "The anchor", body = AnchorBody), UploadErrors, StatusErrors, BusyError),
 )]
-pub async fn register(
+pub async fn search_image_similarity(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
     params: QueryParams,
@@ -153,22 +153,4 @@ async fn read_fields(parts: &mut MultipartForm) -> Result<QueryImageForm, Proble
         }
     }
     Ok(form)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pixel_lists_are_accepted_only_in_compat_mode() {
-        assert_eq!(
-            parse_region("0,0, 64,48", true).unwrap(),
-            QueryRegion::Pixels([0.0, 0.0, 64.0, 48.0])
-        );
-        for (raw, compat) in
-            [("0,0,64,48", false), ("0,0,64", true), ("0,0,0,9", true), ("-1,0,9,9", true)]
-        {
-            assert!(parse_region(raw, compat).is_err(), "{raw}");
-        }
-    }
 }

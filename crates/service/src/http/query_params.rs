@@ -1,97 +1,20 @@
-//! Path and query parameters, checked one by one. Errors are 422 in the list form of hosted
-//! services.
+//! Query parameters, checked one by one. Errors are 422 in the list form of hosted services.
 
-use std::{collections::HashMap, convert::Infallible, str::FromStr};
+use std::{collections::HashMap, str::FromStr};
 
 use axum::{
-    extract::{FromRequestParts, Path, Query},
+    extract::{FromRequestParts, Query},
     http::request::Parts,
 };
 
-use super::{origin_check::RequestOrigin, problem::Problem};
-use tessera_model::{ClusterId, DatasetId, EntityType, ExportTaskId, Granularity, MediaId};
-use tessera_wire::{
-    error_body::InvalidParameter,
-    paths::{DATASET_ID, MEDIA_ID, query},
-};
+use super::problem::Problem;
+use tessera_model::{EntityType, Granularity};
+use tessera_wire::paths::query;
 
-pub struct DatasetPath(pub DatasetId);
-
-pub struct ClusterPath(pub DatasetId, pub ClusterId);
-
-pub struct ImagePath(pub MediaId);
-
-/// The media item of a link and its content version; `None` if it is not an identifier.
-pub struct MediaLinkPath {
-    pub media: Option<MediaId>,
-    pub version: String,
-}
-
-/// The export of a link; `None` if it is not an identifier.
-pub struct ExportLinkPath(pub Option<ExportTaskId>);
+pub const BOOLEAN_HINT: &str = "Input should be a valid boolean";
 
 /// The query; the last value of a repeated name counts.
 pub struct QueryParams(HashMap<String, String>);
-
-impl<S: Send + Sync> FromRequestParts<S> for DatasetPath {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let raw = Path::<String>::from_request_parts(parts, state).await;
-        let raw = raw.map_or_else(|_| String::new(), |Path(raw)| raw);
-        Ok(Self(path_id(DATASET_ID, &raw)?))
-    }
-}
-
-impl<S: Send + Sync> FromRequestParts<S> for ClusterPath {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let raw = Path::<(String, String)>::from_request_parts(parts, state).await;
-        let (dataset, cluster) = raw.map_or_else(|_| Default::default(), |Path(raw)| raw);
-        Ok(Self(path_id(DATASET_ID, &dataset)?, path_id(query::CLUSTER_ID, &cluster)?))
-    }
-}
-
-impl<S: Send + Sync> FromRequestParts<S> for ImagePath {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let raw = Path::<String>::from_request_parts(parts, state).await;
-        let raw = raw.map_or_else(|_| String::new(), |Path(raw)| raw);
-        Ok(Self(path_id(MEDIA_ID, &raw)?))
-    }
-}
-
-/// Parses an identifier of the path.
-fn path_id<T: FromStr>(name: &'static str, raw: &str) -> Result<T, Problem> {
-    raw.parse().map_err(|_| {
-        let expected = "Input should be a valid UUID";
-        invalid_parameter("path", name, "uuid_parsing", expected, Some(raw.to_owned()))
-    })
-}
-
-impl<S: Send + Sync> FromRequestParts<S> for MediaLinkPath {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
-        let path = Path::<(String, String)>::from_request_parts(parts, state).await;
-        let (media, version) = path.map_or_else(|_| Default::default(), |Path(raw)| raw);
-        // It is written to a header.
-        let is_valid = (1..=8).contains(&version.len())
-            && version.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        Ok(Self { media: media.parse().ok().filter(|_| is_valid), version })
-    }
-}
-
-impl<S: Send + Sync> FromRequestParts<S> for ExportLinkPath {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
-        let path = Path::<String>::from_request_parts(parts, state).await;
-        Ok(Self(path.ok().and_then(|Path(raw)| raw.parse().ok())))
-    }
-}
 
 impl<S: Send + Sync> FromRequestParts<S> for QueryParams {
     type Rejection = Problem;
@@ -105,16 +28,7 @@ impl<S: Send + Sync> FromRequestParts<S> for QueryParams {
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for RequestOrigin {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
-        parts.extensions.get().cloned().ok_or_else(Problem::internal)
-    }
-}
-
 impl QueryParams {
-    /// The raw text of a parameter.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
@@ -122,7 +36,7 @@ impl QueryParams {
     /// A parameter that must be present and not empty.
     pub fn required(&self, name: &'static str) -> Result<&str, Problem> {
         let text = self.text(name).filter(|text| !text.is_empty());
-        text.ok_or_else(|| invalid_parameter("query", name, "missing", "Field required", None))
+        text.ok_or_else(|| Problem::invalid("query", name, "missing", "Field required", None))
     }
 
     /// A parameter read by `parse`; `expected` describes valid input.
@@ -132,63 +46,45 @@ impl QueryParams {
         expected: &str,
         parse: impl FnOnce(&str) -> Option<T>,
     ) -> Result<Option<T>, Problem> {
-        let read = |raw: &str| {
-            parse(raw.trim()).ok_or_else(|| {
-                invalid_parameter("query", name, "value_error", expected, Some(raw.to_owned()))
-            })
-        };
-        self.text(name).map(read).transpose()
+        let Some(raw) = self.text(name) else { return Ok(None) };
+        let invalid =
+            || Problem::invalid("query", name, "value_error", expected, Some(raw.to_owned()));
+        parse(raw.trim()).map(Some).ok_or_else(invalid)
     }
 
     /// An identifier that must be present.
     pub fn id<T: FromStr>(&self, name: &'static str) -> Result<T, Problem> {
         let raw = self.required(name)?;
-        raw.parse().map_err(|_| {
-            let expected = "Input should be a valid UUID";
-            invalid_parameter("query", name, "uuid_parsing", expected, Some(raw.to_owned()))
-        })
+        raw.parse().map_err(|_| Problem::invalid_id("query", name, raw))
     }
 
     pub fn entity(&self) -> Result<Option<EntityType>, Problem> {
         self.parse(query::ENTITY_TYPE, "Input should be 'IMAGES' or 'OBJECTS'", EntityType::parse)
     }
 
-    /// The granularity.
     pub fn granularity(&self) -> Result<Option<Granularity>, Problem> {
         self.parse(query::THRESHOLD, "Input should be an integer from 0 to 4", |raw| {
             Granularity::new(raw.parse().ok()?)
         })
     }
 
-    /// A boolean in any case, as clients in different languages write it.
+    /// `page_number`, 0-based.
+    pub fn page(&self) -> Result<u64, Problem> {
+        let expected = "Input should be an integer from 0 to 9223372036854775807";
+        let read = |raw: &str| u64::try_from(raw.parse::<i64>().ok()?).ok();
+        Ok(self.parse(query::PAGE_NUMBER, expected, read)?.unwrap_or(0))
+    }
+
     pub fn boolean(&self, name: &'static str) -> Result<Option<bool>, Problem> {
         self.parse(name, BOOLEAN_HINT, parse_boolean)
     }
 }
 
-pub const BOOLEAN_HINT: &str = "Input should be a valid boolean";
-
-/// Parses a boolean in any of its spellings.
+/// Parses a boolean in any case, as clients in different languages write it.
 pub fn parse_boolean(raw: &str) -> Option<bool> {
     match raw.to_ascii_lowercase().as_str() {
         "true" | "1" | "yes" | "on" => Some(true),
         "false" | "0" | "no" | "off" => Some(false),
         _ => None,
     }
-}
-
-/// A 422 for one parameter.
-pub fn invalid_parameter(
-    location: &'static str,
-    name: &'static str,
-    kind: &'static str,
-    expected: &str,
-    input: Option<String>,
-) -> Problem {
-    Problem::Invalid(InvalidParameter {
-        r#type: kind,
-        loc: [location, name],
-        msg: expected.to_owned(),
-        input,
-    })
 }

@@ -15,7 +15,7 @@ use utoipa_axum::{
 use super::{
     AppState, auth, compat, connection_monitor, credentials, dataset, dataset_operations,
     enrichment, explore, export, media,
-    openapi::{self, OpenApiDocument},
+    openapi::document::{self, OpenApiDocument},
     origin_check,
     problem::Problem,
     query_image, selection,
@@ -28,11 +28,15 @@ pub fn build_router(state: AppState) -> Router {
     let (link_routes, link_api) = signed_link_routes().split_for_parts();
     let nested =
         OpenApi::default().nest(API_PREFIX, authenticated_api).nest(API_PREFIX, public_api);
-    let description = OpenApiDocument::new(link_api.merge_from(nested), &state);
+    let description = OpenApiDocument::new(
+        link_api.merge_from(nested),
+        state.authenticator.requires_login(),
+        state.compat,
+    );
     let interface = authenticated
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed)
-        .layer(from_fn_with_state(state.clone(), auth::require_login))
+        .layer(from_fn_with_state(state.authenticator.clone(), auth::require_login))
         .merge(public);
     link_routes
         .nest(API_PREFIX, interface)
@@ -46,25 +50,25 @@ pub fn build_router(state: AppState) -> Router {
 
 fn authenticated_routes(compat: bool) -> OpenApiRouter<AppState> {
     let interface = OpenApiRouter::new()
-        .routes(routes!(dataset::list))
-        .routes(routes!(dataset::one))
+        .routes(routes!(dataset::datasets))
+        .routes(routes!(dataset::dataset))
         .routes(routes!(explore::explore))
-        .routes(routes!(query_image::register))
-        .routes(without_head(routes!(export::start)))
-        .routes(routes!(export::status))
-        .routes(routes!(selection::export))
+        .routes(routes!(query_image::search_image_similarity))
+        .routes(without_head(routes!(export::export_context_async)))
+        .routes(routes!(export::export_status))
+        .routes(routes!(selection::export_entities_async))
         .routes(routes!(dataset_operations::reindex))
         .routes(routes!(dataset_operations::add_media))
-        .routes(without_head(routes!(dataset_operations::process)))
-        .routes(routes!(enrichment::context));
+        .routes(without_head(routes!(dataset_operations::process_add_media)))
+        .routes(routes!(enrichment::enrichment_context));
     if compat { interface.merge(compat::authenticated_routes()) } else { interface }
 }
 
 /// Routes without a token: the credentials check the session themselves.
 fn public_routes(compat: bool) -> OpenApiRouter<AppState> {
     let interface = OpenApiRouter::new()
-        .routes(without_head(routes!(credentials::credentials)))
-        .routes(routes!(openapi::openapi));
+        .routes(without_head(routes!(credentials::api_credentials)))
+        .routes(routes!(document::openapi));
     if compat { interface.merge(compat::public_routes()) } else { interface }
 }
 

@@ -13,16 +13,17 @@ use tokio::time::timeout;
 
 use super::{
     AppState,
-    export::{selection_export_spec, start_export},
-    multipart_form::{SizeLimit, body_timeout, check_content_length, drain},
+    export::{export_spec, start_export},
+    multipart_form::{SizeLimit, check_content_length, drain},
     openapi::{ArchiveParams, BusyError, StatusErrors},
-    origin_check::RequestOrigin,
+    path_params::DatasetPath,
     problem::Problem,
-    query_params::{DatasetPath, QueryParams},
+    query_params::QueryParams,
+    signed_links::SignedLinks,
 };
 use crate::usecase::ExportScope;
 use tessera_model::SelectionItem;
-use tessera_wire::{error_body::ProblemBody, export::ExportTaskBody, selection};
+use tessera_wire::{error_body::ProblemBody, export::ExportTaskBody, paths::query, selection};
 
 /// About half a million identifiers.
 const SELECTION_LIMIT: SizeLimit =
@@ -32,7 +33,6 @@ const SELECTION_LIMIT: SizeLimit =
 #[utoipa::path(
     post,
     path = "/dataset/{dataset_id}/export_entities_async",
-    operation_id = "export_entities_async",
     params(DatasetPath, ArchiveParams),
     request_body(content = ref("#/components/schemas/MediaSelection"), content_type = "application/json"),
     responses(
@@ -43,43 +43,43 @@ const SELECTION_LIMIT: SizeLimit =
         BusyError,
     ),
 )]
-pub async fn export(
+pub async fn export_entities_async(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
-    origin: RequestOrigin,
+    links: SignedLinks,
     params: QueryParams,
     request: Request,
 ) -> Result<Json<ExportTaskBody>, Problem> {
-    let spec = selection_export_spec(&params)?;
+    // The interface document has no parameter for the name.
+    let spec = export_spec(&params, params.text(query::FILE_NAME).unwrap_or("selection"))?;
     let items = read_selection(request, state.limits.body_timeout).await?;
-    start_export(&state, id, ExportScope::Selection(items), spec, origin).await
+    start_export(&state, id, ExportScope::Selection(items), spec, &links).await
 }
 
 /// Must be JSON: a page of another site can send any body as text, but not as JSON.
 async fn read_selection(request: Request, idle: Duration) -> Result<Vec<SelectionItem>, Problem> {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
-    let json = kind.eq_ignore_ascii_case("application/json");
     let invalid = |message: &str| Problem::invalid_body("media_selection", message);
-    if !json {
+    if !kind.eq_ignore_ascii_case("application/json") {
         drain(request).await;
         return Err(invalid("Send it as application/json"));
     }
-    let body = read_body(request, SELECTION_LIMIT, idle).await?;
+    let body = read_body(request, idle).await?;
     let body: Value =
         serde_json::from_slice(&body).map_err(|cause| invalid(&format!("no JSON: {cause}")))?;
     selection::read(&body).map_err(|cause| invalid(&cause.to_string()))
 }
 
 /// Reads a body that is not a form.
-async fn read_body(request: Request, limit: SizeLimit, idle: Duration) -> Result<Vec<u8>, Problem> {
-    check_content_length(&request, limit)?;
+async fn read_body(request: Request, idle: Duration) -> Result<Vec<u8>, Problem> {
+    check_content_length(&request, SELECTION_LIMIT)?;
     let mut body = request.into_body().into_data_stream();
     let mut bytes = Vec::new();
-    while let Some(piece) = timeout(idle, body.next()).await.map_err(|_| body_timeout())? {
-        let piece = piece.map_err(|_| Problem::bad_request("The body broke off"))?;
-        limit.check((bytes.len() + piece.len()) as u64)?;
-        bytes.extend_from_slice(&piece);
+    while let Some(chunk) = timeout(idle, body.next()).await.map_err(|_| Problem::body_timeout())? {
+        let chunk = chunk.map_err(|_| Problem::bad_request("The body broke off"))?;
+        SELECTION_LIMIT.check((bytes.len() + chunk.len()) as u64)?;
+        bytes.extend_from_slice(&chunk);
     }
     Ok(bytes)
 }

@@ -1,7 +1,7 @@
 //! The server. `axum::serve` has no timeouts, so connections are accepted here: a bounded number at a
 //! time, each watched by its [`ConnectionMonitor`], without Nagle's delay.
 
-use std::{net::SocketAddr, pin::pin, sync::Arc, time::Duration};
+use std::{pin::pin, sync::Arc, time::Duration};
 
 use axum::{Extension, Router};
 use hyper::server::conn::http1;
@@ -14,23 +14,16 @@ use tokio::{
 };
 
 use super::{
-    AccessMode, AppState, ServerLimits, ServerOptions,
+    AppState,
     auth::Authenticator,
-    connection_monitor::{ConnectionMonitor, MonitoredStream},
+    connection_monitor::{ClientConnection, ConnectionMonitor, MonitoredStream},
+    options::{AccessMode, ServerLimits, ServerOptions},
     router::build_router,
 };
 use crate::{Deployment, LocalError};
 
 /// Time for open responses after the shutdown.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
-
-/// The connection of a request.
-#[derive(Clone)]
-pub struct ClientConnection {
-    /// The address of this machine that the client connected to.
-    pub local: SocketAddr,
-    pub monitor: ConnectionMonitor,
-}
 
 impl Deployment {
     /// Serves the HTTP interface at `listener` until `shutdown` completes; then finishes open

@@ -1,42 +1,53 @@
 //! Links that need no login, because they contain a keyed hash of their target. Links to archives
 //! expire; links to pictures contain the content version, so that they can be cached forever.
 
+use axum::{
+    extract::FromRequestParts,
+    http::{StatusCode, request::Parts},
+};
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
-use super::{origin_check::RequestOrigin, problem::Problem};
+use super::{AppState, auth::equals_secret, origin_check::RequestOrigin, problem::Problem};
 use crate::store::cluster::StoredPreview;
-use axum::http::StatusCode;
 use tessera_model::{ExportTaskId, MediaId};
 
 /// In seconds.
 const ARCHIVE_LINK_LIFETIME: u64 = 3600;
 
-pub struct SignedLinks<'a> {
-    key: &'a [u8; 32],
-    origin: &'a str,
+/// Makes and checks links for the client of a request.
+pub struct SignedLinks {
+    key: [u8; 32],
+    /// The start of every link.
+    pub origin: String,
 }
 
-impl<'a> SignedLinks<'a> {
-    pub fn new(key: &'a [u8; 32], origin: &'a RequestOrigin) -> Self {
-        Self { key, origin: &origin.0 }
-    }
+impl FromRequestParts<AppState> for SignedLinks {
+    type Rejection = Problem;
 
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
+        let RequestOrigin(origin) =
+            parts.extensions.get().cloned().ok_or_else(Problem::internal)?;
+        Ok(Self { key: *state.deployment.store.link_key(), origin })
+    }
+}
+
+impl SignedLinks {
     /// The links to the original and to the thumbnail.
     pub fn media_links(&self, preview: &StoredPreview) -> (String, String) {
         let StoredPreview { media, version, .. } = preview;
-        let origin = self.origin;
+        let origin = &self.origin;
         let signature = self.signature("media", &media.to_string());
         let link = |what| format!("{origin}/media/{media}/{version}/{what}?signature={signature}");
         (link("original"), link("thumbnail"))
     }
 
     pub fn is_valid_media_link(&self, media: MediaId, signature: &str) -> bool {
-        constant_time_eq(&self.signature("media", &media.to_string()), signature)
+        equals_secret(signature, &self.signature("media", &media.to_string()))
     }
 
     /// The link to an archive, valid for an hour after `now` (Unix seconds).
     pub fn archive_link(&self, export: ExportTaskId, now: u64) -> String {
-        let (origin, expires) = (self.origin, now + ARCHIVE_LINK_LIFETIME);
+        let (origin, expires) = (&self.origin, now + ARCHIVE_LINK_LIFETIME);
         let signature = self.signature("archive", &format!("{export} {expires}"));
         format!("{origin}/exports/{export}?expires={expires}&signature={signature}")
     }
@@ -50,28 +61,20 @@ impl<'a> SignedLinks<'a> {
         now: u64,
     ) -> Result<(), Problem> {
         let own = self.signature("archive", &format!("{export} {expires}"));
-        if !constant_time_eq(&own, signature) {
+        if !equals_secret(signature, &own) {
             return Err(Problem::forbidden("This link is not valid"));
         }
         if expires < now {
-            return Err(Problem::plain(
-                StatusCode::GONE,
-                "This link has expired; ask export_status for a new one",
-            ));
+            let message = "This link has expired; ask export_status for a new one";
+            return Err(Problem::plain(StatusCode::GONE, message));
         }
         Ok(())
     }
 
-    fn signature(&self, what: &str, which: &str) -> String {
-        let hash = blake3::keyed_hash(self.key, format!("{what} {which}").as_bytes());
+    fn signature(&self, kind: &str, target: &str) -> String {
+        let hash = blake3::keyed_hash(&self.key, format!("{kind} {target}").as_bytes());
         URL_SAFE_NO_PAD.encode(&hash.as_bytes()[..16])
     }
-}
-
-/// Compares in a time that does not depend on the content.
-pub fn constant_time_eq(own: &str, other: &str) -> bool {
-    let differing = own.bytes().zip(other.bytes()).fold(0, |bits, (a, b)| bits | (a ^ b));
-    own.len() == other.len() && differing == 0
 }
 
 #[cfg(test)]
@@ -82,8 +85,8 @@ mod tests {
 
     #[test]
     fn archive_links_expire_and_cannot_be_forged() {
-        let origin = RequestOrigin("http://127.0.0.1:1".to_owned());
-        let links = SignedLinks::new(&[7; 32], &origin);
+        let signed_by = |key| SignedLinks { key, origin: "http://127.0.0.1:1".to_owned() };
+        let links = signed_by([7; 32]);
         let (export, other) = (ExportTaskId(Uuid::from_u128(1)), ExportTaskId(Uuid::from_u128(2)));
         let link = links.archive_link(export, 1_000);
         let (_, query) = link.split_once("?expires=").unwrap();
@@ -102,7 +105,7 @@ mod tests {
         assert_eq!(code(export, expires + 1, signature, 1_000), 403);
         assert_eq!(code(other, expires, signature, 1_000), 403);
         assert_eq!(code(export, expires, "", 1_000), 403);
-        let stranger = SignedLinks::new(&[8; 32], &origin);
+        let stranger = signed_by([8; 32]);
         assert!(stranger.check_archive_link(export, expires, signature, 1_000).is_err());
     }
 }

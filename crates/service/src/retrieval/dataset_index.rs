@@ -1,14 +1,10 @@
 //! The media items of one dataset and entity type in memory: descriptors, embeddings, and the
 //! values that filters check.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex},
-};
+use std::collections::HashMap;
 
 use half::f16;
 
-use super::ranking::ClusterRanking;
 use crate::{
     index::DIMENSION,
     similarity::Vectors,
@@ -16,13 +12,10 @@ use crate::{
         Store, StoreError,
         cluster::ClusterAssignment,
         dataset::DatasetRecord,
-        lock,
         media::{self, MediaFeatures},
     },
 };
-use tessera_model::{
-    Anchor, DatasetId, EntityType, Filter, Granularity, MediaId, TagId, vql::Fraction,
-};
+use tessera_model::{DatasetId, EntityType, MediaId, TagId};
 
 /// The media items of one dataset as of one generation.
 pub struct DatasetIndex {
@@ -36,7 +29,6 @@ pub struct DatasetIndex {
     by_id: HashMap<MediaId, u32>,
     by_picture: HashMap<i64, Vec<u32>>,
     names: NameTable,
-    last_ranking: Mutex<Option<(SearchQuery, Arc<ClusterRanking>)>>,
 }
 
 /// A clustered media item as filters and rankings use it.
@@ -65,38 +57,16 @@ struct NameTable {
 
 impl NameTable {
     fn id_of(&mut self, name: &str) -> u32 {
-        if let Some(&number) = self.ids.get(name) {
-            return number;
+        if let Some(&id) = self.ids.get(name) {
+            return id;
         }
-        let number = u32::try_from(self.ids.len()).unwrap_or(u32::MAX);
-        self.ids.insert(name.to_owned(), number);
-        number
+        let id = u32::try_from(self.ids.len()).unwrap_or(u32::MAX);
+        self.ids.insert(name.to_owned(), id);
+        id
     }
 
     fn ids_of(&mut self, names: &[String]) -> Box<[u32]> {
         names.iter().map(|name| self.id_of(name)).collect()
-    }
-}
-
-/// A search. Equal queries have equal results within a generation.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct SearchQuery {
-    /// Images or objects.
-    pub entity: EntityType,
-    /// Ranks by similarity to an image.
-    pub anchor: Option<Anchor>,
-    /// Ranks by the meaning of a text.
-    pub caption: Option<String>,
-    /// Only scores below it.
-    pub max_score: Option<Fraction>,
-    pub filters: Vec<Filter>,
-    pub granularity: Granularity,
-}
-
-impl SearchQuery {
-    /// Whether it neither ranks nor filters, so that stored clusters are the result.
-    pub fn is_browse(&self) -> bool {
-        self.anchor.is_none() && self.caption.is_none() && self.filters.is_empty()
     }
 }
 
@@ -115,7 +85,6 @@ impl DatasetIndex {
             by_id: HashMap::new(),
             by_picture: HashMap::new(),
             names: NameTable::default(),
-            last_ranking: Mutex::default(),
         };
         store.read(|c| {
             media::for_each_with_features(c, dataset.id, entity, |features| index.push(features))
@@ -125,7 +94,7 @@ impl DatasetIndex {
 
     /// A media item without an assignment was added after the last clustering.
     fn push(&mut self, features: MediaFeatures) {
-        let Some(place) = features.assignment else { return };
+        let Some(assignment) = features.assignment else { return };
         let media = features.media;
         let Ok(index) = u32::try_from(self.members.len()) else { return };
         if let Some(embedding) = features.embedding {
@@ -145,7 +114,7 @@ impl DatasetIndex {
             row: media.row,
             picture_row: media.picture_row(),
             is_video: media.kind == media::MediaKind::Video,
-            assignment: place,
+            assignment,
             sharpness: media.sharpness,
             brightness: media.brightness,
             labels: self.names.ids_of(&media.labels),
@@ -153,7 +122,7 @@ impl DatasetIndex {
         });
     }
 
-    pub fn descriptor(&self, media: MediaId) -> Option<&[f16]> {
+    pub(super) fn descriptor(&self, media: MediaId) -> Option<&[f16]> {
         self.by_id.get(&media).map(|&index| self.descriptors.row(index as usize))
     }
 
@@ -167,12 +136,12 @@ impl DatasetIndex {
     }
 
     pub(super) fn names(&self) -> impl Iterator<Item = (&str, u32)> {
-        self.names.ids.iter().map(|(name, &number)| (name.as_str(), number))
+        self.names.ids.iter().map(|(name, &id)| (name.as_str(), id))
     }
 
     /// The distance of every member from a descriptor.
-    pub(super) fn descriptor_distances(&self, features: &[f16]) -> Vec<f32> {
-        self.descriptors.distances(features)
+    pub(super) fn descriptor_distances(&self, descriptor: &[f16]) -> Vec<f32> {
+        self.descriptors.distances(descriptor)
     }
 
     /// The distance of every member from an embedding; infinite for members without one.
@@ -186,21 +155,6 @@ impl DatasetIndex {
             }
         }
         distances
-    }
-
-    /// The ranking of a query: from memory if it was the last one, otherwise from `find`.
-    pub fn ranking<E>(
-        &self,
-        query: &SearchQuery,
-        find: impl FnOnce() -> Result<ClusterRanking, E>,
-    ) -> Result<Arc<ClusterRanking>, E> {
-        let kept = lock(&self.last_ranking).as_ref().filter(|(last, _)| last == query).cloned();
-        if let Some((_, ranking)) = kept {
-            return Ok(ranking);
-        }
-        let ranking = Arc::new(find()?);
-        *lock(&self.last_ranking) = Some((query.clone(), ranking.clone()));
-        Ok(ranking)
     }
 }
 

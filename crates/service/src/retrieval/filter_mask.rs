@@ -33,13 +33,13 @@ impl<'a> FilterMask<'a> {
     }
 
     pub fn labels(&mut self, rule: LabelRule, labels: &[Label]) {
-        let numbers: Vec<Option<u32>> =
+        let ids: Vec<Option<u32>> =
             labels.iter().map(|label| self.index.name_id(label.as_str())).collect();
-        let has = |member: &IndexedMedia, number: &Option<u32>| {
-            number.is_some_and(|number| member.labels.contains(&number))
+        let has = |member: &IndexedMedia, id: &Option<u32>| {
+            id.is_some_and(|id| member.labels.contains(&id))
         };
         self.retain(|member| {
-            let mut each = numbers.iter().map(|number| has(member, number));
+            let mut each = ids.iter().map(|id| has(member, id));
             match rule {
                 LabelRule::OneOf => each.any(|has| has),
                 LabelRule::Is => each.all(|has| has),
@@ -53,12 +53,12 @@ impl<'a> FilterMask<'a> {
     pub fn tags(&mut self, dataset: DatasetId, tags: &[TagId]) {
         let names = self.index.names();
         let known: HashSet<_> = names
-            .map(|(name, number)| (tag_id(dataset, name), number))
+            .map(|(name, name_id)| (tag_id(dataset, name), name_id))
             .filter(|(id, _)| tags.contains(id))
             .collect();
         self.retain(|member| {
             known.len() == tags.len()
-                && known.iter().all(|(_, number)| member.tags.contains(number))
+                && known.iter().all(|(_, name_id)| member.tags.contains(name_id))
         });
     }
 
@@ -97,8 +97,8 @@ impl<'a> FilterMask<'a> {
     }
 
     /// Members that are, or are in, one of these pictures (rows); or that are not.
-    pub fn by_picture(&mut self, rows: &HashSet<i64>, wanted: bool) {
-        self.retain(|member| rows.contains(&member.picture_row) == wanted);
+    pub fn by_picture(&mut self, rows: &HashSet<i64>, matching: bool) {
+        self.retain(|member| rows.contains(&member.picture_row) == matching);
     }
 
     /// Members whose score passes `within`.

@@ -7,7 +7,7 @@ use std::{
 
 use half::f16;
 
-use super::{DatasetIndex, RetrievalError};
+use super::{RetrievalError, SearchQuery, dataset_index::DatasetIndex, ranking::ClusterRanking};
 use crate::{
     store::{Store, StoreError, dataset::DatasetRecord, embedding, lock},
     text::{encoders::Encoders, lsa::TextSpace},
@@ -17,10 +17,15 @@ use tessera_model::{DatasetId, EntityType};
 /// The text space of a dataset, if it has one, as of a generation.
 type CachedTextSpace = (i64, Option<Arc<TextSpace>>);
 
-/// The indexes and text spaces of the datasets searched so far.
+#[derive(Clone)]
+struct CachedIndex {
+    index: Arc<DatasetIndex>,
+    last_ranking: Option<(SearchQuery, Arc<ClusterRanking>)>,
+}
+
 #[derive(Default)]
 pub struct IndexCache {
-    indexes: Mutex<HashMap<(DatasetId, EntityType), Arc<DatasetIndex>>>,
+    indexes: Mutex<HashMap<(DatasetId, EntityType), CachedIndex>>,
     text_spaces: Mutex<HashMap<DatasetId, CachedTextSpace>>,
 }
 
@@ -35,8 +40,8 @@ impl IndexCache {
         text: &str,
     ) -> Result<Option<Vec<f16>>, RetrievalError> {
         if let Some(encoders) = encoders {
-            let vector = encoders.embed_text(text);
-            return vector
+            return encoders
+                .embed_text(text)
                 .map(Some)
                 .map_err(|cause| RetrievalError::UnencodableText(cause.to_string()));
         }
@@ -59,20 +64,32 @@ impl IndexCache {
         Ok(space)
     }
 
-    /// The index of a dataset, from memory if it is of the current generation.
-    pub(super) fn dataset_index(
+    /// The ranking of a query: from memory if it was the last one of its index, otherwise from
+    /// `rank`.
+    pub(super) fn ranking(
         &self,
         store: &Store,
         dataset: &DatasetRecord,
-        entity: EntityType,
-    ) -> Result<Arc<DatasetIndex>, StoreError> {
-        let key = (dataset.id, entity);
+        query: &SearchQuery,
+        rank: impl FnOnce(&Arc<DatasetIndex>) -> Result<ClusterRanking, RetrievalError>,
+    ) -> Result<Arc<ClusterRanking>, RetrievalError> {
+        let key = (dataset.id, query.entity);
         let cached = lock(&self.indexes).get(&key).cloned();
-        if let Some(index) = cached.filter(|cached| cached.generation == dataset.generation) {
-            return Ok(index);
-        }
-        let index = Arc::new(DatasetIndex::load(store, dataset, entity)?);
-        lock(&self.indexes).insert(key, index.clone());
-        Ok(index)
+        let index = match cached.filter(|cached| cached.index.generation == dataset.generation) {
+            Some(CachedIndex { last_ranking: Some((last, ranking)), .. }) if last == *query => {
+                return Ok(ranking);
+            }
+            Some(cached) => cached.index,
+            None => {
+                let index = Arc::new(DatasetIndex::load(store, dataset, query.entity)?);
+                let cached = CachedIndex { index: index.clone(), last_ranking: None };
+                lock(&self.indexes).insert(key, cached);
+                index
+            }
+        };
+        let ranking = Arc::new(rank(&index)?);
+        let last_ranking = Some((query.clone(), ranking.clone()));
+        lock(&self.indexes).insert(key, CachedIndex { index, last_ranking });
+        Ok(ranking)
     }
 }

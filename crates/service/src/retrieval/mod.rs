@@ -1,12 +1,16 @@
 //! Search: the media items of each searched dataset in memory, queries over them, and the ranked clusters.
 
 mod dataset_index;
+mod error;
 mod filter_mask;
 mod index_cache;
 mod ranking;
 mod search_context;
+mod search_query;
 
-pub use dataset_index::{DatasetIndex, SearchQuery, tag_id};
+pub use dataset_index::tag_id;
+pub use error::RetrievalError;
 pub use index_cache::IndexCache;
 pub use ranking::ClusterMatch;
-pub use search_context::{RetrievalError, SearchContext};
+pub use search_context::SearchContext;
+pub use search_query::SearchQuery;

@@ -1,5 +1,7 @@
 //! Ranks clusters by their best matching member; without scores they keep the order of browsing.
 
+use std::{collections::HashSet, sync::Arc};
+
 use super::dataset_index::{DatasetIndex, IndexedMedia};
 use crate::store::cluster::MAX_PREVIEWS;
 use tessera_model::{Granularity, Page};
@@ -14,6 +16,7 @@ pub struct Scores {
 
 /// The matching clusters of a query, in order.
 pub struct ClusterRanking {
+    index: Arc<DatasetIndex>,
     level: usize,
     mask: Vec<bool>,
     scores: Option<Scores>,
@@ -37,17 +40,17 @@ pub struct ClusterMatch {
 impl ClusterRanking {
     /// Orders the clusters of the members that match and, if the query ranks, have a score.
     pub fn new(
-        index: &DatasetIndex,
+        index: Arc<DatasetIndex>,
         level: Granularity,
         mut mask: Vec<bool>,
         scores: Option<Scores>,
     ) -> Self {
         let level = usize::from(level.level());
         let mut best: Vec<f32> = Vec::new();
-        for (index, member) in index.members.iter().enumerate() {
-            let score = scores.as_ref().map_or(0.0, |scores| scores.values[index]);
-            mask[index] &= score.is_finite();
-            if mask[index] {
+        for (row, member) in index.members.iter().enumerate() {
+            let score = scores.as_ref().map_or(0.0, |scores| scores.values[row]);
+            mask[row] &= score.is_finite();
+            if mask[row] {
                 let cluster = member.assignment.cluster_ranks[level] as usize;
                 if cluster >= best.len() {
                     best.resize(cluster + 1, f32::INFINITY);
@@ -59,27 +62,32 @@ impl ClusterRanking {
             (0..).zip(&best).filter(|(_, s)| s.is_finite()).map(|(c, _)| c).collect();
         // A stable sort: ties keep the order of browsing.
         order.sort_by(|&a, &b| best[a as usize].total_cmp(&best[b as usize]));
-        Self { level, mask, scores, order }
+        Self { index, level, mask, scores, order }
     }
 
+    /// The wire name of the scores, if the query ranks.
     pub fn score_kind(&self) -> Option<&'static str> {
         self.scores.as_ref().map(|scores| scores.kind)
     }
 
-    /// The rows of the matching members, of one cluster (by rank) or of all.
-    pub fn rows<'a>(
-        &'a self,
-        index: &'a DatasetIndex,
-        cluster: Option<u32>,
-    ) -> impl Iterator<Item = i64> + 'a {
-        let matching = index.members.iter().zip(&self.mask).filter(|(_, matches)| **matches);
-        let inside = move |member: &IndexedMedia| {
-            cluster.is_none_or(|cluster| member.assignment.cluster_ranks[self.level] == cluster)
-        };
-        matching.filter(move |(member, _)| inside(member)).map(|(member, _)| member.row)
+    fn matching_members(&self) -> impl Iterator<Item = &IndexedMedia> {
+        let members = self.index.members.iter().zip(&self.mask);
+        members.filter(|(_, matches)| **matches).map(|(member, _)| member)
     }
 
-    pub fn page(&self, index: &DatasetIndex, page: u64) -> Vec<ClusterMatch> {
+    /// The rows of all matching media items.
+    pub fn rows(&self) -> impl Iterator<Item = i64> {
+        self.matching_members().map(|member| member.row)
+    }
+
+    /// The rows of the matching media items of a cluster, by its rank.
+    pub fn cluster_rows(&self, cluster: u32) -> impl Iterator<Item = i64> {
+        self.matching_members()
+            .filter(move |member| member.assignment.cluster_ranks[self.level] == cluster)
+            .map(|member| member.row)
+    }
+
+    pub fn page(&self, page: u64) -> Vec<ClusterMatch> {
         let from = usize::try_from(page).unwrap_or(usize::MAX).saturating_mul(Page::SIZE);
         let page_clusters = self.order.get(from..).unwrap_or_default();
         let page_clusters = &page_clusters[..page_clusters.len().min(Page::SIZE)];
@@ -90,8 +98,8 @@ impl ClusterRanking {
             page_positions[cluster as usize] = Some(page.len());
             page.push(ClusterMatch { cluster, ..ClusterMatch::default() });
         }
-        let mut holding = vec![std::collections::HashSet::new(); page.len()];
-        for (index, member) in index.members.iter().enumerate() {
+        let mut pictures = vec![HashSet::new(); page.len()];
+        for (index, member) in self.index.members.iter().enumerate() {
             let cluster = member.assignment.cluster_ranks[self.level] as usize;
             let Some(position) =
                 page_positions.get(cluster).copied().flatten().filter(|_| self.mask[index])
@@ -102,7 +110,7 @@ impl ClusterRanking {
             let ranked = &mut page[position];
             if member.picture_row != member.row {
                 ranked.objects += 1;
-                holding[position].insert(member.picture_row);
+                pictures[position].insert(member.picture_row);
             } else if member.is_video {
                 ranked.videos += 1;
             } else {
@@ -110,8 +118,8 @@ impl ClusterRanking {
             }
             insert_best(&mut ranked.best_members, member.row, score);
         }
-        for (ranked, holding) in page.iter_mut().zip(holding) {
-            ranked.images += holding.len() as u64;
+        for (ranked, pictures) in page.iter_mut().zip(pictures) {
+            ranked.images += pictures.len() as u64;
         }
         page
     }

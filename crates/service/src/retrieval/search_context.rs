@@ -6,15 +6,16 @@ use std::{collections::HashSet, sync::Arc};
 use half::f16;
 
 use super::{
-    ClusterMatch, DatasetIndex, IndexCache, SearchQuery,
+    IndexCache, RetrievalError, SearchQuery,
+    dataset_index::DatasetIndex,
     filter_mask::FilterMask,
     ranking::{ClusterRanking, Scores},
 };
 use crate::{
-    store::{Store, StoreError, dataset::DatasetRecord, full_text, media, query_image},
+    store::{Store, dataset::DatasetRecord, full_text, media, query_image},
     text::{
         encoders::Encoders,
-        full_text_query::{FtsExpression, SyntaxError, parse},
+        full_text_query::{FtsExpression, parse},
     },
 };
 use tessera_model::{
@@ -27,27 +28,6 @@ const COSINE_DISTANCE: &str = "cosine_distance";
 /// The wire name of full-text scores: lower is better.
 const BM25: &str = "bm25";
 
-/// Why a query has no result.
-#[derive(Debug)]
-pub enum RetrievalError {
-    AnchorNotFound,
-    /// A parameter differs from the registration of the anchor; the message says which.
-    AnchorMismatch(String),
-    /// No media item has an embedding that a text could be compared with.
-    NoTextEmbeddings,
-    /// The encoder rejects the text; the message says why.
-    UnencodableText(String),
-    /// A full-text query has a syntax error.
-    FullText(SyntaxError),
-    Store(StoreError),
-}
-
-impl From<StoreError> for RetrievalError {
-    fn from(cause: StoreError) -> Self {
-        Self::Store(cause)
-    }
-}
-
 /// What a query is run against.
 pub struct SearchContext<'a> {
     pub store: &'a Store,
@@ -57,50 +37,19 @@ pub struct SearchContext<'a> {
     pub dataset: &'a DatasetRecord,
 }
 
-/// The ranked clusters of a query.
-pub struct SearchResult {
-    index: Arc<DatasetIndex>,
-    ranking: Arc<ClusterRanking>,
-}
-
 impl SearchContext<'_> {
-    /// Runs a query.
-    pub fn search(&self, query: &SearchQuery) -> Result<SearchResult, RetrievalError> {
-        let index = self.indexes.dataset_index(self.store, self.dataset, query.entity)?;
-        let run = || {
-            let mask = FilterMask::new(&index);
-            QueryRun { context: self, index: &index, query, mask }.rank()
-        };
-        let ranking = index.ranking(query, run)?;
-        Ok(SearchResult { index, ranking })
-    }
-}
-
-impl SearchResult {
-    /// The wire name of the scores, if the query ranks.
-    pub fn score_kind(&self) -> Option<&'static str> {
-        self.ranking.score_kind()
-    }
-
-    /// The rows of all matching media items.
-    pub fn rows(&self) -> impl Iterator<Item = i64> + '_ {
-        self.ranking.rows(&self.index, None)
-    }
-
-    /// The rows of the matching media items of a cluster, by its rank.
-    pub fn cluster_rows(&self, cluster: u32) -> impl Iterator<Item = i64> + '_ {
-        self.ranking.rows(&self.index, Some(cluster))
-    }
-
-    pub fn page(&self, page: u64) -> Vec<ClusterMatch> {
-        self.ranking.page(&self.index, page)
+    /// The ranked clusters of a query.
+    pub fn search(&self, query: &SearchQuery) -> Result<Arc<ClusterRanking>, RetrievalError> {
+        self.indexes.ranking(self.store, self.dataset, query, |index| {
+            QueryRun { context: self, index, query, mask: FilterMask::new(index) }.rank()
+        })
     }
 }
 
 /// A query while it runs.
 struct QueryRun<'a> {
     context: &'a SearchContext<'a>,
-    index: &'a DatasetIndex,
+    index: &'a Arc<DatasetIndex>,
     query: &'a SearchQuery,
     mask: FilterMask<'a>,
 }
@@ -128,7 +77,12 @@ impl QueryRun<'_> {
             let by_filter = self.apply_filter(filter)?;
             scores = scores.or(by_filter);
         }
-        Ok(ClusterRanking::new(self.index, query.granularity, self.mask.into_mask(), scores))
+        Ok(ClusterRanking::new(
+            self.index.clone(),
+            query.granularity,
+            self.mask.into_mask(),
+            scores,
+        ))
     }
 
     /// Applies a filter. Returns the scores that it could rank by.
@@ -161,14 +115,14 @@ impl QueryRun<'_> {
 
     fn apply_full_text(&mut self, text: &QueryText) -> Result<Option<Scores>, RetrievalError> {
         let parsed = parse(text.as_str()).map_err(RetrievalError::FullText)?;
-        let (expression, wanted) = match parsed {
+        let (expression, matching) = match parsed {
             FtsExpression::Matching(expression) => (expression, true),
             FtsExpression::NotMatching(expression) => (expression, false),
         };
-        let found = self.context.store.read(|c| full_text::search(c, &expression, wanted))?;
+        let found = self.context.store.read(|c| full_text::search(c, &expression, matching))?;
         let rows: HashSet<i64> = found.iter().map(|&(row, _)| row).collect();
-        self.mask.by_picture(&rows, wanted);
-        if !wanted {
+        self.mask.by_picture(&rows, matching);
+        if !matching {
             return Ok(None);
         }
         let mut values = vec![f32::INFINITY; self.index.members.len()];
@@ -198,11 +152,11 @@ impl QueryRun<'_> {
     ) -> Result<Vec<f16>, RetrievalError> {
         let (store, dataset) = (self.context.store, self.context.dataset.id);
         if anchor.kind == AnchorKind::Media {
-            let descriptor = match self.index.descriptor(anchor.media) {
-                Some(descriptor) => Some(descriptor.to_vec()),
-                None => store.read(|c| media::descriptor(c, dataset, anchor.media))?,
-            };
-            return descriptor.ok_or(RetrievalError::AnchorNotFound);
+            if let Some(descriptor) = self.index.descriptor(anchor.media) {
+                return Ok(descriptor.to_vec());
+            }
+            let stored = store.read(|c| media::descriptor(c, dataset, anchor.media))?;
+            return stored.ok_or(RetrievalError::AnchorNotFound);
         }
         let upload = store.read(|c| query_image::find(c, dataset, anchor.media))?;
         let upload = upload.ok_or(RetrievalError::AnchorNotFound)?;

@@ -6,21 +6,13 @@ use std::{
     io::{BufWriter, Seek as _, Write as _},
 };
 
-use uuid::Uuid;
-
-use super::ServiceError;
+use super::{ServiceError, export::new_export};
 use crate::{
     Deployment,
     archive::{self, ArchiveContent, SourceFolders},
-    store::{
-        dataset::DatasetRecord,
-        export::{ExportRecord, ExportTaskState},
-        media, now_micros,
-    },
+    store::{dataset::DatasetRecord, media},
 };
-use tessera_model::{
-    ArchiveName, DatasetId, EntityType, ExportFormat, ExportSpec, ExportTaskId, Operation,
-};
+use tessera_model::{ArchiveName, DatasetId, EntityType, ExportFormat, ExportSpec, Operation};
 
 /// Media items read at a time for the CSV.
 const PAGE_SIZE: usize = 10_000;
@@ -33,7 +25,12 @@ impl Deployment {
         origin: String,
     ) -> Result<File, ServiceError> {
         self.spool(id, |record, file| {
-            let export = whole_dataset_export(record, origin);
+            let spec = ExportSpec {
+                file_name: ArchiveName::new(&record.name),
+                format: ExportFormat::Json,
+                include_images: false,
+            };
+            let export = new_export(record, spec, origin);
             let folders = SourceFolders::default();
             let written = self.store.read(|connection| {
                 let content = ArchiveContent {
@@ -84,24 +81,5 @@ impl Deployment {
         file.flush()?;
         file.rewind()?;
         file.into_inner().map_err(|_| ServiceError::internal())
-    }
-}
-
-fn whole_dataset_export(dataset: &DatasetRecord, origin: String) -> ExportRecord {
-    ExportRecord {
-        id: ExportTaskId(Uuid::new_v4()),
-        dataset: dataset.id,
-        spec: ExportSpec {
-            file_name: ArchiveName::new(&dataset.name),
-            format: ExportFormat::Json,
-            include_images: false,
-        },
-        origin,
-        state: ExportTaskState::InProgress,
-        progress: 0.0,
-        media_count: dataset.n_images + dataset.n_videos,
-        message: None,
-        created_at: now_micros(),
-        selective: false,
     }
 }

@@ -49,18 +49,8 @@ impl Deployment {
     ) -> Result<ExportRecord, ServiceError> {
         let record = self.require_ready(id, Operation::Export)?;
         let rows = self.export_rows(&record, scope)?;
-        let mut export = ExportRecord {
-            id: ExportTaskId(Uuid::new_v4()),
-            dataset: id,
-            spec,
-            origin,
-            state: ExportTaskState::Init,
-            progress: 0.0,
-            media_count: record.n_images + record.n_videos,
-            message: None,
-            created_at: now_micros(),
-            selective: rows.is_some(),
-        };
+        let mut export = new_export(&record, spec, origin);
+        export.selective = rows.is_some();
         self.store.write(|tx| {
             export::insert(tx, &export)?;
             if let Some(rows) = &rows {
@@ -153,5 +143,25 @@ impl Deployment {
         let export = export.ok_or_else(ServiceError::export_not_found)?;
         let file = File::open(self.store.archive_path(id.0));
         Ok((export, file.map_err(|_| ServiceError::export_not_found())?))
+    }
+}
+
+/// A new export of a whole dataset.
+pub(super) fn new_export(
+    dataset: &DatasetRecord,
+    spec: ExportSpec,
+    origin: String,
+) -> ExportRecord {
+    ExportRecord {
+        id: ExportTaskId(Uuid::new_v4()),
+        dataset: dataset.id,
+        spec,
+        origin,
+        state: ExportTaskState::Init,
+        progress: 0.0,
+        media_count: dataset.n_images + dataset.n_videos,
+        message: None,
+        created_at: now_micros(),
+        selective: false,
     }
 }

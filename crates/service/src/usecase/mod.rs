@@ -2,7 +2,6 @@
 
 mod access;
 mod add_media;
-mod browse;
 mod direct_export;
 mod error;
 mod export;

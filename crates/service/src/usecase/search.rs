@@ -1,4 +1,4 @@
-//! Searching: the clusters that match a query, best first.
+//! Browsing and searching: the clusters of a dataset, largest first, or those that match a query.
 
 use super::ServiceError;
 use crate::{
@@ -34,6 +34,26 @@ impl Deployment {
         page: u64,
     ) -> Result<Vec<ScoredCluster>, ServiceError> {
         if query.is_browse() { self.browse(id, query, page) } else { self.search(id, query, page) }
+    }
+
+    /// One page of clusters. While a dataset is indexed for the first time, each media item it has
+    /// so far is a cluster.
+    fn browse(
+        &self,
+        id: DatasetId,
+        query: &SearchQuery,
+        page: u64,
+    ) -> Result<Vec<ScoredCluster>, ServiceError> {
+        self.require_dataset(id)?;
+        let (entity, level) = (query.entity, query.granularity);
+        let clusters = self.store.read(|c| {
+            if cluster::any(c, id)? {
+                cluster::page(c, id, entity, level, page)
+            } else {
+                cluster::single_item_page(c, id, entity, level, page)
+            }
+        })?;
+        Ok(clusters.into_iter().map(|cluster| ScoredCluster { cluster, scores: None }).collect())
     }
 
     fn search(

@@ -169,7 +169,7 @@ async fn storage_without_media_is_rejected_with_the_documented_message() {
         let detail = body["detail"].as_str().unwrap();
         assert!(detail.starts_with(&format!("{words} {uri}")), "{detail}");
     }
-    let (_, body) = service.add(Form::new().text("s3_uri", "s3://photos/empty/")).await;
+    let (_, body) = service.add(Form::new().text("s3_uri", " s3://photos/empty/ ")).await;
     assert_eq!(body, format!(r#"{{"detail":"{words} s3://photos/empty/"}}"#));
     assert_eq!(service.record().await["status_new"], "READY");
 }
@@ -198,7 +198,8 @@ async fn sizes_and_spot_are_accepted() {
         .text("batch_n_videos", "0")
         .text("batch_n_images", "3")
         .text("batch_n_objects", "")
-        .text("use_spot", "true");
+        .text("use_spot", "true")
+        .text("files_", "unknown");
     service.added(form).await;
     assert_three_came(&service, 15).await;
 }

@@ -194,8 +194,9 @@ async fn bounding_boxes_may_be_in_pixels() {
         let (status, body) = register(&service, query).await;
         assert_eq!((status, &body["anchor_type"]), (200, &json!("UPLOAD")), "{query}: {body}");
     }
-    for query in ["bounding_box=0,0,96", "bounding_box=0,0,0,0", "bounding_box=a,b,c,d"] {
-        assert_eq!(register(&service, query).await.0, 400, "{query}");
+    for region in ["0,0,96", "0,0,0,0", "0,0,0,9", "-1,0,9,9", "a,b,c,d"] {
+        let query = format!("bounding_box={region}");
+        assert_eq!(register(&service, &query).await.0, 400, "{query}");
     }
 }
 

@@ -115,6 +115,10 @@ async fn a_file_field_in_every_spelling() {
             )]),
         ),
         (FORM, [form(std::slice::from_ref(&plain)), b"what comes after".to_vec()].concat()),
+        (
+            FORM,
+            form(&[part("Content-Disposition: form-data; name=\"s3_uri\"", b""), plain.clone()]),
+        ),
     ] {
         let (line, answer) = add(&service, kind, &body).await;
         let text = String::from_utf8_lossy(&body);
@@ -129,6 +133,35 @@ async fn a_file_field_in_every_spelling() {
     let name = |end: &str| names.iter().any(|name| name.ends_with(end));
     assert!(name("\u{e4}\u{1f600}.png") && name("cheese\".png"), "{names:?}");
     assert!(names.iter().all(|name| !name.contains(['\r', '\n'])), "{names:?}");
+}
+
+#[tokio::test]
+async fn files_are_stored_under_safe_unique_names() {
+    let service = Service::of_pictures().await;
+    let upload = |name: &str, content: &str| {
+        let head = format!("Content-Disposition: form-data; name=\"files\"; filename=\"{name}\"");
+        part(&head, content.as_bytes())
+    };
+    let body = form(&[
+        upload("a.png", "one"),
+        upload("a.png", "two"),
+        upload("cats/1.png", "cat"),
+        upload("../../etc/x.png", "out"),
+        upload("empty.png", ""),
+        upload("", ""),
+    ]);
+    assert_eq!(status(&add(&service, FORM, &body).await.0), 202);
+    let uploads = service.place.data.path().join("uploads");
+    let mut folders = std::fs::read_dir(uploads).unwrap();
+    let folder = folders.next().unwrap().unwrap().path();
+    assert!(folders.next().is_none());
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    assert_eq!(
+        ["a.png", "a_2.png", "cats/1.png", "empty.png"].map(read),
+        ["one", "two", "cat", ""]
+    );
+    let outside = std::fs::read_dir(folder.join("etc")).unwrap().next().unwrap().unwrap();
+    assert_eq!(std::fs::read_to_string(outside.path()).unwrap(), "out");
 }
 
 #[tokio::test]

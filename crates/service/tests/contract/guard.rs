@@ -5,6 +5,61 @@ use tokio::net::TcpListener;
 
 use crate::support::{Place, Service, pictures};
 
+/// The status of a GET of `target` with these headers.
+async fn status(service: &Service, target: &str, version: &str, headers: &str) -> u16 {
+    let head = format!("GET {target} HTTP/{version}\r\n{headers}Connection: close\r\n\r\n");
+    let answer = service.raw(head.as_bytes()).await;
+    answer.split(' ').nth(1).unwrap_or_else(|| panic!("{headers}: {answer}")).parse().unwrap()
+}
+
+#[tokio::test]
+async fn only_our_own_host_passes() {
+    let service = Service::of_pictures().await;
+    let port = service.address.port();
+    let open = "/api/v1/openapi.json";
+    for host in ["127.0.0.1", "localhost", "LOCALHOST", "[::1]"] {
+        let header = format!("Host: {host}:{port}\r\n");
+        assert_eq!(status(&service, open, "1.1", &header).await, 200, "{host}");
+    }
+    let other_port = if port == 4001 { 4002 } else { 4001 };
+    for host in [
+        "127.0.0.1".to_owned(),
+        "localhost".to_owned(),
+        format!("127.0.0.1:{other_port}"),
+        "evil.example".to_owned(),
+        format!("evil.example:{port}"),
+        format!("localhost.evil.example:{port}"),
+        format!("evil.localhost:{port}"),
+        format!("127.0.0.1.nip.io:{port}"),
+        format!("user@127.0.0.1:{port}"),
+        format!("0.0.0.0:{port}"),
+        format!("192.168.0.1:{port}"),
+        format!("[::]:{port}"),
+        format!("[::2]:{port}"),
+        format!("2130706433:{port}"),
+        format!("0x7f.1:{port}"),
+        format!("127.1:{port}"),
+        format!("localhost.:{port}"),
+        String::new(),
+        " ".to_owned(),
+        format!(":{port}"),
+        format!("127.0.0.1:{port}:{port}"),
+        "127.0.0.1:99999".to_owned(),
+        format!("http://127.0.0.1:{port}"),
+        format!("a b:{port}"),
+    ] {
+        let header = format!("Host: {host}\r\n");
+        assert_eq!(status(&service, open, "1.1", &header).await, 403, "{host}");
+    }
+    let ours = format!("Host: 127.0.0.1:{port}\r\n");
+    let twice = format!("{ours}Host: evil.example:{port}\r\n");
+    assert_eq!(status(&service, open, "1.1", &twice).await, 403, "two hosts");
+    assert_eq!(status(&service, open, "1.0", "").await, 403, "HTTP/1.0 without a Host");
+    let target = |host: &str| format!("http://{host}:{port}{open}");
+    assert_eq!(status(&service, &target("127.0.0.1"), "1.1", &ours).await, 200);
+    assert_eq!(status(&service, &target("evil.example"), "1.1", &ours).await, 403);
+}
+
 #[tokio::test]
 async fn a_foreign_host_is_refused_before_routing() {
     let service = Service::of_pictures().await;
@@ -15,14 +70,33 @@ async fn a_foreign_host_is_refused_before_routing() {
         ("1.0", String::new()),
     ] {
         for target in ["/", "/api/v1/datasets", &format!("http://evil.example:{port}/")] {
-            let answer = service
-                .raw(
-                    format!("GET {target} HTTP/{version}\r\n{host}Connection: close\r\n\r\n")
-                        .as_bytes(),
-                )
-                .await;
-            assert!(answer.starts_with(&format!("HTTP/{version} 403")), "{host}: {answer}");
+            assert_eq!(status(&service, target, version, &host).await, 403, "{target} {host}");
         }
+    }
+}
+
+#[tokio::test]
+async fn requests_of_other_sites_are_refused() {
+    let service = Service::of_pictures().await;
+    let port = service.address.port();
+    let with = async |name: &str, value: &str| {
+        let headers = format!("Host: 127.0.0.1:{port}\r\n{name}: {value}\r\n");
+        status(&service, "/api/v1/openapi.json", "1.1", &headers).await
+    };
+    assert_eq!(with("origin", &format!("http://127.0.0.1:{port}")).await, 200);
+    assert_eq!(with("sec-fetch-site", "none").await, 200);
+    assert_eq!(with("sec-fetch-site", "same-origin").await, 200);
+    for (name, value) in [
+        ("origin", "http://evil.example".to_owned()),
+        ("origin", "null".to_owned()),
+        ("origin", format!("http://localhost:{port}")),
+        ("origin", format!("https://127.0.0.1:{port}")),
+        ("origin", "http://127.0.0.1:1".to_owned()),
+        ("sec-fetch-site", "cross-site".to_owned()),
+        ("sec-fetch-site", "same-site".to_owned()),
+        ("sec-fetch-site", String::new()),
+    ] {
+        assert_eq!(with(name, &value).await, 403, "{name}: {value}");
     }
 }
 

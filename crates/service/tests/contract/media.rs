@@ -37,6 +37,49 @@ async fn links_open_without_login_and_show_what_is_in_the_folder() {
 }
 
 #[tokio::test]
+async fn ranges_of_every_form_are_served() {
+    let service = Service::of(&[("a.png", picture(3))]).await;
+    let preview = preview(&service).await;
+    let whole = picture(3);
+    let length = whole.len();
+    for (range, expected) in [
+        ("bytes=0-0", 0..1),
+        ("bytes=2-", 2..length),
+        ("bytes=-3", length - 3..length),
+        ("bytes=-99999", 0..length),
+        ("bytes=5-99999", 5..length),
+        ("bytes=0-18446744073709551615", 0..length),
+        ("bytes=99999-", 0..0),
+        (format!("bytes={length}-").as_str(), 0..0),
+        ("bytes=-0", 0..0),
+    ] {
+        let request = service.client.get(preview["media_uri"].as_str().unwrap());
+        let response = request.header("range", range).send().await.unwrap();
+        let status = if expected.is_empty() { 416 } else { 206 };
+        assert_eq!(response.status(), status, "{range}");
+        let body = response.bytes().await.unwrap();
+        assert_eq!(body, whole[expected], "{range}");
+    }
+    for range in ["bytes=3-2", "bytes=0-1,3-4", "bytes=-", "lines=1-2"] {
+        let request = service.client.get(preview["media_uri"].as_str().unwrap());
+        let response = request.header("range", range).send().await.unwrap();
+        assert_eq!(response.status(), 200, "{range}");
+        assert_eq!(response.bytes().await.unwrap(), whole, "{range}");
+    }
+}
+
+#[tokio::test]
+async fn names_are_escaped_in_headers() {
+    let service = Service::of(&[("ä \"x\"\r\nSet-Cookie: a.png", picture(3))]).await;
+    let uri = preview(&service).await["media_uri"].as_str().unwrap().to_owned();
+    let response = service.client.get(uri).send().await.unwrap();
+    assert_eq!(
+        response.headers()["content-disposition"],
+        "inline; filename*=UTF-8''%C3%A4%20%22x%22%0D%0ASet-Cookie%3A%20a.png"
+    );
+}
+
+#[tokio::test]
 async fn forged_links_are_rejected() {
     let service = Service::of_pictures().await;
     let uri = preview(&service).await["media_uri"].as_str().unwrap().to_owned();

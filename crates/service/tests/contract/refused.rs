@@ -25,6 +25,7 @@ async fn assert_untouched(service: &Service) {
 async fn there_is_exactly_one_source() {
     let service = Service::of_pictures().await;
     let archive = || Part::bytes(zip(&[])).file_name("a.zip");
+    let file = || Part::bytes(picture(12)).file_name("a.png");
     for form in [
         Form::new(),
         Form::new().text("auto_reindex", "true"),
@@ -32,6 +33,8 @@ async fn there_is_exactly_one_source() {
         uploads(12..13).text("s3_uri", "s3://bucket/a"),
         uploads(12..13).part("archive", archive()),
         Form::new().part("archive", archive()).text("s3_uri", "s3://bucket/a"),
+        Form::new().part("archive", archive()).part("files", file()),
+        Form::new().text("s3_uri", "s3://bucket/a").part("files", file()),
     ] {
         assert_eq!(service.add(form).await, (400, json!({"detail": ONE_SOURCE}).to_string()));
     }
@@ -44,12 +47,46 @@ async fn archives_are_checked_by_name_and_content() {
     for (name, bytes, words) in [
         ("a.rar", zip(&[]), "The archive must be a .zip, .tar or .tar.gz file"),
         ("a.tgz", zip(&[]), "The archive must be a .zip, .tar or .tar.gz file"),
+        ("a.png", zip(&[]), "The archive must be a .zip, .tar or .tar.gz file"),
+        ("a", zip(&[]), "The archive must be a .zip, .tar or .tar.gz file"),
         ("a.zip", b"no archive at all".to_vec(), "The archive is not a .zip file"),
         ("a.tar.gz", zip(&[]), "The archive is not a .tar.gz file"),
     ] {
         let (status, body) = service.add(archived(name, bytes)).await;
         assert_eq!((status, detail(&body)), (400, json!(words)), "{name}");
     }
+    assert_untouched(&service).await;
+}
+
+#[tokio::test]
+async fn a_field_occurs_once() {
+    let service = Service::of_pictures().await;
+    let uri = || Form::new().text("s3_uri", "s3://bucket/a");
+    let archive = |bytes: Vec<u8>| Part::bytes(bytes).file_name("a.zip");
+    for (form, name) in [
+        (uri().text("s3_uri", "s3://bucket/a"), "s3_uri"),
+        (uri().text("use_spot", "true").text("use_spot", ""), "use_spot"),
+        (
+            Form::new().part("archive", archive(zip(&[]))).part("archive", archive(Vec::new())),
+            "archive",
+        ),
+    ] {
+        let (status, body) = service.add(form).await;
+        let message = format!("The field '{name}' was given more than once");
+        assert_eq!((status, detail(&body)), (400, json!(message)));
+    }
+    assert_untouched(&service).await;
+}
+
+#[tokio::test]
+async fn a_nameless_file_must_be_empty_and_a_text_short() {
+    let service = Service::of_pictures().await;
+    let nameless = Form::new().part("files", Part::bytes(b"x".to_vec()).file_name(""));
+    assert_eq!(service.add(nameless).await.0, 413);
+    assert_eq!(service.add(Form::new().text("s3_uri", "x".repeat(5_000))).await.0, 413);
+    let raw = Form::new().part("s3_uri", Part::bytes(vec![b'?', 0xFF, b'?']));
+    let (status, body) = service.add(raw).await;
+    assert_eq!((status, &detail(&body)[0]["loc"]), (422, &json!(["body", "s3_uri"])));
     assert_untouched(&service).await;
 }
 
@@ -108,6 +145,7 @@ async fn invalid_fields_are_422_with_their_name() {
         ("batch_n_videos", "-1"),
         ("batch_n_images", "1.5"),
         ("batch_n_objects", "many"),
+        ("batch_n_objects", "9999999999"),
         ("use_spot", "2"),
     ] {
         let (status, body) = service.add(uploads(12..13).text(name, value)).await;

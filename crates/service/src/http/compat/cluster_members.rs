@@ -6,12 +6,12 @@ use crate::{
     http::{
         AppState, RequestCost,
         cluster_body::{cluster_body, preview_body},
-        explore::page_number,
         openapi::{BusyError, DatasetErrors, ExploreParams, PageParams, StatusErrors},
-        origin_check::RequestOrigin,
+        path_params::{ClusterPath, ImagePath},
         problem::Problem,
-        query_params::{ClusterPath, ImagePath, QueryParams},
+        query_params::QueryParams,
         search_params,
+        signed_links::SignedLinks,
     },
     store::cluster::StoredPreview,
     usecase::{MemberPage, ScoredCluster},
@@ -22,7 +22,6 @@ use tessera_wire::{compat::ImageBody, explore::ClusterBody};
 #[utoipa::path(
     get,
     path = "/explore/{dataset_id}/similarity_cluster/{cluster_id}",
-    operation_id = "similarity_cluster",
     params(ClusterPath, ExploreParams, PageParams),
     responses(
         (status = 200, description = "At most 100 members, or null", body = Option<ClusterBody>),
@@ -30,14 +29,14 @@ use tessera_wire::{compat::ImageBody, explore::ClusterBody};
         BusyError,
     ),
 )]
-pub async fn cluster(
+pub async fn similarity_cluster(
     State(state): State<AppState>,
     ClusterPath(id, cluster): ClusterPath,
-    origin: RequestOrigin,
+    links: SignedLinks,
     params: QueryParams,
 ) -> Result<Json<Option<ClusterBody>>, Problem> {
     let filters = search_params::parse(&state, &params)?.filters;
-    let page = page_number(&params)?;
+    let page = params.page()?;
     let members = state
         .run_blocking(RequestCost::Expensive, move |deployment| {
             deployment.member_page(id, cluster, &filters, page)
@@ -45,7 +44,7 @@ pub async fn cluster(
         .await?;
     Ok(Json(members.map(|MemberPage { cluster, entity, level }| {
         let cluster = ScoredCluster { cluster, scores: None };
-        cluster_body(id, cluster, entity, level, &state.links(&origin))
+        cluster_body(id, cluster, entity, level, &links)
     })))
 }
 
@@ -53,17 +52,16 @@ pub async fn cluster(
 #[utoipa::path(
     get,
     path = "/image/{media_id}",
-    operation_id = "image",
     params(ImagePath),
     responses((status = 200, description = "The record", body = ImageBody), DatasetErrors),
 )]
 pub async fn image(
     State(state): State<AppState>,
     ImagePath(id): ImagePath,
-    origin: RequestOrigin,
+    links: SignedLinks,
 ) -> Result<Json<ImageBody>, Problem> {
     let media = state.spawn_blocking(move |deployment| deployment.media_item(id)).await?;
-    let preview = preview_body(StoredPreview::from(&media), &state.links(&origin));
+    let preview = preview_body(StoredPreview::from(&media), &links);
     Ok(Json(ImageBody {
         image_id: id,
         media_id: id,

@@ -7,8 +7,9 @@ use crate::{
     http::{
         AppState,
         openapi::{CountParams, DatasetErrors},
+        path_params::DatasetPath,
         problem::Problem,
-        query_params::{DatasetPath, QueryParams},
+        query_params::QueryParams,
     },
 };
 use tessera_model::{EntityType, Granularity};
@@ -18,7 +19,6 @@ use tessera_wire::compat::{LabelCountBody, OverviewBody, StatsBody};
 #[utoipa::path(
     get,
     path = "/dataset/{dataset_id}/stats",
-    operation_id = "stats",
     params(DatasetPath),
     responses((status = 200, description = "Counts", body = StatsBody), DatasetErrors),
 )]
@@ -42,11 +42,10 @@ pub async fn stats(
 #[utoipa::path(
     get,
     path = "/explore/{dataset_id}/exploration_metadata",
-    operation_id = "exploration_metadata",
     params(DatasetPath, CountParams),
     responses((status = 200, description = "Counts", body = OverviewBody), DatasetErrors),
 )]
-pub async fn overview(
+pub async fn exploration_metadata(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
     params: QueryParams,

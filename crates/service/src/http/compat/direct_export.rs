@@ -10,9 +10,10 @@ use crate::http::{
     AppState, RequestCost,
     file_response::{FileResponse, respond_with_file},
     openapi::{BusyError, DirectExportParams, StatusErrors},
-    origin_check::RequestOrigin,
+    path_params::DatasetPath,
     problem::Problem,
-    query_params::{DatasetPath, QueryParams},
+    query_params::QueryParams,
+    signed_links::SignedLinks,
 };
 use tessera_model::ExportFormat;
 use tessera_wire::paths::query;
@@ -21,7 +22,6 @@ use tessera_wire::paths::query;
 #[utoipa::path(
     get,
     path = "/dataset/{dataset_id}/export",
-    operation_id = "export",
     params(DatasetPath, DirectExportParams),
     responses(
         (status = 200, description = "As metadata.json of an export", content_type = "application/json"),
@@ -32,13 +32,16 @@ use tessera_wire::paths::query;
 pub async fn export(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
-    origin: RequestOrigin,
+    links: SignedLinks,
     params: QueryParams,
 ) -> Result<Response, Problem> {
     let read = |raw: &str| (raw == ExportFormat::Json.as_str()).then_some(());
     params.parse(query::EXPORT_FORMAT, "Input should be 'json'", read)?;
-    let write = move |deployment: &crate::Deployment| deployment.metadata_file(id, origin.0);
-    let file = state.run_blocking(RequestCost::Expensive, write).await?;
+    let file = state
+        .run_blocking(RequestCost::Expensive, move |deployment| {
+            deployment.metadata_file(id, links.origin)
+        })
+        .await?;
     respond_with_spooled(file, "application/json", "metadata.json").await
 }
 
@@ -46,7 +49,6 @@ pub async fn export(
 #[utoipa::path(
     get,
     path = "/dataset/{dataset_id}/export_media_id",
-    operation_id = "export_media_id",
     params(DatasetPath),
     responses(
         (status = 200, description = "CSV: filename,media_id", content_type = "text/csv"),
@@ -54,12 +56,13 @@ pub async fn export(
         BusyError,
     ),
 )]
-pub async fn media_ids(
+pub async fn export_media_id(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
 ) -> Result<Response, Problem> {
-    let write = move |deployment: &crate::Deployment| deployment.media_id_file(id);
-    let file = state.run_blocking(RequestCost::Expensive, write).await?;
+    let file = state
+        .run_blocking(RequestCost::Expensive, move |deployment| deployment.media_id_file(id))
+        .await?;
     respond_with_spooled(file, "text/csv", "media_id.csv").await
 }
 

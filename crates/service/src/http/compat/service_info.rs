@@ -22,7 +22,6 @@ use tessera_wire::{
 #[utoipa::path(
     get,
     path = "/healthcheck",
-    operation_id = "healthcheck",
     responses((status = 200, description = "It is", body = HealthBody)),
     security(()),
 )]
@@ -35,7 +34,6 @@ pub async fn healthcheck() -> Json<HealthBody> {
 #[utoipa::path(
     get,
     path = "/user_config",
-    operation_id = "user_config",
     params(UserConfigParams),
     responses((status = 200, description = "The features", body = UserConfigBody), DatasetErrors),
 )]
@@ -62,7 +60,6 @@ pub async fn user_config(
 #[utoipa::path(
     get,
     path = "/datasets/sample_data",
-    operation_id = "sample_data",
     responses((status = 200, description = "An empty array", body = Vec<DatasetBody>), CommonErrors),
 )]
 pub async fn sample_data() -> Json<[DatasetBody; 0]> {

@@ -1,25 +1,12 @@
 //! The `OpenAPI` description, collected from the handlers by the router, which cannot route what is
 //! not described. Parameters and shared errors are described here; bodies are described in `wire`.
 
+pub mod document;
 mod parameters;
 mod responses;
 mod schemas;
 
-use axum::{
-    Extension,
-    body::Bytes,
-    http::header,
-    response::{IntoResponse, Response},
-};
-use serde_json::{Value, json};
-use utoipa::openapi::{
-    ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder, Server,
-    security::{
-        ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
-    },
-};
-
-use super::{AppState, compat};
+pub use document::OPENAPI_PATH;
 pub use parameters::{
     ArchiveParams, CountParams, DirectExportParams, ExpiringLinkParams, ExploreParams,
     ExportParams, ExportStatusParams, PageParams, ProcessParams, QueryImageParams,
@@ -28,67 +15,3 @@ pub use parameters::{
 pub use responses::{
     BusyError, CommonErrors, DatasetErrors, FileResponses, StatusErrors, UploadErrors,
 };
-use tessera_wire::error_body::{InvalidBody, InvalidParameter, ProblemBody};
-
-pub const OPENAPI_PATH: &str = "/api/v1/openapi.json";
-
-/// The description as served.
-#[derive(Clone)]
-pub struct OpenApiDocument(Bytes);
-
-impl OpenApiDocument {
-    /// Completes the description of the routes.
-    pub fn new(mut routes: OpenApi, state: &AppState) -> Self {
-        if state.compat {
-            let items = routes.paths.paths.values_mut();
-            items
-                .flat_map(|item| [&mut item.get, &mut item.post])
-                .flatten()
-                .for_each(compat::relax_parameters);
-        }
-        let whole = base_document(state.authenticator.requires_login()).merge_from(routes);
-        let mut whole = json!(whole);
-        if let Some(Value::Object(schemas)) = whole.pointer_mut("/components/schemas") {
-            schemas.extend(schemas::schemas());
-        }
-        Self(whole.to_string().into())
-    }
-}
-
-/// The parts that routes do not describe.
-fn base_document(login: bool) -> OpenApi {
-    let about = "Datasets of images and videos: read, search, export, and add media.";
-    let info = InfoBuilder::new()
-        .title("Dataset Media Service")
-        .version(env!("CARGO_PKG_VERSION"))
-        .description(Some(about));
-    let mut whole = OpenApiBuilder::new().info(info).servers(Some([Server::new("/")])).build();
-    let token = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).bearer_format("JWT").build();
-    let session = ApiKey::Cookie(ApiKeyValue::new("SESSION"));
-    whole.components = Some(
-        ComponentsBuilder::new()
-            .schema_from::<ProblemBody>()
-            .schema_from::<InvalidBody>()
-            .schema_from::<InvalidParameter>()
-            .security_scheme("token", SecurityScheme::Http(token))
-            .security_scheme("session", SecurityScheme::ApiKey(session))
-            .build(),
-    );
-    if login {
-        let nothing: [&str; 0] = [];
-        whole.security = Some(vec![SecurityRequirement::new("token", nothing)]);
-    }
-    whole
-}
-
-/// Returns this description.
-#[utoipa::path(
-    get,
-    path = "/openapi.json",
-    operation_id = "openapi",
-    responses((status = 200, description = "An `OpenAPI` document", content_type = "application/json")),
-    security(()),
-)]
-pub async fn openapi(Extension(OpenApiDocument(bytes)): Extension<OpenApiDocument>) -> Response {
-    ([(header::CONTENT_TYPE, "application/json")], bytes).into_response()
-}

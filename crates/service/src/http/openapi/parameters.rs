@@ -12,7 +12,7 @@ use utoipa::{
 };
 
 use crate::http::{
-    query_params::{ClusterPath, DatasetPath, ExportLinkPath, ImagePath, MediaLinkPath},
+    path_params::{ClusterPath, DatasetPath, ExportLinkPath, ImagePath, MediaLinkPath},
     search_params::MAX_CAPTION_CHARS,
 };
 use tessera_model::{

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use tessera_model::vql::{IssueKind, Label, LabelRule, MAX_FILTERS, MAX_VALUES, QueryText};
 use tessera_wire::selection::{MAX_IDS, MAX_ITEMS};
 
-pub fn schemas() -> Map<String, Value> {
+pub fn input_schemas() -> Map<String, Value> {
     let named = [
         ("AddMediaForm", add_media()),
         ("QueryImageForm", query_image()),

@@ -19,7 +19,7 @@ use axum::{
         DefaultBodyLimit, FromRequest as _, Multipart, Request,
         multipart::{Field, MultipartError},
     },
-    http::{StatusCode, header},
+    http::header,
 };
 use futures_util::{Stream, StreamExt as _, stream};
 use tokio::time::timeout;
@@ -98,7 +98,7 @@ pub struct MultipartForm {
 /// One part of a form; must be read to its end, or skipped, before the next.
 pub struct FormPart<'a> {
     field: Field<'a>,
-    pace: Arc<FlowControl>,
+    flow: Arc<FlowControl>,
     limit: SizeLimit,
     idle: Duration,
 }
@@ -111,24 +111,16 @@ impl MultipartForm {
             drain(request).await;
             return Err(problem);
         }
-        let pace = Arc::new(FlowControl {
-            pending_polls: AtomicUsize::new(0),
-            bytes_fed: AtomicUsize::new(0),
-        });
+        let flow = Arc::new(FlowControl::default());
         DefaultBodyLimit::disable().apply(&mut request);
         let (head, body) = request.into_parts();
         let body = Arc::new(Mutex::new(body.into_data_stream()));
-        let fed = Body::from_stream(paced_stream(body.clone(), pace.clone(), limit.bytes));
+        let fed = Body::from_stream(paced_stream(body.clone(), flow.clone(), limit.bytes));
         let request = Request::from_parts(head, fed);
         match Multipart::from_request(request, &()).await {
-            Ok(multipart) => Ok(Self {
-                multipart,
-                body,
-                flow: pace,
-                limit,
-                idle: BODY_IDLE_TIMEOUT,
-                part_count: 0,
-            }),
+            Ok(multipart) => {
+                Ok(Self { multipart, body, flow, limit, idle: BODY_IDLE_TIMEOUT, part_count: 0 })
+            }
             Err(cause) => {
                 drain_rest(body).await;
                 Err(Problem::Plain(cause.status(), cause.body_text()))
@@ -139,8 +131,9 @@ impl MultipartForm {
     /// The next part. 400 for an invalid form or too many parts, 408 after a timeout, 413.
     pub async fn next(&mut self) -> Result<Option<FormPart<'_>>, Problem> {
         self.part_count += 1;
-        let next =
-            timeout(self.idle, self.multipart.next_field()).await.map_err(|_| body_timeout())?;
+        let next = timeout(self.idle, self.multipart.next_field())
+            .await
+            .map_err(|_| Problem::body_timeout())?;
         let Some(field) = next.map_err(|cause| multipart_problem(&cause, self.limit))? else {
             return Ok(None);
         };
@@ -148,7 +141,7 @@ impl MultipartForm {
             return Err(Problem::bad_request(format!("The form has more than {MAX_PARTS} parts")));
         }
         self.flow.reset();
-        Ok(Some(FormPart { field, pace: self.flow.clone(), limit: self.limit, idle: self.idle }))
+        Ok(Some(FormPart { field, flow: self.flow.clone(), limit: self.limit, idle: self.idle }))
     }
 
     /// Drains the rest of the body.
@@ -170,8 +163,9 @@ impl FormPart<'_> {
 
     /// The next bytes. 400 for an invalid form, 408 after a timeout, 413.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Problem> {
-        let next = timeout(self.idle, self.field.chunk()).await.map_err(|_| body_timeout())?;
-        self.pace.reset();
+        let next =
+            timeout(self.idle, self.field.chunk()).await.map_err(|_| Problem::body_timeout())?;
+        self.flow.reset();
         next.map_err(|cause| multipart_problem(&cause, self.limit))
     }
 
@@ -193,6 +187,7 @@ impl FormPart<'_> {
 
 /// Flow control between the parser and the body. The parser takes all available input before it
 /// looks at any of it, so it is fed one chunk at a time, only when its input is not enough.
+#[derive(Default)]
 struct FlowControl {
     /// How often the parser polled in vain since it was fed or found something.
     pending_polls: AtomicUsize,
@@ -210,27 +205,27 @@ impl FlowControl {
     }
 }
 
-/// The body as a stream under flow control, of at most `most` bytes.
+/// The body as a stream under flow control, of at most `max` bytes.
 fn paced_stream(
     body: Arc<Mutex<BodyDataStream>>,
-    pace: Arc<FlowControl>,
+    flow: Arc<FlowControl>,
     max: u64,
 ) -> impl Stream<Item = Result<Bytes, BoxError>> + Send {
     let mut total = 0;
     stream::poll_fn(move |context| {
-        if pace.pending_polls.load(Ordering::Relaxed) < MIN_PENDING_POLLS {
-            pace.pending_polls.fetch_add(1, Ordering::Relaxed);
+        if flow.pending_polls.load(Ordering::Relaxed) < MIN_PENDING_POLLS {
+            flow.pending_polls.fetch_add(1, Ordering::Relaxed);
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
-        if pace.bytes_fed.load(Ordering::Relaxed) > MAX_PART_HEAD {
+        if flow.bytes_fed.load(Ordering::Relaxed) > MAX_PART_HEAD {
             return Poll::Ready(Some(Err(LimitExceeded::Head.into())));
         }
         let mut body = body.lock().unwrap_or_else(PoisonError::into_inner);
         let next = ready!(body.poll_next_unpin(context));
         if let Some(Ok(chunk)) = &next {
-            pace.pending_polls.store(0, Ordering::Relaxed);
-            pace.bytes_fed.fetch_add(chunk.len(), Ordering::Relaxed);
+            flow.pending_polls.store(0, Ordering::Relaxed);
+            flow.bytes_fed.fetch_add(chunk.len(), Ordering::Relaxed);
             total += chunk.len() as u64;
             if total > max {
                 return Poll::Ready(Some(Err(LimitExceeded::Body.into())));
@@ -267,12 +262,6 @@ fn multipart_problem(cause: &MultipartError, limit: SizeLimit) -> Problem {
         // The message may contain a name from the form, of any length and content.
         None => Problem::bad_request(SafeText::detail(&cause.body_text()).to_string()),
     }
-}
-
-/// 408: the body stalled.
-pub fn body_timeout() -> Problem {
-    let message = "The request body did not arrive in time".to_owned();
-    Problem::Plain(StatusCode::REQUEST_TIMEOUT, message)
 }
 
 #[cfg(test)]

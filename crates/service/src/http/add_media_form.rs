@@ -13,7 +13,7 @@ use tokio::io::AsyncWriteExt as _;
 use super::{
     multipart_form::{FormPart, MultipartForm, SizeLimit},
     problem::Problem,
-    query_params::{BOOLEAN_HINT, invalid_parameter, parse_boolean},
+    query_params::{BOOLEAN_HINT, parse_boolean},
 };
 use crate::{
     ingest::{
@@ -84,7 +84,7 @@ impl FormReader<'_> {
             let name = part.name().unwrap_or_default();
             if name == LIST_FIELD {
                 let message = "Field required: its name is 'files', not 'files[]'";
-                return Err(invalid_parameter("body", field::FILES, "missing", message, None));
+                return Err(Problem::invalid("body", field::FILES, "missing", message, None));
             }
             if name == field::FILES {
                 self.read_file(part).await?;
@@ -104,7 +104,7 @@ impl FormReader<'_> {
             return Err(duplicate_field(name));
         }
         let text = String::from_utf8(part.bytes(TEXT_LIMIT).await?).map_err(|_| {
-            invalid_parameter("body", name, "string_unicode", "Input should be valid UTF-8", None)
+            Problem::invalid("body", name, "string_unicode", "Input should be valid UTF-8", None)
         })?;
         let text = text.trim().to_owned();
         // Forms send an empty text for a field that was not filled in.
@@ -189,8 +189,7 @@ impl FormReader<'_> {
     ) -> Result<Option<T>, Problem> {
         let text = self.texts.iter().find(|(known, text)| *known == name && !text.is_empty());
         let Some((_, text)) = text else { return Ok(None) };
-        let invalid =
-            || invalid_parameter("body", name, "value_error", message, Some(text.clone()));
+        let invalid = || Problem::invalid("body", name, "value_error", message, Some(text.clone()));
         parse(text).map(Some).ok_or_else(invalid)
     }
 }
@@ -202,7 +201,7 @@ fn file_name(field: &'static str, part: &FormPart<'_>) -> Result<Option<String>,
         Some(name) => Ok(Some(name.to_owned())),
         None => {
             let message = "Input should be a file: the part has no file name";
-            Err(invalid_parameter("body", field, "value_error", message, None))
+            Err(Problem::invalid("body", field, "value_error", message, None))
         }
     }
 }

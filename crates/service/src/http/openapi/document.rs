@@ -1,0 +1,95 @@
+//! The description as a document, and the route that serves it.
+
+use axum::{
+    Extension,
+    body::Bytes,
+    http::header,
+    response::{IntoResponse, Response},
+};
+use serde_json::{Value, json};
+use utoipa::openapi::{
+    ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder, RefOr, Required, Server,
+    security::{
+        ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
+    },
+};
+
+use super::schemas::input_schemas;
+use tessera_wire::{
+    error_body::{InvalidBody, InvalidParameter, ProblemBody},
+    paths::query,
+};
+
+pub const OPENAPI_PATH: &str = "/api/v1/openapi.json";
+
+/// Parameters that are optional in a lenient service.
+const OPTIONAL_IN_COMPAT: [&str; 2] = [query::ENTITY_TYPE, query::FILE_NAME];
+
+/// The description as served.
+#[derive(Clone)]
+pub struct OpenApiDocument(Bytes);
+
+impl OpenApiDocument {
+    /// Completes the description of the routes of a service with or without `login`.
+    pub fn new(mut routes: OpenApi, login: bool, compat: bool) -> Self {
+        if compat {
+            relax_parameters(&mut routes);
+        }
+        let whole = base_document(login).merge_from(routes);
+        let mut whole = json!(whole);
+        if let Some(Value::Object(schemas)) = whole.pointer_mut("/components/schemas") {
+            schemas.extend(input_schemas());
+        }
+        Self(whole.to_string().into())
+    }
+}
+
+/// Describes the operations as a lenient service accepts them.
+fn relax_parameters(routes: &mut OpenApi) {
+    let items = routes.paths.paths.values_mut();
+    let operations = items.flat_map(|item| [&mut item.get, &mut item.post]).flatten();
+    for parameter in operations.filter_map(|operation| operation.parameters.as_mut()).flatten() {
+        if let RefOr::T(parameter) = parameter
+            && OPTIONAL_IN_COMPAT.contains(&parameter.name.as_str())
+        {
+            parameter.required = Required::False;
+        }
+    }
+}
+
+/// The parts that routes do not describe.
+fn base_document(login: bool) -> OpenApi {
+    let about = "Datasets of images and videos: read, search, export, and add media.";
+    let info = InfoBuilder::new()
+        .title("Dataset Media Service")
+        .version(env!("CARGO_PKG_VERSION"))
+        .description(Some(about));
+    let mut whole = OpenApiBuilder::new().info(info).servers(Some([Server::new("/")])).build();
+    let token = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).bearer_format("JWT").build();
+    let session = ApiKey::Cookie(ApiKeyValue::new("SESSION"));
+    whole.components = Some(
+        ComponentsBuilder::new()
+            .schema_from::<ProblemBody>()
+            .schema_from::<InvalidBody>()
+            .schema_from::<InvalidParameter>()
+            .security_scheme("token", SecurityScheme::Http(token))
+            .security_scheme("session", SecurityScheme::ApiKey(session))
+            .build(),
+    );
+    if login {
+        let nothing: [&str; 0] = [];
+        whole.security = Some(vec![SecurityRequirement::new("token", nothing)]);
+    }
+    whole
+}
+
+/// Returns this description.
+#[utoipa::path(
+    get,
+    path = "/openapi.json",
+    responses((status = 200, description = "An `OpenAPI` document", content_type = "application/json")),
+    security(()),
+)]
+pub async fn openapi(Extension(OpenApiDocument(bytes)): Extension<OpenApiDocument>) -> Response {
+    ([(header::CONTENT_TYPE, "application/json")], bytes).into_response()
+}

@@ -1,0 +1,23 @@
+//! Why a query has no result.
+
+use crate::{store::StoreError, text::full_text_query::SyntaxError};
+
+#[derive(Debug)]
+pub enum RetrievalError {
+    AnchorNotFound,
+    /// A parameter differs from the registration of the anchor; the message says which.
+    AnchorMismatch(String),
+    /// No media item has an embedding that a text could be compared with.
+    NoTextEmbeddings,
+    /// The encoder rejects the text; the message says why.
+    UnencodableText(String),
+    /// A full-text query has a syntax error.
+    FullText(SyntaxError),
+    Store(StoreError),
+}
+
+impl From<StoreError> for RetrievalError {
+    fn from(cause: StoreError) -> Self {
+        Self::Store(cause)
+    }
+}
