@@ -1,6 +1,6 @@
 //! Quality issues: the confidence that a media item has one, for filters and exports.
 
-use crate::{index::quality, store::cluster::ClusterAssignment};
+use crate::{index::quality, store::assignment::ClusterAssignment};
 use tessera_model::vql::IssueKind;
 
 /// Confidence from which an issue counts if no bound is given.

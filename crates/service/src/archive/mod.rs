@@ -19,10 +19,10 @@ use crate::{
     ingest::SandboxedDir,
     issues,
     store::{
-        cluster::StoredPreview,
         dataset::DatasetRecord,
         export::{self, ExportEntry, ExportRecord},
         media::MediaRecord,
+        preview::StoredPreview,
         source::SourceFolder,
     },
 };

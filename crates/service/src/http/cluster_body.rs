@@ -3,7 +3,7 @@
 use super::signed_links::SignedLinks;
 use crate::{
     retrieval::tag_id,
-    store::cluster::{ClusterRecord, StoredPreview},
+    store::{cluster::ClusterRecord, preview::StoredPreview},
     usecase::ScoredCluster,
 };
 use tessera_model::{DatasetId, EntityType, Granularity};

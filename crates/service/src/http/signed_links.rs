@@ -8,7 +8,7 @@ use axum::{
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
 use super::{AppState, auth::equals_secret, origin_check::RequestOrigin, problem::Problem};
-use crate::store::cluster::StoredPreview;
+use crate::store::preview::StoredPreview;
 use tessera_model::{ExportTaskId, MediaId};
 
 /// In seconds.

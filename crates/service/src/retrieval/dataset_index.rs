@@ -10,7 +10,7 @@ use crate::{
     similarity::Vectors,
     store::{
         Store, StoreError,
-        cluster::ClusterAssignment,
+        assignment::ClusterAssignment,
         dataset::DatasetRecord,
         media::{self, MediaFeatures},
     },

@@ -3,7 +3,7 @@
 use std::{collections::HashSet, sync::Arc};
 
 use super::dataset_index::{DatasetIndex, IndexedMedia};
-use crate::store::cluster::MAX_PREVIEWS;
+use crate::store::preview::MAX_PREVIEWS;
 use tessera_model::{Granularity, Page};
 
 /// A score for every member, lower is better; infinite for members without one.

@@ -8,13 +8,10 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use rusqlite::{
-    Connection, ErrorCode, OptionalExtension as _, Row, Transaction, TransactionBehavior,
-};
-use serde::{Serialize, de::DeserializeOwned};
+use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
 use uuid::Uuid;
 
-use super::{StoreError, process_lock, schema};
+use super::{StoreError, process_lock, query, schema};
 
 /// First `SQLite` release with the fix for the WAL-reset corruption bug.
 const MIN_SQLITE_VERSION: i32 = 3_051_003;
@@ -82,10 +79,10 @@ impl Store {
             None => open_connection(&self.data.join("tessera.db"))?,
         };
         let snapshot = reader.transaction()?;
-        let found = query(&snapshot)?;
+        let value = query(&snapshot)?;
         snapshot.finish()?;
         lock(&self.readers).push(reader);
-        Ok(found)
+        Ok(value)
     }
 
     /// Runs `change` as one durable transaction.
@@ -127,23 +124,6 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Encodes a value for a JSON column.
-pub(super) fn to_json(value: &impl Serialize) -> rusqlite::Result<String> {
-    serde_json::to_string(value)
-        .map_err(|cause| rusqlite::Error::ToSqlConversionFailure(cause.into()))
-}
-
-/// Decodes a JSON column.
-pub(super) fn from_json<T: DeserializeOwned>(row: &Row, column: usize) -> rusqlite::Result<T> {
-    parse_json(row.get_ref(column)?.as_str()?, column)
-}
-
-pub(super) fn parse_json<T: DeserializeOwned>(raw: &str, column: usize) -> rusqlite::Result<T> {
-    serde_json::from_str(raw).map_err(|cause| {
-        rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, cause.into())
-    })
-}
-
 fn open_connection(file: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(file)?;
     connection.busy_timeout(Duration::from_secs(10))?;
@@ -155,15 +135,13 @@ fn open_connection(file: &Path) -> rusqlite::Result<Connection> {
 }
 
 fn load_or_create_link_key(connection: &Connection) -> rusqlite::Result<[u8; 32]> {
-    let kept = connection
-        .query_row("SELECT value FROM setting WHERE name = 'link_key'", [], |row| row.get(0))
-        .optional()?;
-    if let Some(key) = kept {
+    let sql = "SELECT value FROM setting WHERE name = 'link_key'";
+    if let Some(key) = query::find(connection, sql, [], |row| row.get(0))? {
         return Ok(key);
     }
     // Two random UUIDs contain 244 unpredictable bits.
     let seed = [Uuid::new_v4().into_bytes(), Uuid::new_v4().into_bytes()].concat();
     let key = blake3::derive_key("tessera local deployment: signed links", &seed);
-    connection.execute("INSERT INTO setting VALUES ('link_key', ?1)", [key])?;
+    query::execute(connection, "INSERT INTO setting VALUES ('link_key', ?1)", [key])?;
     Ok(key)
 }

@@ -1,13 +1,13 @@
 //! Dataset rows: one folder each, with a durable status.
 
-use std::{
-    ffi::OsString,
-    os::unix::ffi::{OsStrExt as _, OsStringExt as _},
-    path::{Path, PathBuf},
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, Result, Row, params};
+
+use super::{
+    columns::{path_from_bytes, path_to_bytes},
+    query, source,
 };
-
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
-
 use tessera_model::{DatasetId, Status};
 
 #[derive(Clone, Debug)]
@@ -32,16 +32,15 @@ pub struct DatasetRecord {
     pub extractor: u32,
 }
 
-const DATASET_COLUMNS: &str = "id, name, folder, status, progress, created_at, fatal_error, n_images, \
-                       n_videos, n_objects, generation, extractor";
+const SELECT_DATASET: &str = "SELECT id, name, folder, status, progress, created_at, fatal_error,
+                              n_images, n_videos, n_objects, generation, extractor FROM dataset";
 
-fn read_record(row: &Row) -> rusqlite::Result<DatasetRecord> {
-    let status: String = row.get(3)?;
+fn read_dataset(row: &Row) -> Result<DatasetRecord> {
     Ok(DatasetRecord {
         id: DatasetId(row.get(0)?),
         name: row.get(1)?,
         folder: path_from_bytes(row.get(2)?),
-        status: Status::parse(&status),
+        status: Status::parse(row.get_ref(3)?.as_str()?),
         progress: row.get(4)?,
         created_at: row.get(5)?,
         fatal_error: row.get(6)?,
@@ -54,43 +53,39 @@ fn read_record(row: &Row) -> rusqlite::Result<DatasetRecord> {
 }
 
 /// All datasets, oldest first.
-pub fn all(connection: &Connection) -> rusqlite::Result<Vec<DatasetRecord>> {
-    let sql = format!("SELECT {DATASET_COLUMNS} FROM dataset ORDER BY created_at, id");
-    connection.prepare_cached(&sql)?.query_map([], read_record)?.collect()
+pub fn all(connection: &Connection) -> Result<Vec<DatasetRecord>> {
+    let sql = format!("{SELECT_DATASET} ORDER BY created_at, id");
+    query::all(connection, &sql, [], read_dataset)
 }
 
-pub fn find(connection: &Connection, id: DatasetId) -> rusqlite::Result<Option<DatasetRecord>> {
-    let sql = format!("SELECT {DATASET_COLUMNS} FROM dataset WHERE id = ?1");
-    connection.prepare_cached(&sql)?.query_row([id.0], read_record).optional()
+pub fn find(connection: &Connection, id: DatasetId) -> Result<Option<DatasetRecord>> {
+    let sql = format!("{SELECT_DATASET} WHERE id = ?1");
+    query::find(connection, &sql, [id.0], read_dataset)
 }
 
-pub fn find_by_folder(
-    connection: &Connection,
-    folder: &Path,
-) -> rusqlite::Result<Option<DatasetRecord>> {
-    let sql = format!("SELECT {DATASET_COLUMNS} FROM dataset WHERE folder = ?1");
-    let folder = folder.as_os_str().as_bytes();
-    connection.prepare_cached(&sql)?.query_row([folder], read_record).optional()
+pub fn find_by_folder(connection: &Connection, folder: &Path) -> Result<Option<DatasetRecord>> {
+    let sql = format!("{SELECT_DATASET} WHERE folder = ?1");
+    query::find(connection, &sql, [path_to_bytes(folder)], read_dataset)
 }
 
 /// Inserts a dataset with its folder, or renames the existing one.
-pub fn upsert(connection: &Connection, dataset: &DatasetRecord) -> rusqlite::Result<()> {
-    connection.execute(
+pub fn upsert(connection: &Connection, dataset: &DatasetRecord) -> Result<()> {
+    query::execute(
+        connection,
         "INSERT INTO dataset (id, name, folder, status, progress, created_at, extractor)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
          ON CONFLICT (id) DO UPDATE SET name = excluded.name",
         params![
             dataset.id.0,
             dataset.name,
-            dataset.folder.as_os_str().as_bytes(),
+            path_to_bytes(&dataset.folder),
             dataset.status.as_str(),
             dataset.progress,
             dataset.created_at,
             dataset.extractor,
         ],
     )?;
-    super::source::upsert(connection, dataset.id, &dataset.folder)?;
-    Ok(())
+    source::upsert(connection, dataset.id, &dataset.folder).map(drop)
 }
 
 /// Sets the status. `fatal_error` is the reason for ERROR.
@@ -103,49 +98,37 @@ pub fn set_status(
     status: &Status,
     progress: u8,
     fatal_error: Option<&str>,
-) -> rusqlite::Result<()> {
-    connection.execute(
+) -> Result<()> {
+    query::execute(
+        connection,
         "UPDATE dataset SET status = ?2, progress = ?3, fatal_error = ?4 WHERE id = ?1",
         params![id.0, status.as_str(), progress, fatal_error],
-    )?;
-    Ok(())
+    )
 }
 
 /// Reports the progress of the running operation. It never decreases, because several threads
 /// report it.
-pub fn set_progress(connection: &Connection, id: DatasetId, percent: u8) -> rusqlite::Result<()> {
-    connection.execute(
-        "UPDATE dataset SET progress = max(progress, ?2) WHERE id = ?1",
-        params![id.0, percent],
-    )?;
-    Ok(())
+pub fn set_progress(connection: &Connection, id: DatasetId, percent: u8) -> Result<()> {
+    let sql = "UPDATE dataset SET progress = max(progress, ?2) WHERE id = ?1";
+    query::execute(connection, sql, params![id.0, percent])
 }
 
 /// Increments the generation, which invalidates the in-memory indexes of the dataset.
-pub fn increment_generation(connection: &Connection, id: DatasetId) -> rusqlite::Result<()> {
-    connection.execute("UPDATE dataset SET generation = generation + 1 WHERE id = ?1", [id.0])?;
-    Ok(())
+pub fn increment_generation(connection: &Connection, id: DatasetId) -> Result<()> {
+    let sql = "UPDATE dataset SET generation = generation + 1 WHERE id = ?1";
+    query::execute(connection, sql, [id.0])
 }
 
 /// Deletes everything derived from the files and records the extractor version to derive it with.
-pub fn clear_derived(
-    connection: &Connection,
-    id: DatasetId,
-    extractor: u32,
-) -> rusqlite::Result<()> {
+pub fn clear_derived(connection: &Connection, id: DatasetId, extractor: u32) -> Result<()> {
     for table in ["media", "cluster"] {
-        connection.execute(&format!("DELETE FROM {table} WHERE dataset = ?1"), [id.0])?;
+        query::execute(connection, &format!("DELETE FROM {table} WHERE dataset = ?1"), [id.0])?;
     }
     for table in ["skipped", "sidecar"] {
         let of_dataset = "source IN (SELECT row FROM source WHERE dataset = ?1)";
-        connection.execute(&format!("DELETE FROM {table} WHERE {of_dataset}"), [id.0])?;
+        let sql = format!("DELETE FROM {table} WHERE {of_dataset}");
+        query::execute(connection, &sql, [id.0])?;
     }
-    connection
-        .execute("UPDATE dataset SET extractor = ?2 WHERE id = ?1", params![id.0, extractor])?;
-    Ok(())
-}
-
-/// A path stored as bytes.
-pub(super) fn path_from_bytes(bytes: Vec<u8>) -> PathBuf {
-    PathBuf::from(OsString::from_vec(bytes))
+    let sql = "UPDATE dataset SET extractor = ?2 WHERE id = ?1";
+    query::execute(connection, sql, params![id.0, extractor])
 }

@@ -1,11 +1,11 @@
 //! Export rows: `INIT`, `IN_PROGRESS`, then `COMPLETED` or `FAILED`; they survive restarts.
 
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, Result, Row, params};
 
 use super::{
-    cluster::{ASSIGNMENT_COLUMN_COUNT, ASSIGNMENT_COLUMNS, ClusterAssignment, read_assignment},
+    assignment::{ASSIGNMENT_COLUMN_COUNT, ASSIGNMENT_COLUMNS, ClusterAssignment, read_assignment},
     media::{MEDIA_COLUMN_COUNT, MEDIA_COLUMNS, MediaRecord, read_media},
-    now_micros,
+    now_micros, query,
 };
 use tessera_model::{
     ArchiveName, ClusterId, DatasetId, ExportFormat, ExportSpec, ExportTaskId, Granularity,
@@ -38,10 +38,10 @@ impl ExportTaskState {
         }
     }
 
-    fn parse(word: &str) -> Self {
+    fn parse(name: &str) -> Self {
         [Self::Init, Self::InProgress, Self::Completed]
             .into_iter()
-            .find(|stage| stage.as_str() == word)
+            .find(|state| state.as_str() == name)
             .unwrap_or(Self::Failed)
     }
 }
@@ -77,23 +77,17 @@ pub struct ExportEntry {
     pub near_duplicate_cluster: Option<ClusterId>,
 }
 
-const EXPORT_COLUMNS: &str = "id, dataset, file_name, format, include_images, origin, status, progress, \
-                      entities, message, created_at, selective";
-
-fn read_export(row: &Row) -> rusqlite::Result<ExportRecord> {
-    let name: String = row.get(2)?;
-    let format: String = row.get(3)?;
-    let status: String = row.get(6)?;
+fn read_export(row: &Row) -> Result<ExportRecord> {
     Ok(ExportRecord {
         id: ExportTaskId(row.get(0)?),
         dataset: DatasetId(row.get(1)?),
         spec: ExportSpec {
-            file_name: ArchiveName::new(&name),
-            format: ExportFormat::parse(&format).unwrap_or_default(),
+            file_name: ArchiveName::new(row.get_ref(2)?.as_str()?),
+            format: ExportFormat::parse(row.get_ref(3)?.as_str()?).unwrap_or_default(),
             include_images: row.get(4)?,
         },
         origin: row.get(5)?,
-        state: ExportTaskState::parse(&status),
+        state: ExportTaskState::parse(row.get_ref(6)?.as_str()?),
         progress: row.get(7)?,
         media_count: row.get(8)?,
         message: row.get(9)?,
@@ -102,8 +96,9 @@ fn read_export(row: &Row) -> rusqlite::Result<ExportRecord> {
     })
 }
 
-pub fn insert(connection: &Connection, export: &ExportRecord) -> rusqlite::Result<()> {
-    connection.execute(
+pub fn insert(connection: &Connection, export: &ExportRecord) -> Result<()> {
+    query::execute(
+        connection,
         "INSERT INTO export VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
         params![
             export.id.0,
@@ -119,58 +114,39 @@ pub fn insert(connection: &Connection, export: &ExportRecord) -> rusqlite::Resul
             export.created_at,
             export.selective
         ],
-    )?;
-    Ok(())
+    )
 }
 
-/// Updates the media count, state and message.
-pub fn update_outcome(connection: &Connection, export: &ExportRecord) -> rusqlite::Result<()> {
-    connection.execute(
-        "UPDATE export SET entities = ?2, status = ?3, message = ?4 WHERE id = ?1",
-        params![export.id.0, export.media_count, export.state.as_str(), export.message],
-    )?;
-    Ok(())
-}
-
-pub fn find(connection: &Connection, id: ExportTaskId) -> rusqlite::Result<Option<ExportRecord>> {
-    let sql = format!("SELECT {EXPORT_COLUMNS} FROM export WHERE id = ?1");
-    connection.prepare_cached(&sql)?.query_row([id.0], read_export).optional()
+pub fn find(connection: &Connection, id: ExportTaskId) -> Result<Option<ExportRecord>> {
+    let sql = "SELECT id, dataset, file_name, format, include_images, origin, status, progress,
+                      entities, message, created_at, selective FROM export WHERE id = ?1";
+    query::find(connection, sql, [id.0], read_export)
 }
 
 /// Updates the state, progress and message.
 pub fn update_progress(
     connection: &Connection,
     id: ExportTaskId,
-    stage: ExportTaskState,
+    state: ExportTaskState,
     progress: f64,
     message: Option<&str>,
-) -> rusqlite::Result<()> {
-    connection.execute(
-        "UPDATE export SET status = ?2, progress = ?3, message = ?4 WHERE id = ?1",
-        params![id.0, stage.as_str(), progress, message],
-    )?;
-    Ok(())
+) -> Result<()> {
+    let sql = "UPDATE export SET status = ?2, progress = ?3, message = ?4 WHERE id = ?1";
+    query::execute(connection, sql, params![id.0, state.as_str(), progress, message])
 }
 
 /// Unfinished exports, oldest first.
-pub fn unfinished(connection: &Connection) -> rusqlite::Result<Vec<ExportTaskId>> {
-    connection
-        .prepare(
-            "SELECT id FROM export WHERE status IN ('INIT', 'IN_PROGRESS') ORDER BY created_at",
-        )?
-        .query_map([], |row| row.get(0).map(ExportTaskId))?
-        .collect()
+pub fn unfinished(connection: &Connection) -> Result<Vec<ExportTaskId>> {
+    let sql = "SELECT id FROM export WHERE status IN ('INIT', 'IN_PROGRESS') ORDER BY created_at";
+    query::all(connection, sql, [], |row| row.get(0).map(ExportTaskId))
 }
 
 /// Deletes exports that finished more than a day ago and returns their identifiers.
-pub fn delete_expired(connection: &Connection) -> rusqlite::Result<Vec<ExportTaskId>> {
-    connection
-        .prepare(
-            "DELETE FROM export WHERE status IN ('COMPLETED', 'FAILED') AND created_at < ?1
-             RETURNING id",
-        )?
-        .query_map([now_micros() - RETENTION_MICROS], |row| row.get(0).map(ExportTaskId))?
-        .collect()
+pub fn delete_expired(connection: &Connection) -> Result<Vec<ExportTaskId>> {
+    let sql = "DELETE FROM export WHERE status IN ('COMPLETED', 'FAILED') AND created_at < ?1
+               RETURNING id";
+    let newest = now_micros() - RETENTION_MICROS;
+    query::all(connection, sql, [newest], |row| row.get(0).map(ExportTaskId))
 }
 
 /// Selects media for a selective export (for an object, its image). Returns the resulting count.
@@ -178,42 +154,36 @@ pub fn select_media(
     connection: &Connection,
     export: ExportTaskId,
     media: impl Iterator<Item = i64>,
-) -> rusqlite::Result<u64> {
-    let mut insert = connection.prepare_cached(
-        "INSERT OR IGNORE INTO chosen SELECT ?1, coalesce(parent, row) FROM media WHERE row = ?2",
-    )?;
+) -> Result<u64> {
+    let insert =
+        "INSERT OR IGNORE INTO chosen SELECT ?1, coalesce(parent, row) FROM media WHERE row = ?2";
     for row in media {
-        insert.execute(params![export.0, row])?;
+        query::execute(connection, insert, params![export.0, row])?;
     }
-    connection
-        .prepare_cached("SELECT count(*) FROM chosen WHERE export = ?1")?
-        .query_row([export.0], |row| row.get(0))
+    let count = "SELECT count(*) FROM chosen WHERE export = ?1";
+    query::one(connection, count, [export.0], |row| row.get(0))
 }
 
 /// Updates the number of media items.
-pub fn set_media_count(
-    connection: &Connection,
-    id: ExportTaskId,
-    entities: u64,
-) -> rusqlite::Result<()> {
-    connection.execute("UPDATE export SET entities = ?2 WHERE id = ?1", params![id.0, entities])?;
-    Ok(())
+pub fn set_media_count(connection: &Connection, id: ExportTaskId, count: u64) -> Result<()> {
+    let sql = "UPDATE export SET entities = ?2 WHERE id = ?1";
+    query::execute(connection, sql, params![id.0, count])
 }
 
 /// Counts the images and videos that the export contains now.
-pub fn count_media(connection: &Connection, export: &ExportRecord) -> rusqlite::Result<u64> {
+pub fn count_media(connection: &Connection, export: &ExportRecord) -> Result<u64> {
     let sql = format!("SELECT count(*) FROM media WHERE {}", media_condition(export));
-    connection
-        .prepare_cached(&sql)?
-        .query_row(params![export.dataset.0, export.id.0], |row| row.get(0))
+    query::one(connection, &sql, params![export.dataset.0, export.id.0], |row| row.get(0))
 }
 
 /// SQL condition for the media of an export; parameters are its dataset and identifier.
 fn media_condition(export: &ExportRecord) -> String {
-    let chosen = "AND media.row IN (SELECT media FROM chosen WHERE export = ?2)";
-    let all = "AND ?2 IS NOT NULL"; // the parameter is there either way
-    let some = if export.selective { chosen } else { all };
-    format!("media.dataset = ?1 AND media.parent IS NULL {some}")
+    let chosen = if export.selective {
+        "media.row IN (SELECT media FROM chosen WHERE export = ?2)"
+    } else {
+        "?2 IS NOT NULL" // the parameter is there either way
+    };
+    format!("media.dataset = ?1 AND media.parent IS NULL AND {chosen}")
 }
 
 /// Calls `each` with every image and video of an export, ordered by path.
@@ -232,9 +202,8 @@ pub fn for_each_entry<E: From<rusqlite::Error>>(
 }
 
 /// The objects of an image, in order.
-pub fn object_entries(connection: &Connection, picture: i64) -> rusqlite::Result<Vec<ExportEntry>> {
-    let sql = entries_query("media.parent = ?1");
-    connection.prepare_cached(&sql)?.query_map([picture], read_entry)?.collect()
+pub fn object_entries(connection: &Connection, picture: i64) -> Result<Vec<ExportEntry>> {
+    query::all(connection, &entries_query("media.parent = ?1"), [picture], read_entry)
 }
 
 fn entries_query(condition: &str) -> String {
@@ -255,7 +224,7 @@ fn entries_query(condition: &str) -> String {
     )
 }
 
-fn read_entry(row: &Row) -> rusqlite::Result<ExportEntry> {
+fn read_entry(row: &Row) -> Result<ExportEntry> {
     const CLUSTER_ID_COLUMN: usize = MEDIA_COLUMN_COUNT + ASSIGNMENT_COLUMN_COUNT;
     let media = read_media(row)?;
     Ok(ExportEntry {

@@ -1,38 +1,29 @@
 //! Full-text index of the captions of all datasets, updated by triggers on the media table.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Result};
 
-use super::media::entity_condition;
+use super::{media::entity_condition, query};
 use tessera_model::{DatasetId, EntityType};
 
 /// Returns the rows whose caption matches an FTS5 expression, with their bm25 score (lower is
 /// better) if `ranked`. The expression must come from `text::full_text_query`, which quotes every
 /// word.
-pub fn search(
-    connection: &Connection,
-    expression: &str,
-    ranked: bool,
-) -> rusqlite::Result<Vec<(i64, f32)>> {
+pub fn search(connection: &Connection, expression: &str, ranked: bool) -> Result<Vec<(i64, f32)>> {
     let score = if ranked { "bm25(words)" } else { "0.0" };
-    connection
-        .prepare_cached(&format!("SELECT rowid, {score} FROM words WHERE words MATCH ?1"))?
-        .query_map([expression], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect()
+    let sql = format!("SELECT rowid, {score} FROM words WHERE words MATCH ?1");
+    query::all(connection, &sql, [expression], |row| row.try_into())
 }
 
-/// Which text metadata a dataset has.
+/// Which text metadata the images and videos of a dataset have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextCoverage {
     pub has_captions: bool,
     pub has_labels: bool,
 }
 
-/// Returns which text metadata the images and videos of a dataset have.
-pub fn text_coverage(
-    connection: &Connection,
-    dataset: DatasetId,
-) -> rusqlite::Result<TextCoverage> {
-    connection.query_row(
+pub fn text_coverage(connection: &Connection, dataset: DatasetId) -> Result<TextCoverage> {
+    query::one(
+        connection,
         "SELECT EXISTS (SELECT 1 FROM media WHERE dataset = ?1 AND caption IS NOT NULL),
                 EXISTS (SELECT 1 FROM media WHERE dataset = ?1 AND labels <> '[]'
                                               AND parent IS NULL)",
@@ -47,7 +38,7 @@ pub fn label_counts(
     connection: &Connection,
     dataset: DatasetId,
     entity: EntityType,
-) -> rusqlite::Result<Vec<(String, u64)>> {
+) -> Result<Vec<(String, u64)>> {
     let sql = format!(
         "SELECT label.value, count(*)
          FROM (SELECT labels FROM media WHERE dataset = ?1 AND {}) AS described,
@@ -55,8 +46,5 @@ pub fn label_counts(
          GROUP BY label.value ORDER BY count(*) DESC, label.value",
         entity_condition(entity)
     );
-    connection
-        .prepare_cached(&sql)?
-        .query_map([dataset.0], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect()
+    query::all(connection, &sql, [dataset.0], |row| row.try_into())
 }

@@ -2,15 +2,15 @@
 
 use std::{
     collections::BTreeMap,
-    os::unix::ffi::OsStrExt as _,
     path::{Path, PathBuf},
 };
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, Result, params};
 
 use super::{
-    dataset::path_from_bytes,
-    media::{MediaKind, encode_f16},
+    columns::{encode_f16, path_from_bytes, path_to_bytes},
+    media::MediaKind,
+    query,
     source::SourceFolder,
 };
 use crate::{
@@ -20,23 +20,18 @@ use crate::{
 use tessera_model::DatasetId;
 
 /// Returns every file of a source that was opened before, by path.
-pub fn known_files(
-    connection: &Connection,
-    source: i64,
-) -> rusqlite::Result<BTreeMap<PathBuf, KnownFile>> {
-    let mut query = connection.prepare_cached(
-        "SELECT path, size, modified, content FROM media WHERE source = ?1 AND parent IS NULL
-         UNION ALL
-         SELECT path, size, modified, NULL FROM skipped
-         WHERE source = ?1 AND size IS NOT NULL
-         UNION ALL
-         SELECT path, size, modified, NULL FROM sidecar WHERE source = ?1",
-    )?;
-    let rows = query.query_map([source], |row| {
+pub fn known_files(connection: &Connection, source: i64) -> Result<BTreeMap<PathBuf, KnownFile>> {
+    let sql = "SELECT path, size, modified, content FROM media
+               WHERE source = ?1 AND parent IS NULL
+               UNION ALL
+               SELECT path, size, modified, NULL FROM skipped
+               WHERE source = ?1 AND size IS NOT NULL
+               UNION ALL
+               SELECT path, size, modified, NULL FROM sidecar WHERE source = ?1";
+    query::all(connection, sql, [source], |row| {
         let stat = FileStat { size: row.get(1)?, modified: row.get(2)? };
         Ok((path_from_bytes(row.get(0)?), KnownFile { stat, content_hash: row.get(3)? }))
-    })?;
-    rows.collect()
+    })
 }
 
 /// A file that became a media item.
@@ -55,56 +50,48 @@ pub fn upsert_media(
     connection: &Connection,
     source: &SourceFolder,
     indexed: &IndexedFile,
-) -> rusqlite::Result<i64> {
-    let IndexedFile { path: file, stat, kind, content_hash: content, features } = indexed;
-    clear_skipped(connection, source.row, file)?;
-    let row: i64 = connection
-        .prepare_cached(
-            "INSERT INTO media (id, dataset, source, kind, path, size, modified, content, width,
-                                height, hash, sharpness, brightness)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
-             ON CONFLICT (id) DO UPDATE SET
-               size = excluded.size, modified = excluded.modified, content = excluded.content,
-               width = excluded.width, height = excluded.height, hash = excluded.hash,
-               sharpness = excluded.sharpness, brightness = excluded.brightness
-             RETURNING row",
-        )?
-        .query_row(
-            params![
-                source.media_id(file).0,
-                source.dataset.0,
-                source.row,
-                kind.as_str(),
-                file.as_os_str().as_bytes(),
-                stat.size,
-                stat.modified,
-                content,
-                features.width,
-                features.height,
-                features.hash.cast_signed(),
-                features.sharpness,
-                features.brightness,
-            ],
-            |row| row.get(0),
-        )?;
-    connection.prepare_cached("DELETE FROM media WHERE parent = ?1")?.execute([row])?;
+) -> Result<i64> {
+    let IndexedFile { path, stat, kind, content_hash, features } = indexed;
+    delete_file(connection, "skipped", source.row, path)?;
+    let row: i64 = query::one(
+        connection,
+        "INSERT INTO media (id, dataset, source, kind, path, size, modified, content, width,
+                            height, hash, sharpness, brightness)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+         ON CONFLICT (id) DO UPDATE SET
+           size = excluded.size, modified = excluded.modified, content = excluded.content,
+           width = excluded.width, height = excluded.height, hash = excluded.hash,
+           sharpness = excluded.sharpness, brightness = excluded.brightness
+         RETURNING row",
+        params![
+            source.media_id(path).0,
+            source.dataset.0,
+            source.row,
+            kind.as_str(),
+            path_to_bytes(path),
+            stat.size,
+            stat.modified,
+            content_hash,
+            features.width,
+            features.height,
+            features.hash.cast_signed(),
+            features.sharpness,
+            features.brightness,
+        ],
+        |row| row.get(0),
+    )?;
+    query::execute(connection, "DELETE FROM media WHERE parent = ?1", [row])?;
     put_features(connection, row, features)?;
     Ok(row)
 }
 
 /// Replaces the descriptor, keypoints and thumbnail of a media item.
-pub(super) fn put_features(
-    connection: &Connection,
-    row: i64,
-    features: &Features,
-) -> rusqlite::Result<()> {
-    connection
-        .prepare_cached("INSERT OR REPLACE INTO look VALUES (?1, ?2, ?3)")?
-        .execute(params![row, encode_f16(&features.descriptor), features.keypoints.as_bytes()])?;
-    connection
-        .prepare_cached("INSERT OR REPLACE INTO thumbnail VALUES (?1, ?2)")?
-        .execute(params![row, features.thumbnail])?;
-    Ok(())
+pub(super) fn put_features(connection: &Connection, row: i64, features: &Features) -> Result<()> {
+    let (descriptor, keypoints) = (encode_f16(&features.descriptor), features.keypoints.as_bytes());
+    let sql = "INSERT OR REPLACE INTO look VALUES (?1, ?2, ?3)";
+    query::execute(connection, sql, params![row, descriptor, keypoints])?;
+    let sql = "INSERT OR REPLACE INTO thumbnail VALUES (?1, ?2)";
+    query::execute(connection, sql, params![row, features.thumbnail])
 }
 
 /// Updates size and time of a media item whose content has not changed.
@@ -113,31 +100,21 @@ pub fn update_stat(
     source: i64,
     file: &Path,
     stat: FileStat,
-) -> rusqlite::Result<()> {
-    connection
-        .prepare_cached(
-            "UPDATE media SET size = ?3, modified = ?4 WHERE source = ?1 AND path = ?2",
-        )?
-        .execute(params![source, file.as_os_str().as_bytes(), stat.size, stat.modified])?;
-    Ok(())
+) -> Result<()> {
+    let sql = "UPDATE media SET size = ?3, modified = ?4 WHERE source = ?1 AND path = ?2";
+    query::execute(connection, sql, params![source, path_to_bytes(file), stat.size, stat.modified])
 }
 
 /// Deletes a file from the media, sidecar and skipped tables.
-pub fn remove_file(connection: &Connection, source: i64, file: &Path) -> rusqlite::Result<()> {
-    clear_skipped(connection, source, file)?;
-    for table in ["media", "sidecar"] {
-        connection
-            .prepare_cached(&format!("DELETE FROM {table} WHERE source = ?1 AND path = ?2"))?
-            .execute(params![source, file.as_os_str().as_bytes()])?;
-    }
-    Ok(())
+pub fn remove_file(connection: &Connection, source: i64, file: &Path) -> Result<()> {
+    ["media", "sidecar", "skipped"]
+        .into_iter()
+        .try_for_each(|table| delete_file(connection, table, source, file))
 }
 
-fn clear_skipped(connection: &Connection, source: i64, file: &Path) -> rusqlite::Result<()> {
-    connection
-        .prepare_cached("DELETE FROM skipped WHERE source = ?1 AND path = ?2")?
-        .execute(params![source, file.as_os_str().as_bytes()])?;
-    Ok(())
+fn delete_file(connection: &Connection, table: &str, source: i64, file: &Path) -> Result<()> {
+    let sql = format!("DELETE FROM {table} WHERE source = ?1 AND path = ?2");
+    query::execute(connection, &sql, params![source, path_to_bytes(file)])
 }
 
 /// Records why a file is not a media item. `stat` is `None` if it was skipped without being opened.
@@ -147,49 +124,31 @@ pub fn mark_skipped(
     file: &Path,
     stat: Option<FileStat>,
     reason: &str,
-) -> rusqlite::Result<()> {
+) -> Result<()> {
     remove_file(connection, source, file)?;
-    connection.prepare_cached("INSERT INTO skipped VALUES (?1, ?2, ?3, ?4, ?5)")?.execute(
-        params![
-            source,
-            file.as_os_str().as_bytes(),
-            stat.map(|stat| stat.size),
-            stat.map(|stat| stat.modified),
-            reason
-        ],
-    )?;
-    Ok(())
+    let (size, modified) = stat.map(|stat| (stat.size, stat.modified)).unzip();
+    let sql = "INSERT INTO skipped VALUES (?1, ?2, ?3, ?4, ?5)";
+    query::execute(connection, sql, params![source, path_to_bytes(file), size, modified, reason])
 }
 
 /// Forgets files skipped for a reason, so that they are opened again.
-pub fn clear_skipped_for_reason(
-    connection: &Connection,
-    source: i64,
-    reason: &str,
-) -> rusqlite::Result<()> {
-    connection.execute(
-        "DELETE FROM skipped WHERE source = ?1 AND reason = ?2",
-        params![source, reason],
-    )?;
-    Ok(())
+pub fn clear_skipped_for_reason(connection: &Connection, source: i64, reason: &str) -> Result<()> {
+    let sql = "DELETE FROM skipped WHERE source = ?1 AND reason = ?2";
+    query::execute(connection, sql, params![source, reason])
 }
 
 /// Forgets files that were skipped without being opened; the next scan reports them again.
-pub fn clear_skipped_unopened(connection: &Connection, source: i64) -> rusqlite::Result<()> {
-    connection.execute("DELETE FROM skipped WHERE source = ?1 AND size IS NULL", [source])?;
-    Ok(())
+pub fn clear_skipped_unopened(connection: &Connection, source: i64) -> Result<()> {
+    let sql = "DELETE FROM skipped WHERE source = ?1 AND size IS NULL";
+    query::execute(connection, sql, [source])
 }
 
 /// Returns the skipped files of a dataset with the reason, ordered by source and path.
 pub fn skipped_files(
     connection: &Connection,
     dataset: DatasetId,
-) -> rusqlite::Result<Vec<(PathBuf, String)>> {
-    connection
-        .prepare_cached(
-            "SELECT path, reason FROM skipped
-             WHERE source IN (SELECT row FROM source WHERE dataset = ?1) ORDER BY source, path",
-        )?
-        .query_map([dataset.0], |row| Ok((path_from_bytes(row.get(0)?), row.get(1)?)))?
-        .collect()
+) -> Result<Vec<(PathBuf, String)>> {
+    let sql = "SELECT path, reason FROM skipped
+               WHERE source IN (SELECT row FROM source WHERE dataset = ?1) ORDER BY source, path";
+    query::all(connection, sql, [dataset.0], |row| Ok((path_from_bytes(row.get(0)?), row.get(1)?)))
 }

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use half::f16;
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, Result, Row, params};
 
 use super::{
-    cluster::{ASSIGNMENT_COLUMNS, ClusterAssignment, read_assignment},
-    dataset::path_from_bytes,
-    from_json, parse_json,
+    assignment::{ASSIGNMENT_COLUMNS, ClusterAssignment, read_assignment},
+    columns::{decode_f16, from_json, path_from_bytes},
+    query,
 };
 use tessera_model::{DatasetId, EntityType, MediaId, Region};
 
@@ -39,8 +39,8 @@ impl MediaKind {
         }
     }
 
-    fn parse(word: &str) -> Self {
-        match word {
+    fn parse(name: &str) -> Self {
+        match name {
             "VIDEO" => Self::Video,
             "OBJECT" => Self::Object,
             _ => Self::Image,
@@ -104,26 +104,24 @@ pub(super) fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// The columns of [`MediaRecord`] in the order that [`read_media`] reads them, for a table called
-/// `media`.
-pub(super) const MEDIA_COLUMNS: &str = "media.row, media.id, media.source, media.kind, media.parent, \
-                                  media.region, media.path, media.size, media.content, \
-                                  media.width, media.height, media.sharpness, media.brightness, \
-                                  media.caption, media.labels, media.tags";
+/// The columns that [`read_media`] reads, for a table called `media`.
+pub(super) const MEDIA_COLUMNS: &str =
+    "media.row, media.id, media.source, media.kind, media.parent,
+    media.region, media.path, media.size, media.content, media.width, media.height, media.sharpness,
+    media.brightness, media.caption, media.labels, media.tags";
 
 /// Number of columns in [`MEDIA_COLUMNS`].
 pub(super) const MEDIA_COLUMN_COUNT: usize = 16;
 
-pub(super) fn read_media(row: &Row) -> rusqlite::Result<MediaRecord> {
-    let kind: String = row.get(3)?;
-    let region: Option<String> = row.get(5)?;
+pub(super) fn read_media(row: &Row) -> Result<MediaRecord> {
+    let region: Option<[f64; 4]> = from_json(row, 5)?;
     Ok(MediaRecord {
         row: row.get(0)?,
         id: MediaId(row.get(1)?),
         source: row.get(2)?,
-        kind: MediaKind::parse(&kind),
+        kind: MediaKind::parse(row.get_ref(3)?.as_str()?),
         parent: row.get(4)?,
-        region: region.map(|raw| parse_json(&raw, 5)).transpose()?.and_then(region_from_array),
+        region: region.and_then(|[x, y, width, height]| Region::new(x, y, width, height)),
         path: path_from_bytes(row.get(6)?),
         size: row.get(7)?,
         content_hash: row.get(8)?,
@@ -142,36 +140,20 @@ pub(super) fn region_to_array(region: Region) -> [f64; 4] {
     [region.x, region.y, region.width, region.height]
 }
 
-fn region_from_array([x, y, width, height]: [f64; 4]) -> Option<Region> {
-    Region::new(x, y, width, height)
-}
-
 /// Finds a media item and the folder of its source.
-pub fn find(
-    connection: &Connection,
-    id: MediaId,
-) -> rusqlite::Result<Option<(MediaRecord, PathBuf)>> {
+pub fn find(connection: &Connection, id: MediaId) -> Result<Option<(MediaRecord, PathBuf)>> {
     let sql = format!(
         "SELECT {MEDIA_COLUMNS}, source.folder FROM media JOIN source ON source.row = media.source
          WHERE media.id = ?1"
     );
-    connection
-        .prepare_cached(&sql)?
-        .query_row([id.0], |row| {
-            Ok((read_media(row)?, path_from_bytes(row.get(MEDIA_COLUMN_COUNT)?)))
-        })
-        .optional()
+    query::find(connection, &sql, [id.0], |row| {
+        Ok((read_media(row)?, path_from_bytes(row.get(MEDIA_COLUMN_COUNT)?)))
+    })
 }
 
-pub fn row_of(
-    connection: &Connection,
-    dataset: DatasetId,
-    id: MediaId,
-) -> rusqlite::Result<Option<i64>> {
-    connection
-        .prepare_cached("SELECT row FROM media WHERE id = ?1 AND dataset = ?2")?
-        .query_row([id.0, dataset.0], |row| row.get(0))
-        .optional()
+pub fn row_of(connection: &Connection, dataset: DatasetId, id: MediaId) -> Result<Option<i64>> {
+    let sql = "SELECT row FROM media WHERE id = ?1 AND dataset = ?2";
+    query::find(connection, sql, [id.0, dataset.0], |row| row.get(0))
 }
 
 /// Returns a page of the images and videos, or of the objects, in order of arrival.
@@ -181,27 +163,20 @@ pub fn page(
     entity: EntityType,
     skip: u64,
     take: usize,
-) -> rusqlite::Result<Vec<MediaRecord>> {
+) -> Result<Vec<MediaRecord>> {
     let sql = format!(
         "SELECT {MEDIA_COLUMNS} FROM media WHERE dataset = ?1 AND {} ORDER BY row LIMIT ?2 OFFSET ?3",
         entity_condition(entity)
     );
     let skip = i64::try_from(skip).unwrap_or(i64::MAX);
-    connection
-        .prepare_cached(&sql)?
-        .query_map(params![dataset.0, take, skip], read_media)?
-        .collect()
+    query::all(connection, &sql, params![dataset.0, take, skip], read_media)
 }
 
 /// Returns the thumbnail as JPEG bytes.
-pub fn thumbnail(connection: &Connection, id: MediaId) -> rusqlite::Result<Option<Vec<u8>>> {
-    connection
-        .prepare_cached(
-            "SELECT jpeg FROM thumbnail JOIN media ON media.row = thumbnail.media
-             WHERE media.id = ?1",
-        )?
-        .query_row([id.0], |row| row.get(0))
-        .optional()
+pub fn thumbnail(connection: &Connection, id: MediaId) -> Result<Option<Vec<u8>>> {
+    let sql = "SELECT jpeg FROM thumbnail JOIN media ON media.row = thumbnail.media
+               WHERE media.id = ?1";
+    query::find(connection, sql, [id.0], |row| row.get(0))
 }
 
 /// Returns the visual descriptor.
@@ -209,14 +184,12 @@ pub fn descriptor(
     connection: &Connection,
     dataset: DatasetId,
     id: MediaId,
-) -> rusqlite::Result<Option<Vec<f16>>> {
-    connection
-        .prepare_cached(
-            "SELECT descriptor FROM look JOIN media ON media.row = look.media
-             WHERE media.id = ?1 AND dataset = ?2",
-        )?
-        .query_row([id.0, dataset.0], |row| Ok(decode_f16(row.get_ref(0)?.as_blob()?)))
-        .optional()
+) -> Result<Option<Vec<f16>>> {
+    let sql = "SELECT descriptor FROM look JOIN media ON media.row = look.media
+               WHERE media.id = ?1 AND dataset = ?2";
+    query::find(connection, sql, [id.0, dataset.0], |row| {
+        Ok(decode_f16(row.get_ref(0)?.as_blob()?))
+    })
 }
 
 /// A media item with everything that clustering and ranking need.
@@ -238,7 +211,7 @@ pub fn for_each_with_features(
     dataset: DatasetId,
     entity: EntityType,
     mut each: impl FnMut(MediaFeatures),
-) -> rusqlite::Result<()> {
+) -> Result<()> {
     let sql = format!(
         "SELECT {MEDIA_COLUMNS}, descriptor, keypoints, vector, {ASSIGNMENT_COLUMNS}
          FROM media JOIN look ON look.media = media.row LEFT JOIN place ON place.media = media.row
@@ -267,14 +240,4 @@ pub(super) fn entity_condition(entity: EntityType) -> &'static str {
         EntityType::Images => "parent IS NULL",
         EntityType::Objects => "parent IS NOT NULL",
     }
-}
-
-/// Encodes a vector as half-precision numbers, little-endian.
-pub(super) fn encode_f16(descriptor: &[f16]) -> Vec<u8> {
-    descriptor.iter().flat_map(|number| number.to_le_bytes()).collect()
-}
-
-/// The inverse of [`encode_f16`].
-pub(super) fn decode_f16(bytes: &[u8]) -> Vec<f16> {
-    bytes.as_chunks().0.iter().map(|&pair| f16::from_le_bytes(pair)).collect()
 }

@@ -5,7 +5,9 @@
 //!
 //! Functions of the submodules return `rusqlite` errors, which mean that the database failed.
 
+pub mod assignment;
 pub mod cluster;
+mod columns;
 mod database;
 pub mod dataset;
 pub mod embedding;
@@ -16,7 +18,9 @@ pub mod indexed_files;
 pub mod media;
 pub mod object;
 pub mod operation;
+pub mod preview;
 mod process_lock;
+mod query;
 pub mod query_image;
 pub mod schema;
 pub mod sidecar;
@@ -24,6 +28,5 @@ pub mod source;
 
 pub(crate) use database::lock;
 pub use database::{Store, now_micros};
-use database::{from_json, parse_json, to_json};
 pub use error::StoreError;
 pub use process_lock::lock_holder;

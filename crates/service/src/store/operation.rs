@@ -4,10 +4,13 @@
 //!
 //! A crash leaves an operation RUNNING, and the next start runs it again.
 
-use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params};
+use rusqlite::{Connection, Error, Result, Row, Transaction, params, types::Type};
 use serde::{Deserialize, Serialize};
 
-use super::{dataset, now_micros, to_json};
+use super::{
+    columns::{from_json, to_json},
+    dataset, now_micros, query,
+};
 use tessera_model::{DatasetId, Status};
 
 /// The kind of an operation.
@@ -73,16 +76,14 @@ pub struct RunningOperation {
 const SELECT_RUNNING: &str = "SELECT row, dataset, kind, batch, reindex FROM operation
                       WHERE stage = 'RUNNING'";
 
-fn read_operation(row: &Row) -> rusqlite::Result<RunningOperation> {
-    let word: String = row.get(2)?;
-    let batch: Option<String> = row.get(3)?;
-    let kind = OperationKind::ALL.into_iter().find(|kind| kind.as_str() == word);
-    let unknown = || rusqlite::Error::InvalidColumnType(2, word, rusqlite::types::Type::Text);
+fn read_operation(row: &Row) -> Result<RunningOperation> {
+    let name: String = row.get(2)?;
+    let kind = OperationKind::ALL.into_iter().find(|kind| kind.as_str() == name);
     Ok(RunningOperation {
         row: row.get(0)?,
         dataset: DatasetId(row.get(1)?),
-        kind: kind.ok_or_else(unknown)?,
-        batch: batch.map(|_| super::from_json(row, 3)).transpose()?,
+        kind: kind.ok_or(Error::InvalidColumnType(2, name, Type::Text))?,
+        batch: from_json(row, 3)?,
         reindex: row.get(4)?,
     })
 }
@@ -90,23 +91,20 @@ fn read_operation(row: &Row) -> rusqlite::Result<RunningOperation> {
 pub fn find_running(
     connection: &Connection,
     dataset: DatasetId,
-) -> rusqlite::Result<Option<RunningOperation>> {
+) -> Result<Option<RunningOperation>> {
     let sql = format!("{SELECT_RUNNING} AND dataset = ?1");
-    connection.prepare_cached(&sql)?.query_row([dataset.0], read_operation).optional()
+    query::find(connection, &sql, [dataset.0], read_operation)
 }
 
 /// Finds an operation unless it has finished.
-pub fn find(connection: &Connection, row: i64) -> rusqlite::Result<Option<RunningOperation>> {
+pub fn find(connection: &Connection, row: i64) -> Result<Option<RunningOperation>> {
     let sql = format!("{SELECT_RUNNING} AND row = ?1");
-    connection.prepare_cached(&sql)?.query_row([row], read_operation).optional()
+    query::find(connection, &sql, [row], read_operation)
 }
 
 /// All running operations, oldest first.
-pub fn all_running(connection: &Connection) -> rusqlite::Result<Vec<RunningOperation>> {
-    connection
-        .prepare(&format!("{SELECT_RUNNING} ORDER BY row"))?
-        .query_map([], read_operation)?
-        .collect()
+pub fn all_running(connection: &Connection) -> Result<Vec<RunningOperation>> {
+    query::all(connection, &format!("{SELECT_RUNNING} ORDER BY row"), [], read_operation)
 }
 
 /// Starts an operation and sets the status: INDEXING for a creation, READ ONLY for the others.
@@ -120,7 +118,7 @@ pub fn begin(
     kind: OperationKind,
     batch: Option<&Batch>,
     reindex: bool,
-) -> rusqlite::Result<i64> {
+) -> Result<i64> {
     let row = insert(transaction, dataset, kind, batch, reindex)?;
     let status = match kind {
         OperationKind::Creation => Status::Indexing,
@@ -136,47 +134,40 @@ fn insert(
     kind: OperationKind,
     batch: Option<&Batch>,
     reindex: bool,
-) -> rusqlite::Result<i64> {
-    let batch = batch.map(to_json).transpose()?;
-    transaction.execute(
+) -> Result<i64> {
+    query::execute(
+        transaction,
         "INSERT INTO operation (dataset, kind, stage, batch, reindex, created_at)
          VALUES (?1, ?2, 'RUNNING', ?3, ?4, ?5)",
-        params![dataset.0, kind.as_str(), batch, reindex, now_micros()],
+        params![dataset.0, kind.as_str(), batch.map(to_json).transpose()?, reindex, now_micros()],
     )?;
     Ok(transaction.last_insert_rowid())
 }
 
 /// Sets the status from READ ONLY to INDEXING when a reindex starts clustering. Idempotent.
-pub fn begin_clustering(
-    transaction: &Transaction,
-    reindex: &RunningOperation,
-) -> rusqlite::Result<()> {
+pub fn begin_clustering(transaction: &Transaction, reindex: &RunningOperation) -> Result<()> {
     dataset::set_status(transaction, reindex.dataset, &Status::Indexing, 0, None)
 }
 
 /// Completes an operation and sets the status: PARTIAL INDEX after an addition, else READY. If a
 /// reindex follows, it starts immediately (INDEXING) and its row is returned.
-pub fn finish(transaction: &Transaction, done: &RunningOperation) -> rusqlite::Result<Option<i64>> {
+pub fn finish(transaction: &Transaction, done: &RunningOperation) -> Result<Option<i64>> {
     set_final_state(transaction, done, "COMPLETED")?;
+    let reindex_follows = done.kind == OperationKind::Addition && done.reindex;
     let (status, progress) = match done.kind {
         OperationKind::Creation | OperationKind::Reindex => (Status::Ready, 100),
-        OperationKind::Addition if done.reindex => (Status::Indexing, 0),
+        OperationKind::Addition if reindex_follows => (Status::Indexing, 0),
         OperationKind::Addition => (Status::PartialIndex, 100),
     };
     dataset::set_status(transaction, done.dataset, &status, progress, None)?;
-    let follows = done.kind == OperationKind::Addition && done.reindex;
-    follows
+    reindex_follows
         .then(|| insert(transaction, done.dataset, OperationKind::Reindex, None, false))
         .transpose()
 }
 
 /// Fails an operation: the dataset gets status ERROR with the reason `why`, which is safe to send
 /// to clients.
-pub fn fail(
-    transaction: &Transaction,
-    failed: &RunningOperation,
-    why: &str,
-) -> rusqlite::Result<()> {
+pub fn fail(transaction: &Transaction, failed: &RunningOperation, why: &str) -> Result<()> {
     set_final_state(transaction, failed, "FAILED")?;
     dataset::set_status(transaction, failed.dataset, &Status::Error, 0, Some(why))
 }
@@ -185,10 +176,7 @@ fn set_final_state(
     transaction: &Transaction,
     running: &RunningOperation,
     stage: &str,
-) -> rusqlite::Result<()> {
-    transaction.execute(
-        "UPDATE operation SET stage = ?2 WHERE row = ?1 AND stage = 'RUNNING'",
-        params![running.row, stage],
-    )?;
-    Ok(())
+) -> Result<()> {
+    let sql = "UPDATE operation SET stage = ?2 WHERE row = ?1 AND stage = 'RUNNING'";
+    query::execute(transaction, sql, params![running.row, stage])
 }

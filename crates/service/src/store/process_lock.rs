@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-use crate::store::StoreError;
+use super::StoreError;
 
 /// Returns which other process holds the lock of the data directory; `None` if it is free. Creates
 /// no files.
@@ -20,18 +20,15 @@ pub fn lock_holder(data: &Path) -> std::io::Result<Option<String>> {
     match file.try_lock_shared() {
         Ok(()) => Ok(None),
         Err(TryLockError::WouldBlock) => {
-            let mut holder = String::new();
-            // Best effort, as in [`acquire`].
-            let _ = file.read_to_string(&mut holder);
-            let known = holder.trim().parse::<u32>().map(|id| format!("process {id}"));
-            Ok(Some(known.unwrap_or_else(|_| "another process".to_owned())))
+            let process = process_id(&mut file).map(|id| format!("process {id}"));
+            Ok(Some(process.unwrap_or_else(|| "another process".to_owned())))
         }
         Err(TryLockError::Error(error)) => Err(error),
     }
 }
 
 /// Takes the lock of the data directory. It is released when the file is dropped.
-pub fn acquire(data: &Path) -> Result<File, StoreError> {
+pub(super) fn acquire(data: &Path) -> Result<File, StoreError> {
     let path = data.join("lock");
     let disk = |cause| StoreError::Io(path.clone(), cause);
     let mut file = OpenOptions::new()
@@ -44,10 +41,7 @@ pub fn acquire(data: &Path) -> Result<File, StoreError> {
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
-            let mut holder = String::new();
-            // The process id is best effort; that the lock is held is certain.
-            let _ = file.read_to_string(&mut holder);
-            return Err(StoreError::InUse(data.to_owned(), holder.trim().parse().ok()));
+            return Err(StoreError::InUse(data.to_owned(), process_id(&mut file)));
         }
         Err(TryLockError::Error(cause)) => return Err(disk(cause)),
     }
@@ -55,4 +49,11 @@ pub fn acquire(data: &Path) -> Result<File, StoreError> {
     file.rewind().map_err(disk)?;
     writeln!(file, "{}", std::process::id()).map_err(disk)?;
     Ok(file)
+}
+
+/// The process that holds the lock. Best effort; that the lock is held is certain.
+fn process_id(file: &mut File) -> Option<u32> {
+    let mut holder = String::new();
+    let _ = file.read_to_string(&mut holder);
+    holder.trim().parse().ok()
 }

@@ -1,11 +1,11 @@
 //! Query images: the descriptor to compare with, kept for one day.
 
 use half::f16;
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, Result, params};
 
 use super::{
-    media::{decode_f16, encode_f16},
-    now_micros,
+    columns::{decode_f16, encode_f16},
+    now_micros, query,
 };
 use tessera_model::{DatasetId, EntityType, Granularity, MediaId};
 
@@ -28,21 +28,17 @@ pub fn put(
     dataset: DatasetId,
     id: MediaId,
     upload: &StoredQueryImage,
-) -> rusqlite::Result<()> {
-    connection
-        .execute("DELETE FROM anchor WHERE created_at < ?1", [now_micros() - LIFETIME_MICROS])?;
-    connection.execute(
+) -> Result<()> {
+    let now = now_micros();
+    let sql = "DELETE FROM anchor WHERE created_at < ?1";
+    query::execute(connection, sql, [now - LIFETIME_MICROS])?;
+    let StoredQueryImage { entity, level, descriptor } = upload;
+    let descriptor = encode_f16(descriptor);
+    query::execute(
+        connection,
         "INSERT INTO anchor VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        params![
-            id.0,
-            dataset.0,
-            upload.entity.as_str(),
-            upload.level.level(),
-            encode_f16(&upload.descriptor),
-            now_micros()
-        ],
-    )?;
-    Ok(())
+        params![id.0, dataset.0, entity.as_str(), level.level(), descriptor, now],
+    )
 }
 
 /// Finds a query image of a dataset.
@@ -50,18 +46,13 @@ pub fn find(
     connection: &Connection,
     dataset: DatasetId,
     id: MediaId,
-) -> rusqlite::Result<Option<StoredQueryImage>> {
-    connection
-        .prepare_cached(
-            "SELECT entity, level, descriptor FROM anchor WHERE id = ?1 AND dataset = ?2",
-        )?
-        .query_row([id.0, dataset.0], |row| {
-            let entity: String = row.get(0)?;
-            Ok(StoredQueryImage {
-                entity: EntityType::parse(&entity).unwrap_or_default(),
-                level: Granularity::new(row.get(1)?).unwrap_or_default(),
-                descriptor: decode_f16(row.get_ref(2)?.as_blob()?),
-            })
+) -> Result<Option<StoredQueryImage>> {
+    let sql = "SELECT entity, level, descriptor FROM anchor WHERE id = ?1 AND dataset = ?2";
+    query::find(connection, sql, [id.0, dataset.0], |row| {
+        Ok(StoredQueryImage {
+            entity: EntityType::parse(row.get_ref(0)?.as_str()?).unwrap_or_default(),
+            level: Granularity::new(row.get(1)?).unwrap_or_default(),
+            descriptor: decode_f16(row.get_ref(2)?.as_blob()?),
         })
-        .optional()
+    })
 }

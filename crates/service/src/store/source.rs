@@ -1,13 +1,13 @@
 //! Source folders: the dataset's own folder and one folder for each batch of added media.
 
-use std::{
-    os::unix::ffi::OsStrExt as _,
-    path::{Path, PathBuf},
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, Result, Row, params};
+
+use super::{
+    columns::{path_from_bytes, path_to_bytes},
+    query,
 };
-
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
-
-use super::dataset::path_from_bytes;
 use tessera_model::{DatasetId, MediaId};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,10 +25,10 @@ impl SourceFolder {
     pub fn media_id(&self, file: &Path) -> MediaId {
         let mut name = Vec::new();
         if !self.is_dataset_folder {
-            name.extend_from_slice(self.folder.as_os_str().as_bytes());
+            name.extend_from_slice(path_to_bytes(&self.folder));
             name.push(b'/');
         }
-        name.extend_from_slice(file.as_os_str().as_bytes());
+        name.extend_from_slice(path_to_bytes(file));
         MediaId(uuid::Uuid::new_v5(&self.dataset.0, &name))
     }
 }
@@ -37,7 +37,7 @@ const SELECT_SOURCE: &str = "SELECT source.row, source.dataset, source.folder,
                              source.folder = dataset.folder
                       FROM source JOIN dataset ON dataset.id = source.dataset";
 
-fn read_source(row: &Row) -> rusqlite::Result<SourceFolder> {
+fn read_source(row: &Row) -> Result<SourceFolder> {
     Ok(SourceFolder {
         row: row.get(0)?,
         dataset: DatasetId(row.get(1)?),
@@ -47,11 +47,12 @@ fn read_source(row: &Row) -> rusqlite::Result<SourceFolder> {
 }
 
 /// Adds a folder to a dataset unless it exists. Returns its row.
-pub fn upsert(connection: &Connection, dataset: DatasetId, folder: &Path) -> rusqlite::Result<i64> {
-    connection.query_row(
+pub fn upsert(connection: &Connection, dataset: DatasetId, folder: &Path) -> Result<i64> {
+    query::one(
+        connection,
         "INSERT INTO source (dataset, folder) VALUES (?1, ?2)
          ON CONFLICT (dataset, folder) DO UPDATE SET folder = excluded.folder RETURNING row",
-        params![dataset.0, folder.as_os_str().as_bytes()],
+        params![dataset.0, path_to_bytes(folder)],
         |row| row.get(0),
     )
 }
@@ -62,7 +63,7 @@ pub fn find_or_insert_for_folder(
     connection: &Connection,
     dataset: DatasetId,
     folder: &Path,
-) -> rusqlite::Result<i64> {
+) -> Result<i64> {
     let known = all(connection, dataset)?;
     match known.iter().find(|source| folder.starts_with(&source.folder)) {
         Some(source) => Ok(source.row),
@@ -71,19 +72,17 @@ pub fn find_or_insert_for_folder(
 }
 
 /// The folders of a dataset, its own first.
-pub fn all(connection: &Connection, dataset: DatasetId) -> rusqlite::Result<Vec<SourceFolder>> {
+pub fn all(connection: &Connection, dataset: DatasetId) -> Result<Vec<SourceFolder>> {
     let sql = format!("{SELECT_SOURCE} WHERE source.dataset = ?1 ORDER BY source.row");
-    connection.prepare_cached(&sql)?.query_map([dataset.0], read_source)?.collect()
+    query::all(connection, &sql, [dataset.0], read_source)
 }
 
-pub fn find(connection: &Connection, row: i64) -> rusqlite::Result<Option<SourceFolder>> {
+pub fn find(connection: &Connection, row: i64) -> Result<Option<SourceFolder>> {
     let sql = format!("{SELECT_SOURCE} WHERE source.row = ?1");
-    connection.prepare_cached(&sql)?.query_row([row], read_source).optional()
+    query::find(connection, &sql, [row], read_source)
 }
 
-pub fn all_folders(connection: &Connection) -> rusqlite::Result<Vec<PathBuf>> {
-    connection
-        .prepare("SELECT folder FROM source")?
-        .query_map([], |row| Ok(path_from_bytes(row.get(0)?)))?
-        .collect()
+pub fn all_folders(connection: &Connection) -> Result<Vec<PathBuf>> {
+    let read = |row: &Row| row.get(0).map(path_from_bytes);
+    query::all(connection, "SELECT folder FROM source", [], read)
 }

@@ -14,12 +14,11 @@ use crate::{
     index::{DIMENSION, Keypoints},
     similarity::{DuplicatePair, Neighbor, Vectors, near_duplicates, neighbor_graph},
     store::{
-        cluster::{
-            self as clusters, ClusterAssignment, ClusterRecord, IssueScores, MAX_PREVIEWS,
-            StoredPreview,
-        },
+        assignment::{ClusterAssignment, IssueScores},
+        cluster::{self as clusters, ClusterRecord},
         indexed_files,
         media::{self, MediaFeatures, MediaKind, MediaRecord},
+        preview::{MAX_PREVIEWS, StoredPreview},
     },
 };
 use tessera_model::{DatasetId, EntityType, Granularity};

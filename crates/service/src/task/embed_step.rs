@@ -41,10 +41,7 @@ impl EmbeddingUpdate {
             Scope::Everything => None,
             Scope::Batch(source) => Some(source),
         };
-        let mut texts = Vec::new();
-        context.store.read(|c| {
-            embedding::for_each_text(c, dataset, source, |row, text| texts.push((row, text)))
-        })?;
+        let texts = context.store.read(|c| embedding::texts(c, dataset, source))?;
         let space = match scope {
             Scope::Everything => TextSpace::train(texts.iter().map(|(_, text)| text)),
             Scope::Batch(_) => {

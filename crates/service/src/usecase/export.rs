@@ -60,7 +60,9 @@ impl Deployment {
                 export.state = ExportTaskState::Failed;
                 export.message = Some("nothing is selected by this export".to_owned());
             }
-            export::update_outcome(tx, &export)
+            export::set_media_count(tx, export.id, export.media_count)?;
+            let message = export.message.as_deref();
+            export::update_progress(tx, export.id, export.state, export.progress, message)
         })?;
         if export.state == ExportTaskState::Init {
             self.tasks.queue_export(export.id);

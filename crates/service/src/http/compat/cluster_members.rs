@@ -13,7 +13,7 @@ use crate::{
         search_params,
         signed_links::SignedLinks,
     },
-    store::cluster::StoredPreview,
+    store::preview::StoredPreview,
     usecase::{MemberPage, ScoredCluster},
 };
 use tessera_wire::{compat::ImageBody, explore::ClusterBody};

@@ -1,7 +1,15 @@
 //! Opening the store.
 
+use std::path::Path;
+
 use rusqlite::Connection;
-use tessera_service::store::Store;
+
+use tessera_model::Status;
+use tessera_service::store::{
+    Store, dataset,
+    operation::{self, OperationKind},
+    source,
+};
 
 #[test]
 fn a_store_in_use_reports_the_process() {
@@ -40,4 +48,21 @@ fn the_directory_is_private_and_the_link_key_persists() {
     let mode = std::fs::metadata(&data).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
     assert_eq!(*Store::open(&data).unwrap().link_key(), key);
+}
+
+#[test]
+fn an_older_store_is_migrated_and_its_datasets_are_indexed_again() {
+    let data = tempfile::tempdir().unwrap();
+    let older = Connection::open(data.path().join("tessera.db")).unwrap();
+    older.execute_batch(include_str!("store_version_2.sql")).unwrap();
+    drop(older);
+    let store = Store::open(data.path()).unwrap();
+    let (datasets, operations) =
+        store.read(|c| Ok((dataset::all(c)?, operation::all_running(c)?))).unwrap();
+    assert_eq!((&datasets[0].status, datasets[0].n_images), (&Status::Indexing, 0));
+    assert_eq!(operations[0].kind, OperationKind::Creation);
+    let sources = store.read(|c| source::all(c, datasets[0].id)).unwrap();
+    assert_eq!(sources[0].folder, Path::new("/a"));
+    drop(store);
+    assert!(Store::open(data.path()).is_ok(), "once is enough");
 }
