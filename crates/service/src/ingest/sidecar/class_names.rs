@@ -12,21 +12,13 @@ use std::{
 use saphyr_parser::{Event, Parser, Span};
 
 use super::{
+    candidates::CLASS_NAME_FILES,
     description::normalized_name,
     sidecar_reader::{MAX_PER_IMAGE_SIDECAR_BYTES, SidecarReader},
 };
 
-/// File names to look for, in this order.
-const FILE_NAMES: [&str; 5] =
-    ["data.yaml", "dataset.yaml", "classes.txt", "obj.names", "_darknet.labels"];
-
 /// Names by class number.
 pub type ClassMap = BTreeMap<u64, String>;
-
-/// Whether a file of this name may contain class names.
-pub fn is_candidate(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| FILE_NAMES.iter().any(|file| name == *file))
-}
 
 /// Class names by folder, cached.
 #[derive(Default)]
@@ -39,8 +31,8 @@ impl ClassNames {
         if let Some(names) = self.0.get(folder) {
             return Rc::clone(names);
         }
-        let found = folder.ancestors().find_map(|folder| read_folder(reader, folder));
-        let names = Rc::new(found.unwrap_or_default());
+        let nearest = folder.ancestors().find_map(|folder| read_folder(reader, folder));
+        let names = Rc::new(nearest.unwrap_or_default());
         self.0.insert(folder.to_owned(), Rc::clone(&names));
         names
     }
@@ -48,18 +40,16 @@ impl ClassNames {
 
 /// Reads the class names in a folder.
 fn read_folder(reader: &mut SidecarReader<'_>, folder: &Path) -> Option<ClassMap> {
-    FILE_NAMES.iter().find_map(|file| {
+    CLASS_NAME_FILES.iter().find_map(|file| {
         let path = reader.files.get(&folder.join(file))?;
         let text = reader.read_text(path, MAX_PER_IMAGE_SIDECAR_BYTES)?;
-        let names = if path.extension().is_some_and(|it| it == "yaml") {
-            parse_yaml(&text)
-        } else {
-            parse_lines(&text)
-        };
-        (!names.is_empty()).then(|| {
-            reader.mark_used(path);
-            names
-        })
+        let yaml = path.extension().is_some_and(|extension| extension == "yaml");
+        let names = if yaml { parse_yaml(&text) } else { parse_lines(&text) };
+        if names.is_empty() {
+            return None;
+        }
+        reader.mark_used(path);
+        Some(names)
     })
 }
 
@@ -120,38 +110,4 @@ fn map_entries<'a>(mut events: impl Iterator<Item = Event<'a>>) -> ClassMap {
         }
     }
     names
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn class_names_are_parsed_in_all_common_styles() {
-        for text in [
-            "train: ../train\nnc: 3\nnames: ['traffic light', \"it's\", dog]\n",
-            "names: [ traffic light,  # the first\n  it's , 'dog'\n]\nroboflow:\n  a: [b]",
-            "names:\n  0: traffic light # comment\n  1: \"it's\"\n\n  # two\n  2: dog\nnc: 3\n",
-            "names:\r\n- traffic light\r\n- 'it''s'\r\n- dog\r\nval: x\r\n",
-            "names:\n    - traffic light\n    - it's\n    - dog",
-            "names: {0: traffic light, '1': \"it's\", 2: dog}",
-        ] {
-            let names = parse_yaml(text);
-            let expected = [(0, "traffic light"), (1, "it's"), (2, "dog")];
-            assert_eq!(
-                names,
-                expected.map(|(class, name)| (class, name.to_owned())).into(),
-                "{text}"
-            );
-        }
-        assert_eq!(
-            parse_yaml("names: {80: 'a:', 7: 'b, c'}"),
-            ClassMap::from([(7, "b, c".into()), (80, "a:".into())])
-        );
-        for none in ["", "nc: 3", "names:", "names: 3", "names: []", " names: [a]", "names: {}"] {
-            assert!(parse_yaml(none).is_empty(), "{none}");
-        }
-        let expected = [(0, "a".to_owned()), (2, "b".to_owned())].into();
-        assert_eq!(parse_lines("a\r\n\r\n b\n\n"), expected);
-    }
 }

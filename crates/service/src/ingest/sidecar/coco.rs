@@ -10,17 +10,13 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
+    candidates::may_be_coco,
     description::{BoundingBox, MediaDescription, normalized_name},
     diagnostics::SidecarDiagnostics,
     file_index::FileIndex,
     json,
     sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, SidecarReader},
 };
-
-/// File name in every folder of a Roboflow export.
-const ROBOFLOW_FILE_NAME: &str = "_annotations.coco.json";
-/// The usual folder of COCO files, if not the root.
-const ANNOTATIONS_FOLDER: &str = "annotations";
 
 #[derive(Deserialize)]
 struct CocoDocument<'a> {
@@ -60,17 +56,9 @@ struct CocoAnnotation<'a> {
     caption: Option<&'a RawValue>,
 }
 
-/// Whether a file of this name may be COCO.
-pub fn is_candidate(path: &Path) -> bool {
-    let parent = path.parent().and_then(Path::file_name);
-    path.extension().is_some_and(|extension| extension == "json")
-        && (parent.is_none_or(|folder| folder.eq_ignore_ascii_case(ANNOTATIONS_FOLDER))
-            || path.file_name().is_some_and(|name| name == ROBOFLOW_FILE_NAME))
-}
-
 /// Reads every COCO file of the folder. Other JSON is ignored.
 pub fn read(reader: &mut SidecarReader<'_>) {
-    let candidates: Vec<_> = reader.files.all().filter(|path| is_candidate(path)).collect();
+    let candidates: Vec<_> = reader.files.all().filter(|path| may_be_coco(path)).collect();
     for sidecar in candidates {
         let Some(text) = reader.read_text(sidecar, MAX_SHARED_SIDECAR_BYTES) else { continue };
         match serde_json::from_str::<&RawValue>(&text) {
@@ -90,21 +78,34 @@ fn read_document(reader: &mut SidecarReader<'_>, sidecar: &Path, value: &RawValu
         return;
     };
     reader.mark_used(sidecar);
-    let mut problems = Vec::new();
-    let categories = categories.map_or_else(HashMap::new, |list| {
-        let (categories, problem) = read_categories(list);
-        problems.extend(problem);
-        categories
-    });
-    let (images, problem) = read_images(images, &reader.files, sidecar);
-    problems.extend(problem);
-    let (descriptions, problem) = read_annotations(annotations, &images, &categories);
-    problems.extend(problem);
+    let (categories, bad_categories) = categories.map(read_categories).unwrap_or_default();
+    let (images, bad_images) = read_images(images, &reader.files, sidecar);
+    let (descriptions, bad_annotations) = read_annotations(annotations, &images, &categories);
     for (media, description) in descriptions {
         reader.add_description(media, description);
     }
+    let problems: Vec<_> =
+        [bad_categories, bad_images, bad_annotations].into_iter().flatten().collect();
     if !problems.is_empty() {
         reader.report_problem(sidecar, problems.join("; "));
+    }
+}
+
+/// Passes each element of a list to `take`. Returns what is wrong with the list.
+fn read_list<'a>(
+    list: &'a RawValue,
+    noun: &'static str,
+    plural: &'static str,
+    mut take: impl FnMut(&'a RawValue) -> Result<(), &'static str>,
+) -> Option<String> {
+    let mut diagnostics = SidecarDiagnostics::new(noun, plural);
+    let is_list = json::for_each_element(list.get(), |value| {
+        diagnostics.next_position();
+        diagnostics.check(take(value));
+    });
+    match is_list {
+        Some(()) => diagnostics.summary(),
+        None => Some(format!("its {plural} are not a list")),
     }
 }
 
@@ -116,26 +117,16 @@ fn parse_id(value: &RawValue) -> &str {
 /// Returns the category names by identifier, and what is wrong with them.
 fn read_categories(list: &RawValue) -> (HashMap<&str, String>, Option<String>) {
     let mut categories = HashMap::new();
-    let mut diagnostics = SidecarDiagnostics::new("category", "categories");
-    let all = json::for_each_element(list.get(), |value| {
-        diagnostics.next_position();
-        let Some(CocoCategory { id: Some(key), name: Some(text) }) =
-            json::parse_object(value.get())
+    let problem = read_list(list, "category", "categories", |value| {
+        let Some(CocoCategory { id: Some(id), name: Some(name) }) = json::parse_object(value.get())
         else {
-            return diagnostics.report("it has no id or no name");
+            return Err("it has no id or no name");
         };
-        match json::parse_string(text).and_then(|text| normalized_name(&text)) {
-            Some(name) => drop(categories.insert(parse_id(key), name)),
-            None => diagnostics.report("its name is not a string"),
-        }
+        let name = json::parse_string(name).and_then(|name| normalized_name(&name));
+        categories.insert(parse_id(id), name.ok_or("its name is not a string")?);
+        Ok(())
     });
-    (
-        categories,
-        all.map_or_else(
-            || Some("its categories are not a list".into()),
-            |()| diagnostics.summary(),
-        ),
-    )
+    (categories, problem)
 }
 
 /// Returns the media files by image identifier (`None` if missing in the folder), and what is wrong
@@ -146,22 +137,18 @@ fn read_images<'a, 'f>(
     sidecar: &Path,
 ) -> (HashMap<&'a str, Option<&'f Path>>, Option<String>) {
     let mut images = HashMap::new();
-    let mut diagnostics = SidecarDiagnostics::new("image", "images");
-    let all = json::for_each_element(list.get(), |value| {
-        diagnostics.next_position();
-        let Some(CocoImage { id: Some(key), file_name: Some(name) }) =
+    let problem = read_list(list, "image", "images", |value| {
+        let Some(CocoImage { id: Some(id), file_name: Some(name) }) =
             json::parse_object(value.get())
         else {
-            return diagnostics.report("it is not a JSON object with an id and a file_name");
+            return Err("it is not a JSON object with an id and a file_name");
         };
         let name = json::parse_string(name).ok_or("its file_name is not a string");
         let media = name.and_then(|name| files.resolve(&name, sidecar));
-        images.insert(parse_id(key), media.map_err(|why| diagnostics.report(why)).ok());
+        images.insert(parse_id(id), media.ok());
+        media.map(drop)
     });
-    (
-        images,
-        all.map_or_else(|| Some("its images are not a list".into()), |()| diagnostics.summary()),
-    )
+    (images, problem)
 }
 
 /// Returns the descriptions of the annotated media files, and what is wrong with the annotations.
@@ -171,31 +158,19 @@ fn read_annotations<'f>(
     categories: &HashMap<&str, String>,
 ) -> (BTreeMap<&'f Path, MediaDescription>, Option<String>) {
     let mut descriptions = BTreeMap::<_, MediaDescription>::new();
-    let mut diagnostics = SidecarDiagnostics::new("annotation", "annotations");
-    let all = json::for_each_element(list.get(), |value| {
-        diagnostics.next_position();
-        let Some(annotation) = json::parse_object::<CocoAnnotation<'_>>(value.get()) else {
-            return diagnostics.report("it is not a JSON object");
-        };
-        match annotation.image_id.and_then(|key| images.get(parse_id(key))) {
-            Some(Some(media)) => {
-                let description = descriptions.entry(*media).or_default();
-                if let Err(why) = add_annotation(&annotation, description, categories) {
-                    diagnostics.report(why);
-                }
+    let problem = read_list(list, "annotation", "annotations", |value| {
+        let annotation = json::parse_object::<CocoAnnotation<'_>>(value.get());
+        let annotation = annotation.ok_or("it is not a JSON object")?;
+        let image = annotation.image_id.and_then(|id| images.get(parse_id(id)));
+        match image.ok_or("its image_id is not in images")? {
+            Some(media) => {
+                add_annotation(&annotation, descriptions.entry(*media).or_default(), categories)
             }
             // The image was already reported as missing.
-            Some(None) => {}
-            None => diagnostics.report("its image_id is not in images"),
+            None => Ok(()),
         }
     });
-    (
-        descriptions,
-        all.map_or_else(
-            || Some("its annotations are not a list".into()),
-            |()| diagnostics.summary(),
-        ),
-    )
+    (descriptions, problem)
 }
 
 fn add_annotation(

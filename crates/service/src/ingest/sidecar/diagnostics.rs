@@ -15,10 +15,10 @@ pub struct SidecarDiagnostics {
 }
 
 impl SidecarDiagnostics {
-    /// No problems yet; `word` and `plural` name a position: `line` and `lines`, say.
-    pub fn new(word: &'static str, plural: &'static str) -> Self {
+    /// No problems yet, before the first position; `noun` and `plural` name a position.
+    pub fn new(noun: &'static str, plural: &'static str) -> Self {
         Self {
-            nouns: [word, plural],
+            nouns: [noun, plural],
             position: 0,
             last_reported: 0,
             first_message: None,
@@ -31,9 +31,15 @@ impl SidecarDiagnostics {
         self.position = position;
     }
 
-    /// Moves to the next position.
     pub fn next_position(&mut self) {
         self.position += 1;
+    }
+
+    /// Reports an error as a problem at the current position.
+    pub fn check(&mut self, result: Result<(), &str>) {
+        if let Err(why) = result {
+            self.report(why);
+        }
     }
 
     /// Reports a problem at the current position. Each position counts once.
@@ -48,32 +54,11 @@ impl SidecarDiagnostics {
 
     /// One sentence about all problems; `None` if there are none.
     pub fn summary(self) -> Option<String> {
-        let (first, [word, plural]) = (self.first_message?, self.nouns);
+        let (first, [noun, plural]) = (self.first_message?, self.nouns);
         Some(match self.further_positions {
             0 => first,
-            1 => format!("{first}; 1 more {word}"),
+            1 => format!("{first}; 1 more {noun}"),
             more => format!("{first}; {more} more {plural}"),
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_first_problem_is_shown_and_the_others_are_counted() {
-        let sentence = |positions: &[usize]| {
-            let mut diagnostics = SidecarDiagnostics::new("line", "lines");
-            for position in positions {
-                diagnostics.set_position(*position);
-                diagnostics.report("it is odd");
-            }
-            diagnostics.summary()
-        };
-        assert_eq!(sentence(&[]), None);
-        assert_eq!(sentence(&[7, 7]).unwrap(), "line 7: it is odd");
-        assert_eq!(sentence(&[7, 8, 8]).unwrap(), "line 7: it is odd; 1 more line");
-        assert_eq!(sentence(&[7, 8, 11]).unwrap(), "line 7: it is odd; 2 more lines");
     }
 }

@@ -59,30 +59,3 @@ impl<'de, F: FnMut(&'de RawValue)> Visitor<'de> for ElementVisitor<F> {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lists_are_read_value_by_value() {
-        let mut values = Vec::new();
-        assert!(
-            for_each_element(r#" [1, "two", [3], {"f": 4}] "#, |value| values.push(value.get()))
-                .is_some()
-        );
-        assert_eq!(values, ["1", "\"two\"", "[3]", r#"{"f": 4}"#]);
-        assert!(for_each_element("{}", |_| {}).is_none());
-        assert!(for_each_element("[1, 2", |_| {}).is_none());
-        let deep = format!("[{}{}]", "[".repeat(500_000), "]".repeat(500_000));
-        assert!(for_each_element(&deep, |_| {}).is_some(), "without recursion");
-    }
-
-    #[test]
-    fn names_of_the_wrong_type_are_skipped() {
-        let mut found = Vec::new();
-        assert!(collect_names(r#"["a", 1, " b\n", null]"#, &mut found).is_none());
-        assert!(collect_names(r#""c""#, &mut found).is_none());
-        assert_eq!(found, ["a", "b"]);
-    }
-}

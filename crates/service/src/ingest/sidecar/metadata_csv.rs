@@ -4,17 +4,16 @@
 use std::path::Path;
 
 use super::{
+    candidates::METADATA_CSV,
     description::{MediaDescription, push_name},
     diagnostics::SidecarDiagnostics,
     json, objects,
     sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, SidecarReader},
 };
 
-pub const FILE_NAME: &str = "metadata.csv";
-
 /// Reads every `metadata.csv` of the folder.
 pub fn read(reader: &mut SidecarReader<'_>) {
-    for sidecar in reader.files.with_name(FILE_NAME) {
+    for sidecar in reader.files.with_name(METADATA_CSV) {
         reader.mark_used(sidecar);
         if let Some(bytes) = reader.read_bytes(sidecar, MAX_SHARED_SIDECAR_BYTES)
             && let Some(why) = read_table(reader, sidecar, &bytes)
@@ -34,8 +33,8 @@ fn read_table(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) -> O
     let Some(file_name) = names.iter().position(|name| name == "file_name") else {
         return Some("it has no column file_name".to_owned());
     };
-    let (mut diagnostics, mut lines) =
-        (SidecarDiagnostics::new("line", "lines"), LineCounter { bytes, offset: 0, line: 1 });
+    let mut diagnostics = SidecarDiagnostics::new("line", "lines");
+    let mut lines = LineCounter { bytes, offset: 0, line: 1 };
     let mut record = csv::ByteRecord::new();
     // The only possible error here is a record of different length, and those are allowed.
     while table.read_byte_record(&mut record).unwrap_or(false) {

@@ -7,13 +7,12 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
+    candidates::METADATA_JSONL,
     description::{MediaDescription, push_name},
     diagnostics::SidecarDiagnostics,
     json, objects,
     sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, SidecarReader},
 };
-
-pub const FILE_NAME: &str = "metadata.jsonl";
 
 #[derive(Deserialize)]
 struct SidecarRow<'a> {
@@ -37,7 +36,7 @@ struct SidecarRow<'a> {
 
 /// Reads every `metadata.jsonl` of the folder.
 pub fn read(reader: &mut SidecarReader<'_>) {
-    for sidecar in reader.files.with_name(FILE_NAME) {
+    for sidecar in reader.files.with_name(METADATA_JSONL) {
         reader.mark_used(sidecar);
         if let Some(bytes) = reader.read_bytes(sidecar, MAX_SHARED_SIDECAR_BYTES) {
             read_lines(reader, sidecar, &bytes);
@@ -47,18 +46,19 @@ pub fn read(reader: &mut SidecarReader<'_>) {
 
 fn read_lines(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) {
     let mut diagnostics = SidecarDiagnostics::new("line", "lines");
-    for (number, line) in (1..).zip(bytes.split(|&byte| byte == b'\n')) {
-        diagnostics.set_position(number);
-        match str::from_utf8(line.trim_ascii()).map(json::parse_object::<SidecarRow<'_>>) {
+    for line in bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii) {
+        diagnostics.next_position();
+        match str::from_utf8(line).map(json::parse_object::<SidecarRow<'_>>) {
             Err(_) => diagnostics.report("it is not UTF-8"),
-            Ok(Some(row)) => read_row(reader, sidecar, &row, &mut diagnostics),
-            Ok(None) if line.trim_ascii().is_empty() => {}
+            Ok(Some(row)) => {
+                let end = read_row(reader, sidecar, &row, &mut diagnostics);
+                diagnostics.check(end);
+            }
+            Ok(None) if line.is_empty() => {}
             Ok(None) => diagnostics.report("it is not a JSON object"),
         }
     }
-    if let Some(sentence) = diagnostics.summary() {
-        reader.report_problem(sidecar, sentence);
-    }
+    reader.report_problems(sidecar, diagnostics);
 }
 
 fn read_row(
@@ -66,15 +66,12 @@ fn read_row(
     sidecar: &Path,
     row: &SidecarRow<'_>,
     diagnostics: &mut SidecarDiagnostics,
-) {
-    let Some(name) = row.file_name else { return diagnostics.report("it has no file_name") };
-    let Some(name) = json::parse_string(name) else {
-        return diagnostics.report("its file_name is not a string");
-    };
-    match reader.files.resolve(&name, sidecar) {
-        Ok(media) => reader.add_description(media, describe(row, diagnostics)),
-        Err(why) => diagnostics.report(why),
-    }
+) -> Result<(), &'static str> {
+    let name = row.file_name.ok_or("it has no file_name")?;
+    let name = json::parse_string(name).ok_or("its file_name is not a string")?;
+    let media = reader.files.resolve(&name, sidecar)?;
+    reader.add_description(media, describe(row, diagnostics));
+    Ok(())
 }
 
 /// Converts a row. A column of the wrong type does not affect the others.
@@ -90,17 +87,14 @@ fn describe(row: &SidecarRow<'_>, diagnostics: &mut SidecarDiagnostics) -> Media
         Some(None) => diagnostics.report("its label is not a string"),
         None => {}
     }
-    if row
-        .labels
-        .is_some_and(|labels| json::collect_names(labels.get(), &mut description.labels).is_none())
-    {
-        diagnostics.report("its labels are not a list of strings");
-    }
-    for tags in [row.tags, row.user_tags].into_iter().flatten() {
-        if json::collect_names(tags.get(), &mut description.tags).is_none() {
-            diagnostics.report("its tags are not a list of strings");
+    let mut add_names = |names: &mut Vec<String>, list: Option<&RawValue>, why| {
+        if list.is_some_and(|list| json::collect_names(list.get(), names).is_none()) {
+            diagnostics.report(why);
         }
-    }
+    };
+    add_names(&mut description.labels, row.labels, "its labels are not a list of strings");
+    add_names(&mut description.tags, row.tags, "its tags are not a list of strings");
+    add_names(&mut description.tags, row.user_tags, "its tags are not a list of strings");
     if let Some(value) = row.objects {
         objects::read_objects(value.get(), &mut description, diagnostics);
     }

@@ -1,14 +1,31 @@
 //! Shared state of the sidecar formats: the file index, bounded reading, and the result.
 
-use std::{io::Read as _, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io::Read as _,
+    path::{Path, PathBuf},
+};
 
-use super::{SidecarData, description::MediaDescription, file_index::FileIndex};
+use super::{
+    description::MediaDescription, diagnostics::SidecarDiagnostics, file_index::FileIndex,
+};
 use crate::ingest::SandboxedDir;
 
 /// Size limit of a sidecar that describes many images, in bytes.
 pub const MAX_SHARED_SIDECAR_BYTES: u64 = 64 << 20;
 /// Size limit of a sidecar of one image, and of a list of class names, in bytes.
 pub const MAX_PER_IMAGE_SIDECAR_BYTES: u64 = 1 << 20;
+
+/// The content of all sidecars of a folder. All paths are relative to the folder.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SidecarData {
+    /// Descriptions by file. A file named by a row may turn out not to be a media file.
+    pub descriptions: BTreeMap<PathBuf, MediaDescription>,
+    /// The files used as sidecars, including faulty ones: they are not media files.
+    pub sidecars: BTreeSet<PathBuf>,
+    /// The problem of each faulty sidecar; its valid rows are used.
+    pub problems: BTreeMap<PathBuf, String>,
+}
 
 /// Reads the sidecars of a folder.
 pub struct SidecarReader<'a> {
@@ -25,28 +42,19 @@ impl<'a> SidecarReader<'a> {
     /// Reads a file and strips a byte order mark. Returns `None` and reports a problem if it cannot
     /// be read or is larger than `limit` bytes.
     pub fn read_bytes(&mut self, path: &Path, limit: u64) -> Option<Vec<u8>> {
-        match self.read_limited(path, limit) {
-            Ok(mut bytes) => {
-                if bytes.starts_with(b"\xEF\xBB\xBF") {
-                    bytes.drain(..3);
-                }
-                Some(bytes)
-            }
-            Err(why) => {
-                self.report_problem(path, why);
-                None
-            }
+        let mut bytes =
+            self.read_limited(path, limit).map_err(|why| self.report_problem(path, why)).ok()?;
+        if bytes.starts_with(b"\xEF\xBB\xBF") {
+            bytes.drain(..3);
         }
+        Some(bytes)
     }
 
     /// Like [`SidecarReader::read_bytes`], for text; invalid UTF-8 is a problem.
     pub fn read_text(&mut self, path: &Path, limit: u64) -> Option<String> {
-        let bytes = self.read_bytes(path, limit)?;
-        let text = String::from_utf8(bytes);
-        if text.is_err() {
-            self.report_problem(path, "it is not UTF-8".to_owned());
-        }
-        text.ok()
+        String::from_utf8(self.read_bytes(path, limit)?)
+            .map_err(|_| self.report_problem(path, "it is not UTF-8".to_owned()))
+            .ok()
     }
 
     fn read_limited(&self, path: &Path, limit: u64) -> Result<Vec<u8>, String> {
@@ -65,12 +73,8 @@ impl<'a> SidecarReader<'a> {
         if description == MediaDescription::default() {
             return;
         }
-        match self.data.descriptions.get_mut(media) {
-            Some(known) => known.merge_missing(description),
-            None => {
-                self.data.descriptions.insert(media.to_owned(), description);
-            }
-        }
+        let known = self.data.descriptions.entry(media.to_owned()).or_default();
+        known.merge_missing(description);
     }
 
     /// Records that a file was used as a sidecar.
@@ -82,5 +86,12 @@ impl<'a> SidecarReader<'a> {
     pub fn report_problem(&mut self, path: &Path, why: String) {
         self.mark_used(path);
         self.data.problems.entry(path.to_owned()).or_insert(why);
+    }
+
+    /// Records the problems of a sidecar, if there are any.
+    pub fn report_problems(&mut self, path: &Path, diagnostics: SidecarDiagnostics) {
+        if let Some(summary) = diagnostics.summary() {
+            self.report_problem(path, summary);
+        }
     }
 }

@@ -53,7 +53,5 @@ fn add_boxes(
 ) {
     let (description, diagnostics) = yolo::parse(text, &names.for_sidecar(reader, sidecar));
     reader.add_description(media, description);
-    if let Some(sentence) = diagnostics.summary() {
-        reader.report_problem(sidecar, sentence);
-    }
+    reader.report_problems(sidecar, diagnostics);
 }

@@ -32,9 +32,7 @@ pub fn read(reader: &mut SidecarReader<'_>) {
             Ok(Some((description, diagnostics))) => {
                 reader.mark_used(sidecar);
                 reader.add_description(media, description);
-                if let Some(sentence) = diagnostics.summary() {
-                    reader.report_problem(sidecar, sentence);
-                }
+                reader.report_problems(sidecar, diagnostics);
             }
             Ok(None) => {}
             Err(why) => reader.report_problem(sidecar, why),
@@ -60,11 +58,10 @@ fn parse(text: &str) -> Result<Option<(MediaDescription, SidecarDiagnostics)>, S
     if !root.has_tag_name("annotation") {
         return Ok(None);
     }
-    let (mut description, mut diagnostics) =
-        (MediaDescription::default(), SidecarDiagnostics::new("object", "objects"));
-    let objects = root.children().filter(|node| node.has_tag_name("object"));
-    for (number, object) in (1..).zip(objects) {
-        diagnostics.set_position(number);
+    let mut description = MediaDescription::default();
+    let mut diagnostics = SidecarDiagnostics::new("object", "objects");
+    for object in root.children().filter(|node| node.has_tag_name("object")) {
+        diagnostics.next_position();
         match parse_object(object) {
             Ok((label, extent)) => description.push_object(label, extent),
             Err(why) => diagnostics.report(why),
@@ -92,21 +89,4 @@ fn child<'a, 'd>(node: Node<'a, 'd>, tag: &str) -> Option<Node<'a, 'd>> {
 
 fn child_text<'a>(node: Node<'a, '_>, tag: &str) -> Option<&'a str> {
     child(node, tag)?.text()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn deep_xml_and_many_attributes_are_handled_quickly() {
-        let many: Vec<_> = (0..60_000).map(|n| format!("<a xmlns:a{n}='b'>")).collect();
-        let why = "it has too many attributes or namespaces";
-        assert_eq!(parse(&many.concat()).err().unwrap(), why);
-        let many: Vec<_> = (0..60_000).map(|n| format!(" a{n}='>'")).collect();
-        assert_eq!(parse(&format!("<annotation{}/>", many.concat())).err().unwrap(), why);
-        assert!(parse(&"<a>".repeat(300_000)).is_err());
-        let deep = ["<annotation>".repeat(40_000), "</annotation>".repeat(40_000)].concat();
-        assert!(parse(&deep).unwrap().is_some());
-    }
 }

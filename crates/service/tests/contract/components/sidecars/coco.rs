@@ -83,3 +83,17 @@ fn other_json_is_ignored() {
     let reading = folder.read_sidecars();
     assert!(reading.sidecars.is_empty() && reading.problems.is_empty(), "{reading:?}");
 }
+
+#[test]
+fn deeply_nested_values_are_skipped_without_recursion() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let deep = format!("{}{}", "[".repeat(500_000), "]".repeat(500_000));
+    let json = format!(
+        r#"{{"images": [{deep}, {{"id": 1, "file_name": "1.jpg"}}], "info": {deep},
+            "annotations": [{{"image_id": 1, "caption": "good"}}]}}"#
+    );
+    folder.write("coco.json", json);
+    assert_eq!(folder.descriptions(), [describe("1.jpg", "good", "", "", "")]);
+    let why = "image 1: it is not a JSON object with an id and a file_name";
+    assert_eq!(folder.problem_of("coco.json"), why);
+}

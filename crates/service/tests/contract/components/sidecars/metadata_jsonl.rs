@@ -72,3 +72,26 @@ fn oversized_and_non_utf_8_sidecars_are_reported() {
     file.set_len((64 << 20) + 1).unwrap();
     assert_eq!(folder.problem_of("metadata.jsonl"), "it is larger than 64 MiB");
 }
+
+#[test]
+fn the_first_problem_is_shown_and_the_others_are_counted() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let row = |values: &str| format!("{{\"file_name\": \"1.jpg\"{values}}}\n");
+    let good = row("");
+    let bad = row(r#", "label": 1"#);
+    let twice = row(r#", "label": 1, "tags": [" a\n", 1, null, "b"]"#);
+    let first = "line 2: its label is not a string";
+    for (rows, expected) in [
+        (vec![&good], None),
+        (vec![&good, &twice], Some(first.to_owned())),
+        (vec![&good, &twice, &twice], Some(format!("{first}; 1 more line"))),
+        (vec![&good, &bad, &bad, &good, &bad], Some(format!("{first}; 2 more lines"))),
+    ] {
+        let text: String = rows.into_iter().map(String::as_str).collect();
+        folder.write("metadata.jsonl", &text);
+        let problem = folder.read_sidecars().problems.into_values().next();
+        assert_eq!(problem, expected, "{text}");
+    }
+    folder.write("metadata.jsonl", &twice);
+    assert_eq!(folder.descriptions(), [describe("1.jpg", "", "", "a b", "")]);
+}

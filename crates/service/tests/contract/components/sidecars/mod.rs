@@ -14,10 +14,14 @@ use tessera_service::ingest::{
 };
 
 mod coco;
+mod descriptions;
+mod file_names;
 mod metadata_csv;
 mod metadata_jsonl;
+mod objects;
 mod text_file;
 mod voc;
+mod yolo;
 
 /// A temporary folder with empty media files and sidecars.
 pub struct TestFolder(TempDir);

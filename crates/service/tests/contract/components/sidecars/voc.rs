@@ -77,3 +77,20 @@ fn invalid_objects_are_reported_and_other_xml_ignored() {
     let reading = folder.read_sidecars();
     assert!(reading.sidecars.is_empty() && reading.problems.is_empty());
 }
+
+#[test]
+fn deep_xml_and_many_attributes_are_handled_quickly() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let namespaces: Vec<_> = (0..50_000).map(|n| format!("<a xmlns:a{n}='b'>")).collect();
+    let attributes: Vec<_> = (0..60_000).map(|n| format!(" a{n}='>'")).collect();
+    for xml in [namespaces.concat(), format!("<annotation{}/>", attributes.concat())] {
+        folder.write("1.xml", xml);
+        assert_eq!(folder.problem_of("1.xml"), "it has too many attributes or namespaces");
+    }
+    folder.write("1.xml", "<a>".repeat(300_000));
+    assert_eq!(folder.problem_of("1.xml"), "line 1: invalid XML");
+    let deep = ["<annotation>".repeat(40_000), "</annotation>".repeat(40_000)].concat();
+    folder.write("1.xml", deep);
+    let reading = folder.read_sidecars();
+    assert_eq!((reading.sidecars.len(), reading.problems.len()), (1, 0));
+}

@@ -1,0 +1,34 @@
+//! Which files may be sidecars, by their names.
+
+use std::path::Path;
+
+pub(super) const METADATA_JSONL: &str = "metadata.jsonl";
+pub(super) const METADATA_CSV: &str = "metadata.csv";
+/// Files with class names for YOLO boxes, in the order to look for them.
+pub(super) const CLASS_NAME_FILES: [&str; 5] =
+    ["data.yaml", "dataset.yaml", "classes.txt", "obj.names", "_darknet.labels"];
+/// The COCO file in every folder of a Roboflow export.
+const ROBOFLOW_COCO: &str = "_annotations.coco.json";
+/// The usual folder of COCO files, if not the root.
+const COCO_FOLDER: &str = "annotations";
+
+/// Whether a file may be a sidecar: if it changes, all sidecars are read again.
+pub fn is_candidate(path: &Path) -> bool {
+    let ends = |end: &str| path.extension().is_some_and(|extension| extension == end);
+    is_named(path, &[METADATA_JSONL, METADATA_CSV])
+        || is_named(path, &CLASS_NAME_FILES)
+        || ends("txt")
+        || ends("xml")
+        || may_be_coco(path)
+}
+
+pub(super) fn may_be_coco(path: &Path) -> bool {
+    let folder = path.parent().and_then(Path::file_name);
+    path.extension().is_some_and(|extension| extension == "json")
+        && (folder.is_none_or(|folder| folder.eq_ignore_ascii_case(COCO_FOLDER))
+            || is_named(path, &[ROBOFLOW_COCO]))
+}
+
+fn is_named(path: &Path, names: &[&str]) -> bool {
+    path.file_name().is_some_and(|name| names.iter().any(|known| name == *known))
+}

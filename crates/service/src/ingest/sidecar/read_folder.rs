@@ -1,0 +1,22 @@
+//! Reads the sidecars of a folder, format by format.
+
+use super::{
+    SidecarData, coco, file_index::FileIndex, folder_name, metadata_csv, metadata_jsonl,
+    sidecar_reader::SidecarReader, text_file, voc,
+};
+use crate::ingest::{FolderScan, SandboxedDir};
+
+/// Reads the sidecars among the scanned files of a folder.
+///
+/// If several describe the same file, the first in the order below wins, separately for caption,
+/// labels and objects; tags are merged.
+pub fn read(folder: &SandboxedDir, scan: &FolderScan) -> SidecarData {
+    let mut reader = SidecarReader::new(folder, FileIndex::new(scan));
+    metadata_jsonl::read(&mut reader);
+    metadata_csv::read(&mut reader);
+    coco::read(&mut reader);
+    voc::read(&mut reader);
+    text_file::read(&mut reader);
+    folder_name::read(&mut reader);
+    reader.data
+}

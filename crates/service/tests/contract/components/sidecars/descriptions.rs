@@ -1,0 +1,95 @@
+//! Descriptions of media: limits on texts and lists, boxes, and precedence.
+
+use std::path::Path;
+
+use tessera_model::Region;
+use tessera_service::ingest::sidecar::{BoundingBox, MediaDescription};
+
+use super::TestFolder;
+
+/// The description that a table with one row of these columns gives.
+fn described(columns: &[(&str, &str)]) -> MediaDescription {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let (names, cells): (Vec<_>, Vec<_>) =
+        columns.iter().map(|(name, cell)| (*name, format!("\"{cell}\""))).unzip();
+    let table = format!("file_name,{}\n1.jpg,{}\n", names.join(","), cells.join(","));
+    folder.write("metadata.csv", table);
+    folder.read_sidecars().descriptions.remove(Path::new("1.jpg")).unwrap_or_default()
+}
+
+#[test]
+fn texts_and_lists_are_limited() {
+    let long = "ä".repeat(9_999);
+    let names: Vec<_> = (0..999).map(|n| n.to_string()).collect();
+    let description = described(&[
+        ("caption", &long),
+        ("caption", "and more"),
+        ("label", &long),
+        ("labels", &names.join("|")),
+    ]);
+    assert_eq!(description.caption.unwrap().chars().count(), 2_048);
+    assert_eq!(description.labels[0].chars().count(), 128);
+    assert_eq!(description.labels.len(), 32);
+    let mut description = MediaDescription::default();
+    let extent = BoundingBox::pixels([0.0, 0.0, 1.0, 1.0]).unwrap();
+    for n in 0..999 {
+        description.push_object(n.to_string(), extent);
+    }
+    assert_eq!(description.objects.len(), 256);
+}
+
+#[test]
+fn texts_are_trimmed_and_names_deduplicated() {
+    assert_eq!(described(&[("caption", " \r\n\t ")]).caption, None);
+    let stem = "a".repeat(127);
+    assert_eq!(described(&[("label", &format!("{stem} b"))]).labels, [stem]);
+    assert_eq!(described(&[("labels", " b |a||b")]).labels, ["b", "a"]);
+}
+
+#[test]
+fn boxes_are_clipped_to_the_image() {
+    let region = |x, y, width, height| Region { x, y, width, height };
+    for (sides, left) in [
+        ([0.25, 0.5, 0.25, 0.5], Some(region(0.25, 0.5, 0.25, 0.5))),
+        ([-0.5, -1.0, 1.0, 9.0], Some(region(0.0, 0.0, 0.5, 1.0))),
+        ([0.5, 0.0, 0.0, 1.0], None),
+        ([0.5, 0.0, -0.2, 1.0], None),
+        ([1.0, 0.0, 1.0, 1.0], None),
+        ([-2.0, 0.0, 1.0, 1.0], None),
+        ([f64::NAN, 0.0, 1.0, 1.0], None),
+        ([0.0, 0.0, f64::INFINITY, 1.0], None),
+        ([1e308, 1e308, 1e308, 1e308], None),
+    ] {
+        let extent = BoundingBox::normalized(sides);
+        assert_eq!(extent.and_then(|extent| extent.to_region(7, 7)), left, "{sides:?}");
+    }
+    for (sides, size, left) in [
+        ([25.0, 50.0, 50.0, 50.0], (100, 200), Some(region(0.25, 0.25, 0.5, 0.25))),
+        ([-10.0, 0.0, 60.0, 999.0], (100, 200), Some(region(0.0, 0.0, 0.5, 1.0))),
+        ([100.0, 0.0, 10.0, 10.0], (100, 200), None),
+        ([0.0, 0.0, 10.0, 10.0], (0, 200), None),
+        ([-10.0, 0.0, 10.0, 10.0], (100, 200), None),
+        ([0.0, 0.0, 10.0, -1.0], (100, 200), None),
+    ] {
+        let extent = BoundingBox::pixels(sides);
+        assert_eq!(extent.and_then(|e| e.to_region(size.0, size.1)), left, "{sides:?}");
+    }
+}
+
+#[test]
+fn the_first_description_wins_and_tags_are_merged() {
+    let described = |caption: Option<&str>, label: &str, tag: &str| MediaDescription {
+        caption: caption.map(str::to_owned),
+        labels: vec![label.to_owned()],
+        tags: vec![tag.to_owned()],
+        objects: Vec::new(),
+    };
+    let mut description = described(None, "a", "x");
+    description.merge_missing(described(Some("second"), "b", "y"));
+    description.merge_missing(described(Some("third"), "c", "x"));
+    assert_eq!(description.caption.as_deref(), Some("second"));
+    assert_eq!(
+        (description.labels, description.tags),
+        (vec!["a".into()], vec!["x".into(), "y".into()])
+    );
+}

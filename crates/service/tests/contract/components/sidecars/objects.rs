@@ -1,0 +1,73 @@
+//! The `objects` column of metadata files.
+
+use std::path::Path;
+
+use tessera_model::Region;
+
+use super::TestFolder;
+
+/// The objects of a table with this value, and the problem of the table.
+fn objects(value: &str) -> (Vec<String>, Option<String>) {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let cell = value.replace('"', "\"\"");
+    folder.write("metadata.csv", format!("file_name,objects\n1.jpg,\"{cell}\"\n"));
+    let sidecars = folder.read_sidecars();
+    let objects =
+        sidecars.descriptions.get(Path::new("1.jpg")).into_iter().flat_map(|d| &d.objects);
+    let shown = objects.map(|object| {
+        let region = object.bounding_box.to_region(100, 200).unwrap();
+        let Region { x, y, width, height } = region;
+        format!("{} {x:.2} {y:.2} {width:.2} {height:.2}", object.label)
+    });
+    (shown.collect(), sidecars.problems.get(Path::new("metadata.csv")).cloned())
+}
+
+#[test]
+fn both_forms_are_parsed_and_invalid_objects_reported() {
+    const NO_OBJECTS: &str = "its objects are neither a list nor lists of boxes and names";
+    for (value, expected, fault) in [
+        (
+            r#"[{"label": "boat", "bbox": [0.1, 0.2, 0.3, 2]}]"#,
+            &["boat 0.10 0.20 0.30 0.80"][..],
+            "",
+        ),
+        (
+            r#"{"bbox": [[10, 20, 30, 40]], "categories": [" boat "], "area": [7]}"#,
+            &["boat 0.10 0.10 0.30 0.20"],
+            "",
+        ),
+        (r#"{"category": [3], "bbox": [[10, 20, 30, 40]]}"#, &["class 3 0.10 0.10 0.30 0.20"], ""),
+        (r#"{"bbox": [], "labels": []}"#, &[], ""),
+        ("[]", &[], ""),
+        (
+            r#"[{"label": "a", "bbox": [0.5, 0.5, 0.1, 0.1]}, {"bbox": [0, 0, 1, 1]}]"#,
+            &["a 0.50 0.50 0.10 0.10"],
+            "one of its objects has no name",
+        ),
+        (r#"[{"label": "", "bbox": [0, 0, 1, 1]}]"#, &[], "one of its objects has no name"),
+        (r#"[{"label": "a"}, 7]"#, &[], "one of its objects has no bbox"),
+        ("[7]", &[], "one of its objects is not a JSON object"),
+        (
+            r#"[{"label": "a", "bbox": [0, 0, 1]}]"#,
+            &[],
+            "the bbox of an object is not a list of four numbers",
+        ),
+        (
+            r#"[{"label": "a", "bbox": [40, 40, 9, 9]}]"#,
+            &[],
+            "the bbox of an object is empty or outside the picture",
+        ),
+        (
+            r#"{"bbox": [[1, 1, 2, 2], [1, 1, 0, 2]], "labels": ["a", "b", "c"]}"#,
+            &["a 0.01 0.01 0.02 0.01"],
+            "its objects have different numbers of boxes and names",
+        ),
+        (r#"{"bbox": [[1, 1, 2, 2]]}"#, &[], NO_OBJECTS),
+        (r#""boat""#, &[], NO_OBJECTS),
+        (r#"[{"label": "a""#, &[], NO_OBJECTS),
+    ] {
+        let fault = (!fault.is_empty()).then(|| format!("line 2: {fault}"));
+        let expected = expected.iter().map(|&text| text.to_owned()).collect();
+        assert_eq!(objects(value), (expected, fault), "{value}");
+    }
+}

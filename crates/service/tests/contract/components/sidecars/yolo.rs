@@ -1,0 +1,94 @@
+//! YOLO boxes in text files, and their class names.
+
+use std::path::Path;
+
+use tessera_service::ingest::sidecar::BoundingBox;
+
+use super::TestFolder;
+
+/// The labels of the objects of `images/1.jpg`.
+fn labels(folder: &TestFolder) -> Vec<String> {
+    let descriptions = folder.read_sidecars().descriptions;
+    let objects = &descriptions[Path::new("images/1.jpg")].objects;
+    objects.iter().map(|object| object.label.clone()).collect()
+}
+
+#[test]
+fn rows_are_boxes_or_polygons() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    for (line, expected) in [
+        ("3 0.5 0.5 0.25 0.5", Some((3, [0.375, 0.25, 0.25, 0.5]))),
+        ("\t3.0  0.5 0.5 0.25 0.5 0.9\r", Some((3, [0.375, 0.25, 0.25, 0.5]))),
+        ("0 0.5 0.25 1 0.5 0.75 1", Some((0, [0.5, 0.25, 0.5, 0.75]))),
+        ("0 0 0 1 0 1 1 0 1", Some((0, [0.0, 0.0, 1.0, 1.0]))),
+        ("0 0.5 0.5 0.25", None),
+        ("0 0 0 1 0 1 1 0", None),
+        ("-1 0.5 0.5 0.25 0.5", None),
+        ("1.5 0.5 0.5 0.25 0.5", None),
+        ("dog 0.5 0.5 0.25 0.5", None),
+        ("0 nan nan 1 1", None),
+        ("0 0.5 0.5 1e999 1", None),
+        ("0", None),
+        ("0 0.5 0.5 0.2 0.2\na boat", None),
+    ] {
+        folder.write("1.txt", line);
+        let description = &folder.read_sidecars().descriptions[Path::new("1.jpg")];
+        let objects: Vec<_> = description
+            .objects
+            .iter()
+            .map(|object| (object.label.clone(), object.bounding_box))
+            .collect();
+        let expected: Vec<_> = expected
+            .iter()
+            .map(|(class, sides)| {
+                (format!("class {class}"), BoundingBox::normalized(*sides).unwrap())
+            })
+            .collect();
+        assert_eq!(objects, expected, "{line}");
+        assert_eq!(description.caption.is_none(), !expected.is_empty(), "{line}");
+    }
+}
+
+#[test]
+fn invalid_lines_are_reported_and_the_others_used() {
+    let folder = TestFolder::with_media(&["images/1.jpg"]);
+    let text = "0 0.5 0.5 0.2 0.2\n\n1 0.5 0.5 0 0.2\r\n0 320 240 64 48\nx\n9 1 1 1 1";
+    folder.write("labels/1.txt", text);
+    folder.write("classes.txt", "dog");
+    assert_eq!(labels(&folder), ["dog", "class 9"]);
+    let why = "line 3: its box is empty or outside the picture; 2 more lines";
+    assert_eq!(folder.problem_of("labels/1.txt"), why);
+}
+
+#[test]
+fn class_names_are_parsed_in_all_common_styles() {
+    let folder = TestFolder::with_media(&["images/1.jpg"]);
+    let rows = [0, 1, 2, 7, 80].map(|class| format!("{class} 0.5 0.5 0.2 0.2"));
+    folder.write("labels/1.txt", rows.join("\n"));
+    let check = |file, text: &str, expected: [&str; 5]| {
+        folder.write("data.yaml", "");
+        folder.write(file, text);
+        assert_eq!(labels(&folder), expected, "{text}");
+        let used = folder.read_sidecars().sidecars.contains(Path::new(file));
+        assert_eq!(used, expected != NO_NAMES, "{text}");
+    };
+    for text in [
+        "train: ../train\nnc: 3\nnames: ['traffic light', \"it's\", dog]\n",
+        "names: [ traffic light,  # the first\n  it's , 'dog'\n]\nroboflow:\n  a: [b]",
+        "names:\n  0: traffic light # comment\n  1: \"it's\"\n\n  # two\n  2: dog\nnc: 3\n",
+        "names:\r\n- traffic light\r\n- 'it''s'\r\n- dog\r\nval: x\r\n",
+        "names:\n    - traffic light\n    - it's\n    - dog",
+        "names: {0: traffic light, '1': \"it's\", 2: dog}",
+    ] {
+        check("data.yaml", text, ["traffic light", "it's", "dog", "class 7", "class 80"]);
+    }
+    let sparse = "names: {80: 'a:', 7: 'b, c'}";
+    check("data.yaml", sparse, ["class 0", "class 1", "class 2", "b, c", "a:"]);
+    for none in ["", "nc: 3", "names:", "names: 3", "names: []", " names: [a]", "names: {}"] {
+        check("data.yaml", none, NO_NAMES);
+    }
+    check("classes.txt", "a\r\n\r\n b\n\n", ["a", "class 1", "b", "class 7", "class 80"]);
+}
+
+/// The labels of boxes without class names.
+const NO_NAMES: [&str; 5] = ["class 0", "class 1", "class 2", "class 7", "class 80"];
