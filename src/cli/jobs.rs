@@ -13,7 +13,7 @@ use crate::{
         polling::{format_timestamp, timestamp_now},
     },
     config::{self, Profile},
-    state::{StateStore, StoredJob, job_facts},
+    state::{StateStore, StoredJob, job_to_json},
 };
 use shell_words::quote;
 use tessera_client::ApiOperation;
@@ -203,7 +203,7 @@ fn job_id(stored: &StoredJob) -> String {
 fn job_document(deployment: &DeploymentJobs, stored: &StoredJob) -> Value {
     let job = &stored.job;
     let mut facts = json!({ "id": job_id(stored), "place": deployment.deployment_name });
-    if let (Some(all), Value::Object(known)) = (facts.as_object_mut(), job_facts(job)) {
+    if let (Some(all), Value::Object(known)) = (facts.as_object_mut(), job_to_json(job)) {
         all.extend(known);
     }
     let profile =

@@ -1,4 +1,4 @@
-//! Replaces files of this user atomically: after a crash the file is the old one or the new one.
+//! Files of this user: optional ones, and atomic replacement.
 
 use std::{
     fs,
@@ -6,12 +6,10 @@ use std::{
     path::Path,
 };
 
-/// Writes a temporary file and renames it. A symbolic link stays; its target is replaced.
+/// Writes a temporary file and renames it: after a crash the file is the old one or the new one. A
+/// symbolic link stays; its target is replaced.
 pub fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
-    let path = match fs::canonicalize(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => path.to_owned(),
-        found => found?,
-    };
+    let path = if_exists(fs::canonicalize(path))?.unwrap_or_else(|| path.to_owned());
     let folder = path.parent().unwrap_or_else(|| Path::new("."));
     fs::create_dir_all(folder)?;
     let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
@@ -22,4 +20,12 @@ pub fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
     temporary.as_file().sync_all()?;
     temporary.persist(path)?;
     Ok(())
+}
+
+/// Turns the error that a file does not exist into `None`.
+pub fn if_exists<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        other => other.map(Some),
+    }
 }

@@ -8,6 +8,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use crate::config::file;
+
 /// Files of running instances, and of exited ones that left jobs.
 const MAX_INSTANCES: usize = 64;
 
@@ -84,10 +86,8 @@ pub(super) fn list_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
 
 /// Whether a running instance owns this file. Does not adopt it.
 pub(super) fn is_locked(path: &Path) -> io::Result<bool> {
-    let lock = match File::open(path.with_extension("lock")) {
-        Ok(lock) => lock,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(error) => return Err(error),
+    let Some(lock) = file::if_exists(File::open(path.with_extension("lock")))? else {
+        return Ok(false);
     };
     match lock.try_lock_shared() {
         Ok(()) => Ok(false),

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use tessera_model::{
-    AdditionJob, Archive, ArchiveName, ExportFormat, ExportJob, ExportSpec, JobKind, JobRecord,
-    SafeText, SavedJobState, Timestamp,
+    AdditionJob, Archive, ArchiveName, ExportFormat, ExportJob, ExportSpec, ExportTaskId, JobKind,
+    JobRecord, SafeText, SavedJobState, Timestamp,
 };
 
 const SCHEMA: &str = "tessera.jobs/1";
@@ -42,46 +42,38 @@ pub fn job_to_json(record: &JobRecord) -> Value {
         }
         JobKind::Reindex => {}
     }
-    job["standing"] = write_state(&mut job, &record.state).into();
+    let (word, field) = state_fields(&record.state);
+    if let Some((name, value)) = field {
+        job[name] = value;
+    }
+    job["standing"] = word.into();
     job
 }
 
-/// Returns the word of the state and adds its fields.
-fn write_state(job: &mut Value, standing: &SavedJobState) -> &'static str {
-    match standing {
-        SavedJobState::Queued => "queued",
-        SavedJobState::Sent => "sent",
-        SavedJobState::Accepted => "accepted",
-        SavedJobState::Running(task) => {
-            job["export_task_id"] = json!(task);
-            "running"
-        }
-        SavedJobState::Completed(task) => {
-            job["export_task_id"] = json!(task);
-            "completed"
-        }
-        SavedJobState::Unwatched(task) => {
-            job["export_task_id"] = json!(task);
-            "unwatched"
-        }
+/// The word of a state, and the field that belongs to it.
+fn state_fields(state: &SavedJobState) -> (&'static str, Option<(&'static str, Value)>) {
+    let task = |task: Option<ExportTaskId>| Some(("export_task_id", json!(task)));
+    let message = |text: &SafeText| Some(("words", text.as_str().into()));
+    match state {
+        SavedJobState::Queued => ("queued", None),
+        SavedJobState::Sent => ("sent", None),
+        SavedJobState::Accepted => ("accepted", None),
+        SavedJobState::Running(id) => ("running", task(Some(*id))),
+        SavedJobState::Completed(id) => ("completed", task(Some(*id))),
+        SavedJobState::Unwatched(id) => ("unwatched", task(*id)),
         SavedJobState::Downloaded(archive) => {
-            job["archive"] = json!({
+            let archive = json!({
                 "path": archive.path.to_string_lossy(),
                 "bytes": archive.bytes,
                 "entries": archive.entries,
                 "images": archive.images,
             });
-            "downloaded"
+            ("downloaded", Some(("archive", archive)))
         }
-        SavedJobState::Done(words) => write_message(job, words, "done"),
-        SavedJobState::Failed(words) => write_message(job, words, "failed"),
-        SavedJobState::Uncertain(words) => write_message(job, words, "uncertain"),
+        SavedJobState::Done(text) => ("done", message(text)),
+        SavedJobState::Failed(text) => ("failed", message(text)),
+        SavedJobState::Uncertain(text) => ("uncertain", message(text)),
     }
-}
-
-fn write_message(job: &mut Value, words: &SafeText, standing: &'static str) -> &'static str {
-    job["words"] = words.as_str().into();
-    standing
 }
 
 pub(super) fn read(document: &Value) -> Result<Vec<JobRecord>, String> {
@@ -160,72 +152,4 @@ fn read_timestamp(value: &Value) -> Option<Timestamp> {
 
 fn text(value: &Value) -> Option<SafeText> {
     value.as_str().map(SafeText::detail)
-}
-
-#[cfg(test)]
-mod tests {
-    use uuid::Uuid;
-
-    use super::*;
-    use tessera_model::{DatasetId, ExportTaskId};
-
-    /// A record of every work and every standing.
-    fn records() -> Vec<JobRecord> {
-        let text = SafeText::detail("it broke");
-        let task = ExportTaskId(Uuid::from_u128(9));
-        let archive = Archive { path: "/d/a.zip".into(), bytes: 9, entries: 4, images: 3 };
-        let spec = ExportSpec {
-            file_name: ArchiveName::new("a.zip"),
-            format: ExportFormat::Parquet,
-            include_images: true,
-        };
-        let export = ExportJob {
-            spec,
-            selection: Some(text.clone()),
-            folder: "/d".into(),
-            auto_download: true,
-        };
-        let addition =
-            AdditionJob { source: text.clone(), cli_options: text.clone(), auto_reindex: true };
-        let standings = [
-            SavedJobState::Queued,
-            SavedJobState::Sent,
-            SavedJobState::Running(task),
-            SavedJobState::Accepted,
-            SavedJobState::Completed(task),
-            SavedJobState::Downloaded(archive),
-            SavedJobState::Done(text.clone()),
-            SavedJobState::Failed(text.clone()),
-            SavedJobState::Uncertain(text.clone()),
-            SavedJobState::Unwatched(Some(task)),
-            SavedJobState::Unwatched(None),
-        ];
-        let works = [
-            JobKind::Export(ExportJob { selection: None, ..export.clone() }),
-            JobKind::Export(export),
-            JobKind::AddMedia(addition),
-            JobKind::Reindex,
-        ];
-        let record = |(second, (work, standing)): (u64, (&JobKind, &SavedJobState))| JobRecord {
-            started_at: Timestamp::from_secs(second),
-            ended_at: (second > 4).then(|| Timestamp::from_secs(second + 1)),
-            dataset: DatasetId(Uuid::from_u128(1)),
-            dataset_name: text.clone(),
-            kind: work.clone(),
-            state: standing.clone(),
-        };
-        (0..).zip(works.iter().cycle().zip(&standings)).map(record).collect()
-    }
-
-    #[test]
-    fn every_job_round_trips() {
-        assert_eq!(read(&write(&records())), Ok(records()));
-    }
-
-    #[test]
-    fn an_invalid_job_is_named() {
-        let mut document = write(&records());
-        document["jobs"][2]["export_task_id"] = "../x".into();
-        assert!(read(&document).unwrap_err().contains("job 2"));
-    }
 }

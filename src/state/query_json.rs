@@ -1,8 +1,10 @@
-//! The two parts of a search as JSON: the query that ranks, and the filters as they are sent.
+//! The parts of a search as JSON, for history and views. The filters are written as they are sent.
 
 use serde_json::{Value, json};
 
-use tessera_model::{Anchor, AnchorKind, Filter, Fraction, Query, QueryText};
+use tessera_model::{
+    Anchor, AnchorKind, EntityType, Filter, Fraction, Granularity, Query, QueryText,
+};
 use tessera_wire::vql;
 
 /// Null for browsing.
@@ -44,4 +46,14 @@ pub(super) fn read_filters(value: &Value, field: &str) -> Result<Vec<Filter>, St
         Value::Null => Ok(Vec::new()),
         other => vql::read_lenient(&other.to_string()).map_err(|why| format!("`{field}`: {why}")),
     }
+}
+
+pub(super) fn read_entity(value: &Value) -> Result<EntityType, String> {
+    let entity = value.as_str().and_then(EntityType::parse);
+    entity.ok_or_else(|| "`entity_type` must be IMAGES or OBJECTS".to_owned())
+}
+
+pub(super) fn read_granularity(value: &Value) -> Result<Granularity, String> {
+    let level = value.as_u64().and_then(|level| u8::try_from(level).ok());
+    level.and_then(Granularity::new).ok_or_else(|| "`granularity` must be 0 to 4".to_owned())
 }

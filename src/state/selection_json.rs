@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::query_json::{read_entity, read_granularity};
 use tessera_model::{
-    ClusterId, DatasetId, EntityType, EntryContent, EntryId, Granularity, MediaId, SafeText,
-    SelectedCluster, Selection, SelectionEntry, SelectionItem,
+    ClusterId, DatasetId, EntityType, EntryContent, EntryId, MediaId, SafeText, SelectedCluster,
+    Selection, SelectionEntry, SelectionItem,
 };
 use tessera_wire::selection;
 
@@ -56,7 +57,7 @@ fn entry_details(entry: &SelectionEntry) -> Value {
 }
 
 pub(super) fn read(dataset: DatasetId, document: &Value) -> Result<Selection, String> {
-    if let Some(other) = dataset_of(document)?.filter(|place| *place != dataset) {
+    if let Some(other) = dataset_of(document)?.filter(|other| *other != dataset) {
         return Err(format!("it belongs to dataset {other}"));
     }
     let items = document.get("media_selection").or_else(|| document.get("items"));
@@ -107,27 +108,26 @@ impl<'a> EntryDetails<'a> {
             }
             SelectionItem::Cluster { cluster, entity, filters, exclude } => {
                 let detail = self.of(EntryId::Cluster(cluster));
-                let seen = detail["seen"].as_array().into_iter().flatten();
-                let what = EntryContent::Cluster(SelectedCluster {
+                let previewed = detail["seen"].as_array().into_iter().flatten();
+                let content = EntryContent::Cluster(SelectedCluster {
                     id: cluster,
                     filters,
                     member_count: detail["members"].as_u64(),
                     count_is_minimum: detail["at_least"] == true,
-                    previewed: seen.filter_map(|id| id.as_str()?.parse().ok()).collect(),
+                    previewed: previewed.filter_map(|id| id.as_str()?.parse().ok()).collect(),
                     excluded: exclude.into_iter().collect(),
                     stale: detail["stale"] == true,
                 });
-                vec![selection_entry(detail, &cluster.short(), entity, what)]
+                vec![selection_entry(detail, &cluster.short(), entity, content)]
             }
         }
     }
 
     fn media_item(&self, id: MediaId) -> SelectionEntry {
         let detail = self.of(EntryId::MediaItem(id));
-        let entity = detail["entity_type"].as_str().and_then(EntityType::parse);
+        let entity = read_entity(&detail["entity_type"]).unwrap_or_default();
         let cluster = detail["cluster"].as_str().and_then(|id| id.parse().ok());
-        let what = EntryContent::MediaItem(id, cluster);
-        selection_entry(detail, &id.short(), entity.unwrap_or_default(), what)
+        selection_entry(detail, &id.short(), entity, EntryContent::MediaItem(id, cluster))
     }
 }
 
@@ -135,14 +135,13 @@ fn selection_entry(
     detail: &Value,
     short: &str,
     entity: EntityType,
-    what: EntryContent,
+    content: EntryContent,
 ) -> SelectionEntry {
-    let level = detail["granularity"].as_u64().and_then(|level| u8::try_from(level).ok());
     SelectionEntry {
         name: SafeText::file_name(detail["name"].as_str().unwrap_or(short)),
         entity,
-        granularity: level.and_then(Granularity::new).unwrap_or_default(),
-        content: what,
+        granularity: read_granularity(&detail["granularity"]).unwrap_or_default(),
+        content,
     }
 }
 
@@ -151,64 +150,4 @@ fn entry_id(detail: &Value) -> Option<EntryId> {
     let cluster = || id("cluster_id")?.parse::<ClusterId>().ok().map(EntryId::Cluster);
     let media_item = || id("media_id")?.parse::<MediaId>().ok().map(EntryId::MediaItem);
     cluster().or_else(media_item)
-}
-
-#[cfg(test)]
-mod tests {
-    use uuid::Uuid;
-
-    use super::*;
-    use tessera_model::Filter;
-
-    fn selection_of_two() -> Selection {
-        let seen = |numbers: [u128; 2]| numbers.map(|n| MediaId(Uuid::from_u128(n))).into();
-        let cluster = EntryContent::Cluster(SelectedCluster {
-            id: ClusterId(Uuid::from_u128(7)),
-            filters: vec![Filter::uniqueness(0.5).unwrap()],
-            member_count: Some(88),
-            count_is_minimum: true,
-            previewed: seen([1, 2]),
-            excluded: seen([2, 3]),
-            stale: true,
-        });
-        let entry = |name, what| SelectionEntry {
-            name: SafeText::file_name(name),
-            entity: EntityType::Objects,
-            granularity: Granularity::new(4).unwrap(),
-            content: what,
-        };
-        let media_item = EntryContent::MediaItem(MediaId(Uuid::from_u128(9)), None);
-        [entry("b.jpg", cluster), entry("a.jpg", media_item)].into_iter().collect()
-    }
-
-    #[test]
-    fn a_selection_round_trips() {
-        let dataset = DatasetId(Uuid::from_u128(1));
-        let document = write(dataset, &selection_of_two());
-        assert_eq!(document["_counts"]["estimated_total"], 87);
-        assert_eq!(read(dataset, &document), Ok(selection_of_two()));
-        let reason = read(DatasetId(Uuid::nil()), &document).unwrap_err();
-        assert!(reason.starts_with("it belongs to dataset"), "{reason}");
-    }
-
-    #[test]
-    fn a_selection_written_by_hand_is_accepted() {
-        let dataset = DatasetId(Uuid::from_u128(1));
-        let mut document = write(dataset, &selection_of_two());
-        document
-            .as_object_mut()
-            .unwrap()
-            .retain(|field, _| !field.starts_with('_') && field != "schema");
-        assert_eq!(
-            document,
-            selection::write(&selection_of_two().items()),
-            "it is the body of the export"
-        );
-        let read = super::read(dataset, &document).unwrap();
-        assert_eq!(read.items(), selection_of_two().items());
-        assert_eq!(read.totals().uncounted, 1, "the size of the cluster is unknown");
-        let items = json!({ "dataset_id": dataset, "items": document["media_selection"] });
-        assert_eq!(super::read(dataset, &items), Ok(read));
-        assert!(super::read(DatasetId(Uuid::nil()), &items).is_err());
-    }
 }

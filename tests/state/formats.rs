@@ -1,0 +1,205 @@
+//! Tests of `tessera::state`: the file formats.
+
+use std::fs;
+
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use tessera::state::{StateStore, read_selection, write_selection};
+use tessera_model::{
+    AdditionJob, Anchor, AnchorKind, Archive, ArchiveName, ClusterId, DatasetId, EntityType,
+    EntryContent, ExportFormat, ExportJob, ExportSpec, ExportTaskId, Filter, Fraction, Granularity,
+    HistoryEntry, JobKind, JobRecord, MediaId, Query, QueryText, Region, SafeText, SavedJobState,
+    SavedView, Search, SelectedCluster, Selection, SelectionEntry, StateValue, Timestamp,
+};
+use tessera_wire::selection;
+
+/// Saves a value, changes its file `name`, and loads it in a new instance.
+fn reload(
+    value: &StateValue,
+    name: &str,
+    change: impl Fn(&mut Value),
+) -> Result<StateValue, String> {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || StateStore::in_dir(folder.path().to_owned());
+    open().save(1, value).unwrap();
+    let path = folder.path().join(name);
+    let mut document = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+    change(&mut document);
+    fs::write(&path, document.to_string()).unwrap();
+    open().load(&value.key()).map(Option::unwrap).map_err(|failure| failure.to_string())
+}
+
+/// A job of every kind, and one in every state.
+fn jobs() -> StateValue {
+    let text = SafeText::detail("it broke");
+    let task = ExportTaskId(Uuid::from_u128(9));
+    let archive = Archive { path: "/d/a.zip".into(), bytes: 9, entries: 4, images: 3 };
+    let spec = ExportSpec {
+        file_name: ArchiveName::new("a.zip"),
+        format: ExportFormat::Parquet,
+        include_images: true,
+    };
+    let export =
+        ExportJob { spec, selection: Some(text.clone()), folder: "/d".into(), auto_download: true };
+    let addition =
+        AdditionJob { source: text.clone(), cli_options: text.clone(), auto_reindex: true };
+    let states = [
+        SavedJobState::Queued,
+        SavedJobState::Sent,
+        SavedJobState::Running(task),
+        SavedJobState::Accepted,
+        SavedJobState::Completed(task),
+        SavedJobState::Downloaded(archive),
+        SavedJobState::Done(text.clone()),
+        SavedJobState::Failed(text.clone()),
+        SavedJobState::Uncertain(text.clone()),
+        SavedJobState::Unwatched(Some(task)),
+        SavedJobState::Unwatched(None),
+    ];
+    let kinds = [
+        JobKind::Export(ExportJob { selection: None, ..export.clone() }),
+        JobKind::Export(export),
+        JobKind::AddMedia(addition),
+        JobKind::Reindex,
+    ];
+    let record = |(second, (kind, state)): (u64, (&JobKind, &SavedJobState))| JobRecord {
+        started_at: Timestamp::from_secs(second),
+        ended_at: (second > 4).then(|| Timestamp::from_secs(second + 1)),
+        dataset: DatasetId(Uuid::from_u128(1)),
+        dataset_name: text.clone(),
+        kind: kind.clone(),
+        state: state.clone(),
+    };
+    let own = (0..).zip(kinds.iter().cycle().zip(&states)).map(record).collect();
+    StateValue::Jobs { own, other_instances: Vec::new() }
+}
+
+#[test]
+fn every_job_round_trips() {
+    assert_eq!(reload(&jobs(), "jobs-0.json", |_| {}), Ok(jobs()));
+}
+
+#[test]
+fn an_invalid_job_is_named() {
+    let reason = reload(&jobs(), "jobs-0.json", |document| {
+        document["jobs"][2]["export_task_id"] = "../x".into();
+    });
+    assert!(reason.unwrap_err().contains("job 2"));
+}
+
+#[test]
+fn past_searches_round_trip() {
+    let browse = Search::browse(DatasetId(Uuid::from_u128(1)));
+    let anchor = Anchor { media: MediaId(Uuid::from_u128(2)), kind: AnchorKind::Upload };
+    let text = QueryText::new("red \"van\"").unwrap();
+    let caption = Query::Caption { text, max_score: Fraction::new(0.5) };
+    let filters = vec![Filter::duplicates(0.9).unwrap()];
+    let entry =
+        |search: Search| HistoryEntry { search, similar_to: None, file: None, region: None };
+    let past = StateValue::History(vec![
+        entry(Search { filters, ..browse.clone() }),
+        HistoryEntry {
+            similar_to: Some(SafeText::file_name("a.jpg")),
+            file: Some("/tmp/a.jpg".into()),
+            region: Region::new(0.1, 0.2, 0.5, 0.25),
+            ..entry(Search { query: Query::Similar(anchor), ..browse.clone() })
+        },
+        entry(Search { query: caption, entity: EntityType::Objects, ..browse }),
+    ]);
+    assert_eq!(reload(&past, "history.json", |_| {}), Ok(past.clone()));
+    let invalid = reload(&past, "history.json", |document| {
+        document["searches"][0] = json!({ "dataset_id": "x" });
+    });
+    assert!(invalid.is_err());
+}
+
+fn view(query: Query) -> SavedView {
+    SavedView {
+        name: SafeText::name("vans at night"),
+        dataset: Some(DatasetId(Uuid::from_u128(7))),
+        query,
+        filters: vec![Filter::uniqueness(0.8).unwrap()],
+        disabled_filters: vec![Filter::full_text("red").unwrap()],
+        entity: EntityType::Objects,
+        granularity: Granularity::DEFAULT,
+        similar_to: None,
+        query_image: Some(("/pictures/van.jpg".into(), Region::new(0.25, 0.5, 0.5, 0.25))),
+    }
+}
+
+#[test]
+fn views_of_every_kind_round_trip() {
+    let media = MediaId(Uuid::from_u128(9));
+    let text = QueryText::new("van").unwrap();
+    let views = StateValue::Views(vec![
+        view(Query::Browse),
+        view(Query::Similar(Anchor { media, kind: AnchorKind::Upload })),
+        view(Query::Caption { text, max_score: Fraction::new(0.4) }),
+        SavedView { dataset: None, query_image: None, ..view(Query::Browse) },
+    ]);
+    assert_eq!(reload(&views, "views.json", |_| {}), Ok(views));
+}
+
+#[test]
+fn an_unreadable_view_is_reported() {
+    let views = StateValue::Views(vec![view(Query::Browse), view(Query::Browse)]);
+    let reason = reload(&views, "views.json", |document| {
+        document["views"][1]["off"] = json!([{ "uniqueness": 3 }]);
+    });
+    let reason = reason.unwrap_err();
+    assert!(reason.contains("parsed: view 1: `off`: filter 0, uniqueness"), "{reason}");
+    assert!(reload(&views, "views.json", |document| *document = json!({})).is_err());
+}
+
+fn selection_of_two() -> Selection {
+    let media = |numbers: [u128; 2]| numbers.map(|n| MediaId(Uuid::from_u128(n))).into();
+    let cluster = EntryContent::Cluster(SelectedCluster {
+        id: ClusterId(Uuid::from_u128(7)),
+        filters: vec![Filter::uniqueness(0.5).unwrap()],
+        member_count: Some(88),
+        count_is_minimum: true,
+        previewed: media([1, 2]),
+        excluded: media([2, 3]),
+        stale: true,
+    });
+    let entry = |name, content| SelectionEntry {
+        name: SafeText::file_name(name),
+        entity: EntityType::Objects,
+        granularity: Granularity::new(4).unwrap(),
+        content,
+    };
+    let media_item = EntryContent::MediaItem(MediaId(Uuid::from_u128(9)), None);
+    [entry("b.jpg", cluster), entry("a.jpg", media_item)].into_iter().collect()
+}
+
+#[test]
+fn a_selection_round_trips() {
+    let dataset = DatasetId(Uuid::from_u128(1));
+    let document = write_selection(dataset, &selection_of_two());
+    assert_eq!(document["_counts"]["estimated_total"], 87);
+    assert_eq!(read_selection(&document.to_string(), dataset), Ok(selection_of_two()));
+    let reason = read_selection(&document.to_string(), DatasetId(Uuid::nil())).unwrap_err();
+    assert!(reason.starts_with("it belongs to dataset"), "{reason}");
+}
+
+#[test]
+fn a_selection_written_by_hand_is_accepted() {
+    let dataset = DatasetId(Uuid::from_u128(1));
+    let mut document = write_selection(dataset, &selection_of_two());
+    document
+        .as_object_mut()
+        .unwrap()
+        .retain(|field, _| !field.starts_with('_') && field != "schema");
+    assert_eq!(
+        document,
+        selection::write(&selection_of_two().items()),
+        "it is the body of the export"
+    );
+    let read = read_selection(&document.to_string(), dataset).unwrap();
+    assert_eq!(read.items(), selection_of_two().items());
+    assert_eq!(read.totals().uncounted, 1, "the size of the cluster is unknown");
+    let items = json!({ "dataset_id": dataset, "items": document["media_selection"] }).to_string();
+    assert_eq!(read_selection(&items, dataset), Ok(read));
+    assert!(read_selection(&items, DatasetId(Uuid::nil())).is_err());
+}
