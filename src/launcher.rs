@@ -218,11 +218,11 @@ impl Launcher {
             home_dir: std::env::home_dir(),
             started_at: clock,
             protocol: self.options.initial_protocol(),
-            theme: self.settings.theme.clone(),
-            tile_size: self.settings.tile,
-            capture_mouse: self.settings.mouse,
+            theme: self.settings.ui.theme.clone(),
+            tile_size: self.settings.ui.tile,
+            capture_mouse: self.settings.ui.mouse,
             cadence: self.settings.poll,
-            notify: self.settings.notify.clone(),
+            notify: self.settings.ui.notify.clone(),
             ..app::Setup::new(SafeText::name(&name), keymap)
         };
         let worker = worker::spawn(client, state);
@@ -269,7 +269,7 @@ impl Launcher {
             cli::open_secrets().ok().map(|secrets| secrets.describe(secrets.preferred_store()));
         let welcome_options = WelcomeOptions {
             error,
-            theme: self.settings.theme.clone(),
+            theme: self.settings.ui.theme.clone(),
             home: std::env::home_dir(),
             secret_store: name
                 .unwrap_or_else(|| "no folder available: secrets cannot be stored".to_owned()),

@@ -141,21 +141,21 @@ fn invalid_settings(errors: &[ConfigError]) -> CliError {
 
 fn show_settings(context: &Context) -> Result<Exit, CliError> {
     let layers = read_layers(context)?;
-    let unset = key::KEYS.iter().filter(|key| layers.get(key.name).is_none());
-    let unset = unset
+    let unset = key::KEYS
+        .iter()
+        .filter(|key| layers.get(key.name).is_none())
         .map(|key| json!({ "key": key.name, "value": null, "origin": "not set", "hides": [] }));
-    let rows: Vec<Value> =
-        layers.all().filter_map(|(name, given)| setting_row(name, given)).chain(unset).collect();
+    let set = layers.all().filter_map(|(name, settings)| setting_row(name, settings));
+    let rows: Vec<Value> = set.chain(unset).collect();
     let answer = json!({ "settings": rows });
     context.print(&Document::list("tessera.config/1", answer, "settings", SETTING_COLUMNS))
 }
 
-fn setting_row(name: &str, given: &[Setting]) -> Option<Value> {
-    let (first, hidden) = given.split_first()?;
-    let hides: Vec<String> = hidden
-        .iter()
-        .map(|given| format!("{} ({})", value_text(&given.value), given.origin))
-        .collect();
+fn setting_row(name: &str, settings: &[Setting]) -> Option<Value> {
+    let (first, hidden) = settings.split_first()?;
+    let describe =
+        |setting: &Setting| format!("{} ({})", value_text(&setting.value), setting.origin);
+    let hides: Vec<String> = hidden.iter().map(describe).collect();
     let origin = first.origin.to_string();
     Some(json!({ "key": name, "value": first.value, "origin": origin, "hides": hides }))
 }
@@ -180,16 +180,16 @@ fn require_key(name: &str) -> Result<&'static SettingKey, CliError> {
 fn get_setting(context: &Context, name: &str) -> Result<Exit, CliError> {
     let key = require_key(name)?;
     let layers = read_layers(context)?;
-    let Some(given) = layers.get(name) else {
+    let Some(setting) = layers.get(name) else {
         let message = format!("`{name}` is not set; it takes {}", key.value_type.description());
         return Err(CliError::not_found(message));
     };
     if context.out.is_machine() {
-        let origin = given.origin.to_string();
-        let answer = json!({ "key": name, "value": given.value, "origin": origin });
+        let origin = setting.origin.to_string();
+        let answer = json!({ "key": name, "value": setting.value, "origin": origin });
         context.print(&Document::one("tessera.setting/1", answer, &SETTING_COLUMNS[..3]))?;
     } else {
-        context.out.print_text(&format!("{}\n", value_text(&given.value)))?;
+        context.out.print_text(&format!("{}\n", value_text(&setting.value)))?;
     }
     Ok(Exit::Done)
 }
@@ -203,16 +203,13 @@ fn set_setting(context: &Context, name: &str, word: &str) -> Result<Exit, CliErr
     if report_dry_run(context, &format!("{name} = {value}"), &file) {
         return Ok(Exit::Done);
     }
-    edit::set(&file, name, &value).map_err(edit_error)?;
+    edit::set(&file, name, &value).map_err(CliError::usage)?;
     context.messages.info(format!("{name} = {value} in {}", file.display()));
     let (layers, _) = Layers::read(&context.global.sources());
-    if let Some(nearer) = layers.get(name).filter(|given| given.value != value) {
-        let hidden = format!(
-            "{} takes precedence, with the value {}",
-            nearer.origin,
-            value_text(&nearer.value)
-        );
-        context.messages.warn(hidden);
+    if let Some(Setting { value, origin }) = layers.get(name).filter(|nearer| nearer.value != value)
+    {
+        let text = value_text(value);
+        context.messages.warn(format!("{origin} takes precedence, with the value {text}"));
     }
     Ok(Exit::Done)
 }
@@ -223,7 +220,7 @@ fn unset_setting(context: &Context, name: &str) -> Result<Exit, CliError> {
     if report_dry_run(context, &format!("{name} removed"), &file) {
         return Ok(Exit::Done);
     }
-    if !edit::unset(&file, name).map_err(edit_error)? {
+    if !edit::unset(&file, name).map_err(CliError::usage)? {
         context.messages.info(format!("{name} is not in {}", file.display()));
     }
     Ok(Exit::Done)
@@ -237,10 +234,6 @@ pub(super) fn report_dry_run(context: &Context, change: &str, file: &std::path::
             .info(format!("would write to {}: {change}; nothing was changed", file.display()));
     }
     context.global.dry_run
-}
-
-pub(super) fn edit_error(message: String) -> CliError {
-    CliError::usage(message)
 }
 
 fn edit_settings(context: &Context, theme: ThemeValidator) -> Result<Exit, CliError> {
@@ -283,29 +276,25 @@ fn report_errors(context: &Context, errors: &[ConfigError]) -> Result<Exit, CliE
 /// All errors in the files of the user and of the project.
 fn find_errors(context: &Context, theme: ThemeValidator) -> Vec<ConfigError> {
     let (layers, mut errors) = Layers::read(&context.global.sources());
-    for (name, given) in layers.all() {
-        let text = given.first().and_then(|given| Some((given, given.value.as_str()?)));
+    for (name, settings) in layers.all() {
         let own = name.rsplit('.').next().unwrap_or(name);
-        if let Some((given, text)) = text
+        if let Some(setting) = settings.first()
+            && let Some(text) = setting.value.as_str()
             && let Err(reason) = super::profile::check_value(own, text)
         {
-            errors.push(given.origin.error(reason));
+            errors.push(setting.origin.error(reason));
         }
     }
     if let Some(file) = config::keymap_file()
         && let Err(reason) = config::load_keymap(Some(&file))
     {
-        let reason = reason.trim_start_matches(&format!("{}: ", file.display())).to_owned();
-        errors.push(ConfigError { location: file.display().to_string(), position: None, reason });
+        let reason = reason.trim_start_matches(&format!("{}: ", file.display()));
+        errors.push(ConfigError::new(file.display(), reason));
     }
     for path in user_themes() {
         let read = fs::read_to_string(&path).map_err(|error| error.to_string());
         if let Err(reason) = read.and_then(|source| theme(&source)) {
-            errors.push(ConfigError {
-                location: path.display().to_string(),
-                position: None,
-                reason,
-            });
+            errors.push(ConfigError::new(path.display(), reason));
         }
     }
     errors

@@ -1,11 +1,11 @@
 //! `tessera profile`: named deployments. A profile never contains a secret.
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::config::{edit_error, report_dry_run, user_file};
+use super::config::{report_dry_run, user_file};
 use crate::{
     cli::{CliError, Column, Context, DeploymentKind, Document, Exit, deployment, login},
     config::{self, DeploymentConfig, Profile, ProfileOptions, edit, profile::suggested_name},
@@ -97,7 +97,7 @@ pub fn run(context: &Context, command: ProfileCommand) -> Result<Exit, CliError>
             let file = user_file(context)?;
             if !report_dry_run(context, &format!("default_profile = {name}"), &file) {
                 let value = toml::Value::from(name.clone());
-                edit::set(&file, "default_profile", &value).map_err(edit_error)?;
+                edit::set(&file, "default_profile", &value).map_err(CliError::usage)?;
                 context.messages.info(format!("{name} is now the default"));
             }
             Ok(Exit::Done)
@@ -121,31 +121,21 @@ fn list(context: &Context) -> Result<Exit, CliError> {
 }
 
 fn profile_document(context: &Context, profile: &Profile) -> Value {
-    let (base_url, api_key, pipeline_url, folder) = match &profile.deployment {
-        DeploymentConfig::Hosted { base_url, api_key } => {
-            (Some(base_url), Some(api_key).filter(|key| !key.is_empty()), None, None)
-        }
-        DeploymentConfig::OnPrem { base_url, pipeline_url } => {
-            (Some(base_url), None, pipeline_url.as_ref(), None)
-        }
-        DeploymentConfig::Local { folder } => (None, None, None, Some(folder)),
-    };
-    let manner = &profile.options;
-    let ttl = manner.token_ttl.map(|time| humantime::format_duration(time).to_string());
+    let settings: BTreeMap<&str, toml::Value> = profile.settings().collect();
     json!({
         "name": profile.name,
         "kind": profile.deployment.kind(),
         "address": profile.deployment.address(),
-        "base_url": base_url,
-        "pipeline_url": pipeline_url,
-        "folder": folder,
-        "api_key": api_key,
-        "token_ttl": ttl,
-        "text_search_path": manner.text_search_path,
-        "ca_file": manner.ca_file,
-        "allow_http": manner.allow_http,
-        "read_only": manner.read_only,
-        "pinned": manner.pinned,
+        "base_url": settings.get("base_url"),
+        "pipeline_url": settings.get("pipeline_url"),
+        "folder": settings.get("folder"),
+        "api_key": settings.get("api_key"),
+        "token_ttl": settings.get("token_ttl"),
+        "text_search_path": settings.get("text_search_path"),
+        "ca_file": settings.get("ca_file"),
+        "allow_http": profile.options.allow_http,
+        "read_only": profile.options.read_only,
+        "pinned": profile.options.pinned,
         "default": context.settings.default_profile.as_ref() == Some(&profile.name),
     })
 }
@@ -185,13 +175,10 @@ fn secret_location(profile: &Profile) -> Result<Option<String>, CliError> {
 impl ProfileAddOptions {
     fn into_profile(self, context: &Context) -> Result<Profile, CliError> {
         let global = &context.global;
-        let base_url = || {
-            global
-                .base_url
-                .clone()
-                .ok_or_else(|| CliError::usage("give the address with --base-url"))
-        };
-        let place = match global.kind {
+        let base_url = global.base_url.clone();
+        let base_url =
+            || base_url.ok_or_else(|| CliError::usage("give the address with --base-url"));
+        let deployment = match global.kind {
             None => {
                 let message =
                     "give --kind hosted (with login), onprem (without) or local (a folder)";
@@ -211,7 +198,7 @@ impl ProfileAddOptions {
                 DeploymentConfig::Local { folder: absolute(folder)? }
             }
         };
-        let manner = ProfileOptions {
+        let options = ProfileOptions {
             read_only: global.read_only,
             pinned: self.pin,
             text_search_path: self.text_search_path,
@@ -219,7 +206,7 @@ impl ProfileAddOptions {
             allow_http: global.allow_http,
             ca_file: global.ca_file.clone().map(absolute).transpose()?,
         };
-        Ok(Profile { name: self.name, deployment: place, options: manner })
+        Ok(Profile { name: self.name, deployment, options })
     }
 }
 
@@ -238,15 +225,14 @@ pub(super) fn save_profile(
     if report_dry_run(context, &format!("the profile {}", profile.name), &file) {
         return Ok(Exit::Done);
     }
-    edit::add_profile(&file, profile).map_err(edit_error)?;
+    edit::add_profile(&file, profile).map_err(CliError::usage)?;
     if make_default {
-        edit::set(&file, "default_profile", &profile.name.clone().into()).map_err(edit_error)?;
+        edit::set(&file, "default_profile", &profile.name.clone().into())
+            .map_err(CliError::usage)?;
     }
     context.messages.info(format!("{} is in {}", profile.name, file.display()));
-    if let (DeploymentConfig::Hosted { .. }, Some(place)) =
-        (&profile.deployment, secret_location(profile)?)
-    {
-        context.messages.info(format!("its secret: {place}"));
+    if let Some(location) = secret_location(profile)? {
+        context.messages.info(format!("its secret: {location}"));
     }
     context.print(&Document::list(
         "tessera.profiles/1",
@@ -257,26 +243,13 @@ pub(super) fn save_profile(
 }
 
 fn check_profile(profile: &Profile) -> Result<(), CliError> {
-    let manner = &profile.options;
-    let (base_url, pipeline_url) = match &profile.deployment {
-        DeploymentConfig::Hosted { base_url, .. } => (Some(base_url), None),
-        DeploymentConfig::OnPrem { base_url, pipeline_url } => {
-            (Some(base_url), pipeline_url.as_ref())
-        }
-        DeploymentConfig::Local { folder } if !folder.is_dir() => {
-            return Err(CliError::usage(format!("{} is not a folder", folder.display())));
-        }
-        DeploymentConfig::Local { .. } => (None, None),
-    };
-    let ca_file = manner.ca_file.as_ref().map(|path| path.to_string_lossy().into_owned());
-    let values = [
-        ("base_url", base_url.cloned()),
-        ("pipeline_url", pipeline_url.cloned()),
-        ("text_search_path", manner.text_search_path.clone()),
-        ("ca_file", ca_file),
-    ];
-    for (key, value) in values.iter().filter_map(|(key, value)| Some((*key, value.as_ref()?))) {
-        check_value(key, value).map_err(CliError::usage)?;
+    if let DeploymentConfig::Local { folder } = &profile.deployment
+        && !folder.is_dir()
+    {
+        return Err(CliError::usage(format!("{} is not a folder", folder.display())));
+    }
+    for (key, value) in profile.settings() {
+        check_value(key, value.as_str().unwrap_or_default()).map_err(CliError::usage)?;
     }
     Ok(())
 }
@@ -305,7 +278,7 @@ fn remove(context: &Context, name: &str) -> Result<Exit, CliError> {
         context.messages.info("nothing was changed");
         return Ok(Exit::Done);
     }
-    if !edit::remove_profile(&file, name).map_err(edit_error)? {
+    if !edit::remove_profile(&file, name).map_err(CliError::usage)? {
         let message = format!("{name} is not in {}", file.display());
         return Err(CliError::not_found(message));
     }
@@ -321,7 +294,6 @@ fn remove(context: &Context, name: &str) -> Result<Exit, CliError> {
 }
 
 /// A profile with a given or suggested name.
-pub(super) fn named_profile(place: DeploymentConfig, name: Option<String>) -> Profile {
-    let name = name.unwrap_or_else(|| suggested_name(&place));
-    Profile::new(name, place)
+pub(super) fn named_profile(deployment: DeploymentConfig, name: Option<String>) -> Profile {
+    Profile::new(name.unwrap_or_else(|| suggested_name(&deployment)), deployment)
 }

@@ -1,12 +1,12 @@
 //! Edits the user's settings file. Comments and unrelated lines stay; a change that does not validate
 //! is not written.
 
-use std::{fs, io, path::Path};
+use std::{fs, path::Path};
 
 use toml::Value;
 use toml_edit::{DocumentMut, Item, Table, TableLike};
 
-use super::{DeploymentConfig, Profile, ProfileOptions, file, layers::Layers, profile::check_name};
+use super::{Profile, file, layers::Layers, profile::check_name};
 
 /// Sets a key.
 pub fn set(file: &Path, name: &str, value: &Value) -> Result<(), String> {
@@ -39,7 +39,7 @@ pub fn add_profile(file: &Path, profile: &Profile) -> Result<(), String> {
         if exists {
             return Err(format!("a profile `{}` already exists", profile.name));
         }
-        for (key, value) in profile_entries(profile) {
+        for (key, value) in profile.settings() {
             insert_value(document, &format!("profiles.{}.{key}", profile.name), &value)?;
         }
         Ok(())
@@ -58,39 +58,6 @@ pub fn remove_profile(file: &Path, name: &str) -> Result<bool, String> {
         Ok(())
     })?;
     Ok(found)
-}
-
-/// The keys of a profile that differ from their defaults.
-fn profile_entries(profile: &Profile) -> Vec<(&'static str, Value)> {
-    let text = |text: &str| Some(Value::from(text.to_owned()));
-    let path = |path: &Path| text(&path.to_string_lossy());
-    let ProfileOptions { read_only, pinned, text_search_path, token_ttl, allow_http, ca_file } =
-        &profile.options;
-    let on = |on: bool| on.then_some(Value::Boolean(true));
-    let [base_url, api_key, pipeline_url, folder] = match &profile.deployment {
-        DeploymentConfig::Hosted { base_url, api_key } => {
-            [text(base_url), text(api_key).filter(|_| !api_key.is_empty()), None, None]
-        }
-        DeploymentConfig::OnPrem { base_url, pipeline_url } => {
-            [text(base_url), None, pipeline_url.as_deref().and_then(text), None]
-        }
-        DeploymentConfig::Local { folder } => [None, None, None, path(folder)],
-    };
-    let time = token_ttl.map(|time| humantime::format_duration(time).to_string());
-    let all = [
-        ("kind", text(profile.deployment.kind())),
-        ("base_url", base_url),
-        ("api_key", api_key),
-        ("pipeline_url", pipeline_url),
-        ("folder", folder),
-        ("text_search_path", text_search_path.as_deref().and_then(text)),
-        ("token_ttl", time.as_deref().and_then(text)),
-        ("allow_http", on(*allow_http)),
-        ("ca_file", ca_file.as_deref().and_then(path)),
-        ("read_only", on(*read_only)),
-        ("pinned", (!pinned.is_empty()).then(|| Value::from(pinned.clone()))),
-    ];
-    all.into_iter().filter_map(|(key, value)| Some((key, value?))).collect()
 }
 
 fn insert_value(document: &mut DocumentMut, name: &str, value: &Value) -> Result<(), String> {
@@ -119,22 +86,19 @@ fn insert_value(document: &mut DocumentMut, name: &str, value: &Value) -> Result
 }
 
 fn edit_file(
-    file: &Path,
+    path: &Path,
     step: impl FnOnce(&mut DocumentMut) -> Result<(), String>,
 ) -> Result<(), String> {
-    let describe = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
-    let source = match fs::read_to_string(file) {
-        Ok(source) => source,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(describe(&error)),
-    };
-    validate(file, &source)?;
+    let describe = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let source = file::if_exists(fs::read_to_string(path)).map_err(|error| describe(&error))?;
+    let source = source.unwrap_or_default();
+    validate(path, &source)?;
     let mut document: DocumentMut =
         source.parse().map_err(|error: toml_edit::TomlError| describe(&error.message()))?;
     step(&mut document).map_err(|reason| describe(&reason))?;
     let changed = document.to_string();
-    validate(file, &changed)?;
-    file::write_atomically(file, &changed).map_err(|error| describe(&error))
+    validate(path, &changed)?;
+    file::write_atomically(path, &changed).map_err(|error| describe(&error))
 }
 
 fn validate(file: &Path, source: &str) -> Result<(), String> {

@@ -25,14 +25,11 @@ impl SettingOrigin {
     /// An error about a value of this origin.
     pub fn error(&self, reason: String) -> ConfigError {
         match self {
-            Self::File(path, line) => ConfigError {
-                location: path.display().to_string(),
-                position: Some((*line, 1)),
-                reason,
-            },
-            Self::Flag(_) | Self::Variable(_) | Self::BuiltIn => {
-                ConfigError { location: self.to_string(), position: None, reason }
+            Self::File(path, line) => {
+                let position = Some((*line, 1));
+                ConfigError { position, ..ConfigError::new(path.display(), reason) }
             }
+            Self::Flag(_) | Self::Variable(_) | Self::BuiltIn => ConfigError::new(self, reason),
         }
     }
 }
@@ -63,6 +60,13 @@ pub struct ConfigError {
     pub position: Option<(usize, usize)>,
     /// What is wrong and what is expected.
     pub reason: String,
+}
+
+impl ConfigError {
+    /// An error without a position.
+    pub fn new(location: impl fmt::Display, reason: impl Into<String>) -> Self {
+        Self { location: location.to_string(), position: None, reason: reason.into() }
+    }
 }
 
 impl fmt::Display for ConfigError {
@@ -135,9 +139,9 @@ impl LayerReader<'_> {
     }
 
     fn push_error(&mut self, byte: usize, reason: impl Into<String>) {
-        let at = Some(self.position(byte));
-        let location = self.path.display().to_string();
-        self.layer.errors.push(ConfigError { location, position: at, reason: reason.into() });
+        let position = Some(self.position(byte));
+        let error = ConfigError { position, ..ConfigError::new(self.path.display(), reason) };
+        self.layer.errors.push(error);
     }
 
     fn read_table(&mut self, before: &str, spanned_keys: &DeTable, values: &Table) {

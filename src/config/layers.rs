@@ -3,14 +3,14 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs, io,
+    fs,
     path::{Path, PathBuf},
 };
 
 use toml::{Table, Value};
 
 use super::{
-    DEFAULT_CONFIG,
+    DEFAULT_CONFIG, file,
     key::{KEYS, PROFILE_KEYS},
     layer::{ConfigError, FileOwner, Layer, Setting, SettingOrigin},
 };
@@ -70,36 +70,26 @@ impl Layers {
         for (name, flag, value) in &sources.flags {
             layers.add(name, Setting { value: value.clone(), origin: SettingOrigin::Flag(flag) });
         }
-        for key in KEYS {
-            let Some((name, word)) = key
-                .env_variable
-                .and_then(|name| sources.variables.get(name).map(|word| (name, word)))
-            else {
-                continue;
-            };
+        for (key, variable) in KEYS.iter().filter_map(|key| Some((key, key.env_variable?))) {
+            let Some(word) = sources.variables.get(variable) else { continue };
+            let origin = SettingOrigin::Variable(variable);
             match key.value_type.parse(word) {
-                Some(value) => {
-                    layers.add(key.name, Setting { value, origin: SettingOrigin::Variable(name) });
+                Some(value) => layers.add(key.name, Setting { value, origin }),
+                None => {
+                    errors.push(origin.error(format!("must be {}", key.value_type.description())))
                 }
-                None => errors.push(ConfigError {
-                    location: name.to_owned(),
-                    position: None,
-                    reason: format!("must be {}", key.value_type.description()),
-                }),
             }
         }
         for (file, owner) in
             [(&sources.project, FileOwner::Project), (&sources.user, FileOwner::User)]
         {
             let Some(path) = file else { continue };
-            match fs::read_to_string(path) {
-                Ok(source) => layers.add_layer(Layer::read(path, &source, owner), &mut errors),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => errors.push(ConfigError {
-                    location: path.display().to_string(),
-                    position: None,
-                    reason: error.to_string(),
-                }),
+            match file::if_exists(fs::read_to_string(path)) {
+                Ok(Some(source)) => {
+                    layers.add_layer(Layer::read(path, &source, owner), &mut errors);
+                }
+                Ok(None) => {}
+                Err(error) => errors.push(ConfigError::new(path.display(), error.to_string())),
             }
         }
         layers.add_layer(built_in_layer(), &mut errors);
@@ -174,17 +164,16 @@ impl Layers {
 
     /// Values that are valid alone but not together.
     fn inconsistencies(&self) -> Vec<ConfigError> {
-        let mut found = Vec::new();
+        let mut errors = Vec::new();
         let profiles = self.profiles();
         if let Some(setting) = self.get("default_profile")
             && let Some(name) = setting.value.as_str().filter(|name| !profiles.contains(name))
         {
             let known = profiles.iter().copied().collect::<Vec<_>>().join(", ");
-            let known = if known.is_empty() { "none".to_owned() } else { known };
-            found.push(error_at(
-                setting,
-                format!("default_profile is `{name}`, which does not exist; profiles: {known}"),
-            ));
+            let known = if known.is_empty() { "none" } else { &known };
+            errors.push(setting.origin.error(format!(
+                "default_profile is `{name}`, which does not exist; profiles: {known}"
+            )));
         }
         if let (Some(min), Some(max)) = (self.get("poll.min"), self.get("poll.max")) {
             let time = |setting: &Setting| {
@@ -192,29 +181,28 @@ impl Layers {
             };
             if time(min) > time(max) {
                 let nearer = if min.origin == SettingOrigin::BuiltIn { max } else { min };
-                found.push(error_at(nearer, "poll.min is more than poll.max".to_owned()));
+                errors.push(nearer.origin.error("poll.min is more than poll.max".to_owned()));
             }
         }
         for name in profiles {
-            self.check_profile(name, &mut found);
+            self.check_profile(name, &mut errors);
         }
-        found
+        errors
     }
 
-    fn check_profile(&self, name: &str, found: &mut Vec<ConfigError>) {
+    fn check_profile(&self, name: &str, errors: &mut Vec<ConfigError>) {
         let of = |key: &str| self.get(&format!("profiles.{name}.{key}"));
         let kind = of("kind").and_then(|setting| setting.value.as_str());
         let present = || PROFILE_KEYS.iter().filter_map(|key| Some((key, of(key.name)?)));
         let Some((_, first)) = present().next() else { return };
         let Some(kind) = kind else {
-            return found.push(error_at(
-                first,
-                format!("profile `{name}` has no kind: set hosted, onprem or local"),
-            ));
+            let reason = format!("profile `{name}` has no kind: set hosted, onprem or local");
+            return errors.push(first.origin.error(reason));
         };
         let needed = if kind == "local" { "folder" } else { "base_url" };
         if of(needed).is_none() {
-            found.push(error_at(first, format!("profile `{name}` is {kind} and needs {needed}")));
+            let reason = format!("profile `{name}` is {kind} and needs {needed}");
+            errors.push(first.origin.error(reason));
         }
         for (key, setting) in present().filter(|(key, _)| !key.profile_kinds.contains(&kind)) {
             let reason = format!(
@@ -222,15 +210,11 @@ impl Layers {
                 key.name,
                 key.profile_kinds.join(" and ")
             );
-            found.push(error_at(setting, reason));
+            errors.push(setting.origin.error(reason));
         }
     }
 }
 
 fn built_in_layer() -> Layer {
     Layer::read(Path::new("assets/config.toml"), DEFAULT_CONFIG, FileOwner::BuiltIn)
-}
-
-fn error_at(setting: &Setting, reason: String) -> ConfigError {
-    setting.origin.error(reason)
 }

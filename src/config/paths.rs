@@ -4,6 +4,8 @@ use std::{fs, io, path::PathBuf};
 
 use directories::ProjectDirs;
 
+use super::file;
+
 fn project_dirs() -> Option<ProjectDirs> {
     ProjectDirs::from("", "", "tessera")
 }
@@ -57,14 +59,18 @@ fn state_root_dir() -> Option<PathBuf> {
 /// The state folders of all deployments, sorted.
 pub fn state_dirs() -> io::Result<Vec<PathBuf>> {
     let Some(root) = state_root_dir() else { return Ok(Vec::new()) };
-    let entries = match fs::read_dir(root) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        Err(error) => return Err(error),
-    };
-    let paths = entries.map(|entry| entry.map(|entry| entry.path()));
+    let entries = file::if_exists(fs::read_dir(root))?;
+    let paths = entries.into_iter().flatten().map(|entry| entry.map(|entry| entry.path()));
     let mut folders = paths.collect::<io::Result<Vec<PathBuf>>>()?;
     folders.retain(|path| path.is_dir());
     folders.sort();
     Ok(folders)
+}
+
+/// Expands `~/` in a path of a settings file.
+pub fn expand_home(path: PathBuf) -> PathBuf {
+    match (path.strip_prefix("~"), std::env::home_dir()) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => path,
+    }
 }

@@ -1,14 +1,21 @@
 //! Profiles: named deployments, each a table `[profiles.NAME]` in the user's file. A profile never
 //! contains a secret.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer, de::Error as _};
+use toml::Value;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Profile {
+    #[serde(skip)]
     pub name: String,
+    #[serde(flatten)]
     pub deployment: DeploymentConfig,
+    #[serde(flatten)]
     pub options: ProfileOptions,
 }
 
@@ -45,7 +52,7 @@ pub struct ProfileOptions {
     /// The text search endpoint, with `{dataset_id}`; the interface leaves it open.
     pub text_search_path: Option<String>,
     /// Lifetime of a token.
-    #[serde(default, deserialize_with = "time")]
+    #[serde(default, deserialize_with = "deserialize_some_duration")]
     pub token_ttl: Option<Duration>,
     /// Allow login over an unencrypted connection.
     #[serde(default)]
@@ -54,9 +61,17 @@ pub struct ProfileOptions {
     pub ca_file: Option<PathBuf>,
 }
 
-fn time<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
-    let text = String::deserialize(from)?;
-    humantime::parse_duration(&text).map(Some).map_err(serde::de::Error::custom)
+/// Reads a duration such as `90s`.
+pub(super) fn deserialize_duration<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Duration, D::Error> {
+    humantime::parse_duration(&String::deserialize(from)?).map_err(D::Error::custom)
+}
+
+fn deserialize_some_duration<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<Duration>, D::Error> {
+    deserialize_duration(from).map(Some)
 }
 
 /// What to open next.
@@ -71,6 +86,39 @@ pub enum Destination {
 impl Profile {
     pub fn new(name: impl Into<String>, deployment: DeploymentConfig) -> Self {
         Self { name: name.into(), deployment, options: ProfileOptions::default() }
+    }
+
+    /// The keys of its table that differ from their defaults.
+    pub fn settings(&self) -> impl Iterator<Item = (&'static str, Value)> {
+        let text = |text: &str| Some(Value::from(text.to_owned()));
+        let path = |path: &Path| text(&path.to_string_lossy());
+        let flag = |on: bool| on.then_some(Value::Boolean(true));
+        let ProfileOptions { read_only, pinned, text_search_path, token_ttl, allow_http, ca_file } =
+            &self.options;
+        let [base_url, api_key, pipeline_url, folder] = match &self.deployment {
+            DeploymentConfig::Hosted { base_url, api_key } => {
+                [text(base_url), text(api_key).filter(|_| !api_key.is_empty()), None, None]
+            }
+            DeploymentConfig::OnPrem { base_url, pipeline_url } => {
+                [text(base_url), None, pipeline_url.as_deref().and_then(text), None]
+            }
+            DeploymentConfig::Local { folder } => [None, None, None, path(folder)],
+        };
+        let lifetime = token_ttl.map(|time| humantime::format_duration(time).to_string());
+        let settings = [
+            ("kind", text(self.deployment.kind())),
+            ("base_url", base_url),
+            ("api_key", api_key),
+            ("pipeline_url", pipeline_url),
+            ("folder", folder),
+            ("text_search_path", text_search_path.as_deref().and_then(text)),
+            ("token_ttl", lifetime.as_deref().and_then(text)),
+            ("allow_http", flag(*allow_http)),
+            ("ca_file", ca_file.as_deref().and_then(path)),
+            ("read_only", flag(*read_only)),
+            ("pinned", (!pinned.is_empty()).then(|| Value::from(pinned.clone()))),
+        ];
+        settings.into_iter().filter_map(|(key, value)| Some((key, value?)))
     }
 }
 

@@ -24,9 +24,9 @@ impl RuntimeOptions {
     /// The user's theme cannot be read.
     pub fn new(settings: &Settings) -> Result<Self, String> {
         Ok(Self {
-            mouse: settings.mouse,
-            themes: load_themes(&settings.theme)?,
-            forced_protocol: protocol_of_choice(settings.graphics),
+            mouse: settings.ui.mouse,
+            themes: load_themes(&settings.ui.theme)?,
+            forced_protocol: protocol_of_choice(settings.ui.graphics),
             trace: Trace::disabled(),
         })
     }

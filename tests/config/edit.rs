@@ -26,7 +26,7 @@ fn profiles_are_added_and_removed_without_other_changes() {
     let sources = Sources { user: Some(file.clone()), ..Sources::default() };
     let settings = Settings::load(&sources).unwrap();
     assert_eq!(settings.profiles, [lab()]);
-    assert!(!settings.mouse);
+    assert!(!settings.ui.mouse);
     let exists = add_profile(&file, &lab()).unwrap_err();
     assert!(exists.contains("config.toml") && exists.contains("lab"), "{exists}");
     set(&file, "default_profile", &"lab".into()).unwrap();

@@ -22,13 +22,13 @@ fn load(
 fn layers_override_line_by_line() {
     let flag = ("ui.graphics", "--graphics", "half".into());
     let settings = load("[ui]\ntheme = 'light'\ngraphics = 'sixel'\n", vec![flag], false).unwrap();
-    assert_eq!(settings.theme, ThemeChoice::Light);
-    assert_eq!(settings.graphics, GraphicsChoice::Half);
-    assert!(settings.mouse);
-    assert_eq!(settings.tile, TileSize::Medium);
-    assert_eq!(load("[ui]\ntile = 'large'\n", vec![], false).unwrap().tile, TileSize::Large);
+    assert_eq!(settings.ui.theme, ThemeChoice::Light);
+    assert_eq!(settings.ui.graphics, GraphicsChoice::Half);
+    assert!(settings.ui.mouse);
+    assert_eq!(settings.ui.tile, TileSize::Medium);
+    assert_eq!(load("[ui]\ntile = 'large'\n", vec![], false).unwrap().ui.tile, TileSize::Large);
     let absent = Sources { user: Some("/no/such/config.toml".into()), ..Sources::default() };
-    assert_eq!(Settings::load(&absent).unwrap().theme, ThemeChoice::Auto);
+    assert_eq!(Settings::load(&absent).unwrap().ui.theme, ThemeChoice::Auto);
 }
 
 #[test]

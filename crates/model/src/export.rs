@@ -2,9 +2,12 @@
 
 use std::{fmt, path::PathBuf};
 
+use serde::Deserialize;
+
 use crate::{ExportTaskId, Link, SafeText, inspection::NameSample};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ExportFormat {
     Json,
     #[default]

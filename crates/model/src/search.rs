@@ -2,12 +2,15 @@
 
 use std::collections::HashSet;
 
+use serde::Deserialize;
+
 use crate::{
     Cluster, ClusterId, DatasetId, Filter, Fraction, MediaId, Operation, QueryText, ScoreScale,
 };
 
 /// The kind of cluster members.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
 pub enum EntityType {
     #[default]
     Images,

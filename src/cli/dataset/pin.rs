@@ -4,10 +4,7 @@
 use serde_json::json;
 
 use crate::{
-    cli::{
-        CliError, Column, Context, Document, Exit, ServiceTarget,
-        config::{edit_error, user_file},
-    },
+    cli::{CliError, Column, Context, Document, Exit, ServiceTarget, config::user_file},
     config::{Profile, edit},
 };
 
@@ -57,7 +54,7 @@ fn change_pins(
     if context.is_dry_run() {
         context.messages.info(format!("nothing was written to {}", file.display()));
     } else {
-        edit::set(&file, &key, &pinned.clone().into()).map_err(edit_error)?;
+        edit::set(&file, &key, &pinned.clone().into()).map_err(CliError::usage)?;
     }
     let answer = json!({ "profile": profile.name, "pinned": pinned });
     context.print(&Document::one("tessera.pins/1", answer, PIN_COLUMNS))

@@ -48,7 +48,7 @@ const PIPE_SIZE: ((u16, u16), (u16, u16)) = ((80, 24), (10, 20));
 /// The terminal of this process. Fails if there is none, unless half-blocks are requested.
 pub fn terminal_info(context: &Context) -> Result<TerminalInfo, CliError> {
     let usage = |message: &str| Err(CliError::usage(message));
-    let wanted = match context.settings.graphics {
+    let wanted = match context.settings.ui.graphics {
         GraphicsChoice::None => {
             return usage(
                 "pictures are disabled in the settings; enable them with --graphics half",

@@ -1,0 +1,141 @@
+//! The effective settings, parsed from the layers.
+
+use std::{collections::BTreeMap, mem, path::PathBuf, time::Duration};
+
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
+use toml::Value;
+
+use super::{
+    DeploymentConfig, Layers, NotificationMethod, Profile, SettingOrigin, Sources, ThemeChoice,
+    TileSize, expand_home, profile::deserialize_duration,
+};
+use tessera_model::{EntityType, ExportFormat, Granularity, polling::PollingIntervals};
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct Settings {
+    pub ui: UiSettings,
+    pub search: SearchDefaults,
+    pub export: ExportDefaults,
+    #[serde(with = "PollSettings")]
+    pub poll: PollingIntervals,
+    pub default_profile: Option<String>,
+    /// By name.
+    #[serde(default, deserialize_with = "deserialize_profiles")]
+    pub profiles: Vec<Profile>,
+    /// The reason why the accessible mode is on.
+    #[serde(skip)]
+    pub accessible: Option<&'static str>,
+    /// The project's file, if there is one.
+    #[serde(skip)]
+    pub project: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct UiSettings {
+    pub theme: ThemeChoice,
+    pub graphics: GraphicsChoice,
+    /// The initial tile size.
+    pub tile: TileSize,
+    pub mouse: bool,
+    pub notify: Vec<NotificationMethod>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct SearchDefaults {
+    pub entity: EntityType,
+    #[serde(deserialize_with = "deserialize_granularity")]
+    pub granularity: Granularity,
+    /// The text search endpoint of profiles that do not set their own.
+    pub text_search_path: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct ExportDefaults {
+    pub format: ExportFormat,
+    pub include_images: bool,
+    pub download_dir: String,
+    pub auto_download: bool,
+}
+
+/// The graphics setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum GraphicsChoice {
+    /// Use what the terminal reports.
+    Auto,
+    /// Two pixels per cell.
+    Half,
+    /// Kitty graphics.
+    Kitty,
+    /// Sixel graphics.
+    Sixel,
+    /// iTerm2 inline pictures.
+    Iterm,
+    /// No pictures.
+    None,
+}
+
+#[derive(Deserialize)]
+#[serde(remote = "PollingIntervals")]
+struct PollSettings {
+    #[serde(deserialize_with = "deserialize_duration")]
+    min: Duration,
+    #[serde(deserialize_with = "deserialize_duration")]
+    max: Duration,
+    #[serde(deserialize_with = "deserialize_duration")]
+    unfocused: Duration,
+}
+
+fn deserialize_granularity<'de, D: Deserializer<'de>>(from: D) -> Result<Granularity, D::Error> {
+    Granularity::new(u8::deserialize(from)?).ok_or_else(|| D::Error::custom("0 to 4"))
+}
+
+fn deserialize_profiles<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Profile>, D::Error> {
+    let profiles = BTreeMap::<String, Profile>::deserialize(from)?;
+    Ok(profiles.into_iter().map(|(name, profile)| Profile { name, ..profile }).collect())
+}
+
+impl Settings {
+    /// Reads all layers. The error lists every problem, one per line.
+    pub fn load(sources: &Sources) -> Result<Self, String> {
+        let (layers, errors) = Layers::read(sources);
+        if !errors.is_empty() {
+            let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            return Err(lines.join("\n"));
+        }
+        let settings: Self = layers.table().try_into().map_err(|error: toml::de::Error| {
+            format!("the settings are inconsistent: {}", error.message())
+        })?;
+        Ok(Self {
+            accessible: accessible_reason(&layers, sources.accessible_variable),
+            project: layers.project,
+            ..settings.with_complete_profiles()
+        })
+    }
+
+    /// Expands paths, and applies the text search endpoint to profiles that do not set their own.
+    fn with_complete_profiles(mut self) -> Self {
+        for Profile { deployment, options, .. } in &mut self.profiles {
+            if let DeploymentConfig::Local { folder } = deployment {
+                *folder = expand_home(mem::take(folder));
+            }
+            options.ca_file = options.ca_file.take().map(expand_home);
+            if options.text_search_path.is_none() {
+                options.text_search_path.clone_from(&self.search.text_search_path);
+            }
+        }
+        self
+    }
+}
+
+fn accessible_reason(layers: &Layers, accessible_variable: bool) -> Option<&'static str> {
+    match layers.get("ui.accessible") {
+        Some(setting) if setting.value == Value::Boolean(true) => Some(match setting.origin {
+            SettingOrigin::Flag(_) => "--accessible is set",
+            SettingOrigin::Variable(_) => "TESSERA_ACCESSIBLE is set",
+            SettingOrigin::File(..) | SettingOrigin::BuiltIn => "ui.accessible is set",
+        }),
+        None if accessible_variable => Some("ACCESSIBLE is set"),
+        _ => None,
+    }
+}
