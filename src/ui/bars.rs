@@ -7,7 +7,7 @@ use ratatui::{
 
 use crate::{
     app::{
-        App, Level, Outage, Overlay, Pane, availability,
+        App, Level, Outage, Pane, availability,
         query::{self, ChipState},
     },
     input::Action,
@@ -15,7 +15,9 @@ use crate::{
         DrawContext, Theme,
         pane::basket,
         results_header,
-        widget::{display_width, format_duration, group_digits, put, put_all},
+        widget::{
+            display_width, format_duration, group_digits, split_columns, split_end, text_cells,
+        },
     },
 };
 use tessera_model::{Dataset, Status};
@@ -45,41 +47,39 @@ pub(super) fn status_text(dataset: &Dataset) -> String {
 /// Draws the deployment, the open dataset with its status, tabs, and activity.
 pub(super) fn header(ctx: &mut DrawContext, area: Rect) {
     let (app, theme) = (ctx.app, ctx.theme);
-    let place = format!("  {}", app.setup.deployment_name);
-    let mut parts = vec![(" tessera", theme.accent), (place.as_str(), theme.dim)];
-    let (name, words);
+    let deployment = format!("  {}", app.setup.deployment_name);
+    let mut parts = vec![(" tessera".to_owned(), theme.accent), (deployment, theme.dim)];
     if let Some(dataset) = app.dataset() {
         let (glyph, style) = status_glyph(theme, &dataset.status);
-        name = format!(" ▸ {}  ", dataset.name);
-        words = format!(" {}", status_text(dataset));
-        parts.extend([(name.as_str(), theme.text), (glyph, style), (words.as_str(), style)]);
+        parts.push((format!(" ▸ {}  ", dataset.name), theme.text));
+        parts.push((format!("{glyph} {}", status_text(dataset)), style));
     }
-    let right = activity_text(ctx);
-    let room = area.width.saturating_sub(u16::try_from(display_width(&right)).unwrap_or(0) + 1);
-    put(ctx, Rect { width: room, ..area }, 0, &parts);
-    let used = parts.iter().map(|(words, _)| display_width(words)).sum::<usize>() + 2;
-    let used = u16::try_from(used).unwrap_or(room).min(room);
-    results_header::tabs(ctx, Rect { x: area.x + used, width: room - used, ..area });
-    let style = if app.outage().is_some() { ctx.theme.moving } else { ctx.theme.dim };
-    put(ctx, Rect { x: area.x + room, width: area.width - room, ..area }, 0, &[(&right, style)]);
+    let activity = activity_text(app);
+    let (left, right) =
+        split_columns(area, area.width.saturating_sub(text_cells(&activity).saturating_add(1)));
+    ctx.put(left, 0, &parts);
+    let used = parts.iter().fold(2, |used: u16, (text, _)| used.saturating_add(text_cells(text)));
+    let (_, tabs) = split_columns(left, used);
+    results_header::tabs(ctx, tabs);
+    let style = if app.outage().is_some() { theme.moving } else { theme.dim };
+    ctx.put(right, 0, &[(activity, style)]);
 }
 
 /// Outage, open requests, selection and jobs, for the right end of the header.
-fn activity_text(ctx: &DrawContext) -> String {
-    let app = ctx.app;
-    let mut words = Vec::new();
-    words.extend(app.outage().map(|outage| outage_text(outage, app.size.0)));
+fn activity_text(app: &App) -> String {
+    let mut parts = Vec::new();
+    parts.extend(app.outage().map(|outage| outage_text(outage, app.size.0)));
     match app.tickets.outstanding() {
         0 => {}
-        1 => words.push("1 request".to_owned()),
-        many => words.push(format!("{many} requests")),
+        1 => parts.push("1 request".to_owned()),
+        many => parts.push(format!("{many} requests")),
     }
-    words.extend(basket::basket_summary(app));
+    parts.extend(basket::basket_summary(app));
     let active = app.jobs.iter().filter(|job| job.is_active()).count();
     if active > 0 {
-        words.push(format!("jobs {active}▶"));
+        parts.push(format!("jobs {active}▶"));
     }
-    words.join("   ")
+    parts.join("   ")
 }
 
 /// Since when the service does not respond, and when it is tried again.
@@ -104,7 +104,7 @@ pub(super) fn pane_tabs(ctx: &mut DrawContext, area: Rect) {
         let label = format!(" {number} {} ", pane.name());
         let style = if pane == ctx.app.focus { ctx.theme.selected } else { ctx.theme.dim };
         ctx.buf.set_stringn(x, area.y, &label, usize::from(area.right().saturating_sub(x)), style);
-        x += u16::try_from(label.len()).unwrap_or(0);
+        x += text_cells(&label);
     }
 }
 
@@ -112,22 +112,20 @@ pub(super) fn pane_tabs(ctx: &mut DrawContext, area: Rect) {
 pub(super) fn chips(ctx: &mut DrawContext, area: Rect) {
     let theme = ctx.theme;
     let chips = query::chips(ctx.app);
-    let mut shown = 0;
-    for (chip, place) in chips.iter().zip(query::chip_areas(&chips, area)) {
+    let mut used = 0;
+    for (chip, chip_area) in chips.iter().zip(query::chip_areas(&chips, area)) {
         let (mark, style) = match chip.state {
             ChipState::On => (theme.success, theme.text),
             ChipState::Off | ChipState::Context => (theme.dim, theme.dim),
             ChipState::NotRun => (theme.moving, theme.text),
         };
-        let text = chip.text.as_str();
-        let glyph = chip.state.symbol();
-        put(ctx, place, 0, &[(" ", style), (glyph, mark), (" ", style), (text, style)]);
-        shown += place.width;
+        let (text, glyph) = (chip.text.as_str(), chip.state.symbol());
+        ctx.put(chip_area, 0, &[(" ", style), (glyph, mark), (" ", style), (text, style)]);
+        used += chip_area.width;
     }
-    let rest = Rect { x: area.x + shown, width: area.width - shown, ..area };
-    let keys = ctx.app.setup.keymap.keys_of(&ctx.app.contexts(), Action::FocusQuery);
-    let key = keys.first().map_or("", String::as_str);
-    put(ctx, rest, 0, &[("   ", theme.dim), (key, theme.key), (" edit", theme.dim)]);
+    let (_, rest) = split_columns(area, used);
+    let key = first_key(ctx.app, Action::FocusQuery).unwrap_or_default();
+    ctx.put(rest, 0, &[("   ", theme.dim), (&key, theme.key), (" edit", theme.dim)]);
 }
 
 pub(super) fn notification(ctx: &mut DrawContext, area: Rect) {
@@ -142,70 +140,33 @@ pub(super) fn notification(ctx: &mut DrawContext, area: Rect) {
     };
     let count = ctx.app.notifications.count();
     let more = if count > 1 { format!("  (1 of {count})") } else { String::new() };
-    let end = format!("{more}{end}");
-    let room = area.width.saturating_sub(u16::try_from(display_width(&end)).unwrap_or(0));
-    put(
-        ctx,
-        Rect { width: room, ..area },
-        0,
-        &[(mark, style), (notification.text.as_str(), style)],
-    );
-    let rest = Rect { x: area.x + room, width: area.width - room, ..area };
-    put(ctx, rest, 0, &[(&end, ctx.theme.dim)]);
+    let end = more + end;
+    let (left, right) = split_end(area, &end);
+    ctx.put(left, 0, &[(mark, style), (notification.text.as_str(), style)]);
+    ctx.put(right, 0, &[(end, theme.dim)]);
 }
 
 /// The most useful actions of the focused pane, in order. The menu and the help follow them.
-fn suggested_actions(ctx: &DrawContext) -> [Action; 6] {
-    match ctx.app.focus {
-        Pane::Datasets => [
-            Action::Open,
-            Action::Export,
-            Action::AddMedia,
-            Action::Reindex,
-            Action::Record,
-            Action::ToggleAutoRefresh,
-        ],
-        Pane::Results => [
-            Action::Open,
-            Action::Caption,
-            Action::Select,
-            Action::Similar,
-            Action::NextPage,
-            Action::Export,
-        ],
-        Pane::Detail => [
-            Action::Right,
-            Action::FullSize,
-            Action::Select,
-            Action::Similar,
-            Action::OpenExternally,
-            Action::Back,
-        ],
-        Pane::Basket => [
-            Action::ExportBasket,
-            Action::Deselect,
-            Action::Undo,
-            Action::SaveSelection,
-            Action::ClearBasket,
-            Action::Back,
-        ],
-        Pane::Query => [
-            Action::RunQuery,
-            Action::AddFilter,
-            Action::ToggleFilter,
-            Action::DeleteFilter,
-            Action::SaveView,
-            Action::Back,
-        ],
-        Pane::Jobs => [
-            Action::Open,
-            Action::Download,
-            Action::StopWatching,
-            Action::ForgetJob,
-            Action::Refresh,
-            Action::Back,
-        ],
+fn suggested_actions(focus: Pane) -> [Action; 6] {
+    use Action::{
+        AddFilter, AddMedia, Back, Caption, ClearBasket, DeleteFilter, Deselect, Download, Export,
+        ExportBasket, ForgetJob, FullSize, NextPage, Open, OpenExternally, Record, Refresh,
+        Reindex, Right, RunQuery, SaveSelection, SaveView, Select, Similar, StopWatching,
+        ToggleAutoRefresh, ToggleFilter, Undo,
+    };
+    match focus {
+        Pane::Datasets => [Open, Export, AddMedia, Reindex, Record, ToggleAutoRefresh],
+        Pane::Results => [Open, Caption, Select, Similar, NextPage, Export],
+        Pane::Detail => [Right, FullSize, Select, Similar, OpenExternally, Back],
+        Pane::Basket => [ExportBasket, Deselect, Undo, SaveSelection, ClearBasket, Back],
+        Pane::Query => [RunQuery, AddFilter, ToggleFilter, DeleteFilter, SaveView, Back],
+        Pane::Jobs => [Open, Download, StopWatching, ForgetJob, Refresh, Back],
     }
+}
+
+/// The first keys that trigger an action.
+pub(super) fn first_key(app: &App, action: Action) -> Option<String> {
+    app.setup.keymap.keys_of(&app.contexts(), action).into_iter().next()
 }
 
 /// The progress of selecting a range or all pages.
@@ -229,83 +190,81 @@ fn selection_hint(app: &App) -> Option<String> {
     })
 }
 
-/// Draws the hints of the current mode, else the suggested actions; unavailable ones are dimmed.
+/// Draws the hints of the current mode, else the suggested actions.
 pub(super) fn hints(ctx: &mut DrawContext, area: Rect) {
+    let parts = match mode_hint(ctx) {
+        Some((hint, style)) => vec![(" ".to_owned(), ctx.theme.dim), (hint, style)],
+        None if !ctx.app.pending_keys().is_empty() => key_continuations(ctx),
+        None if ctx.app.footer => action_hints(ctx, area.width),
+        None => return,
+    };
+    ctx.put(area, 0, &parts);
+}
+
+/// The hint of a mode that changes what keys do.
+fn mode_hint(ctx: &DrawContext) -> Option<(String, Style)> {
     let (app, theme) = (ctx.app, ctx.theme);
     if app.jump_mode {
-        return put(ctx, area, 0, &[(" press a letter to jump; any other key cancels", theme.dim)]);
+        return Some(("press a letter to jump; any other key cancels".to_owned(), theme.dim));
     }
     if app.submit_pending {
-        return put(
-            ctx,
-            area,
-            0,
-            &[(" checking the dataset's status …   Esc cancel", theme.moving)],
-        );
+        let hint = "checking the dataset's status …   Esc cancel";
+        return Some((hint.to_owned(), theme.moving));
     }
-    if let Some(words) = app.overlay.as_ref().map(Overlay::hints) {
-        put(ctx, area, 0, &[(" ", theme.dim), (words, theme.dim)]);
-        return;
+    if let Some(overlay) = &app.overlay {
+        return Some((overlay.hints().to_owned(), theme.dim));
     }
     if !app.pending_keys().is_empty() {
-        return key_continuations(ctx, area);
+        return None;
     }
-    if let Some(words) = app.editing_hints() {
-        return put(ctx, area, 0, &[(" ", theme.dim), (words, theme.dim)]);
-    }
-    if let Some(words) = selection_hint(app) {
-        return put(ctx, area, 0, &[(" ", theme.dim), (&words, theme.moving)]);
-    }
-    if !app.footer {
-        return;
-    }
-    let always: Vec<_> =
-        [Action::Menu, Action::Help].map(|action| action_hint(ctx, action)).concat();
+    let editing = app.editing_hints().map(|hint| (hint.to_owned(), theme.dim));
+    editing.or_else(|| selection_hint(app).map(|hint| (hint, theme.moving)))
+}
+
+/// The suggested actions that fit into `width` cells, and always the menu and the help.
+fn action_hints(ctx: &DrawContext, width: u16) -> Vec<(String, Style)> {
+    let hint = |action| {
+        let key = first_key(ctx.app, action)?;
+        let (key_style, style) = action_styles(ctx, action);
+        Some([(format!(" {key}"), key_style), (format!(" {} ", action.hint()), style)])
+    };
     let cells = |parts: &[(String, Style)]| {
         parts.iter().map(|(text, _)| display_width(text)).sum::<usize>()
     };
+    let always: Vec<_> =
+        [Action::Menu, Action::Help].into_iter().filter_map(hint).flatten().collect();
     let mut parts: Vec<(String, Style)> = Vec::new();
-    for action in suggested_actions(ctx) {
-        let next = action_hint(ctx, action);
-        if cells(&parts) + cells(&next) + cells(&always) <= usize::from(area.width) {
+    for next in suggested_actions(ctx.app.focus).into_iter().filter_map(hint) {
+        if cells(&parts) + cells(&next) + cells(&always) <= usize::from(width) {
             parts.extend(next);
         }
     }
     parts.extend(always);
-    put_all(ctx, area, 0, &parts);
+    parts
 }
 
-/// The key and the hint of an action, dimmed if it is unavailable.
-fn action_hint(ctx: &DrawContext, action: Action) -> Vec<(String, Style)> {
-    let (app, theme) = (ctx.app, ctx.theme);
-    let Some(key) = app.setup.keymap.keys_of(&app.contexts(), action).into_iter().next() else {
-        return Vec::new();
-    };
-    let (key_style, style) = match availability::unavailable_reason(app, action) {
-        None => (theme.key, theme.text),
-        Some(_) => (theme.dim, theme.dim),
-    };
-    vec![(format!(" {key}"), key_style), (format!(" {} ", action.hint()), style)]
+/// The styles of the key and the hint of an action, which are dimmed if it is unavailable.
+fn action_styles(ctx: &DrawContext, action: Action) -> (Style, Style) {
+    match availability::unavailable_reason(ctx.app, action) {
+        None => (ctx.theme.key, ctx.theme.text),
+        Some(_) => (ctx.theme.dim, ctx.theme.dim),
+    }
 }
 
-/// Draws the keys that continue the pressed ones.
-fn key_continuations(ctx: &mut DrawContext, area: Rect) {
+/// The pressed keys, and those that continue them.
+fn key_continuations(ctx: &DrawContext) -> Vec<(String, Style)> {
     let (app, theme) = (ctx.app, ctx.theme);
     let keys = app.pending_keys();
     let pressed: Vec<String> = keys.iter().map(ToString::to_string).collect();
-    let pressed = format!(" {}", pressed.join(" "));
-    let mut parts = vec![(pressed, theme.key), (" then ".to_owned(), theme.dim)];
+    let mut parts =
+        vec![(format!(" {}", pressed.join(" ")), theme.key), (" then ".to_owned(), theme.dim)];
     let mut next = app.setup.keymap.continuations(&app.contexts(), keys);
     next.sort_by_key(|(_, action)| *action);
     for (key, action) in next {
-        let (key_style, style) = match availability::unavailable_reason(app, action) {
-            None => (theme.key, theme.text),
-            Some(_) => (theme.dim, theme.dim),
-        };
-        parts.push((format!("  {key}"), key_style));
-        parts.push((format!(" {}", action.hint()), style));
+        let (key_style, style) = action_styles(ctx, action);
+        parts.extend([(format!("  {key}"), key_style), (format!(" {}", action.hint()), style)]);
     }
-    put_all(ctx, area, 0, &parts);
+    parts
 }
 
 /// Draws the letters of the jump targets.

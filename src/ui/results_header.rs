@@ -3,55 +3,52 @@
 use ratatui::{layout::Rect, style::Style};
 
 use crate::{
-    app::View,
+    app::{View, view::sort_filter::SortOrder},
     ui::{
         DrawContext,
-        widget::{display_width, format_duration, group_digits, put_all, truncate},
+        widget::{display_width, format_duration, group_digits, truncate},
     },
 };
-use tessera_model::{EntityType, Query, Status};
+use tessera_model::{EntityType, Query, SafeText, Status};
 
 /// The number of clusters, granularity and page.
 pub(super) fn heading(ctx: &DrawContext, view: &View) -> String {
     let app = ctx.app;
-    let mut words = Vec::new();
+    let mut parts = Vec::new();
     if app.dataset().is_some_and(|dataset| dataset.status == Status::PartialIndex) {
-        words.push("not reindexed yet".to_owned());
+        parts.push("not reindexed yet".to_owned());
     }
     if let Some(page) = app.page() {
         // The service reports no total: a full page may have a successor.
         let more = if app.may_have_next_page() { "+" } else { "" };
-        words.push(format!("{}{more} clusters", page.clusters.len()));
+        parts.push(format!("{}{more} clusters", page.clusters.len()));
     }
     if view.search.entity == EntityType::Objects {
-        words.push(EntityType::Objects.as_str().to_owned());
+        parts.push(EntityType::Objects.as_str().to_owned());
     }
-    words.push(format!("granularity {}", view.search.granularity.level()));
+    parts.push(format!("granularity {}", view.search.granularity.level()));
     if view.computed.is_none() {
-        words.push(format!("page {}", view.search.page + 1));
+        parts.push(format!("page {}", view.search.page + 1));
     }
-    for (count, what) in app
-        .page()
-        .map_or([(0, ""); 2], |page| [(page.repeated, "repeated"), (page.skipped, "unreadable")])
-    {
-        if count > 0 {
-            words.push(format!("{count} {what}"));
-        }
+    if let Some(page) = app.page() {
+        let counts = [(page.repeated, "repeated"), (page.skipped, "unreadable")];
+        let counts = counts.into_iter().filter(|(count, _)| *count > 0);
+        parts.extend(counts.map(|(count, what)| format!("{count} {what}")));
     }
-    words.join(" · ")
+    parts.join(" · ")
 }
 
 /// Draws the line above the tiles: what is loading, else what is shown.
 pub(super) fn status_line(ctx: &mut DrawContext, inside: Rect, view: &View) {
     let theme = ctx.theme;
     let line = waiting_text(ctx)
-        .map(|words| vec![(words, theme.moving)])
-        .or_else(|| members_text(ctx, view).map(|words| vec![(words, theme.dim)]))
-        .or_else(|| arrangement_text(ctx, view).map(|words| vec![(words, theme.moving)]))
+        .map(|text| vec![(text, theme.moving)])
+        .or_else(|| members_text(ctx, view).map(|text| vec![(text, theme.dim)]))
+        .or_else(|| arrangement_text(ctx, view).map(|text| vec![(text, theme.moving)]))
         .unwrap_or_else(|| query_text(ctx, view));
     let mut parts = vec![(" ".to_owned(), theme.dim)];
     parts.extend(line);
-    put_all(ctx, inside, 0, &parts);
+    ctx.put(inside, 0, &parts);
 }
 
 /// A response that is late or failed.
@@ -59,8 +56,9 @@ fn waiting_text(ctx: &DrawContext) -> Option<String> {
     let app = ctx.app;
     if let Some(waited) = app.wait_time() {
         let stop = if waited.as_secs() >= 5 { "   Ctrl-C cancel" } else { "" };
-        let what = if app.results.registering.is_some() { "the query image" } else { "a response" };
-        return Some(format!("waiting for {what} since {} s{stop}", waited.as_secs()));
+        let target =
+            if app.results.registering.is_some() { "the query image" } else { "a response" };
+        return Some(format!("waiting for {target} since {} s{stop}", waited.as_secs()));
     }
     if app.results.registering.is_some() {
         return Some("uploading the query image".to_owned());
@@ -75,10 +73,10 @@ fn members_text(ctx: &DrawContext, view: &View) -> Option<String> {
     view.members_top_row?;
     let cluster = ctx.app.cluster()?;
     let shown = cluster.previews.len();
-    Some(match cluster.size().and_then(|size| usize::try_from(size).ok()) {
-        Some(size) if size <= shown => format!("all {shown} members of this cluster"),
+    Some(match cluster.size() {
+        Some(size) if size <= shown as u64 => format!("all {shown} members of this cluster"),
         Some(size) => {
-            let size = group_digits(u64::try_from(size).unwrap_or(u64::MAX));
+            let size = group_digits(size);
             format!("{shown} of {size} members are shown; the rest by f or an export")
         }
         None => format!("{shown} members are shown; there may be more: by f or an export"),
@@ -87,23 +85,23 @@ fn members_text(ctx: &DrawContext, view: &View) -> Option<String> {
 
 /// How the program filters and sorts the loaded page, which the service does not do.
 fn arrangement_text(ctx: &DrawContext, view: &View) -> Option<String> {
-    let (app, arrangement) = (ctx.app, &view.list_options);
-    let all = app.page()?.clusters.len();
-    let shown = app.visible_clusters();
-    let mut words = Vec::new();
-    if !arrangement.filter.is_empty() {
-        let left: usize = shown.iter().map(|shown| 1 + shown.folded.len()).sum();
-        let filter = tessera_model::SafeText::name(&arrangement.filter);
-        words.push(format!("{left} of {all} loaded match “{filter}”, Esc clears"));
+    let options = &view.list_options;
+    let all = ctx.app.page()?.clusters.len();
+    let visible = ctx.app.visible_clusters();
+    let folded: usize = visible.iter().map(|cluster| cluster.folded.len()).sum();
+    let mut parts = Vec::new();
+    if !options.filter.is_empty() {
+        let matching = visible.len() + folded;
+        let filter = SafeText::name(&options.filter);
+        parts.push(format!("{matching} of {all} loaded match “{filter}”, Esc clears"));
     }
-    if arrangement.order != crate::app::view::sort_filter::SortOrder::default() {
-        words.push(format!("loaded page sorted by {}", arrangement.order.name()));
+    if options.order != SortOrder::default() {
+        parts.push(format!("loaded page sorted by {}", options.order.name()));
     }
-    if arrangement.fold {
-        let folded: usize = shown.iter().map(|shown| shown.folded.len()).sum();
-        words.push(format!("{folded} with equal score folded"));
+    if options.fold {
+        parts.push(format!("{folded} with equal score folded"));
     }
-    (!words.is_empty()).then(|| words.join(" · "))
+    (!parts.is_empty()).then(|| parts.join(" · "))
 }
 
 /// The query, and the meaning of its scores.
@@ -137,21 +135,18 @@ pub(super) fn tabs(ctx: &mut DrawContext, area: Rect) {
     let Some(tabs) = ctx.app.results.tabs().filter(|tabs| tabs.all().len() > 1) else {
         return;
     };
+    let title = |view: &View| truncate(view.title().as_str(), MAX_TAB_TITLE);
     let titles: Vec<String> = (1..)
         .zip(tabs.all())
-        .map(|(number, tab)| {
-            format!(" {number} {} ", truncate(tab.view.title().as_str(), MAX_TAB_TITLE))
-        })
+        .map(|(number, tab)| format!(" {number} {} ", title(&tab.view)))
         .collect();
     let fits =
         titles.iter().map(|title| display_width(title)).sum::<usize>() <= usize::from(area.width);
-    let theme = ctx.theme;
     let mut parts = Vec::new();
-    for (place, title) in titles.iter().enumerate() {
-        let here = place == tabs.active();
-        let short = format!(" {} ", place + 1);
-        let style = if here { theme.selected } else { theme.dim };
-        parts.push((if fits || here { title.clone() } else { short }, style));
+    for (index, title) in titles.into_iter().enumerate() {
+        let is_active = index == tabs.active();
+        let text = if fits || is_active { title } else { format!(" {} ", index + 1) };
+        parts.push((text, if is_active { ctx.theme.selected } else { ctx.theme.dim }));
     }
-    put_all(ctx, area, 0, &parts);
+    ctx.put(area, 0, &parts);
 }

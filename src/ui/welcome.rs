@@ -3,14 +3,16 @@
 use ratatui::{
     buffer::Buffer,
     layout::Rect,
-    style::Style,
     text::{Line, Span},
     widgets::{Block, BorderType, Paragraph, Widget, Wrap},
 };
 
 use crate::{
     app::welcome::{ConnectionAttempt, Welcome, WelcomeField, WelcomeOption},
-    ui::{Theme, widget::truncate},
+    ui::{
+        Theme,
+        widget::{choice_text, truncate},
+    },
 };
 use tessera_model::SafeText;
 
@@ -20,7 +22,7 @@ pub fn draw(welcome: &Welcome, theme: &Theme, secrets: &str, buf: &mut Buffer) {
     let width = screen.width.min(84);
     let mut lines = match welcome.option {
         None => target_lines(welcome, theme),
-        Some(subject) => form_lines(welcome, subject, theme, secrets, width.saturating_sub(2)),
+        Some(option) => form_lines(welcome, option, theme, secrets, width.saturating_sub(22)),
     };
     lines.push(Line::default());
     lines.extend(outcome_lines(welcome, theme));
@@ -49,54 +51,48 @@ pub fn draw(welcome: &Welcome, theme: &Theme, secrets: &str, buf: &mut Buffer) {
 fn target_lines(welcome: &Welcome, theme: &Theme) -> Vec<Line<'static>> {
     let mut lines =
         vec![Line::default(), Line::from(" What do you want to open?"), Line::default()];
-    for (number, subject) in (0..).zip(WelcomeOption::ALL) {
-        let here = number == welcome.cursor;
-        let (mark, style) = if here { (" ▸ ", theme.accent) } else { ("   ", theme.text) };
+    for (index, option) in WelcomeOption::ALL.into_iter().enumerate() {
+        let selected = index == welcome.cursor;
+        let (mark, style) = if selected { (" ▸ ", theme.accent) } else { ("   ", theme.text) };
         lines.push(Line::from(vec![
             Span::styled(mark, style),
-            Span::styled(format!("{} ", number + 1), theme.key),
-            Span::styled(subject.title(), style),
+            Span::styled(format!("{} ", index + 1), theme.key),
+            Span::styled(option.title(), style),
         ]));
-        lines.push(Line::styled(format!("       {}", subject.description()), theme.dim));
+        lines.push(Line::styled(format!("       {}", option.description()), theme.dim));
     }
     lines
 }
 
 fn form_lines(
     welcome: &Welcome,
-    subject: WelcomeOption,
+    option: WelcomeOption,
     theme: &Theme,
     secrets: &str,
-    width: u16,
+    cells: u16,
 ) -> Vec<Line<'static>> {
-    let mut lines =
-        vec![Line::default(), Line::styled(format!(" {}", subject.title()), theme.accent)];
-    lines.push(Line::styled(format!(" {}", subject.description()), theme.dim));
-    lines.push(Line::default());
-    for (number, &field) in welcome.fields().iter().enumerate() {
-        let here = number == welcome.field;
-        let style = if here { theme.accent } else { theme.text };
-        let mut line = vec![Span::styled(
-            format!(" {} {:<14}", if here { "▸" } else { " " }, field.label()),
-            style,
-        )];
-        line.extend(field_value(
-            welcome,
-            field,
-            here,
-            theme,
-            usize::from(width.saturating_sub(20)),
-        ));
-        lines.push(Line::from(line));
+    let mut lines = vec![
+        Line::default(),
+        Line::styled(format!(" {}", option.title()), theme.accent),
+        Line::styled(format!(" {}", option.description()), theme.dim),
+        Line::default(),
+    ];
+    for (index, &field) in welcome.fields().iter().enumerate() {
+        let focused = index == welcome.field;
+        let (mark, style) = if focused { ("▸", theme.accent) } else { (" ", theme.text) };
+        let label = format!(" {mark} {:<14}", field.label());
+        let mut line = Line::from(Span::styled(label, style));
+        line.extend(field_value(welcome, field, focused, theme, usize::from(cells)));
+        lines.push(line);
     }
     if welcome.fields().contains(&WelcomeField::Store) {
         lines.push(Line::default());
-        let words = if welcome.store {
+        let consequence = if welcome.store {
             format!(" The secret is saved in {secrets} as plain text that only you can read.")
         } else {
             " The secret is not saved; set TESSERA_API_SECRET the next time.".to_owned()
         };
-        lines.push(Line::styled(words, theme.dim));
+        lines.push(Line::styled(consequence, theme.dim));
     }
     lines
 }
@@ -104,14 +100,13 @@ fn form_lines(
 fn field_value(
     welcome: &Welcome,
     field: WelcomeField,
-    here: bool,
+    focused: bool,
     theme: &Theme,
     cells: usize,
 ) -> Vec<Span<'static>> {
     if field == WelcomeField::Store {
-        let words = if welcome.store { "save in a file" } else { "do not save" };
-        let words = if here { format!("‹ {words} ›") } else { words.to_owned() };
-        return vec![Span::styled(words, theme.text)];
+        let choice = if welcome.store { "save in a file" } else { "do not save" };
+        return vec![Span::styled(choice_text(choice, focused), theme.text)];
     }
     let input = welcome.text(field);
     let shown = match field {
@@ -125,16 +120,14 @@ fn field_value(
         WelcomeField::Folder => "~/photos",
         WelcomeField::ApiKey | WelcomeField::ApiSecret | WelcomeField::Store => "",
     };
-    let mut spans = Vec::new();
-    if shown.is_empty() && !here {
-        spans.push(Span::styled(empty, theme.dim));
-    } else {
-        spans.push(Span::styled(truncate(&shown, cells), theme.text));
+    match (shown.is_empty(), focused) {
+        (true, false) => vec![Span::styled(empty, theme.dim)],
+        (_, false) => vec![Span::styled(truncate(&shown, cells), theme.text)],
+        (_, true) => vec![
+            Span::styled(truncate(&shown, cells), theme.text),
+            Span::styled(" ", theme.selected),
+        ],
     }
-    if here {
-        spans.push(Span::styled(" ", Style::new().patch(theme.selected)));
-    }
-    spans
 }
 
 fn outcome_lines(welcome: &Welcome, theme: &Theme) -> Vec<Line<'static>> {

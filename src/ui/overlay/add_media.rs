@@ -1,26 +1,25 @@
 //! The form that adds media: the source, what follows, options, and the result of the check.
 
-use ratatui::{layout::Rect, style::Style, text::Line};
+use ratatui::{layout::Rect, style::Style};
 use tui_input::Input;
 
+use super::Draw;
 use crate::{
     app::overlay::{AddMediaField, AddMediaForm, SourceCheck, SourceTab},
     ui::{
         DrawContext,
-        overlay::Draw,
-        widget::{bordered, format_bytes, group_digits, put, text_field},
+        widget::{format_bytes, group_digits, line, split_columns},
     },
 };
 use tessera_model::{Preflight, ingest::StorageKind};
 
-const LABEL_WIDTH: u16 = 12;
+const FIELD_COLUMN: u16 = 12;
 /// The first row of the check result.
 const CHECK_ROW: u16 = 14;
 
 impl Draw for AddMediaForm {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
-        let title = Line::from(format!(" Add media to {} ", self.dataset_name));
-        let inside = bordered(ctx, area, title, true);
+        let inside = ctx.dialog(area, &format!("Add media to {}", self.dataset_name));
         draw_source(ctx, inside, self);
         draw_reindex_choice(ctx, inside, self);
         draw_options(ctx, inside, self);
@@ -36,18 +35,10 @@ fn draw_label(
     form: &AddMediaForm,
     name: AddMediaField,
 ) -> Rect {
-    let focused = form.field == name;
     let applies = AddMediaField::of_tab(form.tab).contains(&name);
-    let theme = ctx.theme;
-    let style = match (focused, applies) {
-        (true, _) => theme.accent,
-        (false, true) => theme.text,
-        (false, false) => theme.dim,
-    };
-    let mark = if focused { " ▸ " } else { "   " };
-    put(ctx, inside, row, &[(mark, style), (label_text(form, name), style)]);
-    let (x, y) = (inside.x + LABEL_WIDTH, inside.y + row);
-    Rect { x, y, width: inside.width.saturating_sub(LABEL_WIDTH + 1), height: 1 }
+    let style = if applies { ctx.theme.text } else { ctx.theme.dim };
+    let label = (label_text(form, name), style);
+    ctx.field_label(inside, (row, FIELD_COLUMN), label, form.field == name)
 }
 
 fn label_text(form: &AddMediaForm, name: AddMediaField) -> &'static str {
@@ -89,17 +80,25 @@ fn draw_source(ctx: &mut DrawContext, inside: Rect, form: &AddMediaForm) {
             }
         })
         .collect();
-    let tabs: Vec<(&str, Style)> =
-        tabs.iter().map(|(name, style)| (name.as_str(), *style)).collect();
-    put(ctx, field, 0, &tabs);
+    ctx.put(field, 0, &tabs);
     let field = draw_label(ctx, inside, 1, form, AddMediaField::Location);
-    text_field(ctx, field, form.location(), form.field == AddMediaField::Location);
-    let below = Rect { y: field.y + 1, ..field };
+    ctx.text_field(field, form.location(), form.field == AddMediaField::Location);
+    draw_error(ctx, line(field, 1), form, (AddMediaField::Location, location_hint(form)));
+}
+
+/// Draws the error of a field, or else a hint.
+fn draw_error(
+    ctx: &mut DrawContext,
+    area: Rect,
+    form: &AddMediaForm,
+    (name, hint): (AddMediaField, &str),
+) {
+    let theme = ctx.theme;
     match &form.error {
-        Some((AddMediaField::Location, reason)) => {
-            put(ctx, below, 0, &[("! ", theme.failure), (reason.as_str(), theme.failure)]);
+        Some((field, reason)) if *field == name => {
+            ctx.put(area, 0, &[("! ", theme.failure), (reason.as_str(), theme.failure)]);
         }
-        _ => put(ctx, below, 0, &[(location_hint(form), theme.dim)]),
+        _ => ctx.put(area, 0, &[(hint, theme.dim)]),
     }
 }
 
@@ -132,19 +131,14 @@ fn draw_reindex_choice(ctx: &mut DrawContext, inside: Rect, form: &AddMediaForm)
         let selected = form.auto_reindex == reindex && form.tab != SourceTab::Server;
         let (mark, style) = if selected { ("● ", theme.text) } else { ("○ ", theme.dim) };
         let statuses = format!("{statuses:<38}");
-        let line = Rect { y: field.y + row, ..field };
-        put(ctx, line, 0, &[(mark, style), (&statuses, style), (note, theme.dim)]);
+        let parts = [(mark, style), (&statuses, style), (note, theme.dim)];
+        ctx.put(line(field, row), 0, &parts);
     }
 }
 
 fn draw_options(ctx: &mut DrawContext, inside: Rect, form: &AddMediaForm) {
-    draw_optional_field(
-        ctx,
-        inside,
-        7,
-        form,
-        (AddMediaField::Role, &form.role, "arn:…:role/…, for storage in another account"),
-    );
+    let account = "arn:…:role/…, for storage in another account";
+    draw_optional_field(ctx, inside, 7, form, (AddMediaField::Role, &form.role, account));
     let counts = [AddMediaField::Videos, AddMediaField::Images, AddMediaField::Objects];
     for ((row, name), input) in (8u16..).zip(counts).zip(&form.counts) {
         draw_optional_field(ctx, inside, row, form, (name, input, "computed"));
@@ -158,7 +152,7 @@ fn draw_options(ctx: &mut DrawContext, inside: Rect, form: &AddMediaForm) {
     };
     let style =
         if form.field == AddMediaField::SpotInstances { ctx.theme.accent } else { ctx.theme.dim };
-    put(ctx, field, 0, &[(text, style)]);
+    ctx.put(field, 0, &[(text, style)]);
 }
 
 /// Draws an optional field with the default.
@@ -177,17 +171,12 @@ fn draw_optional_field(
         } else {
             "not for a path on the server"
         };
-        return put(ctx, area, 0, &[(reason, theme.dim)]);
+        return ctx.put(area, 0, &[(reason, theme.dim)]);
     }
-    text_field(ctx, area, input, form.field == name);
-    let beside = Rect { x: area.x + 24, width: area.width.saturating_sub(24), ..area };
-    match &form.error {
-        Some((field, reason)) if *field == name => {
-            put(ctx, beside, 0, &[("! ", theme.failure), (reason.as_str(), theme.failure)]);
-        }
-        _ if input.value().is_empty() => put(ctx, beside, 0, &[(default, theme.dim)]),
-        _ => {}
-    }
+    ctx.text_field(area, input, form.field == name);
+    let (_, beside) = split_columns(area, 24);
+    let hint = if input.value().is_empty() { default } else { "" };
+    draw_error(ctx, beside, form, (name, hint));
 }
 
 /// Draws the result of the check and what Enter does next.
@@ -201,13 +190,11 @@ fn draw_check(ctx: &mut DrawContext, inside: Rect, form: &AddMediaForm) {
         SourceCheck::None => {}
         SourceCheck::Running(_) => lines.push(("checking the files…".to_owned(), theme.moving)),
         SourceCheck::Done(_, found) => {
-            lines.extend(preflight_summary(found).into_iter().map(|text| (text, theme.success)));
-            lines.extend(found.warnings.iter().map(|text| (text.to_string(), theme.moving)));
-            let unreadable = found
-                .unreadable_files
-                .iter()
-                .map(|file| format!("  {}: {}", file.name, file.reason));
-            lines.extend(unreadable.map(|text| (text, theme.moving)));
+            lines.extend(preflight_summary(found).map(|text| (text, theme.success)));
+            let unreadable = found.unreadable_files.iter();
+            let unreadable = unreadable.map(|file| format!("  {}: {}", file.name, file.reason));
+            let warnings = found.warnings.iter().map(ToString::to_string).chain(unreadable);
+            lines.extend(warnings.map(|text| (text, theme.moving)));
         }
     }
     if let Some(status) = ctx.app.add_media_blocked(form.dataset) {
@@ -215,20 +202,20 @@ fn draw_check(ctx: &mut DrawContext, inside: Rect, form: &AddMediaForm) {
         lines.insert(0, (text, theme.moving));
     }
     for (row, (text, style)) in (CHECK_ROW..).zip(&lines) {
-        put(ctx, inside, row, &[(" ", *style), (text, *style)]);
+        ctx.put(inside, row, &[(" ", *style), (text, *style)]);
     }
 }
 
 /// The files to upload, and those that are skipped.
-fn preflight_summary(found: &Preflight) -> Vec<String> {
+fn preflight_summary(found: &Preflight) -> impl Iterator<Item = String> {
     let count =
-        |count: u64, words: &str| (count > 0).then(|| format!("{} {words}", group_digits(count)));
+        |count: u64, noun: &str| (count > 0).then(|| format!("{} {noun}", group_digits(count)));
     let videos = count(found.videos, "videos, ").unwrap_or_default();
     let (images, size) = (group_digits(found.images), format_bytes(found.bytes));
-    let sent = format!("{images} images, {videos}{size}; Enter adds them");
+    let added = format!("{images} images, {videos}{size}; Enter adds them");
     let skipped =
         [count(found.skipped, "other files"), count(found.unreadable, "unreadable files")];
     let skipped: Vec<String> = skipped.into_iter().flatten().collect();
     let skipped = (!skipped.is_empty()).then(|| format!("skipped: {}", skipped.join(", ")));
-    [Some(sent), skipped].into_iter().flatten().collect()
+    [Some(added), skipped].into_iter().flatten()
 }

@@ -1,15 +1,15 @@
 //! The export form: name, folder, format, with or without images, when to download; for a
 //! selection also its totals and the entries that are not on screen.
 
-use ratatui::{layout::Rect, text::Line};
+use ratatui::layout::Rect;
 
+use super::Draw;
 use crate::{
     app::overlay::{ExportField, ExportForm},
     ui::{
         DrawContext,
-        overlay::Draw,
         pane::basket,
-        widget::{bordered, group_digits, put, text_field, wrap_words},
+        widget::{choice_text, group_digits, wrap_words},
     },
 };
 use tessera_model::{Selection, SelectionEntry};
@@ -17,13 +17,12 @@ use tessera_model::{Selection, SelectionEntry};
 impl Draw for ExportForm {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         let what = if self.selection.is_some() { "the selection in " } else { "" };
-        let title = Line::from(format!(" Export {what}{} ", self.dataset_name));
-        let inside = bordered(ctx, area, title, true);
-        let fields = match &self.selection {
+        let inside = ctx.dialog(area, &format!("Export {what}{}", self.dataset_name));
+        let first_field = match &self.selection {
             None => draw_dataset(ctx, inside, self),
             Some(selection) => draw_selection(ctx, inside, self, selection),
         };
-        for (row, field) in (fields..).zip(ExportField::ALL) {
+        for (row, field) in (first_field..).zip(ExportField::ALL) {
             draw_field(ctx, inside, row, self, field);
         }
     }
@@ -36,7 +35,7 @@ fn draw_dataset(ctx: &mut DrawContext, inside: Rect, form: &ExportForm) -> u16 {
     let count =
         count.map_or_else(|| "the whole dataset".into(), |count| group_digits(count) + " images");
     let dim = ctx.theme.dim;
-    put(ctx, inside, 0, &[(" ", dim), (&count, dim)]);
+    ctx.put(inside, 0, &[(" ", dim), (&count, dim)]);
     2
 }
 
@@ -51,12 +50,14 @@ fn draw_selection(
     const FIELDS: u16 = 4;
     let theme = ctx.theme;
     let totals = selection.totals();
-    let (sum, seen) = (basket::totals_text(&totals), basket::previews_seen_text(&totals));
-    put(ctx, inside, 0, &[(" ", theme.text), (&sum, theme.text)]);
-    put(ctx, inside, 1, &[(" ", theme.dim), (&seen, theme.dim)]);
     let (here, hidden) = ctx.app.visible_and_hidden_selected();
-    let visibility = format!(" {here} on this page, {hidden} hidden by this query");
-    put(ctx, inside, 2, &[(&visibility, theme.dim)]);
+    for (row, text, style) in [
+        (0, basket::totals_text(&totals), theme.text),
+        (1, basket::previews_seen_text(&totals), theme.dim),
+        (2, format!("{here} on this page, {hidden} hidden by this query"), theme.dim),
+    ] {
+        ctx.put(inside, row, &[(" ", style), (&text, style)]);
+    }
 
     let cells = usize::from(inside.width).saturating_sub(2);
     let command: Vec<String> = wrap_words(&form.command(), cells, 3).collect();
@@ -66,7 +67,7 @@ fn draw_selection(
     let list = Rect { y: inside.y + top, height, ..inside };
     draw_hidden_entries(ctx, list, form, selection);
     for (row, line) in (inside.height.saturating_sub(below) + 1..).zip(&command) {
-        put(ctx, inside, row, &[(" ", theme.dim), (line, theme.dim)]);
+        ctx.put(inside, row, &[(" ", theme.dim), (line, theme.dim)]);
     }
     FIELDS
 }
@@ -89,11 +90,10 @@ fn draw_hidden_entries(
     }
     let rest = entries.len().saturating_sub(top + usize::from(list.height));
     if rest > 0 {
-        let words = format!(" {} more ", rest + 1);
+        let more = format!(" {} more ", rest + 1);
         let end = list.height.saturating_sub(1);
-        let blank = " ".repeat(usize::from(list.width));
-        put(ctx, list, end, &[(&blank, ctx.theme.dim)]);
-        put(ctx, list, end, &[(&words, ctx.theme.dim), ("(PgDn)", ctx.theme.key)]);
+        ctx.put(list, end, &[(" ".repeat(usize::from(list.width)), ctx.theme.dim)]);
+        ctx.put(list, end, &[(more.as_str(), ctx.theme.dim), ("(PgDn)", ctx.theme.key)]);
     }
 }
 
@@ -104,28 +104,21 @@ fn draw_field(
     form: &ExportForm,
     field: ExportField,
 ) {
+    const FIELD_COLUMN: u16 = 14;
     let focused = form.field == field;
-    let style = if focused { ctx.theme.accent } else { ctx.theme.text };
-    let mark = if focused { " ▸ " } else { "   " };
-    put(ctx, inside, row, &[(mark, style), (label(field), style)]);
-    let place = Rect {
-        x: inside.x + 14,
-        y: inside.y + row,
-        width: inside.width.saturating_sub(15),
-        height: 1,
-    };
-    let words = match field {
-        ExportField::Name => return text_field(ctx, place, &form.name, focused),
-        ExportField::Folder => {
-            return text_field(ctx, place, &form.folder, focused);
-        }
+    let text = ctx.theme.text;
+    let value = ctx.field_label(inside, (row, FIELD_COLUMN), (label(field), text), focused);
+    let choice = match field {
+        ExportField::Name => return ctx.text_field(value, &form.name, focused),
+        ExportField::Folder => return ctx.text_field(value, &form.folder, focused),
         ExportField::Format => form.format.as_str(),
         ExportField::Images if form.include_images => "in the archive",
         ExportField::Images => "metadata only",
         ExportField::Download if form.auto_download => "as soon as it is ready",
         ExportField::Download => "later, with d",
     };
-    put(ctx, place, 0, &[(&choice_text(words, focused), style)]);
+    let style = if focused { ctx.theme.accent } else { text };
+    ctx.put(value, 0, &[(choice_text(choice, focused), style)]);
 }
 
 fn label(field: ExportField) -> &'static str {
@@ -136,8 +129,4 @@ fn label(field: ExportField) -> &'static str {
         ExportField::Images => "images",
         ExportField::Download => "download",
     }
-}
-
-fn choice_text(words: &str, focused: bool) -> String {
-    if focused { format!("‹ {words} ›") } else { words.to_owned() }
 }

@@ -5,12 +5,12 @@ use ratatui::{
     text::{Line, Span},
 };
 
+use super::Draw;
 use crate::{
     app::overlay::FactSheet,
     ui::{
         DrawContext,
-        overlay::Draw,
-        widget::{bordered, display_width, scrolled_lines, truncate},
+        widget::{display_width, truncate},
     },
 };
 
@@ -20,7 +20,7 @@ const MAX_NAME_WIDTH: usize = 24;
 impl Draw for FactSheet {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         let title = truncate(self.title.as_str(), usize::from(area.width.saturating_sub(4)));
-        let inside = bordered(ctx, area, Line::from(format!(" {title} ")), true);
+        let inside = ctx.dialog(area, &title);
         let widest =
             self.facts.iter().map(|(name, _)| display_width(name.as_str())).max().unwrap_or(0);
         let names = widest.min(MAX_NAME_WIDTH);
@@ -38,7 +38,7 @@ impl Draw for FactSheet {
                 name.clear();
             }
         }
-        scrolled_lines(ctx, inside, &lines, self.scroll);
+        ctx.scrolled_lines(inside, &lines, self.scroll);
     }
 }
 

@@ -1,7 +1,8 @@
 //! The picker of a query image.
 
-use ratatui::{layout::Rect, text::Line};
+use ratatui::layout::Rect;
 
+use super::Draw;
 use crate::{
     app::{
         Remote,
@@ -10,61 +11,68 @@ use crate::{
     },
     ui::{
         DrawContext,
-        overlay::Draw,
-        widget::{
-            bordered, centered_message, format_bytes, group_digits, picture_placeholder, put,
-            text_field,
-        },
+        widget::{field_area, format_bytes, group_digits},
     },
 };
 use tessera_model::SafeText;
 
 impl Draw for FilePicker {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
-        bordered(ctx, area, Line::from(" Search by a picture on this machine "), true);
+        ctx.dialog(area, "Search by a picture on this machine");
         let parts = FilePicker::areas(area);
         let theme = ctx.theme;
-        put(ctx, parts.path, 0, &[(" path ", theme.dim)]);
-        let place =
-            Rect { x: parts.path.x + 6, width: parts.path.width.saturating_sub(7), ..parts.path };
+        ctx.put(parts.path, 0, &[(" path ", theme.dim)]);
+        let field = field_area(parts.path, 0, 6);
         if self.path.text.value().is_empty() {
-            put(ctx, place, 0, &[("  type or drop a path", theme.dim)]);
+            ctx.put(field, 0, &[("  type or drop a path", theme.dim)]);
         }
-        text_field(ctx, place, &self.path.text, true);
+        ctx.text_field(field, &self.path.text, true);
         draw_candidates(ctx, parts.candidates, self);
-        if !parts.picture.is_empty() {
-            draw_preview(ctx, parts.picture, self);
+        if parts.picture.is_empty() {
+            return;
+        }
+        match self.preview_picture(ctx.app) {
+            Some(view) => {
+                let canvas = ctx.app.canvas(parts.picture.width, parts.picture.height);
+                ctx.draw_picture(parts.picture, view, canvas);
+            }
+            None => ctx.picture_placeholder(parts.picture, "no preview"),
         }
     }
 }
 
 fn draw_candidates(ctx: &mut DrawContext, area: Rect, picker: &FilePicker) {
-    let listed = picker.listing(ctx.app);
-    if let Some(failure) = listed.and_then(Remote::failure) {
-        let sentence = failure.to_string();
-        return centered_message(ctx, area, ctx.theme.moving, &[&sentence]);
+    let listing = picker.listing(ctx.app);
+    if let Some(failure) = listing.and_then(Remote::failure) {
+        return ctx.centered_message(area, ctx.theme.moving, &[failure.to_string()]);
     }
-    let offers = picker.candidates(ctx.app);
-    if offers.is_empty() {
-        let known = listed.is_some_and(|listed| listed.value().is_some());
-        let words = if known { "no matching file" } else { "reading the folder" };
-        return put(ctx, area, 0, &[(" ", ctx.theme.dim), (words, ctx.theme.dim)]);
+    let folder = listing.and_then(Remote::value);
+    let candidates = picker.candidates(ctx.app);
+    if candidates.is_empty() {
+        let text = if folder.is_some() { " no matching file" } else { " reading the folder" };
+        return ctx.put(area, 0, &[(text, ctx.theme.dim)]);
     }
-    let left_off = listed.and_then(Remote::value).map_or(0, |folder| folder.omitted);
-    let rows = area.height.saturating_sub(u16::from(left_off > 0));
+    let omitted = folder.map_or(0, |folder| folder.omitted);
+    let rows = area.height.saturating_sub(u16::from(omitted > 0));
     let top = scroll_top(0, picker.cursor, usize::from(rows));
-    for (row, (place, each)) in (0..rows).zip(offers.into_iter().enumerate().skip(top)) {
-        draw_candidate(ctx, area, row, each, place == picker.cursor);
+    for (row, (index, candidate)) in (0..rows).zip(candidates.into_iter().enumerate().skip(top)) {
+        draw_candidate(ctx, area, row, candidate, index == picker.cursor);
     }
-    if left_off > 0 {
-        let words = format!(" {} more not listed", group_digits(left_off as u64));
-        put(ctx, area, rows, &[(&words, ctx.theme.dim)]);
+    if omitted > 0 {
+        let text = format!(" {} more not listed", group_digits(omitted as u64));
+        ctx.put(area, rows, &[(text, ctx.theme.dim)]);
     }
 }
 
-fn draw_candidate(ctx: &mut DrawContext, area: Rect, row: u16, offer: FileCandidate, here: bool) {
+fn draw_candidate(
+    ctx: &mut DrawContext,
+    area: Rect,
+    row: u16,
+    candidate: FileCandidate,
+    selected: bool,
+) {
     let theme = ctx.theme;
-    let (name, style, end) = match offer {
+    let (name, style, end) = match candidate {
         FileCandidate::Recent(path) => {
             (SafeText::file_name(&path.to_string_lossy()), theme.text, "  used before".to_owned())
         }
@@ -78,20 +86,7 @@ fn draw_candidate(ctx: &mut DrawContext, area: Rect, row: u16, offer: FileCandid
             (entry.name.clone(), theme.dim, "  not a picture".to_owned())
         }
     };
-    let cursor = if here { " ▸ " } else { "   " };
-    let parts = [(cursor, theme.accent), (name.as_str(), style), (end.as_str(), theme.dim)];
-    put(ctx, area, row, &parts);
-    if here {
-        let line = Rect { y: area.y + row, height: 1, ..area };
-        ctx.buf.set_style(line, theme.selected);
-    }
-}
-
-fn draw_preview(ctx: &mut DrawContext, area: Rect, picker: &FilePicker) {
-    match picker.preview_picture(ctx.app) {
-        Some(sight) => {
-            ctx.draw_picture(area, sight, ctx.app.canvas(area.width, area.height));
-        }
-        None => picture_placeholder(ctx, area, "no preview"),
-    }
+    let cursor = if selected { " ▸ " } else { "   " };
+    ctx.put(area, row, &[(cursor, theme.accent), (name.as_str(), style), (&end, theme.dim)]);
+    ctx.select_row(area, row, selected);
 }

@@ -2,12 +2,12 @@
 
 use ratatui::layout::Rect;
 
+use super::Draw;
 use crate::{
     app::{Pane, overlay::FilterInput},
     ui::{
         DrawContext,
-        overlay::Draw,
-        widget::{display_width, put, text_field},
+        widget::{split_columns, split_end},
     },
 };
 
@@ -18,14 +18,11 @@ impl Draw for FilterInput {
             Pane::Datasets => (app.visible_datasets().len(), app.store.dataset_list().len()),
             _ => (app.visible_clusters().len(), app.page().map_or(0, |page| page.clusters.len())),
         };
-        let rest = format!(" {left} of {all} loaded ");
-        put(ctx, area, 0, &[(" / ", theme.key)]);
-        let cells =
-            u16::try_from(display_width(&rest)).unwrap_or(0).min(area.width.saturating_sub(3));
-        let line = Rect { x: area.x + 3, width: area.width - 3 - cells, ..area };
-        text_field(ctx, line, &self.text, true);
-        let place = Rect { x: line.right(), width: cells, ..area };
-        let style = if left == 0 { theme.moving } else { theme.dim };
-        put(ctx, place, 0, &[(&rest, style)]);
+        let matches = format!(" {left} of {all} loaded ");
+        let (prompt, rest) = split_columns(area, 3);
+        let (field, end) = split_end(rest, &matches);
+        ctx.put(prompt, 0, &[(" / ", theme.key)]);
+        ctx.text_field(field, &self.text, true);
+        ctx.put(end, 0, &[(matches, if left == 0 { theme.moving } else { theme.dim })]);
     }
 }

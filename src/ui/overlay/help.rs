@@ -5,17 +5,24 @@ use ratatui::{
     text::{Line, Span},
 };
 
+use super::Draw;
 use crate::{
-    app::{App, availability, overlay::Help},
+    app::{availability, overlay::Help},
     input::{Action, KeyContext, action::ActionGroup},
     ui::{
         DrawContext,
-        overlay::Draw,
-        widget::{bordered, put, scrolled_lines, text_field},
+        widget::{below, field_area},
     },
 };
 
 const KEY_WIDTH: usize = 16;
+
+const MOUSE: [(&str, &str); 4] = [
+    ("click", "selects; a second click opens"),
+    ("right click", "opens the action menu"),
+    ("wheel", "scrolls"),
+    ("Shift", "hold to select text in the terminal"),
+];
 
 /// Terms on screen.
 const GLOSSARY: [(&str, &str); 17] = [
@@ -40,23 +47,17 @@ const GLOSSARY: [(&str, &str); 17] = [
 
 impl Draw for Help {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
-        let mut inside = bordered(ctx, area, Line::from(" Help "), true);
+        let mut inside = ctx.dialog(area, "Help");
         if self.searching || !self.query.value().is_empty() {
-            put(ctx, inside, 0, &[(" / ", ctx.theme.key)]);
-            let line = Rect {
-                x: inside.x + 3,
-                width: inside.width.saturating_sub(4),
-                height: 1,
-                ..inside
-            };
-            text_field(ctx, line, &self.query, self.searching);
-            inside = Rect { y: inside.y + 2, height: inside.height.saturating_sub(2), ..inside };
+            ctx.put(inside, 0, &[(" / ", ctx.theme.key)]);
+            ctx.text_field(field_area(inside, 0, 3), &self.query, self.searching);
+            inside = below(inside, 2);
         }
         let lines = filter_sections(sections(ctx), self.query.value());
         if lines.is_empty() {
-            put(ctx, inside, 0, &[(" no match; Esc shows everything", ctx.theme.dim)]);
+            ctx.put(inside, 0, &[(" no match; Esc shows everything", ctx.theme.dim)]);
         }
-        scrolled_lines(ctx, inside, &lines, self.scroll);
+        ctx.scrolled_lines(inside, &lines, self.scroll);
     }
 }
 
@@ -67,81 +68,69 @@ struct Section {
 }
 
 /// The entries that contain the query, under their headings.
-fn filter_sections(sections: Vec<Section>, typed: &str) -> Vec<Line<'static>> {
-    let typed = typed.to_lowercase();
+fn filter_sections(sections: Vec<Section>, query: &str) -> Vec<Line<'static>> {
+    let query = query.to_lowercase();
     let matches = |lines: &Vec<Line>| {
-        lines.iter().any(|line| line.to_string().to_lowercase().contains(&typed))
+        lines.iter().any(|line| line.to_string().to_lowercase().contains(&query))
     };
-    let mut found = Vec::new();
+    let mut lines = Vec::new();
     for Section { heading, entries } in sections {
         let entries: Vec<_> = entries.into_iter().filter(matches).collect();
         if !entries.is_empty() {
-            found.push(heading);
-            found.extend(entries.into_iter().flatten());
-            found.push(Line::default());
+            lines.push(heading);
+            lines.extend(entries.into_iter().flatten());
+            lines.push(Line::default());
         }
     }
-    found
+    lines
 }
 
 fn sections(ctx: &DrawContext) -> Vec<Section> {
     let theme = ctx.theme;
-    let app = ctx.app;
-    let [pane, _] = app.contexts();
-    let keymap = &app.setup.keymap;
-    let here = |action: &Action| !keymap.keys_of(&[pane], *action).is_empty();
-    let heading = |words: String| Line::styled(format!(" {words}"), theme.accent);
-    let mut sections = vec![Section {
-        heading: heading(format!("In {}", app.focus.name())),
-        entries: Action::ALL
-            .iter()
-            .filter(|action| here(action))
-            .map(|&action| action_entry(ctx, &[pane], action))
-            .collect(),
-    }];
-    let all: Vec<KeyContext> = keymap.contexts().collect();
-    sections.extend(ActionGroup::ALL.map(|group| {
-        let actions = Action::ALL.iter().filter(|action| action.group() == group);
-        Section {
-            heading: heading(group.heading().to_owned()),
-            entries: actions.map(|&action| action_entry(ctx, &all, action)).collect(),
-        }
-    }));
-    let line = |(word, meaning): &(&'static str, &'static str)| {
-        vec![Line::from(vec![
-            Span::styled(format!("   {word:<KEY_WIDTH$}"), theme.key),
-            Span::styled(*meaning, theme.text),
-        ])]
+    let [pane, _] = ctx.app.contexts();
+    let keymap = &ctx.app.setup.keymap;
+    let section = |heading: &str, entries| Section {
+        heading: Line::styled(format!(" {heading}"), theme.accent),
+        entries,
     };
-    let mouse = [
-        ("click", "selects; a second click opens"),
-        ("right click", "opens the action menu"),
-        ("wheel", "scrolls"),
-        ("Shift", "hold to select text in the terminal"),
-    ];
-    sections.push(Section {
-        heading: heading("Mouse".to_owned()),
-        entries: mouse.iter().map(line).collect(),
-    });
-    sections.push(Section {
-        heading: heading("Glossary".to_owned()),
-        entries: GLOSSARY.iter().map(line).collect(),
-    });
+    let actions = |contexts: &[KeyContext], belongs: &dyn Fn(Action) -> bool| {
+        let actions = Action::ALL.iter().copied().filter(|action| belongs(*action));
+        actions.map(|action| action_entry(ctx, contexts, action)).collect()
+    };
+    let definitions = |definitions: &[(&str, &'static str)]| {
+        let line = |(term, meaning): &(&str, &'static str)| {
+            let term = Span::styled(format!("   {term:<KEY_WIDTH$}"), theme.key);
+            vec![Line::from(vec![term, Span::styled(*meaning, theme.text)])]
+        };
+        definitions.iter().map(line).collect()
+    };
+    let in_pane = |action| !keymap.keys_of(&[pane], action).is_empty();
+    let name = format!("In {}", ctx.app.focus.name());
+    let mut sections = vec![section(&name, actions(&[pane], &in_pane))];
+    let all: Vec<KeyContext> = keymap.contexts().collect();
+    sections.extend(
+        ActionGroup::ALL.map(|group| {
+            section(group.heading(), actions(&all, &|action| action.group() == group))
+        }),
+    );
+    sections.push(section("Mouse", definitions(&MOUSE)));
+    sections.push(section("Glossary", definitions(&GLOSSARY)));
     sections
 }
 
 /// An action with its keys in these contexts, and why it is unavailable.
 fn action_entry(ctx: &DrawContext, contexts: &[KeyContext], action: Action) -> Vec<Line<'static>> {
-    let (app, theme): (&App, _) = (ctx.app, ctx.theme);
+    let (app, theme) = (ctx.app, ctx.theme);
     let mut keys = app.setup.keymap.keys_of(contexts, action);
     keys.dedup();
-    let refusal = availability::unavailable_reason(app, action);
-    let style = if refusal.is_some() { theme.dim } else { theme.text };
+    let reason = availability::unavailable_reason(app, action);
+    let style = if reason.is_some() { theme.dim } else { theme.text };
     let mut lines = vec![Line::from(vec![
         Span::styled(format!("   {:<KEY_WIDTH$}", keys.join("  ")), theme.key),
         Span::styled(action.help(), style),
     ])];
-    let reason = refusal.map(|reason| format!("   {:<KEY_WIDTH$}unavailable: {reason}", ""));
-    lines.extend(reason.map(|reason| Line::styled(reason, theme.dim)));
+    lines.extend(reason.map(|reason| {
+        Line::styled(format!("   {:<KEY_WIDTH$}unavailable: {reason}", ""), theme.dim)
+    }));
     lines
 }

@@ -5,23 +5,19 @@ use ratatui::{
     text::{Line, Span},
 };
 
+use super::Draw;
 use crate::{
     app::{Job, overlay::JobDetail},
     command_lines::job_command_line,
-    ui::{
-        DrawContext,
-        overlay::Draw,
-        pane::job_summary,
-        widget::{bordered, format_duration, scrolled_lines},
-    },
+    ui::{DrawContext, pane::job_summary, widget::format_duration},
 };
 use tessera_model::SafeText;
 
 impl Draw for JobDetail {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         let Some(job) = ctx.app.jobs.get(self.job) else { return };
-        let title = format!(" {} of {} ", job.kind.label(), job.dataset_name);
-        let inside = bordered(ctx, area, Line::from(title), true);
+        let title = format!("{} of {}", job.kind.label(), job.dataset_name);
+        let inside = ctx.dialog(area, &title);
         let mut lines = facts(ctx, job);
         lines.push(Line::default());
         lines.extend(states(ctx, job));
@@ -35,7 +31,7 @@ impl Draw for JobDetail {
             }
             None => lines.push(Line::from(format!("   {command}"))),
         }
-        scrolled_lines(ctx, inside, &lines, self.scroll);
+        ctx.scrolled_lines(inside, &lines, self.scroll);
     }
 }
 

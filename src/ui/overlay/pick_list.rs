@@ -1,7 +1,8 @@
 //! Lists to pick one row from: the filter above, the matches below.
 
-use ratatui::{layout::Rect, text::Line};
+use ratatui::layout::Rect;
 
+use super::Draw;
 use crate::{
     app::{
         overlay::{CommandList, Palette, PickItem, PickList},
@@ -9,9 +10,7 @@ use crate::{
     },
     ui::{
         DrawContext,
-        overlay::Draw,
-        pane::select_row,
-        widget::{bordered, display_width, put, text_field},
+        widget::{below, display_width, field_area},
     },
 };
 
@@ -31,12 +30,17 @@ impl Draw for Palette {
 }
 
 fn draw_list(ctx: &mut DrawContext, area: Rect, title: &str, list: &PickList) {
-    let inside = bordered(ctx, area, Line::from(format!(" {title} ")), true);
-    draw_filter(ctx, inside, list);
-    let rows = Rect { y: inside.y + 2, height: inside.height.saturating_sub(2), ..inside };
+    let inside = ctx.dialog(area, &format!("{title}"));
+    ctx.put(inside, 0, &[(" ▸ ", ctx.theme.accent)]);
+    let field = field_area(inside, 0, 3);
+    if list.filter.value().is_empty() {
+        ctx.put(field, 0, &[("  type to filter", ctx.theme.dim)]);
+    }
+    ctx.text_field(field, &list.filter, true);
+    let rows = below(inside, 2);
     let matches = list.matches();
     if matches.is_empty() {
-        put(ctx, rows, 0, &[("   no match; Backspace widens the filter", ctx.theme.dim)]);
+        ctx.put(rows, 0, &[("   no match; Backspace widens the filter", ctx.theme.dim)]);
     }
     let widest = |text: fn(&PickItem) -> &str| {
         list.items().iter().map(|item| display_width(text(item))).max().unwrap_or(0)
@@ -49,17 +53,6 @@ fn draw_list(ctx: &mut DrawContext, area: Rect, title: &str, list: &PickList) {
     }
 }
 
-fn draw_filter(ctx: &mut DrawContext, inside: Rect, list: &PickList) {
-    let theme = ctx.theme;
-    put(ctx, inside, 0, &[(" ▸ ", theme.accent)]);
-    let field =
-        Rect { x: inside.x + 3, width: inside.width.saturating_sub(4), height: 1, ..inside };
-    if list.filter.value().is_empty() {
-        put(ctx, field, 0, &[("  type to filter", theme.dim)]);
-    }
-    text_field(ctx, field, &list.filter, true);
-}
-
 fn draw_item(
     ctx: &mut DrawContext,
     rows: Rect,
@@ -70,18 +63,17 @@ fn draw_item(
 ) {
     let theme = ctx.theme;
     let (style, key) = if item.disabled { (theme.dim, theme.dim) } else { (theme.text, theme.key) };
-    let pad = |text: &str, cells: usize| " ".repeat(cells.saturating_sub(display_width(text)));
+    let pad = |text: &str, cells: usize| " ".repeat(cells.saturating_sub(display_width(text)) + 2);
     let (prefix, label) = (item.prefix.as_str(), item.label.as_str());
-    let cursor = if selected { " ▸ " } else { "   " };
-    let gap = if prefix_width == 0 { String::new() } else { pad(prefix, prefix_width) + "  " };
+    let gap = if prefix_width == 0 { String::new() } else { pad(prefix, prefix_width) };
     let parts = [
-        (cursor, theme.accent),
+        (if selected { " ▸ " } else { "   " }, theme.accent),
         (prefix, key),
         (&gap, style),
         (label, style),
-        (&(pad(label, label_width) + "  "), style),
+        (&pad(label, label_width), style),
         (item.note.as_str(), theme.dim),
     ];
-    put(ctx, rows, row, &parts);
-    select_row(ctx, rows, row, selected);
+    ctx.put(rows, row, &parts);
+    ctx.select_row(rows, row, selected);
 }

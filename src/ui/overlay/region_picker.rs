@@ -1,7 +1,8 @@
 //! The region picker: the picture with the region, its numbers, and the keys.
 
-use ratatui::{layout::Rect, text::Line};
+use ratatui::{layout::Rect, style::Style};
 
+use super::Draw;
 use crate::{
     app::{
         View,
@@ -10,11 +11,7 @@ use crate::{
             region_picker::{RegionField, RegionPickerAreas},
         },
     },
-    ui::{
-        DrawContext,
-        overlay::Draw,
-        widget::{bordered, draw_region_outline, put, text_field},
-    },
+    ui::{DrawContext, widget::line},
 };
 use tessera_model::Region;
 use tessera_picture::{Crop, Protocol};
@@ -23,70 +20,60 @@ impl Draw for RegionPicker {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         let size = self.picture_size(ctx.app);
         let size = size.map_or_else(String::new, |(width, height)| format!("  {width}×{height}"));
-        let title =
-            format!(" Pick a region   {}{size}   fractions of the picture ", self.image.name);
-        bordered(ctx, area, Line::from(title), true);
+        let title = format!("Pick a region   {}{size}   fractions of the picture", self.image.name);
+        ctx.dialog(area, &title);
         let RegionPickerAreas { picture, numbers, keys } = RegionPicker::areas(area);
         if ctx.app.protocol == Protocol::None {
             draw_presets(ctx, picture);
         } else {
-            self::draw_picture(ctx, picture, self);
+            draw_picture(ctx, picture, self);
         }
-        self::draw_numbers(ctx, numbers, self);
-        self::draw_keys(ctx, keys, self);
+        draw_numbers(ctx, numbers, self);
+        draw_keys(ctx, keys, self);
     }
 }
 
 fn draw_picture(ctx: &mut DrawContext, area: Rect, picker: &RegionPicker) {
     let app = ctx.app;
-    let sight = picker.displayed_picture(app);
-    let framed = matches!(sight.crop, Crop::Highlighted(_));
-    ctx.draw_picture(area, sight, RegionPicker::canvas(app));
-    if let Some(covered) = picker.picture_cells(app).filter(|_| framed) {
-        draw_region_outline(ctx, covered, picker.region);
+    let view = picker.displayed_picture(app);
+    let is_highlighted = matches!(view.crop, Crop::Highlighted(_));
+    ctx.draw_picture(area, view, RegionPicker::canvas(app));
+    if let Some(covered) = picker.picture_cells(app).filter(|_| is_highlighted) {
+        ctx.draw_region_outline(covered, picker.region);
     }
 }
 
 /// Draws the presets instead of a picture.
 fn draw_presets(ctx: &mut DrawContext, area: Rect) {
     let theme = ctx.theme;
-    put(ctx, area, 0, &[(" pictures are disabled: pick a preset, or type the numbers", theme.dim)]);
+    ctx.put(area, 0, &[(" pictures are disabled: pick a preset, or type the numbers", theme.dim)]);
     for (row, (number, (name, _))) in (2..).zip((1..).zip(Region::PRESETS)) {
-        let key = format!(" {number} ");
-        put(ctx, area, row, &[(&key, theme.key), (name, theme.text)]);
+        ctx.put(area, row, &[(format!(" {number} ").as_str(), theme.key), (name, theme.text)]);
     }
 }
 
 fn draw_numbers(ctx: &mut DrawContext, area: Rect, picker: &RegionPicker) {
     let theme = ctx.theme;
     for (row, side) in (1..area.height).zip(RegionField::ALL) {
-        draw_number(ctx, Rect { y: area.y + row, height: 1, ..area }, side, picker);
+        draw_number(ctx, line(area, row), side, picker);
     }
-    if let Some(complaint) = picker.number_input.as_ref().and_then(|numbers| numbers.error) {
-        put(ctx, area, 5, &[(" ! ", theme.failure), (complaint, theme.failure)]);
+    if let Some(error) = picker.number_input.as_ref().and_then(|numbers| numbers.error) {
+        ctx.put(area, 5, &[(" ! ", theme.failure), (error, theme.failure)]);
     }
     for (row, (name, value)) in (7..).zip(region_facts(ctx, picker)) {
-        let name = format!("  {name:<7} ");
-        put(ctx, area, row, &[(&name, theme.dim), (&value, theme.text)]);
+        ctx.put(area, row, &[(format!("  {name:<7} "), theme.dim), (value, theme.text)]);
     }
 }
 
 fn draw_number(ctx: &mut DrawContext, line: Rect, side: RegionField, picker: &RegionPicker) {
     let theme = ctx.theme;
-    let typed = picker.number_input.as_ref().filter(|numbers| numbers.field == side);
-    let style = if typed.is_some() { theme.accent } else { theme.text };
-    let name = format!("  {:<7}", side.name());
-    let Some(numbers) = typed else {
-        let value = format!("[{:<9.6}]", side.value_in(picker.region));
-        return put(ctx, line, 0, &[(&name, style), (&value, style)]);
+    let Some(input) = picker.number_input.as_ref().filter(|input| input.field == side) else {
+        let text = format!("  {:<7}[{:<9.6}]", side.name(), side.value_in(picker.region));
+        return ctx.put(line, 0, &[(text, theme.text)]);
     };
-    put(ctx, line, 0, &[(&name, style), ("[         ]", style)]);
-    text_field(
-        ctx,
-        Rect { x: line.x + 10, width: 9, ..line }.intersection(line),
-        &numbers.text,
-        true,
-    );
+    ctx.put(line, 0, &[(format!("  {:<7}[         ]", side.name()), theme.accent)]);
+    let field = Rect { x: line.x + 10, width: 9, ..line }.intersection(line);
+    ctx.text_field(field, &input.text, true);
 }
 
 fn region_facts(ctx: &DrawContext, picker: &RegionPicker) -> Vec<(&'static str, String)> {
@@ -125,16 +112,15 @@ fn draw_keys(ctx: &mut DrawContext, area: Rect, picker: &RegionPicker) {
         ],
     ];
     for (row, line) in (0..).zip(lines) {
-        let words = line.iter().map(|(key, word)| (format!(" {key}"), format!(" {word} ")));
-        let words: Vec<(String, String)> = words.collect();
-        let parts: Vec<_> = words
+        let parts: Vec<(String, Style)> = line
             .iter()
-            .flat_map(|(key, word)| [(key.as_str(), theme.key), (word.as_str(), theme.dim)])
+            .flat_map(|(key, effect)| {
+                [(format!(" {key}"), theme.key), (format!(" {effect} "), theme.dim)]
+            })
             .collect();
-        put(ctx, area, row, &parts);
+        ctx.put(area, row, &parts);
     }
-    let about = ctx.app.view().map_or_else(String::new, search_text);
-    put(ctx, area, 2, &[(&about, theme.dim)]);
+    ctx.put(area, 2, &[(ctx.app.view().map_or_else(String::new, search_text), theme.dim)]);
 }
 
 fn search_text(View { search, .. }: &View) -> String {

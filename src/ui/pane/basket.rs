@@ -2,7 +2,6 @@
 
 use ratatui::{layout::Rect, style::Style};
 
-use super::select_row;
 use crate::{
     app::{
         App, Pane,
@@ -11,14 +10,14 @@ use crate::{
     },
     ui::{
         DrawContext, Theme,
-        widget::{centered_message, group_digits, pane_frame, put, truncate},
+        widget::{group_digits, truncate},
     },
 };
 use tessera_model::{EntryContent, SelectedCluster, Selection, SelectionEntry, SelectionTotals};
 
 /// The glyph of a selection state with a space; empty for unselected items.
-pub(in crate::ui) fn mark_glyph(theme: &Theme, standing: SelectionState) -> (&'static str, Style) {
-    match standing {
+pub(in crate::ui) fn mark_glyph(theme: &Theme, state: SelectionState) -> (&'static str, Style) {
+    match state {
         SelectionState::Unselected => ("", theme.text),
         SelectionState::Items(_) => ("✓ ", theme.success),
         SelectionState::Whole => ("● ", theme.success),
@@ -38,26 +37,24 @@ pub(in crate::ui) fn basket_summary(app: &App) -> Option<String> {
 pub(in crate::ui) fn basket(ctx: &mut DrawContext, area: Rect) {
     let app = ctx.app;
     let totals = app.selection().map(Selection::totals).unwrap_or_default();
-    let inside = pane_frame(ctx, area, Pane::Basket, &heading(&totals));
+    let inside = ctx.pane_frame(area, Pane::Basket, &heading(&totals));
     let rows = app.basket_rows();
     if rows.is_empty() {
         let lines = [
             "Nothing is selected.",
             "In the results Space selects a cluster, v a range, V the page.",
         ];
-        return centered_message(ctx, inside, ctx.theme.dim, &lines);
+        return ctx.centered_message(inside, ctx.theme.dim, &lines);
     }
     let list = Rect { height: inside.height.saturating_sub(2), ..inside };
     let cursor = app.baskets.cursor().min(rows.len() - 1);
     let top = scroll_top(0, cursor, usize::from(list.height));
-    for (row, mark) in (0..list.height).zip(&rows[top..]) {
-        draw_entry(ctx, list, row, mark);
-        let selected = app.focus == Pane::Basket && top + usize::from(row) == cursor;
-        select_row(ctx, list, row, selected);
+    for (row, (index, entry)) in (0..list.height).zip(rows.iter().enumerate().skip(top)) {
+        draw_entry(ctx, list, row, entry);
+        ctx.select_row(list, row, app.focus == Pane::Basket && index == cursor);
     }
-    let theme = ctx.theme;
-    for (row, words) in (list.height..).zip([totals_text(&totals), previews_seen_text(&totals)]) {
-        put(ctx, inside, row, &[(" ", theme.dim), (&words, theme.dim)]);
+    for (row, text) in (list.height..).zip([totals_text(&totals), previews_seen_text(&totals)]) {
+        ctx.put(inside, row, &[(format!(" {text}"), ctx.theme.dim)]);
     }
 }
 
@@ -110,34 +107,31 @@ pub(in crate::ui) fn draw_entry(
     ctx: &mut DrawContext,
     list: Rect,
     row: u16,
-    mark: &SelectionEntry,
+    entry: &SelectionEntry,
 ) {
     let (app, theme) = (ctx.app, ctx.theme);
-    let (standing, size) = match &mark.content {
+    let (state, size) = match &entry.content {
         EntryContent::MediaItem(..) => (SelectionState::Items(1), "1 media item".to_owned()),
-        EntryContent::Cluster(cluster) => (mark_state(cluster), member_count(cluster)),
+        EntryContent::Cluster(cluster) => (cluster_state(cluster), member_count(cluster)),
     };
-    let (glyph, style) = mark_glyph(theme, standing);
-    let place = match (standing, app.tile_of_entry(mark)) {
-        (SelectionState::Stale, _) => "stale: r rechecks this page, Enter shows it",
-        (_, Some(_)) => "here",
-        (_, None) => "hidden",
+    let (glyph, style) = mark_glyph(theme, state);
+    let (visibility, visibility_style) = match (state, app.tile_of_entry(entry)) {
+        (SelectionState::Stale, _) => ("stale: r rechecks this page, Enter shows it", theme.moving),
+        (_, Some(_)) => ("here", theme.dim),
+        (_, None) => ("hidden", theme.dim),
     };
-    let name = format!("{:<24} ", truncate(mark.name.as_str(), 24));
-    let kind = format!("{:<7} ", mark.entity.as_str());
-    let size = format!("{size:<18} ");
+    let name = truncate(entry.name.as_str(), 24);
     let parts = [
-        (" ", theme.text),
-        (glyph, style),
-        (&name, theme.text),
-        (&size, theme.text),
-        (&kind, theme.dim),
-        (place, if standing == SelectionState::Stale { theme.moving } else { theme.dim }),
+        (" ".to_owned(), theme.text),
+        (glyph.to_owned(), style),
+        (format!("{name:<24} {size:<18} "), theme.text),
+        (format!("{:<7} ", entry.entity.as_str()), theme.dim),
+        (visibility.to_owned(), visibility_style),
     ];
-    put(ctx, list, row, &parts);
+    ctx.put(list, row, &parts);
 }
 
-fn mark_state(cluster: &SelectedCluster) -> SelectionState {
+fn cluster_state(cluster: &SelectedCluster) -> SelectionState {
     match cluster.excluded.len() {
         _ if cluster.stale => SelectionState::Stale,
         0 => SelectionState::Whole,

@@ -6,9 +6,7 @@ use crate::{
     app::{App, Pane, areas::detail_picture_area, detail_picture_view},
     ui::{
         DrawContext,
-        widget::{
-            centered_message, draw_region_outline, format_score, pane_frame, put, wrap_words,
-        },
+        widget::{below, format_score, wrap_words},
     },
 };
 use tessera_model::{Cluster, EntryId, Preview};
@@ -17,45 +15,39 @@ use tessera_picture::Crop;
 pub(in crate::ui) fn detail(ctx: &mut DrawContext, area: Rect) {
     let app = ctx.app;
     let (Some(cluster), Some(preview)) = (app.cluster(), app.preview()) else {
-        let inside = pane_frame(ctx, area, Pane::Detail, "");
-        return centered_message(ctx, inside, ctx.theme.dim, &["No preview."]);
+        let inside = ctx.pane_frame(area, Pane::Detail, "");
+        return ctx.centered_message(inside, ctx.theme.dim, &["No preview."]);
     };
-    let place = app.view().map_or(0, |view| view.preview_index.min(cluster.previews.len() - 1));
-    let words = format!("{} of {} shown", place + 1, cluster.previews.len());
-    let inside = pane_frame(ctx, area, Pane::Detail, &words);
+    let index = app.view().map_or(0, |view| view.preview_index.min(cluster.previews.len() - 1));
+    let summary = format!("{} of {} shown", index + 1, cluster.previews.len());
+    let inside = ctx.pane_frame(area, Pane::Detail, &summary);
     let picture = detail_picture_area(area, app.cell_size);
     let canvas = app.canvas(picture.width, picture.height);
-    let sight = detail_picture_view(preview);
-    let part = sight.crop;
-    if let (Some(covered), Crop::Highlighted(region)) =
-        (ctx.draw_picture(picture, sight, canvas), part)
-    {
-        draw_region_outline(ctx, covered, region);
+    let view = detail_picture_view(preview);
+    let crop = view.crop;
+    let covered = ctx.draw_picture(picture, view, canvas);
+    if let (Some(covered), Crop::Highlighted(region)) = (covered, crop) {
+        ctx.draw_region_outline(covered, region);
     }
-    let below = Rect { y: picture.bottom(), height: inside.bottom() - picture.bottom(), ..inside };
+    let below = below(inside, picture.bottom() - inside.y);
     let lines = preview_lines(ctx, preview, usize::from(below.width));
     for (row, (text, style)) in (0..).zip(lines) {
-        put(ctx, below, row, &[(" ", style), (&text, style)]);
+        ctx.put(below, row, &[(" ", style), (&text, style)]);
     }
 }
 
 fn preview_lines(ctx: &DrawContext, preview: &Preview, cells: usize) -> Vec<(String, Style)> {
     let theme = ctx.theme;
     let mut lines = vec![(preview.file_name.to_string(), theme.accent)];
-    lines.extend(selection_text(ctx.app, preview).map(|words| (words.to_owned(), theme.success)));
-    let mut facts = Vec::new();
-    if let Some((across, down)) = preview.dimensions {
-        facts.push(format!("{across}×{down}"));
-    }
-    if let Some(relevance) = &preview.relevance {
-        let word = relevance
-            .band(ctx.app.score_scale())
-            .map_or_else(String::new, |band| format!(" {}", band.label()));
-        facts.push(format!("score {}{word}", format_score(relevance.score)));
-    }
-    if let Some(size) = ctx.app.cluster().and_then(Cluster::size) {
-        facts.push(format!("{size} in cluster"));
-    }
+    lines.extend(selection_text(ctx.app, preview).map(|text| (text.to_owned(), theme.success)));
+    let dimensions = preview.dimensions.map(|(width, height)| format!("{width}×{height}"));
+    let score = preview.relevance.as_ref().map(|relevance| {
+        let band = relevance.band(ctx.app.score_scale());
+        let label = band.map_or_else(String::new, |band| format!(" {}", band.label()));
+        format!("score {}{label}", format_score(relevance.score))
+    });
+    let size = ctx.app.cluster().and_then(Cluster::size).map(|size| format!("{size} in cluster"));
+    let facts: Vec<String> = [dimensions, score, size].into_iter().flatten().collect();
     lines.push((facts.join(" · "), theme.text));
     if let Some(caption) = &preview.caption {
         lines.extend(

@@ -2,14 +2,11 @@
 
 use ratatui::{layout::Rect, style::Style};
 
-use super::select_row;
 use crate::{
     app::{App, Job, JobState, Pane, pane::jobs_scroll_top},
     ui::{
         DrawContext, Theme,
-        widget::{
-            centered_message, format_bytes, format_duration, gauge, pane_frame, put, truncate,
-        },
+        widget::{format_bytes, format_duration, gauge, truncate},
     },
 };
 use tessera_model::{ExportTaskId, JobKind, SafeText, operation_tracker::OperationTracker};
@@ -17,29 +14,18 @@ use tessera_model::{ExportTaskId, JobKind, SafeText, operation_tracker::Operatio
 pub(in crate::ui) fn jobs(ctx: &mut DrawContext, area: Rect) {
     let app = ctx.app;
     let count = app.jobs.len();
-    let words = if count == 0 { String::new() } else { count.to_string() };
-    let inside = pane_frame(ctx, area, Pane::Jobs, &words);
+    let summary = if count == 0 { String::new() } else { count.to_string() };
+    let inside = ctx.pane_frame(area, Pane::Jobs, &summary);
     if count == 0 {
-        return centered_message(
-            ctx,
-            inside,
-            ctx.theme.dim,
-            &["No jobs. e exports the open dataset."],
-        );
+        let text = "No jobs. e exports the open dataset.";
+        return ctx.centered_message(inside, ctx.theme.dim, &[text]);
     }
     let top = jobs_scroll_top(app, area);
-    for (row, job) in app.jobs.iter().rev().skip(top).enumerate() {
-        let Ok(row) = u16::try_from(row) else { break };
-        if row >= inside.height {
-            break;
-        }
+    let focused = app.focus == Pane::Jobs;
+    let jobs = app.jobs.iter().rev().enumerate().skip(top);
+    for (row, (index, job)) in (0..inside.height).zip(jobs) {
         draw_row(ctx, inside, row, job);
-        select_row(
-            ctx,
-            inside,
-            row,
-            app.focus == Pane::Jobs && top + usize::from(row) == app.jobs.cursor(),
-        );
+        ctx.select_row(inside, row, focused && index == app.jobs.cursor());
     }
 }
 
@@ -48,28 +34,22 @@ fn draw_row(ctx: &mut DrawContext, inside: Rect, row: u16, job: &Job) {
     let (app, theme) = (ctx.app, ctx.theme);
     let (mark, style) = state_glyph(theme, job);
     let wide = inside.width >= 100;
-    let kind = format!(" {:<9} ", job.kind.label());
-    let name = format!("{:<16} ", truncate(job.dataset_name.as_str(), 16));
     let id = job.state().export_task().map_or_else(String::new, ExportTaskId::short);
     let id = if wide { format!("{id:<8} ") } else { String::new() };
-    let state = format!("{:<16} ", truncate(&state_text(job), 16));
     let bar = job.fraction_done().map_or_else(|| " ".repeat(9), |part| gauge(part, 8) + " ");
-    let time = format!("{:<6} ", format_duration(job.elapsed(app.clock())));
     let next = if wide { format!("{:<8} ", next_poll_text(app, job)) } else { String::new() };
-    let note = job_summary(job);
     let parts = [
-        (" ", style),
-        (mark, style),
-        (kind.as_str(), theme.text),
-        (&name, theme.text),
-        (&id, theme.dim),
-        (&state, style),
-        (&bar, theme.gauge),
-        (&time, theme.dim),
-        (&next, theme.dim),
-        (&note, theme.dim),
+        (format!(" {mark}"), style),
+        (format!(" {:<9} ", job.kind.label()), theme.text),
+        (format!("{:<16} ", truncate(job.dataset_name.as_str(), 16)), theme.text),
+        (id, theme.dim),
+        (format!("{:<16} ", truncate(&state_text(job), 16)), style),
+        (bar, theme.gauge),
+        (format!("{:<6} ", format_duration(job.elapsed(app.clock()))), theme.dim),
+        (next, theme.dim),
+        (job_summary(job), theme.dim),
     ];
-    put(ctx, inside, row, &parts);
+    ctx.put(inside, row, &parts);
 }
 
 fn state_glyph(theme: &Theme, job: &Job) -> (&'static str, Style) {
@@ -101,8 +81,7 @@ fn state_text(job: &Job) -> String {
 
 fn next_poll_text(app: &App, job: &Job) -> String {
     let due = job.next_poll(app.clock(), app.setup.cadence);
-    let seconds = due.map(|due| due.saturating_sub(app.now).as_secs());
-    match seconds {
+    match due.map(|due| due.saturating_sub(app.now).as_secs()) {
         None => String::new(),
         Some(0) => "polling".to_owned(),
         Some(seconds) => format!("next {seconds}s"),
@@ -111,7 +90,7 @@ fn next_poll_text(app: &App, job: &Job) -> String {
 
 /// Time left, transfer rate, and content or result of a job.
 pub(in crate::ui) fn job_summary(job: &Job) -> String {
-    let words = match job.state() {
+    let state = match job.state() {
         JobState::ExportRunning(_, task) => match task.failure() {
             Some(failure) => format!("last known state; {failure}"),
             None => describe_work(job),
@@ -141,13 +120,10 @@ pub(in crate::ui) fn job_summary(job: &Job) -> String {
         JobState::Unwatched(_) => "continues on the service; r resumes watching".to_owned(),
     };
     let left = job.history().time_left().map(|left| format!("{} left", format_duration(left)));
-    let rate = job
-        .history()
-        .rate()
-        .filter(|_| matches!(job.state(), JobState::Uploading(..) | JobState::Downloading(..)));
+    let is_transfer = matches!(job.state(), JobState::Uploading(..) | JobState::Downloading(..));
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes a second")]
-    let rate = rate.map(|rate| format!("{}/s", format_bytes(rate as u64)));
-    let parts = [left, rate, Some(words)].into_iter().flatten();
+    let rate = job.history().rate().map(|rate| format!("{}/s", format_bytes(rate as u64)));
+    let parts = [left, rate.filter(|_| is_transfer), Some(state)].into_iter().flatten();
     parts.collect::<Vec<_>>().join(" · ")
 }
 
@@ -159,9 +135,9 @@ fn added_text(job: &Job) -> String {
 
 /// The last two states; the detail of the job shows all.
 fn last_states(job: &Job) -> String {
-    let words: Vec<&str> =
+    let states: Vec<&str> =
         job.history().transitions().iter().map(|step| step.state.as_str()).collect();
-    words[words.len().saturating_sub(2)..].join(" → ")
+    states[states.len().saturating_sub(2)..].join(" → ")
 }
 
 /// The content of a job.

@@ -1,60 +1,56 @@
 //! The query builder: the query, a row per filter, the JSON that is sent, and diagnostics.
 
-use ratatui::{layout::Rect, style::Style};
+use ratatui::layout::Rect;
 use tui_input::Input;
 
 use super::{
-    query_checks::{check_lines, draw_checks, draw_rule, row_suffix, severity_style},
-    select_row,
+    filter_row::{COLUMN_WIDTHS, RowState, draw_filter},
+    query_checks::{check_lines, draw_checks, draw_rule},
 };
 use crate::{
     app::{
         Pane,
         pane::scroll_top,
-        query::{
-            Diagnostic, FilterField, FilterKind, FilterRow, JsonEditor, QueryDraft, diagnostics,
-        },
+        query::{Diagnostic, FilterKind, JsonEditor, QueryDraft, diagnostics},
     },
+    input::Action,
     ui::{
-        DrawContext,
-        widget::{centered_message, display_width, pane_frame, put, text_field, truncate},
+        DrawContext, bars,
+        widget::{below, line, split_columns},
     },
 };
 use tessera_model::{EntityType, Granularity, Query, SafeText};
 
-/// Cells of the columns before the value: state, key, operator.
-const COLUMN_WIDTHS: [u16; 3] = [5, 12, 16];
-const NUMBER_WIDTH: u16 = 6;
 const MAX_SUGGESTIONS: usize = 8;
 
 pub(in crate::ui) fn query(ctx: &mut DrawContext, area: Rect) {
     let app = ctx.app;
     let draft = app.draft();
     let on = draft.rows.iter().filter(|row| row.enabled).count();
-    let words = match draft.rows.len() {
+    let summary = match draft.rows.len() {
         0 => "no filters".to_owned(),
         all => format!("{on} of {all} filters on"),
     };
-    let inside = pane_frame(ctx, area, Pane::Query, &words);
+    let inside = ctx.pane_frame(area, Pane::Query, &summary);
     if app.view().is_none() {
-        return centered_message(ctx, inside, ctx.theme.dim, &["Open a dataset first."]);
+        return ctx.centered_message(inside, ctx.theme.dim, &["Open a dataset first."]);
     }
-    let remarks = diagnostics(app);
-    let said: usize = remarks.iter().map(|remark| check_lines(remark, inside.width).count()).sum();
-    let [head, form, json, check] = areas(inside, draft, said);
+    let diagnostics = diagnostics(app);
+    let check_rows = diagnostics.iter().map(|each| check_lines(each, inside.width).count()).sum();
+    let [head, form, json, check] = areas(inside, draft, check_rows);
     draw_subject(ctx, head);
-    draw_form(ctx, form, draft, &remarks);
+    draw_form(ctx, form, draft, &diagnostics);
     draw_json(ctx, json, draft);
-    draw_checks(ctx, check, &remarks);
+    draw_checks(ctx, check, &diagnostics);
 }
 
 /// The areas of query, form, JSON and diagnostics. Form and JSON share the remaining rows; the focused
 /// one comes first.
-fn areas(inside: Rect, draft: &QueryDraft, remarks: usize) -> [Rect; 4] {
+fn areas(inside: Rect, draft: &QueryDraft, check_rows: usize) -> [Rect; 4] {
     let lines = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
     let head = 4.min(inside.height);
     let rest = inside.height - head;
-    let check = (lines(remarks) + 1).min(rest / 3).max(2.min(rest));
+    let check = (lines(check_rows) + 1).min(rest / 3).max(2.min(rest));
     let body = rest - check;
     let json_lines = draft.json.as_ref().map_or_else(
         || draft.rows.iter().filter(|row| row.enabled).count().max(1),
@@ -81,25 +77,19 @@ fn draw_subject(ctx: &mut DrawContext, area: Rect) {
         if here { format!("[{level}]") } else { format!(" {level} ") }
     };
     let levels: String = (0..5).map(level).collect();
-    let keys = |action| app.setup.keymap.keys_of(&app.contexts(), action).into_iter().next();
-    let toggle = keys(crate::input::Action::ToggleEntity).unwrap_or_default();
-    put(
-        ctx,
-        area,
-        0,
-        &[
-            (" ", theme.dim),
-            (dot(EntityType::Images), theme.text),
-            ("IMAGES ", theme.text),
-            (dot(EntityType::Objects), theme.text),
-            ("OBJECTS  ", theme.text),
-            (&toggle, theme.key),
-            ("   granularity ", theme.dim),
-            (&levels, theme.text),
-            ("  < >", theme.key),
-        ],
-    );
-    let (about, words, end) = match &search.query {
+    let parts = [
+        (" ", theme.dim),
+        (dot(EntityType::Images), theme.text),
+        ("IMAGES ", theme.text),
+        (dot(EntityType::Objects), theme.text),
+        ("OBJECTS  ", theme.text),
+        (&bars::first_key(app, Action::ToggleEntity).unwrap_or_default(), theme.key),
+        ("   granularity ", theme.dim),
+        (&levels, theme.text),
+        ("  < >", theme.key),
+    ];
+    ctx.put(area, 0, &parts);
+    let (subject, value, bound) = match &search.query {
         Query::Browse => (" of the whole dataset", String::new(), String::new()),
         Query::Similar(_) => {
             let name = view.similar_to.as_ref().map_or("a picture", SafeText::as_str);
@@ -113,44 +103,45 @@ fn draw_subject(ctx: &mut DrawContext, area: Rect) {
             (" captions matching ", SafeText::name(text.as_str()).to_string(), bound)
         }
     };
-    put(ctx, area, 1, &[(about, theme.dim), (&words, theme.accent), (&end, theme.text)]);
-    let titles = [" on", "key", "op", "value"];
-    let starts =
-        [0, COLUMN_WIDTHS[0], COLUMN_WIDTHS[0] + COLUMN_WIDTHS[1], COLUMN_WIDTHS.iter().sum()];
-    for (title, start) in titles.into_iter().zip(starts) {
-        let place = Rect { x: area.x + start, width: area.width.saturating_sub(start), ..area };
-        put(ctx, place, 3, &[(title, theme.dim)]);
+    ctx.put(area, 1, &[(subject, theme.dim), (&value, theme.accent), (&bound, theme.text)]);
+    let mut rest = area;
+    for (title, width) in
+        [" on", "key", "op", "value"].into_iter().zip(COLUMN_WIDTHS.into_iter().chain([0]))
+    {
+        ctx.put(rest, 3, &[(title, theme.dim)]);
+        (_, rest) = split_columns(rest, width);
     }
 }
 
 /// Draws the filters, the row that adds one, and the suggestions for the focused field.
-fn draw_form(ctx: &mut DrawContext, area: Rect, draft: &QueryDraft, remarks: &[Diagnostic]) {
+fn draw_form(ctx: &mut DrawContext, area: Rect, draft: &QueryDraft, diagnostics: &[Diagnostic]) {
     let dimmed = draft.json.as_ref().is_some_and(|json| json.problem.is_some());
     let height = usize::from(area.height.saturating_sub(1));
     let top = scroll_top(0, draft.cursor, height);
-    for (line, place) in (0..).zip(top..(draft.rows.len() + 1).min(top + height)) {
-        let here = Rect { y: area.y + line, height: 1, ..area };
-        match draft.rows.get(place) {
-            Some(row) => {
-                let remark = remarks.iter().find(|remark| remark.row == Some(place));
-                self::draw_row(ctx, here, draft, place, row, dimmed, remark);
+    let focused = ctx.app.focus == Pane::Query && draft.field.is_none() && draft.json.is_none();
+    for (row, index) in (0..).zip(top..(draft.rows.len() + 1).min(top + height)) {
+        let selected = draft.cursor == index;
+        match draft.rows.get(index) {
+            Some(filter) => {
+                let field = draft.field.filter(|_| selected);
+                let diagnostic = diagnostics.iter().find(|each| each.row == Some(index));
+                let state = RowState { selected, field, dimmed, diagnostic };
+                draw_filter(ctx, line(area, row), filter, &state);
             }
-            None => draw_add_row(ctx, here),
+            None => draw_add_row(ctx, area, row),
         }
-        let selected = draft.cursor == place && draft.json.is_none();
-        let takes_keys = ctx.app.focus == Pane::Query && draft.field.is_none();
-        select_row(ctx, here, 0, selected && takes_keys);
+        ctx.select_row(area, row, selected && focused);
     }
     if area.height > 0 {
-        draw_suggestions(ctx, Rect { y: area.bottom() - 1, height: 1, ..area }, draft);
+        draw_suggestions(ctx, line(area, area.height - 1), draft);
     }
 }
 
-fn draw_add_row(ctx: &mut DrawContext, line: Rect) {
+fn draw_add_row(ctx: &mut DrawContext, area: Rect, row: u16) {
     let theme = ctx.theme;
-    let kinds: Vec<&str> = FilterKind::ALL.into_iter().map(FilterKind::keyword).collect();
-    let kinds = kinds.join(" · ");
-    put(ctx, line, 0, &[(" +   ", theme.key), ("add filter … ", theme.text), (&kinds, theme.dim)]);
+    let kinds = FilterKind::ALL.map(FilterKind::keyword).join(" · ");
+    let parts = [(" +   ", theme.key), ("add filter … ", theme.text), (&kinds, theme.dim)];
+    ctx.put(area, row, &parts);
 }
 
 /// Draws the description of the selected filter, or known values that match the input.
@@ -159,155 +150,19 @@ fn draw_suggestions(ctx: &mut DrawContext, line: Rect, draft: &QueryDraft) {
     let Some(row) = draft.selected_row().filter(|_| ctx.app.focus == Pane::Query) else {
         return;
     };
-    let seen = match draft.field {
-        Some(0) => ctx.app.known_values().suggest(row, MAX_SUGGESTIONS),
+    let known_values = ctx.app.known_values();
+    let suggestions = match draft.field {
+        Some(0) => known_values.suggest(row, MAX_SUGGESTIONS),
         Some(_) | None => Vec::new(),
     };
-    if seen.is_empty() {
-        return put(ctx, line, 0, &[("     ", theme.dim), (row.kind.description(), theme.dim)]);
+    if suggestions.is_empty() {
+        return ctx.put(line, 0, &[("     ", theme.dim), (row.kind.description(), theme.dim)]);
     }
-    let source = if row.kind == FilterKind::Issues { "     issues: " } else { "     values: " };
-    let values: Vec<&str> = seen.iter().map(|seen| seen.label.as_str()).collect();
+    let label = if row.kind == FilterKind::Issues { "     issues: " } else { "     values: " };
+    let values: Vec<&str> = suggestions.iter().map(|each| each.label.as_str()).collect();
     let values = values.join(" · ");
-    put(
-        ctx,
-        line,
-        0,
-        &[(source, theme.dim), (&values, theme.text), ("  ↓ inserts the first", theme.dim)],
-    );
-}
-
-fn draw_row(
-    ctx: &mut DrawContext,
-    line: Rect,
-    draft: &QueryDraft,
-    place: usize,
-    row: &FilterRow,
-    dimmed: bool,
-    remark: Option<&Diagnostic>,
-) {
-    let theme = ctx.theme;
-    let style = if row.enabled && !dimmed { theme.text } else { theme.dim };
-    let here = draft.cursor == place;
-    let cursor = if here { "▸" } else { " " };
-    let mark = if row.enabled { "✓" } else { "○" };
-    put(ctx, line, 0, &[(cursor, theme.accent), (" ", style), (mark, style)]);
-    let mut at = line.x + COLUMN_WIDTHS[0];
-    let choice = if here && row.kind.choices().len() > 1 {
-        format!("‹ {} ›", operator_text(row))
-    } else {
-        operator_text(row)
-    };
-    for (text, cells) in
-        [(row.kind.keyword(), COLUMN_WIDTHS[1]), (choice.as_str(), COLUMN_WIDTHS[2])]
-    {
-        put(ctx, columns_from(line, at, cells), 0, &[(text, style)]);
-        at += cells;
-    }
-    let field = if here { draft.field } else { None };
-    at = draw_value(ctx, line, at, row, field, style);
-    for (number, (part, input)) in row.fields().enumerate().skip(1) {
-        // An empty limit is only shown in the selected row.
-        if !here && input.value().is_empty() {
-            continue;
-        }
-        at = draw_number_field(ctx, line, at, part, input, field == Some(number), style);
-    }
-    let (words, style) = match remark {
-        Some(remark) => (row_suffix(remark), severity_style(ctx, remark.severity)),
-        None if !row.enabled => ("(off, kept)".to_owned(), theme.dim),
-        None => return,
-    };
-    put(ctx, columns_from(line, at + 1, line.width), 0, &[(&words, style)]);
-}
-
-fn operator_text(row: &FilterRow) -> String {
-    if row.kind == FilterKind::Issues {
-        format!("mode {}", row.choice_keyword())
-    } else {
-        row.choice_keyword().to_owned()
-    }
-}
-
-/// Draws the value: the entries of a list, and the input. Returns the column after it.
-fn draw_value(
-    ctx: &mut DrawContext,
-    line: Rect,
-    at: u16,
-    row: &FilterRow,
-    field: Option<usize>,
-    style: Style,
-) -> u16 {
-    let mut at = at;
-    for entry in &row.entries {
-        let name = ctx.app.known_values().tag_name(entry).filter(|_| row.kind == FilterKind::Tags);
-        let shown = name.cloned().unwrap_or_else(|| SafeText::name(entry));
-        let chip = format!("[{}]", truncate(shown.as_str(), 24));
-        put(ctx, columns_from(line, at, line.width), 0, &[(&chip, style)]);
-        at += text_cells(&chip);
-    }
-    let focused = field == Some(0);
-    if row.kind.is_list() && !focused {
-        return at;
-    }
-    let typed = text_cells(SafeText::name(row.text(0)).as_str()) + 1;
-    let right = line.right().saturating_sub(at + 30).max(12);
-    let room = typed.clamp(if row.kind == FilterKind::Text { 20 } else { 8 }, right.max(20));
-    draw_boxed_field(
-        ctx,
-        line,
-        at,
-        room,
-        row.fields().next().map(|(_, input)| input),
-        focused,
-        style,
-    )
-}
-
-fn draw_number_field(
-    ctx: &mut DrawContext,
-    line: Rect,
-    at: u16,
-    part: FilterField,
-    input: &Input,
-    focused: bool,
-    style: Style,
-) -> u16 {
-    let label = format!("  {} ", part.label);
-    put(ctx, columns_from(line, at, line.width), 0, &[(&label, ctx.theme.dim)]);
-    draw_boxed_field(ctx, line, at + text_cells(&label), NUMBER_WIDTH, Some(input), focused, style)
-}
-
-/// Draws `[text ]`. Returns the column after it.
-fn draw_boxed_field(
-    ctx: &mut DrawContext,
-    line: Rect,
-    at: u16,
-    room: u16,
-    input: Option<&Input>,
-    focused: bool,
-    style: Style,
-) -> u16 {
-    let place = columns_from(line, at + 1, room);
-    put(ctx, columns_from(line, at, 1), 0, &[("[", style)]);
-    if let Some(input) = input {
-        text_field(ctx, place, input, focused);
-        if !focused {
-            ctx.buf.set_style(place, style);
-        }
-    }
-    put(ctx, columns_from(line, at + 1 + room, 1), 0, &[("]", style)]);
-    at + room + 2
-}
-
-/// The part of a line from column `x` on, at most `room` cells.
-fn columns_from(line: Rect, x: u16, room: u16) -> Rect {
-    let x = x.min(line.right());
-    Rect { x, width: room.min(line.right() - x), ..line }
-}
-
-fn text_cells(text: &str) -> u16 {
-    u16::try_from(display_width(text)).unwrap_or(u16::MAX)
+    let key = "  ↓ inserts the first";
+    ctx.put(line, 0, &[(label, theme.dim), (&values, theme.text), (key, theme.dim)]);
 }
 
 /// Draws the JSON that is sent, or the JSON editor.
@@ -315,40 +170,38 @@ fn draw_json(ctx: &mut DrawContext, area: Rect, draft: &QueryDraft) {
     let theme = ctx.theme;
     let title = if draft.json.is_some() { "JSON" } else { "live JSON" };
     draw_rule(ctx, area, title, "F4 $EDITOR");
-    let body =
-        Rect { y: area.y + 1.min(area.height), height: area.height.saturating_sub(1), ..area };
+    let body = below(area, 1);
     if let Some(json) = &draft.json {
         return draw_json_editor(ctx, body, json);
     }
     let lines: Vec<Result<String, String>> = draft.filter_lines().collect();
     if lines.is_empty() {
-        return put(ctx, body, 0, &[(" []", theme.dim)]);
+        return ctx.put(body, 0, &[(" []", theme.dim)]);
     }
     let last = lines.len() - 1;
-    for (row, (place, line)) in (0..).zip(lines.iter().enumerate()) {
+    for (row, (index, line)) in (0..).zip(lines.iter().enumerate()) {
         let (text, style) = match line {
             Ok(text) => (text, theme.text),
             Err(text) => (text, theme.failure),
         };
-        let before = if place == 0 { " [" } else { "  " };
-        let after = if place == last { "]" } else { "," };
+        let before = if index == 0 { " [" } else { "  " };
+        let after = if index == last { "]" } else { "," };
         let text = SafeText::caption(text);
-        put(ctx, body, row, &[(before, theme.dim), (text.as_str(), style), (after, theme.dim)]);
+        ctx.put(body, row, &[(before, theme.dim), (text.as_str(), style), (after, theme.dim)]);
     }
 }
 
 fn draw_json_editor(ctx: &mut DrawContext, area: Rect, json: &JsonEditor) {
     let theme = ctx.theme;
     let top = scroll_top(0, json.text.line, usize::from(area.height));
-    for (row, (place, line)) in (0..area.height).zip(json.text.lines().iter().enumerate().skip(top))
-    {
-        let number = format!("{:>3} ", place + 1);
-        put(ctx, area, row, &[(&number, theme.dim)]);
-        let place_of_text =
-            Rect { y: area.y + row, height: 1, ..columns_from(area, area.x + 4, area.width) };
-        let here = place == json.text.line;
-        let column = if here { json.text.column } else { 0 };
-        let input = Input::new(line.clone()).with_cursor(column);
-        text_field(ctx, place_of_text, &input, here && ctx.app.focus == Pane::Query);
+    let focused = ctx.app.focus == Pane::Query;
+    let lines = json.text.lines().iter().enumerate().skip(top);
+    for (row, (index, text)) in (0..area.height).zip(lines) {
+        let (number, field) = split_columns(line(area, row), 4);
+        ctx.put(number, 0, &[(format!("{:>3} ", index + 1), theme.dim)]);
+        let is_cursor_line = index == json.text.line;
+        let column = if is_cursor_line { json.text.column } else { 0 };
+        let input = Input::new(text.clone()).with_cursor(column);
+        ctx.text_field(field, &input, is_cursor_line && focused);
     }
 }

@@ -7,39 +7,42 @@ use crate::{
     app::query::{Diagnostic, Severity},
     ui::{
         DrawContext,
-        widget::{display_width, put, wrap_words},
+        widget::{display_width, wrap_words},
     },
 };
 
 /// Draws the diagnostics, the most severe first.
-pub(super) fn draw_checks(ctx: &mut DrawContext, area: Rect, remarks: &[Diagnostic]) {
+pub(super) fn draw_checks(ctx: &mut DrawContext, area: Rect, diagnostics: &[Diagnostic]) {
     draw_rule(ctx, area, "check", "");
     let mut row = 1;
-    for remark in remarks {
-        let style = severity_style(ctx, remark.severity);
-        let mut mark = match remark.severity {
+    for diagnostic in diagnostics {
+        let style = severity_style(ctx, diagnostic.severity);
+        let mut mark = match diagnostic.severity {
             Severity::Error => " ! ",
             Severity::Warning => " ? ",
             Severity::Info => "   ",
         };
-        for line in check_lines(remark, area.width) {
-            put(ctx, area, row, &[(mark, style), (&line, style)]);
+        for line in check_lines(diagnostic, area.width) {
+            ctx.put(area, row, &[(mark, style), (&line, style)]);
             (mark, row) = ("   ", row + 1);
         }
     }
 }
 
 /// A diagnostic with its row, wrapped to two lines.
-pub(super) fn check_lines(remark: &Diagnostic, width: u16) -> impl Iterator<Item = String> + use<> {
-    let place = remark.row.map_or_else(String::new, |row| format!("row {}: ", row + 1));
-    let text = format!("{place}{}", SafeText::detail(&remark.text));
+pub(super) fn check_lines(
+    diagnostic: &Diagnostic,
+    width: u16,
+) -> impl Iterator<Item = String> + use<> {
+    let row = diagnostic.row.map_or_else(String::new, |row| format!("row {}: ", row + 1));
+    let text = format!("{row}{}", SafeText::detail(&diagnostic.text));
     wrap_words(&text, usize::from(width.saturating_sub(4)), 2)
 }
 
 /// The marker of a diagnostic at the end of its row.
-pub(super) fn row_suffix(remark: &Diagnostic) -> String {
-    match remark.severity {
-        Severity::Error => format!("! {}", SafeText::detail(&remark.text)),
+pub(super) fn row_suffix(diagnostic: &Diagnostic) -> String {
+    match diagnostic.severity {
+        Severity::Error => format!("! {}", SafeText::detail(&diagnostic.text)),
         Severity::Warning => "?".to_owned(),
         Severity::Info => String::new(),
     }
@@ -60,5 +63,5 @@ pub(super) fn draw_rule(ctx: &mut DrawContext, area: Rect, title: &str, hint: &s
     let hint = if hint.is_empty() { String::new() } else { format!(" {hint}") };
     let used = display_width(&title) + display_width(&hint);
     let fill = "─".repeat(usize::from(area.width).saturating_sub(used));
-    put(ctx, area, 0, &[(&title, theme.frame), (&fill, theme.frame), (&hint, theme.dim)]);
+    ctx.put(area, 0, &[(&title, theme.frame), (&fill, theme.frame), (&hint, theme.dim)]);
 }

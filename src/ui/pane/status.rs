@@ -1,107 +1,88 @@
 //! The status of the selected dataset: counts, models, status changes, and allowed operations.
 
-use std::ops::RangeFrom;
-
-use ratatui::{layout::Rect, style::Style, text::Line};
+use ratatui::layout::Rect;
 
 use crate::{
-    app::{Uptime, dataset_history::DatasetHistory},
+    app::Uptime,
     ui::{
         DrawContext, bars,
-        widget::{bordered, format_age, gauge, group_digits, put},
+        widget::{below, format_age, gauge, group_digits},
     },
 };
 use tessera_model::{
-    Dataset, EnrichmentModel, ModelStatus, Operation, Permission, Status, polling,
+    Dataset, EnrichmentModel, ModelStatus, Operation, Permission, SafeText, Status,
+    polling::PollTarget,
 };
 
 const NAME_WIDTH: usize = 9;
+/// The row below the facts.
+const MODELS_ROW: u16 = 8;
+const OPERATIONS_ROW: u16 = 10;
 /// The width in cells from which on all details fit.
 const WIDE_LAYOUT: u16 = 48;
 
 pub(in crate::ui) fn status(ctx: &mut DrawContext, area: Rect) {
-    let inside = bordered(ctx, area, Line::from(" Status "), false);
+    let inside = ctx.frame(area, " Status ", false);
     let Some(dataset) = ctx.app.selected_dataset() else {
         return;
     };
     draw_status(ctx, inside, dataset);
-    let mut rows = 2..;
-    for ((name, value), row) in facts(ctx, inside, dataset).into_iter().zip(&mut rows) {
-        let theme = ctx.theme;
-        put(
-            ctx,
-            inside,
-            row,
-            &[(&format!(" {name:<NAME_WIDTH$}"), theme.dim), (&value, theme.text)],
-        );
+    for (row, (name, value)) in (2..).zip(facts(ctx, inside, dataset)) {
+        let name = format!(" {name:<NAME_WIDTH$}");
+        ctx.put(inside, row, &[(name, ctx.theme.dim), (value, ctx.theme.text)]);
     }
-    draw_models(ctx, inside, rows.start, dataset);
-    rows.start += 2;
-    let operations =
-        [Operation::VisualSearch, Operation::Export, Operation::AddMedia, Operation::Reindex];
-    for (place, operation) in operations.into_iter().enumerate() {
-        let verdict = dataset.status.allows(operation);
-        let next = operations.get(place + 1).map(|next| dataset.status.allows(*next));
-        // A reason shared by several operations is shown once, below the last of them.
-        draw_operation(ctx, inside, &mut rows, verdict, operation.label(), next != Some(verdict));
-    }
+    draw_models(ctx, inside, MODELS_ROW, dataset);
+    draw_operations(ctx, below(inside, OPERATIONS_ROW), &dataset.status);
 }
 
 /// Draws the status, and below it the progress or the error.
 fn draw_status(ctx: &mut DrawContext, inside: Rect, dataset: &Dataset) {
     let theme = ctx.theme;
     let (glyph, style) = bars::status_glyph(theme, &dataset.status);
-    let word = format!(" {}", bars::status_text(dataset));
+    let status = format!(" {}", bars::status_text(dataset));
     let legacy = if dataset.status_is_legacy { " (legacy)" } else { "" };
-    let parts = [(" ", theme.text), (glyph, style), (&word, style), (legacy, theme.dim)];
-    put(ctx, inside, 0, &parts);
-    let good = dataset_history(ctx, dataset).and_then(|past| past.last_good_status.clone());
+    let parts = [(" ", theme.text), (glyph, style), (&status, style), (legacy, theme.dim)];
+    ctx.put(inside, 0, &parts);
+    let history = ctx.app.store.observed.get(dataset.id);
+    let last_good = history.and_then(|history| history.last_good_status.as_ref());
     let now = ctx.app.now;
     if let (true, Some(percent)) = (dataset.status.is_busy(), dataset.progress) {
         let cells = usize::from(inside.width.saturating_sub(2));
         let bar = gauge(f64::from(percent) / 100.0, cells);
-        put(ctx, inside, 1, &[(" ", theme.text), (&bar, theme.gauge)]);
+        ctx.put(inside, 1, &[(" ", theme.text), (&bar, theme.gauge)]);
     } else if let Some(error) = &dataset.error {
-        put(ctx, inside, 1, &[(" ", theme.text), (error.as_str(), theme.failure)]);
-    } else if let (Status::Error, Some((status, at))) = (&dataset.status, good) {
-        let words = format!(" last {}, {}", status.as_str(), format_age(now.saturating_sub(at)));
-        put(ctx, inside, 1, &[(&words, theme.dim)]);
+        ctx.put(inside, 1, &[(" ", theme.text), (error.as_str(), theme.failure)]);
+    } else if let (Status::Error, Some((status, at))) = (&dataset.status, last_good) {
+        let text = format!(" last {}, {}", status.as_str(), format_age(now.saturating_sub(*at)));
+        ctx.put(inside, 1, &[(text, theme.dim)]);
     }
 }
 
-fn dataset_history<'a>(ctx: &DrawContext<'a>, dataset: &Dataset) -> Option<&'a DatasetHistory> {
-    ctx.app.store.observed.get(dataset.id)
-}
-
-fn facts(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> Vec<(&'static str, String)> {
+fn facts(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> [(&'static str, String); 6] {
     let app = ctx.app;
-    let past = dataset_history(ctx, dataset);
-    let text = |text: &Option<tessera_model::SafeText>| {
-        text.as_ref().map_or_else(|| "—".to_owned(), ToString::to_string)
-    };
+    let history = app.store.observed.get(dataset.id);
+    let text =
+        |text: &Option<SafeText>| text.as_ref().map_or_else(|| "—".to_owned(), ToString::to_string);
     // The service sends no time zone.
     let created = match inside.width {
         ..WIDE_LAYOUT => text(&dataset.created_at).chars().take(16).collect(),
         _ => format!("{} (zone not given)", text(&dataset.created_at)),
     };
-    let changed = past.and_then(|past| past.changes.last()).map_or_else(
+    let changed = history.and_then(|history| history.changes.last()).map_or_else(
         || "not yet".to_owned(),
         |change| {
             let when = format_age(app.now.saturating_sub(change.seen_at));
             format!("{when}: {} → {}", change.from.as_str(), change.to.as_str())
         },
     );
-    let watch = if dataset.status.is_busy() {
-        polling::PollTarget::BusyDatasets
-    } else {
-        polling::PollTarget::IdleDatasets
-    };
-    let seconds = app.setup.cadence.interval(watch, app.store.datasets.failures()).as_secs();
+    let target =
+        if dataset.status.is_busy() { PollTarget::BusyDatasets } else { PollTarget::IdleDatasets };
+    let seconds = app.setup.cadence.interval(target, app.store.datasets.failures()).as_secs();
     let watch =
         if app.auto_refresh { format!("every {seconds} s") } else { "off; r refreshes".to_owned() };
-    vec![
-        ("images", count_text(app.now, dataset.n_images, past.and_then(|past| past.images))),
-        ("videos", count_text(app.now, dataset.n_videos, past.and_then(|past| past.videos))),
+    [
+        ("images", count_text(app.now, dataset.n_images, history.and_then(|each| each.images))),
+        ("videos", count_text(app.now, dataset.n_videos, history.and_then(|each| each.videos))),
         ("owner", text(&dataset.owner)),
         ("created", created),
         ("changed", changed),
@@ -124,56 +105,49 @@ fn count_text(now: Uptime, reported: Option<u64>, last: Option<(u64, Uptime)>) -
 fn draw_models(ctx: &mut DrawContext, inside: Rect, row: u16, dataset: &Dataset) {
     let theme = ctx.theme;
     let known = ctx.app.store.enrichment(dataset.id);
-    let label = if inside.width < WIDE_LAYOUT {
-        " ".to_owned()
-    } else {
-        format!(" {:<NAME_WIDTH$}", "models")
-    };
-    let mut parts: Vec<(String, Style)> = vec![(label, theme.dim)];
+    let is_wide = inside.width >= WIDE_LAYOUT;
+    let label = if is_wide { format!(" {:<NAME_WIDTH$}", "models") } else { " ".to_owned() };
+    let mut parts = vec![(label.as_str(), theme.dim)];
     for model in EnrichmentModel::ALL {
-        let (mark, style) = match known.map_or(ModelStatus::Unknown, |known| known.status_of(model))
-        {
+        let status = known.map_or(ModelStatus::Unknown, |known| known.status_of(model));
+        let (short, long) = match model {
+            EnrichmentModel::CaptionImages => ("cap ", "captions "),
+            EnrichmentModel::ImageTagging => ("label ", "labels "),
+            EnrichmentModel::MultimodelImageEncoding => ("sem ", "semantic "),
+            EnrichmentModel::ObjectDetection => ("obj", "objects"),
+        };
+        parts.push(match status {
             ModelStatus::Applied => ("✓", theme.success),
             ModelStatus::NotApplied => ("✗", theme.moving),
             ModelStatus::Unknown => ("?", theme.dim),
-        };
-        let word = match (model, inside.width < WIDE_LAYOUT) {
-            (EnrichmentModel::CaptionImages, true) => "cap ",
-            (EnrichmentModel::CaptionImages, false) => "captions ",
-            (EnrichmentModel::ImageTagging, true) => "label ",
-            (EnrichmentModel::ImageTagging, false) => "labels ",
-            (EnrichmentModel::MultimodelImageEncoding, true) => "sem ",
-            (EnrichmentModel::MultimodelImageEncoding, false) => "semantic ",
-            (EnrichmentModel::ObjectDetection, true) => "obj",
-            (EnrichmentModel::ObjectDetection, false) => "objects",
-        };
-        parts.push((mark.to_owned(), style));
-        parts.push((word.to_owned(), theme.text));
+        });
+        parts.push((if is_wide { long } else { short }, theme.text));
     }
-    let parts: Vec<(&str, Style)> =
-        parts.iter().map(|(text, style)| (text.as_str(), *style)).collect();
-    put(ctx, inside, row, &parts);
+    ctx.put(inside, row, &parts);
 }
 
-/// Draws an operation, and why it is not allowed.
-fn draw_operation(
-    ctx: &mut DrawContext,
-    inside: Rect,
-    rows: &mut RangeFrom<u16>,
-    verdict: Permission,
-    name: &str,
-    explain: bool,
-) {
+/// Draws which operations are allowed, and why others are not.
+fn draw_operations(ctx: &mut DrawContext, area: Rect, status: &Status) {
     let theme = ctx.theme;
-    let (mark, style, reason) = match verdict {
-        Permission::Allowed => (" ✓ ", theme.success, ""),
-        Permission::Unspecified | Permission::Confirm => (" ? ", theme.moving, "may be rejected"),
-        Permission::Denied(reason) => (" ✗ ", theme.dim, reason),
-    };
-    put(ctx, inside, rows.start, &[(mark, style), (name, style)]);
-    rows.start += 1;
-    if explain && !reason.is_empty() {
-        put(ctx, inside, rows.start, &[("   ", theme.dim), (reason, theme.dim)]);
-        rows.start += 1;
+    let operations =
+        [Operation::VisualSearch, Operation::Export, Operation::AddMedia, Operation::Reindex];
+    let mut row = 0;
+    for (index, operation) in operations.into_iter().enumerate() {
+        let permission = status.allows(operation);
+        let (mark, style, reason) = match permission {
+            Permission::Allowed => (" ✓ ", theme.success, ""),
+            Permission::Unspecified | Permission::Confirm => {
+                (" ? ", theme.moving, "may be rejected")
+            }
+            Permission::Denied(reason) => (" ✗ ", theme.dim, reason),
+        };
+        ctx.put(area, row, &[(mark, style), (operation.label(), style)]);
+        row += 1;
+        // A reason shared by several operations is shown once, below the last of them.
+        let next = operations.get(index + 1).map(|next| status.allows(*next));
+        if next != Some(permission) && !reason.is_empty() {
+            ctx.put(area, row, &[(format!("   {reason}"), theme.dim)]);
+            row += 1;
+        }
     }
 }

@@ -7,54 +7,47 @@ use ratatui::{
     widgets::{Paragraph, Widget, Wrap},
 };
 
-use crate::{
-    app::areas,
-    ui::{DrawContext, widget::truncate},
-};
+use super::{below, text_cells, truncate};
+use crate::{app::areas, ui::DrawContext};
 
-/// Draws a few lines in the middle of an area; the style applies to the first.
-pub(in crate::ui) fn centered_message(
-    ctx: &mut DrawContext,
-    area: Rect,
-    style: Style,
-    lines: &[&str],
-) {
-    let text: Vec<Line> = lines
-        .iter()
-        .enumerate()
-        .map(|(index, line)| Line::styled(*line, if index == 0 { style } else { ctx.theme.dim }))
-        .collect();
-    let wanted = lines.iter().map(|line| {
-        let cells = super::display_width(line).max(1);
-        u16::try_from(cells.div_ceil(usize::from(area.width.max(1)))).unwrap_or(1)
-    });
-    let height = wanted.sum::<u16>().min(area.height);
-    // Wrapping at words can take more rows than this estimate, so the rest of the area is available.
-    let y = area.y + (area.height - height) / 3;
-    let rest = Rect { y, height: area.bottom() - y, ..area };
-    Paragraph::new(Text::from(text)).centered().wrap(Wrap { trim: true }).render(rest, ctx.buf);
-}
-
-/// Draws the placeholder of a picture with a short text.
-pub(in crate::ui) fn picture_placeholder(ctx: &mut DrawContext, area: Rect, word: &str) {
-    let style = ctx.theme.empty;
-    for position in area.positions() {
-        ctx.buf[position].set_symbol("░").set_style(style);
+impl DrawContext<'_> {
+    /// Draws a few lines in the middle of an area; the style applies to the first.
+    pub(in crate::ui) fn centered_message<T: AsRef<str>>(
+        &mut self,
+        area: Rect,
+        style: Style,
+        lines: &[T],
+    ) {
+        let lines = || lines.iter().map(AsRef::as_ref);
+        let height = lines().map(|line: &str| text_cells(line).max(1).div_ceil(area.width.max(1)));
+        let height = height.sum::<u16>().min(area.height);
+        // Wrapping at words can take more rows than this estimate, so the rest of the area is available.
+        let rest = below(area, (area.height - height) / 3);
+        let styles = std::iter::once(style).chain(std::iter::repeat(self.theme.dim));
+        let text: Text =
+            lines().zip(styles).map(|(line, style)| Line::styled(line, style)).collect();
+        Paragraph::new(text).centered().wrap(Wrap { trim: true }).render(rest, self.buf);
     }
-    if !word.is_empty() && area.height > 0 {
-        let word = truncate(&format!(" {word} "), usize::from(area.width));
-        let cells = u16::try_from(super::display_width(&word)).unwrap_or(area.width);
-        let x = area.x + area.width.saturating_sub(cells) / 2;
-        ctx.buf.set_string(x, area.y + area.height / 2, word, ctx.theme.dim);
-    }
-}
 
-pub(in crate::ui) fn draw_too_small(ctx: &mut DrawContext) {
-    let area = Rect::new(0, 0, ctx.app.size.0, ctx.app.size.1);
-    let (columns, rows) = areas::MIN_SCREEN;
-    let sentence = format!(
-        "tessera needs {columns}x{rows} cells; this terminal has {}x{}",
-        area.width, area.height
-    );
-    Paragraph::new(sentence).wrap(Wrap { trim: true }).render(area, ctx.buf);
+    /// Draws the placeholder of a picture with a short text.
+    pub(in crate::ui) fn picture_placeholder(&mut self, area: Rect, text: &str) {
+        for position in area.positions() {
+            self.buf[position].set_symbol("░").set_style(self.theme.empty);
+        }
+        if !text.is_empty() && area.height > 0 {
+            let text = truncate(&format!(" {text} "), usize::from(area.width));
+            let x = area.x + area.width.saturating_sub(text_cells(&text)) / 2;
+            self.buf.set_string(x, area.y + area.height / 2, text, self.theme.dim);
+        }
+    }
+
+    pub(in crate::ui) fn draw_too_small(&mut self) {
+        let area = Rect::new(0, 0, self.app.size.0, self.app.size.1);
+        let (columns, rows) = areas::MIN_SCREEN;
+        let sentence = format!(
+            "tessera needs {columns}x{rows} cells; this terminal has {}x{}",
+            area.width, area.height
+        );
+        Paragraph::new(sentence).wrap(Wrap { trim: true }).render(area, self.buf);
+    }
 }

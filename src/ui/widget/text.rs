@@ -1,53 +1,60 @@
 //! Text in cells: measured by display width, truncated and wrapped.
 
-use ratatui::{layout::Rect, style::Style, text::Line};
+use ratatui::{
+    layout::Rect,
+    style::Style,
+    text::{Line, Span},
+};
 use unicode_width::UnicodeWidthStr;
 
+use super::{line, truncate};
 use crate::{app::overlay::ScrollState, ui::DrawContext};
-use tessera_model::text::truncate;
 
 pub(in crate::ui) fn display_width(text: &str) -> usize {
     text.width()
 }
 
-/// Writes a row of `area`, truncated to its width.
-pub(in crate::ui) fn put(ctx: &mut DrawContext, area: Rect, row: u16, parts: &[(&str, Style)]) {
-    // The area may have been laid out for a larger screen.
-    let area = area.intersection(ctx.buf.area);
-    if row >= area.height {
-        return;
-    }
-    let mut free = usize::from(area.width);
-    let mut line = Line::default();
-    for (text, style) in parts {
-        let shown = truncate(text, free);
-        free -= shown.width().min(free);
-        line.push_span(ratatui::text::Span::styled(shown, *style));
-    }
-    ctx.buf.set_line(area.x, area.y + row, &line, area.width);
+/// The display width as a coordinate; it saturates.
+pub(in crate::ui) fn text_cells(text: &str) -> u16 {
+    u16::try_from(text.width()).unwrap_or(u16::MAX)
 }
 
-/// Like [`put`], for owned parts.
-pub(in crate::ui) fn put_all(
-    ctx: &mut DrawContext,
-    area: Rect,
-    row: u16,
-    parts: &[(String, Style)],
-) {
-    let parts: Vec<_> = parts.iter().map(|(text, style)| (text.as_str(), *style)).collect();
-    put(ctx, area, row, &parts);
-}
+impl DrawContext<'_> {
+    /// Writes a row of `area`, truncated to its width.
+    pub(in crate::ui) fn put<T: AsRef<str>>(&mut self, area: Rect, row: u16, parts: &[(T, Style)]) {
+        // The area may have been laid out for a larger screen.
+        let area = area.intersection(self.buf.area);
+        if row >= area.height {
+            return;
+        }
+        let mut free = usize::from(area.width);
+        let mut spans = Line::default();
+        for (text, style) in parts {
+            let shown = truncate(text.as_ref(), free);
+            free -= shown.width().min(free);
+            spans.push_span(Span::styled(shown, *style));
+        }
+        self.buf.set_line(area.x, area.y + row, &spans, area.width);
+    }
 
-/// Draws the visible lines of a scrolled text.
-pub(in crate::ui) fn scrolled_lines(
-    ctx: &mut DrawContext,
-    inside: Rect,
-    lines: &[Line],
-    scroll: ScrollState,
-) {
-    let last = lines.len().saturating_sub(usize::from(inside.height));
-    for (row, line) in (0..inside.height).zip(lines.iter().skip(scroll.top.min(last))) {
-        ctx.buf.set_line(inside.x, inside.y + row, line, inside.width);
+    /// Draws the visible lines of a scrolled text.
+    pub(in crate::ui) fn scrolled_lines(
+        &mut self,
+        inside: Rect,
+        lines: &[Line],
+        scroll: ScrollState,
+    ) {
+        let last = lines.len().saturating_sub(usize::from(inside.height));
+        for (row, line) in (0..inside.height).zip(lines.iter().skip(scroll.top.min(last))) {
+            self.buf.set_line(inside.x, inside.y + row, line, inside.width);
+        }
+    }
+
+    /// Highlights a row over its whole width, if it is selected.
+    pub(in crate::ui) fn select_row(&mut self, area: Rect, row: u16, selected: bool) {
+        if selected && row < area.height {
+            self.buf.set_style(line(area, row), self.theme.selected);
+        }
     }
 }
 
