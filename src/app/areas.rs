@@ -140,21 +140,28 @@ impl Areas {
         }
     }
 
-    pub fn pane_at(&self, column: u16, row: u16) -> Option<Pane> {
-        let contains =
-            |area: Option<Rect>| area.is_some_and(|area| area.contains((column, row).into()));
-        [
-            (self.datasets, Pane::Datasets),
-            (self.results, Pane::Results),
-            (self.detail, Pane::Detail),
-            (self.query, Pane::Query),
-            (self.jobs, Pane::Jobs),
-            (self.basket, Pane::Basket),
-        ]
-        .into_iter()
-        .find(|&(area, _)| contains(area))
-        .map(|(_, pane)| pane)
+    /// The panes on screen.
+    pub(super) fn panes(&self) -> impl Iterator<Item = (Pane, Rect)> {
+        let panes = [
+            (Pane::Datasets, self.datasets),
+            (Pane::Results, self.results),
+            (Pane::Detail, self.detail),
+            (Pane::Query, self.query),
+            (Pane::Jobs, self.jobs),
+            (Pane::Basket, self.basket),
+        ];
+        panes.into_iter().filter_map(|(pane, area)| Some((pane, area?)))
     }
+}
+
+/// The areas of the numbered panes in the line of tabs.
+pub(super) fn tab_areas(line: Rect) -> impl Iterator<Item = (Pane, Rect)> {
+    Pane::NUMBERED.into_iter().scan(line.x, move |x, pane| {
+        let width = u16::try_from(pane.name().len() + 4).unwrap_or(0);
+        let area = Rect { x: *x, width, ..line };
+        *x += width;
+        Some((pane, area))
+    })
 }
 
 impl App {

@@ -1,7 +1,9 @@
 //! Jump labels: every pane shows a letter, and the next key focuses that pane.
 
+use ratatui::layout::Rect;
+
 use crate::{
-    app::{App, Pane},
+    app::{App, Pane, areas::tab_areas},
     input::{Chord, Key},
 };
 
@@ -19,29 +21,14 @@ impl App {
     /// The panes on screen, or the tabs where only one pane is on screen.
     pub fn jump_targets(&self) -> Vec<JumpTarget> {
         let areas = self.areas();
-        let panes: Vec<(Pane, (u16, u16))> = match areas.tabs {
-            Some(tabs) => {
-                let ends = Pane::NUMBERED.iter().scan(tabs.x, |x, pane| {
-                    let start = *x;
-                    *x += u16::try_from(pane.name().len() + 4).unwrap_or(0);
-                    Some((*pane, (start, tabs.y)))
-                });
-                ends.collect()
-            }
-            None => [
-                (Pane::Datasets, areas.datasets),
-                (Pane::Results, areas.results),
-                (Pane::Detail, areas.detail),
-                (Pane::Query, areas.query),
-                (Pane::Jobs, areas.jobs),
-                (Pane::Basket, areas.basket),
-            ]
-            .into_iter()
-            .filter_map(|(pane, area)| area.map(|area| (pane, (area.x, area.y))))
-            .collect(),
+        let panes: Vec<(Pane, Rect)> = match areas.tabs {
+            Some(line) => tab_areas(line).collect(),
+            None => areas.panes().collect(),
         };
         let lettered = JUMP_LETTERS.into_iter().zip(panes);
-        lettered.map(|(letter, (pane, at))| JumpTarget { letter, pane, position: at }).collect()
+        lettered
+            .map(|(letter, (pane, area))| JumpTarget { letter, pane, position: (area.x, area.y) })
+            .collect()
     }
 
     /// Handles the key after Jump; a key that is not a label changes nothing.

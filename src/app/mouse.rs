@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
+use ratatui::layout::{Position, Rect};
+
 use crate::{
     app::{
         App, Mouse, MouseKind, Pane,
+        areas::tab_areas,
         pane::{datasets_scroll_top, jobs_scroll_top},
     },
     input::Action,
@@ -22,18 +25,17 @@ impl App {
             return;
         }
         let areas = self.areas();
-        if let (Some(tabs), MouseKind::Click) = (areas.tabs, mouse.kind)
-            && tabs.contains((mouse.column, mouse.row).into())
-        {
-            self.focus = tab_at(mouse.column.saturating_sub(tabs.x)).unwrap_or(self.focus);
+        let position = Position::new(mouse.column, mouse.row);
+        let clicked = |line: &Rect| mouse.kind == MouseKind::Click && line.contains(position);
+        if let Some(line) = areas.tabs.filter(clicked) {
+            let tab = tab_areas(line).find(|(_, area)| area.contains(position));
+            self.focus = tab.map_or(self.focus, |(pane, _)| pane);
             return;
         }
-        if let (Some(line), MouseKind::Click) = (areas.chips, mouse.kind)
-            && line.contains((mouse.column, mouse.row).into())
-        {
+        if let Some(line) = areas.chips.filter(clicked) {
             return self.click_chip(line, mouse.column);
         }
-        let Some(pane) = areas.pane_at(mouse.column, mouse.row) else {
+        let Some((pane, _)) = areas.panes().find(|(_, area)| area.contains(position)) else {
             return;
         };
         self.focus = pane;
@@ -60,7 +62,7 @@ impl App {
 
     fn select_at(&mut self, mouse: Mouse) {
         let areas = self.areas();
-        let row = |area: ratatui::layout::Rect| usize::from(mouse.row.saturating_sub(area.y + 1));
+        let row = |area: Rect| usize::from(mouse.row.saturating_sub(area.y + 1));
         match (self.focus, areas.datasets, areas.jobs) {
             (Pane::Datasets, Some(area), _) => {
                 let top = datasets_scroll_top(self, area);
@@ -84,13 +86,4 @@ impl App {
             _ => {}
         }
     }
-}
-
-/// The tab at a column of the compact header, where the panes are drawn as numbered tabs.
-fn tab_at(column: u16) -> Option<Pane> {
-    let mut end = 0;
-    Pane::NUMBERED.into_iter().find(|pane| {
-        end += pane.name().len() + 4;
-        usize::from(column) < end
-    })
 }

@@ -1,17 +1,20 @@
 //! The parts of the core by themselves: text area, filter rows, notifications, tickets, remote
-//! values, job history, cursors and tabs.
+//! values, caches, job history, cursors and tabs.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use tessera::{
     app::{
-        JobHistory, Level, Notifications, Remote, Tab, Tabs, Tickets, Uptime, View,
+        JobHistory, Level, Notifications, Remote, Store, Tab, Tabs, Tickets, Uptime, View,
+        overlay::text_field,
         pane::{moved_cursor, scroll_top},
         query::{FilterKind, FilterRow, TextArea},
     },
     message::Lane,
 };
-use tessera_model::{DatasetId, Failure, FailureKind, Search, Timestamp};
+use tessera_model::{DatasetId, Failure, FailureKind, MediaId, Page, Search, Timestamp};
+use tessera_picture::{Canvas, Encoded, PictureView, Protocol, Thumbnail};
+use tui_input::Input;
 use uuid::Uuid;
 
 fn press(text: &mut TextArea, keys: &str) {
@@ -200,4 +203,55 @@ fn there_is_always_a_tab_and_never_more_than_keys() {
         tabs.close();
     }
     assert_eq!((tabs.all().len(), tabs.active()), (1, 0));
+}
+
+#[test]
+fn dropped_paths_are_split_like_in_a_shell() {
+    for (typed, paths) in [
+        (r"/a/b.jpg '/a/my c.jpg'  /d\ e.jpg", &["/a/b.jpg", "/a/my c.jpg", "/d e.jpg"][..]),
+        ("~/x\"y z\"", &["~/xy z"]),
+        ("  ", &[]),
+        ("/a/it's.jpg", &["/a/it's.jpg"]),
+    ] {
+        assert_eq!(text_field::split_words(typed), paths, "{typed}");
+    }
+}
+
+#[test]
+fn a_paste_is_one_clean_line() {
+    let mut input = Input::default();
+    text_field::paste(&mut input, "/tmp/a\u{1b}[201~b\n");
+    assert_eq!(input.value(), "/tmp/a[201~b");
+    text_field::paste(&mut input, &"x".repeat(100_000));
+    assert!(input.value().chars().count() <= 4_096 + 20);
+}
+
+#[test]
+fn pictures_stay_within_their_budget_and_the_seen_ones_stay() {
+    const CANVAS: Canvas = Canvas { columns: 9, rows: 9, cell: (8, 16), protocol: Protocol::Kitty };
+    let mut pictures = Store::default().pictures;
+    let payload: Arc<str> = "x".repeat(1 << 20).into();
+    let view = |number| PictureView::from(MediaId(Uuid::from_u128(number)));
+    for number in 0..100 {
+        let encoded = Encoded::Kitty { payload: Arc::clone(&payload), size: (9, 9) };
+        let thumbnail = Thumbnail { cells: (9, 9), original: (9, 9), encoded };
+        pictures.insert(view(number), CANVAS, Ok(thumbnail));
+        pictures.touch(view(0), CANVAS);
+    }
+    let kept = (0..100).filter(|&number| pictures.get(&view(number), CANVAS).is_some()).count();
+    assert!((21..=24).contains(&kept), "24 MiB of pictures of 1 MiB: {kept}");
+    assert!(pictures.get(&view(0), CANVAS).is_some());
+    assert!(pictures.get(&view(1), CANVAS).is_none());
+}
+
+#[test]
+fn pages_are_kept_by_age() {
+    let mut pages = Store::default().pages;
+    let browse = Search::browse(DatasetId(Uuid::from_u128(1)));
+    for page in 0..40 {
+        let search = Search { page, ..browse.clone() };
+        pages.entry(search).finish(Duration::ZERO, Ok(Page::default()));
+    }
+    assert!(pages.get(&browse).is_none());
+    assert_eq!(pages.pages_of(&browse).len(), 24);
 }

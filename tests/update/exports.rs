@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use tessera::{
-    app::{Event, JobState},
+    app::{Event, JobState, Overlay, overlay::ExportField},
     message::{JobId, Lane, Payload, Request, RequestProgress},
 };
 use tessera_model::{
-    Archive, ArchiveName, ExportFormat, ExportSpec, ExportTask, ExportTaskId, FailureKind, Status,
+    Archive, ArchiveName, Dataset, ExportFormat, ExportSpec, ExportTask, ExportTaskId, FailureKind,
+    SafeText, Status,
 };
 use uuid::Uuid;
 
@@ -32,6 +33,24 @@ fn the_form_sends_exactly_what_it_shows_once() {
     let spec = ExportSpec {
         file_name: ArchiveName::new("set-1.zip"),
         format: ExportFormat::Parquet,
+        include_images: true,
+    };
+    assert_eq!(desk.requests(), [&Request::StartExport(dataset(1, Status::Ready).id, spec)]);
+}
+
+#[test]
+fn the_form_gives_a_safe_name() {
+    let mut desk = Desk::new();
+    let named = Dataset { name: SafeText::name("../my photos"), ..dataset(1, Status::Ready) };
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![named], 0));
+    desk.answer_page(page(0, 1));
+    desk.press("e tab tab space up");
+    let Some(Overlay::Export(form)) = &desk.app.overlay else { panic!("the form is open") };
+    assert_eq!(form.field, ExportField::Folder);
+    desk.press("enter");
+    let spec = ExportSpec {
+        file_name: ArchiveName::new("my photos.zip"),
+        format: ExportFormat::Json,
         include_images: true,
     };
     assert_eq!(desk.requests(), [&Request::StartExport(dataset(1, Status::Ready).id, spec)]);

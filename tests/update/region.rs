@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use tessera::{
-    app::{Event, Mouse, MouseKind, Overlay, overlay::RegionPicker},
+    app::{
+        Event, Mouse, MouseKind, Overlay,
+        overlay::{RegionPicker, file_picker::FileCandidate},
+    },
     message::{Lane, Payload, Request},
 };
 use tessera_model::{
@@ -77,9 +80,53 @@ fn leaving_a_folder_cancels_its_listing_and_a_typed_path_needs_none() {
 fn a_dropped_path_replaces_what_is_typed() {
     let mut desk = Desk::with_clusters(1);
     desk.press("F");
-    desk.type_text("half");
-    desk.happen(Event::Paste("file:///tmp/a%20van.jpg\n".to_owned()));
-    assert_eq!(typed(&desk), "/tmp/a van.jpg");
+    for (raw, path) in [
+        ("file:///tmp/a%20van.jpg\n", "/tmp/a van.jpg"),
+        ("file:///tmp/a%20b%C3%A9.jpg\n", "/tmp/a bé.jpg"),
+        ("file://host/tmp/100%.jpg", "/tmp/100%.jpg"),
+        ("'/tmp/a b.jpg' ", "/tmp/a b.jpg"),
+        ("\"/tmp/a b.jpg\" \"/tmp/c.jpg\"", "/tmp/a b.jpg"),
+        ("/tmp/a\\ b\\(1\\).jpg", "/tmp/a b(1).jpg"),
+    ] {
+        desk.type_text("half");
+        desk.happen(Event::Paste(raw.to_owned()));
+        assert_eq!(typed(&desk), path, "{raw}");
+    }
+    desk.press("ctrl-u ~ /");
+    desk.happen(Event::Paste("photos/x.jpg".to_owned()));
+    assert_eq!(typed(&desk), "~/photos/x.jpg");
+}
+
+/// The picker after a path was typed in a folder with these files.
+fn typing(path: &str, names: &[&str]) -> Desk {
+    let mut desk = Desk::with_clusters(1);
+    desk.press("F");
+    desk.type_text(path);
+    list(&mut desk, "/", names);
+    desk
+}
+
+fn candidates(desk: &Desk) -> Vec<&str> {
+    let Some(Overlay::FilePicker(picker)) = &desk.app.overlay else { panic!("no picker") };
+    let name = |candidate| match candidate {
+        FileCandidate::FolderEntry(_, entry) => entry.name.as_str(),
+        FileCandidate::Recent(_) => panic!("nothing was searched by"),
+    };
+    picker.candidates(&desk.app).into_iter().map(name).collect()
+}
+
+#[test]
+fn a_path_is_completed_as_far_as_all_agree() {
+    let names = ["van.jpg", "van-2.jpg", "Vase.png", ".van"];
+    assert_eq!(candidates(&typing("/v", &names)).len(), 3);
+    assert_eq!(candidates(&typing("/van-", &names)), ["van-2.jpg"]);
+    assert_eq!(candidates(&typing("/.", &names)), [".van"]);
+    assert_eq!(candidates(&typing("/van.jpg", &names)), ["van.jpg"]);
+    let mut desk = typing("/va", &names[..2]);
+    desk.press("tab");
+    assert_eq!(typed(&desk), "/van");
+    desk.press("tab");
+    assert!(matches!(desk.app.overlay, Some(Overlay::RegionPicker(_))), "nothing to complete");
 }
 
 #[test]

@@ -273,13 +273,11 @@ fn the_record_shows_unknown_fields() {
     assert_eq!(lines, ["created_at=2026-11-21T09:00:00  (zone not given)", "flux_level=7"]);
 }
 
-#[test]
-fn the_log_shows_the_response_of_the_service() {
-    let mut desk = with_status(Status::Ready);
-    desk.happen(Event::Exchange(RequestRecord {
+fn exchange(attempt: u32) -> Event {
+    Event::Exchange(RequestRecord {
         method: "GET",
         target: SafeText::detail("/api/v1/datasets"),
-        attempt: 2,
+        attempt,
         duration: Duration::from_millis(31),
         bytes_sent: 0,
         outcome: RequestOutcome::Rejected {
@@ -287,7 +285,21 @@ fn the_log_shows_the_response_of_the_service() {
             message: Some(SafeText::detail("not READY")),
         },
         retry_in: None,
-    }));
+    })
+}
+
+#[test]
+fn the_log_is_bounded() {
+    let mut desk = with_status(Status::Ready);
+    (0..600).for_each(|number| desk.happen(exchange(number)));
+    assert_eq!(desk.app.log.newest_first().count(), 500);
+    assert_eq!(desk.app.log.newest_first().next().map(|(_, newest)| newest.attempt), Some(599));
+}
+
+#[test]
+fn the_log_shows_the_response_of_the_service() {
+    let mut desk = with_status(Status::Ready);
+    desk.happen(exchange(2));
     desk.press("@");
     let Some(Overlay::List(log)) = &desk.app.overlay else { panic!("the log is open") };
     let newest = log.list.matches()[0];

