@@ -8,6 +8,7 @@ use crate::{
     },
     input::Action,
 };
+use tessera_model::Basket;
 
 impl App {
     /// Performs an action, or says why it is unavailable.
@@ -32,7 +33,7 @@ impl App {
             Action::FocusBasket => self.focus = Pane::Basket,
             Action::Forward => self.go_forward(),
             Action::NewTab => self.open_tab(),
-            Action::CloseTab => self.close_tab(),
+            Action::CloseTab => self.results.close_tab(),
             Action::Tab1 => self.go_to_tab(1),
             Action::Tab2 => self.go_to_tab(2),
             Action::Tab3 => self.go_to_tab(3),
@@ -47,22 +48,24 @@ impl App {
 
             Action::FullSize => self.show_full_size(),
             Action::OpenExternally => self.open_externally(),
-            Action::NextPage => self.go_to_page(self.page_number() + 1),
-            Action::PreviousPage => self.go_to_page(self.page_number().saturating_sub(1)),
+            Action::NextPage => self.results.go_to_page(self.page_number() + 1),
+            Action::PreviousPage => {
+                self.results.go_to_page(self.page_number().saturating_sub(1));
+            }
             Action::Similar => self.search_similar(),
             Action::SimilarToFile => self.open_file_picker(),
             Action::PickRegion => self.open_region_picker(),
             Action::PickRegionOfQuery => self.open_region_picker_on_query(),
             Action::Caption => self.open_caption_search(),
             Action::Loosen => self.run_loosened_search(),
-            Action::Finer => self.set_granularity(self.granularity().finer()),
-            Action::Coarser => self.set_granularity(self.granularity().coarser()),
+            Action::Finer => self.change_search(|it| it.granularity = it.granularity.finer()),
+            Action::Coarser => self.change_search(|it| it.granularity = it.granularity.coarser()),
             Action::Filter => self.open_filter_input(),
             Action::Sort => self.open_sort_list(),
-            Action::Fold => self.toggle_fold(),
+            Action::Fold => self.results.toggle_fold(),
             Action::History => self.open_history(),
             Action::Combine => self.open_combine_picker(),
-            Action::ToggleEntity => self.toggle_entity(),
+            Action::ToggleEntity => self.change_search(|it| it.entity = it.entity.toggled()),
             Action::Refresh => self.refresh(),
 
             Action::Select => self.toggle_selected(),
@@ -71,8 +74,8 @@ impl App {
             Action::SelectAll => self.select_all_pages(),
             Action::InvertSelection => self.invert_selection(),
             Action::Exclude => self.toggle_preview_selected(),
-            Action::Undo => self.undo_selection(),
-            Action::Redo => self.redo_selection(),
+            Action::Undo => _ = self.edit_basket(Basket::undo),
+            Action::Redo => _ = self.edit_basket(Basket::redo),
             Action::Deselect => self.remove_selected_entry(),
             Action::ClearBasket => self.clear_basket(),
             Action::SaveSelection => self.open_selection_file_prompt(PromptPurpose::SaveSelection),
@@ -95,7 +98,7 @@ impl App {
             Action::Reindex => self.open_reindex_confirmation(),
             Action::StopWatching => self.stop_watching(),
             Action::Inspect => self.open_archive_inspector(),
-            Action::ForgetJob => self.forget_job(),
+            Action::ForgetJob => self.jobs.remove_selected(),
 
             Action::Profiles => self.open_profile_list(),
             Action::CopyId

@@ -56,7 +56,7 @@ impl App {
                     self.focus = Pane::Results;
                 }
             }
-            Pane::Results if self.can_open_members() => self.open_members(),
+            Pane::Results if self.can_open_members() => self.results.open_members(),
             Pane::Results if self.cluster().is_some() => self.focus = Pane::Detail,
             Pane::Detail if self.preview().is_some() => self.show_full_size(),
             Pane::Jobs => self.open_job_detail(),
@@ -75,7 +75,7 @@ impl App {
             _ if self.zoomed => self.zoomed = false,
             Pane::Detail | Pane::Query | Pane::Jobs | Pane::Basket => self.focus = Pane::Results,
             Pane::Results => {
-                if !self.close_view() {
+                if !self.results.close_view() {
                     self.focus = Pane::Datasets;
                 }
             }

@@ -20,8 +20,7 @@ impl App {
             self.select_range();
         } else {
             let cursor = self.view().map_or(0, |view| view.cursor);
-            let entries = self.entries_of_tiles(cursor..=cursor);
-            let change = self.edit_basket(|basket| basket.invert(entries));
+            let change = self.change_tiles(cursor..=cursor, Basket::invert);
             match change {
                 Some(SelectionChange { added: 0 | 1, removed: 0 | 1, absorbed: 0 }) => {}
                 _ => self.notify_selection_change(change),
@@ -56,8 +55,7 @@ impl App {
             return;
         };
         self.baskets.pending.range = None;
-        let entries = self.entries_of_tiles(range);
-        let change = self.edit_basket(|basket| basket.select(entries));
+        let change = self.change_tiles(range, Basket::select);
         self.notify_selection_change(change);
     }
 
@@ -72,53 +70,40 @@ impl App {
 
     /// Selects the clusters of the page that the filter shows.
     pub(in crate::app) fn select_page(&mut self) {
-        let entries = self.entries_of_tiles(0..=usize::MAX);
-        let change = self.edit_basket(|basket| basket.select(entries));
+        let change = self.change_tiles(0..=usize::MAX, Basket::select);
         self.notify_selection_change(change);
     }
 
     /// Inverts the selection on the page.
     pub(in crate::app) fn invert_selection(&mut self) {
-        let entries = self.entries_of_tiles(0..=usize::MAX);
-        let change = self.edit_basket(|basket| basket.invert(entries));
+        let change = self.change_tiles(0..=usize::MAX, Basket::invert);
         self.notify_selection_change(change);
     }
 
-    pub(in crate::app) fn undo_selection(&mut self) {
-        self.edit_basket(Basket::undo);
-    }
-
-    pub(in crate::app) fn redo_selection(&mut self) {
-        self.edit_basket(Basket::redo);
-    }
-
-    fn entries_of_tiles(&self, tiles: RangeInclusive<usize>) -> Vec<SelectionEntry> {
-        let Some(view) = self.view() else { return Vec::new() };
-        let chosen = self.clusters_of_tiles(tiles).into_iter();
-        chosen.map(|cluster| cluster_entry(cluster, &view.search)).collect()
-    }
-
-    pub(in crate::app::basket) fn notify_selection_change(
+    /// Changes the basket by the clusters of some tiles.
+    fn change_tiles(
         &mut self,
-        change: Option<SelectionChange>,
-    ) {
-        let Some(change) = change else { return };
-        let mut text = match (change.added, change.removed) {
+        tiles: RangeInclusive<usize>,
+        change: fn(&mut Basket, Vec<SelectionEntry>) -> SelectionChange,
+    ) -> Option<SelectionChange> {
+        let search = &self.view()?.search;
+        let clusters = self.clusters_of_tiles(tiles).into_iter();
+        let entries = clusters.map(|cluster| cluster_entry(cluster, search)).collect();
+        self.edit_basket(|basket| change(basket, entries))
+    }
+
+    fn notify_selection_change(&mut self, change: Option<SelectionChange>) {
+        let Some(SelectionChange { added, removed, absorbed }) = change else { return };
+        let mut text = match (added, removed) {
             (0, 0) => "already selected".to_owned(),
             (added, 0) => format!("{} selected", cluster_count(added)),
             (0, removed) => format!("{} deselected", cluster_count(removed)),
             (added, removed) => format!("{} selected, {removed} deselected", cluster_count(added)),
         };
-        text.push_str(&merged_items_text(change));
-        self.notify(Level::Success, text + "; u undoes it");
-    }
-}
-
-fn merged_items_text(change: SelectionChange) -> String {
-    match change.absorbed {
-        0 => String::new(),
-        singles => {
-            format!(", replacing {}", count_with_noun(singles, "selected item", "selected items"))
+        if absorbed > 0 {
+            text += ", replacing ";
+            text += &count_with_noun(absorbed, "selected item", "selected items");
         }
+        self.notify(Level::Success, text + "; u undoes it");
     }
 }

@@ -141,11 +141,6 @@ impl App {
         }
     }
 
-    /// Removes the selected row. The data at the service and on this disk stays.
-    pub(in crate::app) fn forget_job(&mut self) {
-        self.jobs.remove_selected();
-    }
-
     /// Applies a transition; one that the state of the job does not allow is shown as an error.
     pub(super) fn transition<T>(
         &mut self,

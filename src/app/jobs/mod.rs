@@ -89,8 +89,8 @@ impl Jobs {
         id
     }
 
-    /// Removes the selected row.
-    fn remove_selected(&mut self) {
+    /// Removes the selected row. The data at the service and on this disk stays.
+    pub(in crate::app) fn remove_selected(&mut self) {
         if let Some(id) = self.selected().map(|job| job.id) {
             self.by_id.remove(&id);
             self.move_cursor(0);

@@ -61,6 +61,47 @@ impl Results {
             tabs.tab_mut().push(view);
         }
     }
+
+    pub(in crate::app) fn close_tab(&mut self) {
+        if let Some(tabs) = &mut self.tabs {
+            tabs.close();
+        }
+    }
+
+    pub(in crate::app) fn go_to_page(&mut self, page: u32) {
+        if let Some(view) = self.view_mut() {
+            let search = Search { page, ..view.search.clone() };
+            view.replace_search(search);
+        }
+    }
+
+    pub(in crate::app) fn toggle_fold(&mut self) {
+        if let Some(view) = self.view_mut() {
+            view.list_options.fold = !view.list_options.fold;
+        }
+    }
+
+    /// Shows the members of the cluster under the cursor in place of the clusters.
+    pub(in crate::app) fn open_members(&mut self) {
+        if let Some(view) = self.view_mut() {
+            view.members_top_row = Some(0);
+        }
+    }
+
+    /// Esc in the results: closes the members, clears the filter, or goes back. Returns `false` at
+    /// the first view of the tab.
+    pub(in crate::app) fn close_view(&mut self) -> bool {
+        let Some(tabs) = &mut self.tabs else { return false };
+        let view = &mut tabs.tab_mut().view;
+        if view.members_top_row.take().is_some() {
+            return true;
+        }
+        if !view.list_options.filter.is_empty() {
+            view.list_options.filter.clear();
+            return true;
+        }
+        tabs.tab_mut().back()
+    }
 }
 
 impl App {
@@ -125,34 +166,5 @@ impl App {
             );
             self.notify(Level::Warning, text);
         }
-    }
-
-    pub(in crate::app) fn go_to_page(&mut self, page: u32) {
-        if let Some(view) = self.results.view_mut() {
-            let search = Search { page, ..view.search.clone() };
-            view.replace_search(search);
-        }
-    }
-
-    /// Runs the search again from the first page, with another granularity or entity.
-    pub(in crate::app) fn restart_search(&mut self, search: Search) {
-        if let Some(view) = self.results.view_mut() {
-            view.replace_search(Search { page: 0, ..search });
-        }
-    }
-
-    /// Esc in the results: closes the members, clears the filter, or goes back. Returns `false` at
-    /// the first view of the tab.
-    pub(in crate::app) fn close_view(&mut self) -> bool {
-        let Some(tabs) = self.results.tabs_mut() else { return false };
-        let view = &mut tabs.tab_mut().view;
-        if view.members_top_row.take().is_some() {
-            return true;
-        }
-        if !view.list_options.filter.is_empty() {
-            view.list_options.filter.clear();
-            return true;
-        }
-        tabs.tab_mut().back()
     }
 }

@@ -50,11 +50,12 @@ impl App {
             return;
         };
         // The same image with another granularity replaces its view instead of adding one.
-        if self.view().is_some_and(|view| view.query_image.as_ref() == Some(&image)) {
-            let query = Query::Similar(anchor);
-            return self.restart_search(Search { query, ..search });
+        match self.results.view_mut() {
+            Some(view) if view.query_image.as_ref() == Some(&image) => {
+                view.replace_search(Search { query: Query::Similar(anchor), page: 0, ..search });
+            }
+            _ => self.open_similar_search(search, anchor, image.label(), Some(image)),
         }
-        self.open_similar_search(search, anchor, image.label(), Some(image));
     }
 
     pub(in crate::app) fn open_similar_search(
@@ -68,26 +69,15 @@ impl App {
         self.run_search(View { similar_to: Some(name), query_image, ..View::new(search) });
     }
 
-    pub(in crate::app) fn set_granularity(&mut self, granularity: Granularity) {
-        if let Some(view) = self.view() {
-            let search = Search { granularity, ..view.search.clone() };
-            self.change_search(search);
-        }
-    }
-
-    pub(in crate::app) fn toggle_entity(&mut self) {
-        if let Some(view) = self.view() {
-            let entity = view.search.entity.toggled();
-            self.change_search(Search { entity, ..view.search.clone() });
-        }
-    }
-
-    /// An uploaded anchor is registered for one granularity and entity, so changing them registers
-    /// its image again.
-    fn change_search(&mut self, search: Search) {
-        match self.view().and_then(|view| view.query_image.clone()) {
+    /// Runs the search again from the first page, with another granularity or entity. An uploaded
+    /// anchor is registered for one of each, so changing them registers its image again.
+    pub(in crate::app) fn change_search(&mut self, change: impl FnOnce(&mut Search)) {
+        let Some(view) = self.results.view_mut() else { return };
+        let mut search = Search { page: 0, ..view.search.clone() };
+        change(&mut search);
+        match view.query_image.clone() {
             Some(image) => self.register_query_image(image, search),
-            None => self.restart_search(search),
+            None => view.replace_search(search),
         }
     }
 }

@@ -29,12 +29,6 @@ impl App {
         }
     }
 
-    pub(in crate::app) fn close_tab(&mut self) {
-        if let Some(tabs) = self.results.tabs_mut() {
-            tabs.close();
-        }
-    }
-
     /// Goes to a tab; `number` is 1-based, as on its key.
     pub(in crate::app) fn go_to_tab(&mut self, number: usize) {
         if let Some(tabs) = self.results.tabs_mut() {
@@ -47,12 +41,6 @@ impl App {
         if let Some(tabs) = self.results.tabs_mut() {
             tabs.tab_mut().forward();
             self.focus = Pane::Results;
-        }
-    }
-
-    pub(in crate::app) fn toggle_fold(&mut self) {
-        if let Some(view) = self.results.view_mut() {
-            view.list_options.fold = !view.list_options.fold;
         }
     }
 

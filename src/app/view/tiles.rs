@@ -64,9 +64,9 @@ impl App {
         match self.page() {
             Some(_) if at_end && !self.shows_members() => {
                 if by > 0 && self.may_have_next_page() {
-                    self.go_to_page(current + 1);
+                    self.results.go_to_page(current + 1);
                 } else if by < 0 && current > 0 {
-                    self.go_to_page(current - 1);
+                    self.results.go_to_page(current - 1);
                     self.select_tile(Page::SIZE - 1);
                 }
             }
@@ -138,12 +138,5 @@ impl App {
     /// Whether the cluster under the cursor has more members than its tile shows.
     pub(in crate::app) fn can_open_members(&self) -> bool {
         !self.shows_members() && self.cluster().is_some_and(|cluster| cluster.previews.len() > 1)
-    }
-
-    /// Shows the members of the cluster under the cursor in place of the clusters.
-    pub(in crate::app) fn open_members(&mut self) {
-        if let Some(view) = self.results.view_mut() {
-            view.members_top_row = Some(0);
-        }
     }
 }
