@@ -5,9 +5,9 @@
 
 use serde_json::{Value, json};
 
-use crate::command_lines::{ProfilerCommand, profiler_command_line};
 use crate::{
-    app::{App, Effect, Job, Level, Pane},
+    app::{App, Effect, Job, Level, Pane, full_size_link},
+    command_lines::{ProfilerCommand, profiler_command_line},
     input::Action,
     message::{Lane, ReadRequest, Request},
 };
@@ -62,75 +62,62 @@ impl App {
 }
 
 fn clipboard_content(app: &App, action: Action) -> Option<Result<ClipboardContent, &'static str>> {
+    let text = |name, text: Result<String, &'static str>| {
+        text.map(|text| ClipboardContent::Text(name, text))
+    };
     Some(match action {
-        Action::CopyId => id(app).map(|id| ClipboardContent::Text("id", id)),
+        Action::CopyId => text("id", subject(app).and_then(id)),
         Action::CopyLink => link(app).map(ClipboardContent::Link),
-        Action::CopyName => name(app).map(|name| ClipboardContent::Text("name", name)),
-        Action::CopyJson => {
-            facts(app).map(|facts| ClipboardContent::Text("facts", format!("{facts:#}")))
-        }
+        Action::CopyName => text("name", name(app)),
+        Action::CopyJson => text("facts", subject(app).map(|it| format!("{:#}", facts(it)))),
         Action::CopyCurl => equivalent_read(app).map(ClipboardContent::Curl),
-        Action::CopyCommand => {
-            Ok(ClipboardContent::Text("command", app.setup.reopen_command.clone()))
-        }
-        Action::CopyProfiler => {
-            profiler_command(app).map(|line| ClipboardContent::Text("line", line))
-        }
+        Action::CopyCommand => text("command", Ok(app.setup.reopen_command.clone())),
+        Action::CopyProfiler => text("line", profiler_command(app)),
         _ => return None,
     })
 }
 
 const NO_DATASET: &str = "no dataset is selected";
-const NO_CLUSTER: &str = "no cluster is selected";
 const NO_PICTURE: &str = "no picture is selected";
-const NO_JOB: &str = "no job is selected";
 
-/// The dataset that the focused pane is about.
-fn dataset(app: &App) -> Result<&Dataset, &'static str> {
+/// What the focused pane is about.
+#[derive(Clone, Copy)]
+enum Subject<'a> {
+    Dataset(&'a Dataset),
+    Cluster(&'a Cluster),
+    Preview(&'a Preview),
+    Job(&'a Job),
+}
+
+fn subject(app: &App) -> Result<Subject<'_>, &'static str> {
     match app.focus {
-        Pane::Datasets => app.selected_dataset(),
-        _ => app.dataset(),
+        Pane::Datasets | Pane::Query | Pane::Basket => {
+            app.target_dataset().map(Subject::Dataset).ok_or(NO_DATASET)
+        }
+        Pane::Results => app.cluster().map(Subject::Cluster).ok_or("no cluster is selected"),
+        Pane::Detail => app.preview().map(Subject::Preview).ok_or(NO_PICTURE),
+        Pane::Jobs => app.jobs.selected().map(Subject::Job).ok_or("no job is selected"),
     }
-    .ok_or(NO_DATASET)
 }
 
-fn cluster(app: &App) -> Result<&Cluster, &'static str> {
-    app.cluster().ok_or(NO_CLUSTER)
-}
-
-fn preview(app: &App) -> Result<&Preview, &'static str> {
-    app.preview().ok_or(NO_PICTURE)
-}
-
-fn job(app: &App) -> Result<&Job, &'static str> {
-    app.jobs.selected().ok_or(NO_JOB)
+fn id(subject: Subject) -> Result<String, &'static str> {
+    match subject {
+        Subject::Dataset(dataset) => Ok(dataset.id.to_string()),
+        Subject::Cluster(cluster) => Ok(cluster.id.to_string()),
+        Subject::Preview(preview) => Ok(preview.media.to_string()),
+        Subject::Job(job) => task(job).map(|task| task.to_string()),
+    }
 }
 
 fn task(job: &Job) -> Result<ExportTaskId, &'static str> {
     job.state().export_task().ok_or("this job has no id at the service")
 }
 
-fn file_name(job: &Job) -> Option<&str> {
-    job.export().map(|export| export.spec.file_name.as_str())
-}
-
-fn id(app: &App) -> Result<String, &'static str> {
-    match app.focus {
-        Pane::Datasets | Pane::Query | Pane::Basket => {
-            dataset(app).map(|dataset| dataset.id.to_string())
-        }
-        Pane::Results => cluster(app).map(|cluster| cluster.id.to_string()),
-        Pane::Detail => preview(app).map(|preview| preview.media.to_string()),
-        Pane::Jobs => task(job(app)?).map(|task| task.to_string()),
-    }
-}
-
 fn link(app: &App) -> Result<Link, &'static str> {
     match app.focus {
         Pane::Results | Pane::Detail => {
-            let preview = preview(app)?;
-            let link = preview.original.as_ref().or(preview.thumbnail.as_ref());
-            link.cloned().ok_or("the service provides no link to this picture")
+            let preview = app.preview().ok_or(NO_PICTURE)?;
+            full_size_link(preview).ok_or("the service provides no link to this picture")
         }
         Pane::Jobs => Err("the link of an archive is requested for the download; d starts it"),
         Pane::Datasets | Pane::Query | Pane::Basket => Err("only pictures have links"),
@@ -138,55 +125,53 @@ fn link(app: &App) -> Result<Link, &'static str> {
 }
 
 fn name(app: &App) -> Result<String, &'static str> {
-    match app.focus {
-        Pane::Datasets | Pane::Query | Pane::Basket => {
-            dataset(app).map(|dataset| dataset.name.to_string())
+    match (app.focus, subject(app)) {
+        (Pane::Results | Pane::Detail, _) => {
+            app.preview().map(|preview| preview.file_name.to_string()).ok_or(NO_PICTURE)
         }
-        Pane::Results | Pane::Detail => preview(app).map(|preview| preview.file_name.to_string()),
-        Pane::Jobs => {
-            let name = file_name(job(app)?).map(ToOwned::to_owned);
-            name.ok_or("this job has no file")
+        (_, Ok(Subject::Dataset(dataset))) => Ok(dataset.name.to_string()),
+        (_, Ok(Subject::Job(job))) => {
+            file_name(job).map(str::to_owned).ok_or("this job has no file")
         }
+        (_, subject) => Err(subject.err().unwrap_or(NO_DATASET)),
     }
 }
 
+fn file_name(job: &Job) -> Option<&str> {
+    job.export().map(|export| export.spec.file_name.as_str())
+}
+
 /// The facts on screen as JSON in the format of the service; links without signatures.
-fn facts(app: &App) -> Result<Value, &'static str> {
-    match app.focus {
-        Pane::Datasets | Pane::Query | Pane::Basket => dataset(app).map(write_dataset),
-        Pane::Results => cluster(app).map(|cluster| write_cluster(cluster, Link::to_string)),
-        Pane::Detail => preview(app).map(|preview| write_preview(preview, Link::to_string)),
-        Pane::Jobs => job(app).map(|job| {
-            json!({
-                "dataset_id": job.dataset,
-                "export_task_id": task(job).ok(),
-                "job": job.kind.label(),
-                "file_name": file_name(job),
-                "status": job.label(),
-            })
+fn facts(subject: Subject) -> Value {
+    match subject {
+        Subject::Dataset(dataset) => write_dataset(dataset),
+        Subject::Cluster(cluster) => write_cluster(cluster, Link::to_string),
+        Subject::Preview(preview) => write_preview(preview, Link::to_string),
+        Subject::Job(job) => json!({
+            "dataset_id": job.dataset,
+            "export_task_id": task(job).ok(),
+            "job": job.kind.label(),
+            "file_name": file_name(job),
+            "status": job.label(),
         }),
     }
 }
 
 /// The request whose response is on screen.
 fn equivalent_read(app: &App) -> Result<ReadRequest, &'static str> {
-    match app.focus {
-        Pane::Datasets | Pane::Basket => {
-            dataset(app).map(|dataset| ReadRequest::Dataset(dataset.id))
-        }
-        Pane::Results | Pane::Detail | Pane::Query => {
+    match (app.focus, subject(app)) {
+        (Pane::Results | Pane::Detail | Pane::Query, _) => {
             app.view().map(|view| ReadRequest::Page(view.search.clone())).ok_or(NO_DATASET)
         }
-        Pane::Jobs => {
-            let job = job(app)?;
-            Ok(ReadRequest::Export(job.dataset, task(job)?))
-        }
+        (_, Ok(Subject::Dataset(dataset))) => Ok(ReadRequest::Dataset(dataset.id)),
+        (_, Ok(Subject::Job(job))) => Ok(ReadRequest::Export(job.dataset, task(job)?)),
+        (_, subject) => Err(subject.err().unwrap_or(NO_DATASET)),
     }
 }
 
 /// The `run_profiler.sh` command for the machine of the deployment.
 fn profiler_command(app: &App) -> Result<String, &'static str> {
-    let dataset = dataset(app)?;
+    let dataset = app.target_dataset().ok_or(NO_DATASET)?;
     if !app.setup.on_premises {
         return Err("run_profiler.sh is only available for on-premises deployments");
     }

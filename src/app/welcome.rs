@@ -134,7 +134,8 @@ pub struct Welcome {
     pub cursor: usize,
     pub option: Option<WelcomeOption>,
     pub field: usize,
-    typed: [RedactedInput; 6],
+    /// By field.
+    typed: [RedactedInput; 7],
     pub store: bool,
     pub attempt: ConnectionAttempt,
 }
@@ -151,7 +152,7 @@ impl Welcome {
     }
 
     pub fn text(&self, field: WelcomeField) -> &Input {
-        &self.typed[field_index(field)].0
+        &self.typed[field as usize].0
     }
 
     /// Handles a key; `home` is what `~/` expands to.
@@ -168,7 +169,7 @@ impl Welcome {
         }
         match self.option {
             None => self.handle_option_key(chord),
-            Some(subject) => self.handle_field_key(subject, chord, home),
+            Some(option) => self.handle_field_key(option, chord, home),
         }
     }
 
@@ -189,30 +190,30 @@ impl Welcome {
     }
 
     fn choose_option(&mut self) -> WelcomeAction {
-        let subject = WelcomeOption::ALL[self.cursor];
+        let option = WelcomeOption::ALL[self.cursor];
         self.attempt = ConnectionAttempt::None;
-        if subject == WelcomeOption::Sample {
+        if option == WelcomeOption::Sample {
             return WelcomeAction::Open(Destination::Sample);
         }
-        (self.option, self.field) = (Some(subject), 0);
+        (self.option, self.field) = (Some(option), 0);
         WelcomeAction::Continue
     }
 
     fn handle_field_key(
         &mut self,
-        subject: WelcomeOption,
+        option: WelcomeOption,
         chord: Chord,
         home: Option<&Path>,
     ) -> WelcomeAction {
-        let count = subject.fields().len();
+        let count = option.fields().len();
         match chord.key {
             Key::Esc => (self.option, self.attempt) = (None, ConnectionAttempt::None),
             Key::Tab if chord.shift => self.field = (self.field + count - 1) % count,
             Key::Up => self.field = (self.field + count - 1) % count,
             Key::Tab | Key::Down => self.field = (self.field + 1) % count,
             Key::Enter if self.field + 1 < count => self.field += 1,
-            Key::Enter => return self.connect(subject, home),
-            _ => self.edit_field(subject.fields()[self.field], chord),
+            Key::Enter => return self.connect(option, home),
+            _ => self.edit_field(option.fields()[self.field], chord),
         }
         WelcomeAction::Continue
     }
@@ -220,7 +221,7 @@ impl Welcome {
     fn edit_field(&mut self, field: WelcomeField, chord: Chord) {
         self.attempt = ConnectionAttempt::None;
         if field != WelcomeField::Store {
-            edit(&mut self.typed[field_index(field)].0, chord);
+            edit(&mut self.typed[field as usize].0, chord);
         } else if matches!(chord.key, Key::Char(' ') | Key::Left | Key::Right) {
             self.store = !self.store;
         }
@@ -229,18 +230,18 @@ impl Welcome {
     pub fn paste(&mut self, text: &str) {
         match self.fields().get(self.field) {
             None | Some(WelcomeField::Store) => {}
-            Some(&field) => paste(&mut self.typed[field_index(field)].0, text),
+            Some(&field) => paste(&mut self.typed[field as usize].0, text),
         }
     }
 
-    fn connect(&mut self, subject: WelcomeOption, home: Option<&Path>) -> WelcomeAction {
-        match self.candidate_profile(subject, home) {
+    fn connect(&mut self, option: WelcomeOption, home: Option<&Path>) -> WelcomeAction {
+        match self.candidate_profile(option, home) {
             Ok(candidate) => {
                 self.attempt = ConnectionAttempt::Connecting;
                 WelcomeAction::Connect(candidate)
             }
             Err((field, reason)) => {
-                let wrong = subject.fields().iter().position(|each| *each == field);
+                let wrong = option.fields().iter().position(|each| *each == field);
                 self.field = wrong.unwrap_or(self.field);
                 self.attempt = ConnectionAttempt::Failed(reason);
                 WelcomeAction::Continue
@@ -251,7 +252,7 @@ impl Welcome {
     /// What was entered, or the field that is wrong and why.
     fn candidate_profile(
         &self,
-        subject: WelcomeOption,
+        option: WelcomeOption,
         home: Option<&Path>,
     ) -> Result<CandidateProfile, (WelcomeField, String)> {
         let typed = |field| self.text(field).value().trim().to_owned();
@@ -259,7 +260,7 @@ impl Welcome {
             text if text.is_empty() => Err((field, format!("{} is required", field.label()))),
             text => Ok(text),
         };
-        let (place, secret) = match subject {
+        let (deployment, secret) = match option {
             WelcomeOption::Sample | WelcomeOption::Folder => (
                 DeploymentConfig::Local {
                     folder: expand_path(&required(WelcomeField::Folder)?, home),
@@ -285,12 +286,12 @@ impl Welcome {
             }
         };
         let name = match typed(WelcomeField::Name) {
-            name if name.is_empty() => suggested_name(&place),
+            name if name.is_empty() => suggested_name(&deployment),
             name => name,
         };
         check_name(&name).map_err(|reason| (WelcomeField::Name, reason))?;
         Ok(CandidateProfile {
-            profile: Profile::new(name, place),
+            profile: Profile::new(name, deployment),
             secret,
             store_secret: self.store,
         })
@@ -298,16 +299,5 @@ impl Welcome {
 
     pub fn connection_failed(&mut self, reason: String) {
         self.attempt = ConnectionAttempt::Failed(reason);
-    }
-}
-
-fn field_index(field: WelcomeField) -> usize {
-    match field {
-        WelcomeField::Folder => 0,
-        WelcomeField::BaseUrl => 1,
-        WelcomeField::PipelineUrl => 2,
-        WelcomeField::ApiKey => 3,
-        WelcomeField::ApiSecret => 4,
-        WelcomeField::Name | WelcomeField::Store => 5,
     }
 }
