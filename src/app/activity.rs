@@ -7,7 +7,6 @@ use crate::{
 };
 use tessera_model::SafeText;
 
-/// An alert that goes through the terminal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JobAlert {
     Bell,
@@ -42,7 +41,6 @@ impl App {
         }
     }
 
-    /// Shows the success of a job inside the program.
     pub(super) fn toast(&mut self, text: impl AsRef<str>) {
         if self.setup.notify.contains(&NotificationMethod::Toast) {
             self.notify(Level::Success, text);

@@ -22,7 +22,6 @@ use tessera_picture::{Canvas, Protocol};
 pub struct Areas {
     /// Program, deployment and dataset.
     pub header: Rect,
-    /// The search as chips, if there is one.
     pub chips: Option<Rect>,
     /// The names of the panes, when only one is on screen.
     pub tabs: Option<Rect>,
@@ -140,7 +139,6 @@ impl Areas {
         }
     }
 
-    /// The panes on screen.
     pub(super) fn panes(&self) -> impl Iterator<Item = (Pane, Rect)> {
         let panes = [
             (Pane::Datasets, self.datasets),
@@ -170,7 +168,6 @@ impl App {
     }
 }
 
-/// The inside of a framed pane.
 pub fn inner_area(area: Rect) -> Rect {
     area.inner(ratatui::layout::Margin::new(1, 1))
 }
@@ -226,7 +223,6 @@ impl Grid {
         Self { area, columns: 1, rows, picture_size: (0, 0), pitch: (area.width.max(1), 1) }
     }
 
-    /// Whether it is a list without pictures.
     pub fn is_list(&self) -> bool {
         self.picture_size.0 == 0
     }
@@ -274,7 +270,6 @@ impl Grid {
     }
 }
 
-/// Lines below a picture.
 const CAPTION_LINES: u16 = 2;
 
 /// Cells from one tile to the next: the picture, its lines, and the margin between two tiles.

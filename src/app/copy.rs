@@ -35,7 +35,6 @@ pub(super) fn unavailable_reason(app: &App, action: Action) -> Option<String> {
 }
 
 impl App {
-    /// Copies, or requests what is to be copied.
     pub(super) fn copy_to_clipboard(&mut self, action: Action) {
         match clipboard_content(self, action) {
             Some(Ok(ClipboardContent::Text(name, text))) => self.copy_text(name, text),

@@ -30,7 +30,6 @@ pub struct DatasetHistory {
 pub struct ObservedDatasets(BTreeMap<DatasetId, DatasetHistory>);
 
 impl ObservedDatasets {
-    /// Changes kept per dataset.
     const MAX_CHANGES: usize = 50;
 
     pub fn observe(&mut self, now: Uptime, dataset: &Dataset) {

@@ -9,7 +9,6 @@ use crate::{
 };
 use tessera_picture::Protocol;
 
-/// Something for the runtime to do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Hand a request to the worker.
@@ -20,9 +19,7 @@ pub enum Effect {
     WakeAt(Uptime),
     /// Show this picture on the whole screen.
     FullSize(Arc<[u8]>),
-    /// Copy this text to the clipboard, through the terminal.
     Copy(String),
-    /// Open the user's editor with this text.
     Edit(String),
     /// Capture the mouse, or leave it to the terminal.
     CaptureMouse(bool),

@@ -21,7 +21,6 @@ pub enum Event {
     Resize(u16, u16),
     /// What the terminal can draw, and the size of its cells in pixels.
     Terminal(Protocol, (u16, u16)),
-    /// The window got or lost the focus.
     WindowFocus(bool),
     Response(Response),
     Progress(RequestProgress),

@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 use crate::app::Uptime;
 use tessera_model::RequestRecord;
 
-/// The last requests with the times of their ends.
 #[derive(Debug, Default)]
 pub struct RequestLog {
     exchanges: VecDeque<(Uptime, RequestRecord)>,

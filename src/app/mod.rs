@@ -66,7 +66,6 @@ use crate::{
 };
 use tessera_picture::Protocol;
 
-/// The state of the program.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch that stands alone")]
 pub struct App {
@@ -82,7 +81,6 @@ pub struct App {
     /// Whether the terminal window has the focus, as far as the terminal reports it.
     pub window_focused: bool,
     pub theme: ThemeChoice,
-    /// What the service has sent.
     pub store: Store,
     /// The requests that wait for a response.
     pub tickets: Tickets,
@@ -91,7 +89,6 @@ pub struct App {
     pub notifications: Notifications,
     pub log: RequestLog,
     pub focus: Pane,
-    /// Whether the focused pane has the whole screen.
     pub zoomed: bool,
     pub tile_size: TileSize,
     /// Steps by which the panes beside the results are wider (or narrower) than usual.
@@ -104,12 +101,10 @@ pub struct App {
     pub history: view::SearchHistory,
     pub jobs: Jobs,
     pub baskets: Baskets,
-    /// Whether the key hints are shown.
     pub footer: bool,
     /// What was typed in the palette, newest first.
     palette_history: Vec<String>,
     mouse_captured: bool,
-    /// Whether the datasets are polled.
     pub auto_refresh: bool,
     /// Whether the panes show jump labels, and the next key jumps.
     pub jump_mode: bool,

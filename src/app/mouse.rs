@@ -16,7 +16,6 @@ use crate::{
 const DOUBLE_CLICK: Duration = Duration::from_millis(400);
 
 impl App {
-    /// Handles the mouse; an overlay gets it first.
     pub(super) fn handle_mouse(&mut self, mouse: Mouse) {
         if let Some(overlay) = self.overlay.take() {
             return self.overlay_mouse(overlay, mouse);

@@ -83,7 +83,6 @@ impl App {
         }
     }
 
-    /// Loads everything on screen again.
     pub(super) fn refresh(&mut self) {
         self.store.datasets.invalidate();
         self.store.pictures.forget_failures();

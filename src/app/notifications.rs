@@ -21,7 +21,6 @@ pub struct Notification {
     expires_at: Option<Uptime>,
 }
 
-/// The notifications to be read, oldest first.
 #[derive(Debug, Default)]
 pub struct Notifications {
     pending: VecDeque<Notification>,
@@ -30,9 +29,7 @@ pub struct Notifications {
 }
 
 impl Notifications {
-    /// Most notifications that wait to be read.
     const MAX_PENDING: usize = 8;
-    /// Most notifications kept for the log.
     const MAX_HISTORY: usize = 200;
 
     /// Adds a notification; the same text again only extends its life.
@@ -70,7 +67,6 @@ impl Notifications {
         self.pending.back()
     }
 
-    /// All notifications with their times, newest first.
     pub fn history(&self) -> impl Iterator<Item = &(Uptime, Notification)> {
         self.history.iter().rev()
     }

@@ -8,7 +8,6 @@ use crate::{
 };
 use tessera_model::{Failure, FailureKind};
 
-/// The service does not respond.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage {
     /// Time since the last successful response; `None` when there was none.
@@ -21,7 +20,7 @@ pub struct Outage {
 const SHOW_WAIT_AFTER: Duration = Duration::from_secs(2);
 
 impl App {
-    /// The outage of the service, if there is one. What was loaded stays on screen.
+    /// What was loaded stays on screen during an outage.
     pub fn outage(&self) -> Option<Outage> {
         let datasets = &self.store.datasets;
         if !datasets.failure().is_some_and(Failure::is_connection_failure) {
@@ -33,7 +32,6 @@ impl App {
         Some(Outage { down_for: since, retry_in: due.map(|due| due.saturating_sub(self.now)) })
     }
 
-    /// The requests that the user waits for.
     fn awaited_lanes(&self) -> impl Iterator<Item = Lane> {
         let page = self.view().map(|view| Lane::Page(view.search.clone()));
         let lanes = page.into_iter().chain([Lane::Anchor, Lane::Original]);

@@ -12,7 +12,6 @@ use crate::{
 };
 use tessera_model::{Failure, Search, StateKey, polling::PollTarget};
 
-/// A read that is due now or later.
 pub(super) struct ScheduledRead {
     lane: Lane,
     request: Request,
@@ -137,7 +136,6 @@ impl App {
         self.jobs.needs_load().then_some(ScheduledRead { lane, request, due: Uptime::ZERO })
     }
 
-    /// The saved views, when they are needed.
     fn views_read(&self) -> Option<ScheduledRead> {
         let (lane, request) = (Lane::LoadState(StateKey::Views), Request::Recall(StateKey::Views));
         self.needs_saved_views().then_some(ScheduledRead { lane, request, due: Uptime::ZERO })

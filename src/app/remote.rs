@@ -10,9 +10,7 @@ use tessera_model::Failure;
 pub struct Remote<T> {
     value: Option<T>,
     failure: Option<Failure>,
-    /// Failed attempts in a row.
     failures: u32,
-    /// When the last good value came.
     updated_at: Uptime,
     /// When the last attempt ended; `None` makes it due at once.
     tried_at: Option<Uptime>,

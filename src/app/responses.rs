@@ -7,7 +7,6 @@ use crate::{
 use tessera_model::{Failure, FailureKind, StateKey, StateValue};
 
 impl App {
-    /// Applies a response.
     pub(super) fn handle_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
         match lane {
             Lane::Datasets | Lane::Dataset(_) | Lane::Enrichment(_) | Lane::Record(_) => {

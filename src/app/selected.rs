@@ -4,7 +4,6 @@ use crate::app::{App, Pane, Remote, View};
 use tessera_model::{Cluster, Dataset, DatasetId, Granularity, Page, Preview, ScoreScale};
 
 impl App {
-    /// The dataset whose results are open.
     pub fn dataset(&self) -> Option<&Dataset> {
         self.store.dataset(self.view()?.search.dataset)
     }
@@ -27,7 +26,6 @@ impl App {
         self.view().map_or(ScoreScale::Visual, |view| view.search.query.score_scale())
     }
 
-    /// The open page as loaded from the service.
     pub fn remote_page(&self) -> Option<&Remote<Page>> {
         let view = self.view().filter(|view| view.computed.is_none())?;
         self.store.pages.get(&view.search)
@@ -50,7 +48,6 @@ impl App {
         self.page()?.clusters.get(visible.get(self.view()?.cursor)?.index)
     }
 
-    /// The preview in the detail pane.
     pub fn preview(&self) -> Option<&Preview> {
         let previews = &self.cluster()?.previews;
         previews.get(self.view()?.preview_index.min(previews.len().saturating_sub(1)))

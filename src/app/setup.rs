@@ -17,9 +17,7 @@ use tessera_picture::Protocol;
 pub struct Setup {
     /// Short name of the deployment for the header: `local`, `lab.example`.
     pub deployment_name: SafeText,
-    /// The open profile, if there is one.
     pub profile: Option<String>,
-    /// The profiles that can be opened.
     pub profiles: Vec<Profile>,
     /// Whether the deployment has no login and a pipeline that adds media by path.
     pub on_premises: bool,
@@ -56,7 +54,6 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// The defaults, without any settings.
     pub fn new(deployment_name: SafeText, keymap: Keymap) -> Self {
         Self {
             deployment_name,

@@ -17,7 +17,6 @@ pub struct Store {
     pub datasets: Remote<Vec<Dataset>>,
     /// The datasets opened by their ids.
     pub pinned: BTreeSet<DatasetId>,
-    /// Rows of the list that could not be parsed.
     pub unreadable_datasets: usize,
     pub observed: ObservedDatasets,
     pub enrichments: BTreeMap<DatasetId, Remote<Enrichment>>,
@@ -97,7 +96,6 @@ impl PageCache {
 /// A picture, or why it cannot be drawn.
 pub type PictureResult = Result<Thumbnail, SafeText>;
 
-/// The bounded cache of pictures, by view and canvas.
 #[derive(Debug, Default)]
 pub struct PictureCache {
     entries: HashMap<(PictureView, Canvas), (PictureResult, u64)>,
@@ -160,7 +158,6 @@ impl PictureCache {
         self.entries.retain(|(view, _), (picture, _)| view.subject != of || picture.is_ok());
     }
 
-    /// Forgets all pictures that could not be loaded, so that they are requested again.
     pub fn forget_failures(&mut self) {
         self.entries.retain(|_, (picture, _)| picture.is_ok());
     }

@@ -54,7 +54,6 @@ impl App {
         }
     }
 
-    /// Handles an event and returns what the runtime has to do.
     #[must_use]
     pub fn update(&mut self, now: Uptime, event: Event) -> Vec<Effect> {
         self.now = now;
@@ -95,7 +94,6 @@ impl App {
         }
     }
 
-    /// Opens a ticket for a request and sends it.
     pub(super) fn send(&mut self, lane: Lane, request: Request) {
         self.effects.push(Effect::Send(self.tickets.open(lane, self.now), request));
     }
@@ -124,7 +122,6 @@ impl App {
         Areas::new(self)
     }
 
-    /// The grid of the results, if they are on screen.
     pub fn grid(&self) -> Option<Grid> {
         self.areas().results.map(|area| Grid::new(self, area))
     }

@@ -47,7 +47,6 @@ impl WelcomeOption {
         }
     }
 
-    /// The fields of its form.
     fn fields(self) -> &'static [WelcomeField] {
         match self {
             Self::Sample => &[],
@@ -72,7 +71,6 @@ pub enum WelcomeField {
     PipelineUrl,
     ApiKey,
     ApiSecret,
-    /// Name of the profile.
     Name,
     Store,
 }
@@ -101,7 +99,6 @@ impl fmt::Debug for RedactedInput {
     }
 }
 
-/// What was entered, to be tested.
 #[derive(Clone, Debug)]
 pub struct CandidateProfile {
     pub profile: Profile,
@@ -110,7 +107,6 @@ pub struct CandidateProfile {
     pub store_secret: bool,
 }
 
-/// What a key requires from the runtime.
 #[derive(Debug)]
 pub enum WelcomeAction {
     Continue,
@@ -134,7 +130,6 @@ pub struct Welcome {
     pub cursor: usize,
     pub option: Option<WelcomeOption>,
     pub field: usize,
-    /// By field.
     typed: [RedactedInput; 7],
     pub store: bool,
     pub attempt: ConnectionAttempt,

@@ -10,7 +10,6 @@ use crate::{
 };
 use tessera_model::{Operation, Permission};
 
-/// The reason why `action` is unavailable, if it is.
 pub fn unavailable_reason(app: &App, action: Action) -> Option<String> {
     if needs_service(action) && app.outage().is_some() {
         return Some("the service is not responding; retrying automatically".to_owned());
@@ -55,7 +54,7 @@ fn can_reindex(app: &App) -> bool {
     permission == Some(Permission::Allowed)
 }
 
-/// Whether the action sends something to the service, so that it is unavailable during an outage.
+/// Whether the action sends something to the service, so that an outage prevents it.
 fn needs_service(action: Action) -> bool {
     matches!(
         action,

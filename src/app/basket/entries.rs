@@ -4,7 +4,6 @@ use crate::app::{App, Level, Pane, basket::count_with_noun, pane::moved_cursor};
 use tessera_model::{Basket, EntryContent, EntryId, MediaId, Selection, SelectionEntry};
 
 impl App {
-    /// The rows of the pane, in the order of selection.
     pub fn basket_rows(&self) -> Vec<&SelectionEntry> {
         self.selection().map_or_else(Vec::new, Selection::ordered_entries)
     }

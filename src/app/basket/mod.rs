@@ -19,11 +19,9 @@ use tessera_model::{
     StateValue,
 };
 
-/// The baskets of the datasets that were opened.
 #[derive(Debug, Default)]
 pub struct Baskets {
     by_dataset: BTreeMap<DatasetId, Remote<Basket>>,
-    /// The selected row of the basket pane.
     cursor: usize,
     pub pending: PendingSelection,
 }
@@ -34,12 +32,10 @@ impl Baskets {
         self.by_dataset.get(&dataset)
     }
 
-    /// The basket of a dataset, once it is loaded.
     pub fn get(&self, dataset: DatasetId) -> Option<&Basket> {
         self.remote(dataset)?.value()
     }
 
-    /// The row under the cursor of the basket pane.
     pub fn cursor(&self) -> usize {
         self.cursor
     }
@@ -48,14 +44,12 @@ impl Baskets {
         self.by_dataset.get_mut(&dataset)?.value_mut()
     }
 
-    /// Loads a basket again that could not be loaded.
     pub(in crate::app) fn retry(&mut self, dataset: DatasetId) {
         if let Some(basket) = self.by_dataset.get_mut(&dataset).filter(|it| it.value().is_none()) {
             basket.invalidate();
         }
     }
 
-    /// Whether the basket of a dataset has to be loaded.
     fn needs_load(&self, dataset: DatasetId) -> bool {
         self.remote(dataset).is_none_or(|basket| basket.due(None).is_some())
     }
@@ -84,7 +78,6 @@ pub enum SelectionState {
 }
 
 impl App {
-    /// The basket of the open dataset, once it is loaded.
     pub fn basket(&self) -> Option<&Basket> {
         self.baskets.get(self.view()?.search.dataset)
     }
@@ -119,7 +112,7 @@ impl App {
         indexes.map(|index| &page.clusters[index]).collect()
     }
 
-    /// The selection state of a tile: of its cluster, or of the member that it shows.
+    /// The state of its cluster, or of the member that it shows.
     pub fn tile_selection_state(&self, tile: &Tile) -> SelectionState {
         let state = self.cluster_selection_state(tile.cluster);
         let (true, Some(member)) = (self.shows_members(), tile.preview) else { return state };
@@ -223,7 +216,6 @@ impl App {
     }
 }
 
-/// `1 cluster`, `3 clusters`.
 pub(in crate::app) fn cluster_count(count: usize) -> String {
     count_with_noun(count, "cluster", "clusters")
 }

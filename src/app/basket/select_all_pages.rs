@@ -9,10 +9,8 @@ use tessera_model::{Failure, Page, Search, basket::cluster_entry};
 /// Pages that are loaded before the user has to confirm that it continues.
 const PAGES_PER_CONFIRMATION: usize = 50;
 
-/// A search whose pages are being selected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SelectAllPages {
-    /// The page to load next.
     pub next_page: Search,
     pub pages_done: usize,
     /// Clusters that were not selected before.

@@ -74,13 +74,11 @@ impl App {
         self.notify_selection_change(change);
     }
 
-    /// Inverts the selection on the page.
     pub(in crate::app) fn invert_selection(&mut self) {
         let change = self.change_tiles(0..=usize::MAX, Basket::invert);
         self.notify_selection_change(change);
     }
 
-    /// Changes the basket by the clusters of some tiles.
     fn change_tiles(
         &mut self,
         tiles: RangeInclusive<usize>,

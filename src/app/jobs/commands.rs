@@ -15,7 +15,6 @@ use crate::{
 };
 
 impl App {
-    /// Adds a job and sends its request.
     pub(in crate::app) fn start_job(
         &mut self,
         dataset: (DatasetId, SafeText),
@@ -59,7 +58,6 @@ impl App {
         }
     }
 
-    /// Sends a reindex.
     pub(in crate::app) fn start_reindex(&mut self, dataset: (DatasetId, SafeText)) {
         let tracker = OperationTracker::starting_from(self.store.dataset(dataset.0));
         let request = Request::Reindex(dataset.0);
@@ -108,7 +106,6 @@ impl App {
         }
     }
 
-    /// Downloads the archive of a finished export.
     pub(super) fn download(&mut self, id: JobId) {
         let Some(dataset) = self.jobs.get(id).map(|job| job.dataset) else { return };
         if let Some((task, target)) = self.transition(id, Job::start_download) {

@@ -9,7 +9,6 @@ const MIN_SAMPLES: u32 = 3;
 /// States kept: a service that alternates between two must not fill the memory.
 const MAX_TRANSITIONS: usize = 100;
 
-/// A state and when it began.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transition {
     pub entered_at: Timestamp,
@@ -65,7 +64,6 @@ impl JobHistory {
         }
     }
 
-    /// The states, oldest first.
     pub fn transitions(&self) -> &[Transition] {
         &self.transitions
     }

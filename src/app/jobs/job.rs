@@ -63,7 +63,6 @@ pub enum JobState {
 }
 
 impl JobState {
-    /// The id of the export at the service, once it is known.
     pub fn export_task(&self) -> Option<ExportTaskId> {
         match self {
             Self::ExportRunning(task, _)
@@ -74,7 +73,6 @@ impl JobState {
         }
     }
 
-    /// Whether the job is still in progress.
     pub fn is_active(&self) -> bool {
         matches!(
             self,
@@ -101,7 +99,6 @@ impl Job {
         self.tracker.as_ref()
     }
 
-    /// When it ended, in whatever way.
     pub fn ended_at(&self) -> Option<Timestamp> {
         self.ended_at
     }

@@ -20,12 +20,10 @@ use crate::{
 pub use history::{JobHistory, Transition};
 pub use job::{Job, JobState};
 
-/// The jobs of this run and those resumed from earlier ones.
 #[derive(Debug, Default)]
 pub struct Jobs {
     /// Oldest first.
     by_id: BTreeMap<JobId, Job>,
-    /// The selected row; 0 is the newest job.
     cursor: usize,
     next_id: u32,
     /// Whether the jobs of earlier runs were loaded.
@@ -38,7 +36,6 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    /// The jobs, oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Job> {
         self.by_id.values()
     }
@@ -60,17 +57,14 @@ impl Jobs {
         self.cursor
     }
 
-    /// The job under the cursor.
     pub fn selected(&self) -> Option<&Job> {
         self.iter().rev().nth(self.cursor)
     }
 
-    /// Whether the state of any job satisfies `condition`.
     pub(in crate::app) fn any_state(&self, condition: impl Fn(&JobState) -> bool) -> bool {
         self.iter().any(|job| condition(job.state()))
     }
 
-    /// Moves the cursor by some rows.
     pub(in crate::app) fn move_cursor(&mut self, by: isize) {
         self.cursor = moved_cursor(self.cursor, by, self.by_id.len());
     }

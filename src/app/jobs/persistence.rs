@@ -12,7 +12,6 @@ use crate::{
 };
 
 impl Jobs {
-    /// Whether the jobs of earlier runs have to be loaded.
     pub(in crate::app) fn needs_load(&self) -> bool {
         self.loaded.due(None).is_some()
     }
@@ -115,7 +114,6 @@ impl Job {
         })
     }
 
-    /// A job of an earlier run.
     fn resume(id: JobId, record: JobRecord) -> Self {
         let dataset = (record.dataset, record.dataset_name);
         let job = Self::new(id, dataset, record.kind, record.started_at);

@@ -9,7 +9,6 @@ use crate::{
 };
 
 impl App {
-    /// The service accepted an addition or a reindex.
     pub(in crate::app) fn operation_accepted(&mut self, id: JobId) {
         self.store.datasets.invalidate();
         let clock = self.clock();
@@ -30,7 +29,6 @@ impl App {
         }
     }
 
-    /// The service reported the state of an export.
     pub(in crate::app) fn export_reported(&mut self, id: JobId, task: ExportTask) {
         let now = self.now;
         self.transition(id, |job| job.export_reported(now, task));
@@ -44,7 +42,6 @@ impl App {
         }
     }
 
-    /// A poll of an export failed.
     pub(in crate::app) fn export_poll_failed(&mut self, id: JobId, failure: &Failure) {
         let now = self.now;
         self.transition(id, |job| job.poll_failed(now, failure.clone()));
@@ -81,7 +78,6 @@ impl App {
         self.transition(id, |job| job.transfer_progressed(done, total));
     }
 
-    /// The download of an export ended.
     pub(in crate::app) fn download_finished(
         &mut self,
         id: JobId,

@@ -28,9 +28,7 @@ const LOST_RESPONSE_WINDOW: Duration = Duration::from_mins(1);
 
 /// The end of an addition or a reindex, as the dataset's status shows it.
 pub(super) enum OperationEnd {
-    /// The message about a success.
     Done(String),
-    /// The message about a failure.
     Failed(String),
 }
 
@@ -66,7 +64,6 @@ impl Job {
         }
     }
 
-    /// An addition waits until its dataset is free.
     pub(super) fn queue(&mut self, addition: MediaAddition) -> Applied {
         self.check(matches!(self.state, JobState::Starting), "queue")?;
         self.state = JobState::Queued(Box::new(addition));
@@ -93,7 +90,6 @@ impl Job {
         }
     }
 
-    /// The service accepted an addition or a reindex.
     pub(super) fn operation_accepted(&mut self, clock: Timestamp) -> Applied {
         self.check(self.is_being_sent(), "acceptance")?;
         self.tracker.get_or_insert_default().accept(clock);
@@ -101,7 +97,6 @@ impl Job {
         Ok(())
     }
 
-    /// The service rejected the start, or its response was lost.
     pub(super) fn start_failed(&mut self, failure: Failure) -> Applied {
         self.check(self.is_being_sent(), "failure of the start")?;
         // Only a lost response leaves it open whether the job exists.
@@ -117,7 +112,6 @@ impl Job {
         matches!(self.state, JobState::Starting | JobState::Uploading(..))
     }
 
-    /// The service reported the state of the export.
     pub(super) fn export_reported(&mut self, now: Uptime, task: ExportTask) -> Applied {
         let expected = matches!(self.state, JobState::Starting | JobState::ExportRunning(..));
         self.check(expected, "state of the export")?;

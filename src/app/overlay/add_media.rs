@@ -19,7 +19,6 @@ use crate::{
     message::{JobId, Lane, Request},
 };
 
-/// The kinds of source, one tab each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SourceTab {
     /// A folder or manifest in object storage.
@@ -44,7 +43,6 @@ pub enum AddMediaField {
     Source,
     /// The path or address of the source.
     Location,
-    /// Whether a reindex follows.
     Reindex,
     /// The role to assume in the storage account.
     Role,
@@ -91,7 +89,6 @@ impl AddMediaField {
     }
 }
 
-/// The check of the source before anything is uploaded.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SourceCheck {
     None,
@@ -99,15 +96,12 @@ pub enum SourceCheck {
     Done(MediaSource, Preflight),
 }
 
-/// The open form.
 #[derive(Clone, Debug)]
 pub struct AddMediaForm {
     pub dataset: DatasetId,
     pub dataset_name: SafeText,
     pub tabs: &'static [SourceTab],
-    /// The selected kind of source.
     pub tab: SourceTab,
-    /// The focused field.
     pub field: AddMediaField,
     /// The location for each kind of source.
     pub locations: [Input; 4],

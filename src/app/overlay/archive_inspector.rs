@@ -18,12 +18,10 @@ pub const FACT_ROWS: u16 = 13;
 /// Cells of a picture with its margin (columns, rows).
 const TILE_SIZE: (u16, u16) = (16, 6);
 
-/// The open inspector.
 #[derive(Clone, Debug)]
 pub struct ArchiveInspector {
     pub path: PathBuf,
     pub inspection: Remote<Inspection>,
-    /// The first picture on screen.
     pub first_image: usize,
     /// Pictures on one page when it was last drawn or turned.
     page_size: usize,
@@ -67,7 +65,6 @@ impl Dialog for ArchiveInspector {
 }
 
 impl ArchiveInspector {
-    /// The areas of the pictures.
     fn tiles(area: Rect) -> Vec<Rect> {
         let room = inner_area(area);
         let (top, left) = (room.y + FACT_ROWS, room.x + 1);

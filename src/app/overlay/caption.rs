@@ -9,7 +9,6 @@ use crate::{
     input::Chord,
 };
 
-/// The open form.
 #[derive(Clone, Debug, Default)]
 pub struct CaptionSearchForm {
     pub caption: Input,
@@ -37,7 +36,6 @@ impl CaptionSearchForm {
         if self.max_score_focused { &mut self.max_score } else { &mut self.caption }
     }
 
-    /// Parses the max score; `None` if the field is empty.
     pub fn parse_max_score(&self) -> Result<Option<Fraction>, &'static str> {
         let typed = self.max_score.value().trim();
         if typed.is_empty() {

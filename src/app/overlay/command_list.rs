@@ -11,7 +11,6 @@ use crate::{
     input::{Action, Chord, Key},
 };
 
-/// What a row of a list does.
 #[derive(Clone, Debug)]
 pub enum Command {
     Action(Action),
@@ -30,7 +29,6 @@ pub enum Command {
     Sort(SortOrder),
 }
 
-/// What a [`CommandList`] lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ListKind {
     Actions,
@@ -69,7 +67,6 @@ impl ListKind {
     }
 }
 
-/// The open list.
 #[derive(Clone, Debug)]
 pub struct CommandList {
     pub kind: ListKind,

@@ -10,7 +10,6 @@ use crate::{
     input::Chord,
 };
 
-/// What happens to an overlay after a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::app) enum KeyResult {
     Stay,
@@ -50,7 +49,6 @@ pub(in crate::app) trait Dialog: Sized {
 
     fn handle_mouse(&mut self, _mouse: Mouse, _app: &App) {}
 
-    /// The pictures that it shows.
     fn visible_pictures(&self, _app: &App) -> Vec<VisiblePicture> {
         Vec::new()
     }

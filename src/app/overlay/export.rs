@@ -34,12 +34,10 @@ impl ExportField {
         [Self::Name, Self::Folder, Self::Format, Self::Images, Self::Download];
 }
 
-/// The open form.
 #[derive(Clone, Debug)]
 pub struct ExportForm {
     pub dataset: DatasetId,
     pub dataset_name: SafeText,
-    /// The focused field.
     pub field: ExportField,
     pub name: Input,
     pub folder: Input,
@@ -96,7 +94,6 @@ impl ExportForm {
         }
     }
 
-    /// The command that starts the same export.
     pub fn command(&self) -> String {
         let spec = self.spec();
         let what = self.selection.as_ref().map_or_else(String::new, selection_options);
@@ -178,7 +175,6 @@ impl Dialog for ExportForm {
 /// Most entries that the command names; more come from a file that `w` in the basket saves.
 const MAX_ENTRIES_IN_COMMAND: usize = 4;
 
-/// The selection as options of the command.
 fn selection_options(selection: &Selection) -> String {
     if selection.len() > MAX_ENTRIES_IN_COMMAND {
         return " --selection-file FILE".to_owned();

@@ -9,7 +9,6 @@ use crate::{
     message::{Lane, Request},
 };
 
-/// The open sheet.
 #[derive(Clone, Debug, Default)]
 pub struct FactSheet {
     pub title: SafeText,

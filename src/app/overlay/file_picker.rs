@@ -19,11 +19,9 @@ use crate::{
 /// Rows that `PgUp` and `PgDn` move by.
 const PAGE_ROWS: isize = 10;
 
-/// The open picker.
 #[derive(Clone, Debug, Default)]
 pub struct FilePicker {
     pub path: PathInput,
-    /// The selected candidate.
     pub cursor: usize,
     /// Whether the region picker opens before the search.
     pick_region: bool,
@@ -57,7 +55,6 @@ impl<'a> FileCandidate<'a> {
     }
 }
 
-/// The areas of the picker.
 #[derive(Clone, Copy, Debug)]
 pub struct FilePickerAreas {
     pub path: Rect,
@@ -107,7 +104,6 @@ impl FilePicker {
         FilePickerAreas { path, candidates, picture }
     }
 
-    /// The selected picture.
     pub fn preview_picture(&self, app: &App) -> Option<PictureView> {
         let candidates = self.candidates(app);
         let file = candidates.get(self.cursor).filter(|candidate| candidate.is_picture())?;

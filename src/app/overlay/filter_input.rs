@@ -9,7 +9,6 @@ use crate::{
 };
 use ratatui::layout::Rect;
 
-/// The open input.
 #[derive(Clone, Debug)]
 pub struct FilterInput {
     /// The datasets or the results.
@@ -63,7 +62,6 @@ impl App {
         }
     }
 
-    /// Applies the filter as far as it is typed.
     pub(in crate::app) fn apply_typed_filter(&mut self) {
         if let Some(Overlay::Filter(input)) = &self.overlay {
             let (pane, typed) = (input.pane, input.text.value().to_owned());

@@ -15,7 +15,6 @@ const TEST_IMAGE: &[u8] = include_bytes!("../../../assets/test-picture.png");
 /// Its size in cells (columns, rows).
 const TEST_IMAGE_CELLS: (u16, u16) = (16, 8);
 
-/// The open test.
 #[derive(Clone, Debug)]
 pub struct GraphicsCheck {
     pub picture: Thumbnail,

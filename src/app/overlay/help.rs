@@ -8,7 +8,6 @@ use crate::{
     input::{Chord, Key},
 };
 
-/// The open help.
 #[derive(Clone, Debug, Default)]
 pub struct Help {
     pub scroll: ScrollState,

@@ -3,7 +3,6 @@
 use super::{Dialog, KeyResult, Overlay, ScrollState};
 use crate::{app::App, input::Chord, message::JobId};
 
-/// The open detail.
 #[derive(Clone, Copy, Debug)]
 pub struct JobDetail {
     pub job: JobId,
@@ -27,7 +26,6 @@ impl Dialog for JobDetail {
 }
 
 impl App {
-    /// Opens the selected job.
     pub(in crate::app) fn open_job_detail(&mut self) {
         let Some(job) = self.jobs.selected() else { return };
         let states = u16::try_from(job.history().transitions().len()).unwrap_or(u16::MAX);

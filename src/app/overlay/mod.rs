@@ -52,7 +52,6 @@ pub use reindex::ReindexConfirmation;
 pub use saved_views::ViewNameInput;
 pub use scroll::ScrollState;
 
-/// The open overlay.
 #[derive(Clone, Debug)]
 pub enum Overlay {
     AddMedia(Box<AddMediaForm>),
@@ -65,7 +64,6 @@ pub enum Overlay {
     GraphicsCheck(Box<GraphicsCheck>),
     Help(Help),
     JobDetail(JobDetail),
-    /// A menu of actions, sort orders, past searches, profiles...
     List(CommandList),
     NameView(ViewNameInput),
     Palette(Palette),

@@ -10,10 +10,8 @@ use crate::{
     input::{Action, Chord, Key},
 };
 
-/// Entries of the input history.
 const MAX_HISTORY: usize = 50;
 
-/// The open palette.
 #[derive(Clone, Debug)]
 pub struct Palette {
     pub list: PickList,

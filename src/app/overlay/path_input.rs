@@ -25,12 +25,10 @@ impl PathInput {
         typed.rfind('/').map_or(("", typed), |slash| typed.split_at(slash + 1))
     }
 
-    /// The folder of the typed path.
     pub(super) fn folder(&self, home: Option<&Path>) -> PathBuf {
         expand_path(self.split().0, home)
     }
 
-    /// The typed path; `None` if it is empty.
     pub(super) fn path(&self, home: Option<&Path>) -> Option<PathBuf> {
         let typed = self.text.value();
         (!typed.trim().is_empty()).then(|| expand_path(typed, home))

@@ -12,7 +12,6 @@ use crate::{
 /// Rows that `PgUp` and `PgDn` move by.
 const PAGE_ROWS: isize = 10;
 
-/// A row of a list.
 #[derive(Clone, Debug)]
 pub struct PickItem {
     pub command: Command,
@@ -50,7 +49,6 @@ impl PickItem {
     }
 }
 
-/// The list with its filter and cursor.
 #[derive(Clone, Debug)]
 pub struct PickList {
     items: Vec<PickItem>,
@@ -64,7 +62,6 @@ impl PickList {
         Self { items, filter: Input::default(), cursor: 0 }
     }
 
-    /// All items, whether they match the filter or not.
     pub fn items(&self) -> &[PickItem] {
         &self.items
     }

@@ -43,7 +43,6 @@ impl PromptPurpose {
     }
 }
 
-/// The open prompt.
 #[derive(Clone, Debug)]
 pub struct TextPrompt {
     pub purpose: PromptPurpose,

@@ -8,7 +8,6 @@ use crate::{
     input::{Chord, Key},
 };
 
-/// The open confirmation.
 #[derive(Clone, Debug)]
 pub struct ReindexConfirmation {
     pub dataset: DatasetId,

@@ -12,7 +12,6 @@ use crate::{
     message::{Lane, Request},
 };
 
-/// The input for the name of a view.
 #[derive(Clone, Debug)]
 pub struct ViewNameInput {
     pub name: Input,
@@ -72,7 +71,6 @@ impl Dialog for ViewNameInput {
 }
 
 impl App {
-    /// The saved views, as far as they are loaded.
     pub fn saved_views(&self) -> &[SavedView] {
         self.store.views.value().map_or(&[], Vec::as_slice)
     }
@@ -142,7 +140,6 @@ impl App {
         self.overlay = Some(Overlay::List(CommandList::new(ListKind::Views, &title, items)));
     }
 
-    /// Opens the input for a new name of a view.
     pub(in crate::app) fn rename_view(&mut self, name: SafeText) {
         let input = name.as_str().into();
         let renamed_from = Some(name);

@@ -6,7 +6,6 @@ use crate::input::{Chord, Key};
 /// Lines that `PgUp` and `PgDn` scroll by.
 const PAGE_LINES: usize = 10;
 
-/// The scroll position.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScrollState {
     /// The first line on screen; drawing limits it to the last one.

@@ -33,7 +33,6 @@ pub(super) fn handle_key(input: &mut Input, chord: Chord) -> KeyResult {
     KeyResult::Stay
 }
 
-/// Edits a text field by a key.
 pub fn edit(input: &mut Input, chord: Chord) {
     let request = match (chord.key, chord.ctrl) {
         (Key::Char(c), false) if !chord.alt => InputRequest::InsertChar(c),

@@ -21,14 +21,12 @@ pub(in crate::app) fn cycle<T: Copy + PartialEq>(all: &[T], current: T, by: isiz
     all[(index + by).rem_euclid(all.len().cast_signed()).cast_unsigned()]
 }
 
-/// The first row of the datasets on screen.
 pub fn datasets_scroll_top(app: &App, area: Rect) -> usize {
     let selected = app.selected_dataset().map(|dataset| dataset.id);
     let index = app.visible_datasets().iter().position(|dataset| Some(dataset.id) == selected);
     scroll_top(0, index.unwrap_or(0), usize::from(area.height.saturating_sub(2)))
 }
 
-/// The first row of the jobs on screen.
 pub fn jobs_scroll_top(app: &App, area: Rect) -> usize {
     scroll_top(0, app.jobs.cursor(), usize::from(area.height.saturating_sub(2)))
 }

@@ -15,7 +15,6 @@ pub struct Datasets {
 }
 
 impl App {
-    /// The datasets on screen, filtered and sorted.
     pub fn visible_datasets(&self) -> Vec<&Dataset> {
         filter_and_sort_datasets(self.store.dataset_list(), &self.datasets.list_options)
     }

@@ -42,7 +42,6 @@ impl App {
         Some(self.query.drafts.entry(dataset).or_default())
     }
 
-    /// The values seen in the open dataset.
     pub fn known_values(&self) -> &KnownValues {
         let values = self.view().and_then(|view| self.query.known_values.get(&view.search.dataset));
         values.unwrap_or(&self.query.empty.1)
@@ -61,7 +60,6 @@ impl App {
         self.focus == Pane::Query && (draft.field.is_some() || draft.json.is_some())
     }
 
-    /// The hints while the pane takes typed text.
     pub fn editing_hints(&self) -> Option<&'static str> {
         if !self.is_editing_query() {
             return None;
@@ -152,7 +150,6 @@ impl App {
         self.overlay = Some(Overlay::List(list));
     }
 
-    /// Adds a filter and starts to edit it.
     pub(in crate::app) fn add_filter(&mut self, kind: FilterKind) {
         self.focus = Pane::Query;
         self.edit_draft(|draft| draft.add(kind));
@@ -177,7 +174,6 @@ impl App {
         }
     }
 
-    /// Switches between the form and the JSON.
     pub(in crate::app) fn switch_json(&mut self) {
         let Some(draft) = self.draft_mut() else { return };
         if draft.json.is_none() {
@@ -203,7 +199,6 @@ impl App {
         }
     }
 
-    /// Opens the JSON in the user's editor.
     pub(in crate::app) fn edit_json(&mut self) {
         let draft = self.draft();
         let text = draft.json.as_ref().map_or_else(|| draft.pretty_json(), |json| json.text.text());

@@ -9,15 +9,12 @@ use tessera_model::{ClusterId, DatasetId, Failure, FailureKind, Page, Query, Sea
 pub struct Results {
     /// The tabs on screen. `None`: no dataset is open.
     tabs: Option<Tabs>,
-    /// The tabs of the datasets that are not open.
     tabs_of_others: HashMap<DatasetId, Tabs>,
-    /// The query image that is being registered.
     pub registering: Option<Registration>,
     /// The datasets about which the user was warned that new media are not in their clusters yet.
     partial_index_warned: HashSet<DatasetId>,
 }
 
-/// A picture that is being registered as query image.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Registration {
     pub image: QueryImage,

@@ -38,7 +38,6 @@ impl ChipState {
 pub struct Chip {
     pub state: ChipState,
     pub text: SafeText,
-    /// The row of the builder, if there is one.
     pub row: Option<usize>,
 }
 
@@ -94,7 +93,6 @@ pub fn chip_areas(chips: &[Chip], line: Rect) -> impl Iterator<Item = Rect> {
     })
 }
 
-/// A row in a few words.
 fn row_summary(app: &App, row: &FilterRow) -> String {
     let first = match row.kind {
         FilterKind::Labels | FilterKind::Tags => {

@@ -21,7 +21,6 @@ pub enum Severity {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     pub severity: Severity,
-    /// The row that it concerns, if it is one.
     pub row: Option<usize>,
     pub text: String,
 }
@@ -49,7 +48,6 @@ pub fn diagnostics(app: &App) -> Vec<Diagnostic> {
     diagnostics
 }
 
-/// The enabled rows that are incomplete.
 fn incomplete(draft: &QueryDraft) -> Vec<Diagnostic> {
     let mut diagnostics: Vec<Diagnostic> = Vec::new();
     for (index, row) in draft.rows.iter().enumerate().filter(|(_, row)| row.enabled) {

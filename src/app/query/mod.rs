@@ -29,9 +29,7 @@ pub struct QueryDraft {
     pub rows: Vec<FilterRow>,
     /// The selected row; the line after the last row adds one.
     pub cursor: usize,
-    /// The field of that row that is being edited.
     pub field: Option<usize>,
-    /// The JSON editor, while it is open.
     pub json: Option<JsonEditor>,
     /// The rows before each change, newest last.
     undo_stack: Vec<Vec<FilterRow>>,
@@ -151,7 +149,6 @@ impl QueryDraft {
         })
     }
 
-    /// The JSON of the enabled rows, one filter per line.
     pub fn pretty_json(&self) -> String {
         let lines: Vec<String> =
             self.filter_lines().map(|line| line.unwrap_or_else(|half| half)).collect();

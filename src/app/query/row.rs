@@ -101,7 +101,6 @@ impl FilterKind {
         }
     }
 
-    /// Whether its value is a list.
     pub fn is_list(self) -> bool {
         matches!(self, Self::Labels | Self::Tags)
     }

@@ -17,12 +17,10 @@ pub struct SearchHistory {
     pub searches: Vec<HistoryEntry>,
     /// Whether those of earlier runs are loaded.
     saved: SavedHistory,
-    /// Whether those of earlier runs are needed.
     needed: bool,
     unsaved: bool,
 }
 
-/// The searches of earlier runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum SavedHistory {
     #[default]

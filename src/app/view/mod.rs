@@ -82,7 +82,6 @@ impl View {
     }
 }
 
-/// A search in a few words.
 pub fn title(query: &Query, similar_to: Option<&SafeText>, filters: usize) -> SafeText {
     let text = match (query, similar_to) {
         (Query::Similar(_), Some(name)) => format!("≈ {name}"),

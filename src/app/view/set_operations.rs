@@ -10,7 +10,6 @@ use tessera_model::{
     set_algebra::{SetOperator, combine},
 };
 
-/// A tab by its index, and the operator to combine it with.
 pub type Combination = (usize, SetOperator);
 
 impl App {

@@ -57,10 +57,8 @@ impl SortOrder {
     }
 }
 
-/// A visible cluster, with those folded into it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VisibleCluster {
-    /// Its index on the page.
     pub index: usize,
     /// The indexes of the neighbors of equal score that are folded into it.
     pub folded: Vec<usize>,
@@ -93,7 +91,6 @@ pub fn filter_and_sort(page: &Page, options: &ListOptions) -> Vec<VisibleCluster
     visible
 }
 
-/// The datasets that are shown, in order.
 pub fn filter_and_sort_datasets<'a>(
     list: &'a [Dataset],
     options: &ListOptions,

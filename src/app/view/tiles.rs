@@ -18,7 +18,6 @@ pub struct Tile<'a> {
 }
 
 impl App {
-    /// The clusters of the page that match the filter, in order.
     pub fn visible_clusters(&self) -> Vec<VisibleCluster> {
         match (self.page(), self.view()) {
             (Some(page), Some(view)) => filter_and_sort(page, &view.list_options),
@@ -94,7 +93,6 @@ impl App {
         self.retry_failed_picture();
     }
 
-    /// Steps through the previews of the cluster.
     pub(in crate::app) fn step_preview(&mut self, by: isize) {
         let index = self.view().map_or(0, |view| view.preview_index);
         self.show_preview(index.saturating_add_signed(by));

@@ -14,7 +14,6 @@ pub(in crate::app) struct VisiblePicture {
 }
 
 impl VisiblePicture {
-    /// The lane of its request.
     pub fn lane(&self) -> Lane {
         Lane::Picture(self.view.clone(), self.canvas)
     }

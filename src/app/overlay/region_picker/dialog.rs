@@ -146,7 +146,6 @@ impl RegionPicker {
 }
 
 impl App {
-    /// Opens the picker on the selected preview.
     pub(in crate::app) fn open_region_picker(&mut self) {
         let Some(preview) = self.preview() else { return };
         if let Some(image) = QueryImage::copy_of(preview) {

@@ -64,7 +64,6 @@ impl StepSize {
     }
 }
 
-/// The areas of the picker.
 #[derive(Clone, Copy, Debug)]
 pub struct RegionPickerAreas {
     pub picture: Rect,

@@ -13,7 +13,6 @@ use tessera_model::Region;
 use crate::app::QueryImage;
 use mouse::Drag;
 
-/// The open picker.
 #[derive(Clone, Debug)]
 pub struct RegionPicker {
     /// The whole picture.
@@ -21,7 +20,6 @@ pub struct RegionPicker {
     pub region: Region,
     /// How far an arrow key moves.
     pub step: StepSize,
-    /// The number that is edited.
     pub number_input: Option<RegionNumberInput>,
     /// Whether the region alone is shown, enlarged.
     pub zoomed: bool,

@@ -7,7 +7,6 @@ use super::RegionPicker;
 use crate::app::{App, Mouse, MouseKind};
 use tessera_model::{Region, region::Vec2};
 
-/// What a drag does.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Drag {
     /// Draws a new region from this cell.
@@ -18,7 +17,6 @@ pub(super) enum Drag {
     Resize(Option<DragEdge>, Option<DragEdge>),
 }
 
-/// One of two opposite edges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DragEdge {
     /// Left or top.

@@ -8,7 +8,6 @@ use crate::{
 };
 use tessera_model::Region;
 
-/// A number of a region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegionField {
     X,
@@ -53,12 +52,10 @@ impl RegionField {
     }
 }
 
-/// The number that is edited.
 #[derive(Clone, Debug)]
 pub struct RegionNumberInput {
     pub field: RegionField,
     pub text: Input,
-    /// Why the number is invalid.
     pub error: Option<&'static str>,
     /// Whether Esc ended the input.
     pub(super) done: bool,
