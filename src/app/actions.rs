@@ -5,6 +5,7 @@ use crate::{
         App, Effect, Level, Overlay, Pane, availability,
         overlay::{Help, PromptPurpose, TextPrompt},
         pane::cycle,
+        query::QueryDraft,
     },
     input::Action,
 };
@@ -83,8 +84,8 @@ impl App {
 
             Action::RunQuery => self.run_query(),
             Action::AddFilter => self.open_filter_picker(),
-            Action::ToggleFilter => self.toggle_filter(),
-            Action::DeleteFilter => self.delete_filter(),
+            Action::ToggleFilter => self.edit_draft(QueryDraft::toggle),
+            Action::DeleteFilter => self.edit_draft(QueryDraft::delete),
             Action::UndoQuery => self.undo_query_change(),
             Action::SwitchJson => self.switch_json(),
             Action::EditJson => self.edit_json(),

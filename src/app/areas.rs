@@ -9,7 +9,10 @@
 //! 160 and more       the query builder or the basket below the detail
 //! ```
 
-use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::layout::{
+    Constraint::{Fill, Length, Min},
+    Layout, Margin, Rect,
+};
 
 use crate::{
     app::{App, Pane, query::chips},
@@ -46,22 +49,16 @@ pub const MIN_PICTURE_SCREEN: (u16, u16) = (60, 16);
 impl Areas {
     pub fn new(app: &App) -> Self {
         let screen = Rect::new(0, 0, app.size.0, app.size.1);
-        let [header, rest] =
-            Layout::vertical([Constraint::Length(1), Constraint::Min(0)]).areas(screen);
+        let [header, rest] = Layout::vertical([Length(1), Min(0)]).areas(screen);
         let footer = u16::from(app.footer);
-        let [body, notice, hints] = Layout::vertical([
-            Constraint::Min(0),
-            Constraint::Length(1),
-            Constraint::Length(footer),
-        ])
-        .areas(rest);
+        let [body, notice, hints] =
+            Layout::vertical([Min(0), Length(1), Length(footer)]).areas(rest);
         // Without a footer, required hints are drawn over the notification.
         let hints = if app.footer { hints } else { notice };
         let (chips, body) = Self::split_chip_line(app, body);
         let areas = Self { header, chips, notification: notice, hints, ..Self::default() };
         if app.size.0 < 100 || app.size.1 < 24 {
-            let [tabs, body] =
-                Layout::vertical([Constraint::Length(1), Constraint::Min(0)]).areas(body);
+            let [tabs, body] = Layout::vertical([Length(1), Min(0)]).areas(body);
             Self { tabs: Some(tabs), ..areas }.single_pane(app.focus, body)
         } else if app.zoomed {
             areas.single_pane(app.focus, body)
@@ -75,16 +72,14 @@ impl Areas {
         if app.focus == Pane::Query || chips(app).is_empty() {
             return (None, body);
         }
-        let [line, rest] =
-            Layout::vertical([Constraint::Length(1), Constraint::Min(0)]).areas(body);
+        let [line, rest] = Layout::vertical([Length(1), Min(0)]).areas(body);
         (Some(line), rest)
     }
 
     fn single_pane(self, pane: Pane, body: Rect) -> Self {
         match pane {
             Pane::Datasets => {
-                let [list, status] =
-                    Layout::horizontal([Constraint::Fill(3), Constraint::Fill(2)]).areas(body);
+                let [list, status] = Layout::horizontal([Fill(3), Fill(2)]).areas(body);
                 Self { datasets: Some(list), status: Some(status), ..self }
             }
             Pane::Results => Self { results: Some(body), ..self },
@@ -98,8 +93,7 @@ impl Areas {
     fn side_by_side(self, app: &App, body: Rect) -> Self {
         let jobs = u16::try_from(app.jobs.len()).unwrap_or(u16::MAX).clamp(1, 8) + 2;
         let jobs = jobs.min(body.height / 4).max(3);
-        let [panes, jobs] =
-            Layout::vertical([Constraint::Min(0), Constraint::Length(jobs)]).areas(body);
+        let [panes, jobs] = Layout::vertical([Min(0), Length(jobs)]).areas(body);
         let (left, right) = match body.width {
             0..=139 => (28, 30),
             140..=159 => (32, 46),
@@ -111,20 +105,14 @@ impl Areas {
             |usual: u16| usual.saturating_add_signed(app.side_width * (usual / 4).cast_signed());
         let max = body.width.saturating_sub(40) / 2;
         let (left, right) = (step(left).clamp(20, max), step(right).clamp(20, max));
-        let [left, middle, right] = Layout::horizontal([
-            Constraint::Length(left),
-            Constraint::Min(0),
-            Constraint::Length(right),
-        ])
-        .areas(panes);
+        let [left, middle, right] =
+            Layout::horizontal([Length(left), Min(0), Length(right)]).areas(panes);
         let status = if left.height >= 30 { 19 } else { 12 };
-        let [datasets, status] =
-            Layout::vertical([Constraint::Min(0), Constraint::Length(status)]).areas(left);
+        let [datasets, status] = Layout::vertical([Min(0), Length(status)]).areas(left);
         let areas =
             Self { datasets: Some(datasets), status: Some(status), jobs: Some(jobs), ..self };
         if body.width >= WIDE_COLUMNS {
-            let [detail, lower] =
-                Layout::vertical([Constraint::Fill(3), Constraint::Fill(2)]).areas(right);
+            let [detail, lower] = Layout::vertical([Fill(3), Fill(2)]).areas(right);
             let areas = Self { results: Some(middle), detail: Some(detail), ..areas };
             return match app.focus {
                 Pane::Basket => Self { basket: Some(lower), ..areas },
@@ -169,7 +157,7 @@ impl App {
 }
 
 pub fn inner_area(area: Rect) -> Rect {
-    area.inner(ratatui::layout::Margin::new(1, 1))
+    area.inner(Margin::new(1, 1))
 }
 
 /// The tiles of the results. A tile is a picture with two lines below it and a margin of one cell,

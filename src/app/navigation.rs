@@ -15,8 +15,8 @@ impl App {
             Pane::Datasets if vertical => self.move_in_datasets(by),
             Pane::Jobs if vertical => self.jobs.move_cursor(by),
             Pane::Basket if vertical => self.move_in_basket(by),
-            Pane::Query if vertical => self.move_in_query(by),
-            Pane::Query => self.cycle_filter_choice(by),
+            Pane::Query if vertical => self.edit_draft(|draft| draft.move_cursor(by)),
+            Pane::Query => self.edit_draft(|draft| draft.cycle_choice(by)),
             Pane::Datasets | Pane::Jobs | Pane::Basket => {}
             Pane::Results => {
                 let columns = self.grid().map_or(1, |grid| grid.columns).cast_signed();
@@ -43,7 +43,7 @@ impl App {
             Pane::Detail => self.step_preview(by),
             Pane::Jobs => self.jobs.move_cursor(by),
             Pane::Basket => self.move_in_basket(by),
-            Pane::Query => self.move_in_query(by),
+            Pane::Query => self.edit_draft(|draft| draft.move_cursor(by)),
         }
     }
 

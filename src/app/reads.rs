@@ -18,6 +18,12 @@ pub(super) struct ScheduledRead {
     pub(super) due: Uptime,
 }
 
+impl ScheduledRead {
+    fn now(lane: Lane, request: Request) -> Self {
+        Self { lane, request, due: Uptime::ZERO }
+    }
+}
+
 impl App {
     /// Sends the reads that are due, cancels those that are no longer needed, and sets the next
     /// wake-up.
@@ -47,15 +53,29 @@ impl App {
     }
 
     fn scheduled_reads(&self) -> Vec<ScheduledRead> {
+        let page_to_select = self.next_page_to_select().map(|search| {
+            ScheduledRead::now(Lane::Page(search.clone()), Request::Explore(search.clone()))
+        });
         let mut reads: Vec<ScheduledRead> = self.datasets_read().into_iter().collect();
         reads.extend(self.enrichment_read());
         reads.extend(self.page_read());
-        reads.extend(self.basket_reads());
-        reads.extend(self.jobs_read());
+        reads.extend(page_to_select);
+        reads.extend(self.state_reads());
         reads.extend(self.export_reads());
         reads.extend(self.folder_read());
-        reads.extend(self.views_read());
         reads
+    }
+
+    /// The saved state that is needed and was not loaded yet.
+    fn state_reads(&self) -> impl Iterator<Item = ScheduledRead> {
+        let keys = [
+            self.basket_to_load(),
+            self.jobs.needs_load().then_some(StateKey::Jobs),
+            self.needs_saved_views().then_some(StateKey::Views),
+            self.needs_history().then_some(StateKey::History),
+        ];
+        let read = |key| ScheduledRead::now(Lane::LoadState(key), Request::Recall(key));
+        keys.into_iter().flatten().map(read)
     }
 
     /// The list of datasets, polled while automatic refresh is on.
@@ -108,16 +128,6 @@ impl App {
         Some(ScheduledRead { lane, request, due })
     }
 
-    /// The basket of the open dataset, and the next page to select.
-    fn basket_reads(&self) -> impl Iterator<Item = ScheduledRead> {
-        let key = self.basket_to_load();
-        let load = key.map(|key| (Lane::LoadState(key), Request::Recall(key)));
-        let page = self.next_page_to_select();
-        let page = page.map(|next| (Lane::Page(next.clone()), Request::Explore(next.clone())));
-        let reads = load.into_iter().chain(page);
-        reads.map(|(lane, request)| ScheduledRead { lane, request, due: Uptime::ZERO })
-    }
-
     /// The folder in which a path is being typed, once per visit.
     fn folder_read(&self) -> Option<ScheduledRead> {
         let folder = self.folder_to_list()?;
@@ -128,17 +138,6 @@ impl App {
             request: Request::Folder(folder),
             due,
         })
-    }
-
-    fn jobs_read(&self) -> Option<ScheduledRead> {
-        let key = StateKey::Jobs;
-        let (lane, request) = (Lane::LoadState(key), Request::Recall(key));
-        self.jobs.needs_load().then_some(ScheduledRead { lane, request, due: Uptime::ZERO })
-    }
-
-    fn views_read(&self) -> Option<ScheduledRead> {
-        let (lane, request) = (Lane::LoadState(StateKey::Views), Request::Recall(StateKey::Views));
-        self.needs_saved_views().then_some(ScheduledRead { lane, request, due: Uptime::ZERO })
     }
 
     fn export_reads(&self) -> impl Iterator<Item = ScheduledRead> {

@@ -1,7 +1,7 @@
 //! What is open and selected: the dataset, view, page, cluster, preview and job.
 
 use crate::app::{App, Pane, Remote, View};
-use tessera_model::{Cluster, Dataset, DatasetId, Granularity, Page, Preview, ScoreScale};
+use tessera_model::{Cluster, Dataset, DatasetId, Page, Preview, ScoreScale};
 
 impl App {
     pub fn dataset(&self) -> Option<&Dataset> {
@@ -15,10 +15,6 @@ impl App {
     /// 0-based.
     pub fn page_number(&self) -> u32 {
         self.view().map_or(0, |view| view.search.page)
-    }
-
-    pub fn granularity(&self) -> Granularity {
-        self.view().map(|view| view.search.granularity).unwrap_or_default()
     }
 
     /// How the scores on screen are interpreted.

@@ -62,7 +62,7 @@ impl App {
         self.track_jobs();
         self.apply_typed_filter();
         self.restore_cursor();
-        self.sync_history();
+        self.save_history();
         self.load_missing();
         std::mem::take(&mut self.effects)
     }

@@ -2,7 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::layout::{
+    Constraint::{Length, Min},
+    Layout, Rect,
+};
 use tessera_model::{FolderEntry, FolderListing, PictureSource};
 use tessera_picture::{Crop, PictureSubject, PictureView};
 use tui_input::Input;
@@ -95,12 +98,9 @@ impl FilePicker {
 
     pub fn areas(area: Rect) -> FilePickerAreas {
         let inner = inner_area(area);
-        let [path, _, body] =
-            Layout::vertical([Constraint::Length(1), Constraint::Length(1), Constraint::Min(0)])
-                .areas(inner);
+        let [path, _, body] = Layout::vertical([Length(1), Length(1), Min(0)]).areas(inner);
         let preview_width = if inner.width < 70 { 0 } else { inner.width / 2 };
-        let [candidates, picture] =
-            Layout::horizontal([Constraint::Min(0), Constraint::Length(preview_width)]).areas(body);
+        let [candidates, picture] = Layout::horizontal([Min(0), Length(preview_width)]).areas(body);
         FilePickerAreas { path, candidates, picture }
     }
 

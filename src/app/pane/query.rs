@@ -6,7 +6,6 @@ use crate::{
     app::{
         App, Effect, Level, Overlay, Pane,
         overlay::{Command, CommandList, ListKind, PickItem},
-        pane::moved_cursor,
         query::{FilterKind, KnownValues, QueryDraft, QueryEditor},
     },
     input::{Chord, Key as Button},
@@ -101,7 +100,7 @@ impl App {
         Some(QueryEditor { draft: drafts.entry(dataset).or_default(), known_values })
     }
 
-    fn edit_draft(&mut self, change: impl FnOnce(&mut QueryDraft)) {
+    pub(in crate::app) fn edit_draft(&mut self, change: impl FnOnce(&mut QueryDraft)) {
         if let Some(draft) = self.draft_mut() {
             change(draft);
         }
@@ -112,22 +111,6 @@ impl App {
         if let Some(mut editor) = self.query_editor() {
             editor.paste(text);
         }
-    }
-
-    /// Moves the cursor; after the last row is the line that adds one.
-    pub(in crate::app) fn move_in_query(&mut self, by: isize) {
-        self.edit_draft(|draft| {
-            draft.cursor = moved_cursor(draft.cursor, by, draft.rows.len() + 1);
-        });
-    }
-
-    /// Changes the choice of the row: its `op`, or the `mode` of an issue.
-    pub(in crate::app) fn cycle_filter_choice(&mut self, by: isize) {
-        self.edit_draft(|draft| {
-            if let Some(row) = draft.edit_row() {
-                row.cycle_choice(by);
-            }
-        });
     }
 
     /// Enter: edits the row, or lists the filters that can be added.
@@ -153,18 +136,6 @@ impl App {
     pub(in crate::app) fn add_filter(&mut self, kind: FilterKind) {
         self.focus = Pane::Query;
         self.edit_draft(|draft| draft.add(kind));
-    }
-
-    pub(in crate::app) fn toggle_filter(&mut self) {
-        self.edit_draft(|draft| {
-            if let Some(row) = draft.edit_row() {
-                row.enabled = !row.enabled;
-            }
-        });
-    }
-
-    pub(in crate::app) fn delete_filter(&mut self) {
-        self.edit_draft(QueryDraft::delete);
     }
 
     pub(in crate::app) fn undo_query_change(&mut self) {

@@ -25,46 +25,48 @@ pub struct Diagnostic {
     pub text: String,
 }
 
+impl Diagnostic {
+    fn new(severity: Severity, row: Option<usize>, text: impl Into<String>) -> Self {
+        Self { severity, row, text: text.into() }
+    }
+}
+
 /// All diagnostics of the draft of the open dataset, errors first.
 pub fn diagnostics(app: &App) -> Vec<Diagnostic> {
     let draft = app.draft();
-    let mut diagnostics = Vec::new();
     let problem = draft.json.as_ref().and_then(|json| json.problem.as_ref());
-    if let Some(problem) = problem {
-        let text = format!("{problem}. The query cannot run until this is fixed");
-        diagnostics.push(Diagnostic { severity: Severity::Error, row: None, text });
-    } else {
-        diagnostics.extend(incomplete(draft));
-    }
+    let mut diagnostics = match problem {
+        Some(problem) => {
+            let text = format!("{problem}. The query cannot run until this is fixed");
+            vec![Diagnostic::new(Severity::Error, None, text)]
+        }
+        None => incomplete(draft),
+    };
     diagnostics.extend(service_rejection(app));
-    for (index, row) in draft.rows.iter().enumerate().filter(|(_, row)| row.enabled) {
-        diagnostics.extend(row_warning(app, row).map(|text| Diagnostic {
-            severity: Severity::Warning,
-            row: Some(index),
-            text,
-        }));
-    }
+    diagnostics.extend(enabled_rows(draft).filter_map(|(index, row)| {
+        Some(Diagnostic::new(Severity::Warning, Some(index), row_warning(app, row)?))
+    }));
     diagnostics.extend(draft_summary(app, draft));
     diagnostics
 }
 
+fn enabled_rows(draft: &QueryDraft) -> impl Iterator<Item = (usize, &FilterRow)> {
+    draft.rows.iter().enumerate().filter(|(_, row)| row.enabled)
+}
+
 fn incomplete(draft: &QueryDraft) -> Vec<Diagnostic> {
-    let mut diagnostics: Vec<Diagnostic> = Vec::new();
-    for (index, row) in draft.rows.iter().enumerate().filter(|(_, row)| row.enabled) {
-        if let Err(error) = row.filter() {
-            let text = format!("{}.{} {}", row.kind.keyword(), error.field, error.reason);
-            diagnostics.push(Diagnostic { severity: Severity::Error, row: Some(index), text });
-        }
-    }
-    match (draft.filters(), diagnostics.as_slice()) {
-        (Err(reason), []) => {
-            diagnostics.push(Diagnostic { severity: Severity::Error, row: None, text: reason });
-        }
-        (Err(_), _) => {
-            let text = "The query cannot run until this is fixed".to_owned();
-            diagnostics.push(Diagnostic { severity: Severity::Info, row: None, text });
-        }
-        (Ok(_), _) => {}
+    let error = |(index, row): (usize, &FilterRow)| {
+        let error = row.filter().err()?;
+        let text = format!("{}.{} {}", row.kind.keyword(), error.field, error.reason);
+        Some(Diagnostic::new(Severity::Error, Some(index), text))
+    };
+    let mut diagnostics: Vec<Diagnostic> = enabled_rows(draft).filter_map(error).collect();
+    if let Err(reason) = draft.filters() {
+        diagnostics.push(if diagnostics.is_empty() {
+            Diagnostic::new(Severity::Error, None, reason)
+        } else {
+            Diagnostic::new(Severity::Info, None, "The query cannot run until this is fixed")
+        });
     }
     diagnostics
 }
@@ -78,35 +80,23 @@ fn service_rejection(app: &App) -> Option<Diagnostic> {
     }
     let message = failure.detail.as_ref().unwrap_or(&failure.message);
     let row = row_mentioned_in(message.as_str(), app.draft());
-    Some(Diagnostic {
-        severity: Severity::Error,
-        row,
-        text: format!("the service reports: {message}"),
-    })
+    Some(Diagnostic::new(Severity::Error, row, format!("the service reports: {message}")))
 }
 
 /// The row that a message refers to: by the number of the filter, or by the only key it names.
 fn row_mentioned_in(message: &str, draft: &QueryDraft) -> Option<usize> {
-    let on: Vec<usize> = draft
-        .rows
-        .iter()
-        .enumerate()
-        .filter(|(_, row)| row.enabled)
-        .map(|(index, _)| index)
-        .collect();
     let number = message
         .split("filter ")
         .nth(1)
         .and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse::<usize>().ok());
-    if let Some(row) = number.and_then(|number| on.get(number)) {
-        return Some(*row);
+    if let Some((row, _)) = number.and_then(|number| enabled_rows(draft).nth(number)) {
+        return Some(row);
     }
-    let mut named = on.into_iter().filter(|&index| {
-        let key = draft.rows[index].kind.keyword();
-        message.split(|c: char| !c.is_alphanumeric()).any(|word| word == key)
+    let mut named = enabled_rows(draft).filter(|(_, row)| {
+        message.split(|c: char| !c.is_alphanumeric()).any(|word| word == row.kind.keyword())
     });
     match (named.next(), named.next()) {
-        (Some(only), None) => Some(only),
+        (Some((only, _)), None) => Some(only),
         _ => None,
     }
 }
@@ -135,24 +125,22 @@ pub fn missing_enrichment(app: &App, models: &[EnrichmentModel]) -> Option<Strin
 
 /// How the draft is interpreted.
 fn draft_summary(app: &App, draft: &QueryDraft) -> Vec<Diagnostic> {
-    let plain = |text: String| Diagnostic { severity: Severity::Info, row: None, text };
-    let on = draft.rows.iter().filter(|row| row.enabled).count();
-    let off = draft.rows.len() - on;
-    let mut diagnostics = Vec::new();
+    let enabled = enabled_rows(draft).count();
+    let disabled = match draft.rows.len() - enabled {
+        0 => String::new(),
+        count => format!(", {count} disabled (kept, not sent)"),
+    };
+    let mut texts = Vec::new();
     if !draft.rows.is_empty() {
-        let disabled =
-            if off > 0 { format!(", {off} disabled (kept, not sent)") } else { String::new() };
-        diagnostics.push(plain(format!(
-            "{on} enabled{disabled}; media must match all enabled filters (AND)"
-        )));
+        texts.push(format!(
+            "{enabled} enabled{disabled}; media must match all enabled filters (AND)"
+        ));
     }
     if let (Ok(filters), Some(view)) = (draft.filters(), app.view()) {
-        diagnostics.extend(vql::long_query_warning(write(&filters).len()).map(plain));
+        texts.extend(vql::long_query_warning(write(&filters).len()));
         if view.search.filters != filters {
-            diagnostics.push(plain(
-                "the results on screen are from another query; F5 runs this one".to_owned(),
-            ));
+            texts.push("the results on screen are from another query; F5 runs this one".to_owned());
         }
     }
-    diagnostics
+    texts.into_iter().map(|text| Diagnostic::new(Severity::Info, None, text)).collect()
 }

@@ -1,5 +1,6 @@
 //! When nothing is found: which condition is the strictest, and how to relax it.
 
+use super::FilterRow;
 use crate::app::App;
 use tessera_model::{Filter, Fraction, Query, Search};
 
@@ -29,13 +30,9 @@ impl App {
             });
         }
         let mut filters = search.filters.clone();
-        let loosened = filters.iter_mut().rev().find_map(loosen_filter);
-        let description = match loosened {
+        let description = match filters.iter_mut().rev().find_map(loosen_filter) {
             Some(description) => description,
-            None => format!(
-                "without {}",
-                crate::app::query::FilterRow::from_filter(&filters.pop()?).kind.keyword()
-            ),
+            None => format!("without {}", FilterRow::from_filter(&filters.pop()?).kind.keyword()),
         };
         Some(LoosenedSearch { description, search: Search { filters, page: 0, ..search.clone() } })
     }
@@ -60,18 +57,16 @@ fn loosen_filter(filter: &mut Filter) -> Option<String> {
             *max_distance = raise_bound(now);
             Some(format!("max distance {}", bound_change_text(now, *max_distance)))
         }
-        Filter::Duplicates(similarity) => {
-            let (now, next) = (*similarity, lower_bound(*similarity)?);
-            *similarity = next;
-            Some(format!("duplicates {}", bound_change_text(now, Some(next))))
-        }
-        Filter::Uniqueness(score) => {
-            let (now, next) = (*score, lower_bound(*score)?);
-            *score = next;
-            Some(format!("uniqueness {}", bound_change_text(now, Some(next))))
-        }
+        Filter::Duplicates(bound) => lower_required_bound("duplicates", bound),
+        Filter::Uniqueness(bound) => lower_required_bound("uniqueness", bound),
         Filter::FullText(_) | Filter::Labels(..) | Filter::Tags(_) | Filter::Issue(_) => None,
     }
+}
+
+fn lower_required_bound(name: &str, bound: &mut Fraction) -> Option<String> {
+    let (now, next) = (*bound, lower_bound(*bound)?);
+    *bound = next;
+    Some(format!("{name} {}", bound_change_text(now, Some(next))))
 }
 
 fn bound_change_text(from: Fraction, to: Option<Fraction>) -> String {

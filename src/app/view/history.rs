@@ -3,7 +3,7 @@
 
 use crate::{
     app::{
-        App, Level, Overlay, QueryImage, View,
+        App, Level, Overlay, Pane, QueryImage, Remote, View,
         overlay::{Command, CommandList, ListKind, PickItem},
         view::title,
     },
@@ -15,19 +15,12 @@ use tessera_model::{Failure, HistoryEntry, PictureSource, Query, StateKey, State
 pub struct SearchHistory {
     /// Newest last.
     pub searches: Vec<HistoryEntry>,
-    /// Whether those of earlier runs are loaded.
-    saved: SavedHistory,
+    /// Whether those of earlier runs were loaded. If they cannot be read, their file is not
+    /// overwritten.
+    loaded: Remote<()>,
+    /// Whether those of earlier runs are needed.
     needed: bool,
     unsaved: bool,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum SavedHistory {
-    #[default]
-    NotLoaded,
-    Loaded,
-    /// They cannot be read: their file is not overwritten.
-    Unreadable,
 }
 
 impl App {
@@ -54,7 +47,7 @@ impl App {
 
     /// Shows the list, or a warning if it is empty.
     fn show_history(&mut self) {
-        if self.history.searches.is_empty() && self.history.saved != SavedHistory::NotLoaded {
+        if self.history.searches.is_empty() && self.history.loaded.due(None).is_none() {
             self.overlay = None;
             self.notify(Level::Warning, "no searches yet");
         } else {
@@ -85,7 +78,7 @@ impl App {
     pub(in crate::app) fn rerun_search(&mut self, entry: HistoryEntry) {
         let HistoryEntry { search, similar_to, file, region } = entry;
         self.open_dataset(search.dataset);
-        self.focus = crate::app::Pane::Results;
+        self.focus = Pane::Results;
         match file {
             Some(file) => {
                 self.register_query_image(QueryImage { region, ..QueryImage::file(file) }, search);
@@ -96,31 +89,28 @@ impl App {
 
     /// The searches of earlier runs were loaded, or could not be; those of this run are newer.
     pub(in crate::app) fn history_loaded(&mut self, result: Result<Option<StateValue>, Failure>) {
-        self.history.saved =
-            if result.is_ok() { SavedHistory::Loaded } else { SavedHistory::Unreadable };
-        if let Ok(Some(StateValue::History(earlier))) = result {
-            let newer = std::mem::replace(&mut self.history.searches, earlier);
-            for entry in newer {
-                entry.append_to(&mut self.history.searches);
+        let loaded = result.map(|value| {
+            if let Some(StateValue::History(earlier)) = value {
+                let newer = std::mem::replace(&mut self.history.searches, earlier);
+                newer.into_iter().for_each(|entry| entry.append_to(&mut self.history.searches));
             }
-        }
+        });
+        self.history.loaded.finish(self.now, loaded);
         if matches!(&self.overlay, Some(Overlay::List(list)) if list.kind == ListKind::History) {
             self.show_history();
         }
     }
 
-    /// Loads the earlier searches once they are needed, and saves new ones after that.
-    pub(in crate::app) fn sync_history(&mut self) {
-        let load = Lane::LoadState(StateKey::History);
-        match self.history.saved {
-            SavedHistory::NotLoaded if self.history.needed && !self.tickets.is_open(&load) => {
-                self.send(load, Request::Recall(StateKey::History));
-            }
-            SavedHistory::Loaded if std::mem::take(&mut self.history.unsaved) => {
-                let entry = StateValue::History(self.history.searches.clone());
-                self.send(Lane::SaveState(StateKey::History), Request::SaveState(entry));
-            }
-            SavedHistory::NotLoaded | SavedHistory::Loaded | SavedHistory::Unreadable => {}
+    /// Whether the searches of earlier runs have to be loaded.
+    pub(in crate::app) fn needs_history(&self) -> bool {
+        self.history.needed && self.history.loaded.due(None).is_some()
+    }
+
+    /// Saves new searches once the earlier ones were loaded.
+    pub(in crate::app) fn save_history(&mut self) {
+        if self.history.loaded.value().is_some() && std::mem::take(&mut self.history.unsaved) {
+            let entry = StateValue::History(self.history.searches.clone());
+            self.send(Lane::SaveState(StateKey::History), Request::SaveState(entry));
         }
     }
 }

@@ -1,6 +1,9 @@
 //! The areas and pictures of the region picker, and the size of a step on the picture.
 
-use ratatui::layout::{Constraint, Layout, Rect};
+use ratatui::layout::{
+    Constraint::{Length, Min},
+    Layout, Rect,
+};
 
 use super::RegionPicker;
 use crate::{
@@ -73,11 +76,8 @@ pub struct RegionPickerAreas {
 
 impl RegionPicker {
     pub fn areas(area: Rect) -> RegionPickerAreas {
-        let [body, keys] = Layout::vertical([Constraint::Min(0), Constraint::Length(KEY_ROWS)])
-            .areas(inner_area(area));
-        let [picture, numbers] =
-            Layout::horizontal([Constraint::Min(0), Constraint::Length(NUMBER_COLUMNS)])
-                .areas(body);
+        let [body, keys] = Layout::vertical([Min(0), Length(KEY_ROWS)]).areas(inner_area(area));
+        let [picture, numbers] = Layout::horizontal([Min(0), Length(NUMBER_COLUMNS)]).areas(body);
         RegionPickerAreas { picture, numbers, keys }
     }
 

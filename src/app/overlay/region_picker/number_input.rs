@@ -30,26 +30,23 @@ impl RegionField {
     }
 
     pub fn value_in(self, region: Region) -> f64 {
-        match self {
-            Self::X => region.x,
-            Self::Y => region.y,
-            Self::Width => region.width,
-            Self::Height => region.height,
-        }
+        values(region)[self as usize]
     }
 
     /// The region with this number changed; `None` if it would leave the picture.
     fn with_value(self, region: Region, value: f64) -> Option<Region> {
-        let Region { x, y, width, height } = region;
-        match self {
-            Self::X => Region::new(value, y, width, height),
-            Self::Y => Region::new(x, value, width, height),
-            Self::Width => Region::new(x, y, value, height),
-            Self::Height => Region::new(x, y, width, value),
-        }
+        let mut values = values(region);
+        values[self as usize] = value;
+        let [x, y, width, height] = values;
+        let region = Region::new(x, y, width, height)?;
         // Rounds to the decimals that are sent.
-        .map(|region| Region::from_corners(region.top_left(), region.bottom_right(), (0.0, 0.0)))
+        Some(Region::from_corners(region.top_left(), region.bottom_right(), (0.0, 0.0)))
     }
+}
+
+/// The numbers of a region in the order of [`RegionField::ALL`].
+fn values(region: Region) -> [f64; 4] {
+    [region.x, region.y, region.width, region.height]
 }
 
 #[derive(Clone, Debug)]
