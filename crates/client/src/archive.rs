@@ -5,8 +5,11 @@
 //! A download is verified by reading every entry to its end, which compares the checksums.
 
 use std::{
+    error::Error,
+    fmt,
     fs::File,
     io::{self, BufReader, ErrorKind, Read as _, Write},
+    path::Path,
 };
 
 use zip::{
@@ -14,6 +17,9 @@ use zip::{
     read::{Config, ZipFileEntry},
     unstable::read::ZipIterable,
 };
+
+use crate::disk::local_failure;
+use tessera_model::Failure;
 
 const MAX_ENTRIES: usize = 2_000_000;
 const MAX_UNPACKED_BYTES: u64 = 100 << 30;
@@ -25,6 +31,10 @@ const COPY_BUFFER_BYTES: usize = 64 << 10;
 /// Where an export stores its pictures (interface document, "Export archive content").
 pub(super) const IMAGES_PREFIX: &str = "images/";
 
+/// What is wrong with an archive, or the [`Failure`] that ended the reading. The text is not safe to
+/// print.
+pub(super) type ArchiveError = Box<dyn Error + Send + Sync>;
+
 /// The result of reading a whole archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct VerifiedArchive {
@@ -33,7 +43,6 @@ pub(super) struct VerifiedArchive {
     pub images: usize,
 }
 
-/// An entry of an archive that is being read.
 pub(super) struct ArchiveEntry<'a> {
     /// The name as stored: neither printable nor a safe path.
     pub name: String,
@@ -52,33 +61,45 @@ pub(super) enum EntryError {
     Disk(io::Error),
 }
 
-/// Calls `visit` with each entry, in directory order.
-///
-/// # Errors
-/// Describes what is wrong with the archive, or the error of `visit`. The text is not safe
-/// to print.
+impl Error for EntryError {}
+
+impl fmt::Display for EntryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Invalid(reason) => f.write_str(reason),
+            Self::Disk(error) => error.fmt(f),
+        }
+    }
+}
+
+pub(super) fn into_failure(archive: &Path, error: ArchiveError) -> Failure {
+    match error.downcast::<Failure>() {
+        Ok(failure) => *failure,
+        Err(error) => local_failure(archive, &error.to_string()),
+    }
+}
+
+/// Calls `visit` with each entry, in directory order. An error of `visit` ends it.
 pub(super) fn for_each_entry(
     file: File,
-    mut visit: impl FnMut(ArchiveEntry<'_>) -> Result<(), String>,
-) -> Result<(), String> {
-    let text = |error: io::Error| error.to_string();
-    let size = file.metadata().map_err(text)?.len();
+    mut visit: impl FnMut(ArchiveEntry<'_>) -> Result<(), ArchiveError>,
+) -> Result<(), ArchiveError> {
+    let size = file.metadata()?.len();
     // Both readers share one file offset, so each seeks before it reads.
-    let directory = BufReader::new(file.try_clone().map_err(text)?);
+    let directory = BufReader::new(file.try_clone()?);
     let mut contents = BufReader::new(file);
-    let mut directory = ZipIterable::try_new(directory, Config::default())
-        .map_err(|error| error.to_string())?
-        .enforce_header_consistency(true);
+    let mut directory =
+        ZipIterable::try_new(directory, Config::default())?.enforce_header_consistency(true);
     if directory.len() > MAX_ENTRIES {
-        return Err(format!("more than {MAX_ENTRIES} entries"));
+        return Err(format!("more than {MAX_ENTRIES} entries").into());
     }
     let (mut packed, mut unpacked) = (0_u64, 0);
-    for entry in directory.files().map_err(|error| error.to_string())? {
-        let entry = entry.map_err(|error| error.to_string())?;
+    for entry in directory.files()? {
+        let entry = entry?;
         packed = packed.saturating_add(entry.compressed_size());
         if packed > size {
             // Entries that share bytes add up to more than the file size.
-            return Err("overlapping entries".to_owned());
+            return Err("overlapping entries".into());
         }
         let name = match entry.name() {
             Ok(name) => name.into_owned(),
@@ -88,6 +109,20 @@ pub(super) fn for_each_entry(
         visit(ArchiveEntry { name, entry, contents, packed, unpacked })?;
     }
     Ok(())
+}
+
+/// Reads the whole archive. An error names the damaged entry.
+pub(super) fn verify(file: File) -> Result<VerifiedArchive, ArchiveError> {
+    let mut contents = VerifiedArchive { entries: 0, images: 0 };
+    for_each_entry(file, |entry| {
+        let name = entry.name.clone();
+        contents.entries += 1;
+        contents.images += usize::from(name.starts_with(IMAGES_PREFIX) && !entry.is_dir());
+        let read = entry.copy_to(&mut io::sink(), u64::MAX);
+        read.map_err(|error| format!("entry {name}: {error}"))?;
+        Ok(())
+    })?;
+    Ok(contents)
 }
 
 impl ArchiveEntry<'_> {
@@ -116,10 +151,9 @@ impl ArchiveEntry<'_> {
             |packed: u64| packed.saturating_mul(MAX_COMPRESSION_RATIO).max(RATIO_CHECK_THRESHOLD);
         let left = fair(self.packed).min(MAX_UNPACKED_BYTES).saturating_sub(*self.unpacked);
         let limit = fair(self.entry.compressed_size()).min(left);
-        let damaged = |error: &dyn std::fmt::Display| EntryError::Invalid(error.to_string());
-        let options = ZipReadOptions::default();
-        let mut content =
-            self.entry.with_reader(self.contents, options).map_err(|error| damaged(&error))?;
+        let damaged = |error: &dyn Error| EntryError::Invalid(error.to_string());
+        let content = self.entry.with_reader(self.contents, ZipReadOptions::default());
+        let mut content = content.map_err(|error| damaged(&error))?;
         let (mut block, mut size) = (vec![0; COPY_BUFFER_BYTES], 0);
         loop {
             let length = match content.read(&mut block) {
@@ -130,7 +164,7 @@ impl ArchiveEntry<'_> {
             };
             size += length as u64;
             if size > limit {
-                return Err(damaged(&"exceeds the compression limit"));
+                return Err(EntryError::Invalid("exceeds the compression limit".to_owned()));
             }
             if size > most {
                 return Err(EntryError::Invalid(format!("larger than {} MiB", most >> 20)));
@@ -139,172 +173,5 @@ impl ArchiveEntry<'_> {
         }
         *self.unpacked += size;
         Ok(size)
-    }
-}
-
-impl std::fmt::Display for EntryError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Invalid(words) => f.write_str(words),
-            Self::Disk(error) => error.fmt(f),
-        }
-    }
-}
-
-/// Reads the whole archive.
-///
-/// # Errors
-/// Names the damaged entry and the error. The text is not safe to print.
-pub(super) fn verify(file: File) -> Result<VerifiedArchive, String> {
-    let mut contents = VerifiedArchive { entries: 0, images: 0 };
-    for_each_entry(file, |entry| {
-        let name = entry.name.clone();
-        contents.entries += 1;
-        contents.images += usize::from(name.starts_with(IMAGES_PREFIX) && !entry.is_dir());
-        let read = entry.copy_to(&mut io::sink(), u64::MAX);
-        read.map(drop).map_err(|error| format!("entry {name}: {error}"))
-    })?;
-    Ok(contents)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::io::Seek as _;
-
-    use super::*;
-    use crate::test_zip::{
-        ZipMember, central_header, deflated_zeros, end_of_directory, local_header, stored_member,
-        temporary_file, zip_bytes,
-    };
-
-    /// Names and contents of all entries, or the error.
-    fn unpacked(bytes: &[u8]) -> Result<Vec<(String, Vec<u8>)>, String> {
-        let mut all = Vec::new();
-        for_each_entry(temporary_file(bytes), |entry| {
-            let (name, mut content) = (entry.name.clone(), Vec::new());
-            entry.copy_to(&mut content, u64::MAX).map_err(|error| error.to_string())?;
-            all.push((name, content));
-            Ok(())
-        })?;
-        Ok(all)
-    }
-
-    #[test]
-    fn no_flipped_byte_changes_what_comes_out() {
-        let noise = |seed: u32| -> Vec<u8> {
-            (0..700_u32)
-                .map(|at| (at ^ seed).wrapping_mul(2_654_435_761).to_be_bytes()[1])
-                .collect()
-        };
-        let mut members = vec![deflated_zeros("metadata.json", 3_000)];
-        members.extend((0..4).map(|n| stored_member(&format!("images/{n}.jpg"), &noise(n))));
-        let sound = zip_bytes(&members);
-        let expected = unpacked(&sound).unwrap();
-        let (mut flips, mut undetected) = (0, 0);
-        for at in 0..sound.len() {
-            for mask in [0x01, 0x80, 0xFF] {
-                let mut damaged = sound.clone();
-                damaged[at] ^= mask;
-                flips += 1;
-                if let Ok(content) = unpacked(&damaged) {
-                    undetected += 1;
-                    assert!(content == expected, "byte {at}, mask {mask:x}");
-                }
-            }
-        }
-        // No checksum covers dates, modes and comments.
-        assert!(flips > 9_000 && undetected < flips / 20, "{undetected} of {flips}");
-    }
-
-    #[test]
-    fn archive_bombs_are_rejected_while_reading() {
-        let verified =
-            |bytes: &[u8]| verify(temporary_file(bytes)).map(|contents| contents.entries);
-        let bomb = deflated_zeros("a", 80 << 20);
-        assert!(
-            verified(&zip_bytes(std::slice::from_ref(&bomb)))
-                .unwrap_err()
-                .contains("compression limit")
-        );
-        // The declared size does not matter.
-        let lying = ZipMember { size: 7, ..bomb };
-        assert!(verified(&zip_bytes(&[lying])).is_err());
-        let part = deflated_zeros("a", 60 << 20);
-        let many = [part.clone(), part].map(|raw| vec![raw; 2]).concat();
-        assert!(
-            verified(&zip_bytes(&many)).unwrap_err().contains("compression limit"),
-            "all together"
-        );
-        let inner = zip_bytes(&[stored_member("x", b"y")]);
-        assert_eq!(
-            verified(&zip_bytes(&[stored_member("nested.zip", &inner)])),
-            Ok(1),
-            "it is just a file"
-        );
-    }
-
-    #[test]
-    fn overlapping_entries_are_rejected() {
-        let raw = stored_member("a", &[7; 1_000]);
-        let body = [local_header(&raw), raw.packed.clone()].concat();
-        let directory = central_header(&raw, 0).repeat(50);
-        let bytes =
-            [&body[..], &directory, &end_of_directory(50, directory.len(), body.len())].concat();
-        assert!(verify(temporary_file(&bytes)).unwrap_err().contains("overlap"));
-    }
-
-    #[test]
-    fn incomplete_archives_are_rejected() {
-        let raw = stored_member("a", b"abc");
-        let sound = zip_bytes(std::slice::from_ref(&raw));
-        let encrypted = ZipMember { flags: raw.flags | 1, ..raw.clone() };
-        let unknown = ZipMember { method: 97, ..raw.clone() };
-        let wrong = ZipMember { crc: raw.crc ^ 1, ..raw.clone() };
-        let body = [local_header(&raw), raw.packed.clone(), central_header(&raw, 0)].concat();
-        for (what, bytes) in [
-            ("encrypted", zip_bytes(&[encrypted])),
-            ("packed in an unknown way", zip_bytes(&[unknown])),
-            ("another checksum", zip_bytes(&[wrong])),
-            (
-                "more members than there are",
-                [&body[..], &end_of_directory(60_000, 47, 34)].concat(),
-            ),
-            ("cut off", sound[..sound.len() - 5].to_vec()),
-            ("empty", Vec::new()),
-            ("another name in front", {
-                let mut bytes = sound.clone();
-                bytes[30] = b'b';
-                bytes
-            }),
-        ] {
-            assert!(verify(temporary_file(&bytes)).is_err(), "{what}");
-        }
-    }
-
-    #[test]
-    fn large_directories_are_not_loaded_into_memory() {
-        let count = MAX_ENTRIES as u64 + 1;
-        let size = count * 46;
-        let mut sparse = tempfile::tempfile().unwrap();
-        sparse.write_all(b"PK\x01\x02").unwrap();
-        sparse.seek(std::io::SeekFrom::Start(size)).unwrap();
-        let wide = |n: u64| n.to_le_bytes();
-        let end64 = [
-            &b"PK\x06\x06"[..],
-            &wide(44),
-            &[45, 3, 45, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-            &wide(count),
-            &wide(count),
-            &wide(size),
-            &wide(0),
-            b"PK\x06\x07\0\0\0\0",
-            &wide(size),
-            &[1, 0, 0, 0],
-            b"PK\x05\x06\0\0\0\0",
-            &[0xFF; 12],
-            &[0, 0],
-        ];
-        sparse.write_all(&end64.concat()).unwrap();
-        assert!(verify(sparse).unwrap_err().contains("more than 2000000 entries"));
     }
 }

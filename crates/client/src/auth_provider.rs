@@ -36,9 +36,9 @@ impl AuthProvider {
     pub(super) fn new(endpoint: &Endpoint) -> Result<Self, Failure> {
         Ok(match endpoint.auth() {
             AuthMethod::Hosted(credentials) => {
-                let (life, reload) =
-                    (endpoint.token_lifetime(), endpoint.secret_reloader().cloned());
-                Self::Tokens(Arc::new(TokenSource::new(credentials, life, reload)))
+                let reloader = endpoint.secret_reloader.clone();
+                let source = TokenSource::new(credentials, endpoint.token_lifetime, reloader);
+                Self::Tokens(Arc::new(source))
             }
             AuthMethod::Token(token) => Self::Fixed(AUTHORIZATION, bearer_header(token)?),
             AuthMethod::Session(session) => {

@@ -15,15 +15,15 @@ use crate::{
     policy::ClientPolicy,
     query_image::QueryImageUpload,
     recorder::RequestRecorder,
-    request::{ApiRequest, ApiResponse, RequestBody},
+    request::{ApiRequest, RequestBody},
     retry::RetryEngine,
     retry_table::ApiOperation,
     transport::Transport,
 };
 use tessera_model::{
     Anchor, Dataset, DatasetId, Enrichment, EntityType, ExportFormat, ExportSpec, ExportTask,
-    ExportTaskId, Failure, FailureKind, Granularity, Link, Page, RecordField, Region, Search,
-    SelectionItem,
+    ExportTaskId, Failure, FailureKind, Granularity, Link, Operation, Page, RecordField, Region,
+    Search, SelectionItem,
 };
 use tessera_wire::{
     credentials::{IssuedCredentials, read_issued_credentials},
@@ -34,6 +34,8 @@ use tessera_wire::{
     paths::{self, Parameters, query},
     selection,
 };
+
+const NO_PARAMETERS: Parameters = Parameters::new();
 
 /// A client of one service. Clones are cheap and share connections, token and retry budget.
 #[derive(Clone)]
@@ -107,80 +109,68 @@ impl Client {
     /// After [`FailureKind::NoResponse`], [`FailureKind::Server`] and
     /// [`FailureKind::Unexpected`] a key pair may exist.
     pub async fn create_credentials(&self) -> Result<IssuedCredentials, Failure> {
-        let request = self.get_request(
-            ApiOperation::Credentials,
-            &paths::api_credentials(),
-            &Parameters::new(),
-        );
-        let reply = self.transport.fetch(&request).await?;
-        reply.parse(request.operation, read_issued_credentials)
+        let path = paths::api_credentials();
+        self.get(ApiOperation::Credentials, &path, &NO_PARAMETERS, read_issued_credentials).await
     }
 
     /// `GET datasets`: the visible datasets, and the number of unreadable records.
     pub async fn list_datasets(&self) -> Result<(Vec<Dataset>, usize), Failure> {
-        let request =
-            self.get_request(ApiOperation::Datasets, &paths::datasets(), &Parameters::new());
-        self.transport.fetch(&request).await?.parse(request.operation, read_datasets)
+        self.get(ApiOperation::Datasets, &paths::datasets(), &NO_PARAMETERS, read_datasets).await
     }
 
     /// `GET dataset`: one record.
     pub async fn dataset(&self, id: DatasetId) -> Result<Dataset, Failure> {
-        let request =
-            self.get_request(ApiOperation::Dataset, &paths::dataset(id), &Parameters::new());
-        self.transport.fetch(&request).await?.parse(request.operation, read_dataset)
+        self.get(ApiOperation::Dataset, &paths::dataset(id), &NO_PARAMETERS, read_dataset).await
     }
 
     /// `GET dataset`: every field of the record, including unknown ones. Fields of the interface
     /// document come first, others follow by name.
     pub async fn dataset_fields(&self, id: DatasetId) -> Result<Vec<RecordField>, Failure> {
-        let request =
-            self.get_request(ApiOperation::Dataset, &paths::dataset(id), &Parameters::new());
-        self.transport.fetch(&request).await?.parse(request.operation, read_fields)
+        self.get(ApiOperation::Dataset, &paths::dataset(id), &NO_PARAMETERS, read_fields).await
     }
 
     /// `GET enrichment/context`: the models that were applied.
     pub async fn enrichment(&self, id: DatasetId) -> Result<Enrichment, Failure> {
-        let path = paths::enrichment_context(id);
-        let request = self.get_request(ApiOperation::Enrichment, &path, &Parameters::new());
-        let reply = self.transport.fetch(&request).await?;
-        reply.parse(request.operation, |value| Some(read_enrichment(value)))
+        let (path, read) =
+            (paths::enrichment_context(id), |value: &Value| Some(read_enrichment(value)));
+        self.get(ApiOperation::Enrichment, &path, &NO_PARAMETERS, read).await
     }
 
     /// `GET explore`: one page of clusters.
     pub async fn explore(&self, search: &Search) -> Result<Page, Failure> {
-        self.explore_response(search).await?.parse(ApiOperation::Explore, read_page)
+        self.explore_as(search, read_page).await
     }
 
     /// `GET explore`: one page as the service sent it, including undocumented fields.
     pub async fn explore_raw(&self, search: &Search) -> Result<Value, Failure> {
-        let reply = self.explore_response(search).await?;
-        reply.parse(ApiOperation::Explore, |value| Some(value.clone()))
+        self.explore_as(search, |value| Some(value.clone())).await
     }
 
-    async fn explore_response(&self, search: &Search) -> Result<ApiResponse, Failure> {
-        let parameters = paths::explore_parameters(search);
-        let by_text = search.required_operation() == tessera_model::Operation::TextSearch;
-        let path = self.explore_path(search);
-        let request = self.get_request(ApiOperation::Explore, &path, &parameters);
-        let reply = self.transport.fetch(&request).await;
-        let missing = |failure: &Failure| failure.kind == FailureKind::NotFound;
-        match reply {
+    async fn explore_as<T>(
+        &self,
+        search: &Search,
+        read: impl FnOnce(&Value) -> Option<T>,
+    ) -> Result<T, Failure> {
+        let (path, parameters) = (self.explore_path(search), paths::explore_parameters(search));
+        let page = self.get(ApiOperation::Explore, &path, &parameters, read).await;
+        page.map_err(|failure| {
             // The interface document does not say which path serves text searches.
-            Err(failure) if by_text && missing(&failure) => Err(failure.with_remedy(
-                "If the dataset is there, the path of text searches is another one: set \
-                 text_search_path in the profile, or give --path",
-            )),
-            reply => reply,
-        }
+            if is_text_search(search) && failure.kind == FailureKind::NotFound {
+                return failure.with_remedy(
+                    "If the dataset is there, the path of text searches is another one: set \
+                     text_search_path in the profile, or give --path",
+                );
+            }
+            failure
+        })
     }
 
     /// Text searches may have their own path.
-    pub(super) fn explore_path(&self, search: &Search) -> String {
-        match search.required_operation() {
-            tessera_model::Operation::TextSearch => {
-                self.endpoint().text_search_path(search.dataset)
-            }
-            _ => paths::explore(search.dataset),
+    fn explore_path(&self, search: &Search) -> String {
+        if is_text_search(search) {
+            self.endpoint().text_search_path(search.dataset)
+        } else {
+            paths::explore(search.dataset)
         }
     }
 
@@ -208,8 +198,8 @@ impl Client {
         ];
         parameters.extend(region.map(|region| (query::BOUNDING_BOX, write_region(region))));
         let path = paths::search_image_similarity(dataset);
-        let payload = RequestBody::Image(image);
-        let request = self.request(ApiOperation::RegisterAnchor, &path, &parameters, payload);
+        let body = RequestBody::Image(image);
+        let request = self.request(ApiOperation::RegisterAnchor, &path, &parameters, body);
         let reply = self.transport.fetch(&request).await?;
         if reply.status == StatusCode::ACCEPTED && reply.body.is_empty() {
             let sentence = "the query image was accepted, but no anchor was returned";
@@ -231,12 +221,12 @@ impl Client {
         spec: &ExportSpec,
     ) -> Result<ExportTask, Failure> {
         let path = paths::export_context_async(dataset);
+        let parameters = paths::export_parameters(spec);
         let mut request =
-            self.get_request(ApiOperation::StartExport, &path, &paths::export_parameters(spec));
+            self.request(ApiOperation::StartExport, &path, &parameters, RequestBody::Get);
         // A cached response would name somebody else's export.
         request.headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        let reply = self.transport.fetch(&request).await?;
-        reply.parse(request.operation, |value| read_task(value, None))
+        self.fetch_as(&request, |value| read_task(value, None)).await
     }
 
     /// `POST export_entities_async`: starts an export of a selection. Sent once.
@@ -252,10 +242,9 @@ impl Client {
     ) -> Result<ExportTask, Failure> {
         let path = paths::export_entities_async(dataset);
         let parameters = paths::selection_parameters(format, include_images);
-        let payload = RequestBody::Json(selection::write(items).to_string().into());
-        let request = self.request(ApiOperation::StartSelection, &path, &parameters, payload);
-        let reply = self.transport.fetch(&request).await?;
-        reply.parse(request.operation, |value| read_task(value, None))
+        let body = RequestBody::Json(selection::write(items).to_string().into());
+        let request = self.request(ApiOperation::StartSelection, &path, &parameters, body);
+        self.fetch_as(&request, |value| read_task(value, None)).await
     }
 
     /// `POST reindex`: clusters the dataset again. Sent once. The interface documents no response
@@ -266,8 +255,7 @@ impl Client {
     /// [`FailureKind::NoResponse`] and [`FailureKind::Server`] it may have started.
     pub async fn reindex(&self, dataset: DatasetId) -> Result<(), Failure> {
         let path = paths::reindex(dataset);
-        let request =
-            self.request(ApiOperation::Reindex, &path, &Parameters::new(), RequestBody::Post);
+        let request = self.request(ApiOperation::Reindex, &path, &NO_PARAMETERS, RequestBody::Post);
         self.transport.fetch(&request).await.map(drop)
     }
 
@@ -278,10 +266,9 @@ impl Client {
         task: ExportTaskId,
     ) -> Result<ExportTask, Failure> {
         let parameters = vec![(query::EXPORT_TASK_ID, task.to_string())];
-        let path = paths::export_status(dataset);
-        let request = self.get_request(ApiOperation::ExportStatus, &path, &parameters);
-        let reply = self.transport.fetch(&request).await?;
-        reply.parse(request.operation, |value| read_task(value, Some(task)))
+        let read = |value: &Value| read_task(value, Some(task));
+        self.get(ApiOperation::ExportStatus, &paths::export_status(dataset), &parameters, read)
+            .await
     }
 
     /// Fetches a picture of at most `limit` bytes, without login.
@@ -292,7 +279,7 @@ impl Client {
     }
 
     pub fn curl_dataset(&self, id: DatasetId) -> String {
-        self.curl(&paths::dataset(id), &Parameters::new())
+        self.curl(&paths::dataset(id), &NO_PARAMETERS)
     }
 
     pub fn curl_explore(&self, search: &Search) -> String {
@@ -310,13 +297,22 @@ impl Client {
         ApiRequest::get(ApiOperation::Dataset, url).curl(login)
     }
 
-    fn get_request(
+    async fn get<T>(
         &self,
         operation: ApiOperation,
         path: &str,
         parameters: &Parameters,
-    ) -> ApiRequest {
-        self.request(operation, path, parameters, RequestBody::Get)
+        read: impl FnOnce(&Value) -> Option<T>,
+    ) -> Result<T, Failure> {
+        self.fetch_as(&self.request(operation, path, parameters, RequestBody::Get), read).await
+    }
+
+    async fn fetch_as<T>(
+        &self,
+        request: &ApiRequest,
+        read: impl FnOnce(&Value) -> Option<T>,
+    ) -> Result<T, Failure> {
+        self.transport.fetch(request).await?.parse(request.operation, read)
     }
 
     fn request(
@@ -324,10 +320,14 @@ impl Client {
         operation: ApiOperation,
         path: &str,
         parameters: &Parameters,
-        payload: RequestBody,
+        body: RequestBody,
     ) -> ApiRequest {
-        ApiRequest::new(operation, self.endpoint().base_url().url_for(path, parameters), payload)
+        ApiRequest::new(operation, self.endpoint().base_url().url_for(path, parameters), body)
     }
+}
+
+fn is_text_search(search: &Search) -> bool {
+    search.required_operation() == Operation::TextSearch
 }
 
 impl fmt::Debug for Client {

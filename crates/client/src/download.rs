@@ -16,7 +16,7 @@ use reqwest::{
 };
 
 use crate::{
-    archive::{self, VerifiedArchive},
+    archive::{self, ArchiveError, VerifiedArchive},
     attempt_error::AttemptError,
     client::Client,
     content_range::{ArchiveVersion, ContentRange, validator},
@@ -151,7 +151,7 @@ impl DownloadTransfer<'_> {
         let mut request =
             ApiRequest::get(ApiOperation::Download, self.client.wait_for_link(self.export).await?);
         let mut attempts = RetryState::new(request.operation, request.origin());
-        let (mut furthest, mut links) = (self.part.bytes_written(), 0);
+        let (mut furthest, mut links) = (self.part.bytes_written, 0);
         loop {
             request.headers = self.range_headers();
             let attempt = Attempt::new(&request, attempts.number());
@@ -159,13 +159,13 @@ impl DownloadTransfer<'_> {
                 Ok(status) => {
                     transport
                         .recorder
-                        .notify(|| attempt.succeeded(status, self.part.bytes_written()));
+                        .notify(|| attempt.succeeded(status, self.part.bytes_written));
                     return Ok(());
                 }
                 Err(error) => error,
             };
-            if self.part.bytes_written() > furthest {
-                furthest = self.part.bytes_written();
+            if self.part.bytes_written > furthest {
+                furthest = self.part.bytes_written;
                 links = 0;
                 transport.retry_engine.succeeded(&mut attempts);
             }
@@ -193,10 +193,10 @@ impl DownloadTransfer<'_> {
     ) -> DownloadStep {
         if let AttemptError::Rejected(rejection) = error {
             let status = rejection.status;
-            if status == StatusCode::RANGE_NOT_SATISFIABLE && self.part.bytes_written() > 0 {
+            if status == StatusCode::RANGE_NOT_SATISFIABLE && self.part.bytes_written > 0 {
                 let total =
                     ContentRange::from_headers(&rejection.headers).and_then(|range| range.total);
-                return if total == Some(self.part.bytes_written()) {
+                return if total == Some(self.part.bytes_written) {
                     DownloadStep::Complete
                 } else {
                     DownloadStep::Restart
@@ -220,17 +220,16 @@ impl DownloadTransfer<'_> {
         let response = self.client.transport.open_response(request).await?;
         let status = response.status();
         self.match_range(&response).await?;
-        let missing =
-            self.version.total.map(|total| total.saturating_sub(self.part.bytes_written()));
+        let missing = self.version.total.map(|total| total.saturating_sub(self.part.bytes_written));
         self.part.check_room(missing.unwrap_or_default()).map_err(AttemptError::Fatal)?;
         let idle = self.client.transport.retry_engine.policy().idle_timeout;
         let mut body = BodyReader::transfer(response, idle);
         while let Some(piece) = body.next().await? {
             self.part.append(&piece).await.map_err(AttemptError::Fatal)?;
-            report(self.part.bytes_written(), self.version.total);
+            report(self.part.bytes_written, self.version.total);
         }
         match self.version.total {
-            Some(total) if self.part.bytes_written() < total => {
+            Some(total) if self.part.bytes_written < total => {
                 Err(AttemptError::NoResponse("the transfer was interrupted".to_owned()))
             }
             _ => Ok(status),
@@ -253,7 +252,7 @@ impl DownloadTransfer<'_> {
                 || validator.is_none()
                 || self.version.validator == validator;
             let same_total = self.version.total.is_none() || self.version.total == range.total;
-            range.start == Some(self.part.bytes_written()) && same_total && same_version
+            range.start == Some(self.part.bytes_written) && same_total && same_version
         });
         let Some(range) = range else {
             self.restart().await.map_err(AttemptError::Fatal)?;
@@ -269,8 +268,8 @@ impl DownloadTransfer<'_> {
     fn range_headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        if self.part.bytes_written() > 0 {
-            let range = format!("bytes={}-", self.part.bytes_written());
+        if self.part.bytes_written > 0 {
+            let range = format!("bytes={}-", self.part.bytes_written);
             headers.extend(HeaderValue::try_from(range).ok().map(|range| (RANGE, range)));
             headers.extend(self.version.validator.clone().map(|known| (IF_RANGE, known)));
         }
@@ -283,14 +282,14 @@ impl DownloadTransfer<'_> {
     }
 
     /// Reads the archive on a blocking thread. The inner error describes the damage.
-    async fn verify(&mut self) -> Result<Result<VerifiedArchive, String>, Failure> {
+    async fn verify(&mut self) -> Result<Result<VerifiedArchive, ArchiveError>, Failure> {
         let file = self.part.sync().await?;
         let verified = tokio::task::spawn_blocking(|| archive::verify(file)).await;
-        Ok(verified.unwrap_or_else(|_| Err("it cannot be read".to_owned())))
+        Ok(verified.unwrap_or_else(|_| Err("it cannot be read".into())))
     }
 
     /// Removes a damaged archive and returns the failure.
-    fn discard_damaged(self, damage: &str) -> Failure {
+    fn discard_damaged(self, damage: &ArchiveError) -> Failure {
         let failure = Failure::new(
             FailureKind::Unexpected,
             format!("the downloaded archive is damaged: {damage}"),

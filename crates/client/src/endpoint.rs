@@ -45,7 +45,7 @@ impl SecretReloader {
 
 impl fmt::Debug for SecretReloader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Reload")
+        f.write_str("SecretReloader")
     }
 }
 
@@ -53,11 +53,11 @@ impl fmt::Debug for SecretReloader {
 pub struct Endpoint {
     base_url: BaseUrl,
     auth: AuthMethod,
-    token_lifetime: Duration,
-    secret_reloader: Option<SecretReloader>,
+    pub(super) token_lifetime: Duration,
+    pub(super) secret_reloader: Option<SecretReloader>,
     pipeline_url: Option<BaseUrl>,
     text_search: Option<TextSearchPath>,
-    authorities: CertificateAuthorities,
+    pub(super) authorities: CertificateAuthorities,
 }
 
 impl Endpoint {
@@ -66,15 +66,15 @@ impl Endpoint {
     /// # Errors
     /// The login would be sent over plain HTTP to another machine; see
     /// [`Self::new_allowing_http`].
-    pub fn new(base_url: BaseUrl, access: AuthMethod) -> Result<Self, Failure> {
-        let clear = base_url.is_unencrypted() && !base_url.is_loopback();
-        if clear && !matches!(access, AuthMethod::OnPremises) {
+    pub fn new(base_url: BaseUrl, auth: AuthMethod) -> Result<Self, Failure> {
+        let unencrypted = base_url.is_unencrypted() && !base_url.is_loopback();
+        if unencrypted && !matches!(auth, AuthMethod::OnPremises) {
             let sentence =
                 format!("credentials are not sent to {base_url}: the connection is not encrypted");
             return Err(Failure::new(FailureKind::Local, sentence)
                 .with_remedy("Use an https URL, use the kind onprem for a service without login, or allow it with --allow-http"));
         }
-        Ok(Self::new_allowing_http(base_url, access))
+        Ok(Self::new_allowing_http(base_url, auth))
     }
 
     /// As [`Self::new`], also for a login over plain HTTP, which the user has allowed.
@@ -94,10 +94,6 @@ impl Endpoint {
         Self { authorities, ..self }
     }
 
-    pub(super) fn authorities(&self) -> &CertificateAuthorities {
-        &self.authorities
-    }
-
     /// Sets the lifetime of tokens. They are renewed after four fifths of it.
     pub fn with_token_lifetime(self, life: Duration) -> Self {
         Self { token_lifetime: life, ..self }
@@ -107,14 +103,6 @@ impl Endpoint {
     /// this program runs.
     pub fn with_secret_reloader(self, reload: SecretReloader) -> Self {
         Self { secret_reloader: Some(reload), ..self }
-    }
-
-    pub(super) fn token_lifetime(&self) -> Duration {
-        self.token_lifetime
-    }
-
-    pub(super) fn secret_reloader(&self) -> Option<&SecretReloader> {
-        self.secret_reloader.as_ref()
     }
 
     pub fn with_pipeline(self, pipeline_url: BaseUrl) -> Self {
@@ -166,7 +154,7 @@ impl TextSearchPath {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_/.".contains(c);
         let bare = path.replacen(Self::DATASET, "", 1);
         if !path.contains(Self::DATASET) || !bare.chars().all(plain) || bare.contains("..") {
-            let sentence = "text_search_path is not a path with the place of the dataset";
+            let sentence = "text_search_path is not a path that contains {dataset_id}";
             return Err(Failure::new(FailureKind::Local, sentence)
                 .with_remedy("Use the form explore/{dataset_id}"));
         }
@@ -175,48 +163,5 @@ impl TextSearchPath {
 
     fn for_dataset(&self, dataset: DatasetId) -> String {
         format!("{API_PREFIX}/{}", self.0.replace(Self::DATASET, &dataset.to_string()))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_search_uses_the_configured_path() {
-        let base_url = || BaseUrl::parse("https://vl.example").unwrap();
-        let endpoint = || Endpoint::new(base_url(), AuthMethod::OnPremises).unwrap();
-        let dataset = DatasetId(uuid::Uuid::nil());
-        assert_eq!(endpoint().text_search_path(dataset), format!("/api/v1/explore/{dataset}"));
-        for raw in ["vector/{dataset_id}/search", "/api/v1/vector/{dataset_id}/search/"] {
-            let own = endpoint().with_text_search(TextSearchPath::parse(raw).unwrap());
-            assert_eq!(own.text_search_path(dataset), format!("/api/v1/vector/{dataset}/search"));
-        }
-        for bad in ["explore", "explore/{dataset_id}?x=1", "../{dataset_id}", "a b/{dataset_id}"] {
-            assert!(TextSearchPath::parse(bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn credentials_only_over_https_or_on_this_machine() {
-        let opens = |raw: &str, access: AuthMethod| {
-            Endpoint::new(BaseUrl::parse(raw).unwrap(), access).is_ok()
-        };
-        let hosted = || {
-            AuthMethod::Hosted(Credentials { api_key: "key".into(), api_secret: "secret".into() })
-        };
-        for (raw, with_credentials) in [
-            ("https://vl.example", true),
-            ("http://127.0.0.1:8080", true),
-            ("http://[::1]:8080", true),
-            ("http://localhost", true),
-            ("http://vl.example", false),
-            ("http://192.168.0.7", false),
-            ("http://localhost.example", false),
-        ] {
-            assert_eq!(opens(raw, hosted()), with_credentials, "{raw}");
-            assert!(opens(raw, AuthMethod::OnPremises), "{raw}");
-        }
-        assert!(!format!("{:?}", hosted()).contains("\"secret\""));
     }
 }

@@ -16,9 +16,12 @@ use rustix::{
 };
 
 use crate::{
-    archive::{ArchiveEntry, EntryError, IMAGES_PREFIX, for_each_entry},
+    archive::{
+        ArchiveEntry, ArchiveError, EntryError, IMAGES_PREFIX, for_each_entry, into_failure,
+    },
+    disk::{check_room, disk_failure, local_failure},
     inspect::write_joined_rows,
-    part_file::{ExistingFile, check_room, disk_failure, local_failure},
+    part_file::ExistingFile,
 };
 use tessera_model::{Extraction, Failure, archive_path::safe_relative_path};
 
@@ -39,58 +42,18 @@ pub fn extract(
     join: bool,
 ) -> Result<Extraction, Failure> {
     let open_archive = || File::open(archive).map_err(|error| disk_failure(archive, &error));
-    let damaged = |why: String| local_failure(archive, &why);
     let size = check_and_measure(open_archive()?, folder, existing, join)
-        .map_err(|error| error.into_failure(archive))?;
+        .map_err(|error| into_failure(archive, error))?;
     let target =
         TargetFolder::open(folder, existing).map_err(|error| disk_failure(folder, &error))?;
     check_room(&target.root, folder, size)?;
-
-    let mut done = Extraction { folder: folder.to_owned(), ..Extraction::default() };
-    let mut used_names = HashSet::new();
-    let mut disk_error = None;
-    let result = for_each_entry(open_archive()?, |entry| {
-        let name = entry.name.clone();
-        match target.extract_entry(entry, &mut used_names) {
-            Ok(None) => {}
-            Ok(Some(bytes)) => {
-                done.files += 1;
-                done.bytes += bytes;
-            }
-            Err(EntryError::Invalid(why)) => done.rejected_entries.add(&format!("{name} ({why})")),
-            Err(EntryError::Disk(error)) => {
-                disk_error = Some(disk_failure(&folder.join(&name), &error));
-                return Err(String::new());
-            }
-        }
-        Ok(())
-    });
-    if let Some(failure) = disk_error {
-        return Err(failure);
-    }
-    result.map_err(damaged)?;
+    let mut extraction = target
+        .extract_all(open_archive()?, folder)
+        .map_err(|error| into_failure(archive, error))?;
     if join {
-        done.index_file = Some(target.write_rows(archive, folder)?);
+        extraction.index_file = Some(target.write_rows(archive, folder)?);
     }
-    Ok(done)
-}
-
-/// Why nothing is extracted.
-enum ExtractError {
-    Damaged(String),
-    AlreadyExists(PathBuf),
-}
-
-impl ExtractError {
-    fn into_failure(self, archive: &Path) -> Failure {
-        match self {
-            Self::Damaged(why) => local_failure(archive, &why),
-            Self::AlreadyExists(path) => {
-                local_failure(&path, "already exists and is not overwritten")
-                    .with_remedy("Choose another folder, or move the old file away")
-            }
-        }
-    }
+    Ok(extraction)
 }
 
 /// Checks all entries before anything is written, and returns their total size.
@@ -99,28 +62,28 @@ fn check_and_measure(
     folder: &Path,
     existing: ExistingFile,
     join: bool,
-) -> Result<u64, ExtractError> {
-    let free = |path: PathBuf| {
-        let kept = existing == ExistingFile::Keep && fs::symlink_metadata(&path).is_ok();
-        if kept { Err(ExtractError::AlreadyExists(path)) } else { Ok(()) }
+) -> Result<u64, ArchiveError> {
+    let require_free = |path: &Path| {
+        if existing == ExistingFile::Keep && fs::symlink_metadata(path).is_ok() {
+            let failure = local_failure(path, "already exists and is not overwritten");
+            return Err(failure.with_remedy("Choose another folder, or move the old file away"));
+        }
+        Ok(())
     };
     if join {
-        free(folder.join(ROWS_FILE))?;
+        require_free(&folder.join(ROWS_FILE))?;
     }
-    let (mut size, mut error) = (0_u64, None);
-    let result = for_each_entry(file, |entry| {
-        let safe_path = safe_relative_path(&entry.name).ok().filter(|_| !entry.is_dir());
-        let Some(path) = safe_path else { return Ok(()) };
-        size = size.saturating_add(entry.size());
-        free(folder.join(path)).map_err(|found| {
-            error = Some(found);
-            String::new()
-        })
-    });
-    match (error, result) {
-        (Some(error), _) => Err(error),
-        (None, result) => result.map(|()| size).map_err(ExtractError::Damaged),
-    }
+    let mut size = 0_u64;
+    for_each_entry(file, |entry| {
+        if let Ok(path) = safe_relative_path(&entry.name)
+            && !entry.is_dir()
+        {
+            size = size.saturating_add(entry.size());
+            require_free(&folder.join(path))?;
+        }
+        Ok(())
+    })?;
+    Ok(size)
 }
 
 /// A folder that is kept open: all paths are relative to it, and no link is followed.
@@ -136,6 +99,28 @@ impl TargetFolder {
         Ok(Self { root, existing })
     }
 
+    /// Extracts an archive. Rejected entries are listed in the result.
+    fn extract_all(&self, archive: File, folder: &Path) -> Result<Extraction, ArchiveError> {
+        let mut extraction = Extraction { folder: folder.to_owned(), ..Extraction::default() };
+        let mut used_names = HashSet::new();
+        for_each_entry(archive, |entry| {
+            let name = entry.name.clone();
+            match self.extract_entry(entry, &mut used_names) {
+                Ok(None) => {}
+                Ok(Some(bytes)) => {
+                    extraction.files += 1;
+                    extraction.bytes += bytes;
+                }
+                Err(EntryError::Invalid(reason)) => {
+                    extraction.rejected_entries.add(&format!("{name} ({reason})"));
+                }
+                Err(EntryError::Disk(error)) => Err(disk_failure(&folder.join(name), &error))?,
+            }
+            Ok(())
+        })?;
+        Ok(extraction)
+    }
+
     /// Writes an entry and returns its size, or `None` for a directory, which is created with its
     /// files. `used_names` contains the lower-case names so far, for case-insensitive file systems.
     fn extract_entry(
@@ -143,27 +128,24 @@ impl TargetFolder {
         entry: ArchiveEntry<'_>,
         used_names: &mut HashSet<String>,
     ) -> Result<Option<u64>, EntryError> {
-        let invalid = |why: &str| Err(EntryError::Invalid(why.to_owned()));
-        let path = match safe_relative_path(&entry.name) {
-            Ok(path) => path,
-            Err(why) => return invalid(why),
-        };
+        let invalid = |reason: &str| EntryError::Invalid(reason.to_owned());
+        let path = safe_relative_path(&entry.name).map_err(invalid)?;
         if entry.is_dir() {
             return Ok(None);
         }
         if path.as_os_str().is_empty() {
-            return invalid("no name");
+            return Err(invalid("no name"));
         }
         if !entry.is_plain() {
-            return invalid("not a regular file");
+            return Err(invalid("not a regular file"));
         }
         if !used_names.insert(path.to_string_lossy().to_lowercase()) {
-            return invalid("duplicate name, ignoring case");
+            return Err(invalid("duplicate name, ignoring case"));
         }
         let (directory, mut file) = match self.create(&path) {
             Ok(created) => created,
             Err(Errno::EXIST | Errno::NOTDIR | Errno::ISDIR | Errno::LOOP) => {
-                return invalid("the path is already in use");
+                return Err(invalid("the path is already in use"));
             }
             Err(error) => return Err(EntryError::Disk(error.into())),
         };

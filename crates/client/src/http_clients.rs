@@ -63,7 +63,7 @@ fn client_builder(to: &Endpoint, policy: &ClientPolicy) -> ClientBuilder {
         .tcp_nodelay(true)
         .referer(false)
         .retry(reqwest::retry::never())
-        .tls_certs_merge(to.authorities().certificates());
+        .tls_certs_merge(to.authorities.certificates());
     if to.base_url().is_loopback() { builder.no_proxy() } else { builder }
 }
 

@@ -15,6 +15,7 @@ mod client;
 mod clock;
 mod content_range;
 mod curl;
+mod disk;
 mod download;
 mod dry_run;
 mod endpoint;
@@ -32,9 +33,6 @@ mod recorder;
 mod request;
 mod retry;
 mod retry_table;
-#[cfg(test)]
-#[path = "../tests/client/test_zip.rs"]
-mod test_zip;
 pub mod trace;
 mod transport;
 mod upload;

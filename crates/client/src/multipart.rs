@@ -107,6 +107,8 @@ pub(super) fn escape_file_name(raw: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     /// Characters that could break out of a header, and some that could not.
@@ -143,6 +145,13 @@ mod tests {
             assert_eq!(read, Some(expected(&raw).as_str()), "{raw:?}");
             assert!(first.starts_with("--tessera-") && !name.contains(['"', '\n', '\r']));
             assert_eq!(*kind, "Content-Type: application/octet-stream");
+        }
+    }
+    proptest! {
+        #[test]
+        fn any_name_stays_inside_its_quotes(raw in "\\PC*|[\\x00-\\x1f\"\\\\a\u{202e}]*") {
+            let name = escape_file_name(&raw);
+            prop_assert!(!name.contains(['"', '\\']) && !name.contains(char::is_control));
         }
     }
 }

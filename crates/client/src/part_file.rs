@@ -7,24 +7,18 @@
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
     io,
-    os::{
-        fd::AsFd,
-        unix::fs::{MetadataExt as _, OpenOptionsExt as _},
-    },
+    os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
     path::{Path, PathBuf},
 };
 
 use tempfile::TempPath;
 use tokio::io::{AsyncSeekExt as _, AsyncWriteExt as _, BufWriter, SeekFrom};
 
-use tessera_model::{ExportTaskId, Failure, FailureKind};
-
-/// Disk space that a download leaves free.
-const MIN_FREE_BYTES: u64 = 64 << 20;
+use crate::disk::{check_room, disk_failure, local_failure};
+use tessera_model::{ExportTaskId, Failure};
 
 /// Write buffer; at most this much is fetched again after a crash.
 const WRITE_BUFFER_BYTES: usize = 256 << 10;
-const FREE_SPACE_REMEDY: &str = "Free some space and download again; the download resumes";
 
 /// What happens to an existing file at the target path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +35,7 @@ pub(super) struct PartFile {
     existing: ExistingFile,
     path: PathBuf,
     file: BufWriter<tokio::fs::File>,
-    bytes_written: u64,
+    pub bytes_written: u64,
 }
 
 impl PartFile {
@@ -63,18 +57,13 @@ impl PartFile {
         part.push(format!(".{}.part", task.short()));
         let path = target.with_file_name(part);
         let file = open_locked(&path)?;
-        let bytes_written = file.metadata().map_err(|error| disk_failure(&path, &error))?.len();
         // Another program may have finished the download while this one waited for the lock.
         check_target(target, existing)?;
         let mut file =
             BufWriter::with_capacity(WRITE_BUFFER_BYTES, tokio::fs::File::from_std(file));
         let end = file.seek(SeekFrom::End(0)).await;
-        end.map_err(|error| disk_failure(&path, &error))?;
+        let bytes_written = end.map_err(|error| disk_failure(&path, &error))?;
         Ok(Self { target: target.to_owned(), existing, path, file, bytes_written })
-    }
-
-    pub(super) fn bytes_written(&self) -> u64 {
-        self.bytes_written
     }
 
     /// Checks that the disk has room for `missing` more bytes plus a reserve.
@@ -146,7 +135,7 @@ impl PartFile {
 /// The file exists and is kept, or is not a regular file.
 pub fn check_target(target: &Path, existing: ExistingFile) -> Result<(), Failure> {
     match fs::symlink_metadata(target) {
-        Ok(found) if existing == ExistingFile::Replace && found.is_file() => Ok(()),
+        Ok(known) if existing == ExistingFile::Replace && known.is_file() => Ok(()),
         Ok(_) if existing == ExistingFile::Replace => {
             Err(local_failure(target, "not a regular file, so it is not replaced")
                 .with_remedy("Choose another name"))
@@ -156,18 +145,6 @@ pub fn check_target(target: &Path, existing: ExistingFile) -> Result<(), Failure
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(disk_failure(target, &error)),
     }
-}
-
-/// Checks that the disk of `open` has room for `missing` more bytes plus a reserve.
-pub(super) fn check_room(open: impl AsFd, path: &Path, missing: u64) -> Result<(), Failure> {
-    let space = rustix::fs::fstatvfs(open).map_err(|error| disk_failure(path, &error.into()))?;
-    let free = space.f_bavail.saturating_mul(space.f_frsize);
-    if missing == 0 || free >= missing.saturating_add(missing / 20).saturating_add(MIN_FREE_BYTES) {
-        return Ok(());
-    }
-    let mib = |bytes: u64| bytes.div_ceil(1 << 20);
-    let reason = format!("needs {} MiB more, but only {} MiB are free", mib(missing), mib(free));
-    Err(local_failure(path, &reason).with_remedy(FREE_SPACE_REMEDY))
 }
 
 fn open_locked(path: &Path) -> Result<File, Failure> {
@@ -194,23 +171,4 @@ fn open_locked(path: &Path) -> Result<File, Failure> {
         .and_then(|named| Ok(named.ino() == file.metadata()?.ino()))
         .is_ok_and(|same| same);
     if same { Ok(file) } else { Err(busy()) }
-}
-
-pub(super) fn local_failure(path: &Path, reason: &str) -> Failure {
-    Failure::new(FailureKind::Local, format!("{}: {reason}", path.display()))
-}
-
-pub(super) fn disk_failure(path: &Path, error: &io::Error) -> Failure {
-    let failure = local_failure(path, &error.to_string());
-    match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-            failure.with_remedy(FREE_SPACE_REMEDY)
-        }
-        io::ErrorKind::NotFound => {
-            failure.with_remedy("Create the folder first, or choose another one")
-        }
-        io::ErrorKind::PermissionDenied => failure.with_remedy("Choose a folder you may write to"),
-        io::ErrorKind::AlreadyExists => failure.with_remedy("Choose another name"),
-        _ => failure,
-    }
 }

@@ -10,8 +10,7 @@ use std::{
 use reqwest::{StatusCode, Url};
 use serde_json::{Value, json};
 
-use crate::trace::micros;
-use crate::{attempt_error::AttemptError, request::ApiRequest};
+use crate::{attempt_error::AttemptError, request::ApiRequest, trace::micros};
 use tessera_model::{Link, RequestOutcome, RequestRecord, SafeText};
 
 /// Receives a record of every request of a client; does nothing by default.
@@ -60,7 +59,7 @@ impl RequestRecorder {
 
 impl fmt::Debug for RequestRecorder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Witness").field(&self.0.is_some()).finish()
+        f.debug_tuple("RequestRecorder").field(&self.0.is_some()).finish()
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::{PictureSource, SafeText};
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Inspection {
     pub path: PathBuf,
     pub bytes: u64,

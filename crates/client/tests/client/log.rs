@@ -5,16 +5,18 @@ use std::{
     time::Duration,
 };
 
-use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, Endpoint, RequestRecorder};
+use tessera_client::{
+    AuthMethod, BaseUrl, Client, ClientPolicy, Credentials, Endpoint, RequestRecorder,
+};
 use tessera_model::{Link, RequestOutcome, RequestRecord};
 
 use tessera_testing::clients::{dataset, hosted, without_pauses};
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
-fn witnessed(client: Client) -> (Client, Arc<Mutex<Vec<RequestRecord>>>) {
+fn recorded(client: Client) -> (Client, Arc<Mutex<Vec<RequestRecord>>>) {
     let log = Arc::<Mutex<Vec<RequestRecord>>>::default();
     let records = Arc::clone(&log);
-    let recorder = RequestRecorder::new(move |exchange| records.lock().unwrap().push(exchange));
+    let recorder = RequestRecorder::new(move |record| records.lock().unwrap().push(record));
     (client.with_recorder(recorder), log)
 }
 
@@ -29,11 +31,8 @@ async fn every_attempt_is_recorded_with_error_and_pause() {
         }
     })
     .await;
-    let policy = tessera_client::ClientPolicy {
-        max_retry_after: Duration::from_millis(20),
-        ..without_pauses()
-    };
-    let (client, log) = witnessed(hosted(&server.url(), policy));
+    let policy = ClientPolicy { max_retry_after: Duration::from_millis(20), ..without_pauses() };
+    let (client, log) = recorded(hosted(&server.url(), policy));
     client.list_datasets().await.unwrap();
     let log = log.lock().unwrap();
     let [busy, cut, good] = log.as_slice() else { panic!("{log:?}") };
@@ -59,7 +58,7 @@ async fn no_secret_reaches_the_log() {
     let credentials = Credentials { api_key: "key".into(), api_secret: CANARY.into() };
     let url = BaseUrl::parse(&server.url()).unwrap();
     let endpoint = Endpoint::new(url, AuthMethod::Hosted(credentials)).unwrap();
-    let (client, log) = witnessed(Client::with_policy(endpoint, without_pauses()).unwrap());
+    let (client, log) = recorded(Client::with_policy(endpoint, without_pauses()).unwrap());
     client.dataset(dataset()).await.unwrap_err();
     let link = Link::new(format!("/a.jpg?X-Amz-Signature={CANARY}&Policy={CANARY}"));
     client.fetch_picture(&link, 1_000).await.unwrap_err();
@@ -72,5 +71,29 @@ async fn no_secret_reaches_the_log() {
     assert!(tokens.len() == 2 && log.contains("X-Amz-Signature=…"), "{log}");
     for secret in tokens.iter().map(|token| token.trim_start_matches("Bearer ")).chain([CANARY]) {
         assert!(!log.contains(secret), "{log}");
+    }
+}
+
+#[tokio::test]
+async fn retry_after_is_respected_up_to_the_limit() {
+    let pause = async |wait: &str| {
+        let wait = wait.to_owned();
+        let busy = move |_: &ReceivedRequest| Reply::new(429, &[("retry-after", &wait)], "{}");
+        let server = ScriptedServer::start(busy).await;
+        let (sender, mut records) = tokio::sync::mpsc::unbounded_channel();
+        let recorder = RequestRecorder::new(move |record| sender.send(record).unwrap());
+        let policy = ClientPolicy { jitter_seed: Some(7), ..ClientPolicy::default() };
+        let client = hosted(&server.url(), policy).with_recorder(recorder);
+        tokio::select! {
+            result = client.list_datasets() => panic!("{result:?}"),
+            record = records.recv() => record.unwrap().retry_in.unwrap(),
+        }
+    };
+    assert_eq!(pause("5").await, Duration::from_secs(5));
+    for long in ["1000000000000", "99999999999999999999999999", "Fri, 01 Jan 2100 00:00:00 GMT"] {
+        assert_eq!(pause(long).await, Duration::from_mins(1), "{long}");
+    }
+    for none in ["0", "-3", "soon", "", "Thu, 01 Jan 1970 00:00:00 GMT", "1e9"] {
+        assert!(pause(none).await <= Duration::from_millis(250), "{none}");
     }
 }

@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that fails here fails rightly")]
 
+mod addresses;
+mod archives;
 mod certificates;
 mod curl;
 mod downloads;
@@ -10,6 +12,7 @@ mod extract;
 mod faults;
 mod inspect;
 mod interface;
+mod known_errors;
 mod links;
 mod log;
 mod preflight;

@@ -117,6 +117,30 @@ fn png() -> Vec<u8> {
 }
 
 #[test]
+fn folders_are_searched_and_bad_files_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir_all(at("sub/.git")).unwrap();
+    for name in ["a.png", "sub/a.png", ".hidden.png", "sub/.git/b.png"] {
+        fs::write(at(name), png()).unwrap();
+    }
+    fs::write(at("broken.jpg"), "no picture").unwrap();
+    fs::write(at("empty.mp4"), "").unwrap();
+    fs::write(at("clip.MP4"), "video").unwrap();
+    fs::write(at("notes.txt"), "text").unwrap();
+    std::os::unix::fs::symlink(at("a.png"), at("link.png")).unwrap();
+    let (chosen, found) = files_to_send(&[folder.path().to_owned()], None);
+    let paths: Vec<_> = chosen.into_iter().map(|file| file.path).collect();
+    assert_eq!(paths, [at("a.png"), at("clip.MP4"), at("sub/a.png")]);
+    assert_eq!((found.images, found.videos, found.skipped, found.unreadable), (2, 1, 2, 2));
+    assert_eq!(found.bytes, 2 * png().len() as u64 + 5);
+    assert_eq!(found.unreadable_files[1].reason.as_str(), "the file is empty");
+
+    let (chosen, found) = files_to_send(&[at("link.png"), at("notes.txt"), at("gone.png")], None);
+    assert_eq!((chosen.len(), found.unreadable), (1, 2));
+}
+
+#[test]
 fn pipes_are_rejected_before_they_are_opened() {
     let (chosen, found) =
         files_to_send(&[PathBuf::from("/dev/null"), PathBuf::from("/dev/zero")], None);

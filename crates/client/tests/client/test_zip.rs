@@ -1,9 +1,6 @@
-//! Builds archives byte by byte for tests, including hostile ones. The unit tests of the crate use
-//! this file, too.
+//! Builds archives byte by byte, including hostile ones.
 
-#![allow(dead_code, reason = "each of the two users needs a part")]
-
-use std::{fs::File, io::Write as _};
+use std::io::Write as _;
 
 #[derive(Clone)]
 pub(crate) struct ZipMember {
@@ -82,10 +79,4 @@ fn common_fields(raw: &ZipMember) -> Vec<u8> {
         &[0, 0],
     ]
     .concat()
-}
-
-pub(crate) fn temporary_file(bytes: &[u8]) -> File {
-    let mut file = tempfile::tempfile().unwrap();
-    file.write_all(bytes).unwrap();
-    file
 }

@@ -204,6 +204,38 @@ async fn file_names_are_escaped_as_in_browsers() {
     assert_eq!(upload.header("content-length"), Some(upload.body.len().to_string().as_str()));
 }
 
+/// The body of an accepted upload.
+async fn uploaded(source: MediaSource) -> String {
+    let server = service(["READY", "READY"], || Reply::new(202, &[], "")).await;
+    let client = hosted(&server.url(), without_pauses());
+    let addition = MediaAddition::new(source);
+    client.add_media(dataset(), &addition, &mut |_, _| {}).await.unwrap();
+    let requests = server.requests();
+    let upload = requests.iter().find(|request| request.method == "POST").unwrap();
+    String::from_utf8_lossy(&upload.body).into_owned()
+}
+
+#[tokio::test]
+async fn equal_file_names_become_unique() {
+    let ((_first, one), (_second, other)) = (picture(0), picture(0));
+    let body = uploaded(MediaSource::Files(vec![one, other])).await;
+    assert!(body.contains("filename=\"a.png\"") && body.contains("filename=\"a-2.png\""), "{body}");
+}
+
+#[tokio::test]
+async fn the_generated_name_of_an_archive_keeps_its_type() {
+    let path = tempfile::Builder::new().suffix(".TGZ").tempfile().unwrap().into_temp_path();
+    let mut header = tar::Header::new_gnu();
+    header.set_size(0);
+    header.set_cksum();
+    let gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    let mut archive = tar::Builder::new(gz);
+    archive.append_data(&mut header, "a.png", std::io::empty()).unwrap();
+    std::fs::write(&path, archive.into_inner().unwrap().finish().unwrap()).unwrap();
+    let body = uploaded(MediaSource::Archive(path.to_path_buf())).await;
+    assert!(body.contains("filename=\"media.tgz\""), "{body}");
+}
+
 /// Changes a file while it is being sent; the function sets its size.
 type Change = fn(&Path, &dyn Fn(&Path, u64));
 
