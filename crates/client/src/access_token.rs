@@ -17,7 +17,7 @@ use crate::{
     clock::{measure_skew, unix_seconds},
     endpoint::{Credentials, SecretReloader},
 };
-use tessera_model::{Failure, FailureKind};
+use tessera_model::Failure;
 
 /// The issuer that the interface requires.
 const ISSUER: &str = "sdk";
@@ -168,7 +168,7 @@ fn sign_jwt(
     let key = EncodingKey::from_secret(api_secret.expose_secret().as_bytes());
     jsonwebtoken::encode(&header, &claims, &key)
         .map(SecretString::from)
-        .map_err(|_| Failure::new(FailureKind::Local, "cannot sign a token"))
+        .map_err(|_| Failure::local("cannot sign a token"))
 }
 
 #[cfg(test)]

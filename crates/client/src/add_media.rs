@@ -12,7 +12,7 @@ use crate::{
     client::Client,
     request::{ApiRequest, ApiResponse, RequestBody},
     retry_table::ApiOperation,
-    upload::{MediaForm, upload_failure},
+    upload::MediaForm,
 };
 use tessera_model::{
     Dataset, DatasetId, Failure, FailureKind, MediaAddition, MediaSource, Preflight, SafeText,
@@ -38,9 +38,9 @@ impl Client {
         addition: &MediaAddition,
         report: ProgressCallback<'_>,
     ) -> Result<Preflight, Failure> {
-        addition.validate().map_err(|invalid| upload_failure(&invalid.to_string()))?;
+        addition.validate().map_err(|invalid| Failure::local(invalid.to_string()))?;
         if addition.spot.is_some() && matches!(self.endpoint().auth(), AuthMethod::OnPremises) {
-            return Err(upload_failure("use_spot: only for hosted deployments"));
+            return Err(Failure::local("use_spot: only for hosted deployments"));
         }
         if let MediaSource::ServerPath(path) = &addition.source {
             return self.process_folder(dataset, path, addition.force).await;
@@ -56,7 +56,7 @@ impl Client {
             Ok(_) => {}
             Err(failure) => self.resolve_lost_upload(&before, Some(&form), failure).await?,
         }
-        Ok(form.preflight().clone())
+        Ok(form.preflight.clone())
     }
 
     /// `GET process/add_media` of the pipeline: adds a folder that the pipeline can read.
@@ -67,7 +67,7 @@ impl Client {
         force: bool,
     ) -> Result<Preflight, Failure> {
         let pipeline = self.endpoint().pipeline_url().ok_or_else(|| {
-            upload_failure("path: no pipeline URL is configured for this deployment")
+            Failure::local("path: no pipeline URL is configured for this deployment")
                 .with_remedy("Set pipeline_url in the profile of the deployment")
         })?;
         let parameters =
@@ -104,7 +104,7 @@ impl Client {
     ) -> Result<ApiResponse, Failure> {
         let policy = self.transport.retry_engine.policy();
         let storing =
-            policy.header_timeout + Duration::from_secs(form.total_bytes() / MIN_STORE_RATE);
+            policy.header_timeout + Duration::from_secs(form.total_bytes / MIN_STORE_RATE);
         let mut reporter = UploadReporter { form, report };
         let mut response = pin!(self.transport.fetch(request));
         let mut ticks = tokio::time::interval(PROGRESS_INTERVAL);
@@ -120,7 +120,7 @@ impl Client {
                 latest = (sent, Instant::now());
             }
             let timeout =
-                if sent < form.total_bytes() { policy.upload_idle_timeout } else { storing };
+                if sent < form.total_bytes { policy.upload_idle_timeout } else { storing };
             if latest.1.elapsed() > timeout {
                 let sentence = "the upload stalled: the service accepts no more data";
                 return Err(Failure::new(FailureKind::NoResponse, sentence));
@@ -137,7 +137,7 @@ impl Client {
         failure: Failure,
     ) -> Result<(), Failure> {
         if let Some(error) = form.and_then(MediaForm::file_error) {
-            return Err(Failure::new(FailureKind::Local, format!("nothing was added: {error}"))
+            return Err(Failure::local(format!("nothing was added: {error}"))
                 .with_remedy("Send it again when the files no longer change"));
         }
         if failure.kind != FailureKind::NoResponse {
@@ -147,7 +147,7 @@ impl Client {
         let changed = (&now.status, now.n_images, now.n_videos)
             != (&before.status, before.n_images, before.n_videos);
         let word = now.status.as_str();
-        let (sent, total) = form.map_or((0, 0), |form| (form.sent_bytes(), form.total_bytes()));
+        let (sent, total) = form.map_or((0, 0), |form| (form.sent_bytes(), form.total_bytes));
         match (sent == total, changed) {
             (true, true) => Ok(()),
             (true, false) => Err(failure),
@@ -178,7 +178,7 @@ struct UploadReporter<'a> {
 
 impl UploadReporter<'_> {
     fn report_progress(&mut self) {
-        (self.report)(self.form.sent_bytes(), Some(self.form.total_bytes()));
+        (self.report)(self.form.sent_bytes(), Some(self.form.total_bytes));
     }
 }
 

@@ -51,7 +51,7 @@ impl From<reqwest::Error> for AttemptError {
             Self::Fatal(Failure::new(FailureKind::Unexpected, sentence))
         } else if error.is_builder() {
             let sentence = format!("cannot build the request: {cause}");
-            Self::Fatal(Failure::new(FailureKind::Local, sentence))
+            Self::Fatal(Failure::local(sentence))
         } else if is_certificate_error(&error) {
             let sentence = format!("cannot verify the identity of the service: {cause}");
             Self::Fatal(

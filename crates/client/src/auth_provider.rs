@@ -9,7 +9,7 @@ use crate::{
     access_token::{AccessToken, TokenSource},
     endpoint::{AuthMethod, Endpoint},
 };
-use tessera_model::{Failure, FailureKind};
+use tessera_model::Failure;
 use tessera_wire::credentials::SESSION_COOKIE;
 
 #[derive(Clone)]
@@ -119,7 +119,7 @@ fn bearer_header(token: &SecretString) -> Result<HeaderValue, Failure> {
 fn sensitive_header(text: &SecretString) -> Result<HeaderValue, Failure> {
     let to_failure = |_| {
         let sentence = "the login contains characters that a header cannot carry";
-        Failure::new(FailureKind::Local, sentence).with_remedy("Enter it again, on one line")
+        Failure::local(sentence).with_remedy("Enter it again, on one line")
     };
     let mut value = HeaderValue::try_from(text.expose_secret()).map_err(to_failure)?;
     value.set_sensitive(true);

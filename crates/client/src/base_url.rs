@@ -5,7 +5,7 @@ use std::{fmt, net::IpAddr};
 
 use reqwest::Url;
 
-use tessera_model::{Failure, FailureKind};
+use tessera_model::Failure;
 use tessera_wire::paths::{API_PREFIX, Parameters};
 
 /// The `{base_url}` of the interface: scheme, host, port and an optional path before `/api/v1`.
@@ -19,7 +19,7 @@ impl BaseUrl {
     /// The address is not http(s), or contains a password, a query or a fragment.
     pub fn parse(raw: &str) -> Result<Self, Failure> {
         let to_failure = |reason: &str| {
-            Failure::new(FailureKind::Local, format!("the base URL {reason}"))
+            Failure::local(format!("the base URL {reason}"))
                 .with_remedy("Use the form https://example.com or http://127.0.0.1:8080")
         };
         let mut url = Url::parse(raw.trim()).map_err(|_| to_failure("is not a complete URL"))?;
@@ -65,8 +65,9 @@ impl BaseUrl {
         let prefix = format!("{}{API_PREFIX}/", self.0.path().trim_end_matches('/'));
         if path.contains("://") || path.contains('\\') || !url.path().starts_with(&prefix) {
             let sentence = format!("`{path}` is not a path below {API_PREFIX} of {self}");
-            return Err(Failure::new(FailureKind::Local, sentence)
-                .with_remedy("Use the form datasets or /api/v1/datasets"));
+            return Err(
+                Failure::local(sentence).with_remedy("Use the form datasets or /api/v1/datasets")
+            );
         }
         Ok(url)
     }

@@ -3,7 +3,7 @@
 
 use std::{fs, io::Read as _, path::Path};
 
-use tessera_model::{Failure, FailureKind};
+use tessera_model::Failure;
 
 /// Four times the size of a system bundle.
 const MAX_BYTES: u64 = 1 << 20;
@@ -20,7 +20,7 @@ impl CertificateAuthorities {
     pub fn read(path: &Path) -> Result<Self, Failure> {
         let to_failure = |reason: &str| {
             let sentence = format!("cannot read certificates from {}: {reason}", path.display());
-            Failure::new(FailureKind::Local, sentence)
+            Failure::local(sentence)
                 .with_remedy("Use a PEM file, which starts with -----BEGIN CERTIFICATE-----")
         };
         let mut bytes = Vec::new();

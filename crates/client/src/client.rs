@@ -189,8 +189,7 @@ impl Client {
     ) -> Result<Anchor, Failure> {
         if region.is_some() && !image.is_decodable {
             let sentence = "cannot search by a region: this program cannot decode the picture";
-            return Err(Failure::new(FailureKind::Local, sentence)
-                .with_remedy("Search by the whole picture"));
+            return Err(Failure::local(sentence).with_remedy("Search by the whole picture"));
         }
         let mut parameters = vec![
             (query::ENTITY_TYPE, entity.as_str().to_owned()),

@@ -1,7 +1,7 @@
 //! Requests as `curl` commands to copy. The token is not included: the shell inserts it.
 
 use crate::{
-    request::{ApiRequest, RequestBody},
+    request::{ApiRequest, RawPart, RequestBody},
     retry_table::ApiOperation,
 };
 use shell_words::quote;
@@ -24,17 +24,13 @@ impl ApiRequest {
             }
             // The bytes sent are an upright copy under a generated name.
             RequestBody::Image(image) => format!(" -F file=@{}", image.name),
-            RequestBody::Form(parts) => {
-                let parts = parts.iter().map(|part| quote(&part.curl_field()).into_owned());
-                parts.flat_map(|part| [" -F ".to_owned(), part]).collect()
-            }
-            RequestBody::Media(media) => {
-                let parts = media
-                    .curl_fields()
-                    .map(|(field, value)| quote(&format!("{field}={value}")).into_owned());
-                parts.flat_map(|part| [" -F ".to_owned(), part]).collect()
-            }
+            RequestBody::Form(parts) => form_options(parts.iter().map(RawPart::curl_field)),
+            RequestBody::Media(media) => form_options(media.curl_fields()),
         };
         format!("curl -sS{login}{body} {}", quote(self.url.as_str()))
     }
+}
+
+fn form_options(fields: impl Iterator<Item = String>) -> String {
+    fields.flat_map(|field| [" -F ".to_owned(), quote(&field).into_owned()]).collect()
 }

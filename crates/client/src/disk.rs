@@ -2,14 +2,14 @@
 
 use std::{io, os::fd::AsFd, path::Path};
 
-use tessera_model::{Failure, FailureKind};
+use tessera_model::Failure;
 
 /// Disk space that a download leaves free.
 const MIN_FREE_BYTES: u64 = 64 << 20;
 const FREE_SPACE_REMEDY: &str = "Free some space and download again; the download resumes";
 
 pub(super) fn local_failure(path: &Path, reason: &str) -> Failure {
-    Failure::new(FailureKind::Local, format!("{}: {reason}", path.display()))
+    Failure::local(format!("{}: {reason}", path.display()))
 }
 
 pub(super) fn disk_failure(path: &Path, error: &io::Error) -> Failure {

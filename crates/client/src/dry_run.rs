@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{request::ApiRequest, retry_table::ApiOperation};
-use tessera_model::{Failure, FailureKind};
+use tessera_model::Failure;
 
 /// The operations that are not sent, and the first such request.
 #[derive(Clone, Debug)]
@@ -48,6 +48,6 @@ impl DryRun {
             curl: request.curl(client_login),
         };
         self.request.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(request);
-        Some(Failure::new(FailureKind::Local, "dry run: nothing was sent"))
+        Some(Failure::local("dry run: nothing was sent"))
     }
 }

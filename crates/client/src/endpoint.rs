@@ -6,7 +6,7 @@ use std::{fmt, sync::Arc, time::Duration};
 use secrecy::SecretString;
 
 use crate::{BaseUrl, CertificateAuthorities};
-use tessera_model::{DatasetId, Failure, FailureKind};
+use tessera_model::{DatasetId, Failure};
 use tessera_wire::paths::{self, API_PREFIX};
 
 /// How requests authenticate (interface document, "Authentication").
@@ -71,7 +71,7 @@ impl Endpoint {
         if unencrypted && !matches!(auth, AuthMethod::OnPremises) {
             let sentence =
                 format!("credentials are not sent to {base_url}: the connection is not encrypted");
-            return Err(Failure::new(FailureKind::Local, sentence)
+            return Err(Failure::local(sentence)
                 .with_remedy("Use an https URL, use the kind onprem for a service without login, or allow it with --allow-http"));
         }
         Ok(Self::new_allowing_http(base_url, auth))
@@ -155,8 +155,7 @@ impl TextSearchPath {
         let bare = path.replacen(Self::DATASET, "", 1);
         if !path.contains(Self::DATASET) || !bare.chars().all(plain) || bare.contains("..") {
             let sentence = "text_search_path is not a path that contains {dataset_id}";
-            return Err(Failure::new(FailureKind::Local, sentence)
-                .with_remedy("Use the form explore/{dataset_id}"));
+            return Err(Failure::local(sentence).with_remedy("Use the form explore/{dataset_id}"));
         }
         Ok(Self(path.to_owned()))
     }

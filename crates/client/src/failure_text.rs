@@ -26,9 +26,7 @@ impl FailureContext<'_> {
     pub(super) fn explain(&self, error: AttemptError) -> Failure {
         let status = match &error {
             AttemptError::Rejected(rejection) => Some(rejection.status.as_u16()),
-            AttemptError::Fatal(_)
-            | AttemptError::NoConnection(_)
-            | AttemptError::NoResponse(_) => None,
+            _ => None,
         };
         let failure = self.describe(error);
         // Without the query: the link may contain a signature.

@@ -13,7 +13,7 @@ use reqwest::{ClientBuilder, Response, Url, redirect};
 use crate::{
     attempt_error::AttemptError, base_url::is_local_only, endpoint::Endpoint, policy::ClientPolicy,
 };
-use tessera_model::{Failure, FailureKind};
+use tessera_model::Failure;
 
 const MAX_REDIRECTS: usize = 5;
 /// Transfer rate below which a transfer counts as stalled.
@@ -70,7 +70,7 @@ fn client_builder(to: &Endpoint, policy: &ClientPolicy) -> ClientBuilder {
 fn build_client(builder: ClientBuilder) -> Result<reqwest::Client, Failure> {
     builder.build().map_err(|error| {
         let sentence = format!("cannot create the HTTP client: {}", error.without_url());
-        Failure::new(FailureKind::Local, sentence)
+        Failure::local(sentence)
     })
 }
 

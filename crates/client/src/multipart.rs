@@ -5,7 +5,7 @@
 use std::io;
 
 use bytes::Bytes;
-use futures_util::{Stream, StreamExt as _, stream};
+use futures_util::stream;
 use reqwest::Body;
 use uuid::Uuid;
 
@@ -27,14 +27,18 @@ pub(super) struct PartHeader<'a> {
 }
 
 pub(super) const OCTET_STREAM: &str = "application/octet-stream";
+/// Follows the content of a part.
+pub(super) const PART_END: &str = "\r\n";
 
 /// A form whose parts are all in memory.
-pub(super) fn in_memory(parts: &[(PartHeader<'_>, Bytes)]) -> MultipartBody {
+pub(super) fn in_memory<'a>(
+    parts: impl IntoIterator<Item = (PartHeader<'a>, Bytes)>,
+) -> MultipartBody {
     let boundary = Boundary::new();
     let mut pieces = Vec::new();
     for (head, content) in parts {
-        let head = Bytes::from(boundary.part_header(head));
-        pieces.extend([head, content.clone(), Bytes::from_static(PART_END.as_bytes())]);
+        let head = Bytes::from(boundary.part_header(&head));
+        pieces.extend([head, content, Bytes::from_static(PART_END.as_bytes())]);
     }
     pieces.push(boundary.closing_delimiter().into());
     let length = pieces.iter().map(|piece| piece.len() as u64).sum();
@@ -67,25 +71,6 @@ impl Boundary {
     pub(super) fn closing_delimiter(&self) -> String {
         format!("--{}--\r\n", self.0)
     }
-
-    /// The length of a part with `content` bytes.
-    pub(super) fn part_length(&self, part: &PartHeader, content: u64) -> u64 {
-        self.part_header(part).len() as u64 + content + PART_END.len() as u64
-    }
-}
-
-const PART_END: &str = "\r\n";
-
-/// A part as a stream: its header, its content, and the line end.
-pub(super) fn part_stream<S>(head: String, content: S) -> impl Stream<Item = io::Result<Bytes>>
-where
-    S: Stream<Item = io::Result<Bytes>>,
-{
-    text_stream(head).chain(content).chain(text_stream(PART_END.to_owned()))
-}
-
-pub(super) fn text_stream(text: String) -> impl Stream<Item = io::Result<Bytes>> {
-    stream::iter([Ok(Bytes::from(text))])
 }
 
 /// Escapes a file name for a part header: quotes and line breaks as browsers do; a backslash and

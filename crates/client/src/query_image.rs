@@ -6,7 +6,7 @@ use std::path::Path;
 use bytes::Bytes;
 use image::ImageFormat;
 
-use tessera_model::{Failure, FailureKind, SafeText};
+use tessera_model::{Failure, SafeText};
 
 /// A query image that can be sent any number of times.
 #[derive(Clone, Debug)]
@@ -91,7 +91,7 @@ fn name_and_media_type(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
 }
 
 fn image_failure(name: &str, reason: &str) -> Failure {
-    Failure::new(FailureKind::Local, format!("{}: {reason}", SafeText::file_name(name)))
+    Failure::local(format!("{}: {reason}", SafeText::file_name(name)))
 }
 
 fn too_large(name: &str) -> Failure {

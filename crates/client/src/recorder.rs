@@ -24,35 +24,32 @@ impl RequestRecorder {
     }
 
     /// Returns the trace record of a request.
-    pub fn exchange_json(exchange: &RequestRecord) -> Value {
-        let RequestRecord {
-            method,
-            target,
-            attempt,
-            duration: took,
-            bytes_sent: sent,
-            outcome,
-            retry_in: again_in,
-        } = exchange;
-        let outcome = match outcome {
+    pub fn exchange_json(record: &RequestRecord) -> Value {
+        let outcome = match &record.outcome {
             RequestOutcome::Succeeded { status, bytes } => {
                 json!({ "status": status, "bytes": bytes })
             }
-            RequestOutcome::Rejected { status, message: words } => {
-                json!({ "status": status, "words": words.as_ref().map(SafeText::as_str) })
+            RequestOutcome::Rejected { status, message } => {
+                json!({ "status": status, "words": message.as_ref().map(SafeText::as_str) })
             }
             RequestOutcome::Failed(cause) => json!({ "lost": cause.as_str() }),
         };
         json!({
-            "exchange": { "method": method, "target": target.as_str(), "attempt": attempt, "sent": sent,
-                          "outcome": outcome, "again_in_us": again_in.map(micros) },
-            "took_us": micros(*took),
+            "exchange": {
+                "method": record.method,
+                "target": record.target.as_str(),
+                "attempt": record.attempt,
+                "sent": record.bytes_sent,
+                "outcome": outcome,
+                "again_in_us": record.retry_in.map(micros),
+            },
+            "took_us": micros(record.duration),
         })
     }
 
-    pub(super) fn notify(&self, exchange: impl FnOnce() -> RequestRecord) {
+    pub(super) fn notify(&self, record: impl FnOnce() -> RequestRecord) {
         if let Some(listener) = &self.0 {
-            listener(exchange());
+            listener(record());
         }
     }
 }
@@ -76,25 +73,25 @@ impl<'a> Attempt<'a> {
     }
 
     pub(super) fn succeeded(&self, status: StatusCode, bytes: u64) -> RequestRecord {
-        self.exchange(RequestOutcome::Succeeded { status: status.as_u16(), bytes }, None)
+        self.record(RequestOutcome::Succeeded { status: status.as_u16(), bytes }, None)
     }
 
     /// Describes a failed attempt. `pause` is the time until the next one, if there is one.
     pub(super) fn failed(&self, error: &AttemptError, pause: Option<Duration>) -> RequestRecord {
-        let lost = |words: &str| RequestOutcome::Failed(SafeText::detail(words));
+        let failed = |cause: &str| RequestOutcome::Failed(SafeText::detail(cause));
         let outcome = match error {
-            AttemptError::NoConnection(cause) => lost(&format!("no connection: {cause}")),
-            AttemptError::NoResponse(cause) => lost(cause),
-            AttemptError::Fatal(failure) => lost(failure.message.as_str()),
+            AttemptError::NoConnection(cause) => failed(&format!("no connection: {cause}")),
+            AttemptError::NoResponse(cause) => failed(cause),
+            AttemptError::Fatal(failure) => failed(failure.message.as_str()),
             AttemptError::Rejected(rejection) => RequestOutcome::Rejected {
                 status: rejection.status.as_u16(),
                 message: rejection.detail.clone(),
             },
         };
-        self.exchange(outcome, pause)
+        self.record(outcome, pause)
     }
 
-    fn exchange(&self, outcome: RequestOutcome, again_in: Option<Duration>) -> RequestRecord {
+    fn record(&self, outcome: RequestOutcome, retry_in: Option<Duration>) -> RequestRecord {
         RequestRecord {
             method: self.request.method(),
             target: printable_target(&self.request.url, self.request.operation.follows_link()),
@@ -102,7 +99,7 @@ impl<'a> Attempt<'a> {
             duration: self.started.elapsed(),
             bytes_sent: self.request.body_bytes(),
             outcome,
-            retry_in: again_in,
+            retry_in,
         }
     }
 }

@@ -90,20 +90,13 @@ impl ApiRequest {
             RequestBody::Get | RequestBody::Post => 0,
             RequestBody::Json(body) => body.len() as u64,
             RequestBody::Image(image) => image.bytes.len() as u64,
-            RequestBody::Media(media) => media.total_bytes(),
+            RequestBody::Media(media) => media.total_bytes,
             RequestBody::Form(parts) => parts.iter().map(|part| part.content.len() as u64).sum(),
         }
     }
 
     pub(super) fn method(&self) -> &'static str {
-        match &self.body {
-            RequestBody::Get => "GET",
-            RequestBody::Post
-            | RequestBody::Json(_)
-            | RequestBody::Image(_)
-            | RequestBody::Media(_)
-            | RequestBody::Form(_) => "POST",
-        }
+        if matches!(self.body, RequestBody::Get) { "GET" } else { "POST" }
     }
 
     pub(super) fn origin(&self) -> String {
@@ -126,7 +119,7 @@ impl QueryImageUpload {
     pub(super) fn multipart_body(&self) -> MultipartBody {
         let head =
             PartHeader { field: paths::FILE_FIELD, file: Some((self.name, self.media_type)) };
-        multipart::in_memory(&[(head, self.bytes.clone())])
+        multipart::in_memory([(head, self.bytes.clone())])
     }
 }
 
@@ -150,10 +143,9 @@ impl ApiResponse {
                 self.media_type,
             );
             let message = read_error_message(&self.body);
+            let excerpt = message.map(|text| SafeText::new(text.as_str(), MAX_EXCERPT_CHARS));
             Failure::new(FailureKind::Unexpected, sentence)
-                .with_detail(
-                    message.map(|message| SafeText::new(message.as_str(), MAX_EXCERPT_CHARS)),
-                )
+                .with_detail(excerpt)
                 .with_remedy("Check that the base URL leads to a dataset service")
         })
     }
@@ -161,14 +153,13 @@ impl ApiResponse {
 
 /// Encodes the form. Names are escaped so that they cannot break out of a part header.
 pub(super) fn multipart_of_parts(parts: &[RawPart]) -> MultipartBody {
-    let safe = parts.iter().map(|part| {
-        let file = part.file.as_deref().map(escape_file_name);
-        (escape_file_name(&part.name), file, part.content.clone())
+    let escaped = parts.iter().map(|part| {
+        (escape_file_name(&part.name), part.file.as_deref().map(escape_file_name), &part.content)
     });
-    let safe: Vec<_> = safe.collect();
-    let parts = safe.iter().map(|(name, file, content)| {
+    let escaped: Vec<_> = escaped.collect();
+    let parts = escaped.iter().map(|(field, file, content)| {
         let file = file.as_deref().map(|file| (file, OCTET_STREAM));
-        (PartHeader { field: name, file }, content.clone())
+        (PartHeader { field, file }, Bytes::clone(content))
     });
-    multipart::in_memory(&parts.collect::<Vec<_>>())
+    multipart::in_memory(parts)
 }

@@ -78,9 +78,7 @@ impl RetryEngine {
             AttemptError::Rejected(rejection) => rejection
                 .retry_after()
                 .and_then(|value| parse_retry_after(value, SystemTime::now())),
-            AttemptError::NoConnection(_)
-            | AttemptError::NoResponse(_)
-            | AttemptError::Fatal(_) => None,
+            _ => None,
         };
         let requested = requested.unwrap_or_default().min(self.policy.max_retry_after);
         Some(self.backoff(attempts.failed).max(requested))

@@ -1,40 +1,25 @@
 //! The enrichment models of a dataset. The interface does not describe the response, so a model it
 //! does not mention is unknown rather than missing.
 
-use crate::SafeText;
+use crate::{SafeText, keyword::keyword_enum};
 
-/// A model that searches depend on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum EnrichmentModel {
-    /// Caption search and full text.
-    CaptionImages,
-    ImageTagging,
-    /// Images and text in one embedding space: semantic search.
-    MultimodelImageEncoding,
-    ObjectDetection,
-}
+keyword_enum!(
+    /// A model that searches depend on.
+    EnrichmentModel {
+        /// Caption search and full text.
+        CaptionImages = "CAPTION_IMAGES",
+        ImageTagging = "IMAGE_TAGGING",
+        /// Images and text in one embedding space: semantic search.
+        MultimodelImageEncoding = "MULTIMODEL_IMAGE_ENCODING",
+        ObjectDetection = "OBJECT_DETECTION",
+    }
+);
 
 impl EnrichmentModel {
-    pub const ALL: [Self; 4] = [
-        Self::CaptionImages,
-        Self::ImageTagging,
-        Self::MultimodelImageEncoding,
-        Self::ObjectDetection,
-    ];
-
     pub const ANY_FOR_CAPTIONS: &[Self] = &[Self::CaptionImages];
     pub const ANY_FOR_LABELS: &[Self] = &[Self::ImageTagging];
     /// Either of these is enough.
     pub const ANY_FOR_SEMANTIC: &[Self] = &[Self::MultimodelImageEncoding, Self::CaptionImages];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::CaptionImages => "CAPTION_IMAGES",
-            Self::ImageTagging => "IMAGE_TAGGING",
-            Self::MultimodelImageEncoding => "MULTIMODEL_IMAGE_ENCODING",
-            Self::ObjectDetection => "OBJECT_DETECTION",
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,10 +40,7 @@ pub struct Enrichment {
 
 impl Enrichment {
     pub fn status_of(&self, model: EnrichmentModel) -> ModelStatus {
-        let all = EnrichmentModel::ALL.into_iter().zip(self.statuses);
-        all.into_iter()
-            .find(|(known, _)| *known == model)
-            .map_or(ModelStatus::Unknown, |(_, is)| is)
+        self.statuses[model as usize]
     }
 }
 
@@ -67,13 +49,16 @@ pub fn missing_model_warning(
     models: &[EnrichmentModel],
     known: Option<&Enrichment>,
 ) -> Option<String> {
-    let applied =
-        |model: &EnrichmentModel| known.map_or(ModelStatus::Unknown, |it| it.status_of(*model));
+    let has_status = |status: ModelStatus| {
+        move |model: &EnrichmentModel| {
+            known.map_or(ModelStatus::Unknown, |known| known.status_of(*model)) == status
+        }
+    };
     let names: Vec<&str> = models.iter().map(|model| model.as_str()).collect();
     let names = names.join(" or ");
-    if models.is_empty() || models.iter().any(|model| applied(model) == ModelStatus::Applied) {
+    if models.is_empty() || models.iter().any(has_status(ModelStatus::Applied)) {
         None
-    } else if models.iter().all(|model| applied(model) == ModelStatus::NotApplied) {
+    } else if models.iter().all(has_status(ModelStatus::NotApplied)) {
         Some(format!("needs {names}, which this dataset does not have"))
     } else {
         Some(format!("needs {names}; the service does not say whether this dataset has it"))

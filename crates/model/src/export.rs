@@ -4,30 +4,22 @@ use std::{fmt, path::PathBuf};
 
 use serde::Deserialize;
 
-use crate::{ExportTaskId, Link, SafeText, inspection::NameSample};
+use crate::{ExportTaskId, Link, SafeText, inspection::NameSample, keyword::keyword_enum};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ExportFormat {
-    Json,
-    #[default]
-    Parquet,
-}
+keyword_enum!(
+    #[derive(Default, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    ExportFormat {
+        Json = "json",
+        #[default]
+        Parquet = "parquet",
+    }
+);
 
 impl ExportFormat {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Json => "json",
-            Self::Parquet => "parquet",
-        }
-    }
-
+    /// Parses the keyword in any case.
     pub fn parse(raw: &str) -> Option<Self> {
-        match raw.trim().to_lowercase().as_str() {
-            "json" => Some(Self::Json),
-            "parquet" => Some(Self::Parquet),
-            _ => None,
-        }
+        Self::from_keyword(&raw.trim().to_lowercase())
     }
 }
 

@@ -28,7 +28,7 @@ pub enum StorageKind {
 impl StorageKind {
     /// Parses `s3://bucket/path`.
     pub fn parse(uri: &str) -> Result<Self, InvalidField> {
-        let invalid = |reason: &str| InvalidField { field: "s3_uri", reason: reason.to_owned() };
+        let invalid = |reason| InvalidField::new("s3_uri", reason);
         let address = uri.strip_prefix("s3://").ok_or_else(|| invalid("must begin with s3://"))?;
         let (bucket, path) = address.split_once('/').unwrap_or((address, ""));
         if bucket.trim().is_empty() {
@@ -82,7 +82,7 @@ impl MediaAddition {
 
     /// Checks the rules of the interface. The error names the field as the wire does.
     pub fn validate(&self) -> Result<(), InvalidField> {
-        let invalid = |field, reason: &str| Err(InvalidField { field, reason: reason.to_owned() });
+        let invalid = |field, reason| Err(InvalidField::new(field, reason));
         match &self.source {
             MediaSource::Storage(uri) => StorageKind::parse(uri).map(drop)?,
             MediaSource::Files(files) if files.is_empty() => {
@@ -116,15 +116,9 @@ impl MediaAddition {
         }
     }
 
+    /// Whether an option beside `force` is set.
     fn has_options(&self) -> bool {
-        let Self {
-            auto_reindex, assume_role, batch_videos, batch_images, batch_objects, spot, ..
-        } = self;
-        let counts = [batch_videos, batch_images, batch_objects];
-        *auto_reindex
-            || assume_role.is_some()
-            || counts.iter().any(|count| count.is_some())
-            || spot.is_some()
+        *self != Self { force: self.force, ..Self::new(self.source.clone()) }
     }
 }
 

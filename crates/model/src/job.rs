@@ -95,39 +95,17 @@ impl SavedJobState {
         match self {
             Self::Running(task) | Self::Completed(task) => Some(*task),
             Self::Unwatched(task) => *task,
-            Self::Queued
-            | Self::Sent
-            | Self::Accepted
-            | Self::Downloaded(_)
-            | Self::Done(_)
-            | Self::Failed(_)
-            | Self::Uncertain(_) => None,
+            _ => None,
         }
     }
 
     pub fn is_over(&self) -> bool {
-        match self {
-            Self::Done(_) | Self::Failed(_) | Self::Downloaded(_) | Self::Uncertain(_) => true,
-            Self::Queued
-            | Self::Sent
-            | Self::Running(_)
-            | Self::Accepted
-            | Self::Completed(_)
-            | Self::Unwatched(_) => false,
-        }
+        matches!(self, Self::Done(_) | Self::Failed(_) | Self::Downloaded(_) | Self::Uncertain(_))
     }
 
     /// Whether the job continues without the user, here or at the service.
     pub fn is_running(&self) -> bool {
-        match self {
-            Self::Queued | Self::Sent | Self::Running(_) | Self::Accepted => true,
-            Self::Completed(_)
-            | Self::Downloaded(_)
-            | Self::Done(_)
-            | Self::Failed(_)
-            | Self::Uncertain(_)
-            | Self::Unwatched(_) => false,
-        }
+        matches!(self, Self::Queued | Self::Sent | Self::Running(_) | Self::Accepted)
     }
 }
 

@@ -15,6 +15,7 @@ pub mod ids;
 pub mod ingest;
 pub mod inspection;
 pub mod job;
+mod keyword;
 pub mod link;
 pub mod operation_tracker;
 pub mod picture_source;

@@ -54,21 +54,23 @@ impl OperationTracker {
         self.last_observed = Some((dataset.status.clone(), dataset.progress, media_count(dataset)));
         self.status_changed |=
             self.status_before.as_ref().is_some_and(|from| *from != dataset.status);
-        let rose = self.media_added().is_some_and(|added| added > 0);
-        let long = at.saturating_sub(self.accepted_at) >= COUNT_SETTLE_TIME;
-        let began = self.status_changed || (long && rose);
-        if !began {
+        let more_media = self.media_added().is_some_and(|added| added > 0);
+        let settled = at.saturating_sub(self.accepted_at) >= COUNT_SETTLE_TIME;
+        if !self.status_changed && !(settled && more_media) {
             return OperationStatus::Running;
         }
-        let rest = || OperationStatus::Finished(SafeText::name(dataset.status.as_str()));
-        match (&dataset.status, work) {
-            (Status::ReadOnly | Status::Indexing | Status::Other(_), _)
-            | (Status::PartialIndex, JobKind::Reindex) => OperationStatus::Running,
-            (Status::PartialIndex, JobKind::AddMedia(addition)) if addition.auto_reindex => {
-                OperationStatus::Running
+        let reindex_follows = match work {
+            JobKind::Reindex => true,
+            JobKind::AddMedia(addition) => addition.auto_reindex,
+            JobKind::Export(_) => false,
+        };
+        match &dataset.status {
+            Status::ReadOnly | Status::Indexing | Status::Other(_) => OperationStatus::Running,
+            Status::PartialIndex if reindex_follows => OperationStatus::Running,
+            status @ (Status::Ready | Status::PartialIndex) => {
+                OperationStatus::Finished(SafeText::name(status.as_str()))
             }
-            (Status::Ready | Status::PartialIndex, _) => rest(),
-            (Status::Error, _) => {
+            Status::Error => {
                 let sentence = format!("the {} ended in ERROR", work.label());
                 let failure = Failure::new(FailureKind::Unexpected, sentence);
                 OperationStatus::Failed(failure.with_detail(dataset.error.clone()))
@@ -92,9 +94,7 @@ impl OperationTracker {
     }
 
     pub fn percent(&self) -> Option<u8> {
-        self.last_observed
-            .as_ref()
-            .and_then(|(status, percent, _)| percent.filter(|_| status.is_busy()))
+        self.last_observed.as_ref()?.1.filter(|_| self.is_busy())
     }
 
     /// Media added since the operation began.

@@ -6,25 +6,21 @@ use serde::Deserialize;
 
 use crate::{
     Cluster, ClusterId, DatasetId, Filter, Fraction, MediaId, Operation, QueryText, ScoreScale,
+    keyword::keyword_enum,
 };
 
-/// The kind of cluster members.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Deserialize)]
-#[serde(rename_all = "UPPERCASE")]
-pub enum EntityType {
-    #[default]
-    Images,
-    Objects,
-}
+keyword_enum!(
+    /// The kind of cluster members.
+    #[derive(Default, Deserialize)]
+    #[serde(rename_all = "UPPERCASE")]
+    EntityType {
+        #[default]
+        Images = "IMAGES",
+        Objects = "OBJECTS",
+    }
+);
 
 impl EntityType {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Images => "IMAGES",
-            Self::Objects => "OBJECTS",
-        }
-    }
-
     pub fn toggled(self) -> Self {
         match self {
             Self::Images => Self::Objects,
@@ -32,13 +28,10 @@ impl EntityType {
         }
     }
 
-    /// Parses the wire's word in any case.
+    /// Parses the keyword in any case, also in the singular.
     pub fn parse(raw: &str) -> Option<Self> {
-        match raw.trim().to_uppercase().as_str() {
-            "IMAGES" | "IMAGE" => Some(Self::Images),
-            "OBJECTS" | "OBJECT" => Some(Self::Objects),
-            _ => None,
-        }
+        let keyword = raw.trim().to_uppercase();
+        Self::from_keyword(&keyword).or_else(|| Self::from_keyword(&format!("{keyword}S")))
     }
 }
 
@@ -75,28 +68,19 @@ impl Default for Granularity {
     }
 }
 
-/// Where an anchor comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum AnchorKind {
-    /// An uploaded query image.
-    Upload,
-    Media,
-}
+keyword_enum!(
+    /// Where an anchor comes from.
+    AnchorKind {
+        /// An uploaded query image.
+        Upload = "UPLOAD",
+        Media = "MEDIA",
+    }
+);
 
 impl AnchorKind {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Upload => "UPLOAD",
-            Self::Media => "MEDIA",
-        }
-    }
-
+    /// Parses the keyword in any case.
     pub fn parse(raw: &str) -> Option<Self> {
-        match raw.trim().to_uppercase().as_str() {
-            "UPLOAD" => Some(Self::Upload),
-            "MEDIA" => Some(Self::Media),
-            _ => None,
-        }
+        Self::from_keyword(&raw.trim().to_uppercase())
     }
 }
 

@@ -61,13 +61,6 @@ pub struct SelectedCluster {
     pub stale: bool,
 }
 
-impl SelectedCluster {
-    /// Members to be exported, if the size is known.
-    pub fn included_count(&self) -> Option<u64> {
-        self.member_count.map(|members| members.saturating_sub(self.excluded.len() as u64))
-    }
-}
-
 impl SelectionEntry {
     pub fn id(&self) -> EntryId {
         match &self.content {

@@ -61,7 +61,7 @@ impl ResultIds {
 
 /// Keeps the members that are in `other`, or those that are not.
 fn filter_members(clusters: &[Cluster], other: &ResultIds, inside: bool) -> Vec<Cluster> {
-    let left = clusters.iter().filter_map(|cluster| {
+    let kept = clusters.iter().filter_map(|cluster| {
         let whole = other.clusters.contains(&cluster.id);
         if cluster.previews.is_empty() {
             return (whole == inside).then(|| cluster.clone());
@@ -72,5 +72,5 @@ fn filter_members(clusters: &[Cluster], other: &ResultIds, inside: bool) -> Vec<
             .retain(|preview| (whole || other.media.contains(&preview.media)) == inside);
         (!cluster.previews.is_empty()).then_some(cluster)
     });
-    left.collect()
+    kept.collect()
 }

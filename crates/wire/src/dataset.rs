@@ -129,7 +129,7 @@ pub fn read_dataset(value: &Value) -> Option<Dataset> {
         n_images: count(value, "n_images"),
         n_videos: count(value, "n_videos"),
         n_objects: count(value, "n_objects"),
-        error: first_text(value, &["fatal_error_msg"]).map(|words| SafeText::detail(&words)),
+        error: first_text(value, &["fatal_error_msg"]).map(|error| SafeText::detail(&error)),
     })
 }
 

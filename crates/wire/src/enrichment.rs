@@ -48,15 +48,15 @@ pub struct ModelMetadataBody {
 /// Reads a context of any shape. A model that is not named is unknown, unless the response names others
 /// or says that none is applied yet.
 pub fn read_enrichment(value: &Value) -> Enrichment {
-    let named = EnrichmentModel::ALL.map(|model| find_mention(value, model.as_str()));
-    let lists = named.contains(&Some(true)) || says_nothing_applied(value);
-    let applied = named.map(|named| match named {
+    let mentions = EnrichmentModel::ALL.map(|model| find_mention(value, model.as_str()));
+    let lists_all = mentions.contains(&Some(true)) || says_nothing_applied(value);
+    let statuses = mentions.map(|mention| match mention {
         Some(true) => ModelStatus::Applied,
         Some(false) => ModelStatus::NotApplied,
-        None if lists => ModelStatus::NotApplied,
+        None if lists_all => ModelStatus::NotApplied,
         None => ModelStatus::Unknown,
     });
-    Enrichment { statuses: applied, raw: SafeText::caption(&value.to_string()) }
+    Enrichment { statuses, raw: SafeText::caption(&value.to_string()) }
 }
 
 /// Whether `name` occurs anywhere in `value`: as text, or as a key, whose value may negate it.

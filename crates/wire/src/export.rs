@@ -43,6 +43,6 @@ pub fn read_task(value: &Value, known: Option<ExportTaskId>) -> Option<ExportTas
         state: ExportState::parse(&text(value, "status").unwrap_or_default()),
         progress,
         download: first_text(value, &["download_uri"]).map(Link::new),
-        message: message.map(|words| SafeText::detail(&words)),
+        message: message.map(|message| SafeText::detail(&message)),
     })
 }

@@ -137,12 +137,12 @@ impl FilterCommand {
                 Filter::semantic(text, *min_sim)
             }
             Self::Labels { rule, labels } => {
-                let rule = LabelRule::parse(rule).unwrap_or(LabelRule::OneOf);
+                let rule = LabelRule::from_keyword(rule).unwrap_or(LabelRule::OneOf);
                 Filter::labels(rule, labels.iter().map(String::as_str))
             }
             Self::Tags { tags, .. } => Filter::tags(tags.clone()),
             Self::Issues { word, mode, min_confidence, max_confidence } => {
-                let mode = IssueMode::parse(mode).unwrap_or(IssueMode::In);
+                let mode = IssueMode::from_keyword(mode).unwrap_or(IssueMode::In);
                 Filter::issue(IssueName::new(word)?, mode, *min_confidence, *max_confidence)
             }
             Self::Duplicates { similarity } => Filter::duplicates(*similarity),

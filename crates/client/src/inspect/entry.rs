@@ -10,7 +10,7 @@ use bytes::Bytes;
 use zip::ZipArchive;
 
 use crate::archive::ArchiveError;
-use tessera_model::{Failure, FailureKind, SafeText};
+use tessera_model::{Failure, SafeText};
 
 const MAX_PICTURE_BYTES: u64 = 64 << 20;
 
@@ -21,7 +21,7 @@ const MAX_PICTURE_BYTES: u64 = 64 << 20;
 pub fn read_entry(path: &Path, name: &str) -> Result<Bytes, Failure> {
     read(path, name).map_err(|error| {
         let name_in_archive = format!("{} in {}", SafeText::file_name(name), path.display());
-        Failure::new(FailureKind::Local, format!("{name_in_archive}: {error}"))
+        Failure::local(format!("{name_in_archive}: {error}"))
     })
 }
 

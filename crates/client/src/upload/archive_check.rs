@@ -2,7 +2,7 @@
 //! are read, and the unpacked size is bounded.
 
 use std::{
-    fs::{self, File},
+    fs::File,
     io::{self, BufReader, Read},
     path::Path,
 };
@@ -10,8 +10,8 @@ use std::{
 use flate2::bufread::MultiGzDecoder;
 use zip::ZipArchive;
 
-use super::local_files::{FileFingerprint, UploadFile};
-use tessera_model::{SafeText, ingest::TGZ_SUFFIX};
+use super::local_files::{UploadFile, check_file};
+use tessera_model::{Preflight, SafeText, ingest::TGZ_SUFFIX};
 
 /// Unpacked bytes of a tar archive that are searched for names.
 const MAX_TAR_BYTES: u64 = 2 << 30;
@@ -23,10 +23,7 @@ const IMAGE_EXTENSIONS: usize = 8;
 
 pub(super) struct ArchiveCheck {
     pub file: UploadFile,
-    pub images: u64,
-    pub videos: u64,
-    pub others: u64,
-    pub warnings: Vec<SafeText>,
+    pub preflight: Preflight,
 }
 
 #[derive(Default)]
@@ -46,13 +43,7 @@ struct EntryCounts {
 /// # Errors
 /// Why a service could not open it.
 pub(super) fn check_archive(path: &Path) -> Result<ArchiveCheck, String> {
-    let metadata = fs::metadata(path).map_err(|error| error.to_string())?;
-    if !metadata.is_file() {
-        return Err("not a regular file".to_owned());
-    }
-    if metadata.len() == 0 {
-        return Err("the file is empty".to_owned());
-    }
+    let fingerprint = check_file(path)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let file = File::open(path).map_err(|error| error.to_string())?;
     let (_, end) = name.rsplit_once('.').unwrap_or_default();
@@ -79,15 +70,15 @@ pub(super) fn check_archive(path: &Path) -> Result<ArchiveCheck, String> {
         warnings.push("too large to count completely; the archive contains more");
     }
     Ok(ArchiveCheck {
-        file: UploadFile {
-            path: path.to_owned(),
-            name: format!("media{kind}"),
-            fingerprint: FileFingerprint::of(&metadata),
+        file: UploadFile { path: path.to_owned(), name: format!("media{kind}"), fingerprint },
+        preflight: Preflight {
+            images: count.images,
+            videos: count.videos,
+            bytes: fingerprint.bytes,
+            skipped: count.others,
+            warnings: warnings.into_iter().map(SafeText::detail).collect(),
+            ..Preflight::default()
         },
-        images: count.images,
-        videos: count.videos,
-        others: count.others,
-        warnings: warnings.into_iter().map(SafeText::detail).collect(),
     })
 }
 

@@ -57,16 +57,16 @@ pub(super) fn collect_files(
     paths: &[PathBuf],
     glob: Option<&Pattern>,
 ) -> (Vec<UploadFile>, Preflight) {
-    let mut choice = FileCollector { glob, ..FileCollector::default() };
+    let mut collector = FileCollector { glob, ..FileCollector::default() };
     for path in paths {
         if path.is_dir() {
-            choice.preflight.folders.push(path.clone());
-            choice.walk(path);
+            collector.preflight.folders.push(path.clone());
+            collector.walk(path);
         } else {
-            choice.add_file(path, true);
+            collector.add_file(path, true);
         }
     }
-    (choice.files, choice.preflight)
+    (collector.files, collector.preflight)
 }
 
 #[derive(Default)]
@@ -121,14 +121,14 @@ impl FileCollector<'_> {
             UploadKind::Image | UploadKind::Other => check_picture(path),
         };
         match checked {
-            Ok(stamp) => {
+            Ok(fingerprint) => {
                 match kind {
                     UploadKind::Video => self.preflight.videos += 1,
                     UploadKind::Image | UploadKind::Other => self.preflight.images += 1,
                 }
-                self.preflight.bytes += stamp.bytes;
+                self.preflight.bytes += fingerprint.bytes;
                 let name = self.unique_name(path);
-                self.files.push(UploadFile { path: path.to_owned(), name, fingerprint: stamp });
+                self.files.push(UploadFile { path: path.to_owned(), name, fingerprint });
             }
             Err(reason) => self.add_unreadable(path, &reason),
         }
@@ -179,7 +179,7 @@ fn kind_by_extension(path: &Path) -> UploadKind {
 
 /// Checks that a file is readable and not empty. The type is checked before it is opened: a pipe
 /// would never end.
-fn check_file(path: &Path) -> Result<FileFingerprint, String> {
+pub(super) fn check_file(path: &Path) -> Result<FileFingerprint, String> {
     let metadata = fs::metadata(path).map_err(|error| error.to_string())?;
     if !metadata.is_file() {
         return Err("not a regular file".to_owned());
@@ -193,7 +193,7 @@ fn check_file(path: &Path) -> Result<FileFingerprint, String> {
 
 /// Checks that the header of a picture can be read.
 fn check_picture(path: &Path) -> Result<FileFingerprint, String> {
-    let stamp = check_file(path)?;
+    let fingerprint = check_file(path)?;
     let to_text = |error: io::Error| error.to_string();
     let mut bytes = Vec::new();
     let file = File::open(path).map_err(to_text)?;
@@ -201,15 +201,15 @@ fn check_picture(path: &Path) -> Result<FileFingerprint, String> {
     file.read_to_end(&mut bytes).map_err(to_text)?;
     // Formats that cannot be decoded here are identified by their first bytes only.
     if matches!(image::guess_format(&bytes), Ok(ImageFormat::Tiff | ImageFormat::Avif)) {
-        return Ok(stamp);
+        return Ok(fingerprint);
     }
     let mut size = tessera_picture::decode::size(&bytes);
-    if size.is_err() && (HEADER_BYTES..=MAX_HEADER_BYTES).contains(&stamp.bytes) {
+    if size.is_err() && (HEADER_BYTES..=MAX_HEADER_BYTES).contains(&fingerprint.bytes) {
         file.set_limit(MAX_HEADER_BYTES);
         file.read_to_end(&mut bytes).map_err(to_text)?;
         size = tessera_picture::decode::size(&bytes);
     }
-    size.map(|_| stamp).map_err(|error| error.to_string())
+    size.map(|_| fingerprint).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
@@ -218,9 +218,9 @@ mod tests {
 
     #[test]
     fn equal_names_become_unique() {
-        let mut choice = FileCollector::default();
+        let mut collector = FileCollector::default();
         let names: std::collections::HashSet<_> = (0..20_000)
-            .map(|n| choice.unique_name(Path::new(["a.png", "a-2.png"][n % 2])))
+            .map(|n| collector.unique_name(Path::new(["a.png", "a-2.png"][n % 2])))
             .collect();
         assert_eq!(names.len(), 20_000);
     }

@@ -18,9 +18,8 @@ use tokio::{fs::File, io::AsyncReadExt as _};
 use super::{
     archive_check,
     local_files::{FileFingerprint, UploadFile, collect_files},
-    upload_failure,
 };
-use crate::multipart::{self, Boundary, MultipartBody, OCTET_STREAM, PartHeader};
+use crate::multipart::{Boundary, MultipartBody, OCTET_STREAM, PART_END, PartHeader};
 use tessera_model::{Failure, MediaAddition, MediaSource, Preflight, SafeText};
 use tessera_wire::paths::field;
 
@@ -31,9 +30,9 @@ pub(crate) struct MediaForm {
     text_fields: Vec<(&'static str, String)>,
     field: &'static str,
     files: Arc<[UploadFile]>,
-    total_bytes: u64,
+    pub total_bytes: u64,
     /// The result of checking the files; empty for a remote source.
-    preflight: Preflight,
+    pub preflight: Preflight,
     stream_state: Arc<UploadStreamState>,
 }
 
@@ -51,32 +50,23 @@ impl MediaForm {
     pub(crate) async fn open(addition: &MediaAddition) -> Result<Self, Failure> {
         let source = addition.source.clone();
         let files = tokio::task::spawn_blocking(move || files_of_source(&source)).await;
-        let (field, files, found) =
-            files.map_err(|_| upload_failure("the files could not be checked"))??;
-        let total = files.iter().map(|file| file.fingerprint.bytes).sum();
-        let (texts, files) = (text_fields(addition), files.into());
+        let (field, files, preflight) =
+            files.map_err(|_| Failure::local("the files could not be checked"))??;
         Ok(Self {
-            text_fields: texts,
+            text_fields: text_fields(addition),
             field,
-            files,
-            total_bytes: total,
-            preflight: found,
+            total_bytes: files.iter().map(|file| file.fingerprint.bytes).sum(),
+            files: files.into(),
+            preflight,
             stream_state: Arc::default(),
         })
     }
 
     /// The fields as `curl -F` arguments, with files as `@PATH`.
-    pub(crate) fn curl_fields(&self) -> impl Iterator<Item = (&'static str, String)> {
-        let texts = self.text_fields.iter().cloned();
-        texts.chain(self.files.iter().map(|file| (self.field, format!("@{}", file.path.display()))))
-    }
-
-    pub(crate) fn total_bytes(&self) -> u64 {
-        self.total_bytes
-    }
-
-    pub(crate) fn preflight(&self) -> &Preflight {
-        &self.preflight
+    pub(crate) fn curl_fields(&self) -> impl Iterator<Item = String> {
+        let texts = self.text_fields.iter().map(|(field, text)| format!("{field}={text}"));
+        let file = |file: &UploadFile| format!("{}=@{}", self.field, file.path.display());
+        texts.chain(self.files.iter().map(file))
     }
 
     pub(crate) fn sent_bytes(&self) -> u64 {
@@ -92,33 +82,29 @@ impl MediaForm {
     pub(crate) fn multipart_body(&self) -> MultipartBody {
         self.stream_state.sent_bytes.store(0, Ordering::Relaxed);
         let boundary = Boundary::new();
-        let field = self.field;
-        let mut length = boundary.closing_delimiter().len() as u64;
-        let mut before = Vec::new();
+        let mut texts = String::new();
         for (field, text) in &self.text_fields {
-            let head = PartHeader { field, file: None };
-            length += boundary.part_length(&head, text.len() as u64);
-            before.push(multipart::part_stream(
-                boundary.part_header(&head),
-                multipart::text_stream(text.clone()),
-            ));
+            let header = boundary.part_header(&PartHeader { field, file: None });
+            texts.extend([header.as_str(), text, PART_END]);
         }
-        for file in self.files.iter() {
-            length += boundary.part_length(
-                &PartHeader { field, file: Some((&file.name, OCTET_STREAM)) },
-                file.fingerprint.bytes,
-            );
-        }
-        let (content_type, end) =
-            (boundary.content_type(), multipart::text_stream(boundary.closing_delimiter()));
-        let (files, flow) = (Arc::clone(&self.files), Arc::clone(&self.stream_state));
-        let files = stream::iter(0..files.len()).flat_map(move |place| {
-            let file = files[place].clone();
-            let head =
-                boundary.part_header(&PartHeader { field, file: Some((&file.name, OCTET_STREAM)) });
-            multipart::part_stream(head, file_stream(file, Arc::clone(&flow)))
+        let (content_type, end) = (boundary.content_type(), boundary.closing_delimiter());
+        let field = self.field;
+        let file_header = move |file: &UploadFile| {
+            let file = Some((file.name.as_str(), OCTET_STREAM));
+            boundary.part_header(&PartHeader { field, file })
+        };
+        let overhead = |file| (file_header(file).len() + PART_END.len()) as u64;
+        let length = (texts.len() + end.len()) as u64
+            + self.files.iter().map(overhead).sum::<u64>()
+            + self.total_bytes;
+        let (files, state) = (Arc::clone(&self.files), Arc::clone(&self.stream_state));
+        let parts = stream::iter(0..files.len()).flat_map(move |index| {
+            let file = files[index].clone();
+            let header = text_stream(file_header(&file));
+            let content = file_stream(file, Arc::clone(&state));
+            header.chain(content).chain(text_stream(PART_END.to_owned()))
         });
-        let body = Body::wrap_stream(stream::iter(before).flatten().chain(files).chain(end));
+        let body = Body::wrap_stream(text_stream(texts).chain(parts).chain(text_stream(end)));
         MultipartBody { content_type, length, body }
     }
 }
@@ -129,22 +115,26 @@ fn files_of_source(
 ) -> Result<(&'static str, Vec<UploadFile>, Preflight), Failure> {
     match source {
         MediaSource::Files(paths) => {
-            let (chosen, found) = collect_files(paths, None);
-            if chosen.is_empty() {
-                let sentence = format!("no readable media: {} unreadable", found.unreadable);
-                return Err(upload_failure(&sentence).with_remedy("Choose other files"));
+            let (files, preflight) = collect_files(paths, None);
+            if files.is_empty() {
+                let sentence = format!("no readable media: {} unreadable", preflight.unreadable);
+                return Err(Failure::local(sentence).with_remedy("Choose other files"));
             }
-            Ok((field::FILES, chosen, found))
+            Ok((field::FILES, files, preflight))
         }
         MediaSource::Archive(path) => {
             let archive = archive_check::check_archive(path)
-                .map_err(|reason| upload_failure(&with_path(path, &reason)))?;
+                .map_err(|reason| Failure::local(with_path(path, &reason)))?;
             Ok((field::ARCHIVE, vec![archive.file], Preflight::default()))
         }
         MediaSource::Storage(_) | MediaSource::ServerPath(_) => {
             Ok((field::FILES, Vec::new(), Preflight::default()))
         }
     }
+}
+
+fn text_stream(text: String) -> impl Stream<Item = io::Result<Bytes>> {
+    stream::iter([Ok(Bytes::from(text))])
 }
 
 /// The short text fields. Unset values are not sent.
@@ -168,20 +158,20 @@ fn text_fields(addition: &MediaAddition) -> Vec<(&'static str, String)> {
 /// length would corrupt the form, other content the picture.
 fn file_stream(
     file: UploadFile,
-    flow: Arc<UploadStreamState>,
+    state: Arc<UploadStreamState>,
 ) -> impl Stream<Item = io::Result<Bytes>> + use<> {
     stream::try_unfold((None, 0_u64), move |(open, sent)| {
-        let (file, flow) = (file.clone(), Arc::clone(&flow));
+        let (file, state) = (file.clone(), Arc::clone(&state));
         async move {
             let next = read_chunk(open, sent, &file).await;
             if let Err(error) = &next {
-                let fault = with_path(&file.path, &error.to_string());
-                *flow.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(fault);
+                let error = with_path(&file.path, &error.to_string());
+                *state.error.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
             }
-            Ok(next?.map(|(open, piece)| {
-                let length = piece.len() as u64;
-                flow.sent_bytes.fetch_add(length, Ordering::Relaxed);
-                (piece, (Some(open), sent + length))
+            Ok(next?.map(|(open, chunk)| {
+                let length = chunk.len() as u64;
+                state.sent_bytes.fetch_add(length, Ordering::Relaxed);
+                (chunk, (Some(open), sent + length))
             }))
         }
     })
@@ -208,10 +198,10 @@ async fn read_chunk(
         }
     }
     let left = usize::try_from(file.fingerprint.bytes - sent).unwrap_or(CHUNK_BYTES);
-    let mut piece = BytesMut::with_capacity(left.min(CHUNK_BYTES));
-    let read = reader.read_buf(&mut piece).await?;
-    piece.truncate(left);
-    if read == 0 { Err(changed()) } else { Ok(Some((reader, piece.freeze()))) }
+    let mut chunk = BytesMut::with_capacity(left.min(CHUNK_BYTES));
+    let read = reader.read_buf(&mut chunk).await?;
+    chunk.truncate(left);
+    if read == 0 { Err(changed()) } else { Ok(Some((reader, chunk.freeze()))) }
 }
 
 fn with_path(path: &Path, reason: &str) -> String {

@@ -8,8 +8,3 @@ mod preflight;
 
 pub(super) use media_form::MediaForm;
 pub use preflight::{files_to_send, preflight};
-use tessera_model::{Failure, FailureKind};
-
-pub(super) fn upload_failure(sentence: &str) -> Failure {
-    Failure::new(FailureKind::Local, sentence)
-}

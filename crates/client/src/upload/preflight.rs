@@ -4,9 +4,12 @@ use std::path::PathBuf;
 
 use glob::Pattern;
 
-use super::{archive_check, local_files::collect_files};
+use super::{
+    archive_check,
+    local_files::{UploadFile, collect_files},
+};
 use tessera_model::{
-    Failure, FailureKind, MediaSource, Preflight, SafeText,
+    Failure, MediaSource, Preflight, SafeText,
     ingest::{LocalFile, StorageKind},
     vql::InvalidField,
 };
@@ -18,45 +21,36 @@ use tessera_model::{
 pub fn preflight(source: &MediaSource) -> Result<Preflight, Failure> {
     match source {
         MediaSource::Files(paths) => {
-            let (_, mut found) = collect_files(paths, None);
-            if found.images + found.videos == 0 {
-                found.warnings.push(SafeText::detail("no readable media found"));
+            let (_, mut preflight) = collect_files(paths, None);
+            if preflight.is_empty() {
+                preflight.warnings.push(SafeText::detail("no readable media found"));
             }
-            Ok(found)
+            Ok(preflight)
         }
-        MediaSource::Archive(path) => {
-            let packed = archive_check::check_archive(path).map_err(|reason| {
-                let sentence = format!("{}: {reason}", path.display());
-                Failure::new(FailureKind::Local, sentence).with_remedy("Choose another archive")
-            })?;
-            Ok(Preflight {
-                images: packed.images,
-                videos: packed.videos,
-                skipped: packed.others,
-                bytes: packed.file.fingerprint.bytes,
-                warnings: packed.warnings,
-                ..Preflight::default()
-            })
+        MediaSource::Archive(path) => match archive_check::check_archive(path) {
+            Ok(check) => Ok(check.preflight),
+            Err(reason) => Err(Failure::local(format!("{}: {reason}", path.display()))
+                .with_remedy("Choose another archive")),
+        },
+        MediaSource::Storage(uri) => {
+            check_storage_uri(uri).map_err(|invalid| Failure::local(invalid.to_string()))
         }
-        MediaSource::Storage(uri) => check_storage_uri(uri)
-            .map_err(|invalid| Failure::new(FailureKind::Local, invalid.to_string())),
         MediaSource::ServerPath(_) => {
             Ok(with_warning("the pipeline resolves the path, so it cannot be checked locally"))
         }
     }
 }
 
-fn with_warning(words: &str) -> Preflight {
-    Preflight { warnings: vec![SafeText::detail(words)], ..Preflight::default() }
+fn with_warning(warning: &str) -> Preflight {
+    Preflight { warnings: vec![SafeText::detail(warning)], ..Preflight::default() }
 }
 
 /// Returns the files in and below `paths` that can be sent, in sending order, and the result of the
 /// check. Inside folders, only files that match `glob` count. Blocks on the disk.
 pub fn files_to_send(paths: &[PathBuf], glob: Option<&Pattern>) -> (Vec<LocalFile>, Preflight) {
-    let (chosen, found) = collect_files(paths, glob);
-    let files =
-        chosen.into_iter().map(|file| LocalFile { path: file.path, bytes: file.fingerprint.bytes });
-    (files.collect(), found)
+    let (files, preflight) = collect_files(paths, glob);
+    let to_local = |file: UploadFile| LocalFile { path: file.path, bytes: file.fingerprint.bytes };
+    (files.into_iter().map(to_local).collect(), preflight)
 }
 
 fn check_storage_uri(uri: &str) -> Result<Preflight, InvalidField> {

@@ -3,6 +3,7 @@
 use std::{
     fs::{self, File},
     io::{Seek as _, SeekFrom, Write as _},
+    os::unix::fs::FileExt as _,
     path::Path,
 };
 
@@ -14,46 +15,52 @@ use super::test_zip::{
 };
 
 /// Names and contents of all extracted files, or the first error.
-fn extracted(bytes: &[u8]) -> Result<Vec<(String, Vec<u8>)>, String> {
+type ExtractedFiles = Result<Vec<(String, Vec<u8>)>, String>;
+
+fn extracted(bytes: &[u8]) -> ExtractedFiles {
     let home = tempfile::tempdir().unwrap();
     let archive = home.path().join("x.zip");
     fs::write(&archive, bytes).unwrap();
     extracted_file(&archive)
 }
 
-fn extracted_file(archive: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
+fn extracted_file(archive: &Path) -> ExtractedFiles {
     let folder = archive.with_extension("");
-    let extraction = extract(archive, &folder, ExistingFile::Keep, false);
+    let extraction = extract(archive, &folder, ExistingFile::Replace, false);
     let extraction = extraction.map_err(|failure| failure.to_string())?;
     if let Some(rejected) = extraction.rejected_entries.first.first() {
         return Err(rejected.to_string());
     }
     let entries = walkdir::WalkDir::new(&folder).sort_by_file_name().into_iter();
-    let paths = entries.map(|entry| entry.unwrap().into_path()).filter(|path| path.is_file());
+    let files = entries.map(Result::unwrap).filter(|entry| !entry.file_type().is_dir());
     let name = |path: &Path| path.strip_prefix(&folder).unwrap().display().to_string();
-    Ok(paths.map(|path| (name(&path), fs::read(&path).unwrap())).collect())
+    Ok(files.map(|file| (name(file.path()), fs::read(file.path()).unwrap())).collect())
 }
 
 #[test]
 fn no_flipped_byte_changes_what_comes_out() {
     let noise = |seed: u32| -> Vec<u8> {
-        (0..700_u32).map(|at| (at ^ seed).wrapping_mul(2_654_435_761).to_be_bytes()[1]).collect()
+        (0..1_400_u32).map(|at| (at ^ seed).wrapping_mul(2_654_435_761).to_be_bytes()[1]).collect()
     };
     let mut members = vec![deflated_zeros("metadata.json", 3_000)];
-    members.extend((0..4).map(|n| stored_member(&format!("images/{n}.jpg"), &noise(n))));
+    members.extend((0..2).map(|n| stored_member(&format!("images/{n}.jpg"), &noise(n))));
     let sound = zip_bytes(&members);
     let expected = extracted(&sound).unwrap();
+    let home = tempfile::tempdir().unwrap();
+    let archive = home.path().join("x.zip");
+    fs::write(&archive, &sound).unwrap();
+    let file = File::options().write(true).open(&archive).unwrap();
     let (mut flips, mut undetected) = (0, 0);
-    for at in 0..sound.len() {
+    for (at, &byte) in (0..).zip(&sound) {
         for mask in [0x01, 0x80, 0xFF] {
-            let mut damaged = sound.clone();
-            damaged[at] ^= mask;
+            file.write_all_at(&[byte ^ mask], at).unwrap();
             flips += 1;
-            if let Ok(content) = extracted(&damaged) {
+            if let Ok(content) = extracted_file(&archive) {
                 undetected += 1;
                 assert!(content == expected, "byte {at}, mask {mask:x}");
             }
         }
+        file.write_all_at(&[byte], at).unwrap();
     }
     // No checksum covers dates, modes and comments.
     assert!(flips > 9_000 && undetected < flips / 20, "{undetected} of {flips}");

@@ -13,16 +13,14 @@ impl fmt::Display for Filter {
                 write!(f, "its caption says “{}”, read as a full-text query", clean(text.as_str()))
             }
             Self::Semantic { text, min_similarity } => {
-                write!(
-                    f,
-                    "its caption or picture is similar in meaning to “{}”",
-                    clean(text.as_str())
-                )?;
+                let text = clean(text.as_str());
+                write!(f, "its caption or picture is similar in meaning to “{text}”")?;
                 bound(f, ", with a similarity of at least", *min_similarity, "higher is stricter")
             }
             Self::Labels(rule, labels) => {
-                let labels = labels.as_slice().iter().map(quoted);
-                write!(f, "{} {}", rule_words(*rule), labels.collect::<Vec<_>>().join(", "))
+                let quoted = |label: &Label| format!("“{}”", clean(label.as_str()));
+                let labels: Vec<String> = labels.as_slice().iter().map(quoted).collect();
+                write!(f, "{} {}", label_condition(*rule), labels.join(", "))
             }
             Self::Tags(tags) => {
                 let tags: Vec<String> = tags.as_slice().iter().map(TagId::to_string).collect();
@@ -49,21 +47,20 @@ impl fmt::Display for Filter {
 }
 
 fn explain_issue(f: &mut fmt::Formatter<'_>, issue: &IssueFilter) -> fmt::Result {
-    let found = match issue.mode {
+    let verb = match issue.mode {
         IssueMode::In => "has",
         IssueMode::Out => "does not have",
     };
-    write!(f, "it {found} the issue “{}”", clean(issue.kind.as_str()))?;
-    match (issue.confidence_min, issue.confidence_max) {
-        (None, None) => Ok(()),
-        (min, max) => {
-            let number = |bound: Option<Fraction>, end: f64| bound.map_or(end, Fraction::value);
-            write!(f, ", found with a confidence of {} to {}", number(min, 0.0), number(max, 1.0))
-        }
+    write!(f, "it {verb} the issue “{}”", clean(issue.kind.as_str()))?;
+    if issue.confidence_min.or(issue.confidence_max).is_none() {
+        return Ok(());
     }
+    let min = issue.confidence_min.map_or(0.0, Fraction::value);
+    let max = issue.confidence_max.map_or(1.0, Fraction::value);
+    write!(f, ", found with a confidence of {min} to {max}")
 }
 
-fn rule_words(rule: LabelRule) -> &'static str {
+fn label_condition(rule: LabelRule) -> &'static str {
     match rule {
         LabelRule::OneOf => "it has at least one of the labels",
         LabelRule::Is => "it has all of the labels",
@@ -79,10 +76,6 @@ fn bound(
     direction: &str,
 ) -> fmt::Result {
     bound.map_or(Ok(()), |bound| write!(f, "{label} {} ({direction})", bound.value()))
-}
-
-fn quoted(label: &Label) -> String {
-    format!("“{}”", clean(label.as_str()))
 }
 
 fn clean(text: &str) -> SafeText {

@@ -17,6 +17,11 @@ impl Fraction {
     pub fn value(self) -> f64 {
         f64::from_bits(self.0)
     }
+
+    pub(super) fn for_field(field: &'static str, value: f64) -> Result<Self, InvalidField> {
+        let invalid = || InvalidField::new(field, "must be a number from 0.0 to 1.0");
+        Self::new(value).ok_or_else(invalid)
+    }
 }
 
 impl fmt::Debug for Fraction {

@@ -13,21 +13,17 @@ impl Filter {
             Self::FullText(_) => EnrichmentModel::ANY_FOR_CAPTIONS,
             Self::Semantic { .. } => EnrichmentModel::ANY_FOR_SEMANTIC,
             Self::Labels(..) => EnrichmentModel::ANY_FOR_LABELS,
-            Self::Tags(_)
-            | Self::Issue(_)
-            | Self::Duplicates(_)
-            | Self::Uniqueness(_)
-            | Self::Similar { .. } => &[],
+            _ => &[],
         }
     }
 }
 
 /// The interface publishes only one issue name; services may reject others.
-pub fn unpublished_issue_warning(word: &str) -> Option<String> {
-    let word = word.trim();
-    (!word.is_empty() && word != IssueKind::Blur.as_str()).then(|| {
-        let word = SafeText::name(word);
-        format!("“{word}” is not a published issue name: this service may reject it")
+pub fn unpublished_issue_warning(name: &str) -> Option<String> {
+    let name = name.trim();
+    (!name.is_empty() && name != IssueKind::Blur.as_str()).then(|| {
+        let name = SafeText::name(name);
+        format!("“{name}” is not a published issue name: this service may reject it")
     })
 }
 

@@ -16,8 +16,8 @@ pub struct TextPosition {
 impl TextPosition {
     /// The position of an error: the invalid value or the narrowest value around it. For invalid JSON, the
     /// first invalid character.
-    pub fn locate(problem: &VqlError, text: &str) -> Self {
-        let Some(filter) = problem.filter else {
+    pub fn locate(error: &VqlError, text: &str) -> Self {
+        let Some(filter) = error.filter else {
             return serde_json::from_str::<Value>(text).map_or_else(
                 |cause| Self::from_json_position(text, cause.line(), cause.column()),
                 |_| Self::from_offset(text, start_of(text)),
@@ -25,7 +25,7 @@ impl TextPosition {
         };
         let filters: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
         let mut narrowest = filters.get(filter).copied();
-        for key in problem.field.iter().flat_map(|field| field.split('.')) {
+        for key in error.field.iter().flat_map(|field| field.split('.')) {
             let inner = narrowest.and_then(|value| inside(value, key));
             let Some(inner) = inner else { break };
             narrowest = Some(inner);

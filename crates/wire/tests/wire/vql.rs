@@ -116,8 +116,8 @@ fn sizes_depth_and_numbers_are_bounded() {
 fn filters() -> impl Strategy<Value = Vec<Filter>> {
     let share = || (0..=1_000).prop_map(|thousandths| f64::from(thousandths) / 1_000.0);
     let maybe = move || proptest::option::of(share());
-    let kinds = proptest::sample::select(IssueKind::ALL);
-    let rules = proptest::sample::select(LabelRule::ALL);
+    let kinds = proptest::sample::select(IssueKind::ALL.as_slice());
+    let rules = proptest::sample::select(LabelRule::ALL.as_slice());
     let anchor = Anchor { media: ID.parse::<MediaId>().unwrap(), kind: AnchorKind::Media };
     let one = prop_oneof![
         "\\PC{1,40}".prop_map(|text| Filter::full_text(&text)),
