@@ -2,15 +2,13 @@
 
 use std::{
     fmt::Write as _,
-    fs,
-    io::{self, Read as _, Write as _},
-    path::{Path, PathBuf},
+    io::{self, Write as _},
+    path::PathBuf,
 };
 
-use bytes::Bytes;
 use clap::{Args, ValueEnum};
 
-use crate::cli::{CliError, Context, Exit};
+use crate::cli::{CliError, Connection, Context, Exit, context::read_bytes_or_stdin};
 use tessera_client::{ApiOperation, RawBody, RawPart, RawRequest, RawResponse};
 use tessera_model::SafeText;
 
@@ -52,38 +50,31 @@ fn parse_pair(raw: &str) -> Result<(String, String), String> {
 pub async fn run(context: &Context, api: ApiOptions) -> Result<Exit, CliError> {
     let include = api.include;
     let request = build_request(context, api)?;
-    let connection = context.connect(&[ApiOperation::Raw]).await?;
-    let outcome = match connection.client.send_raw(request).await {
-        Ok(answer) => {
-            print_response(context, &answer, include).and_then(|()| match answer.failure {
-                Some(failure) => Err(failure.into()),
-                None => Ok(Exit::Done),
-            })
-        }
-        Err(failure) => Err(failure.into()),
+    let work = async |connection: &Connection<'_>| {
+        let response = connection.client.send_raw(request).await?;
+        print_response(context, &response, include)?;
+        response.failure.map_or(Ok(Exit::Done), |failure| Err(failure.into()))
     };
-    connection.close(context, outcome).await
+    context.with_connection(&[ApiOperation::Raw], work).await
 }
 
 fn build_request(context: &Context, api: ApiOptions) -> Result<RawRequest, CliError> {
-    let usage = |message: &str| CliError::usage(message);
-    let body = match api.method {
-        HttpMethod::Get if api.input.is_none() && api.form.is_empty() => RawBody::Get,
-        HttpMethod::Get => return Err(usage("a GET request has no body; did you mean POST?")),
-        HttpMethod::Post => {
-            context.require_writable()?;
-            post_body(api.form, api.input)?
+    let ApiOptions { method, path, query: parameters, form, input, .. } = api;
+    if method == HttpMethod::Post {
+        context.require_writable()?;
+    }
+    let body = match (method, input) {
+        (HttpMethod::Get, None) if form.is_empty() => RawBody::Get,
+        (HttpMethod::Get, _) => {
+            return Err(CliError::usage("a GET request has no body; did you mean POST?"));
+        }
+        (HttpMethod::Post, Some(path)) => RawBody::Json(read_bytes_or_stdin(&path)?.into()),
+        (HttpMethod::Post, None) if form.is_empty() => RawBody::Post,
+        (HttpMethod::Post, None) => {
+            RawBody::Form(form.into_iter().map(form_part).collect::<Result<_, _>>()?)
         }
     };
-    Ok(RawRequest { path: api.path, parameters: api.query, body })
-}
-
-fn post_body(form: Vec<(String, String)>, input: Option<PathBuf>) -> Result<RawBody, CliError> {
-    Ok(match input {
-        Some(path) => RawBody::Json(read_bytes(&path)?),
-        None if form.is_empty() => RawBody::Post,
-        None => RawBody::Form(form.into_iter().map(form_part).collect::<Result<_, _>>()?),
-    })
+    Ok(RawRequest { path, parameters, body })
 }
 
 fn form_part((name, value): (String, String)) -> Result<RawPart, CliError> {
@@ -91,24 +82,18 @@ fn form_part((name, value): (String, String)) -> Result<RawPart, CliError> {
         return Ok(RawPart { name, file: None, content: value.into() });
     };
     let file = path.file_name().map(|file| file.to_string_lossy().into_owned());
-    Ok(RawPart { name, file, content: read_bytes(&path)? })
-}
-
-fn read_bytes(path: &Path) -> Result<Bytes, CliError> {
-    let read = if path.as_os_str() == "-" {
-        let mut bytes = Vec::new();
-        io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
-    } else {
-        fs::read(path)
-    };
-    read.map(Bytes::from).map_err(|error| CliError::usage(format!("{}: {error}", path.display())))
+    Ok(RawPart { name, file, content: read_bytes_or_stdin(&path)?.into() })
 }
 
 /// Prints raw bytes to a pipe, and only text that is safe to display to a terminal.
-fn print_response(context: &Context, answer: &RawResponse, include: bool) -> Result<(), CliError> {
+fn print_response(
+    context: &Context,
+    response: &RawResponse,
+    include: bool,
+) -> Result<(), CliError> {
     if include {
-        let mut head = format!("HTTP {}\n", answer.status);
-        for (name, value) in &answer.headers {
+        let mut head = format!("HTTP {}\n", response.status);
+        for (name, value) in &response.headers {
             // Writing to a string cannot fail.
             let _ = writeln!(head, "{name}: {}", SafeText::detail(value));
         }
@@ -116,18 +101,17 @@ fn print_response(context: &Context, answer: &RawResponse, include: bool) -> Res
     }
     if !context.out.is_terminal() {
         let mut out = io::stdout().lock();
-        out.write_all(&answer.body)?;
+        out.write_all(&response.body)?;
         return Ok(out.flush()?);
     }
-    if let Ok(value) = serde_json::from_slice(&answer.body) {
+    if let Ok(value) = serde_json::from_slice(&response.body) {
         return context.out.print_json(&value);
     }
-    let text = std::str::from_utf8(&answer.body).map_err(|_| {
-        let message = format!(
+    let text = std::str::from_utf8(&response.body).map_err(|_| {
+        CliError::failed(format!(
             "the response is {} bytes of binary data; redirect it to a file with >",
-            answer.body.len()
-        );
-        CliError::failed(message)
+            response.body.len()
+        ))
     })?;
     for line in text.lines() {
         context.out.print_text(&format!("{}\n", SafeText::new(line, usize::MAX)))?;

@@ -1,9 +1,10 @@
 //! The context of a command: settings, options, output, and prompts.
 
 use std::{
+    fmt::Display,
     fs,
-    io::{self, BufRead as _, IsTerminal as _, Write as _},
-    path::PathBuf,
+    io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _},
+    path::Path,
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
@@ -24,7 +25,6 @@ use tessera_client::trace::Trace;
 /// Time limit for checking the service after the user interrupted a command.
 pub const INTERRUPT_CHECK_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// The context of a command.
 #[derive(Debug)]
 pub struct Context {
     pub global: GlobalOptions,
@@ -118,11 +118,11 @@ impl Context {
 
     /// Notifies the command of an interrupt. Returns whether the command handles it.
     pub(super) fn notify_interrupt(&self) -> bool {
-        let has = self.handles_interrupt.load(Ordering::Relaxed);
-        if has {
+        let handles_it = self.handles_interrupt.load(Ordering::Relaxed);
+        if handles_it {
             self.interrupt.notify_one();
         }
-        has
+        handles_it
     }
 
     pub(super) fn target(&self) -> Result<ServiceTarget, CliError> {
@@ -152,21 +152,25 @@ impl Context {
     }
 
     /// Prints a request instead of sending it.
-    pub fn print_dry_run(&self, written: Option<DryRunRequest>) -> Result<Exit, CliError> {
+    pub fn print_dry_run(&self, request: Option<DryRunRequest>) -> Result<Exit, CliError> {
         let missing = || CliError::failed("this command has no request to print");
-        let written = written.ok_or_else(missing)?;
+        let DryRunRequest { method, url, curl } = request.ok_or_else(missing)?;
         if self.global.print.is_some() {
-            self.out.print_text(&format!("{}\n", written.curl))?;
-        } else {
-            self.out.print_text(&format!("{} {}\n", written.method, written.url))?;
-            self.messages.info("nothing was sent");
+            return self.print_line(curl);
         }
+        self.print_line(format!("{method} {url}"))?;
+        self.messages.info("nothing was sent");
         Ok(Exit::Done)
     }
 
     /// Prints the document that is the command's whole output.
     pub fn print(&self, document: &Document) -> Result<Exit, CliError> {
         self.out.print(document).map(|()| Exit::Done)
+    }
+
+    /// Prints one line of text, whatever the format of the output.
+    pub fn print_line(&self, line: impl Display) -> Result<Exit, CliError> {
+        self.out.print_text(&format!("{line}\n")).map(|()| Exit::Done)
     }
 }
 
@@ -175,7 +179,18 @@ pub fn read_stdin() -> io::Result<String> {
 }
 
 /// Reads a path from the command line, where `-` is standard input.
-pub fn read_file_or_stdin(path: &PathBuf) -> Result<String, CliError> {
+pub fn read_file_or_stdin(path: &Path) -> Result<String, CliError> {
     let read = if path.as_os_str() == "-" { read_stdin() } else { fs::read_to_string(path) };
+    read.map_err(|error| CliError::usage(format!("{}: {error}", path.display())))
+}
+
+/// The same for bytes.
+pub fn read_bytes_or_stdin(path: &Path) -> Result<Vec<u8>, CliError> {
+    let read = if path.as_os_str() == "-" {
+        let mut bytes = Vec::new();
+        io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
+    } else {
+        fs::read(path)
+    };
     read.map_err(|error| CliError::usage(format!("{}: {error}", path.display())))
 }

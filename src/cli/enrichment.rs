@@ -25,40 +25,40 @@ const MODEL_COLUMNS: &[Column] =
 
 pub async fn run(context: &Context, command: EnrichmentCommand) -> Result<Exit, CliError> {
     let EnrichmentCommand::Show { dataset, raw } = command;
-    let work = async |connection: &_| show(context, connection, dataset.as_deref(), raw).await;
+    let work = async |connection: &_| show(connection, dataset.as_deref(), raw).await;
     context.with_connection(&[ApiOperation::Enrichment], work).await
 }
 
 async fn show(
-    context: &Context,
-    connection: &Connection,
-    given: Option<&str>,
+    connection: &Connection<'_>,
+    dataset: Option<&str>,
     raw: bool,
 ) -> Result<Exit, CliError> {
-    let dataset = context.dataset(connection, given).await?;
+    let context = connection.context;
+    let dataset = connection.dataset(dataset).await?;
     let enrichment = connection.client.enrichment(dataset.id).await?;
     let models: Vec<Value> = EnrichmentModel::ALL
         .into_iter()
         .zip(enrichment.statuses)
         .map(|(model, applied)| {
             let (applied, word) = match applied {
-                ModelStatus::Applied => (json!(true), "yes"),
-                ModelStatus::NotApplied => (json!(false), "no"),
-                ModelStatus::Unknown => (Value::Null, "?"),
+                ModelStatus::Applied => (Some(true), "yes"),
+                ModelStatus::NotApplied => (Some(false), "no"),
+                ModelStatus::Unknown => (None, "?"),
             };
             json!({ "model": model.as_str(), "applied": applied, "_word": word, "_for": purpose(model) })
         })
         .collect();
-    let mut answer = json!({ "dataset_id": dataset.id, "models": models });
+    let mut fields = json!({ "dataset_id": dataset.id, "models": models });
     if raw {
         let body = enrichment.raw.as_str();
         // A very long response was truncated, and is then shown as text.
-        answer["raw"] = serde_json::from_str(body).unwrap_or_else(|_| body.into());
+        fields["raw"] = serde_json::from_str(body).unwrap_or_else(|_| body.into());
         if !context.out.is_machine() {
-            return context.out.print_text(&format!("{body}\n")).map(|()| Exit::Done);
+            return context.print_line(body);
         }
     }
-    context.print(&Document::list("tessera.enrichment/1", answer, "models", MODEL_COLUMNS))
+    context.print(&Document::list("tessera.enrichment/1", fields, "models", MODEL_COLUMNS))
 }
 
 /// The features that need the model.

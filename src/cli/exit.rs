@@ -43,39 +43,31 @@ impl Exit {
 
     /// The meaning for the help, the manual and `tessera spec`.
     pub fn meaning(self) -> &'static str {
-        match self {
-            Self::Done => "success, even if nothing was found or the reader closed the pipe",
-            Self::Failed => "failure without a more specific code",
-            Self::Usage => "incorrect usage or configuration",
-            Self::Network => "network or server failure; try again",
-            Self::Login => "login or permission missing",
-            Self::NotFound => "not found, or no access",
-            Self::Conflict => "not possible in the current status of the dataset",
-            Self::Remote => "the operation failed at the service",
-            Self::Invalid => "rejected as invalid",
-            Self::Partly => "partly done",
-            Self::Empty => "nothing found, with --fail-empty",
-            Self::TimedOut => "--timeout expired while waiting",
-            Self::Interrupted => "interrupted",
-        }
+        self.description().1
     }
 
     /// The machine-readable name for error documents.
     pub fn code(self) -> &'static str {
+        self.description().0
+    }
+
+    fn description(self) -> (&'static str, &'static str) {
         match self {
-            Self::Done => "done",
-            Self::Failed => "failed",
-            Self::Usage => "usage",
-            Self::Network => "network",
-            Self::Login => "login",
-            Self::NotFound => "not_found",
-            Self::Conflict => "conflict",
-            Self::Remote => "remote_failed",
-            Self::Invalid => "invalid",
-            Self::Partly => "partly_done",
-            Self::Empty => "empty",
-            Self::TimedOut => "timed_out",
-            Self::Interrupted => "interrupted",
+            Self::Done => {
+                ("done", "success, even if nothing was found or the reader closed the pipe")
+            }
+            Self::Failed => ("failed", "failure without a more specific code"),
+            Self::Usage => ("usage", "incorrect usage or configuration"),
+            Self::Network => ("network", "network or server failure; try again"),
+            Self::Login => ("login", "login or permission missing"),
+            Self::NotFound => ("not_found", "not found, or no access"),
+            Self::Conflict => ("conflict", "not possible in the current status of the dataset"),
+            Self::Remote => ("remote_failed", "the operation failed at the service"),
+            Self::Invalid => ("invalid", "rejected as invalid"),
+            Self::Partly => ("partly_done", "partly done"),
+            Self::Empty => ("empty", "nothing found, with --fail-empty"),
+            Self::TimedOut => ("timed_out", "--timeout expired while waiting"),
+            Self::Interrupted => ("interrupted", "interrupted"),
         }
     }
 }

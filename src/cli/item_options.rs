@@ -36,13 +36,12 @@ impl FromStr for ClusterItem {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (cluster, exclude) = text.split_once('^').unwrap_or((text, ""));
-        let wrong = |what: &str, id: &str| format!("`{id}` is not a valid {what} ID");
+        let invalid = |kind: &str, id: &str| format!("`{id}` is not a valid {kind} ID");
         let media = exclude.split(',').filter(|id| !id.trim().is_empty());
+        let exclude = media.map(|id| id.parse().map_err(|_| invalid("media item", id)));
         Ok(Self {
-            cluster: cluster.parse().map_err(|_| wrong("cluster", cluster))?,
-            exclude: media
-                .map(|id| id.parse().map_err(|_| wrong("media item", id)))
-                .collect::<Result<_, _>>()?,
+            cluster: cluster.parse().map_err(|_| invalid("cluster", cluster))?,
+            exclude: exclude.collect::<Result<_, _>>()?,
         })
     }
 }
@@ -52,18 +51,18 @@ impl ItemOptions {
         self.media.is_empty() && self.cluster.is_empty()
     }
 
-    pub fn to_marks(&self) -> impl Iterator<Item = SelectionEntry> {
-        let mark = |name: String, entity, what| SelectionEntry {
+    pub fn entries(&self) -> impl Iterator<Item = SelectionEntry> {
+        let entry = |name: String, entity, content| SelectionEntry {
             name: SafeText::name(&name),
             entity,
             granularity: Granularity::default(),
-            content: what,
+            content,
         };
         let media = self.media.iter().map(move |id| {
-            mark(id.short(), EntityType::default(), EntryContent::MediaItem(*id, None))
+            entry(id.short(), EntityType::default(), EntryContent::MediaItem(*id, None))
         });
         let clusters = self.cluster.iter().map(move |members| {
-            let what = EntryContent::Cluster(SelectedCluster {
+            let content = EntryContent::Cluster(SelectedCluster {
                 id: members.cluster,
                 filters: Vec::new(),
                 member_count: None,
@@ -72,7 +71,7 @@ impl ItemOptions {
                 excluded: members.exclude.iter().copied().collect(),
                 stale: false,
             });
-            mark(members.cluster.short(), self.entity, what)
+            entry(members.cluster.short(), self.entity, content)
         });
         media.chain(clusters)
     }
@@ -89,8 +88,8 @@ mod tests {
         assert_eq!(members.cluster, ClusterId(cluster));
         assert_eq!(members.exclude, [MediaId(one), MediaId(two)]);
         assert!(cluster.to_string().parse::<ClusterItem>().unwrap().exclude.is_empty());
-        let wrong = format!("{cluster}^x").parse::<ClusterItem>().unwrap_err();
-        assert_eq!(wrong, "`x` is not a valid media item ID");
+        let invalid = format!("{cluster}^x").parse::<ClusterItem>().unwrap_err();
+        assert_eq!(invalid, "`x` is not a valid media item ID");
         assert!("x".parse::<ClusterItem>().unwrap_err().contains("cluster"));
     }
 }

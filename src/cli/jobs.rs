@@ -1,7 +1,7 @@
 //! `tessera jobs`: the jobs started from this machine, at every deployment. A job that a running
 //! process follows stays with that process.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Subcommand;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::command_lines::job_command_line;
 use crate::{
     cli::{
         CliError, Column, Connection, Context, Document, Exit, ServiceTarget, deployment,
-        polling::{format_timestamp, timestamp_now},
+        timestamps::{format_timestamp, timestamp_now},
     },
     config::{self, Profile},
     state::{StateStore, StoredJob, job_to_json},
@@ -99,11 +99,8 @@ pub async fn run(context: &Context, command: JobsCommand) -> Result<Exit, CliErr
         JobsCommand::Watch { job } => watch(context, &deployments, job.as_deref()).await,
         JobsCommand::Show { job } => {
             let (deployment, stored) = find_job(&deployments, &job)?;
-            context.print(&Document::one(
-                "tessera.job/1",
-                job_document(deployment, stored),
-                JOB_COLUMNS,
-            ))
+            let facts = job_json(deployment, stored);
+            context.print(&Document::one("tessera.job/1", facts, JOB_COLUMNS))
         }
         JobsCommand::Forget { jobs, ended } => forget(context, &deployments, &jobs, ended),
     }
@@ -118,29 +115,29 @@ fn load_deployment_jobs(context: &Context) -> Result<Vec<DeploymentJobs>, CliErr
         Some(target) => config::state_dir(&target.name()).into_iter().collect(),
         None => config::state_dirs()?,
     };
-    let shelf = |folder: PathBuf| -> Result<DeploymentJobs, CliError> {
-        let of_profile =
+    let load = |folder: PathBuf| -> Result<DeploymentJobs, CliError> {
+        let of_folder =
             |profile: &&Profile| config::state_dir(&profile.name).as_ref() == Some(&folder);
-        let profile = settings.profiles.iter().find(of_profile).cloned();
-        let known = profile.as_ref().map(|profile| profile.name.clone());
-        let place = target.as_ref().map(ServiceTarget::name).or(known);
-        let place = place.unwrap_or_else(|| folder_name(&folder));
+        let profile = settings.profiles.iter().find(of_folder).cloned();
+        let profile_name = profile.as_ref().map(|profile| profile.name.clone());
+        let folder_name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let target_name = target.as_ref().map(ServiceTarget::name);
         let journal = StateStore::in_dir(folder);
-        let jobs = journal.jobs()?;
-        Ok(DeploymentJobs { deployment_name: place, profile, journal, jobs })
+        Ok(DeploymentJobs {
+            deployment_name: target_name.or(profile_name).unwrap_or(folder_name),
+            profile,
+            jobs: journal.jobs()?,
+            journal,
+        })
     };
-    folders.into_iter().map(shelf).collect()
-}
-
-fn folder_name(folder: &Path) -> String {
-    folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    folders.into_iter().map(load).collect()
 }
 
 fn newest_first(deployments: &[DeploymentJobs]) -> Vec<(&DeploymentJobs, &StoredJob)> {
-    let jobs = deployments
+    let mut jobs: Vec<_> = deployments
         .iter()
-        .flat_map(|deployment| deployment.jobs.iter().map(move |stored| (deployment, stored)));
-    let mut jobs: Vec<_> = jobs.collect();
+        .flat_map(|deployment| deployment.jobs.iter().map(move |stored| (deployment, stored)))
+        .collect();
     jobs.sort_by_key(|(_, stored)| std::cmp::Reverse(stored.job.started_at));
     jobs
 }
@@ -155,20 +152,18 @@ fn list(
         let ended = stored.job.ended_at.filter(|_| stored.job.state.is_over());
         ended.is_none_or(|ended| timestamp_now().saturating_sub(ended) < RECENT_AGE)
     };
-    let wanted: Vec<_> = newest_first(deployments)
-        .into_iter()
-        .filter(|(_, stored)| !running || stored.job.state.is_running())
-        .collect();
-    let shown: Vec<Value> = wanted
+    let mut jobs = newest_first(deployments);
+    jobs.retain(|(_, stored)| !running || stored.job.state.is_running());
+    let rows: Vec<Value> = jobs
         .iter()
         .filter(|(_, stored)| all || recent(stored))
-        .map(|(deployment, stored)| job_document(deployment, stored))
+        .map(|(deployment, stored)| job_json(deployment, stored))
         .collect();
-    let older = wanted.len() - shown.len();
+    let older = jobs.len() - rows.len();
     if older > 0 {
         context.messages.info(format!("{older} older jobs are not listed; use --all"));
     }
-    let answer = json!({ "jobs": shown, "truncated": older > 0 });
+    let answer = json!({ "jobs": rows, "truncated": older > 0 });
     context.print(&Document::list("tessera.job_list/1", answer, "jobs", LIST_COLUMNS))
 }
 
@@ -187,10 +182,8 @@ fn find_job<'a>(
         (Some(_), Some(_)) => {
             Err(CliError::usage(format!("several jobs start with `{name}`; give a longer prefix")))
         }
-        (None, _) => {
-            let message = format!("there is no job `{name}`");
-            Err(CliError::not_found(message).with_remedy("tessera jobs list --all"))
-        }
+        (None, _) => Err(CliError::not_found(format!("there is no job `{name}`"))
+            .with_remedy("tessera jobs list --all")),
     }
 }
 
@@ -200,7 +193,7 @@ fn job_id(stored: &StoredJob) -> String {
 }
 
 /// A job record with its deployment and the command to repeat it.
-fn job_document(deployment: &DeploymentJobs, stored: &StoredJob) -> Value {
+fn job_json(deployment: &DeploymentJobs, stored: &StoredJob) -> Value {
     let job = &stored.job;
     let mut facts = json!({ "id": job_id(stored), "place": deployment.deployment_name });
     if let (Some(all), Value::Object(known)) = (facts.as_object_mut(), job_to_json(job)) {
@@ -224,7 +217,7 @@ async fn watch(
     deployments: &[DeploymentJobs],
     name: Option<&str>,
 ) -> Result<Exit, CliError> {
-    let (shelf, stored) = match name {
+    let (deployment, stored) = match name {
         Some(name) => find_job(deployments, name)?,
         None => newest_first(deployments)
             .into_iter()
@@ -233,48 +226,46 @@ async fn watch(
                 CliError::not_found("no job is running").with_remedy("tessera jobs list")
             })?,
     };
-    let target = match &shelf.profile {
-        Some(profile) => ServiceTarget::Profile(profile.clone()),
-        None => deployment::select_target(&context.global, &context.settings)?
-            .filter(|target| target.name() == shelf.deployment_name)
-            .ok_or_else(|| {
-                let message = format!(
-                    "{} is not a profile; give the deployment of the job with --base-url and --kind",
-                    shelf.deployment_name
-                );
-                CliError::usage(message)
-            })?,
-    };
-    let connection =
-        context.connect_to(&target, &[ApiOperation::Dataset, ApiOperation::ExportStatus]).await?;
-    let outcome = follow(context, &connection, &stored.job).await;
-    let outcome = outcome.and_then(|words| {
-        let mut facts = job_document(shelf, stored);
-        facts["standing"] = words.as_str().into();
+    let requests = &[ApiOperation::Dataset, ApiOperation::ExportStatus];
+    let connection = context.connect_to(&deployment.target(context)?, requests).await?;
+    let outcome = follow(&connection, &stored.job).await.and_then(|status| {
+        let mut facts = job_json(deployment, stored);
+        facts["standing"] = status.as_str().into();
         context.print(&Document::one("tessera.job/1", facts, LIST_COLUMNS))
     });
-    connection.close(context, outcome).await
+    connection.close(outcome).await
+}
+
+impl DeploymentJobs {
+    fn target(&self, context: &Context) -> Result<ServiceTarget, CliError> {
+        if let Some(profile) = &self.profile {
+            return Ok(ServiceTarget::Profile(profile.clone()));
+        }
+        let selected = deployment::select_target(&context.global, &context.settings)?;
+        selected.filter(|target| target.name() == self.deployment_name).ok_or_else(|| {
+            CliError::usage(format!(
+                "{} is not a profile; give the deployment of the job with --base-url and --kind",
+                self.deployment_name
+            ))
+        })
+    }
 }
 
 /// Waits for a job to finish, and returns its final status. Saves nothing: the job stays with the
 /// process that follows it.
-async fn follow(
-    context: &Context,
-    connection: &Connection,
-    job: &JobRecord,
-) -> Result<SafeText, CliError> {
+async fn follow(connection: &Connection<'_>, job: &JobRecord) -> Result<SafeText, CliError> {
     match (&job.state, &job.kind) {
-        (SavedJobState::Failed(words), _) => Err(CliError::new(Exit::Remote, words.as_str())),
-        (SavedJobState::Uncertain(words), _) => Err(CliError::new(Exit::Network, words.as_str())),
-        (SavedJobState::Done(words), _) => Ok(words.clone()),
+        (SavedJobState::Failed(reason), _) => Err(CliError::new(Exit::Remote, reason.as_str())),
+        (SavedJobState::Uncertain(reason), _) => Err(CliError::new(Exit::Network, reason.as_str())),
+        (SavedJobState::Done(status), _) => Ok(status.clone()),
         (SavedJobState::Downloaded(_), _) => Ok(SafeText::name("downloaded")),
         (SavedJobState::Accepted, JobKind::AddMedia(_) | JobKind::Reindex) => {
-            let course = OperationTracker::resume(job.started_at);
-            context.follow_operation(connection, job.dataset, &job.kind, course).await
+            let tracker = OperationTracker::resume(job.started_at);
+            connection.follow_operation(job.dataset, &job.kind, tracker).await
         }
-        (standing, _) => match standing.export() {
+        (state, _) => match state.export() {
             Some(task) => {
-                let export = context.follow_export(connection, job.dataset, task, None).await?;
+                let export = connection.follow_export(job.dataset, task, None).await?;
                 Ok(SafeText::name(export.state.as_str()))
             }
             None => Err(CliError::failed("the service has not accepted the job yet")),
@@ -288,9 +279,9 @@ fn forget(
     names: &[String],
     ended: bool,
 ) -> Result<Exit, CliError> {
-    let chosen: Vec<(&DeploymentJobs, &StoredJob)> =
+    let named: Vec<(&DeploymentJobs, &StoredJob)> =
         names.iter().map(|name| find_job(deployments, name)).collect::<Result<_, _>>()?;
-    if let Some((_, stored)) = chosen.iter().find(|(_, stored)| stored.is_followed) {
+    if let Some((_, stored)) = named.iter().find(|(_, stored)| stored.is_followed) {
         let message = format!(
             "the job {} is followed by a running tessera process; exit that process first",
             job_id(stored)
@@ -299,14 +290,14 @@ fn forget(
     }
     let mut forgotten = 0;
     for deployment in deployments {
-        let is_named = |started| {
-            let here = chosen.iter().filter(|(of, _)| std::ptr::eq(*of, deployment));
-            here.into_iter().any(|(_, stored)| stored.job.started_at == started)
+        let is_named = |job: &JobRecord| {
+            named.iter().any(|(of, stored)| {
+                std::ptr::eq(*of, deployment) && stored.job.started_at == job.started_at
+            })
         };
-        forgotten += deployment
-            .journal
-            .forget_jobs(|job| (ended && job.state.is_over()) || is_named(job.started_at))?;
+        let forgets = |job: &JobRecord| (ended && job.state.is_over()) || is_named(job);
+        forgotten += deployment.journal.forget_jobs(forgets)?;
     }
-    let answer = json!({ "forgotten": forgotten });
-    context.print(&Document::one("tessera.forgotten/1", answer, FORGOTTEN_COLUMNS))
+    let fields = json!({ "forgotten": forgotten });
+    context.print(&Document::one("tessera.forgotten/1", fields, FORGOTTEN_COLUMNS))
 }

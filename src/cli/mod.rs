@@ -37,6 +37,7 @@ mod search;
 mod selection;
 mod set_algebra;
 mod target_dataset;
+mod timestamps;
 mod value_parsers;
 
 pub use command_line::{

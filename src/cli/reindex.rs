@@ -37,46 +37,41 @@ pub struct ReindexOptions {
 }
 
 pub async fn run(context: &Context, options: ReindexOptions) -> Result<Exit, CliError> {
-    let work = async |connection: &_| run_reindex(context, connection, &options).await;
+    let work = async |connection: &_| run_reindex(connection, &options).await;
     context.with_connection(&[ApiOperation::Reindex], work).await
 }
 
 async fn run_reindex(
-    context: &Context,
-    connection: &Connection,
+    connection: &Connection<'_>,
     options: &ReindexOptions,
 ) -> Result<Exit, CliError> {
-    let dataset = context.dataset(connection, options.dataset.as_deref()).await?;
+    let context = connection.context;
+    let dataset = connection.dataset(options.dataset.as_deref()).await?;
     if options.print_script {
         if !connection.client.endpoint().is_on_premises() {
-            let message = "run_profiler.sh is for on-premises deployments";
-            return Err(CliError::usage(message));
+            return Err(CliError::usage("run_profiler.sh is for on-premises deployments"));
         }
-        context.out.print_text(&format!(
-            "{}\n",
-            profiler_command_line(dataset.id, ProfilerCommand::Reindex)
-        ))?;
-        return Ok(Exit::Done);
+        return context.print_line(profiler_command_line(dataset.id, ProfilerCommand::Reindex));
     }
     context.require_allowed(&dataset, Operation::Reindex, options.force)?;
     if !context.is_dry_run() && !context.confirm(&confirmation_question(&dataset), "--yes")? {
         return Err(CliError::failed("not sent"));
     }
-    let mut record = send_reindex(context, connection, &dataset).await?;
-    let rest = if options.wait {
-        Some(record.follow(OperationTracker::starting_from(Some(&dataset))).await?)
+    let mut recorder = send_reindex(connection, &dataset).await?;
+    let status = if options.wait {
+        Some(recorder.follow(OperationTracker::starting_from(Some(&dataset))).await?)
     } else {
         let id = dataset.id;
         context.messages.info(format!("accepted; wait for it with: tessera dataset wait {id}"));
         None
     };
-    let answer = json!({
+    let fields = json!({
         "dataset_id": dataset.id,
         "display_name": dataset.name.as_str(),
         "accepted": true,
-        "status_new": rest.as_ref().map(SafeText::as_str),
+        "status_new": status.as_ref().map(SafeText::as_str),
     });
-    context.print(&Document::one("tessera.reindex/1", answer, REINDEX_COLUMNS))
+    context.print(&Document::one("tessera.reindex/1", fields, REINDEX_COLUMNS))
 }
 
 fn confirmation_question(dataset: &Dataset) -> String {
@@ -90,28 +85,27 @@ fn confirmation_question(dataset: &Dataset) -> String {
 
 /// Sends the request once, and saves the job.
 pub async fn send_reindex<'a>(
-    context: &'a Context,
-    connection: &'a Connection,
+    connection: &'a Connection<'a>,
     dataset: &Dataset,
 ) -> Result<JobRecorder<'a>, CliError> {
-    let mut record = JobRecorder::begin(context, connection, dataset, JobKind::Reindex);
+    let mut recorder = JobRecorder::begin(connection, dataset, JobKind::Reindex);
     if let Err(failure) = connection.client.reindex(dataset.id).await {
-        verify_accepted(context, connection, dataset, failure, &mut record).await?;
+        verify_accepted(connection, dataset, failure, &mut recorder).await?;
     }
-    record.set_state(SavedJobState::Accepted);
-    Ok(record)
+    recorder.set_state(SavedJobState::Accepted);
+    Ok(recorder)
 }
 
 /// Checks whether the service accepted a reindex although its request failed.
 async fn verify_accepted(
-    context: &Context,
-    connection: &Connection,
+    connection: &Connection<'_>,
     dataset: &Dataset,
     failure: Failure,
-    record: &mut JobRecorder<'_>,
+    recorder: &mut JobRecorder<'_>,
 ) -> Result<(), CliError> {
+    let context = connection.context;
     if !failure.may_have_taken_effect() {
-        record.set_failed(&failure);
+        recorder.set_failed(&failure);
         return Err(match failure.kind {
             FailureKind::Conflict => conflict_error(connection, dataset, failure).await,
             _ => failure.into(),
@@ -121,15 +115,15 @@ async fn verify_accepted(
     for pause in STATUS_CHECK_DELAYS {
         tokio::time::sleep(pause).await;
         match connection.client.dataset(dataset.id).await {
-            Ok(seen) if was_accepted(&dataset.status, &seen.status) => {
-                context.messages.info(format!("it was: {} is {}", seen.name, seen.status.as_str()));
+            Ok(now) if was_accepted(&dataset.status, &now.status) => {
+                context.messages.info(format!("it was: {} is {}", now.name, now.status.as_str()));
                 return Ok(());
             }
             Ok(_) => {}
             Err(failure) => context.messages.debug(failure.to_string()),
         }
     }
-    record.set_failed(&failure);
+    recorder.set_failed(&failure);
     let message = format!("{}; it was probably not accepted", failure_text(&failure));
     let remedy = format!("tessera dataset show {}", dataset.id);
     Err(CliError::from(failure).with_message(message).with_remedy(remedy))
@@ -146,12 +140,16 @@ fn was_accepted(before: &Status, now: &Status) -> bool {
 }
 
 /// A conflict with the current status, and what helps.
-async fn conflict_error(connection: &Connection, dataset: &Dataset, failure: Failure) -> CliError {
+async fn conflict_error(
+    connection: &Connection<'_>,
+    dataset: &Dataset,
+    failure: Failure,
+) -> CliError {
     let Ok(now) = connection.client.dataset(dataset.id).await else { return failure.into() };
     let reason = now.status.allows(Operation::Reindex).denial_reason();
     let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
-    let (said, word) = (failure_text(&failure), now.status.as_str());
-    let message = format!("{said}; {} is {word} now{reason}", now.name);
+    let (conflict, status) = (failure_text(&failure), now.status.as_str());
+    let message = format!("{conflict}; {} is {status} now{reason}", now.name);
     let error = CliError::from(failure).with_message(message);
     if now.status.is_busy() {
         return error.with_remedy(format!("tessera dataset wait {}", now.id));
@@ -164,16 +162,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_status_reports_whether_a_reindex_was_taken_on() {
+    fn the_status_shows_whether_a_reindex_was_accepted() {
         let (partial, ready) = (Status::PartialIndex, Status::Ready);
-        assert!(
-            was_accepted(&partial, &Status::ReadOnly) && was_accepted(&partial, &Status::Indexing)
-        );
-        assert!(was_accepted(&partial, &ready), "it is over already");
-        assert!(
-            !was_accepted(&partial, &partial) && !was_accepted(&ready, &ready),
-            "nothing has changed"
-        );
-        assert!(!was_accepted(&partial, &Status::Error));
+        for (before, now, accepted) in [
+            (&partial, &Status::ReadOnly, true),
+            (&partial, &Status::Indexing, true),
+            (&partial, &ready, true),
+            (&partial, &partial, false),
+            (&ready, &ready, false),
+            (&partial, &Status::Error, false),
+        ] {
+            assert_eq!(was_accepted(before, now), accepted, "{before:?} {now:?}");
+        }
     }
 }

@@ -3,65 +3,62 @@
 use crate::cli::{CliError, Connection, Context, Exit};
 use tessera_model::{Dataset, DatasetId, Operation, Permission, Status};
 
-impl Context {
-    pub(super) fn pinned_datasets(&self) -> Result<Vec<DatasetId>, CliError> {
-        let target = self.target()?;
-        Ok(target.options().pinned.iter().filter_map(|id| id.parse().ok()).collect())
-    }
-
+impl Connection<'_> {
     /// The dataset given as an argument, or by `--dataset`, or the only one of the deployment.
-    pub async fn dataset(
-        &self,
-        connection: &Connection,
-        given: Option<&str>,
-    ) -> Result<Dataset, CliError> {
-        let named = given.or(self.global.dataset.as_deref());
+    pub async fn dataset(&self, given: Option<&str>) -> Result<Dataset, CliError> {
+        let named = given.or(self.context.global.dataset.as_deref());
         if let Some(id) = named.and_then(|name| name.parse::<DatasetId>().ok()) {
-            return Ok(connection.client.dataset(id).await?);
+            return Ok(self.client.dataset(id).await?);
         }
-        let (all, _) = connection.client.list_datasets().await?;
-        let found: Vec<&Dataset> =
-            all.iter().filter(|each| named.is_none_or(|name| each.name.as_str() == name)).collect();
-        match (found.as_slice(), named) {
-            ([only], Some(_)) => Ok((*only).clone()),
-            ([only], None) => {
-                self.messages.info(format!("using the only dataset: {}", only.name));
-                Ok((*only).clone())
+        let (all, _) = self.client.list_datasets().await?;
+        let available = join_names(&all);
+        let mut matching: Vec<Dataset> = all
+            .into_iter()
+            .filter(|dataset| named.is_none_or(|name| dataset.name.as_str() == name))
+            .collect();
+        match (matching.len(), named) {
+            (1, _) => {
+                let dataset = matching.remove(0);
+                if named.is_none() {
+                    let messages = self.context.messages;
+                    messages.info(format!("using the only dataset: {}", dataset.name));
+                }
+                Ok(dataset)
             }
-            ([], Some(name)) => Err(CliError::not_found(format!(
-                "cannot find a dataset `{name}`; available: {}",
-                join_names(&all)
+            (0, Some(name)) => Err(CliError::not_found(format!(
+                "cannot find a dataset `{name}`; available: {available}"
             ))),
-            ([], None) => Err(CliError::not_found("the deployment has no datasets")),
-            (several, Some(name)) => {
-                let ids: Vec<String> = several.iter().map(|each| each.id.to_string()).collect();
-                let message =
-                    format!("several datasets are named `{name}`; give an ID: {}", ids.join(", "));
-                Err(CliError::usage(message))
+            (0, None) => Err(CliError::not_found("the deployment has no datasets")),
+            (_, Some(name)) => {
+                let ids: Vec<String> = matching.iter().map(|each| each.id.to_string()).collect();
+                Err(CliError::usage(format!(
+                    "several datasets are named `{name}`; give an ID: {}",
+                    ids.join(", ")
+                )))
             }
-            (_, None) => {
-                let message =
-                    format!("give a dataset with --dataset; available: {}", join_names(&all));
-                Err(CliError::usage(message))
-            }
+            (_, None) => Err(CliError::usage(format!(
+                "give a dataset with --dataset; available: {available}"
+            ))),
         }
     }
+}
 
+impl Context {
     /// The ID of the dataset. An ID given by the user needs no request.
     pub async fn dataset_id(&self, given: Option<&str>) -> Result<DatasetId, CliError> {
         let named = given.or(self.global.dataset.as_deref());
-        if let Some(id) = named.and_then(|name| name.parse().ok()) {
-            return Ok(id);
+        match named.and_then(|name| name.parse().ok()) {
+            Some(id) => Ok(id),
+            None => self.fetch_dataset(given).await.map(|dataset| dataset.id),
         }
-        self.fetch_dataset(given).await.map(|dataset| dataset.id)
     }
 
     /// The dataset, fetched over a connection of its own, in a dry run too.
     pub(super) async fn fetch_dataset(&self, given: Option<&str>) -> Result<Dataset, CliError> {
         let connection = self.connect(&[]).await?;
-        let found = self.dataset(&connection, given).await;
-        let closed = connection.close(self, Ok(Exit::Done)).await;
-        let dataset = found?;
+        let dataset = connection.dataset(given).await;
+        let closed = connection.close(Ok(Exit::Done)).await;
+        let dataset = dataset?;
         closed.map(|_| dataset)
     }
 
@@ -82,36 +79,33 @@ impl Context {
         operation: Operation,
         force: bool,
     ) -> Result<(), CliError> {
-        let changes = matches!(operation, Operation::AddMedia | Operation::Reindex);
-        if changes {
+        if matches!(operation, Operation::AddMedia | Operation::Reindex) {
             self.require_writable()?;
         }
-        let (name, word) = (&dataset.name, dataset.status.as_str());
+        let (id, name, status) = (dataset.id, &dataset.name, dataset.status.as_str());
         match dataset.status.allows(operation) {
             _ if force => Ok(()),
             Permission::Allowed | Permission::Unspecified => Ok(()),
             Permission::Confirm => {
                 let question =
-                    format!("{name} has the unknown status {word}; send the request anyway?");
+                    format!("{name} has the unknown status {status}; send the request anyway?");
                 if self.confirm(&question, "--yes")? {
                     return Ok(());
                 }
-                Err(CliError::new(Exit::Conflict, format!("not sent: {name} is {word}")))
+                Err(CliError::new(Exit::Conflict, format!("not sent: {name} is {status}")))
             }
             Permission::Denied(reason) => {
                 let message =
-                    format!("{} is not available: {name} is {word}: {reason}", operation.label());
-                let remedy = match dataset.status {
-                    Status::PartialIndex => Some(format!("tessera reindex {} --wait", dataset.id)),
-                    Status::ReadOnly | Status::Indexing => {
-                        Some(format!("tessera dataset wait {}", dataset.id))
-                    }
-                    _ => None,
-                };
+                    format!("{} is not available: {name} is {status}: {reason}", operation.label());
                 let error = CliError::new(Exit::Conflict, message).with_code("refused_by_status");
-                Err(match remedy {
-                    Some(command) => error.with_remedy(command),
-                    None => error,
+                Err(match dataset.status {
+                    Status::PartialIndex => {
+                        error.with_remedy(format!("tessera reindex {id} --wait"))
+                    }
+                    Status::ReadOnly | Status::Indexing => {
+                        error.with_remedy(format!("tessera dataset wait {id}"))
+                    }
+                    _ => error,
                 })
             }
         }

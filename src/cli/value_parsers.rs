@@ -1,6 +1,6 @@
 //! Parsers for the values of options.
 
-use std::str::FromStr;
+use std::{str::FromStr, time::Duration};
 
 use tessera_model::{EntityType, Granularity, Region};
 
@@ -11,6 +11,15 @@ pub fn parse_entity(raw: &str) -> Result<EntityType, String> {
 pub fn parse_granularity(raw: &str) -> Result<Granularity, String> {
     let level = raw.trim().parse().ok().and_then(Granularity::new);
     level.ok_or_else(|| "expected 0 (finest) to 4 (coarsest)".to_owned())
+}
+
+/// Parses a polling interval. Too short an interval would burden the service.
+pub fn parse_interval(raw: &str) -> Result<Duration, String> {
+    let interval = humantime::parse_duration(raw).map_err(|error| error.to_string())?;
+    if interval < Duration::from_millis(100) {
+        return Err("the interval must be at least 100ms".to_owned());
+    }
+    Ok(interval)
 }
 
 pub fn parse_region(raw: &str) -> Result<Region, String> {
@@ -35,6 +44,13 @@ fn parse_four<T: FromStr>(raw: &str) -> Result<[T; 4], String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_interval_is_a_duration_of_at_least_100_ms() {
+        assert_eq!(parse_interval("2s"), Ok(Duration::from_secs(2)));
+        assert!(parse_interval("1ms").unwrap_err().contains("100ms"));
+        assert!(parse_interval("soon").is_err());
+    }
 
     #[test]
     fn invalid_regions_are_rejected_with_the_expected_format() {

@@ -9,6 +9,7 @@ mod selection_json;
 mod state_files;
 mod store;
 mod stored_jobs;
+mod typed;
 mod views_json;
 
 pub use jobs_json::job_to_json;

@@ -21,6 +21,7 @@ mod dry_run;
 mod endpoint;
 mod extract;
 mod failure_text;
+mod follow_export;
 mod http_clients;
 mod inspect;
 mod known_errors;

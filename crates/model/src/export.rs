@@ -111,6 +111,25 @@ pub struct ExportTask {
     pub message: Option<SafeText>,
 }
 
+impl ExportTask {
+    /// Whether the export has failed, or its archive can be downloaded.
+    pub fn has_ended(&self) -> bool {
+        match &self.state {
+            // Without a link yet, it is completed but not ready.
+            ExportState::Completed => self.download.is_some(),
+            ExportState::Failed(_) => true,
+            ExportState::Running(_) => false,
+        }
+    }
+
+    /// Why there is no archive, if the export failed.
+    pub fn failure_message(&self) -> Option<String> {
+        let ExportState::Failed(state) = &self.state else { return None };
+        let detail = self.message.as_ref().map_or_else(String::new, |it| format!(": {it}"));
+        Some(format!("the export ended with {state}{detail}"))
+    }
+}
+
 /// A verified archive on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Archive {

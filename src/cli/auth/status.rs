@@ -30,18 +30,18 @@ pub(super) async fn run(context: &Context) -> Result<Exit, CliError> {
         if by_dataset { &[ApiOperation::Dataset] } else { &[ApiOperation::Datasets] };
     let connection = context.connect(about).await?;
     let checked = if by_dataset {
-        context.dataset(&connection, None).await.map(drop)
+        connection.dataset(None).await.map(drop)
     } else {
         connection.client.list_datasets().await.map(drop).map_err(CliError::from)
     };
     if context.is_dry_run() {
-        return connection.close(context, checked.map(|()| Exit::Done)).await;
+        return connection.close(checked.map(|()| Exit::Done)).await;
     }
     let (exit, http_status, words) = check_outcome(&checked, by_dataset);
     answer["check"] = json!({ "http_status": http_status, "words": words });
     answer["_clock_skew_s"] = json!(connection.client.clock_skew());
     let printed = context.print(&Document::one("tessera.auth/1", answer, STATUS_COLUMNS));
-    connection.close(context, printed.map(|_| exit)).await
+    connection.close(printed.map(|_| exit)).await
 }
 
 /// The part of the status that needs no request.

@@ -11,9 +11,9 @@ use crate::{
 const PIN_COLUMNS: &[Column] =
     &[Column::new("profile", "profile"), Column::new("pinned", "pinned")];
 
-pub(super) async fn pin(context: &Context, given: Option<&str>) -> Result<Exit, CliError> {
+pub(super) async fn pin(context: &Context, dataset: Option<&str>) -> Result<Exit, CliError> {
     let profile = pinning_profile(context)?;
-    let id = context.fetch_dataset(given).await?.id;
+    let id = context.fetch_dataset(dataset).await?.id;
     change_pins(context, &profile, |pinned| {
         if !pinned.contains(&id.to_string()) {
             pinned.push(id.to_string());
@@ -22,9 +22,9 @@ pub(super) async fn pin(context: &Context, given: Option<&str>) -> Result<Exit, 
 }
 
 /// Unpins by ID, even if the dataset no longer exists.
-pub(super) async fn unpin(context: &Context, given: Option<&str>) -> Result<Exit, CliError> {
+pub(super) async fn unpin(context: &Context, dataset: Option<&str>) -> Result<Exit, CliError> {
     let profile = pinning_profile(context)?;
-    let id = context.dataset_id(given).await?;
+    let id = context.dataset_id(dataset).await?;
     if !profile.options.pinned.contains(&id.to_string()) {
         let message = format!("{id} is not pinned in the profile `{}`", profile.name);
         return Err(CliError::not_found(message));
@@ -45,10 +45,10 @@ fn pinning_profile(context: &Context) -> Result<Profile, CliError> {
 fn change_pins(
     context: &Context,
     profile: &Profile,
-    step: impl FnOnce(&mut Vec<String>),
+    change: impl FnOnce(&mut Vec<String>),
 ) -> Result<Exit, CliError> {
     let mut pinned = profile.options.pinned.clone();
-    step(&mut pinned);
+    change(&mut pinned);
     let key = format!("profiles.{}.pinned", profile.name);
     let file = user_file(context)?;
     if context.is_dry_run() {
@@ -56,6 +56,6 @@ fn change_pins(
     } else {
         edit::set(&file, &key, &pinned.clone().into()).map_err(CliError::usage)?;
     }
-    let answer = json!({ "profile": profile.name, "pinned": pinned });
-    context.print(&Document::one("tessera.pins/1", answer, PIN_COLUMNS))
+    let fields = json!({ "profile": profile.name, "pinned": pinned });
+    context.print(&Document::one("tessera.pins/1", fields, PIN_COLUMNS))
 }

@@ -6,10 +6,10 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::subprocess;
 use crate::{
     cli::{CliError, Context, polling::StatusChange},
     config::DesktopProtocol,
+    subprocess,
 };
 use tessera_model::{Dataset, SafeText, Status};
 
@@ -38,22 +38,15 @@ impl<'a> ChangeReaction<'a> {
     ) -> Result<(), CliError> {
         let Some(from) = &change.from else { return Ok(()) };
         if self.notify {
-            let words = SafeText::detail(&format!("{}: {}", dataset.name, change.to.as_str()));
+            let text = SafeText::detail(&format!("{}: {}", dataset.name, change.to.as_str()));
             let desktop = DesktopProtocol::detect(|name| env::var(name).ok());
-            let desktop = desktop.map(|desktop| desktop.sequence(&words)).unwrap_or_default();
+            let desktop = desktop.map(|desktop| desktop.sequence(&text)).unwrap_or_default();
             self.context.messages.terminal_sequence(&format!("\x07{desktop}"));
         }
-        match self.command {
-            Some(command) => {
-                self.run_command(change_command(command, dataset, from, &change.to)).await
-            }
-            None => Ok(()),
-        }
-    }
-
-    async fn run_command(&self, mut command: Command) -> Result<(), CliError> {
-        let ended = tokio::task::spawn_blocking(move || command.status()).await;
-        let status = ended.map_err(|error| CliError::failed(error.to_string()))??;
+        let Some(command) = self.command else { return Ok(()) };
+        let mut command = change_command(command, dataset, from, &change.to);
+        let run = tokio::task::spawn_blocking(move || command.status()).await;
+        let status = run.map_err(|error| CliError::failed(error.to_string()))??;
         if !status.success() {
             self.context.messages.warn(format!("the --on-change command failed: {status}"));
         }

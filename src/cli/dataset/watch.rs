@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use super::{dataset_document, reaction::ChangeReaction};
-use crate::cli::{
-    CliError, Column, Connection, Context, Document, Exit,
-    polling::{Poller, parse_interval, timestamp_now},
-};
 use clap::Args;
-use tessera_model::{Dataset, DatasetId, JobKind, SavedJobState, Status};
+
+use super::{document::dataset_document, reaction::ChangeReaction, wait_goal::WaitGoal};
+use crate::cli::{
+    CliError, Column, Connection, Document, Exit, polling::Poller, timestamps::timestamp_now,
+    value_parsers::parse_interval,
+};
+use tessera_model::{Dataset, DatasetId, JobKind, SavedJobState};
 
 /// For this long after an addition was accepted, the service may still report the previous status.
 const SETTLING_TIME: Duration = Duration::from_mins(1);
@@ -44,18 +45,17 @@ pub struct ReactionOptions {
 
 /// Waits until the goal is reached, and prints the dataset.
 pub(super) async fn wait(
-    context: &Context,
-    connection: &Connection,
-    looking: &WatchOptions,
+    connection: &Connection<'_>,
+    options: &WatchOptions,
 ) -> Result<Exit, CliError> {
-    let dataset = context.dataset(connection, looking.dataset.as_deref()).await?;
-    let goal = WaitGoal::from_words(context, &looking.until);
-    let settling = remaining_settling(context, connection, dataset.id);
-    let mut follow = Poller::new(context, looking.interval);
-    let looking = poll_until(&mut follow, connection, dataset, &goal, settling, None);
-    let outcome = interruptible(context, looking).await;
+    let context = connection.context;
+    let dataset = connection.dataset(options.dataset.as_deref()).await?;
+    let goal = WaitGoal::parse(context, &options.until);
+    let settling = remaining_settling(connection, dataset.id);
+    let mut poller = Poller::new(context, options.interval);
+    let outcome = poll_until(&mut poller, connection, dataset, &goal, settling, None).await;
     if context.out.is_jsonl() {
-        follow.emit_end(&outcome)?;
+        poller.emit_end(&outcome)?;
         return outcome.map(|_| Exit::Done);
     }
     context.print(&Document::one("tessera.dataset/1", dataset_document(&outcome?), STATUS_COLUMNS))
@@ -64,132 +64,70 @@ pub(super) async fn wait(
 /// Reports every change until the goal is reached or the user interrupts. Without `--until`, ERROR
 /// is a change like any other.
 pub(super) async fn watch(
-    context: &Context,
-    connection: &Connection,
-    looking: &WatchOptions,
-    telling: &ReactionOptions,
+    connection: &Connection<'_>,
+    options: &WatchOptions,
+    reaction: &ReactionOptions,
 ) -> Result<Exit, CliError> {
-    let dataset = context.dataset(connection, looking.dataset.as_deref()).await?;
-    let goal = match looking.until.as_slice() {
+    let context = connection.context;
+    let dataset = connection.dataset(options.dataset.as_deref()).await?;
+    let goal = match options.until.as_slice() {
         [] => WaitGoal::Never,
-        until => WaitGoal::from_words(context, until),
+        until => WaitGoal::parse(context, until),
     };
-    let reaction = ChangeReaction::new(context, telling.on_change.as_deref(), telling.notify);
-    let mut follow = Poller::stream(context, looking.interval);
-    let looking =
-        poll_until(&mut follow, connection, dataset, &goal, Duration::ZERO, Some(&reaction));
-    let outcome = interruptible(context, looking).await;
-    follow.emit_end(&outcome)?;
+    let reaction = ChangeReaction::new(context, reaction.on_change.as_deref(), reaction.notify);
+    let mut poller = Poller::stream(context, options.interval);
+    let no_settling = Duration::ZERO;
+    let outcome =
+        poll_until(&mut poller, connection, dataset, &goal, no_settling, Some(&reaction)).await;
+    poller.emit_end(&outcome)?;
     outcome.map(|_| Exit::Done)
 }
 
-/// Ends the stream of events properly when the user interrupts.
-async fn interruptible<T>(
-    context: &Context,
-    looking: impl Future<Output = Result<T, CliError>>,
-) -> Result<T, CliError> {
-    let guard = context.handle_interrupt();
-    tokio::select! {
-        outcome = looking => outcome,
-        () = guard.interrupted() => Err(CliError::interrupted()),
-    }
-}
-
-/// The statuses that end polling.
-enum WaitGoal {
-    /// Polls until interrupted.
-    Never,
-    /// Any status without a running operation.
-    Rest,
-    AnyOf(Vec<Status>),
-}
-
-impl WaitGoal {
-    fn from_words(context: &Context, words: &[String]) -> Self {
-        let wanted: Vec<Status> = words.iter().map(|word| Status::parse(word)).collect();
-        for status in &wanted {
-            if let Status::Other(word) = status {
-                context.messages.warn(format!("{word} is not a known status"));
-            }
-        }
-        if wanted.is_empty() { Self::Rest } else { Self::AnyOf(wanted) }
-    }
-
-    /// Whether the goal is reached, or unreachable because the dataset is in ERROR.
-    fn reached(&self, dataset: &Dataset) -> Option<Result<(), CliError>> {
-        let there = match self {
-            Self::Never => return None,
-            Self::Rest => !dataset.status.is_busy() && dataset.status != Status::Error,
-            Self::AnyOf(wanted) => wanted.contains(&dataset.status),
-        };
-        match dataset.status {
-            _ if there => Some(Ok(())),
-            Status::Error => {
-                let words = dataset.error.as_ref().map(|words| format!(": {words}"));
-                let message = format!("{} is in ERROR{}", dataset.name, words.unwrap_or_default());
-                let remedy = format!("tessera dataset show {} --raw", dataset.id);
-                Some(Err(CliError::new(Exit::Remote, message).with_remedy(remedy)))
-            }
-            _ => None,
-        }
-    }
-
-    /// What has to happen first when the dataset stays in another status.
-    fn hint(&self, dataset: &Dataset) -> Option<String> {
-        let Self::AnyOf(wanted) = self else { return None };
-        let (name, id) = (&dataset.name, dataset.id);
-        match dataset.status {
-            Status::PartialIndex if wanted.contains(&Status::Ready) => Some(format!(
-                "{name} stays in PARTIAL INDEX: its new media are visible, and it becomes READY after \
-                 a reindex: tessera reindex {id}"
-            )),
-            Status::Ready | Status::PartialIndex => Some(format!(
-                "{name} stays in {} until media are added or it is reindexed",
-                dataset.status.as_str()
-            )),
-            Status::ReadOnly | Status::Indexing | Status::Error | Status::Other(_) => None,
-        }
-    }
-}
-
-/// Polls until the goal is reached, and returns the dataset.
+/// Polls until the goal is reached, and returns the dataset. An interrupt is an error, so that the
+/// stream of events ends properly.
 async fn poll_until(
-    follow: &mut Poller<'_>,
-    connection: &Connection,
+    poller: &mut Poller<'_>,
+    connection: &Connection<'_>,
     mut dataset: Dataset,
     goal: &WaitGoal,
     settling: Duration,
     reaction: Option<&ChangeReaction<'_>>,
 ) -> Result<Dataset, CliError> {
-    let id = dataset.id;
-    let mut moved = false;
-    let mut hinted = None;
-    loop {
-        if let Some(change) = follow.observe(&dataset)? {
-            moved |= change.from.is_some();
-            if let Some(reaction) = reaction {
-                reaction.react(&dataset, &change).await?;
+    let (id, messages) = (dataset.id, connection.context.messages);
+    let (mut has_changed, mut hinted) = (false, None);
+    let work = async {
+        loop {
+            if let Some(change) = poller.observe(&dataset)? {
+                has_changed |= change.from.is_some();
+                if let Some(reaction) = reaction {
+                    reaction.react(&dataset, &change).await?;
+                }
             }
-        }
-        let settled = moved || dataset.status.is_busy() || follow.elapsed() >= settling;
-        if let Some(reached) = goal.reached(&dataset).filter(|_| settled) {
-            return reached.map(|()| dataset);
-        }
-        if settled && hinted.as_ref() != Some(&dataset.status) {
-            if let Some(hint) = goal.hint(&dataset) {
-                follow.info(&hint);
+            let settled = has_changed || dataset.status.is_busy() || poller.elapsed() >= settling;
+            if let Some(reached) = goal.reached(&dataset).filter(|_| settled) {
+                return reached.map(|()| dataset);
             }
-            hinted = Some(dataset.status.clone());
+            if settled && hinted.as_ref() != Some(&dataset.status) {
+                if let Some(hint) = goal.hint(&dataset) {
+                    messages.info(hint);
+                }
+                hinted = Some(dataset.status.clone());
+            }
+            poller.wait_for_dataset().await?;
+            dataset = poller.fetch_dataset(connection, id).await?;
         }
-        follow.wait(follow.watch()).await?;
-        dataset = follow.fetch_dataset(connection, id).await?;
+    };
+    let guard = connection.context.handle_interrupt();
+    tokio::select! {
+        outcome = work => outcome,
+        () = guard.interrupted() => Err(CliError::interrupted()),
     }
 }
 
 /// How long an idle status may still be the one from before an addition of ours.
-fn remaining_settling(context: &Context, connection: &Connection, dataset: DatasetId) -> Duration {
+fn remaining_settling(connection: &Connection<'_>, dataset: DatasetId) -> Duration {
     let stored = connection.journal.jobs().unwrap_or_else(|failure| {
-        context.messages.warn(failure.to_string());
+        connection.context.messages.warn(failure.to_string());
         Vec::new()
     });
     let accepted = stored.into_iter().map(|stored| stored.job).filter(|job| {
@@ -201,42 +139,4 @@ fn remaining_settling(context: &Context, connection: &Connection, dataset: Datas
     newest.map_or(Duration::ZERO, |started| {
         SETTLING_TIME.saturating_sub(timestamp_now().saturating_sub(started))
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use tessera_wire::dataset::read_dataset;
-
-    fn dataset(status: &str) -> Dataset {
-        let id = "ad48d250-0000-11f1-bfca-000000000001";
-        let record = json!({ "id": id, "display_name": "x", "status_new": status });
-        read_dataset(&record).unwrap()
-    }
-
-    #[test]
-    fn a_goal_is_reached_or_cannot_be_or_needs_somebody() {
-        let ready = WaitGoal::AnyOf(vec![Status::Ready]);
-        let code = |goal: &WaitGoal, status: &str| {
-            let reached = goal.reached(&dataset(status));
-            reached.map(|reached| reached.err().map_or(Exit::Done, |error| error.exit))
-        };
-        for (status, until_ready, until_rest) in [
-            ("READY", Some(Exit::Done), Some(Exit::Done)),
-            ("PARTIAL INDEX", None, Some(Exit::Done)),
-            ("READ ONLY", None, None),
-            ("INDEXING", None, None),
-            ("ERROR", Some(Exit::Remote), Some(Exit::Remote)),
-            ("UPLOADING", None, None),
-        ] {
-            assert_eq!(code(&ready, status), until_ready, "{status}");
-            assert_eq!(code(&WaitGoal::Rest, status), until_rest, "{status}");
-            assert_eq!(code(&WaitGoal::Never, status), None, "{status}");
-        }
-        assert_eq!(code(&WaitGoal::AnyOf(vec![Status::Error]), "ERROR"), Some(Exit::Done));
-        assert!(ready.hint(&dataset("PARTIAL INDEX")).unwrap().contains("tessera reindex"));
-        assert!(ready.hint(&dataset("INDEXING")).is_none());
-    }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::{
-    cli::{CliError, Connection, Context, item_options::ItemOptions, read_file_or_stdin},
+    cli::{CliError, Connection, item_options::ItemOptions, read_file_or_stdin},
     state,
 };
 use tessera_model::{Dataset, Selection};
@@ -31,8 +31,7 @@ impl ExportContentOptions {
     /// The selection to export; `None` for the whole dataset.
     pub(super) fn selection(
         &self,
-        context: &Context,
-        connection: &Connection,
+        connection: &Connection<'_>,
         dataset: &Dataset,
     ) -> Result<Option<Selection>, CliError> {
         let selection = if let Some(name) = &self.selection {
@@ -47,14 +46,14 @@ impl ExportContentOptions {
         } else if self.items.is_empty() {
             return Ok(None);
         } else {
-            self.items.to_marks().collect()
+            self.items.entries().collect()
         };
         if selection.is_empty() {
             return Err(CliError::usage("this selection is empty"));
         }
         let stale = selection.totals().stale;
         if stale > 0 {
-            context.messages.warn(format!(
+            connection.context.messages.warn(format!(
                 "{stale} clusters were selected before the last reindex and may no longer exist"
             ));
         }

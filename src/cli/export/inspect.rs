@@ -1,6 +1,6 @@
 //! `tessera export inspect`: shows what an archive contains, and whether its rows and images match.
 
-use std::{fmt::Write as _, path::PathBuf};
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
@@ -24,25 +24,17 @@ const INSPECTION_COLUMNS: &[Column] = &[
 
 pub(super) async fn inspect(context: &Context, file: PathBuf) -> Result<Exit, CliError> {
     let inspection = inspect_archive(file).await?;
-    context.print(&Document::one(
-        "tessera.inspection/1",
-        inspection_document(&inspection),
-        INSPECTION_COLUMNS,
-    ))?;
-    let wrong = archive_problems(&inspection, None);
-    for words in &wrong {
-        context.messages.warn(words);
-    }
-    Ok(if wrong.is_empty() { Exit::Done } else { Exit::Partly })
+    let fields = inspection_json(&inspection);
+    context.print(&Document::one("tessera.inspection/1", fields, INSPECTION_COLUMNS))?;
+    Ok(context.warn_of_problems(&archive_problems(&inspection, None)))
 }
 
 pub(super) async fn inspect_archive(file: PathBuf) -> Result<Inspection, Failure> {
-    tokio::task::spawn_blocking(move || tessera_client::inspect_archive(&file))
-        .await
-        .unwrap_or_else(|_| Err(Failure::internal_error()))
+    let work = tokio::task::spawn_blocking(move || tessera_client::inspect_archive(&file));
+    work.await.unwrap_or_else(|_| Err(Failure::internal_error()))
 }
 
-fn inspection_document(inspection: &Inspection) -> Value {
+fn inspection_json(inspection: &Inspection) -> Value {
     let named =
         |named: &NameSample| json!({ "count": named.count, "first": names_json(&named.first) });
     json!({
@@ -71,19 +63,17 @@ pub(super) fn archive_problems(inspection: &Inspection, with_images: Option<bool
     ]
     .into_iter()
     .filter(|(_, named, counts)| *counts && named.count > 0)
-    .map(|(words, named, _)| describe_named(words, named))
+    .map(|(problem, named, _)| describe_named(problem, named))
     .collect()
 }
 
 /// The count, and the first few names.
-pub(super) fn describe_named(words: &str, named: &NameSample) -> String {
+pub(super) fn describe_named(problem: &str, named: &NameSample) -> String {
     const SHOWN: usize = 5;
     let first: Vec<&str> = named.first.iter().take(SHOWN).map(SafeText::as_str).collect();
-    let mut text = format!("{} {words}: {}", named.count, first.join(", "));
-    let more = named.count.saturating_sub(first.len() as u64);
-    if more > 0 {
-        // Writing to a string cannot fail.
-        let _ = write!(text, " and {more} more");
+    let text = format!("{} {problem}: {}", named.count, first.join(", "));
+    match named.count.saturating_sub(first.len() as u64) {
+        0 => text,
+        more => format!("{text} and {more} more"),
     }
-    text
 }

@@ -10,8 +10,7 @@ use super::{
 };
 use crate::{
     cli::{
-        CliError, Column, Connection, Context, Document, Exit,
-        polling::{Poller, format_timestamp},
+        CliError, Column, Connection, Document, Exit, polling::Poller, timestamps::format_timestamp,
     },
     state::StoredJob,
 };
@@ -27,24 +26,20 @@ const LIST_COLUMNS: &[Column] = &[
 ];
 
 /// Lists the exports started on this machine, oldest first.
-pub(super) fn list(
-    context: &Context,
-    connection: &Connection,
-    dataset: Option<&str>,
-) -> Result<Exit, CliError> {
-    let named = dataset.or(context.global.dataset.as_deref());
-    let wanted = |job: &JobRecord| {
+pub(super) fn list(connection: &Connection<'_>, dataset: Option<&str>) -> Result<Exit, CliError> {
+    let named = dataset.or(connection.context.global.dataset.as_deref());
+    let matches = |job: &JobRecord| {
         named.is_none_or(|named| {
             job.dataset_name.as_str() == named || job.dataset.to_string() == named
         })
     };
     let rows: Vec<Value> = journaled_exports(connection)?
         .iter()
-        .filter(|stored| wanted(&stored.job))
+        .filter(|stored| matches(&stored.job))
         .map(row)
         .collect();
     let answer = json!({ "exports": rows });
-    context.print(&Document::list("tessera.exports/1", answer, "exports", LIST_COLUMNS))
+    connection.context.print(&Document::list("tessera.exports/1", answer, "exports", LIST_COLUMNS))
 }
 
 fn row(StoredJob { job, is_followed: followed }: &StoredJob) -> Value {
@@ -81,30 +76,26 @@ fn row(StoredJob { job, is_followed: followed }: &StoredJob) -> Value {
 }
 
 pub(super) async fn status(
-    context: &Context,
-    connection: &Connection,
-    which: &ExportLookup,
+    connection: &Connection<'_>,
+    lookup: &ExportLookup,
 ) -> Result<Exit, CliError> {
-    let found = which.find(context, connection).await?;
-    let task = connection.client.export_status(found.dataset, found.task).await?;
-    context.print(&export_document(&found, &task, None))?;
-    Ok(match task.state {
-        ExportState::Failed(_) => Exit::Remote,
-        ExportState::Running(_) | ExportState::Completed => Exit::Done,
-    })
+    let export = lookup.find(connection).await?;
+    let task = connection.client.export_status(export.dataset, export.task).await?;
+    connection.context.print(&export_document(&export, &task, None))?;
+    Ok(if matches!(task.state, ExportState::Failed(_)) { Exit::Remote } else { Exit::Done })
 }
 
 pub(super) async fn watch(
-    context: &Context,
-    connection: &Connection,
-    which: &ExportLookup,
+    connection: &Connection<'_>,
+    lookup: &ExportLookup,
     interval: Option<Duration>,
 ) -> Result<Exit, CliError> {
-    let found = which.find(context, connection).await?;
-    let followed = context.follow_export(connection, found.dataset, found.task, interval).await;
+    let context = connection.context;
+    let export = lookup.find(connection).await?;
+    let followed = connection.follow_export(export.dataset, export.task, interval).await;
     if context.out.is_jsonl() {
         Poller::new(context, interval).emit_end(&followed)?;
         return followed.map(|_| Exit::Done);
     }
-    context.print(&export_document(&found, &followed?, None))
+    context.print(&export_document(&export, &followed?, None))
 }

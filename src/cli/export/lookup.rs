@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::{
-    cli::{CliError, Connection, Context},
+    cli::{CliError, Connection, JobRecorder},
     state::StoredJob,
 };
 use tessera_model::{DatasetId, ExportJob, ExportTaskId, Failure, JobKind, JobRecord};
@@ -25,27 +25,28 @@ pub(super) struct FoundExport {
 
 impl ExportLookup {
     /// Finds the export. Job records contain the dataset of exports started on this machine.
-    pub(super) async fn find(
-        &self,
-        context: &Context,
-        connection: &Connection,
-    ) -> Result<FoundExport, CliError> {
+    pub(super) async fn find(&self, connection: &Connection<'_>) -> Result<FoundExport, CliError> {
         let jobs = journaled_exports(connection).unwrap_or_else(|failure| {
-            context.messages.warn(failure.to_string());
+            connection.context.messages.warn(failure.to_string());
             Vec::new()
         });
         let mut jobs = jobs.into_iter().map(|stored| stored.job);
         let job = jobs.find(|job| job.state.export() == Some(self.id));
-        let named = self.dataset.as_deref().or(context.global.dataset.as_deref());
+        let named = self.dataset.as_deref().or(connection.context.global.dataset.as_deref());
         let dataset = match (named, &job) {
             (None, Some(job)) => job.dataset,
-            _ => context.dataset(connection, self.dataset.as_deref()).await?.id,
+            _ => connection.dataset(self.dataset.as_deref()).await?.id,
         };
         Ok(FoundExport { dataset, task: self.id, job })
     }
 }
 
 impl FoundExport {
+    pub(super) fn started_by(recorder: &JobRecorder<'_>, task: ExportTaskId) -> Self {
+        let job = recorder.job().clone();
+        Self { dataset: job.dataset, task, job: Some(job) }
+    }
+
     /// The export request, if known.
     pub(super) fn request(&self) -> Option<&ExportJob> {
         self.job.as_ref().and_then(export_of)
@@ -60,7 +61,7 @@ pub(super) fn export_of(job: &JobRecord) -> Option<&ExportJob> {
 }
 
 /// The exports started on this machine by any process, oldest first.
-pub(super) fn journaled_exports(connection: &Connection) -> Result<Vec<StoredJob>, Failure> {
+pub(super) fn journaled_exports(connection: &Connection<'_>) -> Result<Vec<StoredJob>, Failure> {
     let mut jobs = connection.journal.jobs()?;
     jobs.retain(|stored| export_of(&stored.job).is_some());
     Ok(jobs)

@@ -1,5 +1,6 @@
 //! `tessera export`: starts, lists, watches, downloads and inspects exports.
 
+mod archive;
 mod content;
 mod download;
 mod inspect;
@@ -12,7 +13,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::Subcommand;
 
-use crate::cli::{CliError, Context, Exit, polling::parse_interval};
+use crate::cli::{CliError, Context, Exit, value_parsers::parse_interval};
 use tessera_client::ApiOperation;
 
 #[derive(Debug, Subcommand)]
@@ -40,9 +41,9 @@ pub enum ExportCommand {
     #[command(allow_missing_positional = true)]
     Download {
         #[command(flatten)]
-        which: lookup::ExportLookup,
+        export: lookup::ExportLookup,
         #[command(flatten)]
-        download: download::DownloadOptions,
+        options: download::DownloadOptions,
     },
     /// Show what an archive contains: rows, columns, scores, and whether rows and images match.
     Inspect {
@@ -51,32 +52,37 @@ pub enum ExportCommand {
     },
 }
 
+/// The requests that these commands exist for.
+const REQUESTS: &[ApiOperation] = &[
+    ApiOperation::StartExport,
+    ApiOperation::StartSelection,
+    ApiOperation::ExportStatus,
+    ApiOperation::Download,
+];
+
 pub async fn run(context: &Context, command: ExportCommand) -> Result<Exit, CliError> {
     match command {
-        ExportCommand::Start(start) => {
-            let about = &[ApiOperation::StartExport, ApiOperation::StartSelection];
-            let work = async |connection: &_| start.run(context, connection).await;
-            context.with_connection(about, work).await
+        ExportCommand::Start(options) => {
+            context
+                .with_connection(REQUESTS, async |connection: &_| options.run(connection).await)
+                .await
         }
         ExportCommand::List { dataset } => {
-            let work = async |connection: &_| list::list(context, connection, dataset.as_deref());
-            context.with_connection(&[], work).await
+            let work = async |connection: &_| list::list(connection, dataset.as_deref());
+            context.with_connection(REQUESTS, work).await
         }
-        ExportCommand::Status(which) => {
-            let work = async |connection: &_| list::status(context, connection, &which).await;
-            context.with_connection(&[ApiOperation::ExportStatus], work).await
+        ExportCommand::Status(export) => {
+            let work = async |connection: &_| list::status(connection, &export).await;
+            context.with_connection(REQUESTS, work).await
         }
-        ExportCommand::Watch { export: which, interval } => {
+        ExportCommand::Watch { export, interval } => {
+            let work = async |connection: &_| list::watch(connection, &export, interval).await;
+            context.with_connection(REQUESTS, work).await
+        }
+        ExportCommand::Download { export, options } => {
             let work =
-                async |connection: &_| list::watch(context, connection, &which, interval).await;
-            context.with_connection(&[ApiOperation::ExportStatus], work).await
-        }
-        ExportCommand::Download { which, download: place } => {
-            let about = &[ApiOperation::ExportStatus, ApiOperation::Download];
-            let work = async |connection: &_| {
-                download::download(context, connection, &which, &place).await
-            };
-            context.with_connection(about, work).await
+                async |connection: &_| download::download(connection, &export, &options).await;
+            context.with_connection(REQUESTS, work).await
         }
         ExportCommand::Inspect { file } => inspect::inspect(context, file).await,
     }

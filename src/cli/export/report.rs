@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{download::DownloadedArchive, lookup::FoundExport};
-use crate::cli::{Column, Document, polling::format_timestamp};
-use tessera_model::{ExportState, ExportTask, SafeText};
+use super::{archive::DownloadedArchive, lookup::FoundExport};
+use crate::cli::{Column, Document, timestamps::format_timestamp};
+use tessera_model::{ExportJob, ExportTask, SafeText};
 
 const EXPORT_COLUMNS: &[Column] = &[
     Column::new("export", "id"),
@@ -22,28 +22,26 @@ const EXPORT_COLUMNS: &[Column] = &[
 /// Combines the service's response, the request if the request was sent from this machine, and the
 /// downloaded archive.
 pub(super) fn export_document(
-    found: &FoundExport,
+    export: &FoundExport,
     task: &ExportTask,
-    fetched: Option<&DownloadedArchive>,
+    downloaded: Option<&DownloadedArchive>,
 ) -> Document {
-    let (job, export) = (found.job.as_ref(), found.request());
-    let archive = fetched.map(|fetched| &fetched.archive);
-    let inspection = fetched.and_then(|fetched| fetched.inspection.as_ref().ok());
-    let over = match &task.state {
-        ExportState::Completed => task.download.is_some(),
-        ExportState::Failed(_) => true,
-        ExportState::Running(_) => false,
-    };
-    let mut fields = json!({
-        "id": found.task,
-        "dataset_id": found.dataset,
-        "kind": export.map(kind),
-        "format": export.map(|export| export.spec.format.as_str()),
-        "include_images": export.map(|export| export.spec.include_images),
+    let (job, request) = (export.job.as_ref(), export.request());
+    let archive = downloaded.map(|downloaded| &downloaded.archive);
+    let inspection = downloaded.and_then(|downloaded| downloaded.inspection.as_ref().ok());
+    let without_file = inspection.map(|inspection| &inspection.rows_without_file);
+    let extraction = downloaded.and_then(|downloaded| downloaded.extraction.as_ref());
+    let index_file = extraction.and_then(|extraction| extraction.index_file.as_ref());
+    let fields = json!({
+        "id": export.task,
+        "dataset_id": export.dataset,
+        "kind": request.map(kind),
+        "format": request.map(|request| request.spec.format.as_str()),
+        "include_images": request.map(|request| request.spec.include_images),
         "status": task.state.as_str(),
         "progress": task.progress,
         "message": task.message.as_ref().map(SafeText::as_str),
-        "terminal": over,
+        "terminal": task.has_ended(),
         "started_at": job.map(|job| format_timestamp(job.started_at)),
         "finished_at": job.and_then(|job| job.ended_at).map(format_timestamp),
         "download_ready": task.download.is_some(),
@@ -51,23 +49,18 @@ pub(super) fn export_document(
         "bytes": archive.map(|archive| archive.bytes),
         "rows": inspection.map(|inspection| inspection.rows),
         "images": inspection.map(|inspection| inspection.images),
+        "extracted_to": extraction.map(|extraction| extraction.folder.to_string_lossy()),
+        "_files": extraction.map(|extraction| extraction.files),
+        "_refused": extraction.map(|extraction| names_json(&extraction.rejected_entries.first)),
+        "_rows_file": index_file.map(|path| path.to_string_lossy()),
+        "missing_images": without_file.map(|names| names_json(&names.first)),
+        "_missing_images": without_file.map(|names| names.count),
     });
-    let extraction = fetched.and_then(|fetched| fetched.extraction.as_ref());
-    fields["extracted_to"] = json!(extraction.map(|it| it.folder.to_string_lossy()));
-    fields["_files"] = json!(extraction.map(|it| it.files));
-    fields["_refused"] =
-        extraction.map_or(Value::Null, |it| names_json(&it.rejected_entries.first));
-    let joined = extraction.and_then(|it| it.index_file.as_ref());
-    fields["_rows_file"] = json!(joined.map(|path| path.to_string_lossy()));
-    fields["missing_images"] = inspection
-        .map_or(Value::Null, |inspection| names_json(&inspection.rows_without_file.first));
-    fields["_missing_images"] =
-        json!(inspection.map(|inspection| inspection.rows_without_file.count));
     Document::one("tessera.export/1", fields, EXPORT_COLUMNS)
 }
 
 /// Whether the export covers a whole dataset or a selection.
-pub(super) fn kind(export: &tessera_model::ExportJob) -> &'static str {
+pub(super) fn kind(export: &ExportJob) -> &'static str {
     if export.selection.is_some() { "selection" } else { "dataset" }
 }
 

@@ -5,18 +5,18 @@ use std::{path::PathBuf, time::Duration};
 use clap::Args;
 
 use super::{
+    archive::{ArchiveOptions, DownloadTarget},
     content::ExportContentOptions,
-    download::{ArchiveOptions, DownloadTarget, download_archive},
     lookup::FoundExport,
     report::export_document,
 };
 use crate::{
-    cli::{CliError, Connection, Context, Exit, JobRecorder, polling::parse_interval},
+    cli::{CliError, Connection, Context, Exit, JobRecorder, value_parsers::parse_interval},
     config::{ExportDefaults, expand_home},
 };
 use tessera_model::{
     ArchiveName, Dataset, ExportFormat, ExportJob, ExportSpec, ExportTask, Failure, JobKind,
-    Operation, SafeText, SavedJobState, Selection,
+    Operation, SavedJobState, Selection,
 };
 
 #[derive(Debug, Args)]
@@ -54,55 +54,45 @@ fn parse_format(text: &str) -> Result<ExportFormat, String> {
 }
 
 impl ExportStartOptions {
-    pub(super) async fn run(
-        self,
-        context: &Context,
-        connection: &Connection,
-    ) -> Result<Exit, CliError> {
-        let dataset = context.dataset(connection, self.dataset.as_deref()).await?;
+    pub(super) async fn run(self, connection: &Connection<'_>) -> Result<Exit, CliError> {
+        let context = connection.context;
+        let dataset = connection.dataset(self.dataset.as_deref()).await?;
         context.require_allowed(&dataset, Operation::Export, false)?;
-        let selection = self.content.selection(context, connection, &dataset)?;
-        let export = self.export_spec(&context.settings.export, &dataset, selection.as_ref());
-        let wanted = export
+        let selection = self.content.selection(connection, &dataset)?;
+        let export = self.export_job(&context.settings.export, &dataset, selection.as_ref());
+        let target = export
             .auto_download
             .then(|| DownloadTarget { path: export.target(), options: &self.archive });
-        if let Some(wanted) = &wanted {
+        if let Some(target) = &target {
             // Check before the export starts that the archive can be saved.
-            wanted.check()?;
+            target.check()?;
         }
-        let mut record =
-            JobRecorder::begin(context, connection, &dataset, JobKind::Export(export.clone()));
-        let task = match send_request(connection, &dataset, &export.spec, selection).await {
-            Ok(task) => task,
-            Err(failure) => return Err(record_failure(&mut record, failure)),
-        };
-        record.set_state(SavedJobState::Running(task.id));
-        if !self.wait && wanted.is_none() {
-            let found =
-                FoundExport { dataset: dataset.id, task: task.id, job: Some(record.job().clone()) };
-            return print_export(context, &found, &task);
+        let mut recorder =
+            JobRecorder::begin(connection, &dataset, JobKind::Export(export.clone()));
+        let mut task = send_request(connection, &dataset, &export.spec, selection)
+            .await
+            .map_err(|failure| record_failure(&mut recorder, failure))?;
+        recorder.set_state(SavedJobState::Running(task.id));
+        if self.wait || target.is_some() {
+            context.messages.info(format!("export {} of {}", task.id, dataset.name));
+            task = connection
+                .follow_export(dataset.id, task.id, self.interval)
+                .await
+                .inspect_err(|error| recorder.set_waiting_error(error))?;
+            recorder.set_state(SavedJobState::Completed(task.id));
         }
-        context.messages.info(format!("export {} of {}", task.id, dataset.name));
-        let followed = context.follow_export(connection, dataset.id, task.id, self.interval).await;
-        let task = followed.inspect_err(|error| {
-            if error.exit == Exit::Remote {
-                record.set_state(SavedJobState::Failed(SafeText::detail(&error.message)));
-            }
-        })?;
-        record.set_state(SavedJobState::Completed(task.id));
-        let mut found =
-            FoundExport { dataset: dataset.id, task: task.id, job: Some(record.job().clone()) };
-        let Some(wanted) = wanted else { return print_export(context, &found, &task) };
-        let fetched = download_archive(context, connection, &found, &wanted).await?;
-        record.set_state(SavedJobState::Downloaded(fetched.archive.clone()));
-        found.job = Some(record.job().clone());
-        context.print(&export_document(&found, &task, Some(&fetched)))?;
-        Ok(fetched.report_problems(context, &found))
+        let mut found = FoundExport::started_by(&recorder, task.id);
+        let Some(target) = target else { return print_export(context, &found, &task) };
+        let downloaded = target.download(connection, &found).await?;
+        recorder.set_state(SavedJobState::Downloaded(downloaded.archive.clone()));
+        found = FoundExport::started_by(&recorder, task.id);
+        context.print(&export_document(&found, &task, Some(&downloaded)))?;
+        Ok(downloaded.report_problems(context, &found))
     }
 
-    fn export_spec(
+    fn export_job(
         &self,
-        usual: &ExportDefaults,
+        defaults: &ExportDefaults,
         dataset: &Dataset,
         selection: Option<&Selection>,
     ) -> ExportJob {
@@ -110,24 +100,24 @@ impl ExportStartOptions {
         ExportJob {
             spec: ExportSpec {
                 file_name: ArchiveName::new(name.unwrap_or(dataset.name.as_str())),
-                format: self.format.unwrap_or(usual.format),
-                include_images: self.images.unwrap_or(usual.include_images),
+                format: self.format.unwrap_or(defaults.format),
+                include_images: self.images.unwrap_or(defaults.include_images),
             },
             selection: selection.map(|selection| selection.totals().summary()),
             folder: self
                 .download
                 .clone()
-                .unwrap_or_else(|| expand_home((&usual.download_dir).into())),
+                .unwrap_or_else(|| expand_home((&defaults.download_dir).into())),
             // When waiting, no other process is there to download the archive.
             auto_download: self.download.is_some()
                 || self.archive.extract.is_some()
-                || self.wait && usual.auto_download,
+                || self.wait && defaults.auto_download,
         }
     }
 }
 
 async fn send_request(
-    connection: &Connection,
+    connection: &Connection<'_>,
     dataset: &Dataset,
     spec: &ExportSpec,
     selection: Option<Selection>,
@@ -139,23 +129,21 @@ async fn send_request(
 }
 
 /// The request failed, or its effect is unknown.
-fn record_failure(record: &mut JobRecorder<'_>, failure: Failure) -> CliError {
-    record.set_failed(&failure);
-    let open = failure.may_have_taken_effect();
+fn record_failure(recorder: &mut JobRecorder<'_>, failure: Failure) -> CliError {
+    recorder.set_failed(&failure);
+    let may_have_started = failure.may_have_taken_effect();
     let error = CliError::from(failure);
-    if open { error.with_code("may_have_started") } else { error }
+    if may_have_started { error.with_code("may_have_started") } else { error }
 }
 
 /// Prints the export; with `--quiet`, only its ID.
 fn print_export(
     context: &Context,
-    found: &FoundExport,
+    export: &FoundExport,
     task: &ExportTask,
 ) -> Result<Exit, CliError> {
     if context.global.quiet && !context.out.is_machine() {
-        context.out.print_text(&format!("{}\n", found.task))?;
-    } else {
-        context.print(&export_document(found, task, None))?;
+        return context.print_line(export.task);
     }
-    Ok(Exit::Done)
+    context.print(&export_document(export, task, None))
 }

@@ -16,14 +16,14 @@ const MAX_PICTURE_BYTES: usize = 64 << 20;
 
 /// Loads pictures, and reuses the connection to the deployment.
 #[derive(Default)]
-pub struct PictureLoader {
-    connection: Option<Connection>,
+pub struct PictureLoader<'a> {
+    connection: Option<Connection<'a>>,
 }
 
-impl PictureLoader {
+impl<'a> PictureLoader<'a> {
     pub async fn load(
         &mut self,
-        context: &Context,
+        context: &'a Context,
         given: &str,
         part: Crop,
     ) -> Result<NamedPicture, CliError> {
@@ -58,7 +58,7 @@ impl PictureLoader {
     /// itself.
     async fn load_media(
         &mut self,
-        context: &Context,
+        context: &'a Context,
         media: MediaId,
         part: Crop,
     ) -> Result<NamedPicture, CliError> {
@@ -66,7 +66,7 @@ impl PictureLoader {
             Some(connection) => connection,
             none => none.insert(context.connect(&[ApiOperation::Picture]).await?),
         };
-        let dataset = context.dataset(connection, None).await?.id;
+        let dataset = connection.dataset(None).await?.id;
         let query = Query::Similar(Anchor { media, kind: AnchorKind::Media });
         let page = connection.client.explore(&Search { query, ..Search::browse(dataset) }).await?;
         let mut previews = page.clusters.iter().flat_map(|cluster| &cluster.previews);
@@ -82,9 +82,9 @@ impl PictureLoader {
         Ok(NamedPicture { bytes: bytes.into(), crop: part, name: preview.file_name.clone() })
     }
 
-    pub async fn close(self, context: &Context) -> Result<(), CliError> {
+    pub async fn close(self) -> Result<(), CliError> {
         match self.connection {
-            Some(connection) => connection.close(context, Ok(Exit::Done)).await.map(drop),
+            Some(connection) => connection.close(Ok(Exit::Done)).await.map(drop),
             None => Ok(()),
         }
     }

@@ -60,7 +60,7 @@ pub async fn run(context: &Context, command: ImageCommand) -> Result<Exit, CliEr
             }
         }
     }
-    gallery.close(context).await?;
+    gallery.close().await?;
     let across = grid.unwrap_or(if pictures.len() > 1 { DEFAULT_GRID } else { 1 });
     let damaged = draw_pictures(context, &screen, &tiles, across, width)?;
     match first.or(damaged) {

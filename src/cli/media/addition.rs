@@ -7,8 +7,8 @@ use serde_json::json;
 use tokio::time::timeout;
 
 use super::{
-    MediaAddOptions,
-    plan::{AdditionPart, AdditionPlan, skipped_files},
+    options::MediaAddOptions,
+    plan::{AdditionPart, AdditionPlan, unreadable_json, warn_of_unreadable},
 };
 use crate::{
     cli::{
@@ -19,13 +19,13 @@ use crate::{
 };
 use shell_words::quote;
 use tessera_model::{
-    AdditionJob, Dataset, JobKind, Operation, Preflight, SafeText, SavedJobState, Status,
-    operation_tracker::OperationTracker, polling::PollTarget,
+    AdditionJob, Dataset, JobKind, MediaAddition, Operation, Preflight, SafeText, SavedJobState,
+    Status, operation_tracker::OperationTracker, polling::PollTarget,
 };
 
 pub struct AdditionRun<'a> {
     context: &'a Context,
-    connection: &'a Connection,
+    connection: &'a Connection<'a>,
     options: &'a MediaAddOptions,
     plan: &'a AdditionPlan,
     /// The latest observation.
@@ -50,14 +50,13 @@ const SUMMARY_COLUMNS: &[Column] = &[
 
 impl<'a> AdditionRun<'a> {
     pub fn new(
-        context: &'a Context,
-        connection: &'a Connection,
+        connection: &'a Connection<'a>,
         options: &'a MediaAddOptions,
         plan: &'a AdditionPlan,
         dataset: Dataset,
     ) -> Self {
         Self {
-            context,
+            context: connection.context,
             connection,
             options,
             plan,
@@ -83,8 +82,7 @@ impl<'a> AdditionRun<'a> {
             self.context.print(&self.summary())?;
         }
         outcome.map_err(|error| self.with_resume_command(error))?;
-        let left_out = self.plan.preflight.unreadable + self.late_skips.unreadable;
-        Ok(if left_out > 0 { Exit::Partly } else { Exit::Done })
+        Ok(if self.skipped_count() > 0 { Exit::Partly } else { Exit::Done })
     }
 
     async fn send_all(&mut self) -> Result<(), CliError> {
@@ -105,17 +103,13 @@ impl<'a> AdditionRun<'a> {
         {
             return Ok(());
         }
-        let mut follow = Poller::new(self.context, None);
-        let (id, word) = (self.dataset.id, self.dataset.status.as_str().to_owned());
-        let words = format!("{} is {word}; waiting until it is idle", self.dataset.name);
-        follow.emit("queued", json!({ "dataset_id": id, "status_new": word }), &words)?;
+        let mut poller = Poller::new(self.context, None);
+        let (id, status) = (self.dataset.id, self.dataset.status.as_str());
+        let message = format!("{} is {status}; waiting until it is idle", self.dataset.name);
+        poller.emit("queued", json!({ "dataset_id": id, "status_new": status }), &message)?;
         while busy(&self.dataset.status) {
-            follow.wait(PollTarget::BusyDatasets).await?;
-            if let Some(dataset) =
-                follow.tolerate_outage(self.connection.client.dataset(id).await)?
-            {
-                self.dataset = dataset;
-            }
+            poller.wait(PollTarget::BusyDatasets).await?;
+            self.dataset = poller.fetch_dataset(self.connection, id).await?;
         }
         Ok(())
     }
@@ -123,53 +117,53 @@ impl<'a> AdditionRun<'a> {
     /// Sends one part. Waits for it if another step follows.
     async fn send_part(&mut self, part: &AdditionPart) -> Result<(), CliError> {
         let id = self.dataset.id;
-        let course = OperationTracker::starting_from(Some(&self.dataset));
+        let tracker = OperationTracker::starting_from(Some(&self.dataset));
         self.sent_bytes.store(0, Ordering::Relaxed);
-        self.current_job = Some(JobRecorder::begin(
-            self.context,
-            self.connection,
-            &self.dataset,
-            self.work_description(),
-        ));
+        let recorder = JobRecorder::begin(self.connection, &self.dataset, self.job_kind());
+        self.current_job = Some(recorder);
         let mut bar = self.context.messages.progress_bar(self.part_label());
         let sent = &self.sent_bytes;
         let mut report = |done, all| {
             sent.store(done, Ordering::Relaxed);
             bar.set_bytes(done, all);
         };
-        let answer = self.connection.client.add_media(id, &part.addition, &mut report).await;
+        let response = self.connection.client.add_media(id, &part.addition, &mut report).await;
         drop(bar);
-        // After an interrupt the record is gone, and this code does not run.
-        let Some(mut record) = self.current_job.take() else { return Err(CliError::interrupted()) };
-        match answer {
-            Ok(found) => self.record_accepted(part, found),
-            Err(failure) => {
-                record.set_failed(&failure);
-                return Err(failure.into());
-            }
-        }
-        record.set_state(SavedJobState::Accepted);
+        // After an interrupt the recorder is gone, and this code does not run.
+        let Some(mut recorder) = self.current_job.take() else {
+            return Err(CliError::interrupted());
+        };
+        let preflight = response.inspect_err(|failure| recorder.set_failed(failure))?;
+        self.record_accepted(part, preflight);
+        recorder.set_state(SavedJobState::Accepted);
         let last = self.accepted_parts == self.plan.parts.len();
         if last && !self.options.wait && !self.options.then_reindex {
             return Ok(());
         }
-        record.follow(course).await?;
-        self.dataset = self.connection.client.dataset(id).await?;
-        Ok(())
+        self.follow(recorder, tracker).await
     }
 
-    fn record_accepted(&mut self, part: &AdditionPart, found: Preflight) {
-        let what = match part.files {
+    fn record_accepted(&mut self, part: &AdditionPart, preflight: Preflight) {
+        let Preflight { unreadable, unreadable_files, .. } = preflight;
+        let contents = match part.files {
             0 => self.plan.description.clone(),
-            files => format!("{} files, {}", files - found.unreadable, format_bytes(part.bytes)),
+            files => format!("{} files, {}", files - unreadable, format_bytes(part.bytes)),
         };
-        self.context.messages.info(format!("{}: accepted ({what})", self.part_label()));
-        for file in &found.unreadable_files {
-            self.context.messages.warn(format!("skipped {}: {}", file.name, file.reason));
-        }
-        self.late_skips.unreadable += found.unreadable;
-        self.late_skips.unreadable_files.extend(found.unreadable_files);
+        self.context.messages.info(format!("{}: accepted ({contents})", self.part_label()));
+        warn_of_unreadable(self.context, &unreadable_files);
+        self.late_skips.unreadable += unreadable;
+        self.late_skips.unreadable_files.extend(unreadable_files);
         self.accepted_parts += 1;
+    }
+
+    async fn follow(
+        &mut self,
+        mut recorder: JobRecorder<'_>,
+        tracker: OperationTracker,
+    ) -> Result<(), CliError> {
+        recorder.follow(tracker).await?;
+        self.dataset = self.connection.client.dataset(self.dataset.id).await?;
+        Ok(())
     }
 
     async fn reindex(&mut self) -> Result<(), CliError> {
@@ -177,17 +171,15 @@ impl<'a> AdditionRun<'a> {
             self.context.messages.info("the dataset is READY; nothing to reindex");
             return Ok(());
         }
-        let id = self.dataset.id;
         self.context.require_allowed(&self.dataset, Operation::Reindex, self.options.force)?;
-        let mut record =
-            reindex::send_reindex(self.context, self.connection, &self.dataset).await?;
+        let recorder = reindex::send_reindex(self.connection, &self.dataset).await?;
         self.reindexed = true;
         self.context.messages.info("reindex: accepted");
-        if self.options.wait {
-            record.follow(OperationTracker::starting_from(Some(&self.dataset))).await?;
-            self.dataset = self.connection.client.dataset(id).await?;
+        if !self.options.wait {
+            return Ok(());
         }
-        Ok(())
+        let tracker = OperationTracker::starting_from(Some(&self.dataset));
+        self.follow(recorder, tracker).await
     }
 
     /// Prints what would be sent, and whether the dataset's status would reject it.
@@ -196,7 +188,7 @@ impl<'a> AdditionRun<'a> {
         let permission =
             self.context.require_allowed(&self.dataset, Operation::AddMedia, self.options.force);
         // Only the status check matters here: the request itself is recorded, not sent.
-        let forced = tessera_model::MediaAddition { force: true, ..first.addition.clone() };
+        let forced = MediaAddition { force: true, ..first.addition.clone() };
         let id = self.dataset.id;
         let failure = self.connection.client.add_media(id, &forced, &mut |_, _| {}).await.err();
         if self.context.global.print.is_some() {
@@ -213,11 +205,14 @@ impl<'a> AdditionRun<'a> {
         let refusal = permission.as_ref().err().map(|error| error.message.as_str());
         self.context.print(&self.plan.document(&self.dataset, &request, refusal))?;
         self.context.messages.info("nothing was sent");
-        permission
-            .map(|()| if self.plan.preflight.unreadable > 0 { Exit::Partly } else { Exit::Done })
+        permission.map(|()| if self.skipped_count() > 0 { Exit::Partly } else { Exit::Done })
     }
 
-    fn work_description(&self) -> JobKind {
+    fn skipped_count(&self) -> u64 {
+        self.plan.preflight.unreadable + self.late_skips.unreadable
+    }
+
+    fn job_kind(&self) -> JobKind {
         let source = match self.plan.parts.len() {
             1 => self.plan.description.clone(),
             _ => format!("{} ({})", self.plan.description, self.part_label()),
@@ -238,31 +233,29 @@ impl<'a> AdditionRun<'a> {
 
     /// What an interrupt means for the part that was being sent.
     async fn handle_interrupt(&mut self) -> CliError {
-        let Some(mut record) = self.current_job.take() else {
+        let Some(mut recorder) = self.current_job.take() else {
             return CliError::interrupted();
         };
         let bytes = self.plan.parts.get(self.accepted_parts).map_or(0, |part| part.bytes);
         let sent = self.sent_bytes.load(Ordering::Relaxed);
-        let look =
-            timeout(INTERRUPT_CHECK_TIMEOUT, self.connection.client.dataset(self.dataset.id)).await;
-        let status = match look {
-            Ok(Ok(seen)) => format!("{} is {}", seen.name, seen.status.as_str()),
+        let check = self.connection.client.dataset(self.dataset.id);
+        let status = match timeout(INTERRUPT_CHECK_TIMEOUT, check).await {
+            Ok(Ok(now)) => format!("{} is {}", now.name, now.status.as_str()),
             Ok(Err(_)) | Err(_) => "the dataset could not be read in time".to_owned(),
         };
-        let what = if sent < bytes {
-            let words = format!(
-                "interrupted after {} of {}: nothing of this upload was added",
-                format_bytes(sent),
-                format_bytes(bytes)
-            );
-            record.set_state(SavedJobState::Failed(SafeText::detail(&words)));
-            words
+        let message = if sent < bytes {
+            let (sent, bytes) = (format_bytes(sent), format_bytes(bytes));
+            format!("interrupted after {sent} of {bytes}: nothing of this upload was added")
         } else {
-            let words = "interrupted when everything was sent: it may have been accepted";
-            record.set_state(SavedJobState::Uncertain(SafeText::detail(words)));
-            words.to_owned()
+            "interrupted when everything was sent: it may have been accepted".to_owned()
         };
-        CliError::new(Exit::Interrupted, format!("{what}; {status}"))
+        let detail = SafeText::detail(&message);
+        recorder.set_state(if sent < bytes {
+            SavedJobState::Failed(detail)
+        } else {
+            SavedJobState::Uncertain(detail)
+        });
+        CliError::new(Exit::Interrupted, format!("{message}; {status}"))
     }
 
     /// Adds the command that sends the remaining parts.
@@ -281,9 +274,8 @@ impl<'a> AdditionRun<'a> {
         match self.save_remaining(rest) {
             Ok(list) => error.with_remedy(self.resume_command(&list)),
             Err(reason) => {
-                self.context
-                    .messages
-                    .warn(format!("cannot save the list of remaining files: {reason}"));
+                let warning = format!("cannot save the list of remaining files: {reason}");
+                self.context.messages.warn(warning);
                 error
             }
         }
@@ -313,9 +305,8 @@ impl<'a> AdditionRun<'a> {
 
     fn summary(&self) -> Document {
         let accepted = self.plan.parts.get(..self.accepted_parts).unwrap_or_default();
-        let found = &self.plan.preflight;
-        let mut left = found.clone();
-        left.unreadable_files.extend(self.late_skips.unreadable_files.iter().cloned());
+        let unreadable = &self.plan.preflight.unreadable_files;
+        let unreadable = unreadable.iter().chain(&self.late_skips.unreadable_files);
         let waited = self.options.wait || self.options.then_reindex;
         let summary = json!({
             "id": self.dataset.id,
@@ -328,8 +319,8 @@ impl<'a> AdditionRun<'a> {
             "_parts": self.plan.parts.len(),
             "_parts_accepted": self.accepted_parts,
             "_reindex_accepted": self.reindexed,
-            "_left_out": skipped_files(&left),
-            "_n_left_out": found.unreadable + self.late_skips.unreadable,
+            "_left_out": unreadable_json(unreadable),
+            "_n_left_out": self.skipped_count(),
         });
         Document::one("tessera.media_add/1", summary, SUMMARY_COLUMNS)
     }

@@ -1,14 +1,14 @@
 //! Plans an addition: inspects the media, splits them into parts, and lists what is skipped.
 //! `--dry-run` prints the plan.
 
-use std::path::PathBuf;
-
 use serde_json::{Value, json};
 
-use super::{MediaAddOptions, source::ResolvedSource};
+use super::{options::MediaAddOptions, source::ResolvedSource};
 use crate::cli::{CliError, Column, Context, Document, messages::format_bytes};
 use tessera_client::{DryRunRequest, files_to_send};
-use tessera_model::{Dataset, Failure, FailureKind, MediaAddition, MediaSource, Preflight};
+use tessera_model::{
+    Dataset, Failure, FailureKind, MediaAddition, MediaSource, Preflight, ingest::UnreadableFile,
+};
 
 #[derive(Debug)]
 pub struct AdditionPlan {
@@ -35,56 +35,53 @@ impl AdditionPlan {
     /// Inspects the media, splits them into parts, and reports what is skipped.
     pub async fn prepare(
         context: &Context,
-        add: &MediaAddOptions,
-        taken: ResolvedSource,
-        wishes: MediaAddition,
+        options: &MediaAddOptions,
+        source: ResolvedSource,
+        addition: MediaAddition,
     ) -> Result<Self, CliError> {
-        let ResolvedSource { media, glob, description: words, option } = taken;
-        let most = add.split;
+        let ResolvedSource { media, glob, description, option } = source;
+        let max_files = options.split.and_then(|max| usize::try_from(max).ok());
         let inspection = tokio::task::spawn_blocking(move || match media {
             MediaSource::Files(paths) => {
-                let (files, found) = files_to_send(&paths, glob.as_ref());
-                let most =
-                    most.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
-                let parts = files.chunks(most).map(|files| AdditionPart {
-                    files: files.len() as u64,
-                    bytes: files.iter().map(|file| file.bytes).sum(),
-                    addition: MediaAddition {
-                        source: MediaSource::Files(
-                            files.iter().map(|file| file.path.clone()).collect(),
-                        ),
-                        ..wishes.clone()
-                    },
+                let (files, preflight) = files_to_send(&paths, glob.as_ref());
+                let parts = files.chunks(max_files.unwrap_or(usize::MAX)).map(|files| {
+                    let paths = files.iter().map(|file| file.path.clone()).collect();
+                    AdditionPart {
+                        files: files.len() as u64,
+                        bytes: files.iter().map(|file| file.bytes).sum(),
+                        addition: MediaAddition {
+                            source: MediaSource::Files(paths),
+                            ..addition.clone()
+                        },
+                    }
                 });
-                Ok((parts.collect::<Vec<_>>(), found))
+                Ok((parts.collect(), preflight))
             }
-            source => tessera_client::preflight(&source).map(|found| {
+            source => tessera_client::preflight(&source).map(|preflight| {
                 let files = u64::from(matches!(source, MediaSource::Archive(_)));
-                (vec![AdditionPart { files, bytes: found.bytes, addition: wishes }], found)
+                (vec![AdditionPart { files, bytes: preflight.bytes, addition }], preflight)
             }),
         });
         let lost = |_| Failure::new(FailureKind::Local, "the media could not be inspected");
-        let (parts, found) = inspection.await.map_err(lost)??;
-        let plan = Self { parts, preflight: found, description: words, option };
+        let (parts, preflight) = inspection.await.map_err(lost)??;
+        let plan = Self { parts, preflight, description, option };
         plan.report(context);
-        plan.check(add.strict)?;
+        plan.check(options.strict)?;
         Ok(plan)
     }
 
     fn report(&self, context: &Context) {
-        for file in &self.preflight.unreadable_files {
-            context.messages.warn(format!("skipped {}: {}", file.name, file.reason));
-        }
-        let more = self.preflight.unreadable - self.preflight.unreadable_files.len() as u64;
+        let Preflight { unreadable, unreadable_files, warnings, skipped, .. } = &self.preflight;
+        warn_of_unreadable(context, unreadable_files);
+        let more = unreadable - unreadable_files.len() as u64;
         if more > 0 {
             context.messages.warn(format!("skipped {more} more files that cannot be read"));
         }
-        for warning in &self.preflight.warnings {
+        for warning in warnings {
             context.messages.warn(warning);
         }
-        if self.preflight.skipped > 0 {
-            let others = self.preflight.skipped;
-            context.messages.info(format!("ignored {others} links and files that are not media"));
+        if *skipped > 0 {
+            context.messages.info(format!("ignored {skipped} links and files that are not media"));
         }
     }
 
@@ -111,8 +108,7 @@ impl AdditionPlan {
         for part in parts {
             let MediaSource::Files(paths) = &part.addition.source else { continue };
             for path in paths {
-                let whole: PathBuf = std::path::absolute(path)?;
-                list.extend_from_slice(whole.as_os_str().as_encoded_bytes());
+                list.extend_from_slice(std::path::absolute(path)?.as_os_str().as_encoded_bytes());
                 list.push(0);
             }
         }
@@ -127,9 +123,7 @@ impl AdditionPlan {
     ) -> Document {
         let parts: Vec<Value> = (1..)
             .zip(&self.parts)
-            .map(|(number, part)| {
-                json!({ "part": number, "files": part.files, "bytes": part.bytes })
-            })
+            .map(|(part, it)| json!({ "part": part, "files": it.files, "bytes": it.bytes }))
             .collect();
         let plan = json!({
             "id": dataset.id,
@@ -140,7 +134,7 @@ impl AdditionPlan {
             "_videos": self.preflight.videos,
             "_bytes": self.preflight.bytes,
             "_parts": parts,
-            "_left_out": skipped_files(&self.preflight),
+            "_left_out": unreadable_json(&self.preflight.unreadable_files),
             "_n_left_out": self.preflight.unreadable,
             "_refused": refusal,
             "_request": { "method": request.method, "url": request.url },
@@ -163,9 +157,15 @@ impl AdditionPlan {
     }
 }
 
-pub fn skipped_files(found: &Preflight) -> Value {
-    let named = found.unreadable_files.iter();
-    named
+pub fn warn_of_unreadable(context: &Context, files: &[UnreadableFile]) {
+    for file in files {
+        context.messages.warn(format!("skipped {}: {}", file.name, file.reason));
+    }
+}
+
+pub fn unreadable_json<'a>(files: impl IntoIterator<Item = &'a UnreadableFile>) -> Value {
+    files
+        .into_iter()
         .map(|file| json!({ "name": file.name.as_str(), "reason": file.reason.as_str() }))
         .collect()
 }

@@ -3,15 +3,13 @@
 
 use std::{
     ffi::OsString,
-    fs,
-    io::{self, Read as _},
     os::unix::ffi::OsStringExt as _,
     path::{Path, PathBuf},
 };
 
 use glob::Pattern;
 
-use crate::cli::CliError;
+use crate::cli::{CliError, context::read_bytes_or_stdin};
 use shell_words::quote;
 use tessera_model::MediaSource;
 
@@ -54,41 +52,42 @@ pub struct ResolvedSource {
 impl SourceOptions {
     pub fn resolve(&self) -> Result<ResolvedSource, CliError> {
         let local = !self.files.is_empty() || !self.folders.is_empty() || self.files_from.is_some();
-        let given = [
+        let source = |media, description: String, option: &str| ResolvedSource {
+            option: format!("{option} {}", quote(&description)),
+            media,
+            glob: None,
+            description,
+        };
+        match (&self.s3, local, &self.archive, &self.server_path) {
+            (Some(uri), false, None, None) => {
+                Ok(source(MediaSource::Storage(uri.clone()), uri.clone(), "--s3"))
+            }
+            (None, true, None, None) => self.resolve_files(),
+            (None, false, Some(path), None) => {
+                Ok(source(MediaSource::Archive(path.clone()), path_text(path), "--archive"))
+            }
+            (None, false, None, Some(path)) => {
+                Ok(source(MediaSource::ServerPath(path.clone()), path.clone(), "--server-path"))
+            }
+            _ => Err(self.source_count_error(local)),
+        }
+    }
+
+    fn source_count_error(&self, local: bool) -> CliError {
+        let sources = [
             (self.s3.is_some(), "--s3"),
             (local, "files"),
             (self.archive.is_some(), "--archive"),
             (self.server_path.is_some(), "--server-path"),
         ];
         let given: Vec<&str> =
-            given.into_iter().filter_map(|(is, name)| is.then_some(name)).collect();
-        let source = |media, words: String, option: &str| ResolvedSource {
-            option: format!("{option} {}", quote(&words)),
-            media,
-            glob: None,
-            description: words,
-        };
-        match (given.as_slice(), &self.s3, &self.archive, &self.server_path) {
-            ([_], Some(uri), ..) => {
-                Ok(source(MediaSource::Storage(uri.clone()), uri.clone(), "--s3"))
-            }
-            ([_], _, Some(path), _) => {
-                Ok(source(MediaSource::Archive(path.clone()), path_text(path), "--archive"))
-            }
-            ([_], _, _, Some(path)) => {
-                Ok(source(MediaSource::ServerPath(path.clone()), path.clone(), "--server-path"))
-            }
-            ([_], None, None, None) => self.resolve_files(),
-            (other, ..) => {
-                let found = if other.is_empty() { "none".to_owned() } else { other.join(" and ") };
-                let message = format!(
-                    "Exactly one media source must be provided: files[], s3_uri, or archive \
-                     (given: {found}). Give --file, --dir or --files-from; or --s3; or --archive; \
-                     or --server-path"
-                );
-                Err(CliError::usage(message).with_code("media_source_count"))
-            }
-        }
+            sources.into_iter().filter_map(|(is, name)| is.then_some(name)).collect();
+        let given = if given.is_empty() { "none".to_owned() } else { given.join(" and ") };
+        let message = format!(
+            "Exactly one media source must be provided: files[], s3_uri, or archive (given: \
+             {given}). Give --file, --dir or --files-from; or --s3; or --archive; or --server-path"
+        );
+        CliError::usage(message).with_code("media_source_count")
     }
 
     fn resolve_files(&self) -> Result<ResolvedSource, CliError> {
@@ -105,7 +104,11 @@ impl SourceOptions {
         options.extend(self.glob.iter().map(|glob| format!("--glob {}", quote(glob.as_str()))));
         paths.extend(self.folders.iter().cloned());
         if let Some(list) = &self.files_from {
-            let listed = read_file_list(list)?;
+            let bytes = read_bytes_or_stdin(list).map_err(|error| {
+                let message = format!("--files-from {}", error.message);
+                error.with_message(message)
+            })?;
+            let listed = split_file_list(&bytes);
             if listed.is_empty() && paths.is_empty() {
                 let message = format!("--files-from {}: the list is empty", list.display());
                 return Err(CliError::usage(message));
@@ -113,33 +116,21 @@ impl SourceOptions {
             paths.extend(listed);
             options.push(format!("--files-from {}", quote(&path_text(list))));
         }
-        let words = match paths.as_slice() {
+        let description = match paths.as_slice() {
             [only] => path_text(only),
             many => format!("{} files and folders", many.len()),
         };
         let (glob, option) = (self.glob.clone(), options.join(" "));
-        Ok(ResolvedSource { media: MediaSource::Files(paths), glob, description: words, option })
+        Ok(ResolvedSource { media: MediaSource::Files(paths), glob, description, option })
     }
-}
-
-fn read_file_list(list: &Path) -> Result<Vec<PathBuf>, CliError> {
-    let mut bytes = Vec::new();
-    let read = if list.as_os_str() == "-" {
-        io::stdin().lock().read_to_end(&mut bytes).map(drop)
-    } else {
-        fs::read(list).map(|read| bytes = read)
-    };
-    read.map_err(|error| CliError::usage(format!("--files-from {}: {error}", list.display())))?;
-    Ok(split_file_list(&bytes))
 }
 
 /// Splits at NUL bytes, or at newlines if there are none. Any other byte is part of a name.
 fn split_file_list(bytes: &[u8]) -> Vec<PathBuf> {
     let lines = !bytes.contains(&0);
-    let names = bytes.split(|byte| *byte == if lines { b'\n' } else { 0 });
-    let names =
-        names.map(|name| if lines { name.strip_suffix(b"\r").unwrap_or(name) } else { name });
-    names
+    bytes
+        .split(|byte| *byte == if lines { b'\n' } else { 0 })
+        .map(|name| name.strip_suffix(b"\r").filter(|_| lines).unwrap_or(name))
         .filter(|name| !name.is_empty())
         .map(|name| PathBuf::from(OsString::from_vec(name.to_vec())))
         .collect()

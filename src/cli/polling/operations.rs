@@ -5,49 +5,46 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::{Poller, timestamp_now};
-use crate::cli::{CliError, Connection, Context, Exit};
+use super::Poller;
+use crate::cli::{CliError, Connection, Exit, timestamps::timestamp_now};
 use tessera_model::{
-    DatasetId, ExportState, ExportTask, ExportTaskId, JobKind, SafeText,
+    DatasetId, ExportTask, ExportTaskId, JobKind, SafeText,
     operation_tracker::{OperationStatus, OperationTracker},
     polling::PollTarget,
 };
 
-impl Context {
+impl Connection<'_> {
     /// Waits for an export to finish.
     pub async fn follow_export(
         &self,
-        connection: &Connection,
         dataset: DatasetId,
         task: ExportTaskId,
         interval: Option<Duration>,
     ) -> Result<ExportTask, CliError> {
-        let mut follow = Poller::new(self, interval);
+        let mut poller = Poller::new(self.context, interval);
         let mut last = String::new();
-        loop {
-            if let Some(export) =
-                follow.request(connection.client.export_status(dataset, task)).await?
-            {
-                let word = export.state.as_str().to_owned();
-                if word != last {
-                    let fields =
-                        json!({ "dataset_id": dataset, "export_task_id": task, "to": word });
-                    follow.emit("export", fields, &format!("export {word}"))?;
-                    last = word;
-                }
-                match &export.state {
-                    ExportState::Completed if export.download.is_some() => return Ok(export),
-                    ExportState::Failed(word) => {
-                        let why = export.message.as_ref().map(|words| format!(": {words}"));
-                        let message =
-                            format!("the export ended with {word}{}", why.unwrap_or_default());
-                        return Err(CliError::new(Exit::Remote, message));
-                    }
-                    // Completed, but without a download link yet.
-                    ExportState::Completed | ExportState::Running(_) => {}
-                }
+        let mut report = |poller: &mut Poller<'_>, export: &ExportTask| {
+            let state = export.state.as_str();
+            if state == last {
+                return Ok(());
             }
-            follow.wait(PollTarget::Export(follow.elapsed())).await?;
+            state.clone_into(&mut last);
+            let fields = json!({ "dataset_id": dataset, "export_task_id": task, "to": state });
+            poller.emit("export", fields, &format!("export {state}"))
+        };
+        let limit = poller.time_limit();
+        let followed = self.client.follow_export(dataset, task, async |response| {
+            if let Some(export) = poller.tolerate_outage(response)? {
+                report(&mut poller, &export)?;
+            }
+            poller.wait(PollTarget::Export(poller.elapsed())).await
+        });
+        let export = limit.apply(followed).await???;
+        poller.report_recovery()?;
+        report(&mut poller, &export)?;
+        match export.failure_message() {
+            Some(message) => Err(CliError::new(Exit::Remote, message)),
+            None => Ok(export),
         }
     }
 
@@ -55,24 +52,23 @@ impl Context {
     /// created from the dataset before the request.
     pub async fn follow_operation(
         &self,
-        connection: &Connection,
         dataset: DatasetId,
-        work: &JobKind,
+        kind: &JobKind,
         mut tracker: OperationTracker,
     ) -> Result<SafeText, CliError> {
-        let mut follow = Poller::new(self, None);
+        let mut poller = Poller::new(self.context, None);
         tracker.accept(timestamp_now());
         loop {
-            let seen = follow.fetch_dataset(connection, dataset).await?;
-            follow.observe(&seen)?;
-            match tracker.observe(work, timestamp_now(), &seen) {
+            let dataset = poller.fetch_dataset(self, dataset).await?;
+            poller.observe(&dataset)?;
+            match tracker.observe(kind, timestamp_now(), &dataset) {
                 OperationStatus::Running => {}
-                OperationStatus::Finished(rest) => return Ok(rest),
+                OperationStatus::Finished(status) => return Ok(status),
                 OperationStatus::Failed(failure) => {
                     return Err(CliError::new(Exit::Remote, failure.to_string()));
                 }
             }
-            follow.wait(follow.watch()).await?;
+            poller.wait_for_dataset().await?;
         }
     }
 }

@@ -7,7 +7,7 @@ use std::{
 
 use clap::{Args, Subcommand, builder::PossibleValuesParser};
 
-use super::QuerySource;
+use super::source::QuerySource;
 use crate::cli::{CliError, Exit};
 use tessera_model::{
     Anchor, AnchorKind, Filter, MediaId, TagId,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{QuerySource, located_problem};
+use super::source::{QuerySource, located_problem};
 use crate::cli::{CliError, Column, Context, Document, Exit};
 use tessera_client::ApiOperation;
 use tessera_model::{
@@ -26,62 +26,54 @@ struct QueryDiagnostic {
     problem: VqlError,
 }
 
-pub(super) async fn run(context: &Context, written: &QuerySource) -> Result<Exit, CliError> {
-    let (name, text) = (written.name(), written.text()?);
-    let (filters, mut findings) = parse_errors(&text);
-    if findings.is_empty() {
-        findings = value_notes(&filters);
+pub(super) async fn run(context: &Context, source: &QuerySource) -> Result<Exit, CliError> {
+    let (name, text) = (source.name(), source.text()?);
+    let (filters, mut diagnostics) = parse_errors(&text);
+    if diagnostics.is_empty() {
+        diagnostics = value_notes(&filters);
         if context.global.dataset.is_some() {
-            findings.extend(enrichment_notes(&filters, fetch_enrichment(context).await.as_ref()));
+            let enrichment = fetch_enrichment(context).await;
+            diagnostics.extend(enrichment_notes(&filters, enrichment.as_ref()));
         }
     }
-    print_diagnostics(context, &name, &text, &findings)?;
-    let errors = findings.iter().filter(|finding| finding.is_error).count();
-    match errors {
+    print_diagnostics(context, &name, &text, &diagnostics)?;
+    match diagnostics.iter().filter(|diagnostic| diagnostic.is_error).count() {
         0 => {
-            context.messages.info(format!(
-                "{name}: {}, no errors",
-                count_with_noun(filters.len(), "filter", "filters")
-            ));
+            let filters = count_with_noun(filters.len(), "filter", "filters");
+            context.messages.info(format!("{name}: {filters}, no errors"));
             Ok(Exit::Done)
         }
         errors => {
-            let message = format!(
-                "{name}: {}; the service would reject it",
-                count_with_noun(errors, "error", "errors")
-            );
+            let errors = count_with_noun(errors, "error", "errors");
+            let message = format!("{name}: {errors}; the service would reject it");
             Err(CliError::new(Exit::Invalid, message))
         }
     }
 }
 
 fn parse_errors(text: &str) -> (Vec<Filter>, Vec<QueryDiagnostic>) {
-    let each = vql::read_each(text).unwrap_or_else(|whole| vec![Err(whole)]);
-    let (mut filters, mut findings) = (Vec::new(), Vec::new());
-    for one in each {
-        match one {
+    let (mut filters, mut errors) = (Vec::new(), Vec::new());
+    for parsed in vql::read_each(text).unwrap_or_else(|whole| vec![Err(whole)]) {
+        match parsed {
             Ok(filter) => filters.push(filter),
-            Err(problem) => findings.push(QueryDiagnostic { is_error: true, problem }),
+            Err(problem) => errors.push(QueryDiagnostic { is_error: true, problem }),
         }
     }
-    (filters, findings)
+    (filters, errors)
 }
 
 /// Values that the service may reject.
 fn value_notes(filters: &[Filter]) -> Vec<QueryDiagnostic> {
     let mut notes = Vec::new();
-    for (place, filter) in filters.iter().enumerate() {
-        if let Filter::Issue(IssueFilter { kind, .. }) = filter {
-            let words = unpublished_issue_warning(kind.as_str());
-            notes.extend(
-                words.map(|words| note_diagnostic(Some(place), Some("issues.value"), words)),
-            );
+    for (index, filter) in filters.iter().enumerate() {
+        if let Filter::Issue(IssueFilter { kind, .. }) = filter
+            && let Some(warning) = unpublished_issue_warning(kind.as_str())
+        {
+            notes.push(note(Some(index), Some("issues.value"), warning));
         }
     }
-    notes.extend(
-        long_query_warning(vql::write(filters).len())
-            .map(|words| note_diagnostic(None, None, words)),
-    );
+    let too_long = long_query_warning(vql::write(filters).len());
+    notes.extend(too_long.map(|warning| note(None, None, warning)));
     notes
 }
 
@@ -90,33 +82,34 @@ fn enrichment_notes<'a>(
     filters: &'a [Filter],
     known: Option<&'a Enrichment>,
 ) -> impl Iterator<Item = QueryDiagnostic> + 'a {
-    filters.iter().enumerate().filter_map(move |(place, filter)| {
-        missing_model_warning(filter.required_models(), known)
-            .map(|words| note_diagnostic(Some(place), None, words))
+    filters.iter().enumerate().filter_map(move |(index, filter)| {
+        let warning = missing_model_warning(filter.required_models(), known)?;
+        Some(note(Some(index), None, warning))
     })
 }
 
-fn note_diagnostic(filter: Option<usize>, field: Option<&str>, reason: String) -> QueryDiagnostic {
+fn note(filter: Option<usize>, field: Option<&str>, reason: String) -> QueryDiagnostic {
     let problem = VqlError { filter, field: field.map(str::to_owned), reason };
     QueryDiagnostic { is_error: false, problem }
 }
 
 /// The enrichment of the selected dataset, if it can be read.
 async fn fetch_enrichment(context: &Context) -> Option<Enrichment> {
-    let read = async {
+    let fetch = async {
         let connection = context.connect(&[ApiOperation::Enrichment]).await?;
-        let known = match context.dataset(&connection, None).await {
-            Ok(dataset) => connection.client.enrichment(dataset.id).await.map_err(CliError::from),
-            Err(error) => Err(error),
+        let enrichment = async {
+            let dataset = connection.dataset(None).await?;
+            Ok(connection.client.enrichment(dataset.id).await?)
         };
-        connection.close(context, Ok(Exit::Done)).await?;
-        known
+        let enrichment: Result<Enrichment, CliError> = enrichment.await;
+        connection.close(Ok(Exit::Done)).await?;
+        enrichment
     };
-    let known: Result<Enrichment, CliError> = read.await;
-    known
+    let fetched: Result<Enrichment, CliError> = fetch.await;
+    fetched
         .inspect_err(|error| {
-            let words = SafeText::detail(&error.message);
-            context.messages.warn(format!("the dataset's enrichment was not checked: {words}"));
+            let reason = SafeText::detail(&error.message);
+            context.messages.warn(format!("the dataset's enrichment was not checked: {reason}"));
         })
         .ok()
 }
@@ -125,34 +118,27 @@ fn print_diagnostics(
     context: &Context,
     name: &str,
     text: &str,
-    findings: &[QueryDiagnostic],
+    diagnostics: &[QueryDiagnostic],
 ) -> Result<(), CliError> {
-    let rows: Vec<Value> = findings.iter().map(|finding| diagnostic_row(text, finding)).collect();
     if context.out.is_machine() || context.global.csv {
-        let valid = !findings.iter().any(|finding| finding.is_error);
-        let answer = json!({ "valid": valid, "remarks": rows });
-        return context.out.print(&Document::list(
-            "tessera.check/1",
-            answer,
-            "remarks",
-            CHECK_COLUMNS,
-        ));
+        let rows: Vec<Value> = diagnostics.iter().map(|it| diagnostic_row(text, it)).collect();
+        let valid = !diagnostics.iter().any(|diagnostic| diagnostic.is_error);
+        let fields = json!({ "valid": valid, "remarks": rows });
+        let document = Document::list("tessera.check/1", fields, "remarks", CHECK_COLUMNS);
+        return context.out.print(&document);
     }
-    let line = |finding: &QueryDiagnostic| {
-        let level = if finding.is_error { "" } else { "note: " };
-        let line = located_problem(name, text, level, &finding.problem);
+    let line = |diagnostic: &QueryDiagnostic| {
+        let level = if diagnostic.is_error { "" } else { "note: " };
+        let line = located_problem(name, text, level, &diagnostic.problem);
         format!("{}\n", SafeText::detail(&line))
     };
-    context.out.print_text(&findings.iter().map(line).collect::<String>())
+    context.out.print_text(&diagnostics.iter().map(line).collect::<String>())
 }
 
-fn diagnostic_row(
-    text: &str,
-    QueryDiagnostic { is_error: error, problem }: &QueryDiagnostic,
-) -> Value {
+fn diagnostic_row(text: &str, QueryDiagnostic { is_error, problem }: &QueryDiagnostic) -> Value {
     let TextPosition { line, column } = TextPosition::locate(problem, text);
     json!({
-        "level": if *error { "error" } else { "note" },
+        "level": if *is_error { "error" } else { "note" },
         "line": line,
         "column": column,
         "filter": problem.filter,

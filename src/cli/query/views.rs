@@ -2,15 +2,15 @@
 
 use clap::{Args, Subcommand};
 
-use super::QuerySource;
-use crate::cli::value_parsers::{parse_entity, parse_granularity};
+use super::source::QuerySource;
 use crate::{
-    cli::{CliError, Column, Context, Document, Exit, search},
-    state::{StateStore, write_views},
+    cli::{
+        CliError, Column, Context, Document, Exit, search,
+        value_parsers::{parse_entity, parse_granularity},
+    },
+    state::write_views,
 };
-use tessera_model::{
-    DatasetId, EntityType, Granularity, Query, SafeText, SavedView, StateKey, StateValue,
-};
+use tessera_model::{DatasetId, EntityType, Granularity, Query, SafeText, SavedView, StateValue};
 
 #[derive(Debug, Subcommand)]
 pub enum ViewCommand {
@@ -57,12 +57,12 @@ const VIEW_COLUMNS: &[Column] = &[
 
 pub(super) async fn run(context: &Context, command: ViewCommand) -> Result<Exit, CliError> {
     match command {
-        ViewCommand::Save { name, source: written, entity, granularity } => {
+        ViewCommand::Save { name, source, entity, granularity } => {
             let view = SavedView {
                 name: view_name(&name)?,
                 dataset: view_dataset(context).await?,
                 query: Query::Browse,
-                filters: written.filters()?,
+                filters: source.filters()?,
                 disabled_filters: Vec::new(),
                 entity,
                 granularity: granularity.unwrap_or_default(),
@@ -72,17 +72,12 @@ pub(super) async fn run(context: &Context, command: ViewCommand) -> Result<Exit,
             save_view(context, view)
         }
         ViewCommand::List => {
-            let views = load_views(&context.journal()?)?;
-            context.print(&Document::list(
-                "tessera.views/1",
-                write_views(&views),
-                "views",
-                VIEW_COLUMNS,
-            ))
+            let views = write_views(&context.journal()?.views()?);
+            context.print(&Document::list("tessera.views/1", views, "views", VIEW_COLUMNS))
         }
-        ViewCommand::Run(again) => {
-            let ViewRunOptions { name, options } = *again;
-            let views = load_views(&context.journal()?)?;
+        ViewCommand::Run(run) => {
+            let ViewRunOptions { name, options } = *run;
+            let views = context.journal()?.views()?;
             let view = views.into_iter().find(|view| view.name.as_str() == name.trim());
             search::run_view(context, view.ok_or_else(|| unknown_view(&name))?, options).await
         }
@@ -91,11 +86,8 @@ pub(super) async fn run(context: &Context, command: ViewCommand) -> Result<Exit,
 }
 
 fn view_name(name: &str) -> Result<SafeText, CliError> {
-    let title = SafeText::name(name.trim());
-    if title.is_empty() {
-        return Err(CliError::usage("give the view a name"));
-    }
-    Ok(title)
+    let name = SafeText::name(name.trim());
+    if name.is_empty() { Err(CliError::usage("give the view a name")) } else { Ok(name) }
 }
 
 /// The dataset of the view; `None` for any.
@@ -106,32 +98,25 @@ async fn view_dataset(context: &Context) -> Result<Option<DatasetId>, CliError> 
     }
 }
 
-fn load_views(journal: &StateStore) -> Result<Vec<SavedView>, CliError> {
-    match journal.load(&StateKey::Views)? {
-        Some(StateValue::Views(views)) => Ok(views),
-        _ => Ok(Vec::new()),
-    }
-}
-
 fn save_view(context: &Context, view: SavedView) -> Result<Exit, CliError> {
     let journal = context.journal()?;
-    let mut views = load_views(&journal)?;
-    let words = format!("saved as `{}`; run it with `tessera query run`", view.name);
+    let mut views = journal.views()?;
+    let message = format!("saved as `{}`; run it with `tessera query run`", view.name);
     view.insert_into(&mut views);
-    journal.save(1, &StateValue::Views(views))?;
-    context.messages.info(words);
+    journal.replace(&StateValue::Views(views))?;
+    context.messages.info(message);
     Ok(Exit::Done)
 }
 
 fn remove_view(context: &Context, name: &str) -> Result<Exit, CliError> {
     let journal = context.journal()?;
-    let mut views = load_views(&journal)?;
+    let mut views = journal.views()?;
     let before = views.len();
     views.retain(|view| view.name.as_str() != name.trim());
     if views.len() == before {
         return Err(unknown_view(name));
     }
-    journal.save(1, &StateValue::Views(views))?;
+    journal.replace(&StateValue::Views(views))?;
     context.messages.info(format!("removed `{}`", SafeText::name(name)));
     Ok(Exit::Done)
 }

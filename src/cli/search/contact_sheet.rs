@@ -23,8 +23,7 @@ impl ContactSheet {
     /// Fails early if there is nothing to draw on, or programs read the output.
     pub fn new(context: &Context) -> Result<Self, CliError> {
         if context.out.is_machine() {
-            let message = "--show draws pictures; remove --json, --jsonl and --jq";
-            return Err(CliError::usage(message));
+            return Err(CliError::usage("--show draws pictures; remove --json, --jsonl and --jq"));
         }
         Ok(Self { terminal: terminal_info(context)?, pictures: Vec::new() })
     }
@@ -40,7 +39,8 @@ impl ContactSheet {
     }
 
     /// Downloads and draws the pictures. Failed downloads are reported and skipped.
-    pub async fn draw(self, context: &Context, connection: &Connection) -> Result<(), CliError> {
+    pub async fn draw(self, connection: &Connection<'_>) -> Result<(), CliError> {
+        let context = connection.context;
         let fetch = async |(name, link): (SafeText, Link)| {
             let fetched = connection.client.fetch_picture(&link, MAX_THUMBNAIL_BYTES).await;
             fetched.map(|bytes| NamedPicture { bytes: bytes.into(), crop: Crop::Full, name })

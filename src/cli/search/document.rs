@@ -1,11 +1,13 @@
 //! Search results as a document: one row per cluster or per preview. Fields of the service keep
 //! their names; our own begin with `_`.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::{execute::SearchResults, page_cursor::PageState};
+use super::{page_cursor::PageState, results::SearchResults};
 use crate::cli::{Column, Document};
-use tessera_model::{Cluster, Fraction, HistoryEntry, Link, Preview, Query, Relevance, ScoreScale};
+use tessera_model::{
+    Cluster, Fraction, HistoryEntry, Link, Preview, Query, Relevance, RelevanceBand, ScoreScale,
+};
 use tessera_wire::{
     explore::{write_cluster, write_preview, write_region},
     vql,
@@ -39,9 +41,9 @@ const ANCHOR_COLUMNS: &[Column] = &[
 const BODY_COLUMNS: &[Column] = &[Column::new("body", "body")];
 
 /// The anchor of a search, without results.
-pub fn anchor_document(past: &HistoryEntry) -> Document {
-    let mut fields = query_json(past);
-    fields["dataset_id"] = json!(past.search.dataset);
+pub fn anchor_document(entry: &HistoryEntry) -> Document {
+    let mut fields = query_json(entry);
+    fields["dataset_id"] = json!(entry.search.dataset);
     Document::one("tessera.anchor/1", fields, ANCHOR_COLUMNS)
 }
 
@@ -62,40 +64,41 @@ pub enum RowFormat {
 
 impl RowFormat {
     pub fn rows_document(self, rows: Vec<Value>) -> Document {
-        self.document(Map::new(), rows)
+        self.document(json!({}), rows)
     }
 
     pub fn search_document(
         self,
         kind: &str,
-        past: &HistoryEntry,
-        found: SearchResults,
+        entry: &HistoryEntry,
+        results: SearchResults,
     ) -> Document {
-        let mut head = Map::new();
-        let mut put = |name: &str, value: Value| head.insert(name.to_owned(), value);
-        put("kind", kind.into());
-        put("dataset_id", json!(past.search.dataset));
-        put("query", query_json(past));
-        put("page_number", past.search.page.into());
-        put("last_page", (found.pages.state == PageState::Last).into());
-        put("truncated", (found.pages.state != PageState::Last).into());
-        put("_pages", found.pages.fetched.into());
-        put("_repeated", found.pages.repeated.into());
-        put("_skipped", found.pages.skipped.into());
-        put("_missing_page", json!(found.missing_page.as_ref().map(|(page, _)| page)));
+        let is_last = results.pages.state == PageState::Last;
+        let mut fields = json!({
+            "kind": kind,
+            "dataset_id": entry.search.dataset,
+            "query": query_json(entry),
+            "page_number": entry.search.page,
+            "last_page": is_last,
+            "truncated": !is_last,
+            "_pages": results.pages.fetched,
+            "_repeated": results.pages.repeated,
+            "_skipped": results.pages.skipped,
+            "_missing_page": results.missing_page.map(|(page, _)| page),
+        });
         if self == Self::Raw {
-            put("metadata", found.metadata);
+            fields["metadata"] = results.metadata;
         }
-        self.document(head, found.rows)
+        self.document(fields, results.rows)
     }
 
-    fn document(self, mut head: Map<String, Value>, rows: Vec<Value>) -> Document {
+    fn document(self, mut fields: Value, rows: Vec<Value>) -> Document {
         let (schema, list, columns) = match self {
             Self::Clusters | Self::Raw => ("tessera.search/1", "clusters", CLUSTER_COLUMNS),
             Self::Previews => ("tessera.previews/1", "previews", PREVIEW_COLUMNS),
         };
-        head.insert(list.to_owned(), Value::Array(rows));
-        Document::list(schema, Value::Object(head), list, columns)
+        fields[list] = Value::Array(rows);
+        Document::list(schema, fields, list, columns)
     }
 
     /// The rows of the clusters of a page; `body` is the page as sent.
@@ -106,33 +109,32 @@ impl RowFormat {
         page: u32,
         body: &Value,
     ) -> Vec<Value> {
-        let of_cluster = |cluster: &Cluster| match self {
-            Self::Clusters => {
-                vec![with_own_fields(write_cluster(cluster, full_link), cluster, scale, page)]
-            }
-            Self::Raw => {
-                vec![with_own_fields(cluster_as_sent(cluster, body), cluster, scale, page)]
-            }
-            Self::Previews => {
-                let row = |preview| preview_row(preview, cluster, scale, page);
-                cluster.previews.iter().map(row).collect()
-            }
+        let rows = |cluster: &Cluster| {
+            let fields = match self {
+                Self::Clusters => write_cluster(cluster, full_link),
+                Self::Raw => cluster_as_sent(cluster, body),
+                Self::Previews => {
+                    let row = |preview| preview_row(preview, cluster, scale, page);
+                    return cluster.previews.iter().map(row).collect();
+                }
+            };
+            vec![with_own_fields(fields, cluster, scale, page)]
         };
-        clusters.iter().flat_map(of_cluster).collect()
+        clusters.iter().flat_map(rows).collect()
     }
 }
 
 /// The query in the API's terms, except for the granularity, which the API expresses as one of
 /// three thresholds.
-fn query_json(past: &HistoryEntry) -> Value {
-    let search = &past.search;
+fn query_json(entry: &HistoryEntry) -> Value {
+    let search = &entry.search;
     let mut query = match &search.query {
         Query::Browse => json!({}),
         Query::Similar(anchor) => json!({
             "anchor_media_id": anchor.media,
             "anchor_type": anchor.kind.as_str(),
-            "bounding_box": past.region.map(|region| parse_own_json(&write_region(region))),
-            "file": past.file,
+            "bounding_box": entry.region.map(|region| parse_own_json(&write_region(region))),
+            "file": entry.file,
         }),
         Query::Caption { text, max_score } => json!({
             "caption": text.as_str(),
@@ -152,12 +154,10 @@ fn parse_own_json(text: &str) -> Value {
 
 /// The fields of a cluster as sent.
 fn cluster_as_sent(cluster: &Cluster, body: &Value) -> Value {
-    let rows = body.get("clusters").and_then(Value::as_array).into_iter().flatten();
-    let of_it = |row: &&Value| {
-        let id = row.get("cluster_id").and_then(Value::as_str);
-        id.is_some_and(|id| id.parse() == Ok(cluster.id))
-    };
-    rows.clone().find(of_it).cloned().unwrap_or_else(|| write_cluster(cluster, full_link))
+    let has_id =
+        |row: &&Value| row["cluster_id"].as_str().is_some_and(|id| id.parse() == Ok(cluster.id));
+    let row = body["clusters"].as_array().into_iter().flatten().find(has_id);
+    row.cloned().unwrap_or_else(|| write_cluster(cluster, full_link))
 }
 
 fn with_own_fields(mut fields: Value, cluster: &Cluster, scale: ScoreScale, page: u32) -> Value {
@@ -181,9 +181,5 @@ fn preview_row(preview: &Preview, cluster: &Cluster, scale: ScoreScale, page: u3
 }
 
 fn band(relevance: Option<&Relevance>, scale: ScoreScale) -> Value {
-    json!(
-        relevance
-            .and_then(|relevance| relevance.band(scale))
-            .map(tessera_model::RelevanceBand::label)
-    )
+    relevance.and_then(|relevance| relevance.band(scale)).map(RelevanceBand::label).into()
 }

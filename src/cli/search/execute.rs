@@ -1,270 +1,179 @@
-//! Runs a search: status check, anchor, pages, output, and messages.
+//! Runs a search: status check, anchor, pages, output.
 
 use serde_json::Value;
 
 use super::{
-    RankingSource, SearchRequest, anchor,
+    anchor,
     contact_sheet::ContactSheet,
-    document::{self, RowFormat},
-    options::{DisplayOptions, SearchOptions},
-    page_cursor::{PageCursor, PageState},
-    query_image, save,
+    document,
+    options::SearchOptions,
+    page_cursor::PageCursor,
+    query_image,
+    request::{RankingSource, SearchRequest},
+    results::SearchResults,
+    save,
 };
-use crate::cli::{CliError, Connection, Context, Exit};
+use crate::cli::{CliError, Connection, Exit};
 use tessera_model::{
-    Dataset, EnrichmentModel, Failure, HistoryEntry, ModelStatus, Operation, Query, Search,
-    SelectionEntry, Status, basket::cluster_entry, text::count_with_noun,
+    Dataset, EnrichmentModel, Filter, HistoryEntry, ModelStatus, Operation, Query, Search,
+    basket::cluster_entry,
 };
 use tessera_wire::explore::read_page;
 
-/// The results so far.
-pub struct SearchResults {
-    pub pages: PageCursor,
-    /// The rows, unless they are already printed.
-    pub rows: Vec<Value>,
-    clusters: usize,
-    selected: Vec<SelectionEntry>,
-    /// The pictures for `--show`.
-    contact_sheet: Option<ContactSheet>,
-    /// The number of the page that failed, and why.
-    pub missing_page: Option<(u32, Failure)>,
-    /// Whether the service interprets the maximum score inversely.
-    max_score_inverted: bool,
-    /// What the service sent beside the clusters of the first page.
-    pub metadata: Value,
+/// A search whose anchor is registered.
+struct PreparedSearch<'a> {
+    connection: &'a Connection<'a>,
+    kind: &'static str,
+    dataset: Dataset,
+    entry: HistoryEntry,
+    options: SearchOptions,
 }
 
 pub async fn execute(
-    context: &Context,
-    connection: &Connection,
-    question: SearchRequest,
+    connection: &Connection<'_>,
+    request: SearchRequest,
 ) -> Result<Exit, CliError> {
-    let SearchRequest { kind, ranking, filters, dataset, options, .. } = question;
+    let context = connection.context;
+    let SearchRequest { kind, ranking, filters, dataset, options, .. } = request;
     let sheet = options.display.show.then(|| ContactSheet::new(context)).transpose()?;
     let dataset_of_view = dataset.map(|id| id.to_string());
-    let dataset = context.dataset(connection, dataset_of_view.as_deref()).await?;
-    let before = match &options.mark {
+    let dataset = connection.dataset(dataset_of_view.as_deref()).await?;
+    let replaced_count = match &options.mark {
         Some(name) => save::selection_size(connection, name, &dataset)?,
         None => None,
     };
     let only_anchor = matches!(ranking, RankingSource::Picture(_, true));
+    let entry = prepare_ranking(connection, &dataset, ranking, filters, &options).await?;
+    context.require_allowed(&dataset, entry.search.required_operation(), options.force)?;
+    save::add_to_history(connection, &entry);
+    if only_anchor {
+        return context.print(&document::anchor_document(&entry));
+    }
+    let search = PreparedSearch { connection, kind, dataset, entry, options };
+    let mut results = search.fetch_pages(sheet).await?;
+    if let Some(name) = &search.options.save {
+        save::save_view(connection, name, &search.entry)?;
+    }
+    if let Some(name) = &search.options.mark {
+        let entries = std::mem::take(&mut results.selected);
+        save::save_selection(connection, name, &search.dataset, entries, replaced_count)?;
+    }
+    let sheet = results.contact_sheet.take();
+    let exit = search.print(results).await?;
+    if let Some(sheet) = sheet {
+        sheet.draw(connection).await?;
+    }
+    Ok(exit)
+}
+
+/// The search with its ranking; registers an image.
+async fn prepare_ranking(
+    connection: &Connection<'_>,
+    dataset: &Dataset,
+    ranking: RankingSource,
+    filters: Vec<Filter>,
+    options: &SearchOptions,
+) -> Result<HistoryEntry, CliError> {
+    let context = connection.context;
     let search = options.search(dataset.id, filters, &context.settings.search);
-    let past = match ranking {
+    match ranking {
         RankingSource::Query(query) => {
             let search = Search { query, ..search };
-            HistoryEntry { search, similar_to: None, file: None, region: None }
+            Ok(HistoryEntry { search, similar_to: None, file: None, region: None })
         }
         RankingSource::Anchor(anchor) => {
-            anchor::search_by_anchor(context, connection, anchor, search, &options)?
+            anchor::search_by_anchor(connection, anchor, search, options)
         }
         RankingSource::Picture(picture, _) => {
-            context.require_allowed(&dataset, Operation::VisualSearch, options.force)?;
-            picture.register(&connection.client, &dataset, search).await?
+            context.require_allowed(dataset, Operation::VisualSearch, options.force)?;
+            picture.register(&connection.client, dataset, search).await
         }
-    };
-    context.require_allowed(&dataset, past.search.required_operation(), options.force)?;
-    save::add_to_history(context, connection, &past);
-    if only_anchor {
-        return context.print(&document::anchor_document(&past));
     }
-    let mut found = fetch_pages(context, connection, &dataset, &past, (&options, sheet)).await?;
-    if let Some(name) = &options.save {
-        save::save_view(context, connection, name, &past)?;
-    }
-    let sheet = found.contact_sheet.take();
-    let asked = CompletedSearch { kind, dataset, past, options, replaced_count: before };
-    let exit = finish(context, connection, asked, found).await?;
-    if let Some(sheet) = sheet {
-        sheet.draw(context, connection).await?;
-    }
-    Ok(exit)
 }
 
-/// Fetches the pages. With `--jsonl`, prints each page immediately.
-async fn fetch_pages(
-    context: &Context,
-    connection: &Connection,
-    dataset: &Dataset,
-    past: &HistoryEntry,
-    (options, sheet): (&SearchOptions, Option<ContactSheet>),
-) -> Result<SearchResults, CliError> {
-    let rows = options.display.row_format();
-    let scale = past.search.query.score_scale();
-    let mut found = SearchResults::new(PageCursor::new(past.search.clone(), options.pages), sheet);
-    let mut progress = context.messages.progress_bar("search");
-    while let Some(search) = found.pages.next().cloned() {
-        let body = match connection.client.explore_raw(&search).await {
-            Ok(body) => body,
-            Err(failure) if found.pages.fetched == 0 => {
-                return Err(match search.required_operation() {
-                    Operation::VisualSearch => query_image::refused(dataset, failure),
-                    _ => failure.into(),
-                });
+impl PreparedSearch<'_> {
+    /// Fetches the pages. With `--jsonl`, prints each page immediately.
+    async fn fetch_pages(&self, sheet: Option<ContactSheet>) -> Result<SearchResults, CliError> {
+        let Self { connection, options, .. } = self;
+        let context = connection.context;
+        let format = options.display.row_format();
+        let cursor = PageCursor::new(self.entry.search.clone(), options.pages);
+        let mut results = SearchResults::new(cursor, sheet);
+        let mut progress = context.messages.progress_bar("search");
+        while let Some(search) = results.pages.next().cloned() {
+            let body = match connection.client.explore_raw(&search).await {
+                Ok(body) => body,
+                Err(failure) if results.pages.fetched == 0 => {
+                    return Err(match search.required_operation() {
+                        Operation::VisualSearch => query_image::refused(&self.dataset, failure),
+                        _ => failure.into(),
+                    });
+                }
+                Err(failure) => {
+                    results.missing_page = Some((search.page, failure));
+                    break;
+                }
+            };
+            let Some(page) = read_page(&body) else {
+                return Err(self.missing_clusters_error(&body)?);
+            };
+            let clusters = results.accept(page, &search);
+            if options.mark.is_some() {
+                let entries = clusters.iter().map(|cluster| cluster_entry(cluster, &search));
+                results.selected.extend(entries);
             }
-            Err(failure) => {
-                found.missing_page = Some((search.page, failure));
-                break;
+            let rows = format.rows(&clusters, search.query.score_scale(), search.page, &body);
+            if context.out.is_jsonl() {
+                context.print(&format.rows_document(rows))?;
+                continue;
             }
+            results.add_rows(rows, &body);
+            if results.pages.next().is_some() {
+                progress.set_percent(None, &results.progress());
+            }
+        }
+        Ok(results)
+    }
+
+    /// The response format of text searches is not documented, so it may lack clusters.
+    fn missing_clusters_error(&self, body: &Value) -> Result<CliError, CliError> {
+        let message = "the response of the service has no `clusters`";
+        if self.options.display.raw {
+            self.connection.context.print(&document::body_document(body))?;
+            return Ok(CliError::failed(format!("{message}; printed the response as it is")));
+        }
+        Ok(CliError::failed(format!("{message}; use --raw to see it")))
+    }
+
+    /// Prints the results, and reports what they omit.
+    async fn print(self, results: SearchResults) -> Result<Exit, CliError> {
+        let context = self.connection.context;
+        results.report(context, &self.dataset, self.entry.search.page);
+        let exit = match (&results.missing_page, results.clusters) {
+            (Some(_), _) => Exit::Partly,
+            (None, 0) => {
+                self.report_no_results().await;
+                if self.options.fail_empty { Exit::Empty } else { Exit::Done }
+            }
+            (None, _) => Exit::Done,
         };
-        let Some(page) = read_page(&body) else {
-            return Err(missing_clusters_error(context, options, &body)?);
-        };
-        found.max_score_inverted |= page.violates_max_score(&search);
-        let clusters = found.pages.accept(page);
-        found.clusters += clusters.len();
-        if let Some(sheet) = &mut found.contact_sheet {
-            sheet.add_clusters(&clusters);
+        if !context.out.is_jsonl() {
+            let format = self.options.display.row_format();
+            context.print(&format.search_document(self.kind, &self.entry, results))?;
         }
-        if options.mark.is_some() {
-            found.selected.extend(clusters.iter().map(|cluster| cluster_entry(cluster, &search)));
-        }
-        let new = rows.rows(&clusters, scale, search.page, &body);
-        if context.out.is_jsonl() {
-            context.print(&rows.rows_document(new))?;
-            continue;
-        }
-        found.rows.extend(new);
-        if found.metadata.is_null() {
-            found.metadata = body.get("metadata").cloned().unwrap_or_default();
-        }
-        if found.pages.next().is_some() {
-            let pages = found.pages.fetched;
-            progress.set_percent(
-                None,
-                &format!("{} so far, from {pages} pages", count_clusters(found.clusters)),
-            );
-        }
+        Ok(exit)
     }
-    Ok(found)
-}
 
-/// The response format of text searches is not documented, so it may lack clusters.
-fn missing_clusters_error(
-    context: &Context,
-    options: &SearchOptions,
-    body: &Value,
-) -> Result<CliError, CliError> {
-    let message = "the response of the service has no `clusters`";
-    if options.display.raw {
-        context.print(&document::body_document(body))?;
-        return Ok(CliError::failed(format!("{message}; printed the response as it is")));
-    }
-    Ok(CliError::failed(format!("{message}; use --raw to see it")))
-}
-
-struct CompletedSearch {
-    kind: &'static str,
-    dataset: Dataset,
-    past: HistoryEntry,
-    options: SearchOptions,
-    /// Size of the saved selection that the results replace.
-    replaced_count: Option<usize>,
-}
-
-/// Saves the selection, prints the results, and reports what they omit.
-async fn finish(
-    context: &Context,
-    connection: &Connection,
-    asked: CompletedSearch,
-    mut found: SearchResults,
-) -> Result<Exit, CliError> {
-    let CompletedSearch { kind, dataset, past, options, replaced_count: before } = asked;
-    if let Some(name) = &options.mark {
-        let marks = std::mem::take(&mut found.selected);
-        save::save_selection(context, connection, name, &dataset, marks, before)?;
-    }
-    report(context, &dataset, &past, &found);
-    let exit = match (&found.missing_page, found.clusters) {
-        (Some(_), _) => Exit::Partly,
-        (None, 0) => {
-            report_no_results(context, connection, &past).await;
-            if options.fail_empty { Exit::Empty } else { Exit::Done }
-        }
-        (None, _) => Exit::Done,
-    };
-    if !context.out.is_jsonl() {
-        context.print(&options.display.row_format().search_document(kind, &past, found))?;
-    }
-    Ok(exit)
-}
-
-/// Reports whatever the rows omit.
-fn report(context: &Context, dataset: &Dataset, past: &HistoryEntry, found: &SearchResults) {
-    let note = context.messages;
-    let PageCursor { repeated, skipped, fetched, state: reach, .. } = found.pages;
-    let clusters = count_clusters(found.clusters);
-    if dataset.status == Status::PartialIndex {
-        note.info(format!(
-            "{}: new media are not clustered yet; searches may show them separately",
-            dataset.name
-        ));
-    }
-    if found.max_score_inverted {
-        note.warn("this service interprets the maximum score inversely: it keeps scores above it");
-    }
-    if repeated > 0 {
-        let repeated = count_clusters(repeated);
-        note.info(format!("skipped {repeated} repeated on later pages"));
-    }
-    if skipped > 0 {
-        note.warn(format!("skipped {} that could not be read", count_clusters(skipped)));
-    }
-    match (&found.missing_page, reach) {
-        (Some((page, failure)), _) => {
-            note.warn(format!(
-                "page {page} failed, so the results end after {clusters}: {failure}"
-            ));
-        }
-        (None, PageState::PageLimitReached) => note.warn(format!(
-            "stopped after {fetched} pages; continue with --page {}",
-            past.search.page.saturating_add(fetched)
-        )),
-        (None, PageState::LimitReached) => {
-            note.warn(format!("{clusters} shown; more may exist (use --all)"));
-        }
-        (None, PageState::Last | PageState::Next) => {}
-    }
-}
-
-pub fn count_clusters(count: usize) -> String {
-    count_with_noun(count, "cluster", "clusters")
-}
-
-/// Explains why nothing may have been found.
-async fn report_no_results(context: &Context, connection: &Connection, past: &HistoryEntry) {
-    context.messages.info("nothing was found");
-    if !matches!(past.search.query, Query::Caption { .. }) {
-        return;
-    }
-    // Only an explanation: without it the output is just as valid.
-    if let Ok(enrichment) = connection.client.enrichment(past.search.dataset).await
-        && enrichment.status_of(EnrichmentModel::CaptionImages) == ModelStatus::NotApplied
-    {
-        context.messages.info("the dataset has no captions: CAPTION_IMAGES was not applied");
-    }
-}
-
-impl SearchResults {
-    fn new(pages: PageCursor, contact_sheet: Option<ContactSheet>) -> Self {
-        Self {
-            pages,
-            rows: Vec::new(),
-            clusters: 0,
-            selected: Vec::new(),
-            contact_sheet,
-            missing_page: None,
-            max_score_inverted: false,
-            metadata: Value::Null,
-        }
-    }
-}
-
-impl DisplayOptions {
-    fn row_format(self) -> RowFormat {
-        match (self.flat, self.raw) {
-            (true, _) => RowFormat::Previews,
-            (false, true) => RowFormat::Raw,
-            (false, false) => RowFormat::Clusters,
+    /// Explains why nothing may have been found.
+    async fn report_no_results(&self) {
+        let messages = self.connection.context.messages;
+        messages.info("nothing was found");
+        // Only an explanation: without it the output is just as valid.
+        if let Query::Caption { .. } = self.entry.search.query
+            && let Ok(enrichment) = self.connection.client.enrichment(self.dataset.id).await
+            && enrichment.status_of(EnrichmentModel::CaptionImages) == ModelStatus::NotApplied
+        {
+            messages.info("the dataset has no captions: CAPTION_IMAGES was not applied");
         }
     }
 }

@@ -8,18 +8,20 @@ mod execute;
 mod options;
 mod page_cursor;
 mod query_image;
+mod request;
+mod results;
 mod save;
 
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 
-pub use options::SearchOptions;
-use query_image::{PreparedQueryImage, QueryImageOptions};
-
-use crate::cli::{CliError, Context, Exit};
-use tessera_client::{ApiOperation, TextSearchPath};
-use tessera_model::{
-    Anchor, AnchorKind, DatasetId, Filter, Fraction, MediaId, Query, QueryText, SavedView,
+pub use self::options::SearchOptions;
+use self::{
+    options::{CaptionOptions, ImageOptions, PathOptions, parse_anchor_type},
+    request::{RankingSource, SearchRequest},
 };
+use crate::cli::{CliError, Context, Exit};
+use tessera_client::ApiOperation;
+use tessera_model::{AnchorKind, MediaId, SavedView};
 
 #[derive(Debug, Subcommand)]
 pub enum SearchCommand {
@@ -47,7 +49,7 @@ pub enum SearchCommand {
     /// Search with filters of the query language.
     Vql {
         #[command(flatten)]
-        place: PathOptions,
+        path: PathOptions,
         #[command(flatten)]
         options: SearchOptions,
     },
@@ -56,59 +58,6 @@ pub enum SearchCommand {
         #[command(flatten)]
         options: SearchOptions,
     },
-}
-
-#[derive(Debug, Args)]
-pub struct CaptionOptions {
-    /// What to search for.
-    #[arg(value_parser = parse_text)]
-    text: QueryText,
-    /// Keep only scores below this, 0.0 to 1.0: lower is stricter.
-    #[arg(long, value_name = "SCORE", value_parser = parse_fraction)]
-    max_score: Option<Fraction>,
-    #[command(flatten)]
-    place: PathOptions,
-    #[command(flatten)]
-    options: SearchOptions,
-}
-
-#[derive(Debug, Args)]
-pub struct ImageOptions {
-    #[command(flatten)]
-    picture: query_image::QueryImageOptions,
-    /// Register the image and print its anchor, without searching.
-    #[arg(long)]
-    anchor_only: bool,
-    #[command(flatten)]
-    options: SearchOptions,
-}
-
-/// The path of text searches, which the API does not specify.
-#[derive(Debug, Args)]
-pub struct PathOptions {
-    /// Path of text searches below `/api/v1` [default: `explore/{dataset_id}`].
-    #[arg(long, value_name = "PATH", value_parser = parse_path)]
-    path: Option<TextSearchPath>,
-}
-
-/// What ranks the clusters.
-enum RankingSource {
-    /// A query that needs no preparation.
-    Query(Query),
-    Anchor(Anchor),
-    /// An image to register, and whether to stop after that.
-    Picture(PreparedQueryImage, bool),
-}
-
-/// A command with validated options.
-struct SearchRequest {
-    kind: &'static str,
-    ranking: RankingSource,
-    filters: Vec<Filter>,
-    path: Option<TextSearchPath>,
-    /// The dataset of a saved view, unless the options name one.
-    dataset: Option<DatasetId>,
-    options: SearchOptions,
 }
 
 pub async fn run(context: &Context, command: SearchCommand) -> Result<Exit, CliError> {
@@ -121,99 +70,20 @@ pub async fn run_view(
     view: SavedView,
     options: SearchOptions,
 ) -> Result<Exit, CliError> {
-    let mut question = SearchRequest::from_view(view, options).await?;
-    question.dataset = question.dataset.filter(|_| context.global.dataset.is_none());
-    connect_and_execute(context, question).await
+    let mut request = SearchRequest::from_view(view, options).await?;
+    request.dataset = request.dataset.filter(|_| context.global.dataset.is_none());
+    connect_and_execute(context, request).await
 }
 
-async fn connect_and_execute(context: &Context, question: SearchRequest) -> Result<Exit, CliError> {
-    let about: &[ApiOperation] = match question.ranking {
+async fn connect_and_execute(context: &Context, request: SearchRequest) -> Result<Exit, CliError> {
+    let about: &[ApiOperation] = match request.ranking {
         RankingSource::Picture(..) => &[ApiOperation::RegisterAnchor],
         RankingSource::Query(_) | RankingSource::Anchor(_) => &[ApiOperation::Explore],
     };
     let mut connection = context.connect(about).await?;
-    if let Some(path) = &question.path {
+    if let Some(path) = &request.path {
         connection.client = connection.client.with_text_search(path.clone());
     }
-    let outcome = execute::execute(context, &connection, question).await;
-    connection.close(context, outcome).await
-}
-
-impl SearchRequest {
-    /// Validates everything that needs no service.
-    async fn from_command(command: SearchCommand) -> Result<Self, CliError> {
-        let (kind, ranking, path, options) = match command {
-            SearchCommand::Caption(CaptionOptions { text, max_score, place, options }) => {
-                let ranking = RankingSource::Query(Query::Caption { text, max_score });
-                ("caption", ranking, place.path, options)
-            }
-            SearchCommand::Image(ImageOptions { picture, anchor_only, options }) => {
-                let picture = PreparedQueryImage::open(picture).await?;
-                ("image", RankingSource::Picture(picture, anchor_only), None, options)
-            }
-            SearchCommand::Media { media, options } => {
-                let anchor = Anchor { media, kind: AnchorKind::Media };
-                ("media", RankingSource::Anchor(anchor), None, options)
-            }
-            SearchCommand::Anchor { anchor, anchor_type, options } => {
-                let anchor = Anchor { media: anchor, kind: anchor_type };
-                ("anchor", RankingSource::Anchor(anchor), None, options)
-            }
-            SearchCommand::Vql { place, options } => {
-                ("vql", RankingSource::Query(Query::Browse), place.path, options)
-            }
-            SearchCommand::Browse { options } => {
-                ("browse", RankingSource::Query(Query::Browse), None, options)
-            }
-        };
-        let filters = options.filters.read()?;
-        if kind == "vql" && filters.is_empty() {
-            let message = "give a filter with --vql JSON, -f FILE, --label or --tag";
-            return Err(CliError::usage(message));
-        }
-        Ok(Self { kind, ranking, filters, path, dataset: None, options })
-    }
-
-    async fn from_view(view: SavedView, mut options: SearchOptions) -> Result<Self, CliError> {
-        let SavedView { query, query_image: image, mut filters, dataset, .. } = view;
-        filters.extend(options.filters.read()?);
-        options.entity.get_or_insert(view.entity);
-        options.granularity.get_or_insert(view.granularity);
-        let (kind, ranking) = match (query, image) {
-            (Query::Similar(Anchor { kind: AnchorKind::Upload, .. }), Some((file, region))) => (
-                "image",
-                RankingSource::Picture(
-                    PreparedQueryImage::open(QueryImageOptions::cropped(file, region)).await?,
-                    false,
-                ),
-            ),
-            (Query::Similar(anchor), _) => {
-                let kind = if anchor.kind == AnchorKind::Media { "media" } else { "anchor" };
-                (kind, RankingSource::Anchor(anchor))
-            }
-            (query @ Query::Caption { .. }, _) => ("caption", RankingSource::Query(query)),
-            (Query::Browse, _) if filters.is_empty() => {
-                ("browse", RankingSource::Query(Query::Browse))
-            }
-            (Query::Browse, _) => ("vql", RankingSource::Query(Query::Browse)),
-        };
-        Ok(Self { kind, ranking, filters, path: None, dataset, options })
-    }
-}
-
-fn parse_text(raw: &str) -> Result<QueryText, String> {
-    QueryText::new(raw).map_err(|invalid| invalid.reason)
-}
-
-fn parse_fraction(raw: &str) -> Result<Fraction, String> {
-    let number = raw.trim().parse().ok().and_then(Fraction::new);
-    number.ok_or_else(|| "expected a number from 0.0 to 1.0".to_owned())
-}
-
-fn parse_anchor_type(raw: &str) -> Result<AnchorKind, String> {
-    AnchorKind::parse(raw).ok_or_else(|| "expected UPLOAD or MEDIA".to_owned())
-}
-
-fn parse_path(raw: &str) -> Result<TextSearchPath, String> {
-    TextSearchPath::parse(raw).map_err(|failure| failure.to_string())
+    let outcome = execute::execute(&connection, request).await;
+    connection.close(outcome).await
 }

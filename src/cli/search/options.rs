@@ -1,18 +1,57 @@
-//! The options of every search.
+//! The options of searches.
 
 use std::{num::NonZeroUsize, path::PathBuf};
 
 use clap::{Args, builder::NonEmptyStringValueParser};
 
-use crate::cli::value_parsers::{parse_entity, parse_granularity};
+use super::{document::RowFormat, query_image::QueryImageOptions};
 use crate::{
-    cli::{CliError, Exit, query::parse_filters, read_file_or_stdin},
+    cli::{
+        CliError, Exit,
+        query::parse_filters,
+        read_file_or_stdin,
+        value_parsers::{parse_entity, parse_granularity},
+    },
     config::SearchDefaults,
 };
+use tessera_client::TextSearchPath;
 use tessera_model::{
-    DatasetId, EntityType, Filter, Granularity, Search, TagId,
+    AnchorKind, DatasetId, EntityType, Filter, Fraction, Granularity, QueryText, Search, TagId,
     vql::{InvalidField, LabelRule},
 };
+
+#[derive(Debug, Args)]
+pub struct CaptionOptions {
+    /// What to search for.
+    #[arg(value_parser = parse_text)]
+    pub text: QueryText,
+    /// Keep only scores below this, 0.0 to 1.0: lower is stricter.
+    #[arg(long, value_name = "SCORE", value_parser = parse_fraction)]
+    pub max_score: Option<Fraction>,
+    #[command(flatten)]
+    pub path: PathOptions,
+    #[command(flatten)]
+    pub options: SearchOptions,
+}
+
+#[derive(Debug, Args)]
+pub struct ImageOptions {
+    #[command(flatten)]
+    pub picture: QueryImageOptions,
+    /// Register the image and print its anchor, without searching.
+    #[arg(long)]
+    pub anchor_only: bool,
+    #[command(flatten)]
+    pub options: SearchOptions,
+}
+
+/// The path of text searches, which the API does not specify.
+#[derive(Debug, Args)]
+pub struct PathOptions {
+    /// Path of text searches below `/api/v1` [default: `explore/{dataset_id}`].
+    #[arg(long, value_name = "PATH", value_parser = parse_path)]
+    pub path: Option<TextSearchPath>,
+}
 
 #[derive(Debug, Args)]
 pub struct SearchOptions {
@@ -122,6 +161,16 @@ impl SearchOptions {
     }
 }
 
+impl DisplayOptions {
+    pub fn row_format(self) -> RowFormat {
+        match (self.flat, self.raw) {
+            (true, _) => RowFormat::Previews,
+            (false, true) => RowFormat::Raw,
+            (false, false) => RowFormat::Clusters,
+        }
+    }
+}
+
 impl FilterOptions {
     /// Parses and validates the filters.
     pub fn read(&self) -> Result<Vec<Filter>, CliError> {
@@ -132,18 +181,35 @@ impl FilterOptions {
             }
             (None, None) => Vec::new(),
         };
-        let wrong = |flag: &str, invalid: InvalidField| {
+        let error = |flag: &str, invalid: InvalidField| {
             CliError::new(Exit::Invalid, format!("{flag}: {}", invalid.reason))
         };
         if !self.labels.is_empty() {
             let labels = self.labels.iter().map(String::as_str);
             let filter = Filter::labels(LabelRule::OneOf, labels);
-            filters.push(filter.map_err(|invalid| wrong("--label", invalid))?);
+            filters.push(filter.map_err(|invalid| error("--label", invalid))?);
         }
         if !self.tags.is_empty() {
             let filter = Filter::tags(self.tags.clone());
-            filters.push(filter.map_err(|invalid| wrong("--tag", invalid))?);
+            filters.push(filter.map_err(|invalid| error("--tag", invalid))?);
         }
         Ok(filters)
     }
+}
+
+fn parse_text(raw: &str) -> Result<QueryText, String> {
+    QueryText::new(raw).map_err(|invalid| invalid.reason)
+}
+
+fn parse_fraction(raw: &str) -> Result<Fraction, String> {
+    let number = raw.trim().parse().ok().and_then(Fraction::new);
+    number.ok_or_else(|| "expected a number from 0.0 to 1.0".to_owned())
+}
+
+pub fn parse_anchor_type(raw: &str) -> Result<AnchorKind, String> {
+    AnchorKind::parse(raw).ok_or_else(|| "expected UPLOAD or MEDIA".to_owned())
+}
+
+fn parse_path(raw: &str) -> Result<TextSearchPath, String> {
+    TextSearchPath::parse(raw).map_err(|failure| failure.to_string())
 }

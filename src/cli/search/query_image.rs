@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::CliError;
-use crate::cli::value_parsers::{parse_pixels, parse_region};
+use crate::cli::{
+    CliError,
+    value_parsers::{parse_pixels, parse_region},
+};
 use tessera_client::{Client, QueryImageUpload};
 use tessera_model::{
     Dataset, Failure, FailureKind, HistoryEntry, Query, Region, SafeText, Search, Status,
@@ -15,23 +17,17 @@ use tessera_model::{
 pub struct QueryImageOptions {
     /// A JPEG, PNG, WebP, GIF or BMP file of at most 32 MiB.
     #[arg(value_name = "FILE", id = "picture")]
-    file: PathBuf,
+    pub file: PathBuf,
 
     /// Region to search by: x,y,width,height as fractions of the image.
     #[arg(long = "box", value_name = "X,Y,W,H", value_parser = parse_region,
           allow_hyphen_values = true, conflicts_with = "pixels")]
-    region: Option<Region>,
+    pub region: Option<Region>,
 
     /// The same in pixels of the upright image.
     #[arg(long = "box-px", value_name = "X,Y,W,H", value_parser = parse_pixels, id = "pixels",
           allow_hyphen_values = true)]
-    pixels: Option<[u32; 4]>,
-}
-
-impl QueryImageOptions {
-    pub fn cropped(file: PathBuf, region: Option<Region>) -> Self {
-        Self { file, region, pixels: None }
-    }
+    pub pixels: Option<[u32; 4]>,
 }
 
 #[derive(Debug)]
@@ -44,26 +40,27 @@ pub struct PreparedQueryImage {
 
 impl PreparedQueryImage {
     /// Reads the file. Nothing is sent yet.
-    pub async fn open(given: QueryImageOptions) -> Result<Self, CliError> {
-        let usage = |message: String| CliError::usage(message);
-        let image = QueryImageUpload::read(&given.file).await;
-        let image = image.map_err(|failure| usage(failure.to_string()))?;
-        let region = match (given.pixels, image.size()) {
-            (None, Some(_)) => given.region,
-            (None, None) if given.region.is_none() => None,
+    pub async fn open(options: QueryImageOptions) -> Result<Self, CliError> {
+        let QueryImageOptions { file, region, pixels } = options;
+        let image = QueryImageUpload::read(&file).await;
+        let image = image.map_err(|failure| CliError::usage(failure.to_string()))?;
+        let region = match (pixels, image.size()) {
+            (None, Some(_)) => region,
+            (None, None) if region.is_none() => None,
             (_, None) => {
                 let message = "cannot be decoded, so no region of it can be used";
-                return Err(usage(format!("{}: {message}", given.file.display())));
+                return Err(CliError::usage(format!("{}: {message}", file.display())));
             }
             (Some(pixels), Some((width, height))) => {
                 let region = Region::from_pixels(pixels, (width, height));
                 Some(region.ok_or_else(|| {
-                    usage(format!("--box-px is not inside the image of {width}x{height} pixels"))
+                    CliError::usage(format!(
+                        "--box-px is not inside the image of {width}x{height} pixels"
+                    ))
                 })?)
             }
         };
-        let file = std::path::absolute(&given.file)?;
-        Ok(Self { image, file, region })
+        Ok(Self { image, file: std::path::absolute(&file)?, region })
     }
 
     /// Registers the image, and returns the search that it ranks.
@@ -93,7 +90,7 @@ pub fn refused(dataset: &Dataset, failure: Failure) -> CliError {
     if failure.kind != FailureKind::Conflict || dataset.status != Status::Ready {
         return failure.into();
     }
-    let words = "The dataset is READY: most likely it has no visual embedding model";
-    CliError::from(failure.with_remedy(words))
+    let cause = "The dataset is READY: most likely it has no visual embedding model";
+    CliError::from(failure.with_remedy(cause))
         .with_remedy(format!("tessera enrichment show {}", dataset.id))
 }

@@ -6,11 +6,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{SelectionOptions, SelectionStore, results};
+use super::{
+    results,
+    store::{SelectionOptions, SelectionStore, count_entries},
+};
 use crate::cli::{CliError, Context, Exit, item_options::ItemOptions, read_file_or_stdin};
 use tessera_model::{
     Basket, ClusterId, EntryContent, EntryId, MediaId, Selection, SelectionChange, SelectionEntry,
-    text::count_with_noun,
 };
 
 #[derive(Debug, Args)]
@@ -27,22 +29,23 @@ pub struct SelectionAddOptions {
 
 impl SelectionAddOptions {
     pub(super) async fn run(self, context: &Context) -> Result<Exit, CliError> {
-        let Self { selection: which, items: marks, from_results } = self;
-        if marks.is_empty() && from_results.is_none() {
-            return Err(CliError::usage(
-                "nothing to select; give --media, --cluster or --from-results",
-            ));
+        let Self { selection, items, from_results } = self;
+        if items.is_empty() && from_results.is_none() {
+            let message = "nothing to select; give --media, --cluster or --from-results";
+            return Err(CliError::usage(message));
         }
-        let kept = SelectionStore::open(context, which).await?;
-        let mut all: Vec<SelectionEntry> = marks.to_marks().collect();
+        let store = SelectionStore::open(context, selection).await?;
+        let mut entries: Vec<SelectionEntry> = items.entries().collect();
         if let Some(path) = from_results {
-            let found = results::marks_from_results(&read_file_or_stdin(&path)?, kept.dataset);
-            let refused = |reason| CliError::usage(format!("{}: {reason}", path.display()));
-            all.extend(found.map_err(refused)?);
+            let results = results::read_entries(&read_file_or_stdin(&path)?, store.dataset);
+            entries.extend(
+                results
+                    .map_err(|reason| CliError::usage(format!("{}: {reason}", path.display())))?,
+            );
         }
-        let mut basket = Basket::new(kept.load_or_default()?);
-        let (change, covered) = add_marks(&mut basket, all);
-        kept.save(basket.selection())?;
+        let mut basket = Basket::new(store.load_or_default()?);
+        let (change, covered) = add_entries(&mut basket, entries);
+        store.save(basket.selection())?;
         report_change(context, basket.selection(), change, covered);
         Ok(Exit::Done)
     }
@@ -50,25 +53,21 @@ impl SelectionAddOptions {
 
 /// Selects entries. Returns the change, and how many media items a selected cluster already
 /// contains.
-fn add_marks(basket: &mut Basket, marks: Vec<SelectionEntry>) -> (SelectionChange, usize) {
+fn add_entries(basket: &mut Basket, entries: Vec<SelectionEntry>) -> (SelectionChange, usize) {
     let (mut change, mut covered) = (SelectionChange::default(), 0);
-    for mark in marks {
-        let holder = match mark.content {
-            EntryContent::MediaItem(medium, within) => {
-                containing_cluster(basket.selection(), medium, within)
-            }
-            EntryContent::Cluster(_) => None,
-        };
-        if let (Some(cluster), EntryId::MediaItem(medium)) = (holder, mark.id()) {
+    for entry in entries {
+        if let EntryContent::MediaItem(item, within) = entry.content
+            && let Some(cluster) = containing_cluster(basket.selection(), item, within)
+        {
             covered += 1;
-            if is_excluded(basket.selection(), cluster, medium) {
-                basket.toggle_media_item(mark);
+            if is_excluded(basket.selection(), cluster, item) {
+                basket.toggle_media_item(entry);
             }
             continue;
         }
-        let SelectionChange { added, absorbed: swallowed, .. } = basket.select([mark]);
+        let SelectionChange { added, absorbed, .. } = basket.select([entry]);
         change.added += added;
-        change.absorbed += swallowed;
+        change.absorbed += absorbed;
     }
     (change, covered)
 }
@@ -76,16 +75,16 @@ fn add_marks(basket: &mut Basket, marks: Vec<SelectionEntry>) -> (SelectionChang
 /// The selected cluster that contains a media item, as far as known.
 fn containing_cluster(
     selection: &Selection,
-    medium: MediaId,
+    item: MediaId,
     within: Option<ClusterId>,
 ) -> Option<ClusterId> {
     within
         .filter(|id| selection.cluster(*id).is_some())
-        .or_else(|| selection.cluster_containing(medium))
+        .or_else(|| selection.cluster_containing(item))
 }
 
-fn is_excluded(selection: &Selection, cluster: ClusterId, medium: MediaId) -> bool {
-    selection.cluster(cluster).is_some_and(|marked| marked.excluded.contains(&medium))
+fn is_excluded(selection: &Selection, cluster: ClusterId, item: MediaId) -> bool {
+    selection.cluster(cluster).is_some_and(|selected| selected.excluded.contains(&item))
 }
 
 fn report_change(
@@ -94,106 +93,98 @@ fn report_change(
     change: SelectionChange,
     covered: usize,
 ) {
-    let singles = match change.absorbed {
-        0 => String::new(),
-        swallowed => format!(", absorbing {swallowed} selected media items"),
-    };
-    let inspection = match covered {
-        0 => String::new(),
-        covered => format!(", {covered} already in selected clusters"),
-    };
-    let words =
-        format!("{} more{singles}{inspection}", count_with_noun(change.added, "entry", "entries"));
+    let mut message = format!("{} more", count_entries(change.added));
+    if change.absorbed > 0 {
+        message += &format!(", absorbing {} selected media items", change.absorbed);
+    }
+    if covered > 0 {
+        message += &format!(", {covered} already in selected clusters");
+    }
+    let (entries, media) = (count_entries(selection.len()), count_media(selection));
+    context.messages.info(format!("{message}; now {entries} of {media}"));
+}
+
+fn count_media(selection: &Selection) -> String {
     let totals = selection.totals();
-    let rows = format!("{}{} media", totals.estimate_sign(), totals.export_rows());
-    context.messages.info(format!(
-        "{words}; now {} of {rows}",
-        count_with_noun(selection.len(), "entry", "entries")
-    ));
+    format!("{}{} media", totals.estimate_sign(), totals.export_rows())
 }
 
 pub(super) async fn remove(
     context: &Context,
-    which: SelectionOptions,
-    marks: &ItemOptions,
+    selection: SelectionOptions,
+    items: &ItemOptions,
 ) -> Result<Exit, CliError> {
-    if marks.is_empty() {
+    if items.is_empty() {
         return Err(CliError::usage("nothing to remove; give --media or --cluster"));
     }
-    let kept = SelectionStore::open(context, which).await?;
-    let mut basket = Basket::new(kept.load()?);
-    let missing =
-        marks.to_marks().filter(|mark| basket.selection().get(mark.id()).is_none()).count();
-    let removed = basket.remove(marks.to_marks().map(|mark| mark.id()));
+    let store = SelectionStore::open(context, selection).await?;
+    let mut basket = Basket::new(store.load()?);
+    let ids: Vec<EntryId> = items.entries().map(|entry| entry.id()).collect();
+    let missing = ids.iter().filter(|id| basket.selection().get(**id).is_none()).count();
+    let removed = basket.remove(ids);
     if removed == 0 {
-        return Err(
-            CliError::not_found("none of them is selected").with_remedy("tessera selection show")
-        );
+        return Err(not_found("none of them is selected"));
     }
-    kept.save(basket.selection())?;
+    store.save(basket.selection())?;
     if missing > 0 {
         context.messages.warn(format!("{missing} of them were not selected"));
     }
-    let left = count_with_noun(basket.selection().len(), "entry", "entries");
-    context
-        .messages
-        .info(format!("{} gone, {left} left", count_with_noun(removed, "entry", "entries")));
+    let (removed, left) = (count_entries(removed), count_entries(basket.selection().len()));
+    context.messages.info(format!("{removed} gone, {left} left"));
     Ok(Exit::Done)
 }
 
 /// Excludes media items from selected clusters: those after `^` of a cluster, and those known to be
 /// in a selected one.
-pub(super) async fn exclude(
+pub(super) fn exclude(
     context: &Context,
-    which: SelectionOptions,
-    marks: &ItemOptions,
+    store: &SelectionStore,
+    items: &ItemOptions,
 ) -> Result<Exit, CliError> {
-    let kept = SelectionStore::open(context, which).await?;
-    let mut basket = Basket::new(kept.load()?);
-    let named = marks.cluster.iter().flat_map(|members| {
-        members.exclude.iter().map(move |medium| (*medium, Some(members.cluster)))
-    });
-    let media: Vec<_> = marks.media.iter().map(|medium| (*medium, None)).chain(named).collect();
+    let mut basket = Basket::new(store.load()?);
+    let named = items
+        .cluster
+        .iter()
+        .flat_map(|members| members.exclude.iter().map(move |item| (*item, Some(members.cluster))));
+    let media: Vec<_> = items.media.iter().map(|item| (*item, None)).chain(named).collect();
     if media.is_empty() {
-        let message = "nothing to exclude; give --media ID, or --cluster ID^ID,..";
-        return Err(CliError::usage(message));
+        return Err(CliError::usage("nothing to exclude; give --media ID, or --cluster ID^ID,.."));
     }
-    let mut left_out = 0;
-    for (medium, within) in media {
-        let cluster = require_containing_cluster(basket.selection(), medium, within)?;
-        if is_excluded(basket.selection(), cluster, medium) {
+    let mut excluded = 0;
+    for (item, within) in media {
+        let cluster = require_containing_cluster(basket.selection(), item, within)?;
+        if is_excluded(basket.selection(), cluster, item) {
             continue;
         }
-        let Some(mark) = basket.selection().get(EntryId::Cluster(cluster)).cloned() else {
+        let Some(entry) = basket.selection().get(EntryId::Cluster(cluster)).cloned() else {
             continue;
         };
-        basket.toggle_media_item(SelectionEntry {
-            content: EntryContent::MediaItem(medium, Some(cluster)),
-            ..mark
-        });
-        left_out += 1;
+        let content = EntryContent::MediaItem(item, Some(cluster));
+        basket.toggle_media_item(SelectionEntry { content, ..entry });
+        excluded += 1;
     }
-    kept.save(basket.selection())?;
-    let totals = basket.selection().totals();
-    let rows = format!("{}{} media", totals.estimate_sign(), totals.export_rows());
-    context.messages.info(format!("excluded {left_out} more; now {rows}"));
+    store.save(basket.selection())?;
+    let media = count_media(basket.selection());
+    context.messages.info(format!("excluded {excluded} more; now {media}"));
     Ok(Exit::Done)
 }
 
 fn require_containing_cluster(
     selection: &Selection,
-    medium: MediaId,
+    item: MediaId,
     within: Option<ClusterId>,
 ) -> Result<ClusterId, CliError> {
-    let not_found =
-        |message: String| CliError::not_found(message).with_remedy("tessera selection show");
     match within {
         Some(cluster) if selection.cluster(cluster).is_some() => Ok(cluster),
         Some(cluster) => Err(not_found(format!("the cluster {cluster} is not selected"))),
-        None => selection.cluster_containing(medium).ok_or_else(|| {
+        None => selection.cluster_containing(item).ok_or_else(|| {
             not_found(format!(
-                "no selected cluster is known to contain {medium}; give it with --cluster ID^{medium}"
+                "no selected cluster is known to contain {item}; give it with --cluster ID^{item}"
             ))
         }),
     }
+}
+
+fn not_found(message: impl Into<String>) -> CliError {
+    CliError::not_found(message).with_remedy("tessera selection show")
 }

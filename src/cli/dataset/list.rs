@@ -1,0 +1,89 @@
+//! `tessera dataset list` and `show`.
+
+use serde_json::{Value, json};
+
+use super::document::dataset_document;
+use crate::cli::{CliError, Column, Connection, Document, Exit};
+use tessera_model::Status;
+
+const LIST_COLUMNS: &[Column] = &[
+    Column::new("ID", "id"),
+    Column::new("NAME", "display_name"),
+    Column::new("STATUS", "status_new"),
+    Column::new("%", "progress"),
+    Column::new("IMAGES", "n_images"),
+    Column::new("VIDEOS", "n_videos"),
+];
+
+const RECORD_COLUMNS: &[Column] = &[
+    Column::new("id", "id"),
+    Column::new("name", "display_name"),
+    Column::new("status", "status_new"),
+    Column::new("progress", "progress"),
+    Column::new("images", "n_images"),
+    Column::new("videos", "n_videos"),
+    Column::new("owner", "owned_by"),
+    Column::new("created", "created_at"),
+    Column::new("error", "error"),
+];
+
+const FIELD_COLUMNS: &[Column] = &[Column::new("FIELD", "name"), Column::new("VALUE", "value")];
+
+pub(super) async fn list(
+    connection: &Connection<'_>,
+    status: Option<&str>,
+) -> Result<Exit, CliError> {
+    let context = connection.context;
+    let (mut all, skipped) = connection.client.list_datasets().await?;
+    let target = context.target()?;
+    let pinned = target.options().pinned.iter().filter_map(|id| id.parse().ok());
+    for id in pinned {
+        if all.iter().any(|dataset| dataset.id == id) {
+            continue;
+        }
+        match connection.client.dataset(id).await {
+            Ok(dataset) => all.push(dataset),
+            Err(failure) => {
+                context.messages.warn(format!("cannot read the pinned dataset {id}: {failure}"));
+            }
+        }
+    }
+    let status = status.map(Status::parse);
+    let rows: Vec<Value> = all
+        .iter()
+        .filter(|dataset| status.as_ref().is_none_or(|status| dataset.status == *status))
+        .map(dataset_document)
+        .collect();
+    if skipped > 0 {
+        context.messages.warn(format!("skipped {skipped} datasets that could not be read"));
+    }
+    let fields = json!({ "datasets": rows, "skipped": skipped });
+    context.print(&Document::list("tessera.datasets/1", fields, "datasets", LIST_COLUMNS))
+}
+
+pub(super) async fn show(
+    connection: &Connection<'_>,
+    dataset: Option<&str>,
+    raw: bool,
+) -> Result<Exit, CliError> {
+    let dataset = connection.dataset(dataset).await?;
+    if raw {
+        let received = connection.client.dataset_fields(dataset.id).await?;
+        let rows: Vec<Value> = received
+            .iter()
+            .map(|field| json!({ "name": field.name.as_str(), "value": field.value.as_str() }))
+            .collect();
+        let fields = json!({ "id": dataset.id, "fields": rows });
+        return connection.context.print(&Document::list(
+            "tessera.record/1",
+            fields,
+            "fields",
+            FIELD_COLUMNS,
+        ));
+    }
+    connection.context.print(&Document::one(
+        "tessera.dataset/1",
+        dataset_document(&dataset),
+        RECORD_COLUMNS,
+    ))
+}

@@ -1,0 +1,109 @@
+//! The options of `tessera media add`.
+
+use super::source::SourceOptions;
+use crate::cli::{CliError, Connection};
+use tessera_client::AuthMethod;
+use tessera_model::{MediaAddition, MediaSource};
+
+#[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that is independent")]
+pub struct MediaAddOptions {
+    /// ID or name of the dataset.
+    pub dataset: Option<String>,
+    #[command(flatten)]
+    pub source: SourceOptions,
+    /// Cluster the dataset again as part of the addition; otherwise it stays in PARTIAL INDEX.
+    #[arg(long, conflicts_with_all = ["then_reindex", "split"])]
+    pub reindex: bool,
+    /// Wait for the addition, then start a reindex.
+    #[arg(long)]
+    pub then_reindex: bool,
+    /// Role to assume for storage of another account.
+    #[arg(long, value_name = "ARN")]
+    assume_role: Option<String>,
+    /// Number of images to allocate for, instead of the computed number.
+    #[arg(long, value_name = "N")]
+    batch_images: Option<u64>,
+    /// Number of videos to allocate for.
+    #[arg(long, value_name = "N")]
+    batch_videos: Option<u64>,
+    /// Number of objects to allocate for.
+    #[arg(long, value_name = "N")]
+    batch_objects: Option<u64>,
+    /// Whether to use spot instances; hosted deployments only.
+    #[arg(long, value_name = "on|off", value_parser = parse_on_off)]
+    spot: Option<bool>,
+    /// Send at most this many files per request, each after the previous part was added.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub split: Option<u64>,
+    /// Wait until the dataset is idle, then send.
+    #[arg(long)]
+    pub queue: bool,
+    /// Send nothing if a file cannot be read.
+    #[arg(long)]
+    pub strict: bool,
+    /// Wait until the addition has finished.
+    #[arg(long)]
+    pub wait: bool,
+    /// Print the `run_profiler.sh` command line for an on-premises deployment, and send nothing.
+    #[arg(long, requires = "server_path")]
+    pub print_script: bool,
+    /// Send even if the status of the dataset forbids it.
+    #[arg(long)]
+    pub force: bool,
+}
+
+fn parse_on_off(raw: &str) -> Result<bool, String> {
+    match raw {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err("expected on or off".to_owned()),
+    }
+}
+
+impl MediaAddOptions {
+    /// The request that the options describe.
+    pub fn addition(&self, media: &MediaSource) -> Result<MediaAddition, CliError> {
+        let addition = MediaAddition {
+            auto_reindex: self.reindex,
+            assume_role: self.assume_role.clone(),
+            batch_videos: self.batch_videos,
+            batch_images: self.batch_images,
+            batch_objects: self.batch_objects,
+            spot: self.spot,
+            force: self.force,
+            ..MediaAddition::new(media.clone())
+        };
+        if self.split.is_some() && !matches!(media, MediaSource::Files(_)) {
+            return Err(CliError::usage("--split is for files: --file, --dir, --files-from"));
+        }
+        if !self.print_script {
+            addition.validate().map_err(|invalid| CliError::usage(invalid.to_string()))?;
+        }
+        Ok(addition)
+    }
+
+    /// Rejects what this kind of deployment does not support.
+    pub fn check_deployment(
+        &self,
+        connection: &Connection<'_>,
+        media: &MediaSource,
+    ) -> Result<(), CliError> {
+        let endpoint = connection.client.endpoint();
+        let hosted = matches!(endpoint.auth(), AuthMethod::Hosted(_));
+        let by_path = matches!(media, MediaSource::ServerPath(_));
+        let message = match (hosted, by_path) {
+            (true, true) => {
+                "--server-path is for on-premises deployments; a hosted service cannot read your \
+                 folders, so use --dir or --s3"
+            }
+            (false, _) if self.spot.is_some() => "--spot is for hosted deployments only",
+            (false, true) if endpoint.pipeline_url().is_none() && !self.print_script => {
+                "--server-path needs the address of the pipeline: pipeline_url in the profile, or \
+                 --pipeline-url"
+            }
+            (true | false, _) => return Ok(()),
+        };
+        Err(CliError::usage(message))
+    }
+}

@@ -1,0 +1,36 @@
+//! Prints a query, as JSON and in sentences.
+
+use serde_json::{Value, json};
+
+use crate::cli::{CliError, Context, Document, Exit};
+use tessera_model::Filter;
+use tessera_wire::vql;
+
+pub(super) fn print_query(context: &Context, filters: &[Filter]) -> Result<Exit, CliError> {
+    context.out.print_json(&query_json(filters)).map(|()| Exit::Done)
+}
+
+/// Filters as they are sent.
+fn query_json(filters: &[Filter]) -> Value {
+    // The text was just serialized, so it is JSON.
+    serde_json::from_str(&vql::write(filters)).unwrap_or_default()
+}
+
+pub(super) fn explain(context: &Context, filters: &[Filter]) -> Result<Exit, CliError> {
+    let sentences: Vec<String> = filters.iter().map(Filter::to_string).collect();
+    if context.out.is_machine() {
+        let as_sent = query_json(filters);
+        let rows: Vec<Value> = sentences
+            .iter()
+            .enumerate()
+            .map(|(index, sentence)| json!({ "filter": as_sent[index], "_means": sentence }))
+            .collect();
+        let fields = json!({ "filters": rows });
+        return context.print(&Document::list("tessera.explanation/1", fields, "filters", &[]));
+    }
+    context.print_line(match sentences.as_slice() {
+        [] => "matches every media item: there are no filters".to_owned(),
+        [only] => format!("matches media items if {only}"),
+        several => format!("matches media items if\n  {}", several.join(", and\n  ")),
+    })
+}
