@@ -71,34 +71,26 @@ impl LaunchTarget {
             let full = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
             full.to_string_lossy().into_owned()
         };
-        let mut arguments = vec!["tessera".to_owned()];
-        let data = match self {
-            Self::Sample { images, data } => {
-                arguments.extend(["demo".to_owned(), "--images".to_owned(), images.to_string()]);
-                data.as_deref()
-            }
+        let (mut arguments, data) = match self {
+            Self::Sample { images, data } => (
+                vec!["demo".to_owned(), "--images".to_owned(), images.to_string()],
+                data.as_deref(),
+            ),
             Self::Remote(Profile { name, .. }, _) | Self::Folder { profile: Some(name), .. } => {
-                arguments.extend(["--profile".to_owned(), name.clone()]);
-                None
+                (vec!["--profile".to_owned(), name.clone()], None)
             }
             Self::Folder { folder, data, .. } => {
-                arguments.extend(["open".to_owned(), path(folder)]);
-                data.as_deref()
+                (vec!["open".to_owned(), path(folder)], data.as_deref())
             }
             Self::Address(client, _) => {
                 let endpoint = client.endpoint();
                 let kind = if endpoint.is_on_premises() { "onprem" } else { "hosted" };
                 let url = endpoint.base_url().to_string();
-                arguments.extend([
-                    "--base-url".to_owned(),
-                    url,
-                    "--kind".to_owned(),
-                    kind.to_owned(),
-                ]);
-                None
+                (vec!["--base-url".to_owned(), url, "--kind".to_owned(), kind.to_owned()], None)
             }
-            Self::Welcome(_) => None,
+            Self::Welcome(_) => (Vec::new(), None),
         };
+        arguments.insert(0, "tessera".to_owned());
         arguments.extend(data.into_iter().flat_map(|data| ["--data".to_owned(), path(data)]));
         shell_words::join(&arguments)
     }

@@ -11,7 +11,7 @@ use std::{
 use keyring::{Entry, Error};
 use secrecy::zeroize::Zeroizing;
 
-use super::StoredSecret;
+use super::stored_secret::StoredSecret;
 
 /// The service name of our entries.
 const SERVICE: &str = "tessera";
@@ -43,47 +43,49 @@ impl Keyring {
     /// have no storage, and a secret that is shown only once must not be lost.
     pub(super) fn check(&self) -> Result<(), String> {
         let name = format!("check of {}", process::id());
-        self.with_timeout(move |vault| {
-            vault.check()?;
-            vault.write(&name, &name)?;
-            let back = vault.read(&name)?;
-            vault.remove(&name)?;
-            let kept = back.is_some_and(|back| *back == name);
-            kept.then_some(()).ok_or_else(|| "the keyring does not store entries".to_owned())
+        self.with_timeout(move |backend| {
+            backend.check()?;
+            backend.write(&name, &name)?;
+            let stored = backend.read(&name)?;
+            backend.remove(&name)?;
+            if stored.is_some_and(|stored| *stored == name) {
+                return Ok(());
+            }
+            Err("the keyring does not store entries".to_owned())
         })
     }
 
     pub(super) fn read(&self, profile: &str) -> Result<Option<StoredSecret>, String> {
         let name = profile.to_owned();
-        let Some(source) = self.with_timeout(move |vault| vault.read(&name))? else {
+        let Some(source) = self.with_timeout(move |backend| backend.read(&name))? else {
             return Ok(None);
         };
-        let damaged =
-            format!("the keyring entry of `{profile}` is damaged; enter the secret again");
-        toml::from_str(&source).map(Some).map_err(|_| damaged)
+        toml::from_str(&source).map(Some).map_err(|_| {
+            format!("the keyring entry of `{profile}` is damaged; enter the secret again")
+        })
     }
 
     pub(super) fn write(&self, profile: &str, stored: &StoredSecret) -> Result<(), String> {
         let source = toml::to_string(stored).map(Zeroizing::new);
         let source = source.map_err(|_| "the secret cannot be written as TOML".to_owned())?;
         let name = profile.to_owned();
-        self.with_timeout(move |vault| vault.write(&name, &source))
+        self.with_timeout(move |backend| backend.write(&name, &source))
     }
 
     pub(super) fn remove(&self, profile: &str) -> Result<bool, String> {
         let name = profile.to_owned();
-        self.with_timeout(move |vault| vault.remove(&name))
+        self.with_timeout(move |backend| backend.remove(&name))
     }
 
     /// Runs on its own thread, which is abandoned after the timeout.
     fn with_timeout<T: Send + 'static>(
         &self,
-        ask: impl FnOnce(&dyn KeyringBackend) -> Result<T, String> + Send + 'static,
+        call: impl FnOnce(&dyn KeyringBackend) -> Result<T, String> + Send + 'static,
     ) -> Result<T, String> {
-        let (sender, answer) = mpsc::channel();
-        let vault = Arc::clone(&self.backend);
-        thread::spawn(move || sender.send(ask(vault.as_ref())));
-        answer.recv_timeout(self.timeout).unwrap_or_else(|_| {
+        let (sender, response) = mpsc::channel();
+        let backend = Arc::clone(&self.backend);
+        thread::spawn(move || sender.send(call(backend.as_ref())));
+        response.recv_timeout(self.timeout).unwrap_or_else(|_| {
             let seconds = self.timeout.as_secs();
             Err(format!("the keyring did not respond within {seconds} s; it may be locked"))
         })
@@ -146,119 +148,62 @@ fn describe_error(error: &Error) -> String {
 
 #[cfg(test)]
 pub(super) mod fake {
-    use std::{
-        collections::BTreeMap,
-        sync::{Condvar, Mutex},
-    };
+    use std::{collections::BTreeMap, sync::Mutex};
 
     use super::*;
 
-    #[derive(Default)]
-    struct Memory(Mutex<BTreeMap<String, String>>);
+    #[derive(Clone, Copy, PartialEq)]
+    pub enum Behavior {
+        Stores,
+        /// Accepts every entry and loses it.
+        Forgets,
+        /// Responds, but cannot store anything.
+        RejectsWrites,
+        NeverResponds,
+    }
 
-    impl KeyringBackend for Memory {
+    struct FakeKeyring {
+        behavior: Behavior,
+        entries: Mutex<BTreeMap<String, String>>,
+    }
+
+    impl KeyringBackend for FakeKeyring {
         fn check(&self) -> Result<(), String> {
+            while self.behavior == Behavior::NeverResponds {
+                thread::park();
+            }
             Ok(())
         }
 
         fn read(&self, name: &str) -> Result<Option<Zeroizing<String>>, String> {
-            Ok(self.0.lock().unwrap().get(name).cloned().map(Zeroizing::new))
+            self.check()?;
+            Ok(self.entries.lock().unwrap().get(name).cloned().map(Zeroizing::new))
         }
 
         fn write(&self, name: &str, text: &str) -> Result<(), String> {
-            self.0.lock().unwrap().insert(name.to_owned(), text.to_owned());
+            self.check()?;
+            match self.behavior {
+                Behavior::RejectsWrites => return Err("the keyring cannot store it".to_owned()),
+                Behavior::Stores => {
+                    self.entries.lock().unwrap().insert(name.to_owned(), text.to_owned());
+                }
+                Behavior::Forgets | Behavior::NeverResponds => {}
+            }
             Ok(())
         }
 
         fn remove(&self, name: &str) -> Result<bool, String> {
-            Ok(self.0.lock().unwrap().remove(name).is_some())
+            self.check()?;
+            Ok(self.entries.lock().unwrap().remove(name).is_some())
         }
     }
 
-    /// Takes everything and has nothing.
-    struct Forgetful;
-
-    impl KeyringBackend for Forgetful {
-        fn check(&self) -> Result<(), String> {
-            Ok(())
-        }
-
-        fn read(&self, _: &str) -> Result<Option<Zeroizing<String>>, String> {
-            Ok(None)
-        }
-
-        fn write(&self, _: &str, _: &str) -> Result<(), String> {
-            Ok(())
-        }
-
-        fn remove(&self, _: &str) -> Result<bool, String> {
-            Ok(false)
-        }
-    }
-
-    /// Answers, but has no place to store anything.
-    struct Homeless;
-
-    impl KeyringBackend for Homeless {
-        fn check(&self) -> Result<(), String> {
-            Ok(())
-        }
-
-        fn read(&self, _: &str) -> Result<Option<Zeroizing<String>>, String> {
-            Ok(None)
-        }
-
-        fn write(&self, _: &str, _: &str) -> Result<(), String> {
-            Err("the keyring has no place for it".to_owned())
-        }
-
-        fn remove(&self, _: &str) -> Result<bool, String> {
-            Ok(false)
-        }
-    }
-
-    /// Never responds.
-    struct Silent;
-
-    fn block_forever<T>() -> T {
-        let (never, lock) = (Condvar::new(), Mutex::new(()));
-        let mut guard = lock.lock().unwrap();
-        loop {
-            guard = never.wait(guard).unwrap();
-        }
-    }
-
-    impl KeyringBackend for Silent {
-        fn check(&self) -> Result<(), String> {
-            block_forever()
-        }
-
-        fn read(&self, _: &str) -> Result<Option<Zeroizing<String>>, String> {
-            block_forever()
-        }
-
-        fn write(&self, _: &str, _: &str) -> Result<(), String> {
-            block_forever()
-        }
-
-        fn remove(&self, _: &str) -> Result<bool, String> {
-            block_forever()
-        }
-    }
-
-    pub fn keyring() -> Keyring {
-        Keyring { backend: Arc::new(Memory::default()), timeout: KEYRING_TIMEOUT }
-    }
-
-    pub fn forgetful() -> Keyring {
-        Keyring { backend: Arc::new(Forgetful), timeout: KEYRING_TIMEOUT }
-    }
-
-    pub fn homeless() -> Keyring {
-        Keyring { backend: Arc::new(Homeless), timeout: KEYRING_TIMEOUT }
-    }
-
-    pub fn silent() -> Keyring {
-        Keyring { backend: Arc::new(Silent), timeout: Duration::from_millis(10) }
+    pub fn keyring(behavior: Behavior) -> Keyring {
+        let timeout = match behavior {
+            Behavior::NeverResponds => Duration::from_millis(10),
+            _ => KEYRING_TIMEOUT,
+        };
+        let backend = FakeKeyring { behavior, entries: Mutex::default() };
+        Keyring { backend: Arc::new(backend), timeout }
     }
 }

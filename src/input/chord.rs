@@ -28,22 +28,34 @@ pub enum Key {
     PageDown,
 }
 
-/// The keys that are written by name.
-const KEY_NAMES: [(&str, Key); 14] = [
-    ("enter", Key::Enter),
-    ("esc", Key::Esc),
-    ("tab", Key::Tab),
-    ("backspace", Key::Backspace),
-    ("delete", Key::Delete),
-    ("up", Key::Up),
-    ("down", Key::Down),
-    ("left", Key::Left),
-    ("right", Key::Right),
-    ("home", Key::Home),
-    ("end", Key::End),
-    ("pageup", Key::PageUp),
-    ("pagedown", Key::PageDown),
-    ("space", Key::Char(' ')),
+/// A key that is written by name.
+struct NamedKey {
+    key: Key,
+    /// The name in the key file.
+    name: &'static str,
+    label: &'static str,
+    code: KeyCode,
+}
+
+const fn named(key: Key, name: &'static str, label: &'static str, code: KeyCode) -> NamedKey {
+    NamedKey { key, name, label, code }
+}
+
+const NAMED_KEYS: [NamedKey; 14] = [
+    named(Key::Enter, "enter", "Enter", KeyCode::Enter),
+    named(Key::Esc, "esc", "Esc", KeyCode::Esc),
+    named(Key::Tab, "tab", "Tab", KeyCode::Tab),
+    named(Key::Backspace, "backspace", "Backspace", KeyCode::Backspace),
+    named(Key::Delete, "delete", "Del", KeyCode::Delete),
+    named(Key::Up, "up", "↑", KeyCode::Up),
+    named(Key::Down, "down", "↓", KeyCode::Down),
+    named(Key::Left, "left", "←", KeyCode::Left),
+    named(Key::Right, "right", "→", KeyCode::Right),
+    named(Key::Home, "home", "Home", KeyCode::Home),
+    named(Key::End, "end", "End", KeyCode::End),
+    named(Key::PageUp, "pageup", "PgUp", KeyCode::PageUp),
+    named(Key::PageDown, "pagedown", "PgDn", KeyCode::PageDown),
+    named(Key::Char(' '), "space", "Space", KeyCode::Char(' ')),
 ];
 
 /// A key with its modifiers.
@@ -86,20 +98,7 @@ impl Chord {
                 Key::Tab
             }
             KeyCode::F(number @ 1..=12) => Key::F(number),
-            KeyCode::Enter => Key::Enter,
-            KeyCode::Esc => Key::Esc,
-            KeyCode::Tab => Key::Tab,
-            KeyCode::Backspace => Key::Backspace,
-            KeyCode::Delete => Key::Delete,
-            KeyCode::Up => Key::Up,
-            KeyCode::Down => Key::Down,
-            KeyCode::Left => Key::Left,
-            KeyCode::Right => Key::Right,
-            KeyCode::Home => Key::Home,
-            KeyCode::End => Key::End,
-            KeyCode::PageUp => Key::PageUp,
-            KeyCode::PageDown => Key::PageDown,
-            _ => return None,
+            code => NAMED_KEYS.iter().find(|named| named.code == code)?.key,
         };
         let ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
         let alt = event.modifiers.contains(KeyModifiers::ALT);
@@ -135,8 +134,8 @@ fn parse_key(written: &str) -> Option<Key> {
     if let (Some(c), None) = (chars.next(), chars.next()) {
         return Some(Key::Char(c));
     }
-    if let Some(&(_, key)) = KEY_NAMES.iter().find(|(name, _)| *name == written) {
-        return Some(key);
+    if let Some(named) = NAMED_KEYS.iter().find(|named| named.name == written) {
+        return Some(named.key);
     }
     let number: u8 = written.strip_prefix('f')?.parse().ok()?;
     (1..=12).contains(&number).then_some(Key::F(number))
@@ -150,24 +149,14 @@ impl fmt::Display for Chord {
                 f.write_str(name)?;
             }
         }
+        if let Some(named) = NAMED_KEYS.iter().find(|named| named.key == self.key) {
+            return f.write_str(named.label);
+        }
         match self.key {
-            Key::Char(' ') => f.write_str("Space"),
             Key::Char(c) if self.ctrl => write!(f, "{}", c.to_uppercase()),
             Key::Char(c) => write!(f, "{c}"),
             Key::F(number) => write!(f, "F{number}"),
-            Key::Enter => f.write_str("Enter"),
-            Key::Esc => f.write_str("Esc"),
-            Key::Tab => f.write_str("Tab"),
-            Key::Backspace => f.write_str("Backspace"),
-            Key::Delete => f.write_str("Del"),
-            Key::Up => f.write_str("↑"),
-            Key::Down => f.write_str("↓"),
-            Key::Left => f.write_str("←"),
-            Key::Right => f.write_str("→"),
-            Key::Home => f.write_str("Home"),
-            Key::End => f.write_str("End"),
-            Key::PageUp => f.write_str("PgUp"),
-            Key::PageDown => f.write_str("PgDn"),
+            key => write!(f, "{key:?}"),
         }
     }
 }

@@ -38,11 +38,26 @@ impl ThumbnailLoader {
     pub(super) async fn load_thumbnail(
         &self,
         source: &PictureSource,
-        part: Crop,
+        crop: Crop,
         canvas: Canvas,
     ) -> Result<Thumbnail, Failure> {
         let bytes = self.load_bytes(source).await?;
-        self.decode(bytes, part, canvas, &source.to_string()).await
+        let to_failure = |reason: &str| {
+            let sentence = format!("cannot show the picture {source}: {reason}");
+            Failure::new(FailureKind::Unexpected, sentence)
+        };
+        let permit = Arc::clone(&self.decode_slots).acquire_owned().await;
+        let decoded = tokio::task::spawn_blocking(move || {
+            let thumbnail = thumbnail(&bytes, crop, canvas);
+            // A decode that is no longer needed keeps its slot until it ends.
+            drop(permit);
+            thumbnail
+        });
+        match decoded.await {
+            Ok(Ok(thumbnail)) => Ok(thumbnail),
+            Ok(Err(error)) => Err(to_failure(&error.to_string())),
+            Err(_) => Err(to_failure("the decoder failed")),
+        }
     }
 
     pub(super) async fn load_bytes(&self, source: &PictureSource) -> Result<Bytes, Failure> {
@@ -54,32 +69,6 @@ impl ThumbnailLoader {
                 let read = tokio::task::spawn_blocking(move || read_entry(&path, &name)).await;
                 read.unwrap_or_else(|_| Err(Failure::local(format!("cannot read {source}"))))
             }
-        }
-    }
-
-    /// Decodes when a slot is free. `name` identifies the picture in errors.
-    async fn decode(
-        &self,
-        bytes: Bytes,
-        part: Crop,
-        canvas: Canvas,
-        name: &str,
-    ) -> Result<Thumbnail, Failure> {
-        let to_failure = |reason: &str| {
-            let sentence = format!("cannot show the picture {name}: {reason}");
-            Failure::new(FailureKind::Unexpected, sentence)
-        };
-        let permit = Arc::clone(&self.decode_slots).acquire_owned().await;
-        let decoded = tokio::task::spawn_blocking(move || {
-            let thumbnail = thumbnail(&bytes, part, canvas);
-            // A decode that is no longer needed keeps its slot until it ends.
-            drop(permit);
-            thumbnail
-        });
-        match decoded.await {
-            Ok(Ok(thumbnail)) => Ok(thumbnail),
-            Ok(Err(error)) => Err(to_failure(&error.to_string())),
-            Err(_) => Err(to_failure("the decoder failed")),
         }
     }
 

@@ -70,27 +70,10 @@ impl WorkerLoop {
 
     fn accept(&mut self, ticket: Ticket, request: Request) {
         self.cancel_lane(&ticket.lane);
-        match ticket.lane {
-            Lane::Picture(..) => self.queued_pictures.push_back((ticket, request)),
-            Lane::Datasets
-            | Lane::Page(_)
-            | Lane::Enrichment(_)
-            | Lane::Record(_)
-            | Lane::Folder(_)
-            | Lane::Inspect
-            | Lane::OpenExternally
-            | Lane::Original
-            | Lane::Anchor
-            | Lane::Dataset(_)
-            | Lane::Curl
-            | Lane::StartJob(_)
-            | Lane::Upload(_)
-            | Lane::Preflight
-            | Lane::Selection
-            | Lane::SaveState(_)
-            | Lane::LoadState(_)
-            | Lane::Export(_)
-            | Lane::Download(_) => self.start(ticket, request, None),
+        if matches!(ticket.lane, Lane::Picture(..)) {
+            self.queued_pictures.push_back((ticket, request));
+        } else {
+            self.start(ticket, request, None);
         }
     }
 

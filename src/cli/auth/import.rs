@@ -52,64 +52,59 @@ const IMPORT_COLUMNS: &[Column] = &[
     Column::new("message", "message"),
 ];
 
-pub(super) async fn run(context: &Context, import: ImportOptions) -> Result<Exit, CliError> {
+/// An import whose store is chosen.
+struct CredentialImport<'a> {
+    context: &'a Context,
+    hosted: HostedProfile,
+    secrets: SecretStores,
+    store: SecretStore,
+    /// Whether the user allowed the file in place of a keyring.
+    insecure_storage: bool,
+}
+
+pub(super) async fn run(context: &Context, options: ImportOptions) -> Result<Exit, CliError> {
     let hosted = HostedProfile::selected(context)?;
     if context.is_dry_run() {
         return dry_run(context, &hosted).await;
     }
     let secrets = open_secrets()?;
-    let store = choose_store(context, &secrets, import.insecure_storage)?;
-    confirm_replacement(context, &secrets, &hosted)?;
-    let name = &hosted.profile.name;
-    context
-        .messages
-        .info(format!("the secret of `{name}` will be stored in {}", secrets.describe(store)));
-    let issued = if let Some(api_key) = import.api_key {
+    let insecure_storage = options.insecure_storage;
+    let store = choose_store(context, &secrets, insecure_storage)?;
+    let import = CredentialImport { context, hosted, secrets, store, insecure_storage };
+    import.confirm_replacement()?;
+    context.messages.info(format!(
+        "the secret of `{}` will be stored in {}",
+        import.hosted.profile.name,
+        import.secrets.describe(store)
+    ));
+    let issued = if let Some(api_key) = options.api_key {
         let secret = validate_secret(&SecretString::from(read_stdin()?), "secret")?;
         IssuedCredentials { api_key, api_secret: Some(secret), message: None }
     } else {
-        let session = read_session(import.cookie_stdin, context.global.no_input).await?;
-        fetch_credentials(context, &hosted, session).await?
+        let session = read_session(options.cookie_stdin, context.global.no_input).await?;
+        import.fetch_credentials(session).await?
     };
-    store_credentials(context, &hosted, &secrets, store, (issued, import.insecure_storage))
+    import.store_credentials(issued)
 }
 
 /// Chooses the store. A plain file requires the user's consent.
 fn choose_store(
     context: &Context,
     secrets: &SecretStores,
-    insecure: bool,
+    insecure_storage: bool,
 ) -> Result<SecretStore, CliError> {
     let Err(reason) = secrets.check_keyring() else {
         return Ok(SecretStore::Keyring);
     };
     context.messages.info(&reason);
-    let place = secrets.describe(SecretStore::File);
-    let question = format!("Keep the secret unencrypted in {place}?");
-    if insecure || context.confirm(&question, "--insecure-storage")? {
+    let location = secrets.describe(SecretStore::File);
+    let question = format!("Keep the secret unencrypted in {location}?");
+    if insecure_storage || context.confirm(&question, "--insecure-storage")? {
         return Ok(SecretStore::File);
     }
     let message =
         "nothing was requested or stored; alternatively, set the secret in the environment";
     Err(CliError::usage(message))
-}
-
-/// Asks before an existing secret is replaced.
-fn confirm_replacement(
-    context: &Context,
-    secrets: &SecretStores,
-    hosted: &HostedProfile,
-) -> Result<(), CliError> {
-    // A secret of another key or address is no longer usable.
-    let Ok(Some(_)) = secrets.find(hosted.holder()) else { return Ok(()) };
-    let question = format!(
-        "`{}` already has a secret, for the key {}; replace it?",
-        hosted.profile.name, hosted.api_key
-    );
-    if context.confirm(&question, "--yes")? {
-        return Ok(());
-    }
-    Err(CliError::usage("the secret was not changed"))
 }
 
 /// Restores the terminal's echo setting on drop, also when the prompt is interrupted.
@@ -185,120 +180,118 @@ async fn dry_run(context: &Context, hosted: &HostedProfile) -> Result<Exit, CliE
     context.print_dry_run(rehearsal.request())
 }
 
-async fn fetch_credentials(
-    context: &Context,
-    hosted: &HostedProfile,
-    session: SecretString,
-) -> Result<IssuedCredentials, CliError> {
-    context.with_recorder(session_client(hosted, session)?).create_credentials().await.map_err(|failure| {
-        let none_was_made = matches!(failure.status, Some(300..=499))
-            || matches!(failure.kind, FailureKind::Unreachable | FailureKind::Local);
-        if !none_was_made {
-            context.messages.warn(
-                "the service may have created a key pair whose secret was lost; check your keys before \
-                 you ask again",
-            );
+impl CredentialImport<'_> {
+    /// Asks before an existing secret is replaced.
+    fn confirm_replacement(&self) -> Result<(), CliError> {
+        // A secret of another key or address is no longer usable.
+        let Ok(Some(_)) = self.secrets.find(self.hosted.owner()) else { return Ok(()) };
+        let question = format!(
+            "`{}` already has a secret, for the key {}; replace it?",
+            self.hosted.profile.name, self.hosted.api_key
+        );
+        if self.context.confirm(&question, "--yes")? {
+            return Ok(());
         }
-        failure.into()
-    })
-}
-
-/// Stores the secret, reads it back, and then reports it.
-fn store_credentials(
-    context: &Context,
-    hosted: &HostedProfile,
-    secrets: &SecretStores,
-    store: SecretStore,
-    (issued, insecure): (IssuedCredentials, bool),
-) -> Result<Exit, CliError> {
-    let IssuedCredentials { api_key, api_secret, message } = issued;
-    let name = &hosted.profile.name;
-    let message = message.as_ref().map(SafeText::as_str);
-    let Some(secret) = api_secret else {
-        let words = message.map(|words| format!(" (it says: {words})")).unwrap_or_default();
-        let sentence = format!(
-            "the service returned the key {api_key} without its secret, which it shows only when it creates \
-             the pair{words}; nothing was stored"
-        );
-        let remedy =
-            format!("tessera auth import --profile {name} --secret-stdin --api-key {api_key}");
-        return Err(CliError::failed(sentence).with_remedy(remedy));
-    };
-    let holder = SecretOwner { api_key: &api_key, ..hosted.holder() };
-    if let Err(reason) = secrets.save(holder, &secret, store) {
-        return reveal_unstored_secret(
-            context,
-            (holder, &secret),
-            (secrets, store),
-            (&reason, insecure),
-        );
+        Err(CliError::usage("the secret was not changed"))
     }
-    let file = context.global.config.clone().or_else(user_config_file);
-    let stored = file.ok_or_else(|| "there is no settings folder".to_owned()).and_then(|file| {
-        edit::set(&file, &format!("profiles.{name}.api_key"), &api_key.clone().into())
-    });
-    if let Err(reason) = stored {
-        let sentence = format!(
-            "the secret is in {}, but its key could not be saved in the profile: {reason}",
-            secrets.describe(store)
-        );
-        let remedy = format!("tessera config set profiles.{name}.api_key {api_key}");
-        return Err(CliError::failed(sentence).with_remedy(remedy));
-    }
-    let answer = json!({
-        "profile": name,
-        "base_url": hosted.origin,
-        "api_key": api_key,
-        "secret_in": source_word(SecretSource::Stored(store)),
-        "secret_place": secrets.describe(store),
-        "message": message,
-    });
-    context.print(&Document::one("tessera.credentials/1", answer, IMPORT_COLUMNS))?;
-    context.messages.info(format!("check it with: tessera auth status --profile {name}"));
-    Ok(Exit::Done)
-}
 
-/// The secret could not be stored, and the service does not show it again: shows it once on the
-/// terminal, or stores it in the file where there is no terminal.
-fn reveal_unstored_secret(
-    context: &Context,
-    (holder, secret): (SecretOwner, &SecretString),
-    (secrets, store): (&SecretStores, SecretStore),
-    (reason, insecure): (&str, bool),
-) -> Result<Exit, CliError> {
-    let mut message = format!("{} failed: {reason}", secrets.describe(store));
-    let terminal = OpenOptions::new().write(true).open("/dev/tty");
-    if store == SecretStore::Keyring && (insecure || terminal.is_err()) {
-        match secrets.save(holder, secret, SecretStore::File) {
-            Ok(()) => {
-                let message = format!(
-                    "{message}; the secret is in {} instead",
-                    secrets.describe(SecretStore::File)
+    async fn fetch_credentials(
+        &self,
+        session: SecretString,
+    ) -> Result<IssuedCredentials, CliError> {
+        let client = self.context.with_recorder(session_client(&self.hosted, session)?);
+        client.create_credentials().await.map_err(|failure| {
+            let none_was_made = matches!(failure.status, Some(300..=499))
+                || matches!(failure.kind, FailureKind::Unreachable | FailureKind::Local);
+            if !none_was_made {
+                self.context.messages.warn(
+                    "the service may have created a key pair whose secret was lost; check your keys \
+                     before you ask again",
                 );
-                return Err(import_error(holder, message));
             }
-            Err(reason) => message = format!("{message}; {reason}"),
+            failure.into()
+        })
+    }
+
+    /// Stores the secret, reads it back, and then reports it.
+    fn store_credentials(&self, issued: IssuedCredentials) -> Result<Exit, CliError> {
+        let IssuedCredentials { api_key, api_secret, message } = issued;
+        let name = &self.hosted.profile.name;
+        let message = message.as_ref().map(SafeText::as_str);
+        let location = self.secrets.describe(self.store);
+        let owner = SecretOwner { api_key: &api_key, ..self.hosted.owner() };
+        let Some(secret) = api_secret else {
+            let message = message.map(|text| format!(" (it says: {text})")).unwrap_or_default();
+            return Err(import_error(
+                owner,
+                format!(
+                    "the service returned the key {api_key} without its secret, which it shows only when it \
+                 creates the pair{message}; nothing was stored"
+                ),
+            ));
+        };
+        if let Err(reason) = self.secrets.save(owner, &secret, self.store) {
+            return Err(self.reveal_unstored_secret(owner, &secret, &reason)?);
         }
+        let file = self.context.global.config.clone().or_else(user_config_file);
+        let saved = file.ok_or_else(|| "there is no settings folder".to_owned()).and_then(|file| {
+            edit::set(&file, &format!("profiles.{name}.api_key"), &api_key.clone().into())
+        });
+        saved.map_err(|reason| {
+            let remedy = format!("tessera config set profiles.{name}.api_key {api_key}");
+            CliError::failed(format!(
+                "the secret is in {location}, but its key could not be saved in the profile: {reason}"
+            ))
+            .with_remedy(remedy)
+        })?;
+        let answer = json!({
+            "profile": name,
+            "base_url": self.hosted.origin,
+            "api_key": api_key,
+            "secret_in": source_word(SecretSource::Stored(self.store)),
+            "secret_place": location,
+            "message": message,
+        });
+        self.context.print(&Document::one("tessera.credentials/1", answer, IMPORT_COLUMNS))?;
+        self.context.messages.info(format!("check it with: tessera auth status --profile {name}"));
+        Ok(Exit::Done)
     }
-    let shown = format!("api_key={}\napi_secret={}\n", holder.api_key, secret.expose_secret());
-    let on_terminal = terminal.and_then(|mut terminal| {
-        writeln!(
-            terminal,
-            "tessera: the secret could not be stored. Keep it, it is not shown again:"
-        )?;
-        terminal.write_all(shown.as_bytes())
-    });
-    if on_terminal.is_ok() {
-        message += "; the secret was shown on the terminal, once";
-    } else {
-        context.out.print_text(&shown)?;
-        message += "; the secret was printed instead, once";
+
+    /// The secret could not be stored, and the service does not show it again: shows it once on the
+    /// terminal, or stores it in the file where there is no terminal. Returns the error to report.
+    fn reveal_unstored_secret(
+        &self,
+        owner: SecretOwner,
+        secret: &SecretString,
+        reason: &str,
+    ) -> Result<CliError, CliError> {
+        let mut message = format!("{} failed: {reason}", self.secrets.describe(self.store));
+        let terminal = OpenOptions::new().write(true).open("/dev/tty");
+        if self.store == SecretStore::Keyring && (self.insecure_storage || terminal.is_err()) {
+            match self.secrets.save(owner, secret, SecretStore::File) {
+                Ok(()) => {
+                    let file = self.secrets.describe(SecretStore::File);
+                    let message = format!("{message}; the secret is in {file} instead");
+                    return Ok(import_error(owner, message));
+                }
+                Err(reason) => message = format!("{message}; {reason}"),
+            }
+        }
+        let shown = format!("api_key={}\napi_secret={}\n", owner.api_key, secret.expose_secret());
+        let notice = "tessera: the secret could not be stored. Keep it, it is not shown again:";
+        let on_terminal = terminal.and_then(|mut terminal| write!(terminal, "{notice}\n{shown}"));
+        if on_terminal.is_ok() {
+            message += "; the secret was shown on the terminal, once";
+        } else {
+            self.context.out.print_text(&shown)?;
+            message += "; the secret was printed instead, once";
+        }
+        Ok(import_error(owner, message))
     }
-    Err(import_error(holder, message))
 }
 
-fn import_error(holder: SecretOwner, message: String) -> CliError {
-    let (name, key) = (holder.profile, holder.api_key);
+fn import_error(owner: SecretOwner, message: String) -> CliError {
+    let (name, key) = (owner.profile, owner.api_key);
     CliError::failed(message)
         .with_remedy(format!("tessera auth import --profile {name} --secret-stdin --api-key {key}"))
 }

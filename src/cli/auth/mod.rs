@@ -72,7 +72,7 @@ struct HostedProfile {
 }
 
 impl HostedProfile {
-    fn holder(&self) -> SecretOwner<'_> {
+    fn owner(&self) -> SecretOwner<'_> {
         SecretOwner { profile: &self.profile.name, origin: &self.origin, api_key: &self.api_key }
     }
 
@@ -107,7 +107,7 @@ fn command_login(context: &Context) -> Result<(ServiceLogin, Duration), CliError
         ServiceTarget::Profile(profile) => {
             let life = profile.options.token_ttl.unwrap_or(TOKEN_LIFETIME);
             let hosted = HostedProfile::from_profile(profile)?;
-            Ok((ServiceLogin::for_profile(hosted.holder(), None, Some(&open_secrets()?))?, life))
+            Ok((ServiceLogin::for_profile(hosted.owner(), None, Some(&open_secrets()?))?, life))
         }
         ServiceTarget::Address(ServiceAddress { kind: DeploymentKind::Hosted, .. }) => {
             Ok((ServiceLogin::from_environment()?, TOKEN_LIFETIME))

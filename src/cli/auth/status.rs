@@ -8,7 +8,7 @@ use crate::{
         CliError, Column, Context, DeploymentKind, Document, Exit, ServiceAddress, ServiceTarget,
         login::open_secrets,
     },
-    config::DeploymentConfig,
+    config::Profile,
 };
 use tessera_client::ApiOperation;
 
@@ -46,34 +46,26 @@ pub(super) async fn run(context: &Context) -> Result<Exit, CliError> {
 
 /// The part of the status that needs no request.
 fn secret_status(context: &Context) -> Result<Value, CliError> {
-    let target = context.target()?;
-    let (profile, kind, base_url) = match &target {
-        ServiceTarget::Profile(profile) => {
-            (Some(profile.name.clone()), profile.deployment.kind(), profile.deployment.address())
+    let (profile, kind, base_url) = match context.target()? {
+        ServiceTarget::Profile(Profile { name, deployment, .. }) => {
+            (Some(name), deployment.kind(), deployment.address())
         }
-        ServiceTarget::Address(ServiceAddress {
-            base_url, kind: DeploymentKind::Hosted, ..
-        }) => (None, "hosted", base_url.clone()),
-        ServiceTarget::Address(ServiceAddress {
-            base_url, kind: DeploymentKind::Onprem, ..
-        }) => (None, "onprem", base_url.clone()),
-        ServiceTarget::Address(ServiceAddress {
-            base_url, kind: DeploymentKind::Local, ..
-        }) => (None, "local", base_url.clone()),
-    };
-    let is_open = match &target {
-        ServiceTarget::Profile(profile) => {
-            !matches!(profile.deployment, DeploymentConfig::Hosted { .. })
+        ServiceTarget::Address(ServiceAddress { kind, base_url, .. }) => {
+            let kind = match kind {
+                DeploymentKind::Hosted => "hosted",
+                DeploymentKind::Onprem => "onprem",
+                DeploymentKind::Local => "local",
+            };
+            (None, kind, base_url)
         }
-        ServiceTarget::Address(address) => address.kind != DeploymentKind::Hosted,
     };
-    let (api_key, source) = if is_open {
-        (None, None)
-    } else {
+    let (api_key, source) = if kind == "hosted" {
         let (login, _) = command_login(context)?;
         (login.api_key().map(str::to_owned), Some(login.source))
+    } else {
+        (None, None)
     };
-    let place = match source {
+    let location = match source {
         None => "not needed".to_owned(),
         Some(source) => source.description(&open_secrets()?),
     };
@@ -83,7 +75,7 @@ fn secret_status(context: &Context) -> Result<Value, CliError> {
         "base_url": base_url,
         "api_key": api_key,
         "secret_in": source.map(source_word),
-        "secret_place": place,
+        "secret_place": location,
     }))
 }
 
