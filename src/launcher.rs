@@ -31,10 +31,6 @@ pub fn has_terminal() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal() && !dumb
 }
 
-fn usage_error(error: impl Into<String>) -> CliError {
-    CliError::usage(error.into())
-}
-
 /// Runs the interface until the user quits.
 pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<i32, CliError> {
     let bare = command.is_none();
@@ -50,15 +46,15 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
         if bare {
             cli::print_help()?;
         }
-        return Err(usage_error(
+        return Err(CliError::usage(
             "the interface needs a terminal; without one, use --accessible for line-based prompts, \
              `tessera demo` for a text tour, or `tessera serve DIR` for HTTP",
         ));
     }
-    let mut options = runtime::RuntimeOptions::new(&settings).map_err(usage_error)?;
+    let mut options = runtime::RuntimeOptions::new(&settings).map_err(CliError::usage)?;
     if let Some(path) = trace {
         options.trace = Trace::create(&path)
-            .map_err(|error| usage_error(format!("--trace {}: {error}", path.display())))?;
+            .map_err(|error| CliError::usage(format!("--trace {}: {error}", path.display())))?;
     }
     let trace = options.trace.clone();
     let mut launcher = Launcher {
@@ -147,17 +143,13 @@ impl Launcher {
                 match cli::profile_client(&profile, secret, secrets.as_ref()) {
                     Ok(client) => {
                         let name = profile.name.clone();
-                        let on_premises =
-                            matches!(profile.deployment, DeploymentConfig::OnPrem { .. });
-                        self.run_interface(client, &name, None, Some(profile.name), on_premises)
-                            .await
+                        self.run_interface(client, &name, None, Some(profile.name)).await
                     }
-                    Err(ended) => self.run_welcome(Some(ended.message)).await,
+                    Err(error) => self.run_welcome(Some(error.message)).await,
                 }
             }
             LaunchTarget::Address(client, name) => {
-                let on_premises = client.endpoint().is_on_premises();
-                self.run_interface(client, &name, None, None, on_premises).await
+                self.run_interface(client, &name, None, None).await
             }
             LaunchTarget::Welcome(error) => self.run_welcome(error).await,
         }
@@ -170,7 +162,7 @@ impl Launcher {
         profile: Option<String>,
     ) -> Result<RunOutcome, CliError> {
         let first = local.first_dataset();
-        let outcome = self.run_interface(local.client()?, name, first, profile, false).await;
+        let outcome = self.run_interface(local.client()?, name, first, profile).await;
         // Printed after the screen was restored, so that it is not lost.
         local.report_skipped();
         local.stop().await?;
@@ -183,7 +175,6 @@ impl Launcher {
         name: &str,
         dataset: Option<DatasetId>,
         profile: Option<String>,
-        on_premises: bool,
     ) -> Result<RunOutcome, CliError> {
         if let Some(reason) = self.settings.accessible {
             return self.run_accessible(client, name, dataset, reason).await;
@@ -198,7 +189,7 @@ impl Launcher {
         // The state is stored under the name; the header also shows the kind.
         let name = kind.map_or_else(|| name.to_owned(), |kind| format!("{name}·{kind}"));
         let (keymap, warnings) =
-            config::load_keymap(config::keymap_file().as_deref()).map_err(usage_error)?;
+            config::load_keymap(config::keymap_file().as_deref()).map_err(CliError::usage)?;
         // With a clock before 1970, ages count from the start of the program.
         let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let setup = app::Setup {
@@ -211,7 +202,7 @@ impl Launcher {
             export_defaults: self.settings.export.clone(),
             warnings,
             profiles: self.settings.profiles.clone(),
-            on_premises,
+            on_premises: client.endpoint().is_on_premises(),
             initial_dataset: start.dataset.or(dataset.map(|id| id.to_string())),
             reopen_command: self.equivalent_command.clone(),
             download_dir: SafeText::file_name(&self.settings.export.download_dir),
@@ -241,17 +232,14 @@ impl Launcher {
         reason: &'static str,
     ) -> Result<RunOutcome, CliError> {
         let announcer = Announcer::new(io::BufReader::new(io::stdin()), io::stdout());
-        let downloads = PathBuf::from(&self.settings.export.download_dir);
-        let name = SafeText::name(name);
-        let clusters = (self.settings.search.entity, self.settings.search.granularity);
-        let cadence = self.settings.poll;
+        let Settings { search, export, poll, .. } = &self.settings;
         let options = AccessibleOptions {
-            deployment: name,
+            deployment: SafeText::name(name),
             dataset,
             reason,
-            downloads,
-            cluster_options: clusters,
-            cadence,
+            downloads: PathBuf::from(&export.download_dir),
+            cluster_options: (search.entity, search.granularity),
+            cadence: *poll,
         };
         // Signals keep their default effect: there is no terminal to restore.
         accessible::run(client, options, announcer).await?;
@@ -263,17 +251,15 @@ impl Launcher {
         if self.settings.accessible.is_some() {
             let nothing = "nothing to open: try `tessera --accessible demo`, `tessera --accessible open \
                            FOLDER`, or select a profile";
-            return Err(usage_error(error.unwrap_or_else(|| nothing.to_owned())));
+            return Err(CliError::usage(error.unwrap_or_else(|| nothing.to_owned())));
         }
-        let name =
-            cli::open_secrets().ok().map(|secrets| secrets.describe(secrets.preferred_store()));
-        let welcome_options = WelcomeOptions {
-            error,
-            theme: self.settings.ui.theme.clone(),
-            home: std::env::home_dir(),
-            secret_store: name
-                .unwrap_or_else(|| "no folder available: secrets cannot be stored".to_owned()),
-        };
+        let secret_store = cli::open_secrets().map_or_else(
+            |_| "no folder available: secrets cannot be stored".to_owned(),
+            |secrets| secrets.describe(secrets.preferred_store()),
+        );
+        let theme = self.settings.ui.theme.clone();
+        let welcome_options =
+            WelcomeOptions { error, theme, home: std::env::home_dir(), secret_store };
         let reach = |candidate| Box::pin(test_connection(candidate)) as _;
         let signals = watch_once(&mut self.signals)?;
         match runtime::welcome::run(&self.options, signals, welcome_options, reach).await? {
@@ -287,21 +273,19 @@ impl Launcher {
         &mut self,
         candidate: CandidateProfile,
     ) -> Result<RunOutcome, CliError> {
-        let CandidateProfile { profile, secret, store_secret: store } = candidate;
+        let CandidateProfile { profile, secret, store_secret } = candidate;
         let file = config::user_config_file()
-            .ok_or_else(|| usage_error("cannot find the settings folder"))?;
-        config::edit::add_profile(&file, &profile).map_err(usage_error)?;
+            .ok_or_else(|| CliError::usage("cannot find the settings folder"))?;
+        config::edit::add_profile(&file, &profile).map_err(CliError::usage)?;
         self.settings.profiles.push(profile.clone());
-        if let (
-            Some(secret),
-            true,
-            DeploymentConfig::Hosted { base_url, api_key, .. },
-            Some(secrets),
-        ) = (&secret, store, &profile.deployment, cli::open_secrets().ok())
+        if store_secret
+            && let Some(secret) = &secret
+            && let DeploymentConfig::Hosted { base_url, api_key } = &profile.deployment
+            && let Ok(secrets) = cli::open_secrets()
         {
             let origin = tessera_client::BaseUrl::parse(base_url)?.to_string();
-            let holder = SecretOwner { profile: &profile.name, origin: &origin, api_key };
-            secrets.save(holder, secret, secrets.preferred_store()).map_err(usage_error)?;
+            let owner = SecretOwner { profile: &profile.name, origin: &origin, api_key };
+            secrets.save(owner, secret, secrets.preferred_store()).map_err(CliError::usage)?;
         }
         Box::pin(self.open(LaunchTarget::of_profile(profile, secret))).await
     }
@@ -318,14 +302,13 @@ fn watch_once(signals: &mut Option<SignalReceiver>) -> io::Result<&mut SignalRec
 /// Tests a profile by listing its datasets or checking its folder.
 async fn test_connection(candidate: CandidateProfile) -> Result<(), String> {
     if let DeploymentConfig::Local { folder } = &candidate.profile.deployment {
-        let metadata = tokio::fs::metadata(folder).await;
-        return match metadata {
+        return match tokio::fs::metadata(folder).await {
             Ok(metadata) if metadata.is_dir() => Ok(()),
             Ok(_) => Err(format!("{} is not a folder", folder.display())),
             Err(error) => Err(format!("{}: {error}", folder.display())),
         };
     }
     let client = cli::profile_client(&candidate.profile, candidate.secret, None)
-        .map_err(|ended| ended.message)?;
+        .map_err(|error| error.message)?;
     client.list_datasets().await.map(|_| ()).map_err(|failure| failure.to_string())
 }

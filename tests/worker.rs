@@ -1,7 +1,7 @@
 //! The worker: every request gets one response, cancelled and superseded ones get none, and
 //! pictures queue. The server holds its responses behind gates, so nothing depends on timing.
 
-use std::sync::Arc;
+use std::{fs, path::PathBuf, sync::Arc};
 
 use tessera::{
     message::{JobId, Lane, Payload, Request, Response, Ticket},
@@ -243,4 +243,31 @@ async fn a_download_reports_progress_and_then_its_result() {
     let payload = response(&mut replies).await.result.unwrap();
     let Payload::Downloaded(archive) = payload else { panic!("{payload:?}") };
     assert_eq!((archive.bytes, archive.entries), (22, 0));
+}
+
+#[tokio::test]
+async fn names_in_a_folder_are_sorted_and_printable() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["b.png", "A.jpg", "c\u{1b}[2J"] {
+        fs::write(folder.path().join(name), "123").unwrap();
+    }
+    fs::create_dir(folder.path().join("Z")).unwrap();
+    std::os::unix::fs::symlink("nowhere", folder.path().join("gone")).unwrap();
+    let server = gated(&open_gate()).await;
+    let (worker, mut replies) = worker(&server);
+    let mut number = 0;
+    let mut list = async |path: PathBuf| {
+        number += 1;
+        worker.send(ticket(Lane::Folder(path.clone()), number), Request::Folder(path));
+        response(&mut replies).await.result
+    };
+    let Ok(Payload::Folder(listing)) = list(folder.path().to_owned()).await else {
+        panic!("the folder is listed");
+    };
+    let names: Vec<_> = listing.entries.iter().map(|entry| entry.name.as_str()).collect();
+    assert_eq!(names, ["A.jpg", "b.png", "c␛[2J", "Z"]);
+    assert_eq!((listing.entries[0].bytes, listing.entries[3].is_folder), (3, true));
+    let failure = list(folder.path().join("b.png")).await.unwrap_err();
+    let text = failure.to_string();
+    assert!(text.contains("cannot list") && text.contains("b.png"), "{text}");
 }

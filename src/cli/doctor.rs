@@ -19,7 +19,7 @@ use crate::{
     config::{self, DeploymentConfig, Layers, Profile, Settings},
     credentials::{self, SecretStore},
 };
-use tessera_model::{Failure, SafeText};
+use tessera_model::SafeText;
 
 #[derive(Clone, Copy, Debug, Args)]
 pub struct DoctorOptions {
@@ -65,16 +65,16 @@ enum CheckStatus {
 }
 
 impl CheckResult {
-    fn passed(subject: impl Into<String>, words: impl Into<String>) -> Self {
-        Self { subject: subject.into(), message: words.into(), status: CheckStatus::Passed }
+    fn passed(subject: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { subject: subject.into(), message: message.into(), status: CheckStatus::Passed }
     }
 
-    fn warning(subject: impl Into<String>, words: impl Into<String>) -> Self {
-        Self { status: CheckStatus::Warning, ..Self::passed(subject, words) }
+    fn warning(subject: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { status: CheckStatus::Warning, ..Self::passed(subject, message) }
     }
 
-    fn failed(subject: impl Into<String>, words: impl Into<String>, exit: Exit) -> Self {
-        Self { status: CheckStatus::Failed(exit), ..Self::passed(subject, words) }
+    fn failed(subject: impl Into<String>, message: impl Into<String>, exit: Exit) -> Self {
+        Self { status: CheckStatus::Failed(exit), ..Self::passed(subject, message) }
     }
 
     /// The printed name of the status, and the exit code of a failed check.
@@ -88,8 +88,8 @@ impl CheckResult {
 
     fn line(&self) -> String {
         let subject = SafeText::name(&self.subject);
-        let words = SafeText::detail(&redact_home(&self.message));
-        format!("{:<9}{subject}: {words}\n", self.status_word().0)
+        let message = SafeText::detail(&redact_home(&self.message));
+        format!("{:<9}{subject}: {message}\n", self.status_word().0)
     }
 
     fn row(&self) -> Value {
@@ -108,10 +108,10 @@ impl CheckResult {
 pub async fn run_doctor(
     global: GlobalOptions,
     options: DoctorOptions,
-    screen: fn() -> TerminalInfo,
+    detect_terminal: fn() -> TerminalInfo,
 ) -> Result<Exit, CliError> {
     let out = Output::new(&global);
-    let mut findings = vec![check_terminal(screen)];
+    let mut findings = vec![check_terminal(detect_terminal)];
     findings.extend(check_settings(&global));
     findings.extend(check_secrets());
     findings.extend(check_folders());
@@ -120,12 +120,9 @@ pub async fn run_doctor(
     {
         findings.extend(check_deployments(&global, &settings).await);
     }
-    let variables: Map<String, Value> = REPORTED_VARIABLES
-        .iter()
-        .map(|name| {
-            ((*name).to_owned(), env::var(name).ok().map(|value| redact_home(&value)).into())
-        })
-        .collect();
+    let variable = |name: &str| env::var(name).ok().map(|value| redact_home(&value));
+    let variables: Map<String, Value> =
+        REPORTED_VARIABLES.iter().map(|name| ((*name).to_owned(), variable(name).into())).collect();
     let answer = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "platform": format!("{}-{}", env::consts::ARCH, env::consts::OS),
@@ -141,13 +138,11 @@ pub async fn run_doctor(
     } else {
         out.print(&document)?;
     }
-    Ok(findings
-        .iter()
-        .find_map(|finding| match finding.status {
-            CheckStatus::Failed(exit) => Some(exit),
-            CheckStatus::Passed | CheckStatus::Warning => None,
-        })
-        .unwrap_or(Exit::Done))
+    let failed = findings.iter().find_map(|finding| match finding.status {
+        CheckStatus::Failed(exit) => Some(exit),
+        CheckStatus::Passed | CheckStatus::Warning => None,
+    });
+    Ok(failed.unwrap_or(Exit::Done))
 }
 
 /// Replaces the home directory with `~`, because it contains the user's name.
@@ -158,7 +153,7 @@ fn redact_home(text: &str) -> String {
     }
 }
 
-fn check_terminal(screen: fn() -> TerminalInfo) -> CheckResult {
+fn check_terminal(detect_terminal: fn() -> TerminalInfo) -> CheckResult {
     let streams =
         [io::stdin().is_terminal(), io::stdout().is_terminal(), io::stderr().is_terminal()];
     if streams != [true; 3] {
@@ -168,27 +163,21 @@ fn check_terminal(screen: fn() -> TerminalInfo) -> CheckResult {
             .zip(streams)
             .filter_map(|(name, terminal)| (!terminal).then_some(name))
             .collect();
-        let words = format!(
-            "no terminal for {}: commands work, the interface does not",
-            missing.join(", ")
-        );
-        return CheckResult::warning("terminal", words);
+        let missing = missing.join(", ");
+        let message = format!("no terminal for {missing}: commands work, the interface does not");
+        return CheckResult::warning("terminal", message);
     }
-    let found = screen();
-    let draws: Vec<String> =
-        found.protocols.iter().map(|protocol| format!("{protocol:?}").to_lowercase()).collect();
-    let words = format!(
-        "{}, {}x{} cells of {}x{} pixels, {}, draws {}{}",
-        found.name,
-        found.size.0,
-        found.size.1,
-        found.cell.0,
-        found.cell.1,
-        if found.truecolor { "true color" } else { "limited colors" },
-        draws.join(", "),
-        if found.answered { "" } else { "; it did not respond to capability queries" },
+    let terminal = detect_terminal();
+    let TerminalInfo { name, size: (columns, rows), cell: (width, height), .. } = &terminal;
+    let protocols: Vec<String> =
+        terminal.protocols.iter().map(|protocol| format!("{protocol:?}").to_lowercase()).collect();
+    let message = format!(
+        "{name}, {columns}x{rows} cells of {width}x{height} pixels, {}, draws {}{}",
+        if terminal.truecolor { "true color" } else { "limited colors" },
+        protocols.join(", "),
+        if terminal.answered { "" } else { "; it did not respond to capability queries" },
     );
-    CheckResult::passed("terminal", words)
+    CheckResult::passed("terminal", message)
 }
 
 /// The settings files and the errors in them.
@@ -201,47 +190,39 @@ fn check_settings(global: &GlobalOptions) -> Vec<CheckResult> {
         let there = if file.exists() { "" } else { ": not present, so the defaults apply" };
         findings.push(CheckResult::passed(subject, format!("{}{there}", file.display())));
     }
-    let wrong = errors.iter().map(ToString::to_string);
-    findings.extend(wrong.map(|words| CheckResult::failed("settings", words, Exit::Usage)));
-    if errors.is_empty()
-        && let Err(words) = Settings::load(&sources)
-    {
-        findings.push(CheckResult::failed("settings", words, Exit::Usage));
+    let mut messages: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    if errors.is_empty() {
+        messages.extend(Settings::load(&sources).err());
     }
+    let failed = |message| CheckResult::failed("settings", message, Exit::Usage);
+    findings.extend(messages.into_iter().map(failed));
     match config::load_keymap(config::keymap_file().as_deref()) {
         Ok((_, warnings)) => {
-            findings.extend(warnings.into_iter().map(|words| CheckResult::warning("keys", words)));
+            let warning = |message| CheckResult::warning("keys", message);
+            findings.extend(warnings.into_iter().map(warning));
         }
-        Err(words) => findings.push(CheckResult::failed("keys", words, Exit::Usage)),
+        Err(message) => findings.push(CheckResult::failed("keys", message, Exit::Usage)),
     }
     findings
 }
 
 /// Where secrets are stored; never the secrets themselves.
 fn check_secrets() -> Vec<CheckResult> {
-    let given = [credentials::SECRET_FILE_VARIABLE, credentials::SECRET_VARIABLE];
-    let mut findings: Vec<CheckResult> = given
-        .into_iter()
-        .filter(|name| env::var_os(name).is_some_and(|value| !value.is_empty()))
-        .map(|name| {
-            CheckResult::passed("secrets", format!("{name} is set, and overrides every profile"))
-        })
-        .collect();
-    if let Ok(kept) = login::open_secrets() {
-        findings.push(match kept.check_keyring() {
-            Ok(()) => CheckResult::passed(
-                "secrets",
-                format!("{} answers", kept.describe(SecretStore::Keyring)),
-            ),
+    let mut messages: Vec<String> =
+        [credentials::SECRET_FILE_VARIABLE, credentials::SECRET_VARIABLE]
+            .into_iter()
+            .filter(|name| env::var_os(name).is_some_and(|value| !value.is_empty()))
+            .map(|name| format!("{name} is set, and overrides every profile"))
+            .collect();
+    if let Ok(secrets) = login::open_secrets() {
+        messages.push(match secrets.check_keyring() {
+            Ok(()) => format!("{} answers", secrets.describe(SecretStore::Keyring)),
             // Not a failure: the file is the fallback.
-            Err(words) => CheckResult::passed("secrets", format!("no keyring: {words}")),
+            Err(reason) => format!("no keyring: {reason}"),
         });
-        findings.push(CheckResult::passed(
-            "secrets",
-            format!("otherwise {}", kept.describe(SecretStore::File)),
-        ));
+        messages.push(format!("otherwise {}", secrets.describe(SecretStore::File)));
     }
-    findings
+    messages.into_iter().map(|message| CheckResult::passed("secrets", message)).collect()
 }
 
 /// The user's folders, and whether another process uses the local index.
@@ -253,16 +234,13 @@ fn check_folders() -> Vec<CheckResult> {
     if cfg!(feature = "local")
         && let Some(folder) = config::local_data_dir()
     {
+        let (subject, name) = ("local deployments", folder.display());
         findings.push(match local::lock_holder(&folder) {
-            Ok(None) => CheckResult::passed("local deployments", folder.display().to_string()),
+            Ok(None) => CheckResult::passed(subject, name.to_string()),
             Ok(Some(holder)) => {
-                let words = format!("{}: in use by {holder}", folder.display());
-                CheckResult::warning("local deployments", words)
+                CheckResult::warning(subject, format!("{name}: in use by {holder}"))
             }
-            Err(error) => {
-                let words = format!("{}: {error}", folder.display());
-                CheckResult::failed("local deployments", words, Exit::Failed)
-            }
+            Err(error) => CheckResult::failed(subject, format!("{name}: {error}"), Exit::Failed),
         });
     }
     findings
@@ -278,8 +256,8 @@ async fn check_deployments(global: &GlobalOptions, settings: &Settings) -> Vec<C
         Err(error) => return vec![CheckResult::failed("profiles", error.message, error.exit)],
     }
     if targets.is_empty() {
-        let words = "none: `tessera profile add` names a deployment";
-        return vec![CheckResult::warning("profiles", words)];
+        let message = "none: `tessera profile add` names a deployment";
+        return vec![CheckResult::warning("profiles", message)];
     }
     let mut findings = Vec::new();
     for target in targets {
@@ -299,11 +277,8 @@ fn check_picture_folder(subject: String, folder: &Path) -> CheckResult {
     if folder.is_dir() {
         return CheckResult::passed(subject, folder.display().to_string());
     }
-    CheckResult::failed(
-        subject,
-        format!("{}: there is no such folder", folder.display()),
-        Exit::Usage,
-    )
+    let message = format!("{}: there is no such folder", folder.display());
+    CheckResult::failed(subject, message, Exit::Usage)
 }
 
 /// Whether a deployment responds and accepts the login, and how far its clock deviates.
@@ -317,21 +292,19 @@ async fn check_reachable(subject: String, target: &ServiceTarget) -> CheckResult
         if client.endpoint().is_on_premises() { "no login needed" } else { "the login works" };
     match tokio::time::timeout(RESPONSE_TIMEOUT, client.list_datasets()).await {
         Ok(Ok((datasets, _))) => {
-            let words = format!("{address}: {login}, {} datasets", datasets.len());
-            if let Some(skew) = clock_skew_warning(&client) {
-                return CheckResult::warning(subject, format!("{words}; {skew}"));
+            let message = format!("{address}: {login}, {} datasets", datasets.len());
+            match clock_skew_warning(&client) {
+                Some(skew) => CheckResult::warning(subject, format!("{message}; {skew}")),
+                None => CheckResult::passed(subject, message),
             }
-            CheckResult::passed(subject, words)
         }
-        Ok(Err(failure)) => failed_request(subject, &address, failure),
+        Ok(Err(failure)) => {
+            let error = CliError::from(failure);
+            CheckResult::failed(subject, format!("{address}: {}", error.message), error.exit)
+        }
         Err(_) => {
-            let words = format!("{address}: no response within {} s", RESPONSE_TIMEOUT.as_secs());
-            CheckResult::failed(subject, words, Exit::Network)
+            let message = format!("{address}: no response within {} s", RESPONSE_TIMEOUT.as_secs());
+            CheckResult::failed(subject, message, Exit::Network)
         }
     }
-}
-
-fn failed_request(subject: String, address: &str, failure: Failure) -> CheckResult {
-    let error = CliError::from(failure);
-    CheckResult::failed(subject, format!("{address}: {}", error.message), error.exit)
 }

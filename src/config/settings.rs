@@ -10,6 +10,7 @@ use super::{
     TileSize, expand_home, profile::deserialize_duration,
 };
 use tessera_model::{EntityType, ExportFormat, Granularity, polling::PollingIntervals};
+use tessera_picture::Protocol;
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Settings {
@@ -73,6 +74,20 @@ pub enum GraphicsChoice {
     Iterm,
     /// No pictures.
     None,
+}
+
+impl GraphicsChoice {
+    /// `None` to query the terminal.
+    pub fn protocol(self) -> Option<Protocol> {
+        match self {
+            Self::Auto => None,
+            Self::Half => Some(Protocol::HalfBlock),
+            Self::Kitty => Some(Protocol::Kitty),
+            Self::Sixel => Some(Protocol::Sixel),
+            Self::Iterm => Some(Protocol::Iterm),
+            Self::None => Some(Protocol::None),
+        }
+    }
 }
 
 #[derive(Deserialize)]

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fs, io, path::Path};
 
 use crate::{
     config::{self, GraphicsChoice},
-    runtime::{options, probe::Environment},
+    runtime::probe::Environment,
 };
 use tessera_model::{Failure, FailureKind};
 use tessera_picture::Protocol;
@@ -14,7 +14,7 @@ use tessera_picture::Protocol;
 pub(super) fn load(environment: &Environment) -> Option<Protocol> {
     let choice =
         *read(&config::terminal_graphics_file()?).ok()?.get(&environment.terminal_name())?;
-    options::protocol_of_choice(choice)
+    choice.protocol()
 }
 
 /// Saves the confirmed protocol of this terminal.

@@ -1,7 +1,7 @@
 //! The settings of the terminal program.
 
 use crate::{
-    config::{self, GraphicsChoice, Settings, ThemeChoice},
+    config::{self, Settings, ThemeChoice},
     runtime::probe::Environment,
     ui::theme::Themes,
 };
@@ -26,7 +26,7 @@ impl RuntimeOptions {
         Ok(Self {
             mouse: settings.ui.mouse,
             themes: load_themes(&settings.ui.theme)?,
-            forced_protocol: protocol_of_choice(settings.ui.graphics),
+            forced_protocol: settings.ui.graphics.protocol(),
             trace: Trace::disabled(),
         })
     }
@@ -37,18 +37,6 @@ impl RuntimeOptions {
             Some(Protocol::None) => Protocol::None,
             _ => Protocol::HalfBlock,
         }
-    }
-}
-
-/// Returns the protocol of a setting, or `None` to query the terminal.
-pub(super) fn protocol_of_choice(choice: GraphicsChoice) -> Option<Protocol> {
-    match choice {
-        GraphicsChoice::Auto => None,
-        GraphicsChoice::Half => Some(Protocol::HalfBlock),
-        GraphicsChoice::Kitty => Some(Protocol::Kitty),
-        GraphicsChoice::Sixel => Some(Protocol::Sixel),
-        GraphicsChoice::Iterm => Some(Protocol::Iterm),
-        GraphicsChoice::None => Some(Protocol::None),
     }
 }
 

@@ -30,25 +30,3 @@ fn read_entry(entry: &fs::DirEntry) -> Option<FolderEntry> {
         bytes: metadata.len(),
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_sorted_and_printable() {
-        let folder = tempfile::tempdir().unwrap();
-        for name in ["b.png", "A.jpg", "c\u{1b}[2J"] {
-            fs::write(folder.path().join(name), "123").unwrap();
-        }
-        fs::create_dir(folder.path().join("Z")).unwrap();
-        std::os::unix::fs::symlink("nowhere", folder.path().join("gone")).unwrap();
-        let listed = list_folder(folder.path()).unwrap();
-        let names: Vec<_> = listed.entries.iter().map(|entry| entry.name.as_str()).collect();
-        assert_eq!(names, ["A.jpg", "b.png", "c␛[2J", "Z"]);
-        assert_eq!((listed.entries[0].bytes, listed.entries[3].is_folder), (3, true));
-        let failure = list_folder(&folder.path().join("b.png")).unwrap_err();
-        let text = failure.to_string();
-        assert!(text.contains("cannot list") && text.contains("b.png"), "{text}");
-    }
-}

@@ -7,10 +7,7 @@ use image::{DynamicImage, RgbImage, Rgba, RgbaImage, imageops};
 use unicode_width::UnicodeWidthStr as _;
 use viuer::Config;
 
-use crate::{
-    cli::{CliError, Context, Exit},
-    config::GraphicsChoice,
-};
+use crate::cli::{CliError, Context, Exit};
 use tessera_model::SafeText;
 use tessera_picture::{Canvas, Crop, Protocol, fit, fit_picture};
 
@@ -42,51 +39,37 @@ pub struct TerminalInfo {
 /// Height and width of a picture in a grid, as a ratio.
 const TILE_SHAPE: (u32, u32) = (3, 4);
 const TILE_GAP: u16 = 1;
-/// The size assumed for a pipe.
-const PIPE_SIZE: ((u16, u16), (u16, u16)) = ((80, 24), (10, 20));
-
 /// The terminal of this process. Fails if there is none, unless half-blocks are requested.
 pub fn terminal_info(context: &Context) -> Result<TerminalInfo, CliError> {
-    let usage = |message: &str| Err(CliError::usage(message));
-    let wanted = match context.settings.ui.graphics {
-        GraphicsChoice::None => {
-            return usage(
-                "pictures are disabled in the settings; enable them with --graphics half",
-            );
+    let protocol = context.settings.ui.graphics.protocol();
+    if protocol == Some(Protocol::None) {
+        let message = "pictures are disabled in the settings; enable them with --graphics half";
+        return Err(CliError::usage(message));
+    }
+    if !context.out.is_terminal() {
+        if protocol != Some(Protocol::HalfBlock) {
+            let message =
+                "there is no terminal to draw on; use --graphics half to draw with characters";
+            return Err(CliError::usage(message));
         }
-        GraphicsChoice::Half if !context.out.is_terminal() => {
-            let ((size, cell), draws) = (PIPE_SIZE, vec![Protocol::HalfBlock]);
-            let name = "a pipe".to_owned();
-            return Ok(TerminalInfo {
-                name,
-                size,
-                cell,
-                truecolor: true,
-                protocols: draws,
-                ..TerminalInfo::default()
-            });
-        }
-        _ if !context.out.is_terminal() => {
-            return usage(
-                "there is no terminal to draw on; use --graphics half to draw with characters",
-            );
-        }
-        GraphicsChoice::Auto => None,
-        GraphicsChoice::Half => Some(Protocol::HalfBlock),
-        GraphicsChoice::Kitty => Some(Protocol::Kitty),
-        GraphicsChoice::Sixel => Some(Protocol::Sixel),
-        GraphicsChoice::Iterm => Some(Protocol::Iterm),
-    };
+        return Ok(TerminalInfo {
+            name: "a pipe".to_owned(),
+            size: (80, 24),
+            cell: (10, 20),
+            truecolor: true,
+            protocols: vec![Protocol::HalfBlock],
+            ..TerminalInfo::default()
+        });
+    }
     let mut screen = (context.detect_terminal)();
-    match wanted {
-        None => {}
-        Some(wanted) if screen.protocols.contains(&wanted) => screen.protocols = vec![wanted],
-        Some(_) => {
+    if let Some(protocol) = protocol {
+        let is_supported = screen.protocols.contains(&protocol);
+        if !is_supported {
             let message =
                 format!("{} does not support this protocol; using half-blocks", screen.name);
             context.messages.warn(message);
-            screen.protocols = vec![Protocol::HalfBlock];
         }
+        screen.protocols = vec![if is_supported { protocol } else { Protocol::HalfBlock }];
     }
     Ok(screen)
 }
@@ -119,12 +102,8 @@ pub fn draw_pictures(
         if !pictures.is_empty() {
             let strip: Vec<_> =
                 pictures.iter().map(|(fitted, _)| (fitted.fit, &fitted.picture)).collect();
-            print_row(
-                &strip,
-                canvas,
-                screen.truecolor,
-                gap_color(screen, canvas, context.out.is_terminal()),
-            )?;
+            let gap = gap_color(screen, canvas, context.out.is_terminal());
+            print_row(&strip, canvas, screen.truecolor, gap)?;
             if canvas.protocol == Protocol::Sixel {
                 // After sixels, the cursor is in the last row they cover.
                 context.out.print_text("\n")?;
@@ -177,9 +156,9 @@ fn print_row(
     let size = (u32::from(columns) * per_cell.0, u32::from(rows) * per_cell.1);
     let mut strip = RgbaImage::from_pixel(size.0, size.1, gap);
     let step = i64::from(canvas.columns + TILE_GAP) * i64::from(per_cell.0);
-    for (place, (_, picture)) in (0_i64..).zip(pictures) {
+    for (position, (_, picture)) in (0_i64..).zip(pictures) {
         let picture = DynamicImage::ImageRgb8((*picture).clone()).into_rgba8();
-        imageops::replace(&mut strip, &picture, place * step, 0);
+        imageops::replace(&mut strip, &picture, position * step, 0);
     }
     let cells = match canvas.protocol {
         Protocol::Sixel => fit::viuer_sixel_size(size).0,
@@ -227,22 +206,12 @@ mod tests {
     use super::*;
 
     fn screen(protocol: Protocol) -> TerminalInfo {
-        let draws = vec![protocol];
-        let name = "test".to_owned();
         let (size, cell) = ((80, 24), (9, 18));
-        TerminalInfo {
-            name,
-            size,
-            cell,
-            answered: true,
-            truecolor: true,
-            protocols: draws,
-            background: None,
-        }
+        TerminalInfo { size, cell, protocols: vec![protocol], ..TerminalInfo::default() }
     }
 
     #[test]
-    fn i1_between_sixels_it_looks_as_the_terminal_does() {
+    fn gaps_between_sixels_have_the_background_color() {
         let of = |protocol, background, is_terminal| {
             let screen = TerminalInfo { background, ..screen(protocol) };
             gap_color(&screen, tile_canvas(&screen, 2, 80), is_terminal).0
@@ -254,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn i1_tiles_share_the_width_and_a_single_picture_has_all_of_it() {
+    fn tiles_share_the_width_and_a_single_picture_has_all_of_it() {
         let half = screen(Protocol::HalfBlock);
         assert_eq!((tile_canvas(&half, 1, 80).columns, tile_canvas(&half, 1, 80).rows), (80, 21));
         let tile = tile_canvas(&half, 4, 80);
@@ -264,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn i1_names_stand_below_their_tiles_and_are_cut_to_them() {
+    fn names_are_truncated_to_their_tiles() {
         assert_eq!(caption_line(&["a.jpg", "long-name.jpg", "c"], 6), "a.jpg  long-n c\n");
         assert_eq!(caption_line(&["日本語.jpg"], 5), "日本\n");
     }

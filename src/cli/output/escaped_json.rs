@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn m7_what_a_terminal_acts_on_is_escaped_and_means_the_same() {
+    fn characters_that_a_terminal_interprets_are_escaped() {
         let hostile = "a\u{1b}[2J\u{9b}31m\u{7f}\u{202e}\u{2028}\u{85}\u{200f}é\u{e0041}😀\"";
         for text in [compact(&json!({ "name": hostile })), pretty(&json!([hostile]))] {
             assert!(text.chars().all(|c| c == '\n' || !is_terminal_active(c)), "{text:?}");
