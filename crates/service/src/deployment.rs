@@ -128,12 +128,10 @@ impl Deployment {
         Ok(!diff(scan, indexed_files::known_files(c, own)?).is_empty())
     }
 
-    /// The datasets, oldest first.
     pub fn datasets(&self) -> Result<Vec<DatasetRecord>, LocalError> {
         Ok(self.store.read(dataset::all)?)
     }
 
-    /// Waits until no indexing and no export is queued or running.
     pub async fn wait_until_idle(&self) {
         self.tasks.wait_until_idle().await;
     }

@@ -5,7 +5,6 @@ use std::{fmt, io, net::SocketAddr, path::PathBuf};
 
 use crate::{path_display::printable_path, store::StoreError};
 
-/// An error of the local deployment.
 #[derive(Debug)]
 pub enum LocalError {
     NoSuchFolder(PathBuf),

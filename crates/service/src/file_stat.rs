@@ -1,6 +1,5 @@
 //! Size and modification time of files: what decides whether one has to be read again.
 
-/// Size and modification time of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileStat {
     pub size: u64,

@@ -9,7 +9,6 @@ mod archive;
 pub mod cluster;
 mod deployment;
 mod error;
-mod explain;
 pub mod file_stat;
 mod http;
 pub mod index;
@@ -22,12 +21,15 @@ mod settings;
 pub mod similarity;
 pub mod store;
 mod task;
+mod task_error;
 pub mod text;
 mod usecase;
 
 pub use deployment::{Deployment, SkippedFile};
 pub use error::LocalError;
-pub use explain::SERVE_EXPLANATION;
 pub use http::{AccessMode, OPENAPI_PATH, ServerLimits, ServerOptions, ServiceCredentials};
 pub use settings::{DeploymentSettings, InjectedFailure};
 pub use task::EXTRACTOR_VERSION;
+
+/// The text of `tessera serve --explain`.
+pub const SERVE_EXPLANATION: &str = include_str!("explain.txt");

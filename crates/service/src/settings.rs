@@ -48,7 +48,6 @@ impl DeploymentSettings {
     }
 }
 
-/// A part of the service that can be made to fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum InjectedFailure {
     /// `add_media` responds 500: the upload to storage failed.
@@ -69,7 +68,6 @@ impl InjectedFailure {
     pub const ALL: [Self; 6] =
         [Self::Upload, Self::Trigger, Self::AddMedia, Self::Reindex, Self::Export, Self::Search];
 
-    /// The name on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Upload => "upload",
@@ -81,7 +79,6 @@ impl InjectedFailure {
         }
     }
 
-    /// Parses the name on the command line.
     pub fn parse(raw: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|failing| failing.as_str() == raw.trim())
     }

@@ -2,90 +2,61 @@
 
 use std::{collections::HashSet, io::Write};
 
-use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{ArchiveContent, ArchiveError, MetadataRow, for_each_row, issue_list, uniqueness};
-use crate::store::{export::ExportEntry, media::MediaKind, now_micros};
+use super::{
+    ArchiveContent,
+    metadata_row::{MetadataRow, for_each_row, issue_list, uniqueness},
+};
+use crate::{
+    store::{export::ExportEntry, media::MediaKind, now_micros},
+    task_error::TaskError,
+};
 use tessera_wire::timestamp::format_iso8601;
-
-#[derive(Serialize)]
-struct DatasetInfo<'a> {
-    schema_version: &'static str,
-    dataset: &'a str,
-    description: String,
-    dataset_url: String,
-    export_time: String,
-    dataset_creation_time: String,
-    exported_by: &'static str,
-    total_media_items: u64,
-}
-
-#[derive(Serialize)]
-struct MediaItem<'a> {
-    media_id: String,
-    media_type: &'static str,
-    image_filename: Option<&'a str>,
-    file_name: String,
-    file_path: String,
-    file_size: String,
-    uniqueness_score: Option<f64>,
-    height: u32,
-    width: u32,
-    url: &'a str,
-    cluster_id: Option<String>,
-    metadata_items: Vec<Value>,
-}
 
 pub fn write(
     content: &ArchiveContent,
     out: &mut impl Write,
     missing: &HashSet<i64>,
-) -> Result<(), ArchiveError> {
+) -> Result<(), TaskError> {
     let dataset = content.dataset;
-    let head = DatasetInfo {
-        schema_version: "1.1",
-        dataset: &dataset.name,
-        description: format!("Exported from {}", dataset.name),
-        dataset_url: format!("{}/api/v1/dataset/{}", content.export.origin, dataset.id),
-        export_time: format_iso8601(now_micros()),
-        dataset_creation_time: format_iso8601(dataset.created_at),
-        exported_by: "tessera",
-        total_media_items: content.export.media_count,
-    };
-    out.write_all(b"{\"info\":")?;
-    write_json(out, &head)?;
-    out.write_all(b",\"media_items\":[")?;
-    let mut separator: &[u8] = b"\n";
+    let info = json!({
+        "schema_version": "1.1",
+        "dataset": dataset.name,
+        "description": format!("Exported from {}", dataset.name),
+        "dataset_url": format!("{}/api/v1/dataset/{}", content.export.origin, dataset.id),
+        "export_time": format_iso8601(now_micros()),
+        "dataset_creation_time": format_iso8601(dataset.created_at),
+        "exported_by": "tessera",
+        "total_media_items": content.export.media_count,
+    });
+    write!(out, "{{\"info\":{info},\"media_items\":[")?;
+    let mut separator = "\n";
     for_each_row(content, missing, |item| {
-        out.write_all(separator)?;
-        separator = b",\n";
-        write_json(out, &media_item(&item))
+        write!(out, "{separator}{}", media_item(&item))?;
+        separator = ",\n";
+        Ok(())
     })?;
     out.write_all(b"\n]}\n")?;
     Ok(())
 }
 
-fn write_json(out: &mut impl Write, value: &impl Serialize) -> Result<(), ArchiveError> {
-    serde_json::to_writer(out, value).map_err(|cause| std::io::Error::from(cause).into())
-}
-
-fn media_item(item: &MetadataRow) -> MediaItem<'_> {
+fn media_item(item: &MetadataRow) -> Value {
     let media = &item.entry.media;
-    MediaItem {
-        media_id: media.id.to_string(),
-        media_type: media_type(media.kind),
-        image_filename: item.image.as_deref(),
-        file_name: media.file_name(),
-        file_path: media.path.to_string_lossy().into_owned(),
-        file_size: format_size(media.size),
-        uniqueness_score: uniqueness(&item.entry),
-        height: media.height,
-        width: media.width,
-        url: &item.url,
-        cluster_id: item.entry.cluster.map(|id| id.to_string()),
-        metadata_items: metadata_items(item),
-    }
+    json!({
+        "media_id": media.id.to_string(),
+        "media_type": media_type(media.kind),
+        "image_filename": item.image,
+        "file_name": media.file_name(),
+        "file_path": media.path.to_string_lossy(),
+        "file_size": format_size(media.size),
+        "uniqueness_score": uniqueness(&item.entry),
+        "height": media.height,
+        "width": media.width,
+        "url": item.url,
+        "cluster_id": item.entry.cluster.map(|id| id.to_string()),
+        "metadata_items": metadata_items(item),
+    })
 }
 
 /// The media type as spelled by hosted services.

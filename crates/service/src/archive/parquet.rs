@@ -15,10 +15,11 @@ use parquet::{
 use serde_json::json;
 
 use super::{
-    ArchiveContent, ArchiveError, MetadataRow, for_each_row, issue_list,
+    ArchiveContent,
     json::{media_type, object_label},
-    uniqueness,
+    metadata_row::{MetadataRow, for_each_row, issue_list, uniqueness},
 };
+use crate::task_error::TaskError;
 
 const ROWS_PER_GROUP: usize = 8_192;
 
@@ -47,7 +48,7 @@ pub fn write(
     content: &ArchiveContent,
     out: &mut (impl Write + Send),
     missing: &HashSet<i64>,
-) -> Result<(), ArchiveError> {
+) -> Result<(), TaskError> {
     let schema = Arc::new(parse_message_type(SCHEMA)?);
     let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
     let mut file = SerializedFileWriter::new(out, schema, Arc::new(properties))?;
@@ -69,7 +70,7 @@ pub fn write(
 fn write_row_group<W: Write + Send>(
     file: &mut SerializedFileWriter<W>,
     rows: &[MetadataRow],
-) -> Result<(), ArchiveError> {
+) -> Result<(), TaskError> {
     if rows.is_empty() {
         return Ok(());
     }
@@ -121,7 +122,7 @@ fn write_text_column<W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     rows: &[MetadataRow],
     value: impl Fn(&MetadataRow) -> Option<String>,
-) -> Result<(), ArchiveError> {
+) -> Result<(), TaskError> {
     write_column::<ByteArrayType, _>(group, rows, |item| {
         value(item).map(|text| ByteArray::from(text.into_bytes()))
     })
@@ -132,7 +133,7 @@ fn write_column<T: DataType, W: Write + Send>(
     group: &mut SerializedRowGroupWriter<'_, W>,
     rows: &[MetadataRow],
     value: impl Fn(&MetadataRow) -> Option<T::T>,
-) -> Result<(), ArchiveError> {
+) -> Result<(), TaskError> {
     let cells: Vec<Option<T::T>> = rows.iter().map(value).collect();
     let present: Vec<i16> = cells.iter().map(|cell| i16::from(cell.is_some())).collect();
     let values: Vec<T::T> = cells.into_iter().flatten().collect();

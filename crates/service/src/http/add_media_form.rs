@@ -50,8 +50,8 @@ pub async fn read_form(request: Request, uploads: &Path) -> Result<AddMediaReque
     if request.body().is_end_stream() {
         return Err(single_source_required());
     }
-    create_private_dir(uploads).map_err(|cause| storage_problem(&cause))?;
-    let space = available_space(uploads).map_err(|cause| storage_problem(&cause))?;
+    create_private_dir(uploads).map_err(storage_problem)?;
+    let space = available_space(uploads).map_err(storage_problem)?;
     let mut parts =
         MultipartForm::open(request, SizeLimit { bytes: space, message: NO_SPACE }).await?;
     let mut draft = FormReader { uploads, source: None, texts: Vec::new() };
@@ -65,7 +65,6 @@ pub async fn read_form(request: Request, uploads: &Path) -> Result<AddMediaReque
     }
 }
 
-/// The fields read so far.
 struct FormReader<'a> {
     uploads: &'a Path,
     source: Option<IncomingSource>,
@@ -123,16 +122,14 @@ impl FormReader<'_> {
             return skip_empty_file(part).await;
         };
         if self.source.is_none() {
-            let staged =
-                StagingDir::create(self.uploads).map_err(|cause| storage_problem(&cause))?;
+            let staged = StagingDir::create(self.uploads).map_err(storage_problem)?;
             let files = UniqueFiles::new(staged.path());
             self.source = Some(IncomingSource::Files(staged, files));
         }
         let Some(IncomingSource::Files(_, files)) = &mut self.source else {
             return Err(single_source_required());
         };
-        let (_, file) =
-            files.create(&sanitized_path(&name)).map_err(|cause| storage_problem(&cause))?;
+        let (_, file) = files.create(&sanitized_path(&name)).map_err(storage_problem)?;
         let largest = FileKind::from_name(&name).max_size();
         let message = "A file is larger than 256 MiB, or 4 GiB for a video";
         save_part(part, file, SizeLimit { bytes: largest, message }).await
@@ -150,12 +147,12 @@ impl FormReader<'_> {
         let kind = ArchiveKind::from_name(&name).ok_or_else(|| {
             Problem::bad_request("The archive must be a .zip, .tar or .tar.gz file")
         })?;
-        let staged = StagingDir::create(self.uploads).map_err(|cause| storage_problem(&cause))?;
+        let staged = StagingDir::create(self.uploads).map_err(storage_problem)?;
         let path = staged.path().join(ARCHIVE_FILE_NAME);
-        let file = File::create_new(&path).map_err(|cause| storage_problem(&cause))?;
+        let file = File::create_new(&path).map_err(storage_problem)?;
         // The size of the body limits it.
         save_part(part, file, SizeLimit { bytes: u64::MAX, message: NO_SPACE }).await?;
-        if !kind.matches_signature(&read_head(&path).map_err(|cause| storage_problem(&cause))?) {
+        if !kind.matches_signature(&read_head(&path).map_err(storage_problem)?) {
             let message = format!("The archive is not a {} file", kind.extension());
             return Err(Problem::bad_request(message));
         }
@@ -180,7 +177,6 @@ impl FormReader<'_> {
         Ok(AddMediaRequest { source, auto_reindex: auto_reindex.unwrap_or(false), assume_role })
     }
 
-    /// Parses an optional text field.
     fn text_value<T>(
         &self,
         name: &'static str,
@@ -219,10 +215,10 @@ async fn save_part(mut part: FormPart<'_>, file: File, limit: SizeLimit) -> Resu
     while let Some(chunk) = part.chunk().await? {
         bytes += chunk.len() as u64;
         limit.check(bytes)?;
-        file.write_all(&chunk).await.map_err(|cause| storage_problem(&cause))?;
+        file.write_all(&chunk).await.map_err(storage_problem)?;
     }
     // Otherwise the last error of the disk would be lost.
-    file.flush().await.map_err(|cause| storage_problem(&cause))
+    file.flush().await.map_err(storage_problem)
 }
 
 /// The first bytes of a file, enough to recognize an archive.
@@ -240,15 +236,15 @@ fn duplicate_field(name: &str) -> Problem {
     Problem::bad_request(format!("The field '{name}' was given more than once"))
 }
 
-/// 500 with the reason.
-fn storage_problem(cause: &io::Error) -> Problem {
+#[expect(clippy::needless_pass_by_value, reason = "the form that map_err takes")]
+fn storage_problem(cause: io::Error) -> Problem {
     let reason = match cause.kind() {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "the disk is full",
         ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => "it may not be written",
         _ => "the disk failed",
     };
     let message = format!("The upload could not be stored: {reason}");
-    Problem::Plain(StatusCode::INTERNAL_SERVER_ERROR, message)
+    Problem::plain(StatusCode::INTERNAL_SERVER_ERROR, message)
 }
 
 #[cfg(test)]

@@ -14,11 +14,9 @@ pub struct AppState {
     /// Whether to accept what public clients send beyond the interface document.
     pub compat: bool,
     pub limits: Arc<ServerLimits>,
-    /// Slots for expensive requests.
     pub expensive_slots: Arc<Semaphore>,
 }
 
-/// How much work a request is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestCost {
     /// A few indexed reads.

@@ -28,7 +28,6 @@ const MAX_TOKEN_LIFETIME: u64 = 24 * 3600;
 /// Seconds that a token remains valid after it expires.
 const EXPIRY_LEEWAY: u64 = 30;
 
-/// Checks tokens and sessions.
 pub struct Authenticator(Option<KeyPairs>);
 
 /// The accepted key pairs, and the session that may request the second one.
@@ -66,7 +65,6 @@ impl Authenticator {
         self.0.is_some()
     }
 
-    /// Whether a request with these headers carries a valid token.
     pub fn is_authorized(&self, headers: &HeaderMap) -> bool {
         let now = unix_seconds();
         self.0.as_ref().is_none_or(|key_pairs| {
@@ -78,7 +76,6 @@ impl Authenticator {
         })
     }
 
-    /// Whether a request carries the session cookie of this deployment.
     pub fn has_session(&self, headers: &HeaderMap) -> bool {
         self.0.as_ref().is_some_and(|key_pairs| {
             session_cookie(headers)
@@ -134,7 +131,6 @@ impl TokenVerifier {
     }
 }
 
-/// The value of the cookie `SESSION`.
 fn session_cookie(headers: &HeaderMap) -> Option<&str> {
     let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
     cookies

@@ -25,7 +25,6 @@ use tokio::{
 
 use super::options::ServerLimits;
 
-/// The connection of a request.
 #[derive(Clone)]
 pub struct ClientConnection {
     /// The address of this machine that the client connected to.
@@ -61,7 +60,6 @@ enum ConnectionPhase {
 }
 
 impl ConnectionActivity {
-    /// When the connection times out.
     fn deadline(&self, limits: &ServerLimits) -> Option<Instant> {
         let phase = match self.phase {
             ConnectionPhase::New | ConnectionPhase::Head => Some(self.since + limits.head_timeout),
@@ -109,7 +107,6 @@ impl ConnectionMonitor {
         });
     }
 
-    /// Called when bytes were received.
     fn on_read(&self) {
         if matches!(self.activity.borrow().phase, ConnectionPhase::New | ConnectionPhase::Idle) {
             self.set_phase(ConnectionPhase::Head);

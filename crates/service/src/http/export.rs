@@ -57,7 +57,6 @@ pub async fn export_context_async(
     start_export(&state, id, scope, spec, &links).await
 }
 
-/// Starts an export and describes it.
 pub async fn start_export(
     state: &AppState,
     id: DatasetId,

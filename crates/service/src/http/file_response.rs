@@ -33,7 +33,6 @@ enum RequestedRange {
     Unsatisfiable,
 }
 
-/// Responds to a request with these headers.
 pub async fn respond_with_file<C>(
     mut served: FileResponse<C>,
     request: &HeaderMap,

@@ -2,10 +2,8 @@
 //! bodies.
 
 use std::{
-    error::Error,
-    fmt, iter,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicUsize, Ordering},
     },
     task::{Poll, ready},
@@ -84,7 +82,6 @@ async fn drain_rest(body: Arc<Mutex<BodyDataStream>>) {
     }
 }
 
-/// A form, read part by part.
 pub struct MultipartForm {
     multipart: Multipart,
     /// The source of the parser.
@@ -134,7 +131,9 @@ impl MultipartForm {
         let next = timeout(self.idle, self.multipart.next_field())
             .await
             .map_err(|_| Problem::body_timeout())?;
-        let Some(field) = next.map_err(|cause| multipart_problem(&cause, self.limit))? else {
+        let Some(field) =
+            next.map_err(|cause| multipart_problem(&cause, &self.flow, self.limit))?
+        else {
             return Ok(None);
         };
         if self.part_count > MAX_PARTS {
@@ -144,7 +143,6 @@ impl MultipartForm {
         Ok(Some(FormPart { field, flow: self.flow.clone(), limit: self.limit, idle: self.idle }))
     }
 
-    /// Drains the rest of the body.
     pub async fn drain(self) {
         let Self { multipart, body, .. } = self;
         drop(multipart);
@@ -166,7 +164,7 @@ impl FormPart<'_> {
         let next =
             timeout(self.idle, self.field.chunk()).await.map_err(|_| Problem::body_timeout())?;
         self.flow.reset();
-        next.map_err(|cause| multipart_problem(&cause, self.limit))
+        next.map_err(|cause| multipart_problem(&cause, &self.flow, self.limit))
     }
 
     /// All bytes; 413 over `limit`.
@@ -193,6 +191,7 @@ struct FlowControl {
     pending_polls: AtomicUsize,
     /// Bytes fed since the parser last found something.
     bytes_fed: AtomicUsize,
+    exceeded: OnceLock<LimitExceeded>,
 }
 
 /// The parser polls twice before it looks for the first boundary.
@@ -202,6 +201,12 @@ impl FlowControl {
     fn reset(&self) {
         self.pending_polls.store(0, Ordering::Relaxed);
         self.bytes_fed.store(0, Ordering::Relaxed);
+    }
+
+    /// Ends the body because of a limit.
+    fn exceed(&self, limit: LimitExceeded) -> BoxError {
+        self.exceeded.get_or_init(|| limit);
+        "a limit of the body was exceeded".into()
     }
 }
 
@@ -219,7 +224,7 @@ fn paced_stream(
             return Poll::Pending;
         }
         if flow.bytes_fed.load(Ordering::Relaxed) > MAX_PART_HEAD {
-            return Poll::Ready(Some(Err(LimitExceeded::Head.into())));
+            return Poll::Ready(Some(Err(flow.exceed(LimitExceeded::Head))));
         }
         let mut body = body.lock().unwrap_or_else(PoisonError::into_inner);
         let next = ready!(body.poll_next_unpin(context));
@@ -228,7 +233,7 @@ fn paced_stream(
             flow.bytes_fed.fetch_add(chunk.len(), Ordering::Relaxed);
             total += chunk.len() as u64;
             if total > max {
-                return Poll::Ready(Some(Err(LimitExceeded::Body.into())));
+                return Poll::Ready(Some(Err(flow.exceed(LimitExceeded::Body))));
             }
         }
         Poll::Ready(next.map(|chunk| chunk.map_err(Into::into)))
@@ -241,20 +246,8 @@ enum LimitExceeded {
     Body,
 }
 
-impl fmt::Display for LimitExceeded {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Head => "the head of a part is too long",
-            Self::Body => "the body is too long",
-        })
-    }
-}
-
-impl Error for LimitExceeded {}
-
-fn multipart_problem(cause: &MultipartError, limit: SizeLimit) -> Problem {
-    let mut causes = iter::successors(Some(cause as &dyn Error), |&cause| cause.source());
-    match causes.find_map(|cause| cause.downcast_ref()) {
+fn multipart_problem(cause: &MultipartError, flow: &FlowControl, limit: SizeLimit) -> Problem {
+    match flow.exceeded.get() {
         Some(LimitExceeded::Body) => Problem::too_large(limit.message),
         Some(LimitExceeded::Head) => {
             Problem::bad_request(format!("The head of a part is longer than {MAX_PART_HEAD} bytes"))

@@ -14,7 +14,6 @@ pub enum AccessMode {
     Open,
 }
 
-/// How a deployment is served.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
     pub access: AccessMode,
@@ -40,7 +39,6 @@ pub struct ServiceCredentials {
 }
 
 impl ServiceCredentials {
-    /// A new random pair.
     pub fn generate() -> Self {
         let random = || Uuid::new_v4().simple().to_string();
         Self {
@@ -51,7 +49,6 @@ impl ServiceCredentials {
     }
 }
 
-/// The limits of a served deployment.
 #[derive(Clone, Debug)]
 pub struct ServerLimits {
     /// Concurrent connections; more wait in the queue of the system.

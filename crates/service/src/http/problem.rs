@@ -50,12 +50,10 @@ impl Problem {
         Self::plain(StatusCode::PAYLOAD_TOO_LARGE, message)
     }
 
-    /// 408: the body stalled.
     pub fn body_timeout() -> Self {
         Self::plain(StatusCode::REQUEST_TIMEOUT, "The request body did not arrive in time")
     }
 
-    /// 422 for one parameter.
     pub fn invalid(
         location: &'static str,
         name: &'static str,
@@ -67,17 +65,14 @@ impl Problem {
         Self::Invalid(InvalidParameter { r#type: kind, loc, msg, input })
     }
 
-    /// 422: a parameter of the query is wrong.
     pub fn invalid_query(name: &'static str, message: &str) -> Self {
         Self::invalid("query", name, "value_error", message, None)
     }
 
-    /// 422: a field of the body is wrong.
     pub fn invalid_body(name: &'static str, message: &str) -> Self {
         Self::invalid("body", name, "value_error", message, None)
     }
 
-    /// 422: a parameter is not an identifier.
     pub fn invalid_id(location: &'static str, name: &'static str, raw: &str) -> Self {
         let expected = "Input should be a valid UUID";
         Self::invalid(location, name, "uuid_parsing", expected, Some(raw.to_owned()))
@@ -89,7 +84,6 @@ impl Problem {
         Self::plain(StatusCode::SERVICE_UNAVAILABLE, message)
     }
 
-    /// 500 without a cause.
     pub fn internal() -> Self {
         ServiceError::internal().into()
     }

@@ -71,7 +71,6 @@ async fn read_selection(request: Request, idle: Duration) -> Result<Vec<Selectio
     selection::read(&body).map_err(|cause| invalid(&cause.to_string()))
 }
 
-/// Reads a body that is not a form.
 async fn read_body(request: Request, idle: Duration) -> Result<Vec<u8>, Problem> {
     check_content_length(&request, SELECTION_LIMIT)?;
     let mut body = request.into_body().into_data_stream();

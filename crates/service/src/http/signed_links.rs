@@ -32,7 +32,6 @@ impl FromRequestParts<AppState> for SignedLinks {
 }
 
 impl SignedLinks {
-    /// The links to the original and to the thumbnail.
     pub fn media_links(&self, preview: &StoredPreview) -> (String, String) {
         let StoredPreview { media, version, .. } = preview;
         let origin = &self.origin;

@@ -33,7 +33,6 @@ pub struct DatasetIndex {
 
 /// A clustered media item as filters and rankings use it.
 pub struct IndexedMedia {
-    /// The row in the store.
     pub row: i64,
     /// The row of the picture that it is, or is in.
     pub picture_row: i64,
@@ -126,7 +125,6 @@ impl DatasetIndex {
         self.by_id.get(&media).map(|&index| self.descriptors.row(index as usize))
     }
 
-    /// The members that are, or are in, the picture of a row.
     pub(super) fn members_of_picture(&self, row: i64) -> &[u32] {
         self.by_picture.get(&row).map_or(&[], Vec::as_slice)
     }
@@ -139,7 +137,6 @@ impl DatasetIndex {
         self.names.ids.iter().map(|(name, &id)| (name.as_str(), id))
     }
 
-    /// The distance of every member from a descriptor.
     pub(super) fn descriptor_distances(&self, descriptor: &[f16]) -> Vec<f32> {
         self.descriptors.distances(descriptor)
     }

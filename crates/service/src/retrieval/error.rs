@@ -11,7 +11,6 @@ pub enum RetrievalError {
     NoTextEmbeddings,
     /// The encoder rejects the text; the message says why.
     UnencodableText(String),
-    /// A full-text query has a syntax error.
     FullText(SyntaxError),
     Store(StoreError),
 }

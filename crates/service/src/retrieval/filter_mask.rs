@@ -16,12 +16,10 @@ pub struct FilterMask<'a> {
 }
 
 impl<'a> FilterMask<'a> {
-    /// All members.
     pub fn new(index: &'a DatasetIndex) -> Self {
         Self { index, mask: vec![true; index.members.len()] }
     }
 
-    /// For every member, whether it matches.
     pub fn into_mask(self) -> Vec<bool> {
         self.mask
     }
@@ -49,7 +47,6 @@ impl<'a> FilterMask<'a> {
         });
     }
 
-    /// Members with all of these user tags.
     pub fn tags(&mut self, dataset: DatasetId, tags: &[TagId]) {
         let names = self.index.names();
         let known: HashSet<_> = names

@@ -24,7 +24,6 @@ pub struct ClusterRanking {
     order: Vec<u32>,
 }
 
-/// A matching cluster.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClusterMatch {
     /// Its rank at the level, which identifies it in the store.
@@ -75,7 +74,6 @@ impl ClusterRanking {
         members.filter(|(_, matches)| **matches).map(|(member, _)| member)
     }
 
-    /// The rows of all matching media items.
     pub fn rows(&self) -> impl Iterator<Item = i64> {
         self.matching_members().map(|member| member.row)
     }

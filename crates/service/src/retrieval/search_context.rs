@@ -23,12 +23,10 @@ use tessera_model::{
     vql::{Fraction, QueryText},
 };
 
-/// The wire name of scores by vectors.
 const COSINE_DISTANCE: &str = "cosine_distance";
 /// The wire name of full-text scores: lower is better.
 const BM25: &str = "bm25";
 
-/// What a query is run against.
 pub struct SearchContext<'a> {
     pub store: &'a Store,
     pub indexes: &'a IndexCache,
@@ -38,7 +36,6 @@ pub struct SearchContext<'a> {
 }
 
 impl SearchContext<'_> {
-    /// The ranked clusters of a query.
     pub fn search(&self, query: &SearchQuery) -> Result<Arc<ClusterRanking>, RetrievalError> {
         self.indexes.ranking(self.store, self.dataset, query, |index| {
             QueryRun { context: self, index, query, mask: FilterMask::new(index) }.rank()
@@ -46,7 +43,6 @@ impl SearchContext<'_> {
     }
 }
 
-/// A query while it runs.
 struct QueryRun<'a> {
     context: &'a SearchContext<'a>,
     index: &'a Arc<DatasetIndex>,

@@ -23,7 +23,6 @@ const OUTLIER_PRIOR: f32 = 4.0;
 /// Most corner pairs considered, the most similar ones.
 const MAX_CORRESPONDENCES: usize = 40;
 
-/// Two corners that may be the same one.
 type Correspondence = (Point, Point);
 
 /// How well the corners of two pictures match, from 0.0 (just enough) to 1.0; `None` if they do
@@ -73,7 +72,6 @@ fn mutual_matches(left: &[Keypoint], right: &[Keypoint]) -> Vec<Correspondence> 
     mutual.into_iter().map(|(_, a, b)| (position(&left[a]), position(&right[b]))).collect()
 }
 
-/// The transform that explains most matches.
 fn best_transform(matches: &[Correspondence]) -> Option<Transform> {
     let mut best = (0, None);
     for (at, one) in matches.iter().enumerate() {
@@ -125,68 +123,4 @@ fn lowest_half_share(fitting: &[Point], shared: &[Point]) -> f32 {
         }
     }
     lowest
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Dissimilar random corners, spread over a picture; each seed gives another picture.
-    fn corners(seed: u32) -> Vec<Keypoint> {
-        let mut state = u128::from(seed) * 2 + 1;
-        let mut number = || {
-            state = state.wrapping_mul(0xda94_2042_e4dd_58b5_da94_2042_e4dd_58b5).wrapping_add(77);
-            state ^ state >> 61
-        };
-        let mut point = |last: u128| ((number() >> 64) % last) as u8;
-        let points: Vec<[u8; 2]> = (0..60).map(|_| [point(250), point(190)]).collect();
-        points.into_iter().map(|[x, y]| Keypoint { x, y, descriptor: number() }).collect()
-    }
-
-    /// The same corners moved, with a few bits of each descriptor changed.
-    fn moved(corners: &[Keypoint], to: impl Fn(f32, f32) -> Point) -> Vec<Keypoint> {
-        let moved = corners.iter().filter_map(|corner| {
-            let (x, y) = to(f32::from(corner.x), f32::from(corner.y));
-            let inside = (0.0..256.0).contains(&x) && (0.0..192.0).contains(&y);
-            let byte = |at: f32| u8::try_from(at as i32).unwrap();
-            inside.then(|| Keypoint {
-                x: byte(x),
-                y: byte(y),
-                descriptor: corner.descriptor ^ 0x11 << 40,
-            })
-        });
-        moved.collect()
-    }
-
-    #[test]
-    fn rotated_crop_matches_its_original_and_another_image_does_not() {
-        let original = corners(1);
-        let (sine, cosine) = 0.14_f32.sin_cos();
-        let rotate =
-            |x, y| (1.4 * (cosine * x - sine * y) - 40.0, 1.4 * (sine * x + cosine * y) - 60.0);
-        assert!(inlier_score(&original, &moved(&original, rotate)).unwrap() > 0.5);
-        assert_eq!(inlier_score(&original, &corners(2)), None);
-        assert_eq!(inlier_score(&original, &[]), None);
-    }
-
-    #[test]
-    fn shared_banner_alone_is_not_a_match() {
-        let mut banner = corners(3);
-        for corner in &mut banner {
-            corner.y = 150 + corner.y % 40;
-        }
-        let with_banner = |seed| [&corners(seed)[..40], &banner[..30]].concat();
-        assert_eq!(inlier_score(&with_banner(4), &with_banner(5)), None);
-        let own = corners(4);
-        assert!(inlier_score(&with_banner(4), &own).is_some());
-    }
-
-    #[test]
-    fn mirroring_twice_restores_the_keypoints() {
-        let original = corners(6);
-        let mirrored: Vec<Keypoint> = original.iter().map(|corner| corner.mirrored()).collect();
-        assert_eq!(inlier_score(&original, &mirrored), None);
-        let back: Vec<Keypoint> = mirrored.iter().map(|corner| corner.mirrored()).collect();
-        assert_eq!(original, back);
-    }
 }

@@ -128,7 +128,6 @@ impl BucketTable {
     }
 }
 
-/// One part of a descriptor.
 fn table_key(word: u128, part: usize) -> u64 {
     (word >> (part as u32 * KEY_BITS)) as u64 & ((1 << KEY_BITS) - 1)
 }

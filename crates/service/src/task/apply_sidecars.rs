@@ -4,7 +4,10 @@
 //! changed sidecars, new pictures and interrupted runs. Only what changed is written, and
 //! only pictures whose objects changed are opened again.
 
-use super::{TaskContext, TaskError, extract_objects::extract_objects};
+use super::{
+    TaskContext,
+    extract_objects::{ChangedObjects, extract_objects},
+};
 use crate::{
     ingest::{FolderScan, SandboxedDir, sidecar::SidecarData},
     store::{
@@ -12,14 +15,8 @@ use crate::{
         sidecar::{self as descriptions, DescribedMedia, TextMetadata},
         source::SourceFolder,
     },
+    task_error::TaskError,
 };
-
-/// A picture and its objects that are not in the store yet.
-pub struct ChangedObjects {
-    pub picture: DescribedMedia,
-    /// Labels and regions in fractions of the picture.
-    pub objects: Vec<(String, tessera_model::Region)>,
-}
 
 /// Updates texts and objects to match the sidecars. Sidecars with errors are listed among the
 /// skipped files; their valid parts count.
@@ -60,7 +57,6 @@ fn sidecar_text(reading: &SidecarData, picture: &DescribedMedia) -> TextMetadata
     })
 }
 
-/// The pictures whose objects differ from the store.
 fn changed_objects(
     context: &TaskContext,
     pictures: Vec<DescribedMedia>,

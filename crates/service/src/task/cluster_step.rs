@@ -5,7 +5,7 @@ use std::{cmp::Reverse, collections::HashMap, collections::HashSet};
 
 use rusqlite::Transaction;
 
-use super::{TaskContext, TaskError, progress::ProgressRange};
+use super::{TaskContext, progress::ProgressRange};
 use crate::{
     cluster::{
         Clustering, aspect_ratio_scores, by_centrality, cluster, mislabels, outlier_scores,
@@ -20,13 +20,14 @@ use crate::{
         media::{self, MediaFeatures, MediaKind, MediaRecord},
         preview::{MAX_PREVIEWS, StoredPreview},
     },
+    task_error::TaskError,
 };
 use tessera_model::{DatasetId, EntityType, Granularity};
 
 /// Neighbors per media item that clustering uses.
 const GRAPH_NEIGHBORS: usize = 24;
-/// Maximum number of labels or tags per cluster.
-const MAX_NAMES: usize = 8;
+/// Per cluster.
+const MAX_LABELS_OR_TAGS: usize = 8;
 
 /// Share of the progress for images; the rest is for objects.
 const IMAGES_SHARE: f64 = 0.8;
@@ -42,6 +43,14 @@ pub enum Scope {
 }
 
 impl Scope {
+    /// The source that a batch is limited to.
+    pub fn source(self) -> Option<i64> {
+        match self {
+            Self::Everything => None,
+            Self::Batch(source) => Some(source),
+        }
+    }
+
     /// Media with an assignment keep it when more are added to the same folder.
     fn includes(self, features: &MediaFeatures) -> bool {
         match self {
@@ -58,7 +67,6 @@ pub struct ClusterUpdate {
     by_entity: Vec<EntityClusters>,
 }
 
-/// The clusters of an entity type.
 struct EntityClusters {
     entity: EntityType,
     first_ranks: [u32; Granularity::LEVELS],
@@ -265,7 +273,7 @@ fn most_frequent<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
     }
     let mut names: Vec<_> = counts.into_iter().collect();
     names.sort_unstable_by_key(|&(name, count)| (Reverse(count), name));
-    names.truncate(MAX_NAMES);
+    names.truncate(MAX_LABELS_OR_TAGS);
     names.into_iter().map(|(name, _)| name.to_owned()).collect()
 }
 
@@ -300,7 +308,7 @@ mod tests {
         let labels = ["sea", "boat", "sky", "boat", "sea", "boat"].map(str::to_owned);
         assert_eq!(most_frequent(labels.iter()), ["boat", "sea", "sky"]);
         let many: Vec<String> = ('a'..='z').map(String::from).collect();
-        assert_eq!(most_frequent(many.iter()), many[..MAX_NAMES]);
+        assert_eq!(most_frequent(many.iter()), many[..MAX_LABELS_OR_TAGS]);
         assert!(most_frequent([].iter()).is_empty());
     }
 }

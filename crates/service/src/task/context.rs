@@ -1,28 +1,40 @@
 //! What all tasks work with: the store, the settings, and whether to stop.
 
 use std::{
-    sync::atomic::{AtomicBool, Ordering},
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
     thread,
 };
 
-use super::TaskError;
 use crate::{
     settings::{DeploymentSettings, InjectedFailure},
     store::{Store, dataset},
+    task_error::TaskError,
 };
 use tessera_model::DatasetId;
 
-/// What all tasks work with.
-pub struct TaskContext<'a> {
-    pub store: &'a Store,
-    pub settings: &'a DeploymentSettings,
-    pub stop: &'a AtomicBool,
+#[derive(Clone)]
+pub struct TaskContext {
+    pub store: Arc<Store>,
+    pub settings: Arc<DeploymentSettings>,
+    pub stop: Arc<AtomicBool>,
 }
 
-impl TaskContext<'_> {
+impl TaskContext {
     /// Fails if the deployment is being closed.
     pub fn check_cancelled(&self) -> Result<(), TaskError> {
         if self.stop.load(Ordering::Relaxed) { Err(TaskError::Stopped) } else { Ok(()) }
+    }
+
+    /// Runs a task unless it was stopped before. A panic fails this task, not those queued behind
+    /// it.
+    pub fn run<T>(&self, task: impl FnOnce() -> Result<T, TaskError>) -> Result<T, TaskError> {
+        self.check_cancelled()?;
+        catch_unwind(AssertUnwindSafe(task))
+            .unwrap_or_else(|_| Err(TaskError::Failed("an internal error ended it".to_owned())))
     }
 
     /// Stores the progress of the operation of a dataset, 0.0-1.0.

@@ -6,10 +6,9 @@ use half::f16;
 use rusqlite::Transaction;
 
 use super::{
-    TaskContext, TaskError, cluster_step::Scope, encode_media::encode_media,
-    progress::ProgressRange,
+    TaskContext, cluster_step::Scope, encode_media::encode_media, progress::ProgressRange,
 };
-use crate::{store::embedding, text::lsa::TextSpace};
+use crate::{store::embedding, task_error::TaskError, text::lsa::TextSpace};
 use tessera_model::DatasetId;
 
 enum TextSpaceUpdate {
@@ -37,11 +36,7 @@ impl EmbeddingUpdate {
             encode_media(context, dataset, scope, encoders, progress)?;
             return Ok(Self { dataset, vectors: Vec::new(), space: TextSpaceUpdate::Kept });
         }
-        let source = match scope {
-            Scope::Everything => None,
-            Scope::Batch(source) => Some(source),
-        };
-        let texts = context.store.read(|c| embedding::texts(c, dataset, source))?;
+        let texts = context.store.read(|c| embedding::texts(c, dataset, scope.source()))?;
         let space = match scope {
             Scope::Everything => TextSpace::train(texts.iter().map(|(_, text)| text)),
             Scope::Batch(_) => {
@@ -49,9 +44,8 @@ impl EmbeddingUpdate {
                 kept.and_then(|bytes| TextSpace::from_bytes(&bytes))
             }
         };
-        let vectors =
-            texts.iter().filter_map(|(row, text)| Some((*row, space.as_ref()?.embed(text)?)));
-        let vectors = vectors.collect();
+        let embed = |(row, text): &(i64, String)| Some((*row, space.as_ref()?.embed(text)?));
+        let vectors = texts.iter().filter_map(embed).collect();
         let space = match scope {
             Scope::Everything => TextSpaceUpdate::Replaced(space),
             Scope::Batch(_) => TextSpaceUpdate::Kept,

@@ -4,15 +4,14 @@
 use std::sync::Arc;
 
 use super::{
-    TaskContext, TaskError,
+    TaskContext,
     cluster_step::Scope,
     progress::{ProgressRange, fraction},
 };
-use crate::{store::embedding, text::encoders::Encoders};
+use crate::{store::embedding, task_error::TaskError, text::encoders::Encoders};
 use tessera_model::DatasetId;
 use tessera_picture::decode::decode;
 
-/// Media items encoded and written at a time.
 const BATCH_SIZE: usize = 32;
 
 /// Encodes media without an embedding of these encoders. A thumbnail that the encoder rejects gets
@@ -28,11 +27,7 @@ pub fn encode_media(
     if context.store.read(|c| embedding::text_space(c, dataset))?.as_deref() != Some(&mark) {
         context.store.write(|tx| embedding::replace_text_space(tx, dataset, Some(&mark)))?;
     }
-    let source = match scope {
-        Scope::Everything => None,
-        Scope::Batch(source) => Some(source),
-    };
-    let rows = context.store.read(|c| embedding::missing(c, dataset, source))?;
+    let rows = context.store.read(|c| embedding::missing(c, dataset, scope.source()))?;
     let mut done = 0;
     for batch in rows.chunks(BATCH_SIZE) {
         if !progress.report(fraction(done, rows.len())) {

@@ -16,7 +16,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{TaskContext, TaskError};
+use super::TaskContext;
 use crate::{
     index::{self, Features},
     ingest::{
@@ -29,6 +29,7 @@ use crate::{
         media::MediaKind,
         source::SourceFolder,
     },
+    task_error::TaskError,
 };
 
 const MAX_FILE_BYTES: u64 = 256 << 20;
@@ -41,7 +42,6 @@ const EXTRACTION_PERCENT: usize = 90;
 /// A file to open, with its known content hash.
 type FileToExtract = (ScannedFile, Option<[u8; 32]>);
 
-/// The result of examining a file.
 enum FileOutcome {
     /// An image or a video, with its content hash.
     Media(MediaKind, Features, [u8; 32]),

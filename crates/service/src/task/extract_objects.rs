@@ -7,15 +7,27 @@ use std::{
 
 use rayon::prelude::*;
 
-use super::{TaskContext, TaskError, apply_sidecars::ChangedObjects};
+use super::TaskContext;
 use crate::{
     index::{self, Features},
     ingest::SandboxedDir,
-    store::object::{self, DetectedObject},
+    store::{
+        object::{self, DetectedObject},
+        sidecar::DescribedMedia,
+    },
+    task_error::TaskError,
 };
+use tessera_model::Region;
 
 /// Pictures opened and written at a time: bounds the memory and the number of syncs.
 const BATCH_SIZE: usize = 32;
+
+/// A picture and its objects that are not in the store yet.
+pub struct ChangedObjects {
+    pub picture: DescribedMedia,
+    /// Labels and regions in fractions of the picture.
+    pub objects: Vec<(String, Region)>,
+}
 
 /// Extracts the objects of pictures. A picture that cannot be opened gets none.
 pub fn extract_objects(

@@ -3,7 +3,7 @@
 
 use std::{fs, path::PathBuf};
 
-use super::{TaskContext, TaskError, progress::fraction};
+use super::{TaskContext, progress::fraction};
 use crate::{
     ingest::{
         staging::ARCHIVE_FILE_NAME,
@@ -11,6 +11,7 @@ use crate::{
     },
     object_storage::{MAX_OBJECTS, ObjectStorage, StorageError},
     store::{operation::BatchOrigin, source::SourceFolder},
+    task_error::TaskError,
 };
 
 /// Share of the progress of an addition.
@@ -46,7 +47,7 @@ fn unpack_batch(
     }
     let kind =
         ArchiveKind::from_name(&format!("{ARCHIVE_FILE_NAME}{extension}")).ok_or_else(lost)?;
-    let unpacked = unpack(&archive, kind, &source.folder, UnpackLimits::default(), context.stop);
+    let unpacked = unpack(&archive, kind, &source.folder, UnpackLimits::default(), &context.stop);
     let unpacked = unpacked.map_err(|unfinished| match unfinished {
         UnpackError::Cancelled => TaskError::Stopped,
         UnpackError::Io(cause) => {

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{
-    TaskContext, TaskError, apply_sidecars::apply_sidecars, extract_media::extract_media,
+    TaskContext, apply_sidecars::apply_sidecars, extract_media::extract_media,
     fetch_batch::MissingFiles,
 };
 use crate::{
@@ -16,6 +16,7 @@ use crate::{
         indexed_files,
         source::{self as sources, SourceFolder},
     },
+    task_error::TaskError,
 };
 
 /// Updates the store to match the folder of a source. Files in `missing` are listed among the
@@ -25,7 +26,7 @@ pub fn index_source(
     source: &SourceFolder,
     missing: &MissingFiles,
 ) -> Result<(), TaskError> {
-    let store = context.store;
+    let store = &context.store;
     let folder = SandboxedDir::open(&source.folder).map_err(|cause| {
         let kind = cause.kind();
         TaskError::Failed(format!(

@@ -8,7 +8,6 @@ mod cluster_step;
 mod context;
 mod embed_step;
 mod encode_media;
-mod error;
 mod extract_media;
 mod extract_objects;
 mod fetch_batch;
@@ -20,7 +19,6 @@ mod run_operation;
 mod runner;
 
 use context::TaskContext;
-use error::{TaskError, catch_panics};
 pub use runner::TaskRunner;
 
 /// Version of the stored features. Increase it when `index::extract` computes them differently, so

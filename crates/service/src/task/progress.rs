@@ -14,7 +14,7 @@ pub fn fraction(done: usize, all: usize) -> f64 {
 
 /// A range of the progress of an operation.
 pub struct ProgressRange<'a> {
-    context: &'a TaskContext<'a>,
+    context: &'a TaskContext,
     dataset: DatasetId,
     from: f64,
     to: f64,

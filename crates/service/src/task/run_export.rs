@@ -10,27 +10,27 @@ use std::{
 
 use rusqlite::Connection;
 
-use super::{TaskContext, TaskError, catch_panics};
+use super::TaskContext;
 use crate::{
-    archive::{self, ArchiveContent, ArchiveError, SourceFolders},
+    archive::{self, ArchiveContent, SourceFolders},
     settings::InjectedFailure,
     store::{
         StoreError, dataset,
         export::{self, ExportRecord, ExportTaskState},
         source,
     },
+    task_error::TaskError,
 };
 use tessera_model::ExportTaskId;
 
 /// Runs an export that is not finished. Fails only if the store cannot even record the failure.
 pub fn run_export(context: &TaskContext, id: ExportTaskId) -> Result<(), StoreError> {
-    let store = context.store;
+    let store = &context.store;
     let Some(export) = store.read(|c| export::find(c, id))? else {
         return Ok(());
     };
     let partial = store.archive_path(id.0).with_extension("part");
-    let Err(cause) = catch_panics(context.stop, || create_archive(context, &export, &partial))
-    else {
+    let Err(cause) = context.run(|| create_archive(context, &export, &partial)) else {
         return Ok(());
     };
     // The file may not exist; the state of the export decides.
@@ -48,7 +48,7 @@ fn create_archive(
     export: &ExportRecord,
     partial: &Path,
 ) -> Result<(), TaskError> {
-    let store = context.store;
+    let store = &context.store;
     let advance = |stage, progress, message: Option<&str>| {
         store.write(|tx| export::update_progress(tx, export.id, stage, progress, message))
     };
@@ -58,7 +58,7 @@ fn create_archive(
     let file = File::create(partial)?;
     let mut reported = -1.0;
     let report = |progress: f64| {
-        context.check_cancelled().map_err(|_| ArchiveError::Stopped)?;
+        context.check_cancelled()?;
         // Each percent is written once: a write is a sync of the disk.
         if progress - reported >= 0.01 {
             reported = progress;
@@ -86,7 +86,7 @@ fn write_snapshot(
     connection: &Connection,
     export: &ExportRecord,
     file: &File,
-    report: impl FnMut(f64) -> Result<(), ArchiveError>,
+    report: impl FnMut(f64) -> Result<(), TaskError>,
 ) -> Result<(u64, usize), TaskError> {
     let dataset = dataset::find(connection, export.dataset)?;
     let dataset = dataset.ok_or_else(|| TaskError::Failed("its dataset is gone".to_owned()))?;

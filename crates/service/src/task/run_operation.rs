@@ -2,7 +2,7 @@
 //! leaves either the old state of the dataset or the new one.
 
 use super::{
-    EXTRACTOR_VERSION, TaskContext, TaskError, catch_panics,
+    EXTRACTOR_VERSION, TaskContext,
     cluster_step::{ClusterUpdate, Scope},
     embed_step::EmbeddingUpdate,
     fetch_batch::{MissingFiles, fetch_batch},
@@ -16,6 +16,7 @@ use crate::{
         operation::{self, OperationKind, RunningOperation},
         source,
     },
+    task_error::TaskError,
 };
 use tessera_model::DatasetId;
 
@@ -27,11 +28,11 @@ const CLUSTERING_SHARE: f64 = 0.8;
 /// Runs an operation that is not finished. Returns the row of the following one. Fails only if the
 /// store cannot even record the failure.
 pub fn run_operation(context: &TaskContext, row: i64) -> Result<Option<i64>, StoreError> {
-    let store = context.store;
+    let store = &context.store;
     let Some(running) = store.read(|c| operation::find(c, row))? else {
         return Ok(None);
     };
-    let outcome = catch_panics(context.stop, || {
+    let outcome = context.run(|| {
         context.simulate(injected_failure(running.kind), |part| {
             context.report_progress(running.dataset, part)
         })?;
@@ -81,7 +82,7 @@ fn injected_failure(kind: OperationKind) -> Option<InjectedFailure> {
 }
 
 fn run_creation(context: &TaskContext, id: DatasetId) -> Result<OperationResult, TaskError> {
-    let store = context.store;
+    let store = &context.store;
     let record = store.read(|c| dataset::find(c, id))?.ok_or(TaskError::Stopped)?;
     let outdated = record.extractor != EXTRACTOR_VERSION;
     if outdated {

@@ -28,24 +28,24 @@ impl TaskRunner {
         store: &Arc<Store>,
         settings: &Arc<DeploymentSettings>,
     ) -> Result<Self, StoreError> {
-        let stop = Arc::new(AtomicBool::new(false));
         let outstanding = Arc::new(watch::Sender::new(0));
-        let shared = || (store.clone(), settings.clone(), stop.clone());
-        let (operation_store, operation_settings, operation_stop) = shared();
+        let context = TaskContext {
+            store: store.clone(),
+            settings: settings.clone(),
+            stop: Arc::new(AtomicBool::new(false)),
+        };
+        let stop = context.stop.clone();
+        let export_context = context.clone();
         let operations = TaskQueue::start("operation", outstanding.clone(), move |row| {
-            let (store, settings) = (&operation_store, &operation_settings);
-            let context = TaskContext { store, settings, stop: &operation_stop };
             let mut next = Some(row);
             while let Some(row) = next {
                 // If the store cannot be written, the operation stays: the next opening resumes it.
                 next = run_operation(&context, row).unwrap_or(None);
             }
         });
-        let (export_store, export_settings, export_stop) = shared();
         let exports = TaskQueue::start("export", outstanding.clone(), move |id| {
-            let (store, settings) = (&export_store, &export_settings);
             // As above: an export that cannot be written to the store is started again.
-            let _ = run_export(&TaskContext { store, settings, stop: &export_stop }, id);
+            let _ = run_export(&export_context, id);
         });
         let runner = Self { operations, exports, outstanding, stop };
         let (running, unfinished) =
@@ -69,7 +69,6 @@ impl TaskRunner {
         self.exports.push(id);
     }
 
-    /// Waits until no work is queued or running.
     pub async fn wait_until_idle(&self) {
         // It cannot fail: `self` owns the sender.
         let _ = self.outstanding.subscribe().wait_for(|&left| left == 0).await;

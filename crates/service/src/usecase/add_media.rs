@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{ServiceError, access::check_status};
+use super::{ServiceError, dataset::check_status};
 use crate::{
     Deployment, InjectedFailure,
     ingest::{
@@ -19,28 +19,22 @@ use crate::{
 };
 use tessera_model::{DatasetId, Operation};
 
-/// A request to add media.
 #[derive(Debug)]
 pub(crate) struct AddMediaRequest {
     pub source: AddMediaSource,
-    /// Whether to reindex when the media are added.
     pub auto_reindex: bool,
     /// The role to assume for storage of another account.
     pub assume_role: Option<RoleArn>,
 }
 
-/// Where added media come from.
 #[derive(Debug)]
 pub(crate) enum AddMediaSource {
-    /// Uploaded files, in the staging folder.
     Files(StagingDir),
-    /// An uploaded archive in the staging folder.
     Archive(StagingDir, ArchiveKind),
     /// A folder or manifest in object storage, as given by the client; not empty.
     Storage(String),
 }
 
-/// The folder that an addition reads.
 enum BatchFolder {
     None,
     Uploaded(PathBuf, BatchOrigin),
@@ -86,7 +80,6 @@ impl Deployment {
         Ok(())
     }
 
-    /// Starts the addition of uploaded or stored media.
     pub(crate) fn add_media(
         &self,
         id: DatasetId,
@@ -114,7 +107,6 @@ impl Deployment {
         Ok(())
     }
 
-    /// Starts the addition of a folder of this machine.
     pub(crate) fn add_folder_media(
         &self,
         id: DatasetId,

@@ -27,7 +27,6 @@ pub(crate) enum ExportScope {
     Query(SearchQuery),
     /// The members of a cluster that match the filters of a query.
     Cluster(ClusterId, SearchQuery),
-    /// Selected media items and clusters.
     Selection(Vec<SelectionItem>),
 }
 
@@ -124,7 +123,6 @@ impl Deployment {
         ids.iter().zip(rows).map(known).collect()
     }
 
-    /// An export of a dataset.
     pub(crate) fn export_of(
         &self,
         dataset: DatasetId,
@@ -136,7 +134,6 @@ impl Deployment {
         export.ok_or_else(ServiceError::export_not_found)
     }
 
-    /// A finished export and its archive.
     pub(crate) fn open_archive(
         &self,
         id: ExportTaskId,

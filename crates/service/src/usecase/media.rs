@@ -10,7 +10,6 @@ use crate::{
 };
 use tessera_model::MediaId;
 
-/// The original file of a media item.
 pub(crate) struct OriginalFile {
     pub record: MediaRecord,
     pub file: File,

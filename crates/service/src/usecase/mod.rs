@@ -1,13 +1,12 @@
 //! What a client can do with a deployment, one file per use case. Nothing here knows HTTP or SQL.
 
-mod access;
 mod add_media;
+mod dataset;
 mod direct_export;
 mod error;
 mod export;
 mod media;
 mod members;
-mod overview;
 mod query_image;
 mod search;
 

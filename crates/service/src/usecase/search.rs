@@ -17,11 +17,9 @@ pub(crate) struct ScoredCluster {
     pub scores: Option<PreviewScores>,
 }
 
-/// The scores of the previews of a cluster.
 pub(crate) struct PreviewScores {
     /// What the scores are, as spelled on the wire.
     pub kind: &'static str,
-    /// One score per preview.
     pub values: Vec<f32>,
 }
 

@@ -11,7 +11,6 @@ use std::{
 const LAYERS: &[(&str, &[&str])] = &[
     ("file_stat", &[]),
     ("path_display", &[]),
-    ("explain", &[]),
     ("index", &[]),
     ("similarity", &["index"]),
     ("cluster", &["similarity"]),
@@ -23,7 +22,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("error", &["path_display", "store"]),
     ("issues", &["index", "store"]),
     ("retrieval", &["index", "issues", "similarity", "store", "text"]),
-    ("archive", &["ingest", "issues", "store"]),
+    ("task_error", &["store"]),
+    ("archive", &["ingest", "issues", "store", "task_error"]),
     (
         "task",
         &[
@@ -36,6 +36,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "settings",
             "similarity",
             "store",
+            "task_error",
             "text",
         ],
     ),
@@ -64,7 +65,7 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("axum", &["http"]),
     ("hyper", &["http"]),
     ("utoipa", &["http"]),
-    ("rusqlite", &["store", "archive", "task", "deployment"]),
+    ("rusqlite", &["store", "archive", "task", "task_error", "deployment"]),
 ];
 
 /// Types that the root of the crate re-exports, with the module that defines them.

@@ -23,7 +23,7 @@ fn upload(name: &str, file: &str, bytes: &[u8]) -> Vec<u8> {
 
 #[test]
 fn disk_failures_are_reported_without_paths() {
-    let message = |kind| match storage_problem(&kind) {
+    let message = |kind| match storage_problem(kind) {
         Problem::Plain(status, message) => (status.as_u16(), message),
         Problem::Invalid(_) => panic!("no 422"),
     };

@@ -25,7 +25,6 @@ pub const OPENAPI_PATH: &str = "/api/v1/openapi.json";
 /// Parameters that are optional in a lenient service.
 const OPTIONAL_IN_COMPAT: [&str; 2] = [query::ENTITY_TYPE, query::FILE_NAME];
 
-/// The description as served.
 #[derive(Clone)]
 pub struct OpenApiDocument(Bytes);
 

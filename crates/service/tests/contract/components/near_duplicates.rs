@@ -11,8 +11,8 @@ use std::{collections::HashSet, io::Cursor};
 use image::{Rgb, RgbImage, imageops};
 use rayon::prelude::*;
 use tessera_service::{
-    index::{DIMENSION, Features, Keypoints, extract},
-    similarity::{DuplicatePair, Vectors, near_duplicates, neighbor_graph},
+    index::{DIMENSION, Features, Keypoint, Keypoints, extract},
+    similarity::{DuplicatePair, Neighbor, Vectors, near_duplicates, neighbor_graph},
 };
 
 /// A sample image and its copies: one for each heavy edit, and its mirror image.
@@ -108,4 +108,75 @@ fn progress_reaches_one_and_can_cancel_the_search() {
     heard.sort_by(f32::total_cmp);
     assert_eq!(heard, [0.25, 0.5, 0.75, 1.0]);
     assert_eq!(near_duplicates(&keypoints, &graph, |_| false), None);
+}
+
+/// Dissimilar random corners, spread over a picture; each seed gives another picture.
+fn corners(seed: u32) -> Vec<Keypoint> {
+    let mut state = u128::from(seed) * 2 + 1;
+    let mut number = || {
+        state = state.wrapping_mul(0xda94_2042_e4dd_58b5_da94_2042_e4dd_58b5).wrapping_add(77);
+        state ^ state >> 61
+    };
+    let mut point = |last: u128| ((number() >> 64) % last) as u8;
+    let points: Vec<[u8; 2]> = (0..60).map(|_| [point(250), point(190)]).collect();
+    points.into_iter().map(|[x, y]| Keypoint { x, y, descriptor: number() }).collect()
+}
+
+/// The same corners moved, with a few bits of each descriptor changed.
+fn moved(corners: &[Keypoint], to: impl Fn(f32, f32) -> (f32, f32)) -> Vec<Keypoint> {
+    let moved = corners.iter().filter_map(|corner| {
+        let (x, y) = to(f32::from(corner.x), f32::from(corner.y));
+        let inside = (0.0..256.0).contains(&x) && (0.0..192.0).contains(&y);
+        let descriptor = corner.descriptor ^ 0x11 << 40;
+        inside.then_some(Keypoint { x: x as u8, y: y as u8, descriptor })
+    });
+    moved.collect()
+}
+
+fn encoded(corners: &[Keypoint]) -> Keypoints {
+    let mut bytes = Vec::new();
+    for corner in corners {
+        bytes.extend([corner.x, corner.y]);
+        bytes.extend(corner.descriptor.to_le_bytes());
+    }
+    Keypoints::from_bytes(&bytes)
+}
+
+/// The similarity of two pictures by their corners alone: from 0.6 (just enough) to 0.9.
+fn similarity(left: &[Keypoint], right: &[Keypoint]) -> Option<f32> {
+    let graph = [Vec::new(), vec![Neighbor { row: 0, distance: f32::INFINITY }]];
+    let pairs = near_duplicates(&[encoded(left), encoded(right)], &graph, |_| true).unwrap();
+    pairs.first().map(|pair| pair.similarity)
+}
+
+#[test]
+fn rotated_crop_matches_its_original_and_another_image_does_not() {
+    let original = corners(1);
+    let (sine, cosine) = 0.14_f32.sin_cos();
+    let rotate =
+        |x, y| (1.4 * (cosine * x - sine * y) - 40.0, 1.4 * (sine * x + cosine * y) - 60.0);
+    assert!(similarity(&original, &moved(&original, rotate)).unwrap() > 0.75);
+    assert_eq!(similarity(&original, &corners(2)), None);
+    assert_eq!(similarity(&original, &[]), None);
+}
+
+#[test]
+fn shared_banner_alone_is_not_a_match() {
+    let mut banner = corners(3);
+    for corner in &mut banner {
+        corner.y = 150 + corner.y % 40;
+    }
+    let with_banner = |seed| [&corners(seed)[..40], &banner[..30]].concat();
+    assert_eq!(similarity(&with_banner(4), &with_banner(5)), None);
+    let own = corners(4);
+    assert!(similarity(&with_banner(4), &own).is_some());
+}
+
+#[test]
+fn mirroring_twice_restores_the_keypoints() {
+    let original = corners(6);
+    let mirrored: Vec<Keypoint> = original.iter().map(|corner| corner.mirrored()).collect();
+    assert_eq!(similarity(&original, &mirrored), None);
+    let back: Vec<Keypoint> = mirrored.iter().map(|corner| corner.mirrored()).collect();
+    assert_eq!(original, back);
 }

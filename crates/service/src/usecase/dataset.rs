@@ -1,14 +1,16 @@
-//! Whether a dataset exists and allows an operation.
+//! Datasets: whether one exists and allows an operation, and what it contains.
 
 use super::ServiceError;
 use crate::{
     Deployment, InjectedFailure,
     store::{
+        cluster,
         dataset::{self, DatasetRecord},
+        full_text::{self, TextCoverage},
         operation::{self, RunningOperation},
     },
 };
-use tessera_model::{DatasetId, Operation};
+use tessera_model::{DatasetId, EntityType, Granularity, Operation};
 
 impl Deployment {
     pub(crate) fn all_datasets(&self) -> Result<Vec<DatasetRecord>, ServiceError> {
@@ -31,6 +33,34 @@ impl Deployment {
         Ok(record)
     }
 
+    /// Which text there is beside the media of a dataset.
+    pub(crate) fn text_coverage(
+        &self,
+        id: DatasetId,
+    ) -> Result<(DatasetRecord, TextCoverage), ServiceError> {
+        let record = self.require_dataset(id)?;
+        Ok((record, self.store.read(|c| full_text::text_coverage(c, id))?))
+    }
+
+    pub(crate) fn cluster_count(
+        &self,
+        id: DatasetId,
+        entity: EntityType,
+        level: Granularity,
+    ) -> Result<(DatasetRecord, u64), ServiceError> {
+        let record = self.require_dataset(id)?;
+        let counts = self.store.read(|c| cluster::counts(c, id, entity))?;
+        Ok((record, counts[usize::from(level.level())].into()))
+    }
+
+    pub(crate) fn label_counts(
+        &self,
+        id: DatasetId,
+        entity: EntityType,
+    ) -> Result<Vec<(String, u64)>, ServiceError> {
+        Ok(self.store.read(|c| full_text::label_counts(c, id, entity))?)
+    }
+
     pub(super) fn require_write_access(&self, record: &DatasetRecord) -> Result<(), ServiceError> {
         if self.settings.write_access {
             return Ok(());
@@ -39,7 +69,6 @@ impl Deployment {
         Err(ServiceError::Forbidden(message))
     }
 
-    /// Fails if the settings inject this failure.
     pub(super) fn inject(
         &self,
         failure: InjectedFailure,

@@ -1,0 +1,37 @@
+//! What an archive is made of.
+
+use std::{collections::HashMap, fs::File, io};
+
+use rusqlite::Connection;
+
+use crate::{
+    ingest::SandboxedDir,
+    store::{
+        dataset::DatasetRecord, export::ExportRecord, media::MediaRecord, source::SourceFolder,
+    },
+};
+
+#[derive(Clone, Copy)]
+pub(crate) struct ArchiveContent<'a> {
+    /// A snapshot of the store.
+    pub connection: &'a Connection,
+    pub dataset: &'a DatasetRecord,
+    pub export: &'a ExportRecord,
+    pub folders: &'a SourceFolders,
+}
+
+/// The open folders of a dataset, by the row of their source; empty if no pictures are written.
+#[derive(Default)]
+pub(crate) struct SourceFolders(HashMap<i64, SandboxedDir>);
+
+impl SourceFolders {
+    pub fn open(sources: &[SourceFolder]) -> io::Result<Self> {
+        let open = |source: &SourceFolder| Ok((source.row, SandboxedDir::open(&source.folder)?));
+        Ok(Self(sources.iter().map(open).collect::<io::Result<_>>()?))
+    }
+
+    pub(super) fn file(&self, media: &MediaRecord) -> io::Result<File> {
+        let folder = self.0.get(&media.source).ok_or(io::ErrorKind::NotFound)?;
+        folder.open_file(&media.path)
+    }
+}

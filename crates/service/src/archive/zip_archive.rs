@@ -1,0 +1,111 @@
+//! The ZIP file: pictures, then the metadata.
+
+use std::{
+    collections::HashSet,
+    fs::File,
+    io::{self, Read as _, Write as _},
+};
+
+use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
+
+use super::{ArchiveContent, SourceFolders, json, parquet, unique_names::UniqueNames};
+use crate::{
+    store::{export, media::MediaRecord},
+    task_error::TaskError,
+};
+use tessera_model::ExportFormat;
+
+/// Share of the progress for copying pictures.
+const PICTURES_SHARE: f64 = 0.9;
+
+type Zip<'a> = ZipWriter<&'a File>;
+
+/// Writes the archive into `file` and reports the progress, 0.0-1.0. Returns how many pictures
+/// could not be read.
+pub(crate) fn write(
+    content: &ArchiveContent,
+    file: &File,
+    mut report: impl FnMut(f64) -> Result<(), TaskError>,
+) -> Result<usize, TaskError> {
+    let mut zip = ZipWriter::new(file);
+    let mut missing = HashSet::new();
+    report(0.0)?;
+    if content.export.spec.include_images {
+        missing = write_pictures(content, &mut zip, |part| report(part * PICTURES_SHARE))?;
+    }
+    report(PICTURES_SHARE)?;
+    // The size is unknown, so leave room for more than 4 GiB.
+    let options = SimpleFileOptions::default().large_file(true);
+    match content.export.spec.format {
+        ExportFormat::Json => {
+            zip.start_file("metadata.json", options)?;
+            json::write(content, &mut zip, &missing)?;
+        }
+        ExportFormat::Parquet => {
+            // Its columns are already compressed.
+            let stored = options.compression_method(CompressionMethod::Stored);
+            zip.start_file("metadata.parquet", stored)?;
+            parquet::write(content, &mut zip, &missing)?;
+        }
+    }
+    zip.finish()?;
+    Ok(missing.len())
+}
+
+/// Writes only the metadata, as JSON.
+pub(crate) fn write_metadata_json(
+    content: &ArchiveContent,
+    out: &mut impl io::Write,
+) -> Result<(), TaskError> {
+    json::write(content, out, &HashSet::new())
+}
+
+/// Copies the pictures. Returns the rows of those that could not be read.
+fn write_pictures(
+    content: &ArchiveContent,
+    zip: &mut Zip,
+    mut report: impl FnMut(f64) -> Result<(), TaskError>,
+) -> Result<HashSet<i64>, TaskError> {
+    let mut names = UniqueNames::default();
+    let mut missing = HashSet::new();
+    let mut done = 0.0;
+    #[expect(clippy::cast_precision_loss, reason = "a progress, not a count")]
+    let all = content.export.media_count.max(1) as f64;
+    export::for_each_entry(content.connection, content.export, |entry| {
+        let name = names.unique(&entry.media.file_name());
+        if !write_picture(content.folders, &entry.media, &name, zip)? {
+            missing.insert(entry.media.row);
+        }
+        done += 1.0;
+        report(f64::min(done / all, 1.0))
+    })?;
+    Ok(missing)
+}
+
+/// Copies one picture unchanged. Returns `false` if it could not be read.
+fn write_picture(
+    folders: &SourceFolders,
+    media: &MediaRecord,
+    name: &str,
+    zip: &mut Zip,
+) -> Result<bool, TaskError> {
+    let Ok(mut file) = folders.file(media) else {
+        return Ok(false);
+    };
+    // Pictures are already compressed; one may have grown since it was indexed.
+    let options = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Stored)
+        .large_file(file.metadata().is_ok_and(|metadata| metadata.len() > u64::from(u32::MAX / 2)));
+    zip.start_file(format!("images/{name}"), options)?;
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(true),
+            Ok(length) => zip.write_all(&buffer[..length])?,
+            Err(_) => {
+                zip.abort_file()?;
+                return Ok(false);
+            }
+        }
+    }
+}
