@@ -1,14 +1,14 @@
 //! The client for object storage: listing folders and manifests.
 
-use std::{fmt, io::Seek as _, sync::Arc};
+use std::{io::Seek as _, sync::Arc};
 
-use tokio::{fs::File, io::AsyncWriteExt as _};
+use tokio::fs::File;
 
 use super::{
     ObjectEntry, PathRoot, RetryPolicy, RoleArn, StorageError, StorageSettings,
-    error::{StorageAttemptError, transport_error},
+    error::StorageAttemptError,
     manifest,
-    s3::S3Client,
+    s3::{S3Client, copy_body, ensure},
     s3_uri::{ManifestFormat, S3Uri, is_addressable_key},
 };
 use crate::ingest::file_kind::FileKind;
@@ -40,10 +40,6 @@ pub struct ObjectListing {
     pub truncated: bool,
 }
 
-/// Why a listing failed; the message of a 400 response.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ListError(String);
-
 impl ObjectStorage {
     pub fn new(settings: StorageSettings) -> Result<Self, StorageError> {
         Self::with_retry_policy(settings, RetryPolicy::default())
@@ -61,17 +57,18 @@ impl ObjectStorage {
     /// whether there are any. At most [`MAX_OBJECTS`] objects are read.
     ///
     /// # Errors
-    /// `uri` is invalid, cannot be read, or contains no media; or a role is given.
+    /// `uri` is invalid, cannot be read, or contains no media; or a role is given. The message is
+    /// safe to send to clients.
     pub async fn list(
         &self,
         uri: &str,
         role: Option<&RoleArn>,
         most: usize,
-    ) -> Result<ObjectListing, ListError> {
-        let refuse = |reason: String| ListError::new(uri, &reason);
-        let location = S3Uri::parse(uri).map_err(|reason| refuse(reason.to_owned()))?;
+    ) -> Result<ObjectListing, String> {
+        let refuse = |reason: &str| list_error(uri, reason);
+        let location = S3Uri::parse(uri).map_err(refuse)?;
         if let Some(role) = role {
-            return Err(refuse(format!(
+            return Err(refuse(&format!(
                 "the role {role} cannot be assumed: no token service (STS) is reachable from a local \
                  deployment; start it with a key that may read the bucket"
             )));
@@ -80,8 +77,8 @@ impl ObjectStorage {
             Some(format) => self.list_manifest(&location, format, most).await,
             None => self.list_folder(&location, most).await.map_err(|error| error.to_string()),
         };
-        match listing.map_err(refuse)? {
-            listing if listing.media == 0 => Err(ListError::new(uri, "")),
+        match listing.map_err(|reason| refuse(&reason))? {
+            listing if listing.media == 0 => Err(refuse("")),
             listing => Ok(listing),
         }
     }
@@ -136,21 +133,14 @@ impl ObjectStorage {
 
     /// Downloads a manifest into an unnamed temporary file.
     async fn download_manifest(&self, uri: &S3Uri) -> Result<std::fs::File, StorageAttemptError> {
-        let disk = |cause| StorageAttemptError::Permanent(StorageError::Io(cause));
-        let mut response = self.s3.get_object(&uri.bucket, &uri.key).await?;
-        let mut file = File::from_std(tempfile::tempfile().map_err(disk)?);
-        let mut bytes = 0;
-        while let Some(chunk) = response.chunk().await.map_err(|cause| transport_error(&cause))? {
-            bytes += chunk.len() as u64;
-            if bytes > MAX_MANIFEST_BYTES {
-                let words = format!("the manifest is larger than {} MiB", MAX_MANIFEST_BYTES >> 20);
-                return Err(StorageAttemptError::Permanent(StorageError::Object(words)));
-            }
-            file.write_all(&chunk).await.map_err(disk)?;
-        }
-        file.flush().await.map_err(disk)?;
+        let response = self.s3.get_object(&uri.bucket, &uri.key).await?;
+        let mut file = File::from_std(tempfile::tempfile()?);
+        let mib = MAX_MANIFEST_BYTES >> 20;
+        let too_large = || StorageError::object(format!("the manifest is larger than {mib} MiB"));
+        let check = |length| ensure(length <= MAX_MANIFEST_BYTES, too_large);
+        copy_body(response, &mut file, check).await?;
         let mut file = file.into_std().await;
-        file.rewind().map_err(disk)?;
+        file.rewind()?;
         Ok(file)
     }
 }
@@ -176,16 +166,8 @@ impl ObjectListing {
     }
 }
 
-impl ListError {
-    fn new(uri: &str, reason: &str) -> Self {
-        let uri = SafeText::file_name(uri);
-        let words = format!("Invalid S3 URI or no media files found at {uri}");
-        Self(if reason.is_empty() { words } else { format!("{words} ({reason})") })
-    }
-}
-
-impl fmt::Display for ListError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
+fn list_error(uri: &str, reason: &str) -> String {
+    let uri = SafeText::file_name(uri);
+    let message = format!("Invalid S3 URI or no media files found at {uri}");
+    if reason.is_empty() { message } else { format!("{message} ({reason})") }
 }

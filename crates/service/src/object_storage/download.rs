@@ -8,12 +8,13 @@ use std::{
 };
 
 use futures_util::{StreamExt as _, stream};
-use tokio::{fs::File, io::AsyncWriteExt as _};
+use tokio::fs::File;
 
 use super::{
     ObjectStorage,
-    error::{StorageAttemptError, StorageError, transport_error},
+    error::{StorageAttemptError, StorageError},
     object_entry::ObjectEntry,
+    s3::{copy_body, ensure},
 };
 use crate::ingest::staging::{available_space, create_private_dir};
 
@@ -75,39 +76,24 @@ impl ObjectStorage {
         entry: &ObjectEntry,
         part: &Path,
     ) -> Result<u64, StorageAttemptError> {
-        let last = |error| StorageAttemptError::Permanent(error);
-        let disk = |cause| last(StorageError::Io(cause));
-        let mut response = self.s3.get_object(&entry.bucket, &entry.key).await?;
-        let largest = entry.file_kind().max_size();
-        let too_large =
-            || last(StorageError::Object(format!("it is larger than {} MiB", largest >> 20)));
+        let response = self.s3.get_object(&entry.bucket, &entry.key).await?;
+        let limit = entry.file_kind().max_size();
+        let too_large = || StorageError::object(format!("it is larger than {} MiB", limit >> 20));
         let announced = response.content_length().or(entry.size).unwrap_or_default();
-        if announced > largest {
-            return Err(too_large());
-        }
-        let room = available_space(part.parent().unwrap_or(part)).map_err(disk)?;
-        let mut file = File::create(part).await.map_err(disk)?;
-        let mut bytes = 0;
-        while let Some(chunk) = response.chunk().await.map_err(|cause| transport_error(&cause))? {
-            bytes += chunk.len() as u64;
-            if bytes > largest {
-                return Err(too_large());
-            }
-            if bytes > room {
-                return Err(disk(io::Error::from(ErrorKind::StorageFull)));
-            }
-            file.write_all(&chunk).await.map_err(disk)?;
-        }
-        file.flush().await.map_err(disk)?;
-        if entry.size.is_some_and(|size| size != bytes) {
-            return Err(last(StorageError::Object(
-                "it has changed since it was listed".to_owned(),
-            )));
-        }
-        Ok(bytes)
+        ensure(announced <= limit, too_large)?;
+        let room = available_space(part.parent().unwrap_or(part))?;
+        let mut file = File::create(part).await?;
+        let check = |length| {
+            ensure(length <= limit, too_large)?;
+            ensure(length <= room, || io::Error::from(ErrorKind::StorageFull).into())
+        };
+        let length = copy_body(response, &mut file, check).await?;
+        let changed = || StorageError::object("it has changed since it was listed");
+        ensure(entry.size.is_none_or(|size| size == length), changed)?;
+        Ok(length)
     }
 }
 
 fn name_conflict() -> StorageError {
-    StorageError::Object("another object has the same path".to_owned())
+    StorageError::object("another object has the same path")
 }

@@ -18,38 +18,43 @@ pub enum StorageError {
 
 /// A failed attempt.
 #[derive(Debug)]
-pub enum StorageAttemptError {
-    /// Another attempt may succeed.
-    Retryable(StorageError),
-    /// Another attempt would fail as well.
-    Permanent(StorageError),
+pub struct StorageAttemptError {
+    pub error: StorageError,
+    /// Whether another attempt may succeed.
+    pub retryable: bool,
 }
 
 impl StorageError {
+    pub(super) fn object(message: impl Into<String>) -> Self {
+        Self::Object(message.into())
+    }
+
+    pub(super) fn service(message: impl Into<String>) -> Self {
+        Self::Service(message.into())
+    }
+
     /// Interprets an error response that is not retryable. `keyless` means that the request was not
     /// signed.
     pub(super) fn from_response(status: u16, description: &str, keyless: bool) -> Self {
         let code = error_code(description).unwrap_or_default();
-        let storage = |words: &str| StorageError::Service(words.to_owned());
-        let object = |words: &str| StorageError::Object(words.to_owned());
         match (code.as_str(), status) {
-            ("NoSuchBucket", _) => storage("there is no such bucket"),
-            ("NoSuchKey", _) | ("", 404) => object("it does not exist"),
-            ("InvalidObjectState", _) => object("it is archived; restore it first"),
+            ("NoSuchBucket", _) => Self::service("there is no such bucket"),
+            ("NoSuchKey", _) | ("", 404) => Self::object("it does not exist"),
+            ("InvalidObjectState", _) => Self::object("it is archived; restore it first"),
             ("InvalidAccessKeyId" | "InvalidToken" | "SignatureDoesNotMatch", _) => {
-                storage("the access key of this deployment is not accepted")
+                Self::service("the access key of this deployment is not accepted")
             }
-            ("ExpiredToken", _) => storage("the session token of this deployment has expired"),
-            ("RequestTimeTooSkewed", _) => storage("the clock of this machine is wrong"),
-            ("AccessDenied", _) | ("", 401 | 403) if keyless => object(
+            ("ExpiredToken", _) => {
+                Self::service("the session token of this deployment has expired")
+            }
+            ("RequestTimeTooSkewed", _) => Self::service("the clock of this machine is wrong"),
+            ("AccessDenied", _) | ("", 401 | 403) if keyless => Self::object(
                 "access is denied; start the deployment with AWS_ACCESS_KEY_ID and \
                  AWS_SECRET_ACCESS_KEY set",
             ),
-            ("AccessDenied", _) | ("", 401 | 403) => object("access is denied"),
-            ("", status) => StorageError::Service(format!("the storage responded with {status}")),
-            (code, status) => {
-                StorageError::Service(format!("the storage responded with {status} {code}"))
-            }
+            ("AccessDenied", _) | ("", 401 | 403) => Self::object("access is denied"),
+            ("", status) => Self::service(format!("the storage responded with {status}")),
+            (code, status) => Self::service(format!("the storage responded with {status} {code}")),
         }
     }
 }
@@ -57,23 +62,43 @@ impl StorageError {
 impl fmt::Display for StorageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Object(words) | Self::Service(words) => f.write_str(words),
+            Self::Object(message) | Self::Service(message) => f.write_str(message),
             Self::Io(cause) => write!(f, "it cannot be written to disk ({})", cause.kind()),
         }
     }
 }
 
-/// An error without a response. The message of the HTTP library is not used because it contains the
-/// signed address.
-pub fn transport_error(cause: &reqwest::Error) -> StorageAttemptError {
-    let words = if cause.is_timeout() {
-        "the storage did not respond in time"
-    } else if cause.is_connect() {
-        "the storage cannot be reached"
-    } else {
-        "the connection to the storage broke"
-    };
-    StorageAttemptError::Retryable(StorageError::Service(words.to_owned()))
+impl From<io::Error> for StorageError {
+    fn from(cause: io::Error) -> Self {
+        Self::Io(cause)
+    }
+}
+
+impl From<StorageError> for StorageAttemptError {
+    fn from(error: StorageError) -> Self {
+        Self { error, retryable: false }
+    }
+}
+
+impl From<io::Error> for StorageAttemptError {
+    fn from(cause: io::Error) -> Self {
+        StorageError::Io(cause).into()
+    }
+}
+
+/// There is no response. The message of the HTTP library is not used because it contains the signed
+/// address.
+impl From<reqwest::Error> for StorageAttemptError {
+    fn from(cause: reqwest::Error) -> Self {
+        let message = if cause.is_timeout() {
+            "the storage did not respond in time"
+        } else if cause.is_connect() {
+            "the storage cannot be reached"
+        } else {
+            "the connection to the storage broke"
+        };
+        Self { error: StorageError::service(message), retryable: true }
+    }
 }
 
 /// The code in an S3 error document.

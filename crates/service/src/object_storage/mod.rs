@@ -13,7 +13,7 @@ mod s3;
 mod s3_uri;
 mod settings;
 
-pub use client::{ListError, MAX_OBJECTS, ObjectListing, ObjectStorage};
+pub use client::{MAX_OBJECTS, ObjectListing, ObjectStorage};
 pub use error::StorageError;
 pub use object_entry::{ObjectEntry, PathRoot};
 pub use role::RoleArn;

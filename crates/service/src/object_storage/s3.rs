@@ -7,10 +7,13 @@ use rusty_s3::{
     Bucket, S3Action as _, UrlStyle,
     actions::{ListObjectsV2, list_objects_v2::ListObjectsV2Response},
 };
-use tokio::time::sleep;
+use tokio::{
+    io::{AsyncWrite, AsyncWriteExt as _},
+    time::sleep,
+};
 
 use super::{
-    error::{StorageAttemptError, StorageError, sanitized_token, transport_error},
+    error::{StorageAttemptError, StorageError, sanitized_token},
     settings::StorageSettings,
 };
 
@@ -19,8 +22,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_ATTEMPTS: u32 = 4;
 const SIGNATURE_LIFETIME: Duration = Duration::from_mins(15);
 /// Size limits of a listing page and of an error response, in bytes.
-const MAX_PAGE_BYTES: usize = 16 << 20;
-const MAX_ERROR_BYTES: usize = 64 << 10;
+const MAX_PAGE_BYTES: u64 = 16 << 20;
+const MAX_ERROR_BYTES: u64 = 64 << 10;
 
 /// Timeouts and retry delays.
 #[derive(Clone, Copy, Debug)]
@@ -45,11 +48,11 @@ impl Default for RetryPolicy {
 }
 
 impl S3Client {
-    pub fn new(settings: StorageSettings, patience: RetryPolicy) -> Result<Self, StorageError> {
+    pub fn new(settings: StorageSettings, retry_policy: RetryPolicy) -> Result<Self, StorageError> {
         let builder = Client::builder()
             .user_agent(concat!("tessera/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(CONNECT_TIMEOUT)
-            .read_timeout(patience.read_timeout)
+            .read_timeout(retry_policy.read_timeout)
             .tcp_nodelay(true)
             .referer(false)
             // Compressed objects are stored as they are.
@@ -59,10 +62,10 @@ impl S3Client {
             .retry(retry::never());
         let loopback = settings.endpoint.as_ref().is_some_and(is_loopback);
         let builder = if loopback { builder.no_proxy() } else { builder };
-        let client = builder.build().map_err(|_| {
-            StorageError::Service("the client for object storage cannot start".to_owned())
-        })?;
-        Ok(Self { client, settings, retry_policy: patience })
+        let client = builder
+            .build()
+            .map_err(|_| StorageError::service("the client for object storage cannot start"))?;
+        Ok(Self { client, settings, retry_policy })
     }
 
     /// Returns one page of the keys that start with `prefix`.
@@ -90,11 +93,7 @@ impl S3Client {
         }
         let response = self.send(list.sign(SIGNATURE_LIFETIME)).await?;
         let text = read_text(response, MAX_PAGE_BYTES).await?;
-        ListObjectsV2::parse_response(&text).map_err(|_| {
-            StorageAttemptError::Permanent(StorageError::Service(
-                "the server is not an object storage service".to_owned(),
-            ))
-        })
+        ListObjectsV2::parse_response(&text).map_err(|_| not_object_storage())
     }
 
     /// Requests an object. Returns a successful response whose body has not been read.
@@ -103,7 +102,7 @@ impl S3Client {
         bucket: &str,
         key: &str,
     ) -> Result<Response, StorageAttemptError> {
-        let bucket = self.bucket(bucket).map_err(StorageAttemptError::Permanent)?;
+        let bucket = self.bucket(bucket)?;
         let credentials = self.settings.credentials();
         self.send(bucket.get_object(credentials.as_ref(), key).sign(SIGNATURE_LIFETIME)).await
     }
@@ -113,25 +112,19 @@ impl S3Client {
     where
         F: Future<Output = Result<T, StorageAttemptError>>,
     {
-        let mut failed = 0;
-        loop {
+        let mut backoff = self.retry_policy.initial_backoff;
+        for _ in 1..MAX_ATTEMPTS {
             match attempt().await {
-                Ok(response) => return Ok(response),
-                Err(StorageAttemptError::Permanent(error)) => return Err(error),
-                Err(StorageAttemptError::Retryable(error)) => {
-                    failed += 1;
-                    if failed == MAX_ATTEMPTS {
-                        return Err(error);
-                    }
-                    sleep(self.retry_policy.initial_backoff * (1 << (failed - 1))).await;
-                }
+                Err(failure) if failure.retryable => sleep(backoff).await,
+                end => return end.map_err(|failure| failure.error),
             }
+            backoff *= 2;
         }
+        attempt().await.map_err(|failure| failure.error)
     }
 
     async fn send(&self, url: Url) -> Result<Response, StorageAttemptError> {
-        let response =
-            self.client.get(url).send().await.map_err(|cause| transport_error(&cause))?;
+        let response = self.client.get(url).send().await?;
         if response.status().is_success() {
             Ok(response)
         } else {
@@ -144,22 +137,19 @@ impl S3Client {
         let region = response.headers().get("x-amz-bucket-region");
         let region = region.and_then(|region| region.to_str().ok()).map(sanitized_token);
         if status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS {
-            let words = format!("the storage is temporarily unavailable ({})", status.as_u16());
-            return StorageAttemptError::Retryable(StorageError::Service(words));
+            let message = format!("the storage is temporarily unavailable ({})", status.as_u16());
+            return StorageAttemptError { error: StorageError::Service(message), retryable: true };
         }
         if matches!(status.as_u16(), 301 | 307 | 400)
             && let Some(region) = region.filter(|region| *region != self.settings.region)
         {
-            let words = format!("the bucket is in the region {region}; set AWS_REGION to it");
-            return StorageAttemptError::Permanent(StorageError::Service(words));
+            let message = format!("the bucket is in the region {region}; set AWS_REGION to it");
+            return StorageError::Service(message).into();
         }
         // Without a body, the status has to suffice.
         let description = read_text(response, MAX_ERROR_BYTES).await.unwrap_or_default();
-        StorageAttemptError::Permanent(StorageError::from_response(
-            status.as_u16(),
-            &description,
-            self.settings.key.is_none(),
-        ))
+        let keyless = self.settings.key.is_none();
+        StorageError::from_response(status.as_u16(), &description, keyless).into()
     }
 
     fn bucket(&self, name: &str) -> Result<Bucket, StorageError> {
@@ -175,22 +165,44 @@ impl S3Client {
         };
         endpoint
             .and_then(|url| Bucket::new(url, style, name.to_owned(), region.clone()).ok())
-            .ok_or_else(|| StorageError::Service("the bucket name is not valid".to_owned()))
+            .ok_or_else(|| StorageError::service("the bucket name is not valid"))
     }
 }
 
-/// Reads a short response body as text.
-async fn read_text(mut response: Response, most: usize) -> Result<String, StorageAttemptError> {
-    let wrong =
-        |words: &str| StorageAttemptError::Permanent(StorageError::Service(words.to_owned()));
+/// Reads a response body of at most `limit` bytes as text.
+async fn read_text(response: Response, limit: u64) -> Result<String, StorageAttemptError> {
     let mut bytes = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|cause| transport_error(&cause))? {
-        if bytes.len() + chunk.len() > most {
-            return Err(wrong("the storage response is too large"));
-        }
-        bytes.extend_from_slice(&chunk);
+    let too_large = || StorageError::service("the storage response is too large");
+    copy_body(response, &mut bytes, |length| ensure(length <= limit, too_large)).await?;
+    String::from_utf8(bytes).map_err(|_| not_object_storage())
+}
+
+/// Copies a response body and returns its length. `check` can refuse the number of bytes so far.
+pub(super) async fn copy_body(
+    mut response: Response,
+    out: &mut (impl AsyncWrite + Unpin),
+    check: impl Fn(u64) -> Result<(), StorageError>,
+) -> Result<u64, StorageAttemptError> {
+    let mut length = 0;
+    while let Some(chunk) = response.chunk().await? {
+        length += chunk.len() as u64;
+        check(length)?;
+        out.write_all(&chunk).await?;
     }
-    String::from_utf8(bytes).map_err(|_| wrong("the server is not an object storage service"))
+    out.flush().await?;
+    Ok(length)
+}
+
+/// Fails with `error` unless `valid`.
+pub(super) fn ensure(
+    valid: bool,
+    error: impl FnOnce() -> StorageError,
+) -> Result<(), StorageError> {
+    if valid { Ok(()) } else { Err(error()) }
+}
+
+fn not_object_storage() -> StorageAttemptError {
+    StorageError::service("the server is not an object storage service").into()
 }
 
 fn is_loopback(url: &Url) -> bool {

@@ -79,7 +79,7 @@ fn download_batch(
     let storage =
         ObjectStorage::new(context.settings.storage.clone()).map_err(|fault| failed(&fault))?;
     let listing = runtime.block_on(storage.list(uri, None, MAX_OBJECTS));
-    let listing = listing.map_err(|refusal| TaskError::Failed(refusal.to_string()))?;
+    let listing = listing.map_err(TaskError::Failed)?;
     let mut missing = MissingFiles::new();
     let mut result = Ok(());
     let all = listing.entries.len();

@@ -75,7 +75,7 @@ impl Deployment {
             let storage = ObjectStorage::new(self.settings.storage.clone())
                 .map_err(|_| ServiceError::Failed("The storage failed"))?;
             let listed = storage.list(uri, request.assume_role.as_ref(), 1).await;
-            listed.map_err(|cause| ServiceError::Invalid(cause.to_string()))?;
+            listed.map_err(ServiceError::Invalid)?;
         }
         Ok(())
     }

@@ -17,3 +17,4 @@ mod staging;
 mod store;
 mod text_space;
 mod unpack;
+mod video_container;

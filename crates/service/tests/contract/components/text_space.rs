@@ -96,3 +96,11 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn word_forms_share_a_stem() {
+    assert_eq!(stems("Two SAILING boats; the dog's 3"), ["two", "sail", "boat", "dog", "3"]);
+    assert_eq!(stems("A boat sails"), ["boat", "sail"]);
+    assert_eq!(stems("the of – \u{0} !"), Vec::<String>::new());
+    assert_eq!(stems(&"x".repeat(65)), Vec::<String>::new());
+}

@@ -1,6 +1,8 @@
 //! Tests against a fake S3 service on loopback.
 
 mod fake_s3;
+mod manifests;
+mod settings;
 
 use std::{fs, path::Path, time::Duration};
 
@@ -27,7 +29,7 @@ fn object_entry(key: &str, size: Option<u64>) -> ObjectEntry {
 
 /// The error of listing an address, without its common prefix.
 async fn list_error(server: &FakeS3, uri: &str) -> String {
-    let refusal = server.storage().list(uri, None, MAX_OBJECTS).await.unwrap_err().to_string();
+    let refusal = server.storage().list(uri, None, MAX_OBJECTS).await.unwrap_err();
     for secret in [SECRET, TOKEN, "X-Amz", "127.0.0.1", "c4nary"] {
         assert!(!refusal.contains(secret), "{refusal}");
     }
@@ -175,11 +177,36 @@ async fn list_errors_state_the_cause_without_secrets() {
     let mut settings = server.settings();
     settings.key.as_mut().unwrap().secret = SecretString::from("another");
     let refusal = storage(settings).list("s3://photos", None, MAX_OBJECTS).await.unwrap_err();
-    assert!(refusal.to_string().ends_with("is not accepted)"), "the service checks: {refusal}");
+    assert!(refusal.ends_with("is not accepted)"), "the service checks: {refusal}");
     let role = RoleArn::parse("arn:aws:iam::123456789012:role/reader");
     let refusal =
         server.storage().list("s3://photos", role.as_ref(), MAX_OBJECTS).await.unwrap_err();
-    assert!(refusal.to_string().contains("no token service (STS)"), "{refusal}");
+    assert!(refusal.contains("no token service (STS)"), "{refusal}");
+}
+
+#[tokio::test]
+async fn invalid_addresses_are_refused_without_a_request() {
+    let server = FakeS3::with_objects(&[]).await;
+    let long = format!("s3://photos/{}", "k".repeat(2_000));
+    for uri in [
+        "",
+        "photos",
+        "https://photos.s3.amazonaws.com/a",
+        "S3://photos",
+        "s3://",
+        "s3:///a",
+        "s3://ab",
+        "s3://user@host/a",
+        "s3://host:80/a",
+        "s3://..a/b",
+        "s3://photos?x/a",
+        "s3://photos/../other",
+        "s3://photos/a/./b",
+        &long,
+    ] {
+        assert!(server.storage().list(uri, None, MAX_OBJECTS).await.is_err(), "{uri}");
+    }
+    assert_eq!(server.request_count(), 0);
 }
 
 #[tokio::test]
@@ -188,7 +215,7 @@ async fn access_denied_without_a_key_suggests_setting_one() {
     server.fail_next([FakeFailure::S3Error(403, "AccessDenied")]);
     let storage = storage(StorageSettings { key: None, ..server.settings() });
     let refusal = storage.list("s3://photos", None, MAX_OBJECTS).await.unwrap_err();
-    assert!(refusal.to_string().contains("AWS_ACCESS_KEY_ID"), "{refusal}");
+    assert!(refusal.contains("AWS_ACCESS_KEY_ID"), "{refusal}");
 }
 
 #[tokio::test]
@@ -198,7 +225,7 @@ async fn unreachable_storage_is_reported() {
     let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let endpoint = Url::parse(&format!("http://{gone}")).ok();
     let storage = storage(StorageSettings { endpoint, ..server.settings() });
-    let refusal = storage.list("s3://photos", None, MAX_OBJECTS).await.unwrap_err().to_string();
+    let refusal = storage.list("s3://photos", None, MAX_OBJECTS).await.unwrap_err();
     assert!(refusal.ends_with("(the storage cannot be reached)"), "{refusal}");
 }
 
