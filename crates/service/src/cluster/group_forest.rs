@@ -5,7 +5,12 @@ use half::f16;
 
 use crate::similarity::Vectors;
 
-use super::NeighborEdge;
+/// Two neighboring rows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct NeighborEdge {
+    pub(super) distance: f32,
+    pub(super) rows: (u32, u32),
+}
 
 /// A partition of the rows of `vectors`.
 pub struct GroupForest<'a> {

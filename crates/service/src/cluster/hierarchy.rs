@@ -1,8 +1,9 @@
 //! Nested levels of clusters by average linkage along the edges of the neighbor graph.
 
 use super::{
-    group_forest::{self, GroupForest},
-    uniqueness,
+    group_forest::{self, GroupForest, NeighborEdge},
+    median::median,
+    outliers::uniqueness,
 };
 use crate::similarity::{self, DuplicatePair, Neighbor, Vectors};
 use tessera_model::Granularity;
@@ -54,17 +55,16 @@ pub fn cluster(
     Clustering {
         levels,
         thresholds,
-        uniqueness: graph.iter().map(|nearest| uniqueness::uniqueness(nearest)).collect(),
+        uniqueness: graph.iter().map(|nearest| uniqueness(nearest)).collect(),
     }
 }
 
 /// The thresholds of all levels: small in a homogeneous dataset, larger in a diverse one.
 fn level_thresholds(graph: &[Vec<Neighbor>]) -> [f32; Granularity::LEVELS] {
-    let eighth =
-        |nearest: &Vec<Neighbor>| nearest.get(MEDIAN_NEIGHBOR_RANK - 1).or(nearest.last()).copied();
-    let mut distances: Vec<f32> = graph.iter().filter_map(eighth).map(|n| n.distance).collect();
-    distances.sort_unstable_by(f32::total_cmp);
-    let median = distances.get(distances.len() / 2).copied().unwrap_or_default();
+    let eighth = |nearest: &Vec<Neighbor>| {
+        nearest.get(MEDIAN_NEIGHBOR_RANK - 1).or(nearest.last()).map(|neighbor| neighbor.distance)
+    };
+    let median = median(graph.iter().filter_map(eighth).collect()).unwrap_or_default();
     let median = median.clamp(MEDIAN_RANGE.0, MEDIAN_RANGE.1);
     std::array::from_fn(|level| {
         if level == 0 { FINEST_THRESHOLD } else { median + LEVEL_OFFSETS[level - 1] }
@@ -83,13 +83,6 @@ pub fn by_centrality(vectors: &Vectors, members: &[u32]) -> Vec<u32> {
         .collect();
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     ranked.into_iter().map(|(_, member)| member).collect()
-}
-
-/// Two neighboring rows.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct NeighborEdge {
-    pub(super) distance: f32,
-    pub(super) rows: (u32, u32),
 }
 
 /// Every edge of the graph once, by increasing distance.

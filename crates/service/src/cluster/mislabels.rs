@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use super::median::median;
 use crate::similarity::Neighbor;
 
 /// Minimum number of items of a label for a usual distance.
@@ -57,10 +58,7 @@ pub fn class_outlier_scores<L: Ord + std::hash::Hash>(
     let medians: HashMap<&L, f32> = usual
         .into_iter()
         .filter(|(_, distances)| distances.len() >= MIN_CLASS_SIZE)
-        .map(|(label, mut distances)| {
-            distances.sort_unstable_by(f32::total_cmp);
-            (label, distances[distances.len() / 2].max(f32::EPSILON))
-        })
+        .filter_map(|(label, distances)| Some((label, median(distances)?.max(f32::EPSILON))))
         .collect();
     let of = |row: usize| -> f32 {
         let distance = nearest[row].unwrap_or(1.0);

@@ -13,10 +13,9 @@
 
 mod group_forest;
 mod hierarchy;
+mod median;
 pub mod mislabels;
 mod outliers;
-mod uniqueness;
 
-use hierarchy::NeighborEdge;
 pub use hierarchy::{Clustering, by_centrality, cluster};
 pub use outliers::{aspect_ratio_scores, outlier_scores, size_scores};

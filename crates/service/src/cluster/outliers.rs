@@ -5,10 +5,13 @@
 //! the median; the threshold is three robust standard deviations, with a minimum that is visible to
 //! the eye.
 
+use super::median::median;
 use crate::similarity::Neighbor;
 
 /// Number of neighbors whose mean distance is compared.
 const NEIGHBOR_COUNT: usize = 8;
+/// Distance at which the uniqueness is 0.5.
+const HALF_UNIQUE_DISTANCE: f32 = 0.35;
 /// Robust standard deviations to the threshold.
 const MAX_DEVIATIONS: f32 = 3.0;
 /// Ratio of standard deviation and median absolute deviation of a normal distribution.
@@ -25,12 +28,25 @@ const MIN_SIZE_THRESHOLD: f32 = 8.0;
 /// theirs. `graph` contains the neighbors of every row, nearest first. A row without neighbors is
 /// not an outlier.
 pub fn outlier_scores(graph: &[Vec<Neighbor>]) -> Vec<f32> {
-    let mean_distances = graph.iter().map(|nearest| {
-        let nearest_neighbors = &nearest[..nearest.len().min(NEIGHBOR_COUNT)];
-        nearest_neighbors.iter().map(|n| n.distance).sum::<f32>()
-            / nearest_neighbors.len().max(1) as f32
-    });
-    deviation_scores(mean_distances.collect(), MIN_DISTANCE_THRESHOLD, |away| away.max(0.0))
+    let mean_distances = graph.iter().map(|nearest| mean_distance(nearest)).collect();
+    deviation_scores(mean_distances, MIN_DISTANCE_THRESHOLD, |away| away.max(0.0))
+}
+
+/// Returns 0.0 (has duplicates) to 1.0 (unlike anything else). Neighbors are ordered nearest first.
+pub fn uniqueness(nearest: &[Neighbor]) -> f32 {
+    let Some(first) = nearest.first() else {
+        return 1.0;
+    };
+    // A single duplicate makes an image redundant, so the nearest distance is a factor.
+    let apart = (first.distance * mean_distance(nearest)).sqrt();
+    let ratio = (apart / HALF_UNIQUE_DISTANCE).powi(3);
+    ratio / (1.0 + ratio)
+}
+
+/// Mean distance of the nearest neighbors; 0.0 without any.
+fn mean_distance(nearest: &[Neighbor]) -> f32 {
+    let nearest = &nearest[..nearest.len().min(NEIGHBOR_COUNT)];
+    nearest.iter().map(|n| n.distance).sum::<f32>() / nearest.len().max(1) as f32
 }
 
 /// Confidence that an aspect ratio is unusual.
@@ -62,12 +78,4 @@ fn deviation_scores(values: Vec<f32>, nearest: f32, away: fn(f32) -> f32) -> Vec
         ratio / (1.0 + ratio)
     };
     values.into_iter().map(confidence).collect()
-}
-
-fn median(mut values: Vec<f32>) -> Option<f32> {
-    let middle = values.len() / 2;
-    if values.is_empty() {
-        return None;
-    }
-    Some(*values.select_nth_unstable_by(middle, f32::total_cmp).1)
 }

@@ -8,6 +8,7 @@ use std::{
 };
 
 use axum::{body::HttpBody as _, extract::Request, http::StatusCode};
+use tempfile::TempDir;
 use tokio::io::AsyncWriteExt as _;
 
 use super::{
@@ -20,7 +21,7 @@ use crate::{
         file_kind::FileKind,
         file_names::sanitized_path,
         staging::{
-            ARCHIVE_FILE_NAME, StagingDir, UniqueFiles, available_space, create_private_dir,
+            ARCHIVE_FILE_NAME, UniqueFiles, available_space, create_private_dir, create_staging_dir,
         },
         unpack::ArchiveKind,
     },
@@ -72,8 +73,8 @@ struct FormReader<'a> {
 }
 
 enum IncomingSource {
-    Files(StagingDir, UniqueFiles),
-    Archive(StagingDir, ArchiveKind),
+    Files(TempDir, UniqueFiles),
+    Archive(TempDir, ArchiveKind),
     Storage(String),
 }
 
@@ -122,7 +123,7 @@ impl FormReader<'_> {
             return skip_empty_file(part).await;
         };
         if self.source.is_none() {
-            let staged = StagingDir::create(self.uploads).map_err(storage_problem)?;
+            let staged = create_staging_dir(self.uploads).map_err(storage_problem)?;
             let files = UniqueFiles::new(staged.path());
             self.source = Some(IncomingSource::Files(staged, files));
         }
@@ -147,7 +148,7 @@ impl FormReader<'_> {
         let kind = ArchiveKind::from_name(&name).ok_or_else(|| {
             Problem::bad_request("The archive must be a .zip, .tar or .tar.gz file")
         })?;
-        let staged = StagingDir::create(self.uploads).map_err(storage_problem)?;
+        let staged = create_staging_dir(self.uploads).map_err(storage_problem)?;
         let path = staged.path().join(ARCHIVE_FILE_NAME);
         let file = File::create_new(&path).map_err(storage_problem)?;
         // The size of the body limits it.

@@ -8,9 +8,8 @@ use half::f16;
 use image::RgbImage;
 
 use super::{
-    DIMENSION,
     color::OpponentChannels,
-    descriptor_mean::DESCRIPTOR_MEAN,
+    descriptor_mean::{DESCRIPTOR_MEAN, DIMENSION},
     grid::{SQUARE_SIDE, downsample_2x},
     orientation_histogram::orientation_descriptor,
 };

@@ -4,7 +4,8 @@
 //! set; the others were kept for evaluation). Changing a block of the descriptor requires measuring
 //! again.
 
-use super::DIMENSION;
+/// Length of a descriptor.
+pub const DIMENSION: usize = 256;
 
 /// The mean of every component before centering, in block order.
 #[rustfmt::skip]

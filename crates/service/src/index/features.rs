@@ -7,16 +7,13 @@ use super::{Keypoints, descriptor, perceptual_hash, quality, region, thumbnail};
 use tessera_model::Region;
 use tessera_picture::decode::{DecodeError, decode, decode_for};
 
-/// Length of a descriptor.
-pub const DIMENSION: usize = 256;
-
 /// The features of an image.
 #[derive(Clone, Debug)]
 pub struct Features {
     /// Pixels, upright.
     pub width: u32,
     pub height: u32,
-    /// The visual descriptor: a unit vector of [`DIMENSION`] numbers.
+    /// The visual descriptor: a unit vector.
     pub descriptor: Vec<f16>,
     /// Corners with descriptors, to recognize heavily edited copies.
     pub keypoints: Keypoints,

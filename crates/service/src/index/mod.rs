@@ -25,5 +25,6 @@ pub mod quality;
 mod region;
 mod thumbnail;
 
-pub use features::{DIMENSION, Features, extract, extract_regions};
+pub use descriptor_mean::DIMENSION;
+pub use features::{Features, extract, extract_regions};
 pub use keypoints::{Keypoint, Keypoints};

@@ -33,21 +33,6 @@ fn falloff(value: f32, border: f32) -> f32 {
     1.0 / (1.0 + (value / border).powi(2))
 }
 
-/// Whether an image of this [`Features::sharpness`](super::Features::sharpness) counts as blurred.
-pub fn is_blurred(sharpness: f32) -> bool {
-    blur_score(sharpness) > 0.5
-}
-
-/// Whether an image of this [`Features::brightness`](super::Features::brightness) counts as dark.
-pub fn is_dark(brightness: f32) -> bool {
-    dark_score(brightness) > 0.5
-}
-
-/// Whether an image of this [`Features::brightness`](super::Features::brightness) counts as bright.
-pub fn is_bright(brightness: f32) -> bool {
-    bright_score(brightness) > 0.5
-}
-
 /// The luma of every pixel, 0 to 255.
 pub(super) fn luma(pixels: &RgbImage) -> Vec<u8> {
     pixels
@@ -101,16 +86,19 @@ mod tests {
         let side = 64;
         let smooth: Vec<u8> = (0..side * side).map(|at| (at % side * 3) as u8).collect();
         let detailed: Vec<u8> = (0..side * side).map(|at| (at / 2 % 2 * 90) as u8).collect();
-        assert!(is_blurred(sharpness(&smooth, side)));
-        assert!(!is_blurred(sharpness(&detailed, side)));
+        assert!(blur_score(sharpness(&smooth, side)) > 0.5);
+        assert!(blur_score(sharpness(&detailed, side)) <= 0.5);
     }
 
     #[test]
     fn black_is_dark_white_is_bright_and_gray_is_neither() {
         let of = |value| brightness(&[value; 9]);
-        assert!(is_dark(of(0)) && !is_bright(of(0)));
-        assert!(is_bright(of(255)) && !is_dark(of(255)));
-        assert!(!is_dark(of(128)) && !is_bright(of(128)));
+        for (value, is_dark, is_bright) in
+            [(0, true, false), (255, false, true), (128, false, false)]
+        {
+            assert_eq!(dark_score(of(value)) > 0.5, is_dark, "{value}");
+            assert_eq!(bright_score(of(value)) > 0.5, is_bright, "{value}");
+        }
         assert!((of(255) - 1.0).abs() < 1e-6);
     }
 

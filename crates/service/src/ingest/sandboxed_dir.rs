@@ -5,7 +5,7 @@ use std::{
     fs::File,
     io::{self, Read as _},
     os::fd::OwnedFd,
-    path::{Component, Path, PathBuf},
+    path::{Component, Path},
 };
 
 use rustix::fs::{Mode, OFlags, open, openat};
@@ -14,20 +14,13 @@ use rustix::fs::{Mode, OFlags, open, openat};
 const SIGNATURE_LENGTH: usize = 12;
 
 #[derive(Debug)]
-pub struct SandboxedDir {
-    root: OwnedFd,
-    path: PathBuf,
-}
+pub struct SandboxedDir(OwnedFd);
 
 impl SandboxedDir {
     /// Opens a directory by its absolute path.
     pub fn open(path: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(Self { root: open(path, flags, Mode::empty())?, path: path.to_owned() })
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.path
+        Ok(Self(open(path, flags, Mode::empty())?))
     }
 
     /// Opens the regular file at `relative` for reading.
@@ -40,11 +33,10 @@ impl SandboxedDir {
         let mut parts = relative.components().peekable();
         let mut directory = None;
         while let Some(Component::Normal(name)) = parts.next() {
-            let at = directory.as_ref().unwrap_or(&self.root);
+            let at = directory.as_ref().unwrap_or(&self.0);
             let common = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             if parts.peek().is_some() {
-                let entered = openat(at, name, common | OFlags::DIRECTORY, Mode::empty())?;
-                directory = Some(entered);
+                directory = Some(openat(at, name, common | OFlags::DIRECTORY, Mode::empty())?);
                 continue;
             }
             // NONBLOCK: opening a FIFO that replaced the file must not block.

@@ -1,14 +1,14 @@
-//! Staging directories: temporary storage for uploads until a dataset takes them over. Removed on
-//! drop unless kept.
+//! Staging directories: temporary storage for uploads until a dataset takes them over.
 
 use std::{
     collections::HashMap,
-    fs::{self, DirBuilder, File, OpenOptions},
+    fs::{self, DirBuilder, File, OpenOptions, Permissions},
     io::{self, ErrorKind},
-    os::unix::fs::DirBuilderExt as _,
+    os::unix::fs::{DirBuilderExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
 };
 
+use tempfile::TempDir;
 use uuid::Uuid;
 
 use super::file_names::with_suffix;
@@ -23,47 +23,15 @@ const MAX_STAGED_BYTES: u64 = 50 << 30;
 /// Disk space that is never used, in bytes.
 const RESERVED_DISK_BYTES: u64 = 1 << 30;
 
-/// A new directory, removed when dropped unless it is kept.
-#[derive(Debug)]
-pub struct StagingDir {
-    id: Uuid,
-    path: PathBuf,
-    kept: bool,
-}
-
-impl StagingDir {
-    /// Creates `<base>/<uuid>` (mode 0700), and `base` if it does not exist.
-    pub fn create(base: &Path) -> io::Result<Self> {
-        let id = Uuid::new_v4();
-        let path = base.join(id.to_string());
-        create_private_dir(&path)?;
-        Ok(Self { id, path, kept: false })
-    }
-
-    /// Its name below the base directory.
-    pub fn id(&self) -> Uuid {
-        self.id
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Keeps the directory; the caller becomes responsible for removing it.
-    #[must_use = "the caller must remove the directory"]
-    pub fn keep(mut self) -> PathBuf {
-        self.kept = true;
-        std::mem::take(&mut self.path)
-    }
-}
-
-impl Drop for StagingDir {
-    fn drop(&mut self) {
-        if !self.kept {
-            // What cannot be removed now is removed at the next start.
-            let _ = fs::remove_dir_all(&self.path);
-        }
-    }
+/// Creates the staging directory `<base>/<uuid>` (mode 0700), and `base` if it does not exist. It is
+/// removed when dropped; what cannot be removed then is removed at the next start.
+pub fn create_staging_dir(base: &Path) -> io::Result<TempDir> {
+    create_private_dir(base)?;
+    tempfile::Builder::new()
+        .prefix(&Uuid::new_v4().to_string())
+        .rand_bytes(0)
+        .permissions(Permissions::from_mode(0o700))
+        .tempdir_in(base)
 }
 
 /// Removes the staging directories below `base` that a crashed process left, except those that

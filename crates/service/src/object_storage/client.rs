@@ -5,17 +5,14 @@ use std::{io::Seek as _, sync::Arc};
 use tokio::fs::File;
 
 use super::{
-    ObjectEntry, PathRoot, RetryPolicy, RoleArn, StorageError, StorageSettings,
+    ObjectEntry, ObjectListing, PathRoot, RetryPolicy, RoleArn, StorageError, StorageSettings,
     error::StorageAttemptError,
     manifest,
     s3::{S3Client, copy_body, ensure},
     s3_uri::{ManifestFormat, S3Uri, is_addressable_key},
 };
-use crate::ingest::file_kind::FileKind;
 use tessera_model::SafeText;
 
-/// Limit on objects in a listing.
-pub const MAX_OBJECTS: usize = 1_000_000;
 /// Limit on pages of a listing, because services choose the page size.
 const MAX_PAGES: usize = 20_000;
 /// Size limit of a manifest, in bytes.
@@ -25,19 +22,6 @@ const MAX_MANIFEST_BYTES: u64 = 64 << 20;
 #[derive(Clone, Debug)]
 pub struct ObjectStorage {
     pub(super) s3: S3Client,
-}
-
-/// The content of a folder or manifest.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ObjectListing {
-    /// Media and sidecars, in listing order.
-    pub entries: Vec<ObjectEntry>,
-    /// Number of entries that are media.
-    pub media: usize,
-    /// Number of objects that are neither, or whose keys are not addressable.
-    pub skipped: usize,
-    /// Whether there may be further objects.
-    pub truncated: bool,
 }
 
 impl ObjectStorage {
@@ -142,27 +126,6 @@ impl ObjectStorage {
         let mut file = file.into_std().await;
         file.rewind()?;
         Ok(file)
-    }
-}
-
-impl ObjectListing {
-    /// Adds an object if it is a media file or a sidecar.
-    pub(super) fn add(&mut self, entry: ObjectEntry) {
-        match entry.file_kind() {
-            FileKind::Picture | FileKind::Video => self.media += 1,
-            FileKind::Sidecar => {}
-            FileKind::Archive | FileKind::Other => {
-                self.skipped += 1;
-                return;
-            }
-        }
-        self.entries.push(entry);
-    }
-
-    /// Whether to continue until `most` media are found.
-    pub(super) fn should_continue(&mut self, most: usize) -> bool {
-        self.truncated = self.media >= most || self.entries.len() + self.skipped >= MAX_OBJECTS;
-        !self.truncated
     }
 }
 

@@ -17,7 +17,7 @@ use parquet::{
 use uuid::Uuid;
 
 use super::{
-    ObjectListing,
+    listing::ObjectListing,
     object_entry::{ObjectEntry, PathRoot},
     s3_uri::{ManifestFormat, S3Uri, is_addressable_key},
 };

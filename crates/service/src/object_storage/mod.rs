@@ -6,6 +6,7 @@
 mod client;
 mod download;
 mod error;
+mod listing;
 mod manifest;
 mod object_entry;
 mod role;
@@ -13,8 +14,9 @@ mod s3;
 mod s3_uri;
 mod settings;
 
-pub use client::{MAX_OBJECTS, ObjectListing, ObjectStorage};
+pub use client::ObjectStorage;
 pub use error::StorageError;
+pub use listing::{MAX_OBJECTS, ObjectListing};
 pub use object_entry::{ObjectEntry, PathRoot};
 pub use role::RoleArn;
 pub use s3::RetryPolicy;

@@ -40,10 +40,7 @@ impl IndexCache {
         text: &str,
     ) -> Result<Option<Vec<f16>>, RetrievalError> {
         if let Some(encoders) = encoders {
-            return encoders
-                .embed_text(text)
-                .map(Some)
-                .map_err(|cause| RetrievalError::UnencodableText(cause.to_string()));
+            return encoders.embed_text(text).map(Some).map_err(RetrievalError::UnencodableText);
         }
         let space = self.text_space(store, dataset)?;
         Ok(space.ok_or(RetrievalError::NoTextEmbeddings)?.embed(text))

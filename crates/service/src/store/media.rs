@@ -31,14 +31,6 @@ impl MediaKind {
         }
     }
 
-    /// The entity type it is clustered and searched with.
-    pub fn entity(self) -> EntityType {
-        match self {
-            Self::Image | Self::Video => EntityType::Images,
-            Self::Object => EntityType::Objects,
-        }
-    }
-
     fn parse(name: &str) -> Self {
         match name {
             "VIDEO" => Self::Video,

@@ -5,23 +5,23 @@
 //!
 //! Functions of the submodules return `rusqlite` errors, which mean that the database failed.
 
-pub mod assignment;
-pub mod cluster;
+pub(crate) mod assignment;
+pub(crate) mod cluster;
 mod columns;
 mod database;
 pub mod dataset;
-pub mod embedding;
+pub(crate) mod embedding;
 mod error;
-pub mod export;
-pub mod full_text;
+pub(crate) mod export;
+pub(crate) mod full_text;
 pub mod indexed_files;
 pub mod media;
-pub mod object;
+pub(crate) mod object;
 pub mod operation;
-pub mod preview;
+pub(crate) mod preview;
 mod process_lock;
 mod query;
-pub mod query_image;
+pub(crate) mod query_image;
 pub mod schema;
 pub mod sidecar;
 pub mod source;

@@ -3,11 +3,13 @@
 
 use std::path::{Path, PathBuf};
 
+use tempfile::TempDir;
+
 use super::{ServiceError, dataset::check_status};
 use crate::{
     Deployment, InjectedFailure,
     ingest::{
-        staging::{StagingDir, UNPACKED_DIR_NAME},
+        staging::{UNPACKED_DIR_NAME, create_staging_dir},
         unpack::ArchiveKind,
     },
     object_storage::{ObjectStorage, RoleArn},
@@ -29,8 +31,8 @@ pub(crate) struct AddMediaRequest {
 
 #[derive(Debug)]
 pub(crate) enum AddMediaSource {
-    Files(StagingDir),
-    Archive(StagingDir, ArchiveKind),
+    Files(TempDir),
+    Archive(TempDir, ArchiveKind),
     /// A folder or manifest in object storage, as given by the client; not empty.
     Storage(String),
 }
@@ -91,7 +93,7 @@ impl Deployment {
                 (staging, BatchOrigin::Archive(kind.extension().to_owned()))
             }
             AddMediaSource::Storage(uri) => {
-                let staging = StagingDir::create(&self.uploads_dir())
+                let staging = create_staging_dir(&self.uploads_dir())
                     .map_err(|_| ServiceError::Failed("The upload to storage failed"))?;
                 (staging, BatchOrigin::ObjectStorage(uri))
             }

@@ -4,10 +4,11 @@
 //! A faulty member is skipped; a faulty archive stops the unpacking, and what was unpacked until
 //! then is kept.
 
+mod archive;
 mod metered_reader;
 mod tar_archive;
 mod unpacker;
 mod zip_archive;
 
-pub use unpacker::{ArchiveKind, UnpackError, UnpackLimits, UnpackReport, unpack};
-use unpacker::{MemberError, Unpacker, io_error};
+pub use archive::{ArchiveKind, unpack};
+pub use unpacker::{UnpackError, UnpackLimits, UnpackReport};

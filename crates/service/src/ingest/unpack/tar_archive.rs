@@ -9,8 +9,8 @@ use flate2::bufread::MultiGzDecoder;
 use tar::{Archive, Entry, EntryType, Header};
 
 use super::{
-    MemberError, Unpacker,
     metered_reader::{MeteredReader, ReadMeter},
+    unpacker::{MemberError, Unpacker},
 };
 
 /// Size limit of the headers of a member: its name can have any length.

@@ -1,13 +1,12 @@
 //! Unpacking an archive member by member, within limits.
 
 use std::{
-    fs::{self, File},
+    fs,
     io::{self, ErrorKind, Read, Write},
     path::Path,
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use super::{tar_archive, zip_archive};
 use crate::ingest::{
     file_kind::FileKind,
     staging::{UniqueFiles, available_space, create_private_dir},
@@ -15,14 +14,6 @@ use crate::ingest::{
 use tessera_model::{SafeText, archive_path::safe_relative_path};
 
 const COPY_BUFFER_SIZE: usize = 64 << 10;
-
-/// Supported archive formats.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ArchiveKind {
-    Zip,
-    Tar,
-    TarGz,
-}
 
 /// Limits of an archive. The defaults are those of the service.
 #[derive(Clone, Copy, Debug)]
@@ -99,34 +90,6 @@ pub(super) struct Unpacker<'a> {
     report: UnpackReport,
 }
 
-impl ArchiveKind {
-    /// Returns the format by file name; case-insensitive.
-    pub fn from_name(name: &str) -> Option<Self> {
-        let name = name.to_ascii_lowercase();
-        let ends = |end| name.strip_suffix(end).is_some_and(|stem| !stem.is_empty());
-        [(".zip", Self::Zip), (".tar", Self::Tar), (".tar.gz", Self::TarGz)]
-            .into_iter()
-            .find_map(|(end, kind)| ends(end).then_some(kind))
-    }
-
-    pub fn extension(self) -> &'static str {
-        match self {
-            Self::Zip => ".zip",
-            Self::Tar => ".tar",
-            Self::TarGz => ".tar.gz",
-        }
-    }
-
-    /// Whether a file that starts with `head` (its first 512 bytes) may have this format.
-    pub fn matches_signature(self, head: &[u8]) -> bool {
-        match self {
-            Self::Zip => head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06"),
-            Self::Tar => tar_archive::is_tar_header(head),
-            Self::TarGz => head.starts_with(&[0x1F, 0x8B, 0x08]),
-        }
-    }
-}
-
 impl Default for UnpackLimits {
     fn default() -> Self {
         Self {
@@ -141,55 +104,48 @@ impl Default for UnpackLimits {
     }
 }
 
-/// Unpacks `archive` into the directory `into`, which is emptied first. Skips links, devices,
-/// hidden and encrypted members and nested archives; further members of the same name get a number.
-///
-/// # Errors
-/// Cancelled, or the disk cannot be written. A damaged archive is a report with a reason.
-pub fn unpack(
-    archive: &Path,
-    kind: ArchiveKind,
-    into: &Path,
-    limits: UnpackLimits,
-    stop: &AtomicBool,
-) -> Result<UnpackReport, UnpackError> {
-    let file = File::open(archive).map_err(UnpackError::Io)?;
-    match fs::remove_dir_all(into) {
-        Err(cause) if cause.kind() != ErrorKind::NotFound => return Err(UnpackError::Io(cause)),
-        _ => create_private_dir(into).map_err(UnpackError::Io)?,
-    }
-    let total = limits.max_total_bytes.min(available_space(into).map_err(UnpackError::Io)?);
-    let mut unpacking = Unpacker {
-        files: UniqueFiles::new(into),
-        root: into,
-        limits: UnpackLimits { max_total_bytes: total, ..limits },
-        cancelled: stop,
-        members: 0,
-        packed_before: 0,
-        unpacked_before: 0,
-        report: UnpackReport::default(),
-    };
-    let end = match kind {
-        ArchiveKind::Zip => zip_archive::unpack_zip(file, &mut unpacking),
-        ArchiveKind::Tar => tar_archive::unpack_tar(file, &mut unpacking),
-        ArchiveKind::TarGz => tar_archive::unpack_tar_gz(file, &mut unpacking),
-    };
-    match end {
-        Ok(()) => {}
-        Err(MemberError::SkipMember(why) | MemberError::StopArchive(why)) => {
-            unpacking.report.damage_reason = Some(why);
+impl<'a> Unpacker<'a> {
+    /// Unpacks into `root`, which is emptied first.
+    pub(super) fn new(
+        root: &'a Path,
+        limits: UnpackLimits,
+        cancelled: &'a AtomicBool,
+    ) -> io::Result<Self> {
+        match fs::remove_dir_all(root) {
+            Err(cause) if cause.kind() != ErrorKind::NotFound => return Err(cause),
+            _ => create_private_dir(root)?,
         }
-        Err(MemberError::Abort(end)) => return Err(end),
+        let max_total_bytes = limits.max_total_bytes.min(available_space(root)?);
+        Ok(Self {
+            files: UniqueFiles::new(root),
+            root,
+            limits: UnpackLimits { max_total_bytes, ..limits },
+            cancelled,
+            members: 0,
+            packed_before: 0,
+            unpacked_before: 0,
+            report: UnpackReport::default(),
+        })
     }
-    Ok(unpacking.report)
-}
 
-impl Unpacker<'_> {
+    /// Returns the report. `end` is the end of the archive.
+    pub(super) fn finish(
+        mut self,
+        end: Result<(), MemberError>,
+    ) -> Result<UnpackReport, UnpackError> {
+        match end {
+            Ok(()) => {}
+            Err(MemberError::SkipMember(why) | MemberError::StopArchive(why)) => {
+                self.report.damage_reason = Some(why);
+            }
+            Err(MemberError::Abort(error)) => return Err(error),
+        }
+        Ok(self.report)
+    }
+
     /// Starts the next member, after `packed_bytes` compressed bytes.
     pub(super) fn begin_member(&mut self, packed_bytes: u64) -> Result<(), MemberError> {
-        if self.cancelled.load(Ordering::Relaxed) {
-            return Err(MemberError::Abort(UnpackError::Cancelled));
-        }
+        self.check_cancelled()?;
         if self.members == self.limits.max_members {
             return Err(MemberError::StopArchive("it has too many members"));
         }
@@ -205,14 +161,12 @@ impl Unpacker<'_> {
         end: Result<(), MemberError>,
     ) -> Result<(), MemberError> {
         match end {
-            Err(MemberError::SkipMember(_))
-                if self.report.skipped.len() >= self.limits.max_reported =>
-            {
-                self.report.unreported += 1;
-                Ok(())
-            }
             Err(MemberError::SkipMember(why)) => {
-                self.report.skipped.push((SafeText::new(name, 256), why));
+                if self.report.skipped.len() < self.limits.max_reported {
+                    self.report.skipped.push((SafeText::new(name, 256), why));
+                } else {
+                    self.report.unreported += 1;
+                }
                 Ok(())
             }
             end => end,
@@ -228,21 +182,20 @@ impl Unpacker<'_> {
         content: &mut impl Read,
         packed_bytes: impl Fn() -> u64,
     ) -> Result<(), MemberError> {
-        let wanted = safe_relative_path(name).map_err(MemberError::SkipMember)?;
-        if wanted.as_os_str().is_empty() {
+        let path = safe_relative_path(name).map_err(MemberError::SkipMember)?;
+        if path.as_os_str().is_empty() {
             return Err(MemberError::SkipMember("it has no name"));
         }
         let kind = FileKind::from_name(name);
         if kind == FileKind::Archive {
             return Err(MemberError::SkipMember("nested archives are not unpacked"));
         }
-        let largest = if kind == FileKind::Video {
-            self.limits.max_video_bytes
-        } else {
-            self.limits.max_file_bytes
+        let largest = match kind {
+            FileKind::Video => self.limits.max_video_bytes,
+            _ => self.limits.max_file_bytes,
         };
         let room = self.limits.max_total_bytes - self.report.bytes;
-        let (path, mut file) = self.files.create(&wanted).map_err(io_error)?;
+        let (path, mut file) = self.files.create(&path)?;
         let end = match self.copy_limited(content, &mut file, largest.min(room), packed_bytes) {
             Ok(CopyOutcome::Complete(bytes)) if bytes == size => {
                 self.report.files += 1;
@@ -256,7 +209,7 @@ impl Unpacker<'_> {
             Ok(CopyOutcome::LimitExceeded) => MemberError::SkipMember("it is too large"),
             Err(trouble) => trouble,
         };
-        fs::remove_file(self.root.join(path)).map_err(io_error)?;
+        fs::remove_file(self.root.join(path))?;
         Err(end)
     }
 
@@ -271,9 +224,7 @@ impl Unpacker<'_> {
         let mut block = vec![0; COPY_BUFFER_SIZE];
         let mut bytes = 0;
         loop {
-            if self.cancelled.load(Ordering::Relaxed) {
-                return Err(MemberError::Abort(UnpackError::Cancelled));
-            }
+            self.check_cancelled()?;
             let length = match content.read(&mut block) {
                 Ok(0) => return Ok(CopyOutcome::Complete(bytes)),
                 Ok(length) => length,
@@ -293,8 +244,13 @@ impl Unpacker<'_> {
             if bytes > most {
                 return Ok(CopyOutcome::LimitExceeded);
             }
-            out.write_all(&block[..length]).map_err(io_error)?;
+            out.write_all(&block[..length])?;
         }
+    }
+
+    fn check_cancelled(&self) -> Result<(), MemberError> {
+        let cancelled = self.cancelled.load(Ordering::Relaxed);
+        if cancelled { Err(MemberError::Abort(UnpackError::Cancelled)) } else { Ok(()) }
     }
 
     fn is_bomb(&self, bytes: u64, packed: u64) -> bool {
@@ -302,6 +258,9 @@ impl Unpacker<'_> {
     }
 }
 
-pub(super) fn io_error(cause: io::Error) -> MemberError {
-    MemberError::Abort(UnpackError::Io(cause))
+/// The archive cannot be read or the disk cannot be written.
+impl From<io::Error> for MemberError {
+    fn from(cause: io::Error) -> Self {
+        Self::Abort(UnpackError::Io(cause))
+    }
 }

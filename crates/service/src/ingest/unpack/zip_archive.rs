@@ -14,14 +14,17 @@ use zip::{
     unstable::read::ZipIterable,
 };
 
-use super::{MemberError, Unpacker, io_error, metered_reader::MeteredReader};
+use super::{
+    metered_reader::MeteredReader,
+    unpacker::{MemberError, Unpacker},
+};
 
 /// Unpacks every member of the central directory.
 pub fn unpack_zip(mut file: File, unpacker: &mut Unpacker) -> Result<(), MemberError> {
-    let size = file.metadata().map_err(io_error)?.len();
-    let directory = BufReader::new(file.try_clone().map_err(io_error)?);
+    let size = file.metadata()?.len();
+    let directory = BufReader::new(file.try_clone()?);
     let Ok(mut directory) = ZipIterable::try_new(directory, Config::default()) else {
-        file.rewind().map_err(io_error)?;
+        file.rewind()?;
         return unpack_without_directory(file, unpacker);
     };
     // Shares its file position with the directory reader; both seek before they read.

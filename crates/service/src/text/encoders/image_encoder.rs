@@ -7,9 +7,8 @@ use rten::{NodeId, Value};
 use rten_tensor::NdTensor;
 
 use super::{
-    LoadError,
+    error::{LoadError, short_reason},
     onnx_model::{ModelInput, OnnxModel, load_model, model_inputs},
-    short_reason,
 };
 use tessera_picture::fit;
 

@@ -4,11 +4,12 @@
 //! Consists of two .onnx files and the tokenizer.json of the text encoder. Input formats are read
 //! from the files; an unusable pair is rejected when it is loaded.
 
+mod error;
 mod image_encoder;
 mod onnx_model;
 mod pair;
 mod text_encoder;
 mod tokenizer;
 
-pub use pair::{EncodeError, Encoders, LoadError};
-use pair::{cannot_read, short_reason};
+pub use error::LoadError;
+pub use pair::Encoders;

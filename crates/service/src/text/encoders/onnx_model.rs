@@ -5,7 +5,7 @@ use std::path::Path;
 use rten::{Dimension, Model, NodeId, Value, ValueOrView};
 use rten_tensor::{NdTensor, prelude::*};
 
-use super::{LoadError, short_reason};
+use super::error::{LoadError, short_reason};
 
 pub struct OnnxModel {
     model: Model,

@@ -1,4 +1,4 @@
-//! A pair of encoders, and the errors of loading and running them.
+//! A pair of encoders.
 
 use std::{
     fmt,
@@ -10,12 +10,12 @@ use std::{
 use half::f16;
 use image::RgbImage;
 
-use super::{image_encoder::ImageEncoder, text_encoder::TextEncoder};
+use super::{
+    error::{LoadError, cannot_read, short_reason},
+    image_encoder::ImageEncoder,
+    text_encoder::TextEncoder,
+};
 use crate::path_display::printable_path;
-use tessera_model::SafeText;
-
-/// Length limit of library messages in errors, in characters.
-const MAX_REASON_CHARS: usize = 240;
 
 /// Prefix of the value stored as text space of a pair of encoders.
 const SPACE_MARKER: &[u8] = b"tessera-encoders\n";
@@ -83,69 +83,22 @@ impl Encoders {
     /// Encodes an upright image as a unit vector.
     ///
     /// # Errors
-    /// The model fails, or returns a zero or non-finite vector.
-    pub fn embed_image(&self, pixels: &RgbImage) -> Result<Vec<f16>, EncodeError> {
-        let failed = |reason: String| EncodeError::new("image", &reason);
-        let numbers = self.image.embed(pixels).map_err(failed)?;
-        unit_vector(&numbers).ok_or_else(|| failed("it gives no direction".to_owned()))
+    /// The model fails, or returns a zero or non-finite vector. The message contains no local paths.
+    pub fn embed_image(&self, pixels: &RgbImage) -> Result<Vec<f16>, String> {
+        self.image.embed(pixels).and_then(unit_vector).map_err(|reason| failure("image", &reason))
     }
 
     /// Encodes a text as a unit vector; texts longer than the model supports are truncated.
     ///
     /// # Errors
     /// As for images.
-    pub fn embed_text(&self, text: &str) -> Result<Vec<f16>, EncodeError> {
-        let failed = |reason: String| EncodeError::new("text", &reason);
-        let numbers = self.text.embed(text).map_err(failed)?;
-        unit_vector(&numbers).ok_or_else(|| failed("it gives no direction".to_owned()))
+    pub fn embed_text(&self, text: &str) -> Result<Vec<f16>, String> {
+        self.text.embed(text).and_then(unit_vector).map_err(|reason| failure("text", &reason))
     }
 }
 
-/// Why a pair of encoders cannot be used, as a message for the terminal. Contains local paths, so
-/// it must not be sent to clients.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LoadError(String);
-
-impl LoadError {
-    /// `what` is the role of the file; `reason` says what is wrong and what to do.
-    pub(super) fn new(what: &str, path: &Path, reason: &str) -> Self {
-        Self(format!("the {what} {} {reason}", printable_path(path)))
-    }
-}
-
-impl fmt::Display for LoadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for LoadError {}
-
-/// Why an image or text cannot be encoded. Contains no local paths.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EncodeError(String);
-
-impl EncodeError {
-    fn new(what: &str, reason: &str) -> Self {
-        Self(format!("the {what} encoder failed ({})", short_reason(&reason)))
-    }
-}
-
-impl fmt::Display for EncodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for EncodeError {}
-
-/// A message of a library, printable and truncated.
-pub(super) fn short_reason(reason: &dyn fmt::Display) -> SafeText {
-    SafeText::new(&reason.to_string(), MAX_REASON_CHARS)
-}
-
-pub(super) fn cannot_read(what: &str, path: &Path, cause: &io::Error) -> LoadError {
-    LoadError::new(what, path, &format!("cannot be read ({cause}); check the path"))
+fn failure(encoder: &str, reason: &str) -> String {
+    format!("the {encoder} encoder failed ({})", short_reason(&reason))
 }
 
 /// BLAKE3 of the files and of their external weights.
@@ -172,9 +125,11 @@ fn hash_file(path: &Path) -> io::Result<[u8; 32]> {
     Ok(*hasher.finalize().as_bytes())
 }
 
-/// Scales to length 1; `None` for zero and non-finite vectors.
-fn unit_vector(numbers: &[f32]) -> Option<Vec<f16>> {
+/// Scales to length 1. Zero and non-finite vectors have no direction.
+fn unit_vector(numbers: Vec<f32>) -> Result<Vec<f16>, String> {
     let length = numbers.iter().map(|value| value * value).sum::<f32>().sqrt();
-    let direction = length.is_finite() && length > f32::MIN_POSITIVE;
-    direction.then(|| numbers.iter().map(|value| f16::from_f32(value / length)).collect())
+    if !length.is_finite() || length <= f32::MIN_POSITIVE {
+        return Err("it gives no direction".to_owned());
+    }
+    Ok(numbers.into_iter().map(|value| f16::from_f32(value / length)).collect())
 }

@@ -6,9 +6,8 @@ use rten::{NodeId, Value};
 use rten_tensor::NdTensor;
 
 use super::{
-    LoadError, cannot_read,
-    onnx_model::{OnnxModel, load_model, model_inputs},
-    short_reason,
+    error::{LoadError, cannot_read, short_reason},
+    onnx_model::{ModelInput, OnnxModel, load_model, model_inputs},
     tokenizer::TextTokenizer,
 };
 
@@ -86,7 +85,7 @@ impl TextEncoder {
 }
 
 impl TextInputs {
-    fn from_model(inputs: &[super::onnx_model::ModelInput]) -> Result<Self, &'static str> {
+    fn from_model(inputs: &[ModelInput]) -> Result<Self, &'static str> {
         let two = || inputs.iter().filter(|input| input.shape.len() == 2);
         let named = |word: &str| two().find(|input| input.name.contains(word));
         let mask = named("mask").map(|input| input.id);

@@ -1,9 +1,25 @@
 //! The lexer of full-text queries.
 
-use super::SyntaxError;
+use std::fmt;
 
 /// Limit on words and phrases per query.
 const MAX_TERMS: usize = 64;
+
+/// A syntax error in a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SyntaxError {
+    /// Character position, from 1.
+    pub at: usize,
+    pub reason: &'static str,
+}
+
+impl fmt::Display for SyntaxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at character {}: {}", self.at, self.reason)
+    }
+}
+
+impl std::error::Error for SyntaxError {}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueryToken {

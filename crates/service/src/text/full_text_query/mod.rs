@@ -7,4 +7,5 @@
 mod lexer;
 mod parser;
 
-pub use parser::{FtsExpression, SyntaxError, parse};
+pub use lexer::SyntaxError;
+pub use parser::{FtsExpression, parse};

@@ -1,8 +1,6 @@
 //! Parsing a query into an FTS5 expression.
 
-use std::fmt;
-
-use super::lexer::{PositionedToken, QueryToken, tokenize};
+use super::lexer::{PositionedToken, QueryToken, SyntaxError, tokenize};
 
 /// Limit on nested parentheses and minus signs.
 const MAX_DEPTH: usize = 16;
@@ -15,22 +13,6 @@ pub enum FtsExpression {
     /// Captions that do not match, including media without a caption.
     NotMatching(String),
 }
-
-/// A syntax error in a query.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SyntaxError {
-    /// Character position, from 1.
-    pub at: usize,
-    pub reason: &'static str,
-}
-
-impl fmt::Display for SyntaxError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "at character {}: {}", self.at, self.reason)
-    }
-}
-
-impl std::error::Error for SyntaxError {}
 
 /// Parses a query.
 pub fn parse(text: &str) -> Result<FtsExpression, SyntaxError> {

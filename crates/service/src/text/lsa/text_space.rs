@@ -2,7 +2,6 @@
 
 use half::f16;
 
-use super::train;
 use crate::text::stemming::stems;
 
 /// Share of the squared length that all texts have in common.
@@ -26,23 +25,6 @@ pub struct TextSpace {
 }
 
 impl TextSpace {
-    /// Trains on these texts, one per media item. `None` if they contain no words.
-    ///
-    /// Deterministic. 100,000 captions of a dozen words take a few seconds and less than 100 MiB.
-    pub fn train<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Option<Self> {
-        train::train(texts)
-    }
-
-    /// Length of a text vector, at most 256.
-    pub fn dimension(&self) -> usize {
-        self.vector_length + 1
-    }
-
-    /// Number of known words.
-    pub fn vocabulary_size(&self) -> usize {
-        self.vocabulary.len()
-    }
-
     /// Returns the unit vector of a text, or `None` if it contains no known word. Cosine distances
     /// follow the score bands of the interface: 0.0-0.4 strong, 0.4-0.6 partial, above loose.
     pub fn embed(&self, text: &str) -> Option<Vec<f16>> {
@@ -102,10 +84,5 @@ impl TextSpace {
             vectors: rows,
             vector_length: width,
         })
-    }
-
-    /// Content hash; vectors of a text space with another fingerprint are stale.
-    pub fn fingerprint(&self) -> [u8; 32] {
-        *blake3::hash(&self.to_bytes()).as_bytes()
     }
 }

@@ -14,8 +14,8 @@ use std::collections::HashMap;
 use half::f16;
 
 use super::{
-    TextSpace,
     svd::{TextMatrix, add, truncated_svd},
+    text_space::TextSpace,
 };
 use crate::text::stemming::stems;
 
@@ -34,19 +34,24 @@ const MAX_COUNTED_WORDS: usize = 200_000;
 /// Limit on words per text.
 const MAX_WORDS_PER_TEXT: usize = 128;
 
-/// See [`TextSpace::train`](super::TextSpace::train).
-pub fn train<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Option<TextSpace> {
-    let mut counted = WordCounts::default();
-    texts.into_iter().for_each(|text| counted.add(text.as_ref()));
-    let (words, texts) = counted.vocabulary();
-    if words.is_empty() {
-        return None;
+impl TextSpace {
+    /// Trains on these texts, one per media item. `None` if they contain no words.
+    ///
+    /// Deterministic. 100,000 captions of a dozen words take a few seconds and less than 100 MiB.
+    pub fn train<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Option<Self> {
+        let mut counts = WordCounts::default();
+        texts.into_iter().for_each(|text| counts.add(text.as_ref()));
+        let (vocabulary, texts) = counts.vocabulary();
+        if vocabulary.is_empty() {
+            return None;
+        }
+        let signs: Vec<Vec<f32>> =
+            vocabulary.iter().map(|word| random_signs(word, b"start")).collect();
+        let limit = (vocabulary.len() / WORDS_PER_DIRECTION).clamp(1, MAX_DIRECTIONS);
+        let directions = truncated_svd(&texts, &signs, limit);
+        let vectors = word_vectors(&vocabulary, &texts, &directions);
+        Some(Self { vector_length: directions.len() + SKETCH_SIZE, vocabulary, vectors })
     }
-    let signs: Vec<Vec<f32>> = words.iter().map(|word| random_signs(word, b"start")).collect();
-    let wanted = (words.len() / WORDS_PER_DIRECTION).clamp(1, MAX_DIRECTIONS);
-    let found = truncated_svd(&texts, &signs, wanted);
-    let rows = word_vectors(&words, &texts, &found);
-    Some(TextSpace { vector_length: found.len() + SKETCH_SIZE, vocabulary: words, vectors: rows })
 }
 
 /// Word counts of all texts, with words numbered by first occurrence.
@@ -131,7 +136,7 @@ fn random_signs(word: &str, purpose: &[u8]) -> Vec<f32> {
 }
 
 /// The vectors of all words: weight x (latent part, sketch of the residual).
-fn word_vectors(words: &[String], texts: &TextMatrix, found: &[(f32, Vec<f32>)]) -> Vec<f16> {
+fn word_vectors(words: &[String], texts: &TextMatrix, directions: &[(f32, Vec<f32>)]) -> Vec<f16> {
     let scale = 1.0 / (SKETCH_SIZE as f32).sqrt();
     let sketch_of = |word: &String| {
         random_signs(word, b"sketch")
@@ -141,7 +146,7 @@ fn word_vectors(words: &[String], texts: &TextMatrix, found: &[(f32, Vec<f32>)])
             .collect()
     };
     let sketches: Vec<Vec<f32>> = words.iter().map(sketch_of).collect();
-    let explained: Vec<Vec<f32>> = found
+    let explained: Vec<Vec<f32>> = directions
         .iter()
         .map(|(_, direction)| {
             let mut sum = vec![0.0; SKETCH_SIZE];
@@ -151,11 +156,11 @@ fn word_vectors(words: &[String], texts: &TextMatrix, found: &[(f32, Vec<f32>)])
             sum
         })
         .collect();
-    let weakest = found.last().map_or(1.0, |(strength, _)| *strength);
-    let mut rows = Vec::with_capacity(words.len() * (found.len() + SKETCH_SIZE));
+    let weakest = directions.last().map_or(1.0, |(strength, _)| *strength);
+    let mut rows = Vec::with_capacity(words.len() * (directions.len() + SKETCH_SIZE));
     for (word, mut sketch) in sketches.into_iter().enumerate() {
         let weight = texts.weight(word);
-        for ((strength, direction), explained) in found.iter().zip(&explained) {
+        for ((strength, direction), explained) in directions.iter().zip(&explained) {
             add(&mut sketch, -direction[word], explained);
             let gain = (strength / weakest).sqrt();
             rows.push(f16::from_f32(weight * gain * direction[word]));

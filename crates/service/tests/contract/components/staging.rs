@@ -2,30 +2,32 @@
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
+use uuid::Uuid;
+
 use tessera_service::ingest::staging::{
-    StagingDir, UniqueFiles, available_space, remove_abandoned,
+    UniqueFiles, available_space, create_staging_dir, remove_abandoned,
 };
 
 #[test]
 fn a_staging_directory_is_removed_unless_kept() {
     let base = tempfile::tempdir().unwrap();
-    let dropped = StagingDir::create(base.path()).unwrap();
+    let dropped = create_staging_dir(base.path()).unwrap();
     fs::write(dropped.path().join("a"), "x").unwrap();
     let mode = fs::metadata(dropped.path()).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
     let gone = dropped.path().to_owned();
     drop(dropped);
     assert!(!gone.exists());
-    let kept = StagingDir::create(base.path()).unwrap().keep();
+    let kept = create_staging_dir(base.path()).unwrap().keep();
     assert!(kept.is_dir());
 }
 
 #[test]
 fn abandoned_staging_directories_are_removed() {
     let base = tempfile::tempdir().unwrap();
-    let needed = StagingDir::create(base.path()).unwrap();
-    let id = needed.id();
-    let (needed, left) = (needed.keep(), StagingDir::create(base.path()).unwrap().keep());
+    let needed = create_staging_dir(base.path()).unwrap();
+    let id: Uuid = needed.path().file_name().unwrap().to_str().unwrap().parse().unwrap();
+    let (needed, left) = (needed.keep(), create_staging_dir(base.path()).unwrap().keep());
     fs::write(left.join("half"), "x").unwrap();
     fs::write(base.path().join("note"), "not ours").unwrap();
     remove_abandoned(base.path(), |found| found == id).unwrap();

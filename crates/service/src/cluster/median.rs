@@ -1,0 +1,10 @@
+//! The median, which outliers do not move.
+
+/// The upper median; `None` of no values.
+pub fn median(mut values: Vec<f32>) -> Option<f32> {
+    let middle = values.len() / 2;
+    if values.is_empty() {
+        return None;
+    }
+    Some(*values.select_nth_unstable_by(middle, f32::total_cmp).1)
+}
