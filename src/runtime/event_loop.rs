@@ -52,7 +52,7 @@ pub async fn run(
     let screen = TerminalScreen::enter(options.mouse)?;
     setup.size = terminal::size()?;
     let environment = Environment::read();
-    let surface = GraphicsSettings {
+    let settings = GraphicsSettings {
         in_tmux: environment.in_tmux,
         color_depth: environment.initial_color_depth(),
     };
@@ -65,7 +65,7 @@ pub async fn run(
     let mut event_loop = EventLoop {
         session: Session::new(App::new(setup), worker).with_trace(options.trace),
         screen,
-        layer: PictureLayer::new(surface),
+        layer: PictureLayer::new(settings),
         themes: options.themes,
         start: Instant::now(),
         last_drawn: None,
@@ -76,8 +76,8 @@ pub async fn run(
         capabilities: None,
         confirmed_protocol,
     };
-    if let Some(code) = event_loop.apply(Event::Wake).await? {
-        return Ok(code);
+    if let Some(outcome) = event_loop.apply(Event::Wake).await? {
+        return Ok(outcome);
     }
     event_loop.draw()?;
     // Only now: nothing waits for the terminal, and nobody else may write while it is queried.
@@ -114,7 +114,7 @@ enum LoopEvent {
 impl EventLoop<'_> {
     async fn run(mut self) -> io::Result<RunOutcome> {
         loop {
-            let code = match self.next_event().await {
+            let outcome = match self.next_event().await {
                 LoopEvent::Signal(signal) => self.handle_signal(signal).await?,
                 LoopEvent::Input(events, capabilities) => {
                     self.handle_input(events, capabilities).await?
@@ -123,13 +123,13 @@ impl EventLoop<'_> {
                 // The worker lives as long as its handle in the session.
                 LoopEvent::Reply(None) => Some(RunOutcome::Exit(1)),
                 LoopEvent::Timer => {
-                    self.session.clear_next_wake();
+                    self.session.next_wake = None;
                     self.apply(Event::Wake).await?
                 }
                 LoopEvent::Frame => None,
             };
-            if let Some(code) = code {
-                return Ok(code);
+            if let Some(outcome) = outcome {
+                return Ok(outcome);
             }
             let is_frame_due =
                 self.last_drawn.is_none_or(|drawn| drawn.elapsed() >= MIN_FRAME_INTERVAL);
@@ -145,7 +145,7 @@ impl EventLoop<'_> {
         if let Some(signal) = self.pending_signal.take() {
             return LoopEvent::Signal(Some(signal));
         }
-        let timer = self.session.next_wake().map(|moment| self.start + moment);
+        let timer = self.session.next_wake.map(|moment| self.start + moment);
         let frame =
             self.last_drawn.filter(|_| self.needs_redraw).map(|drawn| drawn + MIN_FRAME_INTERVAL);
         tokio::select! {
@@ -163,28 +163,24 @@ impl EventLoop<'_> {
         events: Vec<Event>,
         capabilities: Option<probe::Capabilities>,
     ) -> io::Result<Option<RunOutcome>> {
+        let mut first = Vec::new();
         if let Some(capabilities) = capabilities {
             terminal::delete_pictures_on_exit(capabilities.kitty, capabilities.in_tmux);
-            let surface = GraphicsSettings {
+            let settings = GraphicsSettings {
                 in_tmux: capabilities.in_tmux,
                 color_depth: capabilities.color_depth,
             };
-            self.layer = PictureLayer::new(surface);
+            self.layer = PictureLayer::new(settings);
             self.themes.auto = capabilities.theme;
             let is_unconfirmed = draws_pixels(capabilities.protocol)
                 && self.confirmed_protocol != Some(capabilities.protocol);
-            let event = Event::Terminal(capabilities.protocol, capabilities.cell);
+            first = vec![Event::Terminal(capabilities.protocol, capabilities.cell)];
+            first.extend(is_unconfirmed.then_some(Event::PixelsUnconfirmed));
             self.capabilities = Some(capabilities);
-            let unproved = is_unconfirmed.then_some(Event::PixelsUnconfirmed);
-            for event in [Some(event), unproved].into_iter().flatten() {
-                if let Some(code) = self.apply(event).await? {
-                    return Ok(Some(code));
-                }
-            }
         }
-        for event in events {
-            if let Some(code) = self.apply(event).await? {
-                return Ok(Some(code));
+        for event in first.into_iter().chain(events) {
+            if let Some(outcome) = self.apply(event).await? {
+                return Ok(Some(outcome));
             }
         }
         // Keys are drawn immediately, regardless of the last frame.
@@ -196,8 +192,8 @@ impl EventLoop<'_> {
         let mut next = Some(first);
         for _ in 0..MAX_EVENTS_PER_FRAME {
             let Some(event) = next else { break };
-            if let Some(code) = self.apply(event).await? {
-                return Ok(Some(code));
+            if let Some(outcome) = self.apply(event).await? {
+                return Ok(Some(outcome));
             }
             next = self.session.try_worker_event();
         }
@@ -210,6 +206,7 @@ impl EventLoop<'_> {
         self.needs_redraw = true;
         let mut effects = self.session.apply(self.start.elapsed(), event);
         while let Some(effect) = effects.pop() {
+            let mut done = None;
             match effect {
                 Effect::Quit => return Ok(Some(RunOutcome::Exit(0))),
                 Effect::OpenDeployment(choice) => return Ok(Some(RunOutcome::Switch(choice))),
@@ -219,22 +216,16 @@ impl EventLoop<'_> {
                 Effect::CaptureMouse(capture) => self.screen.set_mouse(capture)?,
                 Effect::Copy(text) => self.copy_to_clipboard(&text)?,
                 Effect::SaveProtocol(protocol) => {
-                    let done = self.save_graphics_result(protocol);
-                    effects.extend(
-                        self.session.apply(self.start.elapsed(), Event::TerminalTaskDone(done)),
-                    );
+                    done = Some(Event::TerminalTaskDone(self.save_graphics_result(protocol)));
                 }
                 Effect::FullSize(bytes) => {
-                    let done = self.show_full_size(bytes).await?;
-                    effects.extend(
-                        self.session.apply(self.start.elapsed(), Event::TerminalTaskDone(done)),
-                    );
+                    done = Some(Event::TerminalTaskDone(self.show_full_size(bytes).await?));
                 }
-                Effect::Edit(text) => {
-                    let edited = self.edit_text(text).await?;
-                    effects.extend(self.session.apply(self.start.elapsed(), Event::Edited(edited)));
-                }
+                Effect::Edit(text) => done = Some(Event::Edited(self.edit_text(text).await?)),
                 Effect::Send(..) | Effect::Cancel(_) | Effect::WakeAt(_) => {}
+            }
+            if let Some(event) = done {
+                effects.extend(self.session.apply(self.start.elapsed(), event));
             }
         }
         Ok(None)
@@ -278,8 +269,8 @@ impl EventLoop<'_> {
         self.delete_pictures()?;
         let on_screen = capabilities.clone();
         let shown = tokio::task::spawn_blocking(move || full_size::show(&bytes, &on_screen)).await;
-        if let Err(error) = shown.map_err(io::Error::other)? {
-            return Ok(Err(Failure::new(FailureKind::Local, error.to_string())));
+        if let Err(failure) = shown.map_err(io::Error::other)? {
+            return Ok(Err(failure));
         }
         tokio::select! {
             biased;
@@ -305,8 +296,8 @@ impl EventLoop<'_> {
         if let Some(capabilities) = &mut self.capabilities {
             capabilities.cell = probe::cell_size().unwrap_or(capabilities.cell);
             let event = Event::Terminal(capabilities.protocol, capabilities.cell);
-            if let Some(code) = self.apply(event).await? {
-                return Ok(Some(code));
+            if let Some(outcome) = self.apply(event).await? {
+                return Ok(Some(outcome));
             }
         }
         let (columns, rows) = terminal::size()?;

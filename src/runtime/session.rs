@@ -19,7 +19,8 @@ pub struct Session {
     pub app: App,
     worker: Worker,
     worker_events: mpsc::UnboundedReceiver<WorkerEvent>,
-    next_wake: Option<Uptime>,
+    /// When the core needs [`Event::Wake`].
+    pub next_wake: Option<Uptime>,
     pub trace: SessionTrace,
 }
 
@@ -38,7 +39,12 @@ impl Session {
     /// Passes one event to the core, and returns the effects that need a terminal.
     pub fn apply(&mut self, now: Uptime, event: Event) -> Vec<Effect> {
         let mut outside = Vec::new();
-        for effect in self.update(now, event) {
+        // An overlay may prompt for a secret.
+        let description = self.trace.describe_event(&event, self.app.overlay.is_some());
+        let started = Instant::now();
+        let effects = self.app.update(now, event);
+        self.trace.write_event(description.as_ref(), started.elapsed());
+        for effect in effects {
             match effect {
                 Effect::Send(ticket, request) => {
                     self.trace.write_request(&ticket);
@@ -46,40 +52,10 @@ impl Session {
                 }
                 Effect::Cancel(lane) => self.worker.cancel(lane),
                 Effect::WakeAt(moment) => self.next_wake = Some(moment),
-                Effect::FullSize(_)
-                | Effect::Copy(_)
-                | Effect::SaveProtocol(_)
-                | Effect::Edit(_)
-                | Effect::CaptureMouse(_)
-                | Effect::Redraw
-                | Effect::Alert(_)
-                | Effect::Suspend
-                | Effect::Quit
-                | Effect::OpenDeployment(_) => {
-                    outside.push(effect);
-                }
+                effect => outside.push(effect),
             }
         }
         outside
-    }
-
-    fn update(&mut self, now: Uptime, event: Event) -> Vec<Effect> {
-        // An overlay may prompt for a secret.
-        let description = self.trace.describe_event(&event, self.app.overlay.is_some());
-        let started = Instant::now();
-        let effects = self.app.update(now, event);
-        self.trace.write_event(description.as_ref(), started.elapsed());
-        effects
-    }
-
-    /// When the core needs [`Event::Wake`].
-    pub fn next_wake(&self) -> Option<Uptime> {
-        self.next_wake
-    }
-
-    /// Clears the wake time, which counts once.
-    pub fn clear_next_wake(&mut self) {
-        self.next_wake = None;
     }
 
     /// The next event of the worker; cancel-safe.

@@ -169,7 +169,7 @@ impl Person {
     /// Lets time pass, and waits for rest.
     pub async fn wait(&mut self, seconds: u64) {
         self.now += Duration::from_secs(seconds);
-        self.session.clear_next_wake();
+        self.session.next_wake = None;
         self.happen(Event::Wake);
         self.settle().await;
     }

@@ -9,12 +9,8 @@ use std::{
 
 use image::{DynamicImage, ImageFormat, RgbImage, metadata::Orientation};
 
-use super::{jpeg::Jpeg, raster::RasterDecoder};
-
-/// The largest side of a picture, in pixels.
-pub const MAX_SIDE: u32 = 32_768;
-/// The most pixels of a picture.
-pub const MAX_PIXELS: u64 = 100_000_000;
+pub use crate::error::DecodeError;
+use crate::{error::check_size, jpeg::Jpeg, raster::RasterDecoder};
 
 #[derive(Clone, Debug)]
 pub struct Decoded {
@@ -23,18 +19,6 @@ pub struct Decoded {
     /// Size of the original, upright (width, height).
     pub original: (u32, u32),
 }
-
-/// Why a picture could not be decoded.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DecodeError(pub String);
-
-impl std::fmt::Display for DecodeError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for DecodeError {}
 
 thread_local! {
     static IN_DECODER: Cell<bool> = const { Cell::new(false) };
@@ -132,21 +116,6 @@ fn detect_format(bytes: &[u8]) -> Result<ImageFormat, DecodeError> {
         [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Ok(ImageFormat::Gif),
         [b'B', b'M', ..] => Ok(ImageFormat::Bmp),
         _ => Err(DecodeError("not a JPEG, PNG, WebP, GIF or BMP file".to_owned())),
-    }
-}
-
-/// Rejects empty pictures and sizes over the limits.
-pub(super) fn check_size((width, height): (u32, u32)) -> Result<(), DecodeError> {
-    let pixels = u64::from(width) * u64::from(height);
-    let refuse = |why: &str| Err(DecodeError(format!("{width}x{height} pixels {why}")));
-    if pixels == 0 {
-        refuse("are not a picture")
-    } else if pixels > MAX_PIXELS {
-        refuse("is over the limit of 100 million")
-    } else if width.max(height) > MAX_SIDE {
-        refuse("is over the limit of 32768 a side")
-    } else {
-        Ok(())
     }
 }
 

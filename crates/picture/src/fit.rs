@@ -6,7 +6,10 @@ use fast_image_resize::{
 };
 use image::RgbImage;
 
-use super::{Canvas, Protocol, decode::DecodeError};
+use crate::{
+    canvas::{Canvas, Protocol},
+    error::DecodeError,
+};
 
 /// The largest enlargement: a 32-pixel icon fills a tile and is still recognizably small.
 const MAX_ENLARGEMENT: f64 = 4.0;
@@ -111,10 +114,10 @@ fn whole_cells(exact: f64, most: u16) -> u16 {
     cells
 }
 
-/// Resamples to `size` pixels; returns packed RGB rows.
-pub fn resize(picture: &RgbImage, size: (u32, u32)) -> Result<Vec<u8>, DecodeError> {
+/// Resamples to `size` pixels.
+pub fn resize(picture: &RgbImage, size: (u32, u32)) -> Result<RgbImage, DecodeError> {
     if picture.dimensions() == size {
-        return Ok(picture.as_raw().clone());
+        return Ok(picture.clone());
     }
     let describe = |error: &dyn std::fmt::Display| DecodeError(format!("cannot resize: {error}"));
     let (width, height) = picture.dimensions();
@@ -125,5 +128,6 @@ pub fn resize(picture: &RgbImage, size: (u32, u32)) -> Result<Vec<u8>, DecodeErr
     let filter = if size.0 < width { FilterType::Hamming } else { FilterType::CatmullRom };
     let options = ResizeOptions::new().resize_alg(ResizeAlg::Convolution(filter));
     Resizer::new().resize(&from, &mut to, &options).map_err(|error| describe(&error))?;
-    Ok(to.into_vec())
+    RgbImage::from_raw(size.0, size.1, to.into_vec())
+        .ok_or_else(|| describe(&"wrong number of pixels"))
 }

@@ -11,7 +11,7 @@ use image::{
     metadata::Orientation,
 };
 
-use super::decode::{DecodeError, MAX_SIDE, check_size};
+use crate::error::{DecodeError, check_size};
 
 /// The most memory for one picture.
 const MAX_DECODE_BYTES: u64 = 256 << 20;
@@ -34,15 +34,11 @@ impl<'a> RasterDecoder<'a> {
     /// Reads the header and checks the size.
     pub fn open(bytes: &'a [u8], format: ImageFormat) -> Result<Self, DecodeError> {
         let explain = |error| decode_error(format, &error);
-        let mut limits = Limits::default();
-        limits.max_image_width = Some(MAX_SIDE);
-        limits.max_image_height = Some(MAX_SIDE);
-        limits.max_alloc = Some(MAX_DECODER_BYTES);
         let reader = Cursor::new(bytes);
         let mut decoder: Box<dyn ImageDecoder + 'a> = match format {
-            // Needs the limits at once: it unpacks a color profile while opening.
+            // Needs the limit at once: it unpacks a color profile while opening.
             ImageFormat::Png => Box::new(
-                codecs::png::PngDecoder::with_limits(reader, without_size_limits(&limits))
+                codecs::png::PngDecoder::with_limits(reader, memory_limit(MAX_DECODER_BYTES))
                     .map_err(explain)?,
             ),
             ImageFormat::WebP => Box::new(codecs::webp::WebPDecoder::new(reader).map_err(explain)?),
@@ -51,8 +47,7 @@ impl<'a> RasterDecoder<'a> {
             _ => Box::new(codecs::jpeg::JpegDecoder::new(reader).map_err(explain)?),
         };
         check_size(decoder.dimensions())?;
-        limits.max_alloc = Some(MAX_DECODE_BYTES);
-        decoder.set_limits(limits).map_err(explain)?;
+        decoder.set_limits(memory_limit(MAX_DECODE_BYTES)).map_err(explain)?;
         Ok(Self { decoder, format })
     }
 
@@ -82,10 +77,8 @@ impl<'a> RasterDecoder<'a> {
         let (size, color) = (self.size(), self.decoder.color_type());
         let total = usize::try_from(self.decoder.total_bytes()).unwrap_or(usize::MAX);
         let mut samples = vec![0; total];
-        let format = self.format;
-        self.decoder
-            .read_image_boxed(&mut samples)
-            .map_err(|error| decode_error(format, &error))?;
+        let decoded = self.decoder.read_image_boxed(&mut samples);
+        decoded.map_err(|error| decode_error(self.format, &error))?;
         let factor = (size.0.min(size.1) / min_side.max(1)).clamp(1, 64);
         if factor == 1 && color == ColorType::Rgb8 {
             return RgbImage::from_raw(size.0, size.1, samples)
@@ -109,11 +102,10 @@ impl<'a> RasterDecoder<'a> {
     }
 }
 
-/// [`check_size`] reports a large side more clearly than the PNG decoder.
-fn without_size_limits(limits: &Limits) -> Limits {
-    let mut limits = limits.clone();
-    limits.max_image_width = None;
-    limits.max_image_height = None;
+/// No limits of the size: [`check_size`] reports a large side more clearly than the decoders.
+fn memory_limit(bytes: u64) -> Limits {
+    let mut limits = Limits::no_limits();
+    limits.max_alloc = Some(bytes);
     limits
 }
 

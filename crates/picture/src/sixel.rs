@@ -6,7 +6,7 @@
 
 use std::fmt::Write;
 
-use super::Encoded;
+use image::RgbImage;
 
 /// Levels of red, green and blue.
 const LEVELS: [u8; 3] = [6, 7, 6];
@@ -24,23 +24,22 @@ const BAYER: [[u8; 8]; 8] = [
     [63, 31, 55, 23, 61, 29, 53, 21],
 ];
 
-/// Encodes packed RGB rows of `size` pixels.
-pub fn encode(rgb: &[u8], size: (u32, u32)) -> Encoded {
-    let width = (size.0 as usize).max(1);
-    let pixels = rgb.as_chunks::<3>().0;
+pub fn encode(picture: &RgbImage) -> String {
+    let width = (picture.width() as usize).max(1);
+    let pixels = picture.as_chunks::<3>().0;
     // 1 as the second parameter keeps pixels that are not painted.
-    let mut out = format!("\x1bP0;1;0q\"1;1;{};{}", size.0, size.1);
+    let mut out = format!("\x1bP0;1;0q\"1;1;{};{}", picture.width(), picture.height());
     let mut defined = [false; COLORS];
     let mut band = SixelBand::new(width);
     for (index, rows) in pixels.chunks(6 * width).enumerate() {
         if index > 0 {
             out.push('-');
         }
-        band.fill(rows, width, index * 6);
+        band.fill(rows, index * 6);
         band.write(&mut out, &mut defined);
     }
     out.push_str("\x1b\\");
-    Encoded::Sequence(out.into())
+    out
 }
 
 /// Six rows of pixels: for each color a bit mask of painted pixels per column.
@@ -62,8 +61,8 @@ impl SixelBand {
         }
     }
 
-    fn fill(&mut self, rows: &[[u8; 3]], width: usize, top: usize) {
-        for (y, row) in rows.chunks(width).enumerate() {
+    fn fill(&mut self, rows: &[[u8; 3]], top: usize) {
+        for (y, row) in rows.chunks(self.width).enumerate() {
             let thresholds = &BAYER[(top + y) % 8];
             for (x, &pixel) in row.iter().enumerate() {
                 let color = dithered_color(pixel, thresholds[x % 8]);
@@ -78,7 +77,7 @@ impl SixelBand {
 
     /// Writes the band and clears it.
     fn write(&mut self, out: &mut String, defined: &mut [bool; COLORS]) {
-        for (index, &color) in self.used.iter().enumerate() {
+        for (index, color) in self.used.drain(..).enumerate() {
             if index > 0 {
                 out.push('$');
             }
@@ -88,7 +87,6 @@ impl SixelBand {
             masks.fill(0);
             self.is_used[color] = false;
         }
-        self.used.clear();
     }
 }
 
@@ -133,99 +131,6 @@ fn write_runs(out: &mut String, masks: &[u8]) {
             let _ = write!(out, "!{}{sixel}", run.len());
         } else {
             out.extend(std::iter::repeat_n(sixel, run.len()));
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn sequence(rgb: &[u8], size: (u32, u32)) -> String {
-        match encode(rgb, size) {
-            Encoded::Sequence(sequence) => sequence.to_string(),
-            other => panic!("not a sequence: {other:?}"),
-        }
-    }
-
-    /// Paints a sequence like a terminal: colors in percent, by pixel.
-    fn paint(sequence: &str, width: usize, height: usize) -> Vec<Option<[u8; 3]>> {
-        let mut pixels = vec![None; width * height];
-        let mut palette = vec![[0; 3]; 256];
-        let body = sequence.strip_prefix("\x1bP0;1;0q").and_then(|s| s.strip_suffix("\x1b\\"));
-        let body = body.expect("one device control string");
-        let (mut x, mut band, mut color) = (0, 0, 0);
-        let mut bytes = body.bytes().peekable();
-        let numbers = |bytes: &mut std::iter::Peekable<std::str::Bytes>| {
-            let mut text = String::new();
-            while let Some(&next) = bytes.peek().filter(|b| b.is_ascii_digit() || **b == b';') {
-                text.push(char::from(next));
-                bytes.next();
-            }
-            text.split(';').map(|n| n.parse::<usize>().expect("a number")).collect::<Vec<_>>()
-        };
-        while let Some(byte) = bytes.next() {
-            let mut count = 1;
-            let mut six = byte;
-            match byte {
-                b'"' => assert_eq!(numbers(&mut bytes), [1, 1, width, height]),
-                b'#' => {
-                    let given = numbers(&mut bytes);
-                    if let [register, 2, r, g, b] = given[..] {
-                        palette[register] = [r, g, b].map(|p| u8::try_from(p).expect("percent"));
-                    } else {
-                        color = given[0];
-                    }
-                }
-                b'$' => x = 0,
-                b'-' => (x, band) = (0, band + 1),
-                b'!' => {
-                    count = numbers(&mut bytes)[0];
-                    six = bytes.next().expect("a sixel");
-                }
-                b'?'..=b'~' => {}
-                other => panic!("stray byte {other}"),
-            }
-            if (b'?'..=b'~').contains(&six) {
-                for _ in 0..count {
-                    for bit in (0..6).filter(|bit| (six - b'?') >> bit & 1 == 1) {
-                        pixels[(band * 6 + bit) * width + x] = Some(palette[color]);
-                    }
-                    x += 1;
-                }
-            }
-        }
-        pixels
-    }
-
-    #[test]
-    fn every_pixel_is_painted_once_in_nearly_its_color() {
-        let (width, height) = (37_usize, 20_usize);
-        let rgb: Vec<u8> = (0..width * height)
-            .flat_map(|i| {
-                [(i % width * 6).to_le_bytes()[0], (i / width * 12).to_le_bytes()[0], 128]
-            })
-            .collect();
-        let painted = paint(&sequence(&rgb, (37, 20)), width, height);
-        let mut error = [0_i32; 3];
-        for (pixel, given) in painted.iter().zip(rgb.as_chunks::<3>().0) {
-            let percent = pixel.expect("painted");
-            for (channel, error) in error.iter_mut().enumerate() {
-                let level = i32::from(percent[channel]) * 255 / 100;
-                assert!((level - i32::from(given[channel])).abs() <= 52);
-                *error += level - i32::from(given[channel]);
-            }
-        }
-        // Dithering preserves the average color.
-        assert!(error.iter().all(|sum| sum.abs() / 740 <= 2), "{error:?}");
-    }
-
-    #[test]
-    fn pure_colors_stay_pure() {
-        for (pixel, percent) in [([0, 0, 0], [0, 0, 0]), ([255, 255, 255], [100, 100, 100])] {
-            let rgb: Vec<u8> = pixel.repeat(64);
-            let painted = paint(&sequence(&rgb, (8, 8)), 8, 8);
-            assert!(painted.iter().all(|pixel| *pixel == Some(percent)));
         }
     }
 }

@@ -1,9 +1,9 @@
 //! Walks the scans of a file without decoding them.
 
-use super::{JpegError, header::segment};
-
-/// Progressive encoders write about ten scans, thorough ones some dozens.
-pub const MAX_SCANS: usize = 64;
+use super::{
+    error::{JpegError, MAX_SCANS},
+    header::segment,
+};
 
 /// Walks from the entropy-coded data of the first scan to the end of the file; whether the end
 /// marker exists.
@@ -15,13 +15,8 @@ pub fn has_end_marker(bytes: &[u8], mut at: usize) -> Result<bool, JpegError> {
             segment => segment?,
         };
         match marker {
-            0xD9 => {
-                return if scans > MAX_SCANS {
-                    Err(JpegError::TooManyScans(scans))
-                } else {
-                    Ok(true)
-                };
-            }
+            0xD9 if scans > MAX_SCANS => return Err(JpegError::TooManyScans(scans)),
+            0xD9 => return Ok(true),
             0xDA => scans += 1,
             _ => {}
         }

@@ -2,15 +2,14 @@
 
 use image::metadata::Orientation;
 
-use super::{JpegError, huffman::HuffmanTable};
+use super::{error::JpegError, huffman::HuffmanTable};
 
 /// One component of the picture.
 #[derive(Clone, Debug)]
 pub struct Component {
     id: u8,
-    /// Blocks of this component in one MCU (minimum coded unit), in each direction (1 to 4).
-    pub horizontal_sampling: usize,
-    pub vertical_sampling: usize,
+    /// Blocks of this component in one MCU (minimum coded unit), horizontal and vertical (1 to 4).
+    pub sampling: (usize, usize),
     quantization_table: usize,
     dc: usize,
     ac: usize,
@@ -23,18 +22,18 @@ pub enum ColorSpace {
 }
 
 /// Everything before the entropy-coded data of the first scan.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Header {
     /// As stored, before the orientation is applied.
     pub width: u16,
     pub height: u16,
-    pub orientation: Orientation,
+    pub orientation: Option<Orientation>,
     pub components: Vec<Component>,
     /// MCUs between two restart markers; 0 for none.
-    pub restart_interval: u32,
+    pub restart_interval: usize,
     /// Where the entropy-coded data of the first scan start.
     pub scan_start: usize,
-    /// Whether [`super::Jpeg::decode`] supports the file: one sequential scan of 8 bits.
+    /// Whether the scaled decoder supports the file: one sequential scan of 8 bits.
     pub is_baseline: bool,
     quantization_tables: [Option<[u16; 64]>; 4],
     dc: [Option<HuffmanTable>; 4],
@@ -46,20 +45,7 @@ pub struct Header {
 impl Header {
     /// Reads the segments up to the first scan.
     pub fn read(bytes: &[u8]) -> Result<Self, JpegError> {
-        let mut header = Self {
-            width: 0,
-            height: 0,
-            orientation: Orientation::NoTransforms,
-            components: Vec::new(),
-            restart_interval: 0,
-            scan_start: 0,
-            is_baseline: false,
-            quantization_tables: [None; 4],
-            dc: [const { None }; 4],
-            ac: [const { None }; 4],
-            has_jfif: false,
-            adobe_transform: None,
-        };
+        let mut header = Self::default();
         let mut at = 2;
         loop {
             let (marker, body, next) = segment(bytes, at)?;
@@ -72,7 +58,7 @@ impl Header {
                     return Ok(header);
                 }
                 0xDB => header.read_quantization_tables(body)?,
-                0xDD => header.restart_interval = u32::from(word(body, 0)?),
+                0xDD => header.restart_interval = usize::from(word(body, 0)?),
                 0xE0 => header.has_jfif |= body.starts_with(b"JFIF\0"),
                 0xE1 => header.read_exif(body),
                 0xEE if body.starts_with(b"Adobe") => {
@@ -94,7 +80,7 @@ impl Header {
     /// The largest sampling factors of a component (horizontal, vertical).
     pub fn max_sampling(&self) -> (usize, usize) {
         self.components.iter().fold((1, 1), |most, component| {
-            (most.0.max(component.horizontal_sampling), most.1.max(component.vertical_sampling))
+            (most.0.max(component.sampling.0), most.1.max(component.sampling.1))
         })
     }
 
@@ -107,12 +93,12 @@ impl Header {
         }
     }
 
-    pub fn dc_table(&self, component: &Component) -> Result<&HuffmanTable, JpegError> {
-        self.dc[component.dc].as_ref().ok_or(JpegError::Damaged("a Huffman table is missing"))
-    }
-
-    pub fn ac_table(&self, component: &Component) -> Result<&HuffmanTable, JpegError> {
-        self.ac[component.ac].as_ref().ok_or(JpegError::Damaged("a Huffman table is missing"))
+    /// The tables of the DC and the AC coefficients of a component.
+    pub fn huffman_tables(&self, component: &Component) -> Result<[&HuffmanTable; 2], JpegError> {
+        match (&self.dc[component.dc], &self.ac[component.ac]) {
+            (Some(dc), Some(ac)) => Ok([dc, ac]),
+            _ => Err(JpegError::Damaged("a Huffman table is missing")),
+        }
     }
 
     /// The quantization table of a component, in zigzag order.
@@ -130,8 +116,7 @@ impl Header {
             let [id, sampling, table] = *first(body.get(6 + 3 * index..).unwrap_or_default())?;
             self.components.push(Component {
                 id,
-                horizontal_sampling: usize::from(sampling >> 4),
-                vertical_sampling: usize::from(sampling & 15),
+                sampling: (usize::from(sampling >> 4), usize::from(sampling & 15)),
                 quantization_table: usize::from(table & 3),
                 dc: 0,
                 ac: 0,
@@ -139,7 +124,7 @@ impl Header {
         }
         // A single component is not interleaved: its MCU is one block whatever the header says.
         if let [only] = self.components.as_mut_slice() {
-            (only.horizontal_sampling, only.vertical_sampling) = (1, 1);
+            only.sampling = (1, 1);
         }
         self.is_baseline =
             matches!(marker, 0xC0 | 0xC1) && precision == 8 && self.has_integral_sampling();
@@ -148,14 +133,12 @@ impl Header {
 
     /// Whether each sample of a component covers a whole number of pixels.
     fn has_integral_sampling(&self) -> bool {
-        let allowed = |blocks: usize| matches!(blocks, 1..=4);
+        let is_integral =
+            |blocks: usize, most: usize| matches!(blocks, 1..=4) && most.is_multiple_of(blocks);
         let (across, down) = self.max_sampling();
         matches!(self.components.len(), 1 | 3)
             && self.components.iter().all(|component| {
-                allowed(component.horizontal_sampling)
-                    && allowed(component.vertical_sampling)
-                    && across % component.horizontal_sampling == 0
-                    && down % component.vertical_sampling == 0
+                is_integral(component.sampling.0, across) && is_integral(component.sampling.1, down)
             })
     }
 
@@ -204,11 +187,8 @@ impl Header {
 
     /// Reads the orientation only.
     fn read_exif(&mut self, body: &[u8]) {
-        if let Some(exif) = body.strip_prefix(b"Exif\0\0")
-            && let Some(orientation) = Orientation::from_exif_chunk(exif)
-        {
-            self.orientation = orientation;
-        }
+        let exif = body.strip_prefix(b"Exif\0\0");
+        self.orientation = exif.and_then(Orientation::from_exif_chunk).or(self.orientation);
     }
 }
 

@@ -2,8 +2,8 @@
 //! coefficients up to the end of a block.
 
 use super::{
-    JpegError,
     bit_reader::{BitReader, extend},
+    error::JpegError,
 };
 
 /// Bits of one lookup.

@@ -1,41 +1,17 @@
 //! Decodes the entropy-coded data of a sequential JPEG to planes of reduced size.
 
 use super::{
-    JpegError,
     bit_reader::BitReader,
+    error::JpegError,
     header::{Component, Header},
-    huffman::{CoefficientReader, CoefficientSkipper},
+    huffman::{CoefficientReader, CoefficientSkipper, END_OF_BLOCK},
     idct::{self, LowFrequencies},
 };
 
-/// Row and column of the coefficients in zigzag order, as far as 4x4 samples need them.
-const ZIGZAG: [(u8, u8); 25] = [
-    (0, 0),
-    (0, 1),
-    (1, 0),
-    (2, 0),
-    (1, 1),
-    (0, 2),
-    (0, 3),
-    (1, 2),
-    (2, 1),
-    (3, 0),
-    (4, 0),
-    (3, 1),
-    (2, 2),
-    (1, 3),
-    (0, 4),
-    (0, 5),
-    (1, 4),
-    (2, 3),
-    (3, 2),
-    (4, 1),
-    (5, 0),
-    (6, 0),
-    (5, 1),
-    (4, 2),
-    (3, 3),
-];
+/// The position (8 times the row plus the column) of the coefficients in zigzag order, as far as 4x4
+/// samples need them.
+const ZIGZAG: [u8; 25] =
+    [0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48, 41, 34, 27];
 
 /// The samples of one component.
 pub struct ComponentPlane {
@@ -86,15 +62,12 @@ fn decode_mcus<const SIDE: usize>(
     channels: &mut [ComponentDecoder<SIDE>],
 ) -> Result<(), JpegError> {
     let (across, down) = header.mcu_counts();
-    let mut until_restart = header.restart_interval;
     for y in 0..down {
         for x in 0..across {
-            if header.restart_interval > 0 {
-                if until_restart == 0 {
-                    restart(bits, channels)?;
-                    until_restart = header.restart_interval;
-                }
-                until_restart -= 1;
+            let mcu = y * across + x;
+            // An interval of 0 divides nothing but the first.
+            if mcu > 0 && mcu.is_multiple_of(header.restart_interval) {
+                restart(bits, channels)?;
             }
             for channel in &mut *channels {
                 channel.decode_mcu(bits, x, y)?;
@@ -142,20 +115,20 @@ impl<const SIDE: usize> ComponentDecoder<SIDE> {
 
     fn new(component: &Component, header: &Header) -> Result<Self, JpegError> {
         let (across, down) = header.mcu_counts();
-        let stride = across * component.horizontal_sampling * SIDE;
-        let ac = header.ac_table(component)?;
+        let stride = across * component.sampling.0 * SIDE;
+        let [dc, ac] = header.huffman_tables(component)?;
         let (most_across, most_down) = header.max_sampling();
         Ok(Self {
             plane: ComponentPlane {
-                samples: vec![0; stride * down * component.vertical_sampling * SIDE],
+                samples: vec![0; stride * down * component.sampling.1 * SIDE],
                 stride,
                 pixels_per_sample: (
-                    most_across / component.horizontal_sampling,
-                    most_down / component.vertical_sampling,
+                    most_across / component.sampling.0,
+                    most_down / component.sampling.1,
                 ),
             },
-            blocks: (component.horizontal_sampling, component.vertical_sampling),
-            dc: CoefficientReader::new(header.dc_table(component)?, false),
+            blocks: component.sampling,
+            dc: CoefficientReader::new(dc, false),
             ac: CoefficientReader::new(ac, true),
             skipper: CoefficientSkipper::new(ac),
             quantization_table: header.quantization_table(component)?,
@@ -208,18 +181,16 @@ impl<const SIDE: usize> ComponentDecoder<SIDE> {
             let (run, value) = self.ac.next(bits)?;
             at += run;
             if at >= 64 {
-                let is_end = run == super::huffman::END_OF_BLOCK;
-                return if is_end {
-                    Ok(())
-                } else {
-                    Err(JpegError::Damaged("too many coefficients"))
+                return match run {
+                    END_OF_BLOCK => Ok(()),
+                    _ => Err(JpegError::Damaged("too many coefficients")),
                 };
             }
-            if let Some(&(row, column)) = ZIGZAG.get(at)
-                && let Some(place) =
-                    low.get_mut(usize::from(row)).and_then(|row| row.get_mut(usize::from(column)))
+            if let Some(&position) = ZIGZAG.get(at)
+                && let Some(row) = low.get_mut(usize::from(position / 8))
+                && let Some(coefficient) = row.get_mut(usize::from(position % 8))
             {
-                *place = (value * i32::from(self.quantization_table[at])) as f32;
+                *coefficient = (value * i32::from(self.quantization_table[at])) as f32;
             }
             at += 1;
         }

@@ -50,9 +50,9 @@ fn a_scaled_decode_leaves_enough() {
 fn resizing_keeps_the_mean() {
     let gray = RgbImage::from_pixel(37, 23, image::Rgb([10, 120, 250]));
     for size in [(1, 1), (5, 40), (80, 2), (37, 23)] {
-        let rgb = resize(&gray, size).expect("resized");
-        assert_eq!(rgb.len(), 3 * size.0 as usize * size.1 as usize);
-        assert!(rgb.as_chunks::<3>().0.iter().all(|pixel| *pixel == [10, 120, 250]));
+        let resized = resize(&gray, size).expect("resized");
+        assert_eq!(resized.dimensions(), size);
+        assert!(resized.pixels().all(|pixel| pixel.0 == [10, 120, 250]));
     }
 }
 

@@ -2,7 +2,10 @@
 
 #![expect(clippy::expect_used, reason = "a failed setup fails the test")]
 
+mod crop;
 mod decode;
 mod fit;
+mod jpeg;
 mod orientation;
+mod sixel;
 mod thumbnail;

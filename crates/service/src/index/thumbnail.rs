@@ -21,12 +21,12 @@ pub fn shrink(pixels: &RgbImage) -> Result<RgbImage, DecodeError> {
         return Ok(pixels.clone());
     }
     let scaled = |side: u32| (side * MAX_SIDE).div_ceil(longest).max(1);
-    resize(pixels, scaled(width), scaled(height))
+    fit::resize(pixels, (scaled(width), scaled(height)))
 }
 
 /// Returns a copy of [`SQUARE_SIDE`] x [`SQUARE_SIDE`] pixels, regardless of the aspect ratio.
 pub fn square(pixels: &RgbImage) -> Result<RgbImage, DecodeError> {
-    resize(pixels, SQUARE_SIDE as u32, SQUARE_SIDE as u32)
+    fit::resize(pixels, (SQUARE_SIDE as u32, SQUARE_SIDE as u32))
 }
 
 /// Encodes a small copy as JPEG.
@@ -39,9 +39,4 @@ pub fn encode(pixels: &RgbImage) -> Result<Vec<u8>, DecodeError> {
         .encode(pixels, width, height, ColorType::Rgb)
         .map_err(|error| refused(&error))?;
     Ok(file)
-}
-
-fn resize(pixels: &RgbImage, width: u32, height: u32) -> Result<RgbImage, DecodeError> {
-    RgbImage::from_raw(width, height, fit::resize(pixels, (width, height))?)
-        .ok_or_else(|| DecodeError("cannot resize: wrong number of pixels".to_owned()))
 }

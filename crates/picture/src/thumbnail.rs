@@ -1,0 +1,93 @@
+//! Fits pictures into cells, and encodes them for the terminal.
+
+use std::sync::Arc;
+
+use base64::{Engine, engine::general_purpose::STANDARD};
+use image::RgbImage;
+
+use crate::{
+    canvas::{Canvas, Protocol},
+    decode::decode_for,
+    encode_jpeg::encode_jpeg,
+    error::DecodeError,
+    fit::{Fit, resize},
+    sixel,
+    view::Crop,
+};
+
+/// No visible blocks in a tile, at a sixth of the size of a PNG.
+const ITERM_QUALITY: u8 = 88;
+
+/// A picture fitted and encoded for one canvas.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Thumbnail {
+    /// Covered cells (columns, rows); at most the canvas.
+    pub cells: (u16, u16),
+    /// Size of the original in pixels, upright.
+    pub original: (u32, u32),
+    pub encoded: Encoded,
+}
+
+/// The encoding for a protocol. Cheap to clone.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Encoded {
+    /// RGB rows from top to bottom, `columns` x `2 * rows` pixels.
+    Pixels(Arc<[[u8; 3]]>),
+    Kitty {
+        /// Base64 of packed RGB rows.
+        payload: Arc<str>,
+        /// Pixels (width, height).
+        size: (u32, u32),
+    },
+    /// A string that draws the picture at the cursor (sixel or iTerm2).
+    Sequence(Arc<str>),
+}
+
+/// A picture scaled for a canvas, before it is encoded.
+#[derive(Clone, Debug)]
+pub struct FittedPicture {
+    pub fit: Fit,
+    /// Size of the original in pixels, upright.
+    pub original: (u32, u32),
+    pub picture: RgbImage,
+}
+
+/// Decodes a picture and fits the cropped picture into `canvas`.
+pub fn fit_picture(bytes: &[u8], crop: Crop, canvas: Canvas) -> Result<FittedPicture, DecodeError> {
+    let fit = |original| Fit::new(crop.size_in(original), canvas);
+    let decoded = decode_for(bytes, |original| {
+        fit(original).min_decoded_side(crop.size_in(original), original)
+    })?;
+    let fit = fit(decoded.original);
+    let mut picture = resize(&crop.apply(&decoded.pixels), fit.pixels)?;
+    crop.draw_highlight(&mut picture, canvas.protocol);
+    Ok(FittedPicture { fit, original: decoded.original, picture })
+}
+
+/// Like [`fit_picture`], and encodes it for the canvas's protocol.
+pub fn thumbnail(bytes: &[u8], crop: Crop, canvas: Canvas) -> Result<Thumbnail, DecodeError> {
+    let FittedPicture { fit: Fit { cells, pixels }, original, picture } =
+        fit_picture(bytes, crop, canvas)?;
+    let encoded = match canvas.protocol {
+        Protocol::None | Protocol::HalfBlock => Encoded::Pixels(picture.as_chunks::<3>().0.into()),
+        // Neither zlib nor PNG is worth it: they shrink a photograph by 10 to 33 % and take 6 to 14
+        // times as long.
+        Protocol::Kitty => {
+            Encoded::Kitty { payload: STANDARD.encode(&*picture).into(), size: pixels }
+        }
+        Protocol::Sixel => Encoded::Sequence(sixel::encode(&picture).into()),
+        Protocol::Iterm => Encoded::Sequence(iterm_sequence(&picture, cells)?.into()),
+    };
+    Ok(Thumbnail { cells, original, encoded })
+}
+
+/// An inline image: a JPEG in base64 with its size in cells.
+fn iterm_sequence(picture: &RgbImage, (columns, rows): (u16, u16)) -> Result<String, DecodeError> {
+    let jpeg = encode_jpeg(picture, ITERM_QUALITY)?;
+    Ok(format!(
+        "\x1b]1337;File=inline=1;size={};width={columns};height={rows};\
+         preserveAspectRatio=0;doNotMoveCursor=1:{}\x07",
+        jpeg.len(),
+        STANDARD.encode(&jpeg)
+    ))
+}

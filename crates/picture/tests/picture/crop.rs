@@ -1,0 +1,55 @@
+//! Cropped and highlighted pictures.
+
+use image::RgbImage;
+use tessera_model::Region;
+use tessera_picture::{Canvas, Crop, Encoded, Protocol, fit_picture, thumbnail};
+
+const CANVAS: Canvas =
+    Canvas { columns: 20, rows: 10, cell: (10, 20), protocol: Protocol::HalfBlock };
+
+fn png(picture: &RgbImage) -> Vec<u8> {
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    picture.write_to(&mut bytes, image::ImageFormat::Png).expect("encoded");
+    bytes.into_inner()
+}
+
+/// The pixels and cells of a picture with a red left and a blue right half.
+fn pixels(crop: Crop) -> (Vec<[u8; 3]>, (u16, u16)) {
+    let halves = RgbImage::from_fn(400, 200, |x, _| {
+        image::Rgb(if x < 200 { [200, 0, 0] } else { [0, 0, 200] })
+    });
+    let thumbnail = thumbnail(&png(&halves), crop, CANVAS).expect("a thumbnail");
+    assert_eq!(thumbnail.original, (400, 200));
+    let Encoded::Pixels(pixels) = thumbnail.encoded else { panic!("not half-blocks") };
+    (pixels.to_vec(), thumbnail.cells)
+}
+
+#[test]
+fn a_crop_fills_the_canvas_with_the_region() {
+    let region = Region::new(0.5, 0.0, 0.5, 1.0).expect("inside");
+    let (pixels, cells) = pixels(Crop::Region(region));
+    assert_eq!(cells, (20, 10));
+    assert!(pixels.iter().all(|pixel| *pixel == [0, 0, 200]));
+}
+
+#[test]
+fn a_highlight_dims_what_lies_around_it() {
+    let region = Region::new(0.0, 0.0, 0.5, 1.0).expect("inside");
+    let (pixels, (columns, rows)) = pixels(Crop::Highlighted(region));
+    let at = |x: u16, y: u16| pixels[usize::from(y * columns + x)];
+    assert_eq!(at(columns - 2, rows), [0, 0, 100]);
+    assert_eq!((at(0, 0), at(5, rows)), ([200, 0, 0], [200, 0, 0]));
+}
+
+#[test]
+fn the_lines_of_a_highlight_are_visible_on_any_background() {
+    let canvas = Canvas { columns: 1, rows: 1, cell: (12, 12), protocol: Protocol::Kitty };
+    for background in [0, 255] {
+        let bytes = png(&RgbImage::from_pixel(12, 12, image::Rgb([background; 3])));
+        let picture = fit_picture(&bytes, Crop::Highlighted(Region::WHOLE), canvas);
+        let picture = picture.expect("fitted").picture;
+        let row: Vec<u8> = (0..12).map(|x| picture.get_pixel(x, 6).0[0]).collect();
+        assert_eq!(row[..4], [0, 255, 255, background]);
+        assert_eq!(row[8..], [background, 255, 255, 0]);
+    }
+}

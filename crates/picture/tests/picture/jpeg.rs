@@ -1,0 +1,100 @@
+//! Damaged, endless and rotated JPEG files.
+
+#![expect(clippy::cast_possible_truncation, reason = "samples and sides are small")]
+
+use image::RgbImage;
+use jpeg_encoder::{ColorType, Encoder};
+use proptest::prelude::*;
+use tessera_picture::decode::decode;
+
+/// Smooth colors with some texture and an edge.
+fn test_picture(width: u16, height: u16) -> RgbImage {
+    RgbImage::from_fn(width.into(), height.into(), |x, y| {
+        let texture = (x * 7 + y * 13) % 16;
+        let edge = if x + y > u32::from(width) / 2 { 20 } else { 0 };
+        let red = 40 + x * 120 / u32::from(width) + edge;
+        let blue = 200 - y * 150 / u32::from(height);
+        image::Rgb([red as u8, (90 + texture) as u8, blue as u8])
+    })
+}
+
+fn encode(picture: &RgbImage, adjust: impl FnOnce(&mut Encoder<&mut Vec<u8>>)) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut encoder = Encoder::new(&mut bytes, 92);
+    adjust(&mut encoder);
+    let (width, height) = picture.dimensions();
+    encoder.encode(picture.as_raw(), width as u16, height as u16, ColorType::Rgb).expect("encoded");
+    bytes
+}
+
+#[test]
+fn a_file_cut_anywhere_is_truncated() {
+    let bytes = encode(&test_picture(64, 48), |_| {});
+    let progressive = encode(&test_picture(64, 48), |encoder| encoder.set_progressive(true));
+    for (bytes, enough) in [(&bytes, 6), (&bytes, 24), (&bytes, 48), (&progressive, 6)] {
+        for end in (3..bytes.len() - 8).step_by(5) {
+            let error = decode(&bytes[..end], enough).expect_err("cut");
+            assert_eq!(error.0, "truncated JPEG", "{end} of {}", bytes.len());
+        }
+    }
+}
+
+#[test]
+fn only_the_end_marker_missing_is_no_damage() {
+    let bytes = encode(&test_picture(64, 48), |_| {});
+    for enough in [6, 48] {
+        assert!(decode(&bytes[..bytes.len() - 2], enough).is_ok());
+    }
+}
+
+#[test]
+fn thousands_of_scans_are_refused_at_once() {
+    let bytes = encode(&test_picture(64, 48), |encoder| encoder.set_progressive(true));
+    let scan = [0xFF, 0xDA, 0, 8, 1, 1, 0, 1, 5, 0, 0];
+    let mut bomb = bytes[..bytes.len() - 2].to_vec();
+    bomb.extend(scan.repeat(3000));
+    bomb.extend([0xFF, 0xD9]);
+    let error = decode(&bomb, 10).expect_err("a bomb");
+    assert!(error.0.contains("scans; the limit is 64"), "{error}");
+}
+
+#[test]
+fn the_orientation_is_applied() {
+    let mut exif = b"MM\0\x2a\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0".to_vec();
+    exif.extend([0; 4]);
+    let bytes = encode(&test_picture(80, 40), |encoder| {
+        encoder.add_exif_metadata(&exif).expect("room for it");
+    });
+    let upright = decode(&bytes, 5).expect("decoded");
+    assert_eq!(upright.original, (40, 80));
+    assert_eq!(upright.pixels.dimensions(), (5, 10));
+    // A quarter turn clockwise brings the lower left corner to the upper left.
+    let full = decode(&bytes, u32::MAX).expect("decoded").pixels;
+    let corner = test_picture(80, 40).get_pixel(1, 38).0;
+    let turned = full.get_pixel(1, 1).0;
+    assert!(corner.iter().zip(turned).all(|(a, b)| a.abs_diff(b) < 16), "{corner:?} {turned:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn damage_gives_a_picture_or_a_sentence(
+        damage in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20),
+        progressive: bool,
+        restarts in 0_u16..3,
+        enough in 1_u32..60,
+    ) {
+        let mut bytes = encode(&test_picture(61, 47), |encoder| {
+            encoder.set_progressive(progressive);
+            encoder.set_restart_interval(restarts);
+        });
+        for (place, byte) in damage {
+            let place = place.index(bytes.len());
+            bytes[place] = byte;
+        }
+        if let Err(error) = decode(&bytes, enough) {
+            prop_assert!(!error.0.is_empty());
+        }
+    }
+}

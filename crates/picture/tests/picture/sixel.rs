@@ -1,0 +1,96 @@
+//! The sixel encoding.
+
+use image::RgbImage;
+use tessera_picture::{Canvas, Crop, Encoded, Protocol, thumbnail};
+
+/// The sequence of packed RGB rows in a single cell of their size.
+fn sequence(rgb: &[u8], (width, height): (u16, u16)) -> String {
+    let picture = RgbImage::from_raw(width.into(), height.into(), rgb.to_vec()).expect("pixels");
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    picture.write_to(&mut bytes, image::ImageFormat::Png).expect("encoded");
+    let canvas = Canvas { columns: 1, rows: 1, cell: (width, height), protocol: Protocol::Sixel };
+    let thumbnail = thumbnail(bytes.get_ref(), Crop::Full, canvas).expect("a thumbnail");
+    match thumbnail.encoded {
+        Encoded::Sequence(sequence) => sequence.to_string(),
+        other => panic!("not a sequence: {other:?}"),
+    }
+}
+
+/// Paints a sequence like a terminal: colors in percent, by pixel.
+fn paint(sequence: &str, width: usize, height: usize) -> Vec<Option<[u8; 3]>> {
+    let mut pixels = vec![None; width * height];
+    let mut palette = vec![[0; 3]; 256];
+    let body = sequence.strip_prefix("\x1bP0;1;0q").and_then(|s| s.strip_suffix("\x1b\\"));
+    let body = body.expect("one device control string");
+    let (mut x, mut band, mut color) = (0, 0, 0);
+    let mut bytes = body.bytes().peekable();
+    let numbers = |bytes: &mut std::iter::Peekable<std::str::Bytes>| {
+        let mut text = String::new();
+        while let Some(&next) = bytes.peek().filter(|b| b.is_ascii_digit() || **b == b';') {
+            text.push(char::from(next));
+            bytes.next();
+        }
+        text.split(';').map(|n| n.parse::<usize>().expect("a number")).collect::<Vec<_>>()
+    };
+    while let Some(byte) = bytes.next() {
+        let mut count = 1;
+        let mut six = byte;
+        match byte {
+            b'"' => assert_eq!(numbers(&mut bytes), [1, 1, width, height]),
+            b'#' => {
+                let given = numbers(&mut bytes);
+                if let [register, 2, r, g, b] = given[..] {
+                    palette[register] = [r, g, b].map(|p| u8::try_from(p).expect("percent"));
+                } else {
+                    color = given[0];
+                }
+            }
+            b'$' => x = 0,
+            b'-' => (x, band) = (0, band + 1),
+            b'!' => {
+                count = numbers(&mut bytes)[0];
+                six = bytes.next().expect("a sixel");
+            }
+            b'?'..=b'~' => {}
+            other => panic!("stray byte {other}"),
+        }
+        if (b'?'..=b'~').contains(&six) {
+            for _ in 0..count {
+                for bit in (0..6).filter(|bit| (six - b'?') >> bit & 1 == 1) {
+                    pixels[(band * 6 + bit) * width + x] = Some(palette[color]);
+                }
+                x += 1;
+            }
+        }
+    }
+    pixels
+}
+
+#[test]
+fn every_pixel_is_painted_once_in_nearly_its_color() {
+    let (width, height) = (37_usize, 20_usize);
+    let rgb: Vec<u8> = (0..width * height)
+        .flat_map(|i| [(i % width * 6).to_le_bytes()[0], (i / width * 12).to_le_bytes()[0], 128])
+        .collect();
+    let painted = paint(&sequence(&rgb, (37, 20)), width, height);
+    let mut error = [0_i32; 3];
+    for (pixel, given) in painted.iter().zip(rgb.as_chunks::<3>().0) {
+        let percent = pixel.expect("painted");
+        for (channel, error) in error.iter_mut().enumerate() {
+            let level = i32::from(percent[channel]) * 255 / 100;
+            assert!((level - i32::from(given[channel])).abs() <= 52);
+            *error += level - i32::from(given[channel]);
+        }
+    }
+    // Dithering preserves the average color.
+    assert!(error.iter().all(|sum| sum.abs() / 740 <= 2), "{error:?}");
+}
+
+#[test]
+fn pure_colors_stay_pure() {
+    for (pixel, percent) in [([0, 0, 0], [0, 0, 0]), ([255, 255, 255], [100, 100, 100])] {
+        let rgb: Vec<u8> = pixel.repeat(64);
+        let painted = paint(&sequence(&rgb, (8, 8)), 8, 8);
+        assert!(painted.iter().all(|pixel| *pixel == Some(percent)));
+    }
+}
