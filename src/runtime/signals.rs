@@ -3,7 +3,10 @@
 
 use std::{io, os::fd::AsFd, thread, time::Duration};
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::{
+    event::{PollFd, PollFlags, poll},
+    io::retry_on_intr,
+};
 use signal_hook::{
     consts::{SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTSTP, SIGWINCH},
     iterator::Signals,
@@ -71,15 +74,9 @@ fn exit_after_timeout(code: i32) {
 /// Returns when the terminal is gone. An input reader would only spin on it.
 fn wait_for_hang_up() {
     let stdin = io::stdin();
-    loop {
-        // No event is requested: only a hang-up or an error ends the wait.
-        let mut watched = [PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::empty())];
-        match poll(&mut watched, None) {
-            Ok(_) if !watched[0].revents().is_empty() => return,
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
-            Err(_) => return,
-        }
-    }
+    // No event is requested: only a hang-up or an error ends the wait.
+    let mut watched = [PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::empty())];
+    let _ = retry_on_intr(|| poll(&mut watched, None));
 }
 
 /// Stops this process as its shell expects; returns when it continues.

@@ -1,6 +1,8 @@
 //! Snapshots of screens with styles. A change of a snapshot is a change of the interface, and is
 //! reviewed as such.
 
+mod themes;
+
 use std::fmt::Write as _;
 
 use crate::support::desk::Desk;

@@ -6,6 +6,7 @@ mod announcer;
 mod connect;
 mod frames;
 mod late_replies;
+mod picture_layer;
 mod pty;
 
 use std::time::{Duration, Instant};

@@ -12,6 +12,7 @@ use std::{
 
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
+    io::retry_on_intr,
     termios::tcgetwinsize,
 };
 
@@ -76,10 +77,10 @@ fn query_terminal(
     let mut bytes = [0; 1024];
     while !replies.is_complete() {
         let left = deadline.saturating_sub(started.elapsed());
-        match poll_input(input, left)? {
-            PollOutcome::Readable => {}
-            PollOutcome::Interrupted => continue,
-            PollOutcome::TimedOut => break,
+        let timeout = Timespec::try_from(left).map_err(io::Error::other)?;
+        let mut polled = [PollFd::from_borrowed_fd(input, PollFlags::IN)];
+        if retry_on_intr(|| poll(&mut polled, Some(&timeout)))? == 0 {
+            break;
         }
         // Not through `Stdin`, whose buffer would keep bytes from the input reader.
         let count = rustix::io::read(input, &mut bytes)?;
@@ -89,21 +90,4 @@ fn query_terminal(
         replies.feed(&bytes[..count]);
     }
     Ok(())
-}
-
-enum PollOutcome {
-    Readable,
-    Interrupted,
-    TimedOut,
-}
-
-fn poll_input(input: BorrowedFd<'_>, at_most: Duration) -> io::Result<PollOutcome> {
-    let timeout = Timespec::try_from(at_most).map_err(io::Error::other)?;
-    let mut polled = [PollFd::from_borrowed_fd(input, PollFlags::IN)];
-    match poll(&mut polled, Some(&timeout)) {
-        Ok(0) => Ok(PollOutcome::TimedOut),
-        Ok(_) => Ok(PollOutcome::Readable),
-        Err(rustix::io::Errno::INTR) => Ok(PollOutcome::Interrupted),
-        Err(error) => Err(error.into()),
-    }
 }

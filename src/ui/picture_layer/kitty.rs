@@ -88,11 +88,6 @@ impl KittyStore {
         self.bytes = 0;
     }
 
-    #[cfg(test)]
-    pub fn contains(&self, key: &PictureKey) -> bool {
-        self.pictures.contains_key(key)
-    }
-
     fn evict_oldest(&mut self, frame: u64, out: &mut String) -> bool {
         let oldest = self
             .pictures

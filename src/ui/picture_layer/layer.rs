@@ -43,7 +43,7 @@ pub struct TerminalWrites {
 #[derive(Debug)]
 pub struct PictureLayer {
     settings: GraphicsSettings,
-    pub(super) kitty: KittyStore,
+    kitty: KittyStore,
     overdraw: Overdraw,
     frame: u64,
     placed: usize,

@@ -5,8 +5,6 @@ mod diacritics;
 mod kitty;
 mod layer;
 mod overdraw;
-#[cfg(test)]
-mod tests;
 
 pub use color_depth::ColorDepth;
 pub use layer::{GraphicsSettings, PictureKey, PictureLayer, TerminalWrites, delete_all_pictures};
