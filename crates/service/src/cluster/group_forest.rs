@@ -99,20 +99,20 @@ impl<'a> GroupForest<'a> {
         (1.0 - f64::from(product) / pairs) as f32
     }
 
-    /// Joins the group of the root `gone` to that of the lower root `kept`.
-    fn join(&mut self, kept: u32, gone: u32) {
-        let (keeper, other) = (kept as usize, gone as usize);
-        if self.sums[keeper].is_empty() {
-            self.sums[keeper] = to_f32(self.vectors.row(keeper));
+    /// Joins the group of the root `other` to that of the lower root `root`.
+    fn join(&mut self, root: u32, other: u32) {
+        let (at, from) = (root as usize, other as usize);
+        if self.sums[at].is_empty() {
+            self.sums[at] = to_f32(self.vectors.row(at));
         }
-        let sum = std::mem::take(&mut self.sums[other]);
+        let sum = std::mem::take(&mut self.sums[from]);
         if sum.is_empty() {
-            add(&mut self.sums[keeper], self.vectors.row(other));
+            add(&mut self.sums[at], self.vectors.row(from));
         } else {
-            self.sums[keeper].iter_mut().zip(sum).for_each(|(total, value)| *total += value);
+            self.sums[at].iter_mut().zip(sum).for_each(|(total, value)| *total += value);
         }
-        self.sizes[keeper] += self.sizes[other];
-        self.parents[other] = kept;
+        self.sizes[at] += self.sizes[from];
+        self.parents[from] = root;
     }
 }
 

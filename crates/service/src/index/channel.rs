@@ -3,7 +3,6 @@
 /// Smoothing kernel: a Gaussian of one pixel, two pixels to either side.
 const SMOOTHING_KERNEL: [f32; 5] = [0.0625, 0.25, 0.375, 0.25, 0.0625];
 
-/// A single-channel image.
 #[derive(Clone, Debug)]
 pub struct Channel {
     /// Numbers per row, at least 1.

@@ -7,7 +7,6 @@ use super::{Keypoints, descriptor, perceptual_hash, quality, region, thumbnail};
 use tessera_model::Region;
 use tessera_picture::decode::{DecodeError, decode, decode_for};
 
-/// The features of an image.
 #[derive(Clone, Debug)]
 pub struct Features {
     /// Pixels, upright.

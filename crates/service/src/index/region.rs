@@ -15,14 +15,14 @@ pub fn region_in_pixels(region: Region, (width, height): (u32, u32)) -> (u32, u3
 }
 
 /// The minimum shorter side of a scaled decode, such that the shorter side of every region has at
-/// least `wanted` pixels, if the image does.
-pub fn min_decode_side(regions: &[Region], size: (u32, u32), wanted: u32) -> u32 {
+/// least `min_side` pixels, if the image does.
+pub fn min_decode_side(regions: &[Region], size: (u32, u32), min_side: u32) -> u32 {
     let shortest = |region: &Region| {
         let (.., width, height) = region_in_pixels(*region, size);
         width.min(height)
     };
     let shortest = regions.iter().map(shortest).min().unwrap_or(1);
-    let scale = f64::from(wanted) / f64::from(shortest);
+    let scale = f64::from(min_side) / f64::from(shortest);
     (f64::from(size.0.min(size.1)) * scale).ceil() as u32
 }
 

@@ -16,21 +16,20 @@ pub struct FolderChanges {
 }
 
 impl FolderChanges {
-    /// Whether nothing changed.
     pub fn is_empty(&self) -> bool {
         self.added_or_modified.is_empty() && self.removed.is_empty()
     }
 }
 
-/// Compares a scan with the known files.
 pub fn diff(scan: &FolderScan, mut known: BTreeMap<PathBuf, KnownFile>) -> FolderChanges {
     let mut changes = FolderChanges::default();
-    for found in &scan.files {
-        match known.remove(&found.path) {
-            Some(old) if old.stat == found.stat => {}
-            old => changes
-                .added_or_modified
-                .push((found.clone(), old.and_then(|old| old.content_hash))),
+    for file in &scan.files {
+        match known.remove(&file.path) {
+            Some(old) if old.stat == file.stat => {}
+            old => {
+                let content_hash = old.and_then(|old| old.content_hash);
+                changes.added_or_modified.push((file.clone(), content_hash));
+            }
         }
     }
     changes.removed = known.into_keys().collect();

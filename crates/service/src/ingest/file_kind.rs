@@ -6,7 +6,6 @@ const MAX_FILE_SIZE: u64 = 256 << 20;
 /// Size limit of a video, in bytes.
 const MAX_VIDEO_SIZE: u64 = 4 << 30;
 
-/// The kind of a file by its extension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// An image in a supported format.
@@ -32,7 +31,6 @@ impl FileKind {
         }
     }
 
-    /// Whether it is an image or a video.
     pub fn is_media(self) -> bool {
         matches!(self, Self::Picture | Self::Video)
     }

@@ -19,16 +19,16 @@ pub fn sanitized_path(name: &str) -> PathBuf {
         return path;
     }
     let parts: Vec<String> = name.split(['/', '\\']).filter_map(sanitized_component).collect();
-    let kept = parts.len().saturating_sub(MAX_DEPTH / 2);
-    let (last, folders) = parts[kept..]
+    let start = parts.len().saturating_sub(MAX_DEPTH / 2);
+    let (last, folders) = parts[start..]
         .split_last()
         .map_or(("file", &[][..]), |(last, folders)| (last.as_str(), folders));
-    let mark = Uuid::new_v5(&Uuid::NAMESPACE_URL, name.as_bytes()).simple().to_string();
+    let hash = Uuid::new_v5(&Uuid::NAMESPACE_URL, name.as_bytes()).simple().to_string();
     let mut path: PathBuf = folders.iter().collect();
     if path.as_os_str().len() > MAX_PATH_BYTES / 2 {
         path = PathBuf::new();
     }
-    path.push(with_suffix(last, &mark[..8]));
+    path.push(with_suffix(last, &hash[..8]));
     path
 }
 
@@ -54,9 +54,9 @@ fn truncated(name: &str) -> String {
 }
 
 /// Inserts a suffix before the extension: `a.jpg` and `2` become `a_2.jpg`.
-pub fn with_suffix(name: &str, mark: &str) -> String {
+pub fn with_suffix(name: &str, suffix: &str) -> String {
     let (stem, extension) = split_extension(name);
-    format!("{stem}_{mark}{extension}")
+    format!("{stem}_{suffix}{extension}")
 }
 
 /// Splits a name into stem and extension (with its dot).

@@ -80,36 +80,36 @@ impl UniqueFiles {
         Self { root: root.to_owned(), next_suffix: HashMap::new() }
     }
 
-    /// Creates an empty file at `wanted`, a safe relative path, with a number if the name is taken.
-    /// Returns its path below the directory.
-    pub fn create(&mut self, wanted: &Path) -> io::Result<(PathBuf, File)> {
-        let wanted = self.ensure_parent_dir(wanted)?;
-        let mut path = wanted.clone();
+    /// Creates an empty file at a safe relative path, with a number if the name is taken. Returns its
+    /// path below the directory.
+    pub fn create(&mut self, path: &Path) -> io::Result<(PathBuf, File)> {
+        let requested = self.ensure_parent_dir(path)?;
+        let mut path = requested.clone();
         loop {
             let file = OpenOptions::new().write(true).create_new(true).open(self.root.join(&path));
             match file {
                 Ok(file) => return Ok((path, file)),
                 Err(cause) if cause.kind() != ErrorKind::AlreadyExists => return Err(cause),
                 Err(_) => {
-                    let number = self.next_suffix.entry(wanted.clone()).or_insert(1);
+                    let number = self.next_suffix.entry(requested.clone()).or_insert(1);
                     *number += 1;
-                    let name = wanted.file_name().unwrap_or_default().to_string_lossy();
-                    path = wanted.with_file_name(with_suffix(&name, &number.to_string()));
+                    let name = requested.file_name().unwrap_or_default().to_string_lossy();
+                    path = requested.with_file_name(with_suffix(&name, &number.to_string()));
                 }
             }
         }
     }
 
-    /// Creates the parent directories of `wanted`; if a file is in the way, returns a path without
+    /// Creates the parent directories of `path`; if a file is in the way, returns a path without
     /// them.
-    fn ensure_parent_dir(&self, wanted: &Path) -> io::Result<PathBuf> {
-        let Some(parent) = wanted.parent() else { return Ok(wanted.to_owned()) };
+    fn ensure_parent_dir(&self, path: &Path) -> io::Result<PathBuf> {
+        let Some(parent) = path.parent() else { return Ok(path.to_owned()) };
         match create_private_dir(&self.root.join(parent)) {
-            Ok(()) => Ok(wanted.to_owned()),
+            Ok(()) => Ok(path.to_owned()),
             Err(cause)
                 if matches!(cause.kind(), ErrorKind::NotADirectory | ErrorKind::AlreadyExists) =>
             {
-                Ok(wanted.to_string_lossy().replace('/', "_").into())
+                Ok(path.to_string_lossy().replace('/', "_").into())
             }
             Err(cause) => Err(cause),
         }

@@ -18,7 +18,6 @@ const MAX_PAGES: usize = 20_000;
 /// Size limit of a manifest, in bytes.
 const MAX_MANIFEST_BYTES: u64 = 64 << 20;
 
-/// A client for object storage.
 #[derive(Clone, Debug)]
 pub struct ObjectStorage {
     pub(super) s3: S3Client,

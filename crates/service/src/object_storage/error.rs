@@ -10,13 +10,11 @@ use roxmltree::Document;
 pub enum StorageError {
     /// This object is not available; others may be.
     Object(String),
-    /// The storage is not available.
     Service(String),
     /// The local disk cannot be written.
     Io(io::Error),
 }
 
-/// A failed attempt.
 #[derive(Debug)]
 pub struct StorageAttemptError {
     pub error: StorageError,

@@ -3,7 +3,6 @@
 use super::object_entry::ObjectEntry;
 use crate::ingest::file_kind::FileKind;
 
-/// Limit on objects in a listing.
 pub const MAX_OBJECTS: usize = 1_000_000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -45,7 +45,6 @@ struct ManifestReader {
 
 /// Why reading ends before the last row.
 enum ReadEnd {
-    /// Enough media are found.
     Enough,
     /// What is wrong with the manifest.
     Invalid(String),

@@ -24,7 +24,6 @@ pub enum PathRoot {
 }
 
 impl ObjectEntry {
-    /// Its kind by extension.
     pub fn file_kind(&self) -> FileKind {
         FileKind::from_name(&self.key)
     }

@@ -18,14 +18,12 @@ use super::{
 };
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Number of attempts per request.
 const MAX_ATTEMPTS: u32 = 4;
 const SIGNATURE_LIFETIME: Duration = Duration::from_mins(15);
 /// Size limits of a listing page and of an error response, in bytes.
 const MAX_PAGE_BYTES: u64 = 16 << 20;
 const MAX_ERROR_BYTES: u64 = 64 << 10;
 
-/// Timeouts and retry delays.
 #[derive(Clone, Copy, Debug)]
 pub struct RetryPolicy {
     /// Time limit for the next bytes of a response.
@@ -155,13 +153,16 @@ impl S3Client {
     fn bucket(&self, name: &str) -> Result<Bucket, StorageError> {
         let region = &self.settings.region;
         // Names that do not match a wildcard certificate or a host name.
-        let odd = |c: char| c == '.' || c == '_' || c.is_ascii_uppercase();
+        let unsuitable = |c: char| c == '.' || c == '_' || c.is_ascii_uppercase();
         let (endpoint, style) = if let Some(endpoint) = &self.settings.endpoint {
             (Some(endpoint.clone()), UrlStyle::Path)
         } else {
             let top = if region.starts_with("cn-") { "com.cn" } else { "com" };
             let endpoint = Url::parse(&format!("https://s3.{region}.amazonaws.{top}")).ok();
-            (endpoint, if name.contains(odd) { UrlStyle::Path } else { UrlStyle::VirtualHost })
+            (
+                endpoint,
+                if name.contains(unsuitable) { UrlStyle::Path } else { UrlStyle::VirtualHost },
+            )
         };
         endpoint
             .and_then(|url| Bucket::new(url, style, name.to_owned(), region.clone()).ok())

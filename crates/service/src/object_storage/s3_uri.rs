@@ -3,7 +3,6 @@
 /// Length limit of a key, in bytes.
 const MAX_KEY_BYTES: usize = 1_024;
 
-/// A location in object storage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct S3Uri {
     pub bucket: String,
@@ -11,7 +10,6 @@ pub struct S3Uri {
     pub key: String,
 }
 
-/// The format of a manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ManifestFormat {
     Csv,

@@ -3,7 +3,6 @@
 use reqwest::Url;
 use secrecy::{ExposeSecret as _, SecretString};
 
-/// Default region.
 const DEFAULT_REGION: &str = "us-east-1";
 
 /// How to reach object storage.
@@ -28,7 +27,6 @@ impl Default for StorageSettings {
 pub struct AccessKey {
     /// The public identifier.
     pub id: String,
-    /// The signing key.
     pub secret: SecretString,
     /// The session token of temporary credentials.
     pub token: Option<SecretString>,

@@ -51,10 +51,10 @@ impl Store {
             _ => StoreError::Query(cause),
         };
         let mut writer = open_connection(&file).map_err(damaged)?;
-        if let Some(found) = schema::migrate(&mut writer).map_err(damaged)? {
+        if let Some(found_version) = schema::migrate(&mut writer).map_err(damaged)? {
             return Err(StoreError::NewerSchema {
                 data: data.to_owned(),
-                found_version: found,
+                found_version,
                 known_version: schema::VERSION,
             });
         }

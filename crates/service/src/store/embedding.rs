@@ -9,7 +9,6 @@ use super::{
 };
 use tessera_model::DatasetId;
 
-/// Returns the serialized text space of a dataset.
 pub fn text_space(connection: &Connection, dataset: DatasetId) -> Result<Option<Vec<u8>>> {
     let sql = "SELECT bytes FROM space WHERE dataset = ?1";
     query::find(connection, sql, [dataset.0], |row| row.get(0))
@@ -33,7 +32,6 @@ pub fn replace_text_space(
     Ok(())
 }
 
-/// Stores the embedding of a media item.
 pub fn upsert(connection: &Connection, media: i64, vector: &[f16]) -> Result<()> {
     let sql = "INSERT OR REPLACE INTO meaning VALUES (?1, ?2)";
     query::execute(connection, sql, params![media, encode_f16(vector)])

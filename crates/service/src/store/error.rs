@@ -43,10 +43,10 @@ impl fmt::Display for StoreError {
                     printable_path(data)
                 )
             }
-            Self::NewerSchema { data, found_version: found, known_version: known } => write!(
+            Self::NewerSchema { data, found_version, known_version } => write!(
                 f,
-                "the store in {} was written by a newer version (schema {found}, this one knows \
-                 {known}); update tessera or give another directory with --data",
+                "the store in {} was written by a newer version (schema {found_version}, this one \
+                 knows {known_version}); update tessera or give another directory with --data",
                 printable_path(data)
             ),
             Self::Damaged(file) => write!(

@@ -14,12 +14,10 @@ use tessera_model::{
 /// How long a finished export is kept, in microseconds.
 const RETENTION_MICROS: i64 = 24 * 3600 * 1_000_000;
 
-/// The state of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportTaskState {
     /// Requested, not started.
     Init,
-    /// The archive is being written.
     InProgress,
     /// The archive can be downloaded.
     Completed,
@@ -123,7 +121,6 @@ pub fn find(connection: &Connection, id: ExportTaskId) -> Result<Option<ExportRe
     query::find(connection, sql, [id.0], read_export)
 }
 
-/// Updates the state, progress and message.
 pub fn update_progress(
     connection: &Connection,
     id: ExportTaskId,
@@ -164,7 +161,6 @@ pub fn select_media(
     query::one(connection, count, [export.0], |row| row.get(0))
 }
 
-/// Updates the number of media items.
 pub fn set_media_count(connection: &Connection, id: ExportTaskId, count: u64) -> Result<()> {
     let sql = "UPDATE export SET entities = ?2 WHERE id = ?1";
     query::execute(connection, sql, params![id.0, count])

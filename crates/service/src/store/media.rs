@@ -171,7 +171,6 @@ pub fn thumbnail(connection: &Connection, id: MediaId) -> Result<Option<Vec<u8>>
     query::find(connection, sql, [id.0], |row| row.get(0))
 }
 
-/// Returns the visual descriptor.
 pub fn descriptor(
     connection: &Connection,
     dataset: DatasetId,

@@ -13,11 +13,9 @@ use super::{
 use crate::index::Features;
 use tessera_model::Region;
 
-/// A new object.
 pub struct DetectedObject<'a> {
     /// Not sanitized.
     pub label: &'a str,
-    /// The region in its image.
     pub region: Region,
     pub features: &'a Features,
 }

@@ -13,12 +13,10 @@ use super::{
 };
 use tessera_model::{DatasetId, Status};
 
-/// The kind of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OperationKind {
     /// Synchronizes the dataset with its folder.
     Creation,
-    /// Adds a batch of media.
     Addition,
     /// Clusters all media again.
     Reindex,

@@ -12,7 +12,6 @@ use tessera_model::{DatasetId, EntityType, Granularity, MediaId};
 /// How long a query image can be used, in microseconds.
 const LIFETIME_MICROS: i64 = 24 * 3600 * 1_000_000;
 
-/// A registered query image.
 #[derive(Clone, Debug)]
 pub struct StoredQueryImage {
     /// The entity type it was registered for.
@@ -41,7 +40,6 @@ pub fn put(
     )
 }
 
-/// Finds a query image of a dataset.
 pub fn find(
     connection: &Connection,
     dataset: DatasetId,

@@ -45,7 +45,6 @@ pub fn all_media(connection: &Connection, source: i64) -> Result<Vec<DescribedMe
     })
 }
 
-/// Sets the text metadata of a media item.
 pub fn set_text(connection: &Connection, media: i64, text: &TextMetadata) -> Result<()> {
     let sql = "UPDATE media SET caption = ?2, labels = ?3, tags = ?4 WHERE row = ?1";
     let (labels, tags) = (to_json(&text.labels)?, to_json(&text.tags)?);

@@ -8,7 +8,6 @@ use super::{
     zip_archive,
 };
 
-/// Supported archive formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArchiveKind {
     Zip,

@@ -32,8 +32,8 @@ pub fn is_tar_header(head: &[u8]) -> bool {
     let header = Header::from_byte_slice(block);
     // The checksum field itself counts as spaces.
     let sum = |bytes: &[u8]| bytes.iter().copied().map(u32::from).sum::<u32>();
-    let right = sum(&block[..148]) + 8 * u32::from(b' ') + sum(&block[156..]);
-    block.iter().all(|&byte| byte == 0) || header.cksum().is_ok_and(|given| given == right)
+    let expected = sum(&block[..148]) + 8 * u32::from(b' ') + sum(&block[156..]);
+    block.iter().all(|&byte| byte == 0) || header.cksum().is_ok_and(|stored| stored == expected)
 }
 
 fn unpack_members(
@@ -58,9 +58,9 @@ fn unpack_members(
         // Skipped content is read here, where limits apply.
         let rest =
             unpacker.copy_limited(&mut entry, &mut io::sink(), u64::MAX, || meter.bytes_read.get());
-        rest.map_err(|trouble| match trouble {
+        rest.map_err(|error| match error {
             MemberError::SkipMember(why) => MemberError::StopArchive(why),
-            trouble => trouble,
+            error => error,
         })?;
     }
 }

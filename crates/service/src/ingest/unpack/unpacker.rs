@@ -18,11 +18,9 @@ const COPY_BUFFER_SIZE: usize = 64 << 10;
 /// Limits of an archive. The defaults are those of the service.
 #[derive(Clone, Copy, Debug)]
 pub struct UnpackLimits {
-    /// Number of members.
     pub max_members: usize,
     /// Size of a file that is not a video, in bytes.
     pub max_file_bytes: u64,
-    /// Size of a video, in bytes.
     pub max_video_bytes: u64,
     /// Size of all files, in bytes; free disk space is a further limit.
     pub max_total_bytes: u64,
@@ -34,12 +32,9 @@ pub struct UnpackLimits {
     pub max_reported: usize,
 }
 
-/// The result of unpacking an archive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnpackReport {
-    /// Number of files written.
     pub files: usize,
-    /// Number of bytes written.
     pub bytes: u64,
     /// Skipped members, with the reason.
     pub skipped: Vec<(SafeText, &'static str)>,
@@ -49,10 +44,8 @@ pub struct UnpackReport {
     pub damage_reason: Option<&'static str>,
 }
 
-/// Why unpacking failed.
 #[derive(Debug)]
 pub enum UnpackError {
-    /// The cancel flag was set.
     Cancelled,
     /// The archive cannot be opened or the directory cannot be written.
     Io(io::Error),
@@ -60,23 +53,18 @@ pub enum UnpackError {
 
 /// Why a member was not unpacked.
 pub(super) enum MemberError {
-    /// The member is skipped, with the reason.
     SkipMember(&'static str),
     /// The archive is not read further, with the reason.
     StopArchive(&'static str),
-    /// Unpacking fails.
     Abort(UnpackError),
 }
 
-/// The result of copying a member.
 pub(super) enum CopyOutcome {
     /// It was copied completely, with its number of bytes.
     Complete(u64),
-    /// It exceeds the limit.
     LimitExceeded,
 }
 
-/// The state of an unpacking.
 pub(super) struct Unpacker<'a> {
     files: UniqueFiles,
     root: &'a Path,
@@ -207,7 +195,7 @@ impl<'a> Unpacker<'a> {
                 MemberError::StopArchive("there is not enough space for all of it")
             }
             Ok(CopyOutcome::LimitExceeded) => MemberError::SkipMember("it is too large"),
-            Err(trouble) => trouble,
+            Err(error) => error,
         };
         fs::remove_file(self.root.join(path))?;
         Err(end)

@@ -19,7 +19,6 @@ use super::{
     unpacker::{MemberError, Unpacker},
 };
 
-/// Unpacks every member of the central directory.
 pub fn unpack_zip(mut file: File, unpacker: &mut Unpacker) -> Result<(), MemberError> {
     let size = file.metadata()?.len();
     let directory = BufReader::new(file.try_clone()?);

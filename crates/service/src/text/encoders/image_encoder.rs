@@ -23,7 +23,6 @@ const MAX_SIDE: usize = 2_048;
 const CHANNEL_MEAN: [f32; 3] = [0.481_454_66, 0.457_827_5, 0.408_210_73];
 const CHANNEL_STD: [f32; 3] = [0.268_629_54, 0.261_302_6, 0.275_777_1];
 
-/// The image encoder of a pair.
 pub struct ImageEncoder {
     model: OnnxModel,
     input: NodeId,

@@ -12,7 +12,6 @@ pub struct OnnxModel {
     output: NodeId,
 }
 
-/// An input of a model.
 pub struct ModelInput {
     pub id: NodeId,
     /// As in the file.
@@ -58,13 +57,13 @@ impl OnnxModel {
     ) -> Result<(Self, usize), String> {
         let rank = |id: &NodeId| {
             let name = model.node_info(*id).and_then(|node| node.name().map(str::to_owned));
-            let position = preferred.iter().position(|wanted| Some(*wanted) == name.as_deref());
+            let position = preferred.iter().position(|output| Some(*output) == name.as_deref());
             position.unwrap_or(preferred.len())
         };
         let mut outputs = model.output_ids().to_vec();
         outputs.sort_by_key(rank);
-        let (&surest, others) = outputs.split_first().ok_or("it has no output")?;
-        let mut network = Self { model, output: surest };
+        let (&first, others) = outputs.split_first().ok_or("it has no output")?;
+        let mut network = Self { model, output: first };
         let reason = match network.run(example) {
             Ok(vector) => return Ok((network, vector.len())),
             Err(reason) => reason,
@@ -78,7 +77,6 @@ impl OnnxModel {
         Err(reason)
     }
 
-    /// Runs the model.
     pub fn run(&self, inputs: &[(NodeId, Value)]) -> Result<Vec<f32>, String> {
         let views = inputs.iter().map(|(id, value)| (*id, ValueOrView::from(value))).collect();
         let [value] =

@@ -42,20 +42,20 @@ impl Encoders {
     /// A file cannot be read or is not a suitable model or tokenizer, or the files do not match.
     pub fn load(image: &Path, text: &Path, tokenizer: &Path) -> Result<Self, LoadError> {
         let fingerprint = fingerprint([image, text, tokenizer])?;
-        let (image_encoder, seen) = ImageEncoder::load(image)?;
-        let (text_encoder, read) = TextEncoder::load(text, tokenizer)?;
-        if seen != read {
+        let (image_encoder, image_dimension) = ImageEncoder::load(image)?;
+        let (text_encoder, text_dimension) = TextEncoder::load(text, tokenizer)?;
+        if image_dimension != text_dimension {
             return Err(LoadError(format!(
-                "the image encoder {} gives {seen} numbers and the text encoder {} gives {read}; \
+                "the image encoder {} gives {image_dimension} numbers and the text encoder {} gives {text_dimension}; \
                  take both from the same model, with their projections",
                 printable_path(image),
                 printable_path(text)
             )));
         }
-        Ok(Self { image: image_encoder, text: text_encoder, dimension: seen, fingerprint })
+        let dimension = image_dimension;
+        Ok(Self { image: image_encoder, text: text_encoder, dimension, fingerprint })
     }
 
-    /// Length of the vectors.
     pub fn dimension(&self) -> usize {
         self.dimension
     }

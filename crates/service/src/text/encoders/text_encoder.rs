@@ -15,7 +15,6 @@ const ROLE: &str = "text encoder";
 /// Names of vector outputs, most specific first.
 const PREFERRED_OUTPUTS: [&str; 3] = ["text_embeds", "sentence_embedding", "pooler_output"];
 
-/// The text encoder of a pair.
 pub struct TextEncoder {
     model: OnnxModel,
     tokenizer: TextTokenizer,
@@ -36,23 +35,22 @@ impl TextEncoder {
         let json = fs::read_to_string(tokenizer)
             .map_err(|cause| cannot_read("tokenizer", tokenizer, &cause))?;
         let no_tokenizer = |reason: String| {
-            let words = "is not a usable tokenizer";
-            let advice = "give the tokenizer.json of the text encoder";
-            LoadError::new(
-                "tokenizer",
-                tokenizer,
-                &format!("{words} ({}); {advice}", short_reason(&reason)),
-            )
+            let why = format!(
+                "is not a usable tokenizer ({}); give the tokenizer.json of the text encoder",
+                short_reason(&reason)
+            );
+            LoadError::new("tokenizer", tokenizer, &why)
         };
         let mut tokens = TextTokenizer::from_json(&json).map_err(no_tokenizer)?;
         let model = load_model(ROLE, path)?;
-        let form = TextInputs::from_model(&model_inputs(&model))
+        let inputs = TextInputs::from_model(&model_inputs(&model))
             .map_err(|why| LoadError::new(ROLE, path, why))?;
-        if let Some(length) = form.length {
+        if let Some(length) = inputs.length {
             tokens.set_max_tokens(length).map_err(no_tokenizer)?;
         }
-        let example = form.values(&tokens.ids("a").map_err(no_tokenizer)?, tokens.padding_id);
-        let (network, dimension) = OnnxModel::new(model, &PREFERRED_OUTPUTS, &example).map_err(|reason| {
+        let example = inputs.values(&tokens.ids("a").map_err(no_tokenizer)?, tokens.padding_id);
+        let model = OnnxModel::new(model, &PREFERRED_OUTPUTS, &example);
+        let (model, dimension) = model.map_err(|reason| {
             let why = format!(
                 "gives no vector for a text ({}); give the text model of the pair, exported with \
                  its projection, and the tokenizer that belongs to it",
@@ -60,7 +58,7 @@ impl TextEncoder {
             );
             LoadError::new(ROLE, path, &why)
         })?;
-        let encoder = Self { model: network, tokenizer: tokens, inputs: form };
+        let encoder = Self { model, tokenizer: tokens, inputs };
         encoder.check_last_token(tokenizer)?;
         Ok((encoder, dimension))
     }

@@ -14,7 +14,6 @@ use serde_json::Value;
 /// Token limit if neither model nor tokenizer has one; that of CLIP.
 const DEFAULT_MAX_TOKENS: usize = 77;
 
-/// A tokenizer with special tokens and a token limit.
 pub struct TextTokenizer {
     worker: TokenizerThread,
     /// Special tokens before and after every text.
@@ -22,9 +21,7 @@ pub struct TextTokenizer {
     suffix: Vec<i32>,
     /// Token limit, including special tokens.
     max_tokens: usize,
-    /// The padding token.
     pub padding_id: i32,
-    /// The highest token id.
     pub max_id: i32,
 }
 
@@ -36,22 +33,15 @@ impl TextTokenizer {
     pub fn from_json(json: &str) -> Result<Self, String> {
         let mut json: Value = serde_json::from_str(json).map_err(|cause| cause.to_string())?;
         add_missing_fields(&mut json);
-        let splitter = TokenizerThread::start(json.to_string())?;
-        let (before, after) = special_tokens(&json);
-        let padding = to_id(&json["padding"]["pad_id"]).or(after.last().copied()).unwrap_or(0);
-        let longest = json["truncation"]["max_length"].as_u64();
-        let longest =
-            longest.and_then(|longest| usize::try_from(longest).ok()).unwrap_or(DEFAULT_MAX_TOKENS);
-        let last = highest_id(&json).ok_or("it has no tokens")?;
-        let mut tokens = Self {
-            worker: splitter,
-            prefix: before,
-            suffix: after,
-            max_tokens: longest,
-            padding_id: padding,
-            max_id: last,
-        };
-        tokens.set_max_tokens(longest)?;
+        let worker = TokenizerThread::start(json.to_string())?;
+        let (prefix, suffix) = special_tokens(&json);
+        let padding_id = to_id(&json["padding"]["pad_id"]).or(suffix.last().copied()).unwrap_or(0);
+        let max_tokens = json["truncation"]["max_length"].as_u64();
+        let max_tokens = max_tokens.and_then(|longest| usize::try_from(longest).ok());
+        let max_tokens = max_tokens.unwrap_or(DEFAULT_MAX_TOKENS);
+        let max_id = highest_id(&json).ok_or("it has no tokens")?;
+        let mut tokens = Self { worker, prefix, suffix, max_tokens, padding_id, max_id };
+        tokens.set_max_tokens(max_tokens)?;
         Ok(tokens)
     }
 
@@ -155,7 +145,6 @@ fn special_tokens(json: &Value) -> (Vec<i32>, Vec<i32>) {
     (side(), side())
 }
 
-/// The highest token id.
 fn highest_id(json: &Value) -> Option<i32> {
     let vocabulary = json["model"]["vocab"].as_object().into_iter().flat_map(|all| all.values());
     let added = json["added_tokens"].as_array().into_iter().flatten().map(|token| &token["id"]);

@@ -14,7 +14,6 @@ pub enum FtsExpression {
     NotMatching(String),
 }
 
-/// Parses a query.
 pub fn parse(text: &str) -> Result<FtsExpression, SyntaxError> {
     let tokens = tokenize(text)?;
     let mut parser = Parser { tokens: &tokens, end: text.chars().count() + 1, depth: 0 };
@@ -26,7 +25,6 @@ pub fn parse(text: &str) -> Result<FtsExpression, SyntaxError> {
 }
 
 enum Expression {
-    /// A word or phrase.
     Term(String),
     Not(Box<Expression>),
     /// Not empty.
@@ -98,9 +96,9 @@ impl Parser<'_> {
         Ok(inner)
     }
 
-    fn consume(&mut self, wanted: &QueryToken) -> bool {
+    fn consume(&mut self, expected: &QueryToken) -> bool {
         match self.tokens.split_first() {
-            Some(((_, token), rest)) if token == wanted => {
+            Some(((_, token), rest)) if token == expected => {
                 self.tokens = rest;
                 true
             }
@@ -127,19 +125,19 @@ impl Expression {
             },
             // p AND q AND -r AND -s = (p AND q) NOT (r OR s)
             Self::And(parts) => {
-                let (wanted, unwanted) = split_by_sign(parts);
-                if wanted.is_empty() {
-                    return FtsExpression::NotMatching(joined(&unwanted, "OR"));
+                let (positive, negated) = split_by_sign(parts);
+                if positive.is_empty() {
+                    return FtsExpression::NotMatching(joined(&negated, "OR"));
                 }
-                FtsExpression::Matching(excluding(joined(&wanted, "AND"), &unwanted))
+                FtsExpression::Matching(excluding(joined(&positive, "AND"), &negated))
             }
             // p OR q OR -r OR -s = not ((r AND s) NOT (p OR q))
             Self::Or(parts) => {
-                let (wanted, unwanted) = split_by_sign(parts);
-                if unwanted.is_empty() {
-                    return FtsExpression::Matching(joined(&wanted, "OR"));
+                let (positive, negated) = split_by_sign(parts);
+                if negated.is_empty() {
+                    return FtsExpression::Matching(joined(&positive, "OR"));
                 }
-                FtsExpression::NotMatching(excluding(joined(&unwanted, "AND"), &wanted))
+                FtsExpression::NotMatching(excluding(joined(&negated, "AND"), &positive))
             }
         }
     }
@@ -147,14 +145,14 @@ impl Expression {
 
 /// Splits operands into positive and negated ones.
 fn split_by_sign(parts: &[Expression]) -> (Vec<String>, Vec<String>) {
-    let (mut wanted, mut unwanted) = (Vec::new(), Vec::new());
+    let (mut positive, mut negated) = (Vec::new(), Vec::new());
     for part in parts {
         match part.to_fts() {
-            FtsExpression::Matching(part) => wanted.push(part),
-            FtsExpression::NotMatching(part) => unwanted.push(part),
+            FtsExpression::Matching(part) => positive.push(part),
+            FtsExpression::NotMatching(part) => negated.push(part),
         }
     }
-    (wanted, unwanted)
+    (positive, negated)
 }
 
 /// `base` without any of the others.

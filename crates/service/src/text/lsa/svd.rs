@@ -3,7 +3,6 @@
 
 /// Additional directions per iteration, for faster convergence.
 const OVERSAMPLING: usize = 16;
-/// Number of iterations.
 const ITERATIONS: usize = 5;
 /// Directions weaker than this fraction of the strongest one are noise.
 const MIN_RELATIVE_STRENGTH: f32 = 0.03;
@@ -33,7 +32,6 @@ impl TextMatrix {
         self.ends.push((self.words.len(), 1.0 / length.max(f32::EPSILON)));
     }
 
-    /// The weight of a word.
     pub fn weight(&self, word: usize) -> f32 {
         self.weights[word]
     }
@@ -63,14 +61,10 @@ impl TextMatrix {
     }
 }
 
-/// Up to `wanted` right singular vectors with their singular values, largest first. `start`
-/// contains at least `wanted` + 16 pseudorandom numbers per word; the result is deterministic.
-pub fn truncated_svd(
-    texts: &TextMatrix,
-    start: &[Vec<f32>],
-    wanted: usize,
-) -> Vec<(f32, Vec<f32>)> {
-    let count = (wanted + OVERSAMPLING).min(start.len());
+/// Up to `limit` right singular vectors with their singular values, largest first. `start`
+/// contains at least `limit` + 16 pseudorandom numbers per word; the result is deterministic.
+pub fn truncated_svd(texts: &TextMatrix, start: &[Vec<f32>], limit: usize) -> Vec<(f32, Vec<f32>)> {
+    let count = (limit + OVERSAMPLING).min(start.len());
     let column = |at: usize| start.iter().map(|numbers| numbers[at]).collect();
     let mut basis: Vec<Vec<f32>> = (0..count).map(column).collect();
     orthonormalize(&mut basis);
@@ -81,14 +75,14 @@ pub fn truncated_svd(
     let mapped = texts.multiply_gram(&basis);
     let products =
         basis.iter().map(|a| mapped.iter().map(|b| f64::from(dot(a, b))).collect()).collect();
-    let mut found: Vec<(f32, Vec<f32>)> = symmetric_eigen(products)
+    let mut directions: Vec<(f32, Vec<f32>)> = symmetric_eigen(products)
         .into_iter()
         .map(|(value, mix)| (singular_value(value), combine(&basis, &mix)))
         .collect();
-    let least = found.first().map_or(0.0, |(strongest, _)| strongest * MIN_RELATIVE_STRENGTH);
-    found.truncate(wanted);
-    found.retain(|&(strength, _)| strength > least);
-    found
+    let least = directions.first().map_or(0.0, |(strongest, _)| strongest * MIN_RELATIVE_STRENGTH);
+    directions.truncate(limit);
+    directions.retain(|&(strength, _)| strength > least);
+    directions
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "singular values of unit rows are small")]
@@ -165,10 +159,10 @@ fn symmetric_eigen(mut matrix: Vec<Vec<f64>>) -> Vec<(f64, Vec<f64>)> {
             }
         }
     }
-    let mut found: Vec<(f64, Vec<f64>)> =
+    let mut pairs: Vec<(f64, Vec<f64>)> =
         vectors.into_iter().enumerate().map(|(at, vector)| (matrix[at][at], vector)).collect();
-    found.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-    found
+    pairs.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    pairs
 }
 
 /// Rotates in the plane of `p` and `q` so that their entry becomes zero.

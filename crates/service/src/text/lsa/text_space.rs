@@ -46,7 +46,6 @@ impl TextSpace {
         Some(own.chain([f16::from_f32(SHARED_COMPONENT.sqrt())]).collect())
     }
 
-    /// Serializes the text space.
     pub fn to_bytes(&self) -> Vec<u8> {
         let words = self.vocabulary.join("\n");
         let mut bytes = MAGIC.to_vec();

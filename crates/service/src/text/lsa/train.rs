@@ -19,11 +19,9 @@ use super::{
 };
 use crate::text::stemming::stems;
 
-/// Limit on latent directions.
 const MAX_DIRECTIONS: usize = 128;
 /// Words per latent direction: with fewer, every word would be separate and none related.
 const WORDS_PER_DIRECTION: usize = 4;
-/// Length of the sketch.
 const SKETCH_SIZE: usize = 127;
 /// Weight of the sketch relative to the weakest latent direction.
 const SKETCH_WEIGHT: f32 = 0.7;
@@ -31,7 +29,6 @@ const SKETCH_WEIGHT: f32 = 0.7;
 const MAX_WORDS: usize = 20_000;
 /// Limit on distinct words while counting, so that garbage does not fill the memory.
 const MAX_COUNTED_WORDS: usize = 200_000;
-/// Limit on words per text.
 const MAX_WORDS_PER_TEXT: usize = 128;
 
 impl TextSpace {

@@ -6,10 +6,13 @@
     reason = "pixel arithmetic within the range of a byte"
 )]
 
-use image::{Rgb, RgbImage, imageops};
+use image::{GrayImage, Luma, Rgb, RgbImage, imageops};
 use proptest::prelude::*;
 use tessera_model::Region;
-use tessera_service::index::{DIMENSION, Features, extract, extract_regions};
+use tessera_service::index::{
+    DIMENSION, Features, Keypoint, Keypoints, extract, extract_regions,
+    quality::{blur_score, bright_score, dark_score},
+};
 
 /// A scene of colored discs on a gradient, determined by the seed.
 fn scene(seed: u32) -> RgbImage {
@@ -125,6 +128,84 @@ fn a_region_has_the_features_of_its_crop() {
     }
     assert!(extract_regions(&png(&whole), &[]).unwrap().is_empty());
     assert!(extract_regions(b"no picture", &[region]).is_err());
+}
+
+/// A gray image of these shades, which are its luma.
+fn gray(width: u32, height: u32, shade: impl Fn(u32, u32) -> u32) -> Features {
+    let gray = GrayImage::from_fn(width, height, |x, y| Luma([shade(x, y) as u8]));
+    features(&image::DynamicImage::from(gray).to_rgb8())
+}
+
+#[test]
+fn a_smooth_image_is_blurred_and_a_detailed_one_is_not() {
+    assert!(blur_score(gray(64, 64, |x, _| x * 3).sharpness) > 0.5);
+    assert!(blur_score(gray(64, 64, |x, _| x / 2 % 2 * 90).sharpness) <= 0.5);
+}
+
+#[test]
+fn black_is_dark_white_is_bright_and_gray_is_neither() {
+    for (shade, is_dark, is_bright) in [(0, true, false), (255, false, true), (128, false, false)] {
+        let brightness = gray(3, 3, |_, _| shade).brightness;
+        assert_eq!(dark_score(brightness) > 0.5, is_dark, "{shade}");
+        assert_eq!(bright_score(brightness) > 0.5, is_bright, "{shade}");
+    }
+    assert!((gray(3, 3, |_, _| 255).brightness - 1.0).abs() < 1e-6);
+}
+
+#[test]
+fn scores_are_monotonic_and_one_half_at_the_threshold() {
+    let half = |confidence: f32| (confidence - 0.5).abs() < 1e-6;
+    assert!(half(blur_score(100.0)) && half(dark_score(0.2)) && half(bright_score(0.85)));
+    let steps = || (0_u8..=20).map(|step| f32::from(step) / 20.0);
+    assert!(steps().map(|at| blur_score(at * 2000.0)).is_sorted_by(|a, b| a > b));
+    assert!(steps().map(dark_score).is_sorted_by(|a, b| a > b));
+    assert!(steps().map(bright_score).is_sorted_by(|a, b| a < b));
+    assert!(dark_score(0.0) > 0.99 && bright_score(1.0) > 0.99 && blur_score(0.0) > 0.99);
+}
+
+#[test]
+fn images_under_three_pixels_have_no_sharpness() {
+    for (width, height) in [(1, 1), (1, 2), (2, 1), (9, 1), (1, 8)] {
+        assert!(gray(width, height, |_, _| 7).sharpness.abs() < f32::EPSILON);
+    }
+}
+
+/// A shade of a checkered pattern with many shades.
+fn checkered(x: u32, y: u32) -> u32 {
+    (x / 9 * 37 + y / 7 * 61) * 29 % 251
+}
+
+#[test]
+fn keypoints_are_inside_spread_out_and_restorable() {
+    let keypoints = gray(256, 192, checkered).keypoints;
+    assert_eq!(keypoints.len(), 64);
+    assert_eq!(Keypoints::from_bytes(keypoints.as_bytes()), keypoints);
+    assert_eq!(keypoints.as_bytes().len(), 64 * 18);
+    assert!(keypoints.iter().all(|keypoint| keypoint.y < 192));
+    for (column, row) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+        let inside = |k: &Keypoint| (k.x / 128, k.y / 96) == (column, row);
+        assert!(keypoints.iter().filter(inside).count() >= 8, "few in {column}, {row}");
+    }
+}
+
+#[test]
+fn a_mirrored_image_has_mirrored_descriptors() {
+    let original = gray(256, 192, checkered).keypoints;
+    let mirrored = gray(256, 192, |x, y| checkered(255 - x, y)).keypoints;
+    let is_in_original = |keypoint: &Keypoint| {
+        let back = keypoint.mirrored().descriptor;
+        original.iter().any(|other| (other.descriptor ^ back).count_ones() <= 12)
+    };
+    let near = mirrored.iter().filter(is_in_original).count();
+    assert!(near >= 48, "only {near} of 64");
+}
+
+#[test]
+fn images_without_corners_have_no_keypoints() {
+    assert!(gray(256, 192, |_, _| 90).keypoints.is_empty());
+    for (width, height) in [(1, 1), (2, 2), (3, 1), (1, 9), (20, 20), (256, 1)] {
+        assert!(gray(width, height, checkered).keypoints.is_empty(), "{width} x {height}");
+    }
 }
 
 proptest! {
