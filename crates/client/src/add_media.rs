@@ -21,6 +21,8 @@ use tessera_model::{
 use tessera_wire::paths::{self, Parameters, query};
 
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
+/// Limit between two chunks.
+const UPLOAD_IDLE_TIMEOUT: Duration = Duration::from_mins(1);
 /// Minimum rate in bytes per second at which a service is expected to store an upload before it
 /// responds.
 const MIN_STORE_RATE: u64 = 1 << 20;
@@ -119,8 +121,7 @@ impl Client {
             if sent != latest.0 {
                 latest = (sent, Instant::now());
             }
-            let timeout =
-                if sent < form.total_bytes { policy.upload_idle_timeout } else { storing };
+            let timeout = if sent < form.total_bytes { UPLOAD_IDLE_TIMEOUT } else { storing };
             if latest.1.elapsed() > timeout {
                 let sentence = "the upload stalled: the service accepts no more data";
                 return Err(Failure::new(FailureKind::NoResponse, sentence));

@@ -142,10 +142,6 @@ impl ArchiveEntry<'_> {
     }
 
     /// Copies at most `most` bytes, which compares the checksum. Returns the size.
-    ///
-    /// # Errors
-    /// The entry is damaged, larger than `most`, or exceeds the compression limits; or
-    /// `out` cannot be written.
     pub(super) fn copy_to(self, out: &mut impl Write, most: u64) -> Result<u64, EntryError> {
         let fair =
             |packed: u64| packed.saturating_mul(MAX_COMPRESSION_RATIO).max(RATIO_CHECK_THRESHOLD);

@@ -6,10 +6,7 @@
 use std::error::Error as _;
 
 use bytes::Bytes;
-use reqwest::{
-    StatusCode,
-    header::{HeaderMap, RETRY_AFTER},
-};
+use reqwest::{StatusCode, header::HeaderMap};
 
 use tessera_model::{Failure, FailureKind, SafeText};
 
@@ -34,12 +31,6 @@ pub(super) struct ErrorResponse {
     pub body: Bytes,
     /// The message of the service.
     pub detail: Option<SafeText>,
-}
-
-impl ErrorResponse {
-    pub(super) fn retry_after(&self) -> Option<&str> {
-        self.headers.get(RETRY_AFTER)?.to_str().ok()
-    }
 }
 
 impl From<reqwest::Error> for AttemptError {

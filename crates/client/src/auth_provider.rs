@@ -30,9 +30,6 @@ pub(super) struct AuthHeader {
 
 impl AuthProvider {
     /// Creates the authentication of an endpoint.
-    ///
-    /// # Errors
-    /// The token or cookie contains characters that a header cannot carry.
     pub(super) fn new(endpoint: &Endpoint) -> Result<Self, Failure> {
         Ok(match endpoint.auth() {
             AuthMethod::Hosted(credentials) => {
@@ -90,17 +87,14 @@ impl AuthProvider {
 
     /// Whether the service rejected the first secret and another one was found.
     pub(super) fn is_secret_replaced(&self) -> bool {
-        match self {
-            Self::Tokens(tokens) => tokens.is_secret_replaced(),
-            Self::Anonymous | Self::Fixed(..) => false,
-        }
+        matches!(self, Self::Tokens(tokens) if tokens.is_secret_replaced())
     }
 
     /// Seconds by which the service's clock is ahead; 0 if unknown or irrelevant.
     pub(super) fn clock_skew(&self) -> i64 {
         match self {
             Self::Tokens(tokens) => tokens.clock_skew(),
-            Self::Anonymous | Self::Fixed(..) => 0,
+            _ => 0,
         }
     }
 }

@@ -14,9 +14,6 @@ pub struct BaseUrl(Url);
 
 impl BaseUrl {
     /// Parses a pasted address. A trailing slash or `/api/v1` is removed.
-    ///
-    /// # Errors
-    /// The address is not http(s), or contains a password, a query or a fragment.
     pub fn parse(raw: &str) -> Result<Self, Failure> {
         let to_failure = |reason: &str| {
             Failure::local(format!("the base URL {reason}"))
@@ -51,9 +48,6 @@ impl BaseUrl {
 
     /// Returns the URL of a path typed by the user, with or without `/api/v1` and with an optional
     /// query.
-    ///
-    /// # Errors
-    /// The path leads out of `/api/v1`.
     pub(super) fn resolve_path(&self, path: &str) -> Result<Url, Failure> {
         let (path, query) =
             path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));

@@ -13,10 +13,6 @@ pub struct CertificateAuthorities(Vec<reqwest::Certificate>);
 
 impl CertificateAuthorities {
     /// Reads a file of PEM certificates.
-    ///
-    /// # Errors
-    /// The file is missing, empty, larger than 1 MiB, binary (DER), or contains no valid
-    /// certificate.
     pub fn read(path: &Path) -> Result<Self, Failure> {
         let to_failure = |reason: &str| {
             let sentence = format!("cannot read certificates from {}: {reason}", path.display());

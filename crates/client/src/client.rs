@@ -45,9 +45,6 @@ pub struct Client {
 
 impl Client {
     /// Creates a client with the default policy.
-    ///
-    /// # Errors
-    /// TLS cannot be set up on this machine.
     pub fn new(endpoint: Endpoint) -> Result<Self, Failure> {
         Self::with_policy(endpoint, ClientPolicy::default())
     }

@@ -144,9 +144,6 @@ impl TextSearchPath {
     const DATASET: &str = "{dataset_id}";
 
     /// Parses a path like `explore/{dataset_id}`.
-    ///
-    /// # Errors
-    /// The path does not contain the dataset, or is not only a path.
     pub fn parse(raw: &str) -> Result<Self, Failure> {
         let path = raw.trim().trim_matches('/');
         let path =

@@ -10,11 +10,10 @@ use std::time::{Duration, Instant};
 use bytes::{Bytes, BytesMut};
 use reqwest::{ClientBuilder, Response, Url, redirect};
 
-use crate::{
-    attempt_error::AttemptError, base_url::is_local_only, endpoint::Endpoint, policy::ClientPolicy,
-};
+use crate::{attempt_error::AttemptError, base_url::is_local_only, endpoint::Endpoint};
 use tessera_model::Failure;
 
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_REDIRECTS: usize = 5;
 /// Transfer rate below which a transfer counts as stalled.
 const MIN_BYTES_PER_SECOND: f64 = 1_024.0;
@@ -24,24 +23,18 @@ const MIN_BYTES_PER_SECOND: f64 = 1_024.0;
 const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(8);
 
 /// The client for interface paths.
-pub(super) fn api_client(to: &Endpoint, policy: &ClientPolicy) -> Result<reqwest::Client, Failure> {
-    build_client(client_builder(to, policy).redirect(redirect::Policy::none()))
+pub(super) fn api_client(endpoint: &Endpoint) -> Result<reqwest::Client, Failure> {
+    build_client(client_builder(endpoint).redirect(redirect::Policy::none()))
 }
 
 /// The client for the local pipeline. It uses no proxy, because a proxy could send a request twice.
-pub(super) fn pipeline_client(
-    to: &Endpoint,
-    policy: &ClientPolicy,
-) -> Result<reqwest::Client, Failure> {
-    build_client(client_builder(to, policy).redirect(redirect::Policy::none()).no_proxy())
+pub(super) fn pipeline_client(endpoint: &Endpoint) -> Result<reqwest::Client, Failure> {
+    build_client(client_builder(endpoint).redirect(redirect::Policy::none()).no_proxy())
 }
 
 /// The client for links.
-pub(super) fn blob_client(
-    to: &Endpoint,
-    policy: &ClientPolicy,
-) -> Result<reqwest::Client, Failure> {
-    let near = to.base_url().is_local_only();
+pub(super) fn blob_client(endpoint: &Endpoint) -> Result<reqwest::Client, Failure> {
+    let near = endpoint.base_url().is_local_only();
     let follow = redirect::Policy::custom(move |attempt| {
         match redirect_error(attempt.previous(), attempt.url(), near) {
             Some(reason) => attempt.error(reason),
@@ -49,13 +42,13 @@ pub(super) fn blob_client(
         }
     });
     // Byte ranges count the bytes of the file: a compressed response could not be resumed.
-    build_client(client_builder(to, policy).redirect(follow).no_gzip())
+    build_client(client_builder(endpoint).redirect(follow).no_gzip())
 }
 
-fn client_builder(to: &Endpoint, policy: &ClientPolicy) -> ClientBuilder {
+fn client_builder(endpoint: &Endpoint) -> ClientBuilder {
     let builder = reqwest::Client::builder()
         .user_agent(concat!("tessera/", env!("CARGO_PKG_VERSION")))
-        .connect_timeout(policy.connect_timeout)
+        .connect_timeout(CONNECT_TIMEOUT)
         .pool_idle_timeout(POOL_IDLE_TIMEOUT)
         .pool_max_idle_per_host(8)
         .http2_keep_alive_interval(Duration::from_secs(20))
@@ -63,8 +56,8 @@ fn client_builder(to: &Endpoint, policy: &ClientPolicy) -> ClientBuilder {
         .tcp_nodelay(true)
         .referer(false)
         .retry(reqwest::retry::never())
-        .tls_certs_merge(to.authorities.certificates());
-    if to.base_url().is_loopback() { builder.no_proxy() } else { builder }
+        .tls_certs_merge(endpoint.authorities.certificates());
+    if endpoint.base_url().is_loopback() { builder.no_proxy() } else { builder }
 }
 
 fn build_client(builder: ClientBuilder) -> Result<reqwest::Client, Failure> {
@@ -113,31 +106,31 @@ impl BodyReader {
     /// Returns the next decoded chunk, or `None` at the end.
     pub(super) async fn next(&mut self) -> Result<Option<Bytes>, AttemptError> {
         let stalled = || AttemptError::NoResponse("the response stalled".to_owned());
-        let piece = tokio::time::timeout(self.idle, self.response.chunk())
+        let chunk = tokio::time::timeout(self.idle, self.response.chunk())
             .await
             .map_err(|_| stalled())??;
         let (since, arrived) = &mut self.window;
-        *arrived += piece.as_ref().map_or(0, |piece| piece.len() as u64);
+        *arrived += chunk.as_ref().map_or(0, |chunk| chunk.len() as u64);
         if since.elapsed() >= self.idle {
             #[expect(clippy::cast_precision_loss, reason = "a rate, not a count")]
             if (*arrived as f64) < self.min_bytes_per_second * since.elapsed().as_secs_f64()
-                && piece.is_some()
+                && chunk.is_some()
             {
                 return Err(stalled());
             }
             self.window = (Instant::now(), 0);
         }
-        Ok(piece)
+        Ok(chunk)
     }
 
     /// Returns the whole body, or `None` if it exceeds `limit` decoded bytes.
     pub(super) async fn collect(mut self, limit: usize) -> Result<Option<Bytes>, AttemptError> {
         let mut whole = BytesMut::new();
-        while let Some(piece) = self.next().await? {
-            if whole.len() + piece.len() > limit {
+        while let Some(chunk) = self.next().await? {
+            if whole.len() + chunk.len() > limit {
                 return Ok(None);
             }
-            whole.extend_from_slice(&piece);
+            whole.extend_from_slice(&chunk);
         }
         Ok(Some(whole.freeze()))
     }

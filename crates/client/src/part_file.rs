@@ -40,10 +40,6 @@ pub(super) struct PartFile {
 
 impl PartFile {
     /// Opens or creates the part file of `target`.
-    ///
-    /// # Errors
-    /// As [`check_target`]; also if another program downloads to it or the folder is not
-    /// writable.
     pub(super) async fn open(
         target: &Path,
         existing: ExistingFile,
@@ -130,9 +126,6 @@ impl PartFile {
 }
 
 /// Checks that a download may be saved at this path.
-///
-/// # Errors
-/// The file exists and is kept, or is not a regular file.
 pub fn check_target(target: &Path, existing: ExistingFile) -> Result<(), Failure> {
     match fs::symlink_metadata(target) {
         Ok(known) if existing == ExistingFile::Replace && known.is_file() => Ok(()),

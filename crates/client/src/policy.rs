@@ -10,17 +10,13 @@ pub struct ClientPolicy {
     pub retries: Option<u32>,
     /// Upper bound of the first pause; doubles with each retry.
     pub initial_backoff: Duration,
-    pub max_backoff: Duration,
     /// Longest `Retry-After` that is respected.
     pub max_retry_after: Duration,
-    pub connect_timeout: Duration,
     pub header_timeout: Duration,
     /// Limit between two chunks of a response.
     pub idle_timeout: Duration,
     /// Limit for a complete JSON response.
     pub total_timeout: Duration,
-    /// Limit between two chunks of an upload.
-    pub upload_idle_timeout: Duration,
     /// Limit until a finished export has a link.
     pub link_timeout: Duration,
     pub link_poll_interval: Duration,
@@ -33,13 +29,10 @@ impl Default for ClientPolicy {
         Self {
             retries: None,
             initial_backoff: Duration::from_millis(250),
-            max_backoff: Duration::from_secs(20),
             max_retry_after: Duration::from_mins(1),
-            connect_timeout: Duration::from_secs(5),
             header_timeout: Duration::from_secs(30),
             idle_timeout: Duration::from_secs(30),
             total_timeout: Duration::from_mins(1),
-            upload_idle_timeout: Duration::from_mins(1),
             link_timeout: Duration::from_mins(10),
             link_poll_interval: Duration::from_secs(5),
             jitter_seed: None,

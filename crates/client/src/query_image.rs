@@ -23,10 +23,6 @@ impl QueryImageUpload {
     pub const MAX_BYTES: u64 = 32 << 20;
 
     /// Reads a local file.
-    ///
-    /// # Errors
-    /// The file cannot be read, is not a picture or exceeds
-    /// [`QueryImageUpload::MAX_BYTES`].
     pub async fn read(file: &Path) -> Result<Self, Failure> {
         let name = file.display().to_string();
         let to_failure = |error: std::io::Error| image_failure(&name, &error.to_string());

@@ -44,9 +44,6 @@ pub struct RawResponse {
 
 impl Client {
     /// Sends a custom request once.
-    ///
-    /// # Errors
-    /// The path leads out of `/api/v1`, or no complete response arrived.
     pub async fn send_raw(&self, request: RawRequest) -> Result<RawResponse, Failure> {
         let mut url: Url = self.endpoint().base_url().resolve_path(&request.path)?;
         if !request.parameters.is_empty() {

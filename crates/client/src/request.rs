@@ -125,10 +125,6 @@ impl QueryImageUpload {
 
 impl ApiResponse {
     /// Parses the body as JSON with `read`.
-    ///
-    /// # Errors
-    /// [`FailureKind::Unexpected`] with the status, the media type and the beginning of
-    /// the body.
     pub(super) fn parse<T>(
         &self,
         operation: ApiOperation,

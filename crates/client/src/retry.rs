@@ -13,6 +13,8 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use reqwest::header::RETRY_AFTER;
+
 use crate::{
     attempt_error::AttemptError,
     policy::ClientPolicy,
@@ -50,6 +52,7 @@ impl RetryState {
 const RETRY_BUDGET: u32 = 500;
 const ERROR_RETRY_COST: u32 = 14;
 const BUSY_RETRY_COST: u32 = 5;
+const MAX_BACKOFF: Duration = Duration::from_secs(20);
 
 impl RetryEngine {
     pub(super) fn new(policy: ClientPolicy) -> Self {
@@ -75,9 +78,11 @@ impl RetryEngine {
         }
         attempts.last_cost = cost;
         let requested = match error {
-            AttemptError::Rejected(rejection) => rejection
-                .retry_after()
-                .and_then(|value| parse_retry_after(value, SystemTime::now())),
+            AttemptError::Rejected(rejection) => {
+                let value = rejection.headers.get(RETRY_AFTER);
+                let value = value.and_then(|value| value.to_str().ok());
+                value.and_then(|value| parse_retry_after(value, SystemTime::now()))
+            }
             _ => None,
         };
         let requested = requested.unwrap_or_default().min(self.policy.max_retry_after);
@@ -109,7 +114,7 @@ impl RetryEngine {
     /// A random pause up to the limit (full jitter).
     fn backoff(&self, failed: u32) -> Duration {
         let doubled = self.policy.initial_backoff.saturating_mul(1 << (failed - 1).min(16));
-        let bound = doubled.min(self.policy.max_backoff);
+        let bound = doubled.min(MAX_BACKOFF);
         bound.mul_f64(self.next_fraction())
     }
 
@@ -143,7 +148,7 @@ fn attempt_limit_and_cost(
         }
         AttemptError::NoResponse(_) => (if_repeatable(rule.max_attempts), ERROR_RETRY_COST),
         AttemptError::Rejected(rejection) => match rejection.status.as_u16() {
-            429 => (if_repeatable(rule.max_attempts_when_busy), BUSY_RETRY_COST),
+            429 => (if_repeatable(rule.max_attempts), BUSY_RETRY_COST),
             500 | 502 | 503 | 504 => (if_repeatable(rule.max_attempts), ERROR_RETRY_COST),
             _ => (1, 0),
         },
@@ -164,10 +169,7 @@ fn parse_retry_after(value: &str, now: SystemTime) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use reqwest::{
-        StatusCode,
-        header::{HeaderValue, RETRY_AFTER},
-    };
+    use reqwest::{StatusCode, header::HeaderValue};
 
     use super::*;
     use crate::attempt_error::ErrorResponse;

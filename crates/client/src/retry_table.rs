@@ -35,26 +35,15 @@ pub(super) struct RetryRule {
     pub purpose: &'static str,
     /// The error text for a 404.
     pub not_found_text: &'static str,
-    /// Attempts after a lost connection, a timeout or a 5xx. 1 means that the first request may
-    /// have had an effect, so only the user may send it again.
+    /// Attempts after a lost connection, a timeout, a 429 or a 5xx. 1 means that the first request
+    /// may have had an effect, so only the user may send it again.
     pub max_attempts: u32,
-    /// Attempts after a 429, which means that the service did nothing.
-    pub max_attempts_when_busy: u32,
 }
 
 /// Attempts when no connection can be made: nothing was sent, so any operation may retry.
 pub(super) const MAX_UNSENT_ATTEMPTS: u32 = 3;
 
 impl RetryRule {
-    const fn new(
-        purpose: &'static str,
-        not_found_text: &'static str,
-        max_attempts: u32,
-        busy: u32,
-    ) -> Self {
-        Self { purpose, not_found_text, max_attempts, max_attempts_when_busy: busy }
-    }
-
     /// Whether a request without a response may have changed something that a second one would
     /// change again.
     pub(super) fn has_side_effect(self) -> bool {
@@ -65,33 +54,24 @@ impl RetryRule {
 impl ApiOperation {
     pub(super) fn retry_rule(self) -> RetryRule {
         const DATASET: &str = "dataset not found, or no access to it";
-        match self {
-            Self::Datasets => {
-                RetryRule::new("list the datasets", "no dataset service at this address", 3, 3)
-            }
-            Self::Dataset => RetryRule::new("read the dataset", DATASET, 3, 3),
-            Self::Explore => RetryRule::new("fetch the clusters", DATASET, 3, 3),
+        let (purpose, not_found_text, max_attempts) = match self {
+            Self::Datasets => ("list the datasets", "no dataset service at this address", 3),
+            Self::Dataset => ("read the dataset", DATASET, 3),
+            Self::Explore => ("fetch the clusters", DATASET, 3),
             // A second anchor for the same image is harmless.
-            Self::RegisterAnchor => RetryRule::new("register the query image", DATASET, 2, 2),
-            Self::StartExport | Self::StartSelection => {
-                RetryRule::new("start the export", DATASET, 1, 1)
-            }
-            Self::Reindex => RetryRule::new("start the reindex", DATASET, 1, 1),
-            Self::AddMedia | Self::ProcessMedia => RetryRule::new("add the media", DATASET, 1, 1),
-            Self::Enrichment => RetryRule::new("read the enrichments", DATASET, 3, 3),
-            Self::Credentials => {
-                RetryRule::new("create a key pair", "this service does not issue key pairs", 1, 1)
-            }
-            Self::Raw => {
-                RetryRule::new("send the request", "path not found, or no access to it", 1, 1)
-            }
-            Self::ExportStatus => {
-                RetryRule::new("read the status of the export", "no such export", 3, 3)
-            }
-            Self::Picture => RetryRule::new("fetch the picture", "picture not found", 3, 3),
+            Self::RegisterAnchor => ("register the query image", DATASET, 2),
+            Self::StartExport | Self::StartSelection => ("start the export", DATASET, 1),
+            Self::Reindex => ("start the reindex", DATASET, 1),
+            Self::AddMedia | Self::ProcessMedia => ("add the media", DATASET, 1),
+            Self::Enrichment => ("read the enrichments", DATASET, 3),
+            Self::Credentials => ("create a key pair", "this service does not issue key pairs", 1),
+            Self::Raw => ("send the request", "path not found, or no access to it", 1),
+            Self::ExportStatus => ("read the status of the export", "no such export", 3),
+            Self::Picture => ("fetch the picture", "picture not found", 3),
             // Attempts without a byte of progress; progress resets the count.
-            Self::Download => RetryRule::new("download the archive", "archive not found", 5, 5),
-        }
+            Self::Download => ("download the archive", "archive not found", 5),
+        };
+        RetryRule { purpose, not_found_text, max_attempts }
     }
 
     /// Whether it follows a link to any host, without login.

@@ -29,9 +29,6 @@ impl Trace {
     }
 
     /// Creates a new file.
-    ///
-    /// # Errors
-    /// The file already exists or cannot be created.
     pub fn create(path: &Path) -> io::Result<Self> {
         let out = File::create_new(path)?;
         Ok(Self(Some(Arc::new(Mutex::new(TraceWriter {

@@ -15,9 +15,6 @@ use tessera_model::{Failure, SafeText};
 const MAX_PICTURE_BYTES: u64 = 64 << 20;
 
 /// Returns the bytes of a picture in an archive. Blocks on the disk.
-///
-/// # Errors
-/// The entry does not exist or cannot be read.
 pub fn read_entry(path: &Path, name: &str) -> Result<Bytes, Failure> {
     read(path, name).map_err(|error| {
         let name_in_archive = format!("{} in {}", SafeText::file_name(name), path.display());

@@ -17,9 +17,6 @@ use tessera_model::{Failure, Inspection, PictureSource, SafeText};
 use tessera_wire::lenient::number;
 
 /// Inspects an archive. Blocks on the disk.
-///
-/// # Errors
-/// The archive cannot be read, or does not contain exactly one metadata file.
 pub fn inspect_archive(path: &Path) -> Result<Inspection, Failure> {
     inspect(path).map_err(|error| {
         into_failure(path, error).with_remedy("Check that it is an export archive")

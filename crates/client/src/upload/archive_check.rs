@@ -39,9 +39,6 @@ struct EntryCounts {
 }
 
 /// Checks an archive.
-///
-/// # Errors
-/// Why a service could not open it.
 pub(super) fn check_archive(path: &Path) -> Result<ArchiveCheck, String> {
     let fingerprint = check_file(path)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();

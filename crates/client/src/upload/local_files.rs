@@ -100,13 +100,11 @@ impl FileCollector<'_> {
 
     fn matches_glob(&self, folder: &Path, path: &Path) -> bool {
         let Some(glob) = self.glob else { return true };
-        let below = path.strip_prefix(folder).unwrap_or(path);
-        let whole = glob.as_str().contains('/');
-        glob.matches_path(if whole {
-            below
+        if glob.as_str().contains('/') {
+            glob.matches_path(path.strip_prefix(folder).unwrap_or(path))
         } else {
-            Path::new(path.file_name().unwrap_or_default())
-        })
+            glob.matches_path(Path::new(path.file_name().unwrap_or_default()))
+        }
     }
 
     /// Checks one file. Inside a folder, a file without a media extension is not an error.
@@ -116,16 +114,13 @@ impl FileCollector<'_> {
             self.preflight.skipped += 1;
             return;
         }
-        let checked = match kind {
-            UploadKind::Video => check_file(path),
-            UploadKind::Image | UploadKind::Other => check_picture(path),
+        let (checked, count) = match kind {
+            UploadKind::Video => (check_file(path), &mut self.preflight.videos),
+            _ => (check_picture(path), &mut self.preflight.images),
         };
         match checked {
             Ok(fingerprint) => {
-                match kind {
-                    UploadKind::Video => self.preflight.videos += 1,
-                    UploadKind::Image | UploadKind::Other => self.preflight.images += 1,
-                }
+                *count += 1;
                 self.preflight.bytes += fingerprint.bytes;
                 let name = self.unique_name(path);
                 self.files.push(UploadFile { path: path.to_owned(), name, fingerprint });
@@ -136,11 +131,10 @@ impl FileCollector<'_> {
 
     fn add_unreadable(&mut self, path: &Path, reason: &str) {
         self.preflight.unreadable += 1;
-        if self.preflight.unreadable_files.len() < Preflight::MAX_NAMED {
+        let files = &mut self.preflight.unreadable_files;
+        if files.len() < Preflight::MAX_NAMED {
             let name = SafeText::file_name(&path.display().to_string());
-            self.preflight
-                .unreadable_files
-                .push(UnreadableFile { name, reason: SafeText::detail(reason) });
+            files.push(UnreadableFile { name, reason: SafeText::detail(reason) });
         }
     }
 
@@ -149,20 +143,15 @@ impl FileCollector<'_> {
         let raw = path.file_name().unwrap_or_default().to_string_lossy();
         let name = escape_file_name(&raw);
         let (stem, extension) = name.rsplit_once('.').unwrap_or((&name, ""));
-        let Some(mut number) = self.names.get(&name).copied() else {
-            self.names.insert(name.clone(), 1);
-            return name;
-        };
-        let free = loop {
+        let mut unique = name.clone();
+        let mut number = self.names.get(&name).copied().unwrap_or(1);
+        while self.names.contains_key(&unique) {
             number += 1;
-            let free = format!("{stem}-{number}.{extension}");
-            if !self.names.contains_key(&free) {
-                break free;
-            }
-        };
-        self.names.insert(free.clone(), 1);
+            unique = format!("{stem}-{number}.{extension}");
+        }
+        self.names.insert(unique.clone(), 1);
         self.names.insert(name, number);
-        free
+        unique
     }
 }
 

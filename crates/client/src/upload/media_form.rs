@@ -44,9 +44,6 @@ struct UploadStreamState {
 
 impl MediaForm {
     /// Checks the files; unreadable ones are left out.
-    ///
-    /// # Errors
-    /// Nothing is left to send, or the archive is invalid.
     pub(crate) async fn open(addition: &MediaAddition) -> Result<Self, Failure> {
         let source = addition.source.clone();
         let files = tokio::task::spawn_blocking(move || files_of_source(&source)).await;

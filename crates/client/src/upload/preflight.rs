@@ -15,9 +15,6 @@ use tessera_model::{
 };
 
 /// Checks a source as far as this machine can see it. Reads names and headers; blocks on the disk.
-///
-/// # Errors
-/// The source cannot be sent at all.
 pub fn preflight(source: &MediaSource) -> Result<Preflight, Failure> {
     match source {
         MediaSource::Files(paths) => {

@@ -6,9 +6,10 @@ use std::{
 };
 
 use tessera_client::{
-    AuthMethod, BaseUrl, Client, ClientPolicy, Credentials, Endpoint, RequestRecorder,
+    ApiOperation, AuthMethod, BaseUrl, Client, ClientPolicy, Credentials, DryRun, Endpoint,
+    RequestRecorder,
 };
-use tessera_model::{Link, RequestOutcome, RequestRecord};
+use tessera_model::{Link, Query, QueryText, RequestOutcome, RequestRecord, Search};
 
 use tessera_testing::clients::{dataset, hosted, without_pauses};
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
@@ -72,6 +73,22 @@ async fn no_secret_reaches_the_log() {
     for secret in tokens.iter().map(|token| token.trim_start_matches("Bearer ")).chain([CANARY]) {
         assert!(!log.contains(secret), "{log}");
     }
+}
+
+#[tokio::test]
+async fn values_of_signed_links_are_masked() {
+    let run = DryRun::new(&[ApiOperation::Picture, ApiOperation::Explore]);
+    let (client, log) = recorded(hosted("https://h.example", without_pauses()).with_dry_run(run));
+    let link = "https://me:canary@cdn.example/a.zip?X-Amz-Signature=canary&Expires=canary";
+    client.fetch_picture(&Link::new(link), 1_000).await.unwrap_err();
+    let query = Query::Caption { text: QueryText::new("a van\u{1b}").unwrap(), max_score: None };
+    let search = Search { query, ..Search::browse(dataset()) };
+    client.explore(&search).await.unwrap_err();
+    let log = log.lock().unwrap();
+    let targets: Vec<_> = log.iter().map(|record| record.target.as_str()).collect();
+    assert_eq!(targets[0], "https://cdn.example/a.zip?X-Amz-Signature=…&Expires=…");
+    let own = format!("/api/v1/explore/{}?caption=a van␛&entity_type=IMAGES", dataset());
+    assert!(targets[1].starts_with(&own), "{}", targets[1]);
 }
 
 #[tokio::test]

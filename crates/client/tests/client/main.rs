@@ -18,4 +18,5 @@ mod log;
 mod preflight;
 mod retry_table;
 mod test_zip;
+mod tokens;
 mod uploads;
