@@ -22,7 +22,6 @@ use tessera_model::Failure;
 /// The issuer that the interface requires.
 const ISSUER: &str = "sdk";
 
-/// The tokens of one key pair.
 pub(super) struct TokenSource {
     api_key: String,
     lifetime: Duration,
@@ -65,7 +64,6 @@ impl Credentials {
 }
 
 impl TokenSource {
-    /// Creates a source of tokens that are valid for `life`.
     pub(super) fn new(
         credentials: &Credentials,
         lifetime: Duration,

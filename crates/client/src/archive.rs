@@ -35,7 +35,6 @@ pub(super) const IMAGES_PREFIX: &str = "images/";
 /// print.
 pub(super) type ArchiveError = Box<dyn Error + Send + Sync>;
 
-/// The result of reading a whole archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct VerifiedArchive {
     /// Entries whose checksums were compared.
@@ -136,7 +135,6 @@ impl ArchiveEntry<'_> {
         !self.entry.is_symlink() && matches!(kind, 0 | 0o100_000)
     }
 
-    /// The declared size.
     pub(super) fn size(&self) -> u64 {
         self.entry.size()
     }

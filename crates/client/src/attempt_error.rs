@@ -10,7 +10,6 @@ use reqwest::{StatusCode, header::HeaderMap};
 
 use tessera_model::{Failure, FailureKind, SafeText};
 
-/// Why one attempt failed.
 #[derive(Debug)]
 pub(super) enum AttemptError {
     /// No connection was made, so nothing was sent.
@@ -29,7 +28,6 @@ pub(super) struct ErrorResponse {
     pub headers: HeaderMap,
     /// The first bytes of the body.
     pub body: Bytes,
-    /// The message of the service.
     pub detail: Option<SafeText>,
 }
 

@@ -29,7 +29,6 @@ pub(super) struct AuthHeader {
 }
 
 impl AuthProvider {
-    /// Creates the authentication of an endpoint.
     pub(super) fn new(endpoint: &Endpoint) -> Result<Self, Failure> {
         Ok(match endpoint.auth() {
             AuthMethod::Hosted(credentials) => {
@@ -85,7 +84,6 @@ impl AuthProvider {
         }
     }
 
-    /// Whether the service rejected the first secret and another one was found.
     pub(super) fn is_secret_replaced(&self) -> bool {
         matches!(self, Self::Tokens(tokens) if tokens.is_secret_replaced())
     }

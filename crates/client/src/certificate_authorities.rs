@@ -12,7 +12,6 @@ const MAX_BYTES: u64 = 1 << 20;
 pub struct CertificateAuthorities(Vec<reqwest::Certificate>);
 
 impl CertificateAuthorities {
-    /// Reads a file of PEM certificates.
     pub fn read(path: &Path) -> Result<Self, Failure> {
         let to_failure = |reason: &str| {
             let sentence = format!("cannot read certificates from {}: {reason}", path.display());

@@ -44,7 +44,6 @@ pub struct Client {
 }
 
 impl Client {
-    /// Creates a client with the default policy.
     pub fn new(endpoint: Endpoint) -> Result<Self, Failure> {
         Self::with_policy(endpoint, ClientPolicy::default())
     }

@@ -46,7 +46,6 @@ struct DownloadTransfer<'a> {
     resumed: bool,
 }
 
-/// What to do after an attempt.
 enum DownloadStep {
     /// The part is already complete.
     Complete,
@@ -145,7 +144,6 @@ fn download_link(export: ExportTask) -> Result<Option<Link>, Failure> {
 }
 
 impl DownloadTransfer<'_> {
-    /// Fetches until the part is complete.
     async fn run(&mut self, report: ProgressCallback<'_>) -> Result<(), Failure> {
         let transport = &self.client.transport;
         let mut request =

@@ -30,7 +30,6 @@ pub struct Credentials {
     pub api_secret: SecretString,
 }
 
-/// The default lifetime of a token.
 pub const TOKEN_LIFETIME: Duration = Duration::from_mins(10);
 
 /// Reads the secret again from its store, if it is still there. Blocks.

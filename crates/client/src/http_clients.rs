@@ -22,7 +22,6 @@ const MIN_BYTES_PER_SECOND: f64 = 1_024.0;
 /// meets a closing connection.
 const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// The client for interface paths.
 pub(super) fn api_client(endpoint: &Endpoint) -> Result<reqwest::Client, Failure> {
     build_client(client_builder(endpoint).redirect(redirect::Policy::none()))
 }
@@ -32,7 +31,6 @@ pub(super) fn pipeline_client(endpoint: &Endpoint) -> Result<reqwest::Client, Fa
     build_client(client_builder(endpoint).redirect(redirect::Policy::none()).no_proxy())
 }
 
-/// The client for links.
 pub(super) fn blob_client(endpoint: &Endpoint) -> Result<reqwest::Client, Failure> {
     let near = endpoint.base_url().is_local_only();
     let follow = redirect::Policy::custom(move |attempt| {

@@ -62,7 +62,6 @@ impl PartFile {
         Ok(Self { target: target.to_owned(), existing, path, file, bytes_written })
     }
 
-    /// Checks that the disk has room for `missing` more bytes plus a reserve.
     pub(super) fn check_room(&self, missing: u64) -> Result<(), Failure> {
         check_room(self.file.get_ref(), &self.path, missing)
     }

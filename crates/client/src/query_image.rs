@@ -22,7 +22,6 @@ pub struct QueryImageUpload {
 impl QueryImageUpload {
     pub const MAX_BYTES: u64 = 32 << 20;
 
-    /// Reads a local file.
     pub async fn read(file: &Path) -> Result<Self, Failure> {
         let name = file.display().to_string();
         let to_failure = |error: std::io::Error| image_failure(&name, &error.to_string());

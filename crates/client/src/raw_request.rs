@@ -38,12 +38,10 @@ pub struct RawResponse {
     pub headers: Vec<(String, String)>,
     /// Decoded bytes; of an error response, the first 64 KiB.
     pub body: Bytes,
-    /// Describes an error status.
     pub failure: Option<Failure>,
 }
 
 impl Client {
-    /// Sends a custom request once.
     pub async fn send_raw(&self, request: RawRequest) -> Result<RawResponse, Failure> {
         let mut url: Url = self.endpoint().base_url().resolve_path(&request.path)?;
         if !request.parameters.is_empty() {

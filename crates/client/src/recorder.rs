@@ -60,7 +60,6 @@ impl fmt::Debug for RequestRecorder {
     }
 }
 
-/// One attempt of a request.
 pub(super) struct Attempt<'a> {
     request: &'a ApiRequest,
     number: u32,

@@ -77,7 +77,6 @@ impl ApiRequest {
         Self { operation, url, headers: HeaderMap::new(), body, max_bytes: MAX_JSON_BYTES }
     }
 
-    /// The time allowed for uploading the body.
     pub(super) fn upload_timeout(&self) -> Duration {
         match &self.body {
             RequestBody::Media(_) => Duration::MAX,
@@ -124,7 +123,6 @@ impl QueryImageUpload {
 }
 
 impl ApiResponse {
-    /// Parses the body as JSON with `read`.
     pub(super) fn parse<T>(
         &self,
         operation: ApiOperation,

@@ -28,7 +28,6 @@ impl Trace {
         Self(None)
     }
 
-    /// Creates a new file.
     pub fn create(path: &Path) -> io::Result<Self> {
         let out = File::create_new(path)?;
         Ok(Self(Some(Arc::new(Mutex::new(TraceWriter {
@@ -55,7 +54,6 @@ impl Trace {
         writer.write_error = writer.out.write_all(format!("{record}\n").as_bytes()).err();
     }
 
-    /// Returns the first write error, if any.
     pub fn finish(&self) -> io::Result<()> {
         let Some(writer) = &self.0 else { return Ok(()) };
         let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);

@@ -39,7 +39,6 @@ impl Cluster {
     }
 }
 
-/// A user tag.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tag {
     /// The identifier used in filters, if the service sends it.

@@ -99,7 +99,6 @@ impl ExportState {
     }
 }
 
-/// A response about an export.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExportTask {
     pub id: ExportTaskId,
@@ -141,7 +140,6 @@ pub struct Archive {
     pub images: usize,
 }
 
-/// The result of extracting an archive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extraction {
     pub folder: PathBuf,

@@ -59,7 +59,6 @@ impl Failure {
         }
     }
 
-    /// A failure of this machine.
     pub fn local(sentence: impl AsRef<str>) -> Self {
         Self::new(FailureKind::Local, sentence)
     }

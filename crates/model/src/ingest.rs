@@ -26,7 +26,6 @@ pub enum StorageKind {
 }
 
 impl StorageKind {
-    /// Parses `s3://bucket/path`.
     pub fn parse(uri: &str) -> Result<Self, InvalidField> {
         let invalid = |reason| InvalidField::new("s3_uri", reason);
         let address = uri.strip_prefix("s3://").ok_or_else(|| invalid("must begin with s3://"))?;
@@ -48,7 +47,6 @@ const ARCHIVE_SUFFIXES: [&str; 3] = [".zip", ".tar", ".tar.gz"];
 /// A common short form of `.tar.gz` that the service may not know.
 pub const TGZ_SUFFIX: &str = ".tgz";
 
-/// An addition of media.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MediaAddition {
     pub source: MediaSource,
@@ -134,7 +132,6 @@ fn is_role_arn(text: &str) -> bool {
         && !name.is_empty()
 }
 
-/// The result of checking media before they are sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preflight {
     pub images: u64,

@@ -9,7 +9,6 @@ pub struct Inspection {
     pub path: PathBuf,
     pub bytes: u64,
     pub metadata_file: SafeText,
-    /// Rows of the metadata.
     pub rows: u64,
     pub columns: Vec<SafeText>,
     /// Rows by `uniqueness_score`, in tenths of 0.0-1.0.

@@ -24,13 +24,11 @@ impl JobKind {
     }
 }
 
-/// The options of an export.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExportJob {
     pub spec: ExportSpec,
     /// A summary of the exported selection, `3 clusters, 9 media items`; `None` for the whole dataset.
     pub selection: Option<SafeText>,
-    /// The download folder.
     pub folder: PathBuf,
     /// Whether to download the archive as soon as it is ready.
     pub auto_download: bool,
@@ -43,7 +41,6 @@ impl ExportJob {
     }
 }
 
-/// The options of an addition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdditionJob {
     /// The source for display: `/data/new`, `s3://bucket/new/`.
@@ -53,7 +50,6 @@ pub struct AdditionJob {
     pub auto_reindex: bool,
 }
 
-/// A saved job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JobRecord {
     /// Identifies the job: no two jobs of a user start at the same time.

@@ -5,7 +5,6 @@ use std::fmt;
 
 use crate::SafeText;
 
-/// An absolute or server-relative URL that prints without its secrets.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Link(String);
 

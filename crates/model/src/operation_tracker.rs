@@ -11,7 +11,6 @@ use crate::{Dataset, Failure, FailureKind, JobKind, SafeText, Status, Timestamp}
 /// observed.
 const COUNT_SETTLE_TIME: Duration = Duration::from_mins(1);
 
-/// Tracks one operation of a dataset.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OperationTracker {
     status_before: Option<Status>,
@@ -82,7 +81,6 @@ impl OperationTracker {
         self.last_observed.as_ref().is_some_and(|(status, ..)| status.is_busy())
     }
 
-    /// The last observed status.
     pub fn status_label(&self) -> &str {
         match &self.last_observed {
             Some((status, ..)) if self.status_changed || self.status_before.is_none() => {

@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-/// What is polled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PollTarget {
     IdleDatasets,

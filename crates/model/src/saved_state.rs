@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use crate::{DatasetId, JobRecord, Region, SafeText, SavedView, Search, Selection};
 
-/// Identifies a saved value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum StateKey {
     Basket(DatasetId),
@@ -13,7 +12,6 @@ pub enum StateKey {
     History,
 }
 
-/// A saved value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StateValue {
     Basket(DatasetId, Selection),
@@ -28,7 +26,6 @@ pub enum StateValue {
     History(Vec<HistoryEntry>),
 }
 
-/// A past search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HistoryEntry {
     pub search: Search,

@@ -69,7 +69,6 @@ impl Default for Granularity {
 }
 
 keyword_enum!(
-    /// Where an anchor comes from.
     AnchorKind {
         /// An uploaded query image.
         Upload = "UPLOAD",
@@ -130,7 +129,6 @@ pub struct Search {
 }
 
 impl Search {
-    /// The first page of a dataset without a query.
     pub fn browse(dataset: DatasetId) -> Self {
         Self {
             dataset,
@@ -153,7 +151,6 @@ impl Search {
     }
 }
 
-/// One page of clusters.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Page {
     pub clusters: Vec<Cluster>,

@@ -37,7 +37,6 @@ pub struct SelectionEntry {
     pub content: EntryContent,
 }
 
-/// What is selected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EntryContent {
     /// A single item, and the cluster it was seen in.
@@ -166,7 +165,6 @@ impl Selection {
         rows.into_iter().map(|(_, entry)| entry).collect()
     }
 
-    /// The selection as it is sent.
     pub fn items(&self) -> Vec<SelectionItem> {
         let (mut media, mut clusters) = (Vec::new(), Vec::new());
         for entry in self.ordered_entries() {

@@ -6,6 +6,7 @@
 
 use std::{fmt, time::Duration};
 
+use serde::Serialize;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
@@ -15,7 +16,8 @@ const MAX_GRAPHEME_BYTES: usize = 64;
 const MAX_GRAPHEME_CHARS: usize = 12;
 
 /// One line of printable text: no controls, no bidirectional overrides, bounded length.
-#[derive(Clone, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
+#[derive(Clone, PartialEq, Eq, Hash, Default, PartialOrd, Ord, Serialize)]
+#[serde(transparent)]
 pub struct SafeText(String);
 
 impl SafeText {

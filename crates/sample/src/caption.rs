@@ -21,7 +21,6 @@ pub fn join(items: &[&str]) -> String {
     }
 }
 
-/// "a" or "an".
 pub fn article(word: &str) -> &'static str {
     if word.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
 }

@@ -52,18 +52,13 @@ pub fn write(
     Ok(samples)
 }
 
-/// Creates the folder and its subfolders, with the marker of this dataset.
 fn prepare(directory: &Path, images: usize, seed: u64) -> io::Result<()> {
     fs::create_dir_all(directory)?;
     let marker =
         json!({ "painter": GENERATOR_VERSION, "seed": seed, "images": images }).to_string();
     let path = directory.join(MARKER);
-    let found = match fs::read_to_string(&path) {
-        Ok(found) => Some(found),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(error),
-    };
-    if found.is_none() && fs::read_dir(directory)?.next().is_some() {
+    let former = unless_missing(fs::read_to_string(&path))?;
+    if former.is_none() && fs::read_dir(directory)?.next().is_some() {
         let message = format!(
             "{} contains other files; choose an empty folder for the sample dataset",
             directory.display()
@@ -73,13 +68,20 @@ fn prepare(directory: &Path, images: usize, seed: u64) -> io::Result<()> {
     for kind in SceneKind::ALL {
         fs::create_dir_all(directory.join(kind.folder()))?;
     }
-    if found.as_ref() == Some(&marker) {
+    if former.as_ref() == Some(&marker) {
         return Ok(());
     }
-    if found.is_some() {
+    if former.is_some() {
         remove_generated(directory)?;
     }
     write_atomically(&path, marker.as_bytes())
+}
+
+fn unless_missing<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        result => result.map(Some),
+    }
 }
 
 /// Removes the images and the sidecar of another sample dataset, and no other files.
@@ -92,10 +94,7 @@ fn remove_generated(directory: &Path) -> io::Result<()> {
             }
         }
     }
-    match fs::remove_file(directory.join(SIDECAR)) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
+    unless_missing(fs::remove_file(directory.join(SIDECAR))).map(drop)
 }
 
 fn is_generated(name: &str) -> bool {
@@ -109,7 +108,7 @@ fn is_generated(name: &str) -> bool {
 
 /// Files are complete as soon as they exist with content: see `write_atomically`.
 fn is_complete(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() > 0)
+    fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.len() > 0)
 }
 
 fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {

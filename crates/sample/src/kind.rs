@@ -4,22 +4,17 @@ use super::{scene::Scene, scenes};
 
 macro_rules! kinds {
     ($($name:ident, $folder:literal, $label:literal, $module:ident;)*) => {
-        /// What an image shows.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum SceneKind { $($name),* }
 
         impl SceneKind {
-            /// Every kind.
             pub const ALL: &[Self] = &[$(Self::$name),*];
 
             /// The label of the kind, with which its file names begin as well.
-            #[must_use]
             pub fn label(self) -> &'static str {
                 match self { $(Self::$name => $label),* }
             }
 
-            /// The folder of its images.
-            #[must_use]
             pub fn folder(self) -> &'static str {
                 match self { $(Self::$name => $folder),* }
             }
@@ -32,7 +27,6 @@ macro_rules! kinds {
 }
 
 impl SceneKind {
-    /// The beginning of its file names.
     pub(super) fn file_stem(self) -> String {
         self.label().replace(' ', "-")
     }

@@ -42,9 +42,7 @@ use tessera_model::Region;
 pub struct SampleImage {
     /// Its file, relative to the dataset's folder: `water/lighthouse-0007.jpg`.
     pub file: PathBuf,
-    /// Width in pixels.
     pub width: u32,
-    /// Height in pixels.
     pub height: u32,
     /// One English sentence, without a full stop.
     pub caption: String,
@@ -52,19 +50,14 @@ pub struct SampleImage {
     pub labels: Vec<String>,
     /// The objects in it, from far to near.
     pub objects: Vec<LabeledBox>,
-    /// What it shows.
     pub kind: SceneKind,
-    /// The issue planted in it, if any.
     pub planted: Option<PlantedIssue>,
     spec: SceneSpec,
 }
 
-/// An object in an image.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LabeledBox {
-    /// What it is.
     pub label: String,
-    /// Where it is.
     pub region: Region,
 }
 
@@ -104,7 +97,6 @@ impl SceneSpec {
 }
 
 /// Renders one image: always the same pixels for the same plan.
-#[must_use]
 pub fn render(sample: &SampleImage) -> RgbImage {
     let spec = sample.spec;
     let mut canvas = spec.draw_on(Canvas::new(spec.width, spec.height)).canvas;

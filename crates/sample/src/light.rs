@@ -20,7 +20,6 @@ pub enum TimeOfDay {
     Mist,
 }
 
-/// The colors of a time of day.
 #[derive(Clone, Copy, Debug)]
 pub struct Light {
     pub time: TimeOfDay,
@@ -91,7 +90,6 @@ impl TimeOfDay {
         LABELS[self as usize]
     }
 
-    /// The time as the end of a sentence.
     pub fn phrase(self, rng: &mut Rng) -> &'static str {
         rng.pick(PHRASES[self as usize])
     }

@@ -12,7 +12,6 @@ use super::{
 
 /// Plans a dataset of this many images: every kind in turn, each in all its variants, with an issue
 /// planted in about one image of ten. The same arguments always give the same plan.
-#[must_use]
 pub fn plan(images: usize, seed: u64) -> Vec<SampleImage> {
     let (near_duplicates, per_defect) = issue_counts(images);
     let specs = scene_specs(images - near_duplicates, seed);

@@ -7,34 +7,24 @@ use image::{ImageFormat, RgbImage, imageops};
 
 use super::{LabeledBox, Region, SampleImage, rng::Rng};
 
-/// The issue planted in an image.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PlantedIssue {
-    /// An edited copy of another image.
     NearDuplicate {
         /// Index of the original in the plan.
         original: usize,
-        /// How it was edited.
         edit: Edit,
     },
-    /// Out of focus.
     Blurred,
-    /// Underexposed.
     Dark,
-    /// Overexposed.
     Bright,
 }
 
-/// How a near-duplicate differs from its original.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Edit {
-    /// Half as wide and half as high.
     HalfSize,
     /// Compressed once more, at a low JPEG quality.
     Recompressed,
-    /// Cropped to this part.
     Crop(Region),
-    /// Mirrored left to right.
     Mirror,
     /// All colors multiplied by this factor.
     Brightness(f32),
@@ -92,7 +82,6 @@ fn is_daylight(sample: &SampleImage) -> bool {
     !sample.labels.iter().any(|label| dark.contains(&label.as_str()))
 }
 
-/// Every edit once, in random order.
 fn random_edits(rng: &mut Rng) -> Vec<Edit> {
     let margin = |rng: &mut Rng| f64::from(rng.range(0.01, 0.06));
     let (x, y) = (margin(rng), margin(rng));
@@ -144,7 +133,6 @@ fn clip_to_part(region: Region, part: Region) -> Option<Region> {
 
 impl PlantedIssue {
     /// Its name in the sidecar.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::NearDuplicate { .. } => "near-duplicate",
@@ -154,7 +142,6 @@ impl PlantedIssue {
         }
     }
 
-    /// Applies it to a rendered image.
     pub(super) fn apply(self, image: RgbImage) -> RgbImage {
         match self {
             Self::NearDuplicate { edit, .. } => edit.apply(image),
@@ -169,7 +156,6 @@ impl PlantedIssue {
 
 impl Edit {
     /// Its name in the sidecar.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::HalfSize => "half size",

@@ -5,8 +5,8 @@ pub use super::{
     drawing::{
         BLACK, Canvas, Fill, Noise, Rgb, WHITE, gradient, rgb,
         shape::{
-            Point, circle, closed_curve, closed_spline, curve, ellipse, leaf, place_at, polygon,
-            polyline, rect, rounded_rect,
+            Point, circle, closed_curve, closed_path, closed_spline, curve, ellipse, leaf,
+            place_at, polygon, polyline, rect, rounded_rect,
         },
         sky, smoothstep,
         terrain::Terrain,

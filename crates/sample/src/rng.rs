@@ -2,7 +2,6 @@
 //!
 //! Decoration draws from a `fork`, so a dry run that skips it leaves the scene's sequence as it is.
 
-/// A sequence of pseudorandom numbers.
 #[derive(Clone, Debug)]
 pub struct Rng(u64);
 
@@ -31,12 +30,10 @@ impl Rng {
         (self.next() >> 40) as f32 / (1u32 << 24) as f32
     }
 
-    /// Uniform between `low` and `high`.
     pub fn range(&mut self, low: f32, high: f32) -> f32 {
         low + (high - low) * self.unit()
     }
 
-    /// Uniform between `-reach` and `reach`.
     pub fn jitter(&mut self, reach: f32) -> f32 {
         self.range(-reach, reach)
     }

@@ -9,7 +9,6 @@ use super::{
     rng::Rng,
 };
 
-/// Everything that a scene draws with and writes to.
 pub struct Scene {
     pub canvas: Canvas,
     pub rng: Rng,
@@ -40,12 +39,10 @@ impl Scene {
         self.add_label(time.label());
     }
 
-    /// The time of day as the end of a sentence.
     pub fn time_phrase(&mut self) -> &'static str {
         self.light.time.phrase(&mut self.rng)
     }
 
-    /// Adds a label unless it is there already.
     pub fn add_label(&mut self, label: &'static str) {
         if !self.labels.contains(&label) {
             self.labels.push(label);
@@ -72,7 +69,6 @@ impl Scene {
         }
     }
 
-    /// Adds a round object by its center and radius in pixels.
     pub fn add_circle(&mut self, label: &'static str, (x, y): Point, r: f32) {
         self.add_box(label, (x - r, y - r), (x + r, y + r));
     }
@@ -82,15 +78,10 @@ impl Scene {
         self.add_object(label, Transform::identity(), [from.0, from.1, to.0, to.1]);
     }
 
-    /// The pixel at these fractions of the width and height.
-    pub fn point_at(&self, across: f32, down: f32) -> Point {
-        (self.canvas.w * across, self.canvas.h * down)
-    }
-
     /// A random pixel between two fractions of the width and two of the height.
     pub fn random_point(&mut self, across: (f32, f32), down: (f32, f32)) -> Point {
         let x = self.rng.range(across.0, across.1);
         let y = self.rng.range(down.0, down.1);
-        self.point_at(x, y)
+        (self.canvas.w * x, self.canvas.h * y)
     }
 }

@@ -92,19 +92,18 @@ pub fn legacy_status(status: &Status) -> &str {
 
 /// Writes a record in the format of the service, as far as it was read.
 pub fn write_dataset(dataset: &Dataset) -> Value {
-    let text = |text: &Option<SafeText>| text.as_ref().map(ToString::to_string);
     json!({
         "id": dataset.id,
-        "display_name": dataset.name.as_str(),
+        "display_name": dataset.name,
         "status_new": dataset.status.as_str(),
-        "status": text(&dataset.legacy_status),
+        "status": dataset.legacy_status,
         "progress": dataset.progress,
-        "owned_by": text(&dataset.owner),
-        "created_at": text(&dataset.created_at),
+        "owned_by": dataset.owner,
+        "created_at": dataset.created_at,
         "n_images": dataset.n_images,
         "n_videos": dataset.n_videos,
         "n_objects": dataset.n_objects,
-        "error": text(&dataset.error),
+        "error": dataset.error,
     })
 }
 

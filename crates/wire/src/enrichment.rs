@@ -71,7 +71,7 @@ fn find_mention(value: &Value, name: &str) -> Option<bool> {
                 find_mention(value, name)
             }
         }),
-        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+        _ => None,
     }
 }
 

@@ -58,11 +58,8 @@ fn error_message(value: &Value) -> Option<String> {
 /// One entry of a validation error: `query.entity_type: Field required`.
 fn validation_message(item: &Value) -> String {
     let location = item.get("loc").and_then(Value::as_array).map(|parts| {
-        let parts: Vec<String> = parts
-            .iter()
-            .map(|part| part.as_str().map_or_else(|| part.to_string(), str::to_owned))
-            .collect();
-        parts.join(".")
+        let name = |part: &Value| part.as_str().map_or_else(|| part.to_string(), str::to_owned);
+        parts.iter().map(name).collect::<Vec<_>>().join(".")
     });
     match (location, first_text(item, &["msg"])) {
         (Some(location), Some(message)) => format!("{location}: {message}"),

@@ -122,7 +122,8 @@ pub struct AnchorBody {
 
 /// Writes a cluster in the format of the service. `link` decides whether links keep their signature.
 pub fn write_cluster(cluster: &Cluster, link: fn(&Link) -> String) -> Value {
-    let tag = |tag: &Tag| json!({ "id": tag.id, "name": tag.name.as_str() });
+    let tags: Vec<Value> =
+        cluster.tags.iter().map(|tag| json!({ "id": tag.id, "name": tag.name })).collect();
     let previews = cluster.previews.iter().map(|preview| write_preview(preview, link));
     let mut value = json!({
         "cluster_id": cluster.id,
@@ -130,12 +131,12 @@ pub fn write_cluster(cluster: &Cluster, link: fn(&Link) -> String) -> Value {
         "n_images": cluster.n_images,
         "n_objects": cluster.n_objects,
         "n_videos": cluster.n_videos,
-        "similarity_threshold": cluster.similarity_threshold.as_ref().map(SafeText::as_str),
+        "similarity_threshold": cluster.similarity_threshold,
     });
     write_relevance(&mut value, cluster.relevance.as_ref());
-    value["labels"] = list_or_null(&cluster.labels, |label| label.as_str().into());
-    value["user_tags"] = list_or_null(&cluster.tags, tag);
-    value["captions"] = list_or_null(&cluster.captions, |caption| caption.as_str().into());
+    value["labels"] = list_or_null(&cluster.labels);
+    value["user_tags"] = list_or_null(&tags);
+    value["captions"] = list_or_null(&cluster.captions);
     value["previews"] = previews.collect();
     value
 }
@@ -146,16 +147,17 @@ pub fn write_preview(preview: &Preview, link: fn(&Link) -> String) -> Value {
     let region = region.and_then(|region| serde_json::from_str::<Value>(&region).ok());
     let mut value = json!({
         "media_id": preview.media,
-        "type": preview.kind.as_str(),
-        "file_name": preview.file_name.as_str(),
+        "type": preview.kind,
+        "file_name": preview.file_name,
         "media_uri": preview.original.as_ref().map(link),
         "media_thumb_uri": preview.thumbnail.as_ref().map(link),
-        "caption": preview.caption.as_ref().map(SafeText::as_str),
+        "caption": preview.caption,
         "bounding_box": region,
     });
     write_relevance(&mut value, preview.relevance.as_ref());
-    value["width"] = json!(preview.dimensions.map(|(width, _)| width));
-    value["height"] = json!(preview.dimensions.map(|(_, height)| height));
+    let (width, height) = preview.dimensions.unzip();
+    value["width"] = json!(width);
+    value["height"] = json!(height);
     value
 }
 
@@ -168,8 +170,8 @@ fn write_relevance(value: &mut Value, relevance: Option<&Relevance>) {
 }
 
 /// A list, or null where the service sent none.
-fn list_or_null<T>(items: &[T], write: impl Fn(&T) -> Value) -> Value {
-    if items.is_empty() { Value::Null } else { items.iter().map(write).collect() }
+fn list_or_null<T: Serialize>(items: &[T]) -> Value {
+    if items.is_empty() { Value::Null } else { json!(items) }
 }
 
 /// Reads a page. Clusters without a usable identifier and repeated ones are skipped and counted; `None`
@@ -252,25 +254,21 @@ fn read_relevance(value: &Value) -> Option<Relevance> {
 /// Reads a bounding box: an object, an array of four, or either as JSON text.
 pub fn read_region(value: &Value) -> Option<Region> {
     match value {
-        Value::Object(_) => Region::new(
-            number(value, "x")?,
-            number(value, "y")?,
-            number(value, "width")?,
-            number(value, "height")?,
-        ),
+        Value::Object(_) => {
+            let side = |key| number(value, key);
+            Region::new(side("x")?, side("y")?, side("width")?, side("height")?)
+        }
         Value::Array(sides) => {
             let sides: Option<Vec<f64>> = sides.iter().map(Value::as_f64).collect();
-            match sides?.as_slice() {
-                &[x, y, width, height] => Region::new(x, y, width, height),
-                _ => None,
-            }
+            let [x, y, width, height] = sides?.try_into().ok()?;
+            Region::new(x, y, width, height)
         }
         // One level only: text inside text is not a bounding box.
         Value::String(raw) => serde_json::from_str(raw)
             .ok()
             .filter(|inner: &Value| !inner.is_string())
             .and_then(|inner| read_region(&inner)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+        _ => None,
     }
 }
 

@@ -11,7 +11,7 @@ pub fn text(object: &Value, key: &str) -> Option<String> {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
         Value::Bool(flag) => Some(flag.to_string()),
-        Value::Null | Value::Array(_) | Value::Object(_) => None,
+        _ => None,
     }
 }
 
@@ -25,7 +25,7 @@ pub fn number(object: &Value, key: &str) -> Option<f64> {
     let value = match object.get(key)? {
         Value::Number(number) => number.as_f64(),
         Value::String(text) => text.trim().parse().ok(),
-        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+        _ => None,
     };
     value.filter(|number: &f64| number.is_finite())
 }

@@ -6,12 +6,10 @@
 use crate::vql;
 use tessera_model::{DatasetId, ExportFormat, ExportSpec, Query, Search};
 
-/// The prefix of every path.
 pub const API_PREFIX: &str = "/api/v1";
 
 /// Query parameters, spelled as in the document.
 pub mod query {
-    #![expect(missing_docs, reason = "the names are the documentation")]
     pub const ANCHOR_MEDIA_ID: &str = "anchor_media_id";
     pub const ANCHOR_TYPE: &str = "anchor_type";
     pub const ENTITY_TYPE: &str = "entity_type";
@@ -54,7 +52,6 @@ pub const FILE_FIELD: &str = "file";
 
 /// The form fields of `add_media`, spelled as in the document.
 pub mod field {
-    #![expect(missing_docs, reason = "the names are the documentation")]
     pub const S3_URI: &str = "s3_uri";
     /// Repeatable; not `files[]`.
     pub const FILES: &str = "files";
@@ -153,9 +150,8 @@ pub fn explore_parameters(search: &Search) -> Parameters {
 
 /// The parameters of `export_context_async`.
 pub fn export_parameters(spec: &ExportSpec) -> Parameters {
-    let mut parameters = vec![(query::FILE_NAME, spec.file_name.as_str().to_owned())];
-    parameters.extend(selection_parameters(spec.format, spec.include_images));
-    parameters
+    let file_name = (query::FILE_NAME, spec.file_name.as_str().to_owned());
+    [vec![file_name], selection_parameters(spec.format, spec.include_images)].concat()
 }
 
 /// The parameters of `export_entities_async`, which has no file name.

@@ -104,17 +104,18 @@ fn read_cluster(payload: &Map<String, Value>) -> Result<SelectionItem, String> {
 /// Reads `vql`, as an array or as the text of a query, and `labels`.
 fn read_filters(restrictions: &Map<String, Value>) -> Result<Vec<Filter>, String> {
     let at = |field: &str, reason: String| format!("payload.cluster_filters.{field}: {reason}");
-    let mut filters = match restrictions.get("vql") {
-        None | Some(Value::Null) => Vec::new(),
-        Some(Value::String(text)) => vql::read(text).map_err(|why| at("vql", why.to_string()))?,
-        Some(array) => vql::read(&array.to_string()).map_err(|why| at("vql", why.to_string()))?,
+    let filters = match restrictions.get("vql") {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::String(text)) => vql::read(text),
+        Some(array) => vql::read(&array.to_string()),
     };
+    let mut filters = filters.map_err(|error| at("vql", error.to_string()))?;
     if let Some(labels) = restrictions.get("labels").filter(|labels| !labels.is_null()) {
-        let texts = labels.as_array().map(|labels| labels.iter().map(Value::as_str).collect());
-        let texts: Option<Option<Vec<&str>>> = texts;
-        let texts = texts.flatten().ok_or_else(|| at("labels", "must be texts".to_owned()))?;
+        let texts = labels.as_array().map(|labels| labels.iter().map(Value::as_str));
+        let texts: Option<Vec<&str>> = texts.and_then(Iterator::collect);
+        let texts = texts.ok_or_else(|| at("labels", "must be texts".to_owned()))?;
         let filter = Filter::labels(LabelRule::OneOf, texts);
-        filters.push(filter.map_err(|why| at("labels", why.reason))?);
+        filters.push(filter.map_err(|invalid| at("labels", invalid.reason))?);
     }
     Ok(filters)
 }

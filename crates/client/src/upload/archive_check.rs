@@ -38,7 +38,6 @@ struct EntryCounts {
     is_truncated: bool,
 }
 
-/// Checks an archive.
 pub(super) fn check_archive(path: &Path) -> Result<ArchiveCheck, String> {
     let fingerprint = check_file(path)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();

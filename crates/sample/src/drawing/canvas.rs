@@ -69,12 +69,10 @@ pub struct Canvas {
 }
 
 impl Canvas {
-    /// A black canvas.
     pub fn new(width: u32, height: u32) -> Self {
         Self { pixels: Pixmap::new(width, height), ..Self::dry_run(width, height) }
     }
 
-    /// A canvas without pixels.
     pub fn dry_run(width: u32, height: u32) -> Self {
         let (w, h) = (width as f32, height as f32);
         Self { pixels: None, w, h, transform: Transform::identity(), opacity: 1.0 }
@@ -90,7 +88,6 @@ impl Canvas {
         self.w.min(self.h)
     }
 
-    /// The finished image.
     pub fn into_image(self) -> RgbImage {
         let mut image = RgbImage::new(self.w as u32, self.h as u32);
         let pixels = self.pixels.iter().flat_map(Pixmap::pixels);
@@ -100,7 +97,6 @@ impl Canvas {
         image
     }
 
-    /// Draws with all coordinates transformed.
     pub fn with_transform(&mut self, transform: Transform, draw: impl FnOnce(&mut Self)) {
         let before = self.transform;
         self.transform = before.pre_concat(transform);
@@ -108,7 +104,6 @@ impl Canvas {
         self.transform = before;
     }
 
-    /// Draws with all shapes faded to `opacity`.
     pub fn with_opacity(&mut self, opacity: f32, draw: impl FnOnce(&mut Self)) {
         let before = self.opacity;
         self.opacity *= opacity;
@@ -116,7 +111,6 @@ impl Canvas {
         self.opacity = before;
     }
 
-    /// Fills a shape.
     pub fn fill(&mut self, shape: Option<Path>, fill: impl Into<Fill>) {
         let paint = self.paint(fill.into());
         if let (Some(pixels), Some(paint), Some(path)) = (&mut self.pixels, paint, shape) {

@@ -7,7 +7,6 @@ use super::{
     smoothstep,
 };
 
-/// A sun with its halo.
 pub fn sun(c: &mut Canvas, light: &Light, (x, y): Point, radius: f32) {
     let warm = light.sun.mix(light.sky[3], 0.45);
     c.glow((x, y), radius * 9.0, warm, 0.4);
@@ -80,7 +79,6 @@ pub fn clouds(c: &mut Canvas, light: &Light, seed: u64, horizon: f32, cover: f32
     });
 }
 
-/// The bright and the dark color of clouds.
 fn cloud_colors(light: &Light) -> (Rgb, Rgb) {
     let bright = if light.is_dark() {
         light.sky[3].mix(light.sun, 0.12)
@@ -117,7 +115,6 @@ pub fn mist(c: &mut Canvas, seed: u64, color: Rgb, middle: f32, reach: f32, stre
     });
 }
 
-/// Slanting rain.
 pub fn rain(c: &mut Canvas, mut rng: Rng, color: Rgb, amount: usize) {
     if c.is_dry_run() {
         return;

@@ -8,7 +8,6 @@ use super::{
     shape::{Point, closed_spline, polygon},
 };
 
-/// The two colors of a tree.
 #[derive(Clone, Copy)]
 pub struct Foliage {
     pub lit: Rgb,

@@ -2,18 +2,15 @@
 
 use super::{Canvas, Noise, Rgb, smoothstep};
 
-/// How a body of water looks.
 #[derive(Clone, Copy)]
 pub struct Water {
     /// First row of the water, in pixels.
     pub top: f32,
-    /// Its own color, near the viewer.
     pub deep: Rgb,
     /// How much it reflects, 0.0-1.0.
     pub reflectivity: f32,
     /// 0.0 for a pond, 1.0 for open sea.
     pub roughness: f32,
-    /// Color of the lit sides of ripples.
     pub highlight: Rgb,
 }
 

@@ -1,6 +1,6 @@
 //! Hot-air balloons over hills: at dawn, on a clear day, glowing at dusk.
 
-use tiny_skia::{Path, PathBuilder};
+use tiny_skia::Path;
 
 use super::prelude::*;
 
@@ -46,7 +46,6 @@ pub fn draw(s: &mut Scene) {
     s.caption = caption::capitalize(&format!("{balloons} {verb} {ground} {time}"));
 }
 
-/// Draws the hills and returns their name.
 fn hills(s: &mut Scene, horizon: f32) -> &'static str {
     let h = s.canvas.h;
     let (name, near) = s.rng.pick(&[
@@ -149,13 +148,11 @@ fn balloon(c: &mut Canvas, colors: [Rgb; 3], dark: Rgb, lit: bool) {
 
 /// One panel of the envelope, between two positions on its equator.
 fn panel(a: f32, b: f32) -> Option<Path> {
-    let mut path = PathBuilder::new();
-    path.move_to(0.0, -0.9);
-    path.cubic_to(a * 0.95, -0.9, a * 1.22, -0.25, a, 0.12);
-    path.cubic_to(a * 0.82, 0.5, a * 0.36, 0.68, a * 0.26, 0.9);
-    path.line_to(b * 0.26, 0.9);
-    path.cubic_to(b * 0.36, 0.68, b * 0.82, 0.5, b, 0.12);
-    path.cubic_to(b * 1.22, -0.25, b * 0.95, -0.9, 0.0, -0.9);
-    path.close();
-    path.finish()
+    closed_path((0.0, -0.9), |path| {
+        path.cubic_to(a * 0.95, -0.9, a * 1.22, -0.25, a, 0.12);
+        path.cubic_to(a * 0.82, 0.5, a * 0.36, 0.68, a * 0.26, 0.9);
+        path.line_to(b * 0.26, 0.9);
+        path.cubic_to(b * 0.36, 0.68, b * 0.82, 0.5, b, 0.12);
+        path.cubic_to(b * 1.22, -0.25, b * 0.95, -0.9, 0.0, -0.9);
+    })
 }

@@ -136,7 +136,6 @@ fn draw_river(s: &mut Scene, bank: f32, glow: Rgb) {
     s.add_label("river");
 }
 
-/// A suspension bridge across the image.
 fn draw_bridge(s: &mut Scene, bank: f32) {
     let (w, unit) = (s.canvas.w, s.canvas.unit());
     let deck = bank + unit * 0.07;

@@ -23,7 +23,6 @@ fn draw_sky(s: &mut Scene, horizon: f32) -> &'static str {
     s.time_phrase()
 }
 
-/// Draws dunes with lit and shaded sides and wind ripples.
 fn dune(s: &mut Scene, base: f32, tall: f32, near: f32, sand: Rgb) -> Terrain {
     let (seed, unit, h) = (s.rng.next(), s.canvas.unit(), s.canvas.h);
     let (noise, aspect) = (Noise::new(seed), s.canvas.w / unit);
@@ -111,7 +110,6 @@ fn mesas(s: &mut Scene) {
     s.caption = caption::capitalize(&format!("{n} {cacti} in the desert {before} {sky}"));
 }
 
-/// Draws a row of table mountains.
 fn mesa(s: &mut Scene, base: f32, near: f32, rock: Rgb) {
     let (noise, unit, h) = (Noise::new(s.rng.next()), s.canvas.unit(), s.canvas.h);
     let (frequency, aspect) = (s.rng.range(1.6, 2.4), s.canvas.w / unit);

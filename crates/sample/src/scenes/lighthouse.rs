@@ -75,7 +75,6 @@ fn draw_sky_and_sea(s: &mut Scene, horizon: f32, left: bool) {
     s.add_water(Water { top: horizon, deep, reflectivity: 0.45, roughness, highlight }, glitter);
 }
 
-/// Draws a cliff with grass on top.
 fn draw_cliff(s: &mut Scene, horizon: f32, left: bool) -> Terrain {
     let (noise, unit, h) = (Noise::new(s.rng.next()), s.canvas.unit(), s.canvas.h);
     let (top, sea) = (horizon / h - s.rng.range(0.0, 0.06), 0.9);
@@ -151,7 +150,6 @@ fn draw_band(c: &mut Canvas, low: f32, tall: f32, color: Rgb, light: &Light) {
     c.fill(polygon(&[(-a, foot), (-b, top), (b, top), (a, foot)]), fill);
 }
 
-/// Draws the beam of light over the sea.
 fn draw_beam(s: &mut Scene, lamp: Point, left: bool) {
     let (w, unit) = (s.canvas.w, s.canvas.unit());
     let side = if left { 1.0 } else { -1.0 };

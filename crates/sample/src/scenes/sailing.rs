@@ -103,7 +103,6 @@ fn draw_boats(s: &mut Scene, racing: bool, horizon: f32, deep: Rgb) -> Vec<&'sta
     names
 }
 
-/// Draws a boat and its reflection.
 fn draw_boat(s: &mut Scene, pose: Transform, lean: f32, sails: SailColors, near: f32, deep: Rgb) {
     let upright = pose.pre_rotate(lean);
     s.add_object("sailing boat", upright, [-0.45, -1.02, 0.45, 0.1]);
@@ -120,7 +119,6 @@ fn draw_boat(s: &mut Scene, pose: Transform, lean: f32, sails: SailColors, near:
     s.canvas.with_transform(upright, |c| sailboat(c, sails, hull, dark));
 }
 
-/// Draws ripples over the reflection of a boat.
 fn draw_ripples(s: &mut Scene, (x, y): Point, size: f32, deep: Rgb) {
     let mut rng = s.rng.fork();
     for index in 0..9 {

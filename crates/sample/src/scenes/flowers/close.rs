@@ -42,7 +42,6 @@ pub fn draw(s: &mut Scene) {
     s.caption = caption::capitalize(&format!("{flowers} {background} {time}"));
 }
 
-/// Draws the stem of a blossom, with one leaf.
 fn draw_stem(s: &mut Scene, center: Point, size: f32) {
     let green = s.light.tint(rgb(0x4a8a3a), 0.0);
     let (bright, dark) = (green.mix(WHITE, 0.2), green.scale(0.65));
@@ -58,7 +57,6 @@ fn draw_stem(s: &mut Scene, center: Point, size: f32) {
     s.canvas.fill(leaf(base, tip, size * 0.4), Fill::vertical(tip.1, bright, base.1, dark));
 }
 
-/// Draws a blurred garden with discs of light.
 fn draw_background(s: &mut Scene, blossom: Rgb) {
     let base = rgb(s.rng.pick(&[0x4a8a4c, 0x2f7a6a, 0x7a9a3c, 0x2a5f7a, 0x7a4a6c]));
     let top = s.light.tint(base.mix(WHITE, 0.3), 0.35);

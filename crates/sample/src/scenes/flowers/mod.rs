@@ -13,7 +13,6 @@ pub fn draw(s: &mut Scene) {
     s.variant(&[close::draw, meadow::draw, tulips::draw])(s);
 }
 
-/// Draws sky and distant hills above the flowers.
 fn draw_country(s: &mut Scene, horizon: f32, green: Rgb) {
     s.fill_sky(horizon);
     s.add_cumulus(horizon * 0.8);

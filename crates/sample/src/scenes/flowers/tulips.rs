@@ -2,7 +2,6 @@
 
 use super::{draw_country, prelude::*};
 
-/// Beds of tulips in perspective.
 struct Beds<'a> {
     horizon: f32,
     vanishing_point: Point,
