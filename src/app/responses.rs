@@ -163,7 +163,7 @@ impl App {
 
     pub(super) fn handle_progress(&mut self, progress: &RequestProgress) {
         if let Lane::Download(id) | Lane::Upload(id) = progress.ticket.lane {
-            self.transfer_progressed(id, progress.done, progress.total);
+            self.transition(id, |job| job.transfer_progressed(progress.done, progress.total));
         }
     }
 }

@@ -1,7 +1,9 @@
 //! The rows of the basket pane and their actions.
 
 use crate::app::{App, Level, Pane, basket::count_with_noun, pane::moved_cursor};
-use tessera_model::{Basket, EntryContent, EntryId, MediaId, Selection, SelectionEntry};
+use tessera_model::{
+    Anchor, AnchorKind, Basket, EntryContent, EntryId, Search, Selection, SelectionEntry,
+};
 
 impl App {
     pub fn basket_rows(&self) -> Vec<&SelectionEntry> {
@@ -51,16 +53,20 @@ impl App {
     /// Goes to the entry under the cursor: on the open page, or else in a search for similar items,
     /// where it comes first.
     pub(in crate::app) fn open_selected_entry(&mut self) {
-        let Some(entry) = self.selected_entry() else { return };
-        let found: Option<(MediaId, _)> =
-            entry.representative().map(|media| (media, entry.name.clone()));
-        let (tile, entity, level) = (self.tile_of_entry(entry), entry.entity, entry.granularity);
+        let (Some(entry), Some(view)) = (self.selected_entry(), self.view()) else { return };
+        let tile = self.tile_of_entry(entry);
+        let (entity, granularity, name) = (entry.entity, entry.granularity, entry.name.clone());
+        let search = Search { entity, granularity, ..Search::browse(view.search.dataset) };
+        let media = entry.representative();
         if let Some(view) = self.results.view_mut() {
             view.members_top_row = None;
         }
-        match (tile, found) {
+        match (tile, media) {
             (Some(tile), _) => self.select_tile(tile),
-            (None, Some((media, name))) => self.search_by_media(media, name, entity, level),
+            (None, Some(media)) => {
+                let anchor = Anchor { media, kind: AnchorKind::Media };
+                self.open_similar_search(search, anchor, name, None);
+            }
             (None, None) => {
                 let text = "no member of this cluster was loaded, so it cannot be opened";
                 return self.notify(Level::Warning, text);

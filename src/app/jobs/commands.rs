@@ -116,12 +116,13 @@ impl App {
     /// Stops what this program does for the selected job.
     pub(in crate::app) fn stop_watching(&mut self) {
         let Some(id) = self.jobs.selected().map(|job| job.id) else { return };
-        let Some(stopped) = self.transition(id, Job::stop_watching) else { return };
-        if stopped.dataset_may_have_changed {
+        let Some((lane, message)) = self.transition(id, Job::stop_watching) else { return };
+        // The service may have changed the dataset.
+        if matches!(self.jobs.get(id).map(Job::state), Some(JobState::Uncertain(_))) {
             self.store.datasets.invalidate();
         }
-        self.cancel(stopped.lane);
-        self.notify(Level::Success, stopped.message);
+        self.cancel(lane);
+        self.notify(Level::Success, message);
     }
 
     /// Polls every job now, and watches the selected one again.
@@ -139,7 +140,7 @@ impl App {
     }
 
     /// Applies a transition; one that the state of the job does not allow is shown as an error.
-    pub(super) fn transition<T>(
+    pub(in crate::app) fn transition<T>(
         &mut self,
         id: JobId,
         apply: impl FnOnce(&mut Job) -> Result<T, Failure>,

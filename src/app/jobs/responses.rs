@@ -2,7 +2,7 @@
 
 use tessera_model::{Archive, ExportTask, Failure, FailureKind, SafeText, text::count_with_noun};
 
-use super::{Job, JobState, transitions::OperationEnd};
+use super::{Job, JobState};
 use crate::{
     app::{App, Level},
     message::JobId,
@@ -74,10 +74,6 @@ impl App {
         }
     }
 
-    pub(in crate::app) fn transfer_progressed(&mut self, id: JobId, done: u64, total: Option<u64>) {
-        self.transition(id, |job| job.transfer_progressed(done, total));
-    }
-
     pub(in crate::app) fn download_finished(
         &mut self,
         id: JobId,
@@ -104,8 +100,8 @@ impl App {
         }
         for end in ends {
             match end {
-                OperationEnd::Done(text) => self.toast(text),
-                OperationEnd::Failed(text) => self.notify(Level::Error, text),
+                Ok(text) => self.toast(text),
+                Err(text) => self.notify(Level::Error, text),
             }
         }
         self.send_queued();

@@ -26,21 +26,6 @@ use crate::{
 /// How long after a lost response a dataset that starts to work is taken for working on this job.
 const LOST_RESPONSE_WINDOW: Duration = Duration::from_mins(1);
 
-/// The end of an addition or a reindex, as the dataset's status shows it.
-pub(super) enum OperationEnd {
-    Done(String),
-    Failed(String),
-}
-
-/// What follows when the user stops a job.
-pub(super) struct Stopped {
-    /// The request that is no longer needed.
-    pub lane: Lane,
-    pub message: &'static str,
-    /// Whether the service may have changed the dataset.
-    pub dataset_may_have_changed: bool,
-}
-
 type Applied<T = ()> = Result<T, Failure>;
 
 impl Job {
@@ -80,7 +65,7 @@ impl Job {
     }
 
     /// A transfer has made progress: bytes so far, bytes in all.
-    pub(super) fn transfer_progressed(&mut self, so_far: u64, all: Option<u64>) -> Applied {
+    pub(in crate::app) fn transfer_progressed(&mut self, so_far: u64, all: Option<u64>) -> Applied {
         match &mut self.state {
             JobState::Uploading(done, total) | JobState::Downloading(_, done, total) => {
                 (*done, *total) = (so_far, all);
@@ -169,13 +154,13 @@ impl Job {
         outcome
     }
 
-    /// The dataset of an addition or a reindex was loaded. Returns the end of the operation if this
-    /// shows it.
+    /// The dataset of an addition or a reindex was loaded. Returns the message about the success or
+    /// failure of the operation if this shows its end.
     pub(super) fn dataset_observed(
         &mut self,
         clock: Timestamp,
         dataset: &Dataset,
-    ) -> Option<OperationEnd> {
+    ) -> Option<Result<String, String>> {
         if !matches!(self.state, JobState::DatasetRunning | JobState::Uncertain(_)) {
             return None;
         }
@@ -197,19 +182,19 @@ impl Job {
             OperationStatus::Finished(status) => {
                 let message = self.completion_message(&status);
                 self.state = JobState::DatasetDone(status);
-                Some(OperationEnd::Done(message))
+                Some(Ok(message))
             }
             OperationStatus::Failed(failure) => {
                 let message = format!("{}: {failure}", self.dataset_name);
                 self.state = JobState::Failed(failure);
-                Some(OperationEnd::Failed(message))
+                Some(Err(message))
             }
         }
     }
 
     /// The user stops what this program does for the job. The service has no way to cancel a job,
-    /// so it continues there.
-    pub(super) fn stop_watching(&mut self) -> Applied<Stopped> {
+    /// so it continues there. Returns the request that is no longer needed, and a message.
+    pub(super) fn stop_watching(&mut self) -> Applied<(Lane, &'static str)> {
         let (lane, state, message) = match &self.state {
             &JobState::Downloading(task, ..) => (
                 Lane::Download(self.id),
@@ -233,9 +218,8 @@ impl Job {
             }
             _ => return self.illegal("stop"),
         };
-        let dataset_may_have_changed = matches!(state, JobState::Uncertain(_));
         self.state = state;
-        Ok(Stopped { lane, message, dataset_may_have_changed })
+        Ok((lane, message))
     }
 
     /// Watches a job again that was stopped; polls a running export at once.

@@ -79,14 +79,6 @@ impl AddMediaField {
             ],
         }
     }
-
-    /// The field of a request parameter.
-    fn from_wire_name(name: &str) -> Self {
-        match name {
-            "assume_role" => Self::Role,
-            _ => Self::Location,
-        }
-    }
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -178,27 +170,26 @@ impl AddMediaForm {
         let source = self.source(home)?;
         let location_only = self.tab == SourceTab::Server;
         let count = |field, input: &Input| match input.value().trim() {
-            _ if location_only => Ok(None),
-            "" => Ok(None),
-            typed => match typed.parse() {
-                Ok(number) => Ok(Some(number)),
-                Err(_) => Err((field, SafeText::detail("must be a whole number, or empty"))),
-            },
+            typed if location_only || typed.is_empty() => Ok(None),
+            typed => {
+                let wrong = |_| (field, SafeText::detail("must be a whole number, or empty"));
+                typed.parse().map(Some).map_err(wrong)
+            }
         };
         let role = self.role.value().trim();
         let addition = MediaAddition {
             source,
             auto_reindex: self.auto_reindex && !location_only,
-            assume_role: (self.tab == SourceTab::Storage && !role.is_empty())
-                .then(|| role.to_owned()),
+            assume_role: (self.tab == SourceTab::Storage && !role.is_empty()).then(|| role.into()),
             batch_videos: count(AddMediaField::Videos, &self.counts[0])?,
             batch_images: count(AddMediaField::Images, &self.counts[1])?,
             batch_objects: count(AddMediaField::Objects, &self.counts[2])?,
             spot: self.spot.filter(|_| !location_only),
             force: false,
         };
-        let wrong = |invalid: InvalidField| {
-            (AddMediaField::from_wire_name(invalid.field), SafeText::detail(&invalid.reason))
+        let wrong = |InvalidField { field, reason }| match field {
+            "assume_role" => (AddMediaField::Role, SafeText::detail(&reason)),
+            _ => (AddMediaField::Location, SafeText::detail(&reason)),
         };
         addition.validate().map(|()| addition).map_err(wrong)
     }

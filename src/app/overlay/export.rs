@@ -1,11 +1,9 @@
 //! The export form: name, folder, format, with or without images, and when to download.
 
-use std::path::{Path, PathBuf};
-
 use shell_words::quote;
 use tessera_model::{
-    ArchiveName, DatasetId, EntryContent, ExportFormat, ExportJob, ExportSpec, JobKind, Operation,
-    SafeText, Selection, SelectionEntry,
+    ArchiveName, Dataset, DatasetId, EntryContent, ExportFormat, ExportJob, ExportSpec, JobKind,
+    Operation, SafeText, Selection, SelectionEntry,
 };
 use tui_input::Input;
 
@@ -53,18 +51,21 @@ pub struct ExportForm {
 
 impl ExportForm {
     /// A form with the defaults of the settings.
-    fn new(dataset: DatasetId, dataset_name: SafeText, setup: &Setup) -> Self {
-        let name = ArchiveName::new(dataset_name.as_str());
+    fn new(dataset: &Dataset, selection: Option<Selection>, setup: &Setup) -> Self {
+        let name = match selection {
+            None => ArchiveName::new(dataset.name.as_str()),
+            Some(_) => ArchiveName::new(&format!("{} selection", dataset.name)),
+        };
         Self {
-            dataset,
-            dataset_name,
+            dataset: dataset.id,
+            dataset_name: dataset.name.clone(),
             field: ExportField::Name,
             name: name.as_str().into(),
             folder: setup.download_dir.as_str().into(),
             format: setup.export_defaults.format,
             include_images: setup.export_defaults.include_images,
             auto_download: setup.export_defaults.auto_download,
-            selection: None,
+            selection,
             scroll_top: 0,
         }
     }
@@ -101,10 +102,6 @@ impl ExportForm {
         let (format, name) = (spec.format.as_str(), quote(spec.file_name.as_str()));
         let dataset = self.dataset;
         format!("tessera export start {dataset}{what} --format {format}{images} --name {name}")
-    }
-
-    fn target_folder(&self, home: Option<&Path>) -> PathBuf {
-        expand_path(self.folder.value(), home)
     }
 }
 
@@ -151,23 +148,20 @@ impl Dialog for ExportForm {
 
     /// Starts the export, or keeps the form open with the reason why it cannot start.
     fn accept(self, app: &mut App) {
-        let action = match &self.selection {
-            Some(_) => Action::ExportBasket,
-            None => Action::Export,
+        let (action, stale) = match &self.selection {
+            Some(selection) => (Action::ExportBasket, selection.totals().stale),
+            None => (Action::Export, 0),
         };
-        let stale = self.selection.as_ref().map_or(0, |selection| selection.totals().stale);
-        let reason = availability::unavailable_reason(app, action).or_else(|| {
+        let stale = (stale > 0).then(|| {
             let clusters = cluster_count(stale);
-            (stale > 0).then(|| {
-                format!("{clusters} may be gone: recheck or remove them in the basket (5)")
-            })
+            format!("{clusters} may be gone: recheck or remove them in the basket (5)")
         });
-        match reason {
+        match availability::unavailable_reason(app, action).or(stale) {
             Some(reason) => {
                 app.notify(Level::Warning, reason);
                 app.overlay = Some(Overlay::Export(self));
             }
-            None => app.start_export(&self),
+            None => app.start_export(self),
         }
     }
 }
@@ -195,27 +189,22 @@ fn selection_options(selection: &Selection) -> String {
 impl App {
     pub(in crate::app) fn open_export_form(&mut self) {
         if let Some(dataset) = self.dataset() {
-            let form = ExportForm::new(dataset.id, dataset.name.clone(), &self.setup);
-            self.overlay = Some(Overlay::Export(form));
+            self.overlay = Some(Overlay::Export(ExportForm::new(dataset, None, &self.setup)));
         }
     }
 
-    /// Opens the form for the selection in the open dataset.
     pub(in crate::app) fn open_basket_export_form(&mut self) {
         let (Some(dataset), Some(selection)) = (self.dataset(), self.selection()) else { return };
-        let form = ExportForm::new(dataset.id, dataset.name.clone(), &self.setup);
-        let name = ArchiveName::new(&format!("{} selection", dataset.name));
-        let selection = Some(selection.clone());
-        let form = ExportForm { name: name.as_str().into(), selection, ..form };
+        let form = ExportForm::new(dataset, Some(selection.clone()), &self.setup);
         self.overlay = Some(Overlay::Export(form));
     }
 
-    fn start_export(&mut self, form: &ExportForm) {
-        let spec = form.spec();
+    fn start_export(&mut self, form: ExportForm) {
+        let (dataset, spec) = (form.dataset, form.spec());
         let request = match &form.selection {
-            None => Request::StartExport(form.dataset, spec.clone()),
+            None => Request::StartExport(dataset, spec.clone()),
             Some(selection) => Request::StartSelectionExport {
-                dataset: form.dataset,
+                dataset,
                 format: spec.format,
                 images: spec.include_images,
                 items: selection.items(),
@@ -223,11 +212,10 @@ impl App {
         };
         let export = ExportJob {
             spec,
-            selection: form.selection.as_ref().map(|selection| selection.totals().summary()),
-            folder: form.target_folder(self.setup.home_dir.as_deref()),
+            selection: form.selection.map(|selection| selection.totals().summary()),
+            folder: expand_path(form.folder.value(), self.setup.home_dir.as_deref()),
             auto_download: form.auto_download,
         };
-        let dataset = (form.dataset, form.dataset_name.clone());
-        self.start_job(dataset, JobKind::Export(export), request);
+        self.start_job((dataset, form.dataset_name), JobKind::Export(export), request);
     }
 }

@@ -10,8 +10,8 @@ use crate::{
     input::{Chord, Key as Button},
 };
 use tessera_model::{
-    Anchor, AnchorKind, Filter, SafeText, TagId,
-    vql::{InvalidField, IssueMode, IssueName, Label, LabelRule},
+    Anchor, AnchorKind, Filter, Fraction, SafeText, TagId,
+    vql::{InvalidField, IssueMode, IssueName, LabelRule},
 };
 
 /// The kind of a filter: its key on the wire.
@@ -126,48 +126,45 @@ impl FilterRow {
     }
 
     pub fn from_filter(filter: &Filter) -> Self {
-        let number = |number: Option<tessera_model::Fraction>| {
+        let number = |number: Option<Fraction>| {
             number.map_or_else(String::new, |number| number.value().to_string())
         };
-        let choice_index = |key: FilterKind, keyword: &str| {
-            key.choices().iter().position(|choice| *choice == keyword).unwrap_or(0)
-        };
-        let (key, keyword, texts, entries) = match filter {
-            Filter::FullText(text) => {
-                (FilterKind::Text, "fts", vec![text.as_str().to_owned()], vec![])
-            }
+        let (kind, keyword, texts) = match filter {
+            Filter::FullText(text) => (FilterKind::Text, "fts", vec![text.as_str().to_owned()]),
             Filter::Semantic { text, min_similarity } => {
                 let texts = vec![text.as_str().to_owned(), number(*min_similarity)];
-                (FilterKind::Text, "semantic", texts, vec![])
+                (FilterKind::Text, "semantic", texts)
             }
             Filter::Labels(rule, labels) => {
-                let labels = labels.as_slice().iter().map(Label::as_str).map(str::to_owned);
-                (FilterKind::Labels, rule.as_str(), vec![], labels.collect())
+                let labels = labels.as_slice().iter().map(|label| label.as_str().to_owned());
+                (FilterKind::Labels, rule.as_str(), labels.collect())
             }
             Filter::Tags(tags) => {
-                let tags = tags.as_slice().iter().map(TagId::to_string).collect();
-                (FilterKind::Tags, "is", vec![], tags)
+                (FilterKind::Tags, "is", tags.as_slice().iter().map(TagId::to_string).collect())
             }
             Filter::Issue(issue) => {
                 let (from, to) = (number(issue.confidence_min), number(issue.confidence_max));
                 let texts = vec![issue.kind.as_str().to_owned(), from, to];
-                (FilterKind::Issues, issue.mode.as_str(), texts, vec![])
+                (FilterKind::Issues, issue.mode.as_str(), texts)
             }
             Filter::Duplicates(similarity) => {
-                (FilterKind::Duplicates, "duplicates", vec![number(Some(*similarity))], vec![])
+                (FilterKind::Duplicates, "duplicates", vec![number(Some(*similarity))])
             }
             Filter::Uniqueness(score) => {
-                (FilterKind::Uniqueness, "uniqueness", vec![number(Some(*score))], vec![])
+                (FilterKind::Uniqueness, "uniqueness", vec![number(Some(*score))])
             }
             Filter::Similar { anchor, max_distance } => {
                 let keyword = if anchor.kind == AnchorKind::Upload { "upload" } else { "media" };
                 let texts = vec![anchor.media.to_string(), number(*max_distance)];
-                (FilterKind::Similarity, keyword, texts, vec![])
+                (FilterKind::Similarity, keyword, texts)
             }
         };
-        let mut row = Self { choice: choice_index(key, keyword), entries, ..Self::new(key) };
-        for (field, text) in row.inputs.iter_mut().zip(texts) {
-            *field = text.into();
+        let choice = kind.choices().iter().position(|choice| *choice == keyword).unwrap_or(0);
+        let mut row = Self { choice, ..Self::new(kind) };
+        if kind.is_list() {
+            row.entries = texts;
+        } else {
+            row.inputs.iter_mut().zip(texts).for_each(|(input, text)| *input = text.into());
         }
         row
     }

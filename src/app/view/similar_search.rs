@@ -4,9 +4,7 @@ use crate::{
     app::{App, QueryImage, View, pane::Registration},
     message::{Lane, Request},
 };
-use tessera_model::{
-    Anchor, AnchorKind, EntityType, Granularity, MediaId, Query, SafeText, Search,
-};
+use tessera_model::{Anchor, AnchorKind, Query, SafeText, Search};
 
 impl App {
     pub(in crate::app) fn search_similar(&mut self) {
@@ -14,21 +12,6 @@ impl App {
         let anchor = Anchor { media: preview.media, kind: AnchorKind::Media };
         let (name, from) = (preview.file_name.clone(), view.search.clone());
         self.open_similar_search(from, anchor, name, None);
-    }
-
-    /// Searches by a media item that need not be on screen.
-    pub(in crate::app) fn search_by_media(
-        &mut self,
-        media: MediaId,
-        name: SafeText,
-        entity: EntityType,
-        granularity: Granularity,
-    ) {
-        let anchor = Anchor { media, kind: AnchorKind::Media };
-        if let Some(view) = self.view() {
-            let search = Search { entity, granularity, ..Search::browse(view.search.dataset) };
-            self.open_similar_search(search, anchor, name, None);
-        }
     }
 
     /// Registers a query image; the response opens the results.
