@@ -2,8 +2,9 @@
 
 use tessera::{
     app::{
-        Effect, Event, Pane,
-        query::{chips, diagnostics},
+        Effect, Event, Overlay, Pane,
+        overlay::Command,
+        query::{FilterKind, chips, diagnostics},
     },
     message::{Lane, Payload, Request},
 };
@@ -384,4 +385,48 @@ fn views_are_renamed_and_deleted() {
     assert_eq!(names(&desk), ["b", "c"]);
     desk.press("W delete");
     assert_eq!(names(&desk), ["c"]);
+}
+
+/// The matches in the list of the filters that can be added, and the selected one.
+fn filter_list(desk: &Desk) -> (Vec<&str>, Option<&Command>) {
+    let Some(Overlay::List(open)) = &desk.app.overlay else { panic!("the list is open") };
+    (open.list.matches().iter().map(|item| item.label.as_str()).collect(), open.list.selected())
+}
+
+fn filter_list_after(keys: &str) -> Desk {
+    let mut desk = Desk::with_clusters(1);
+    desk.press("3 a");
+    desk.type_text(keys);
+    desk
+}
+
+#[test]
+fn typing_in_a_list_filters_and_sorts_by_score() {
+    let mut desk = filter_list_after("tags");
+    assert_eq!(filter_list(&desk).0[0], "tags");
+    desk.press("ctrl-u");
+    desk.type_text("image");
+    let (matches, _) = filter_list(&desk);
+    assert!(matches.contains(&"labels") && matches.contains(&"similarity"), "{matches:?}");
+    let second = matches[1].to_owned();
+    desk.press("down");
+    let Some(Command::AddFilter(kind)) = filter_list(&desk).1 else { panic!("a filter") };
+    assert_eq!(kind.keyword(), second);
+    desk.type_text("zzz");
+    assert!(filter_list(&desk).1.is_none());
+    desk.press("enter");
+    assert_eq!(filter_list(&desk).0.len(), 0, "the list stays open");
+    desk.press("ctrl-u");
+    desk.type_text("near-duplicate");
+    assert_eq!(filter_list(&desk).0, ["duplicates"], "the note is searched, too");
+}
+
+#[test]
+fn a_digit_picks_only_while_the_filter_is_empty() {
+    let kinds = |desk: &Desk| -> Vec<FilterKind> {
+        desk.app.draft().rows.iter().map(|row| row.kind).collect()
+    };
+    assert_eq!(kinds(&filter_list_after("2")), [FilterKind::Labels]);
+    assert!(filter_list_after("e2").app.overlay.is_some());
+    assert!(filter_list_after("9").app.overlay.is_some());
 }

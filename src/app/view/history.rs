@@ -66,7 +66,8 @@ impl App {
                 search.entity.as_str(),
                 search.granularity.level()
             );
-            let title_text = title(&search.query, entry.similar_to.as_ref(), search.filters.len());
+            let title_text =
+                title::of_search(&search.query, entry.similar_to.as_ref(), search.filters.len());
             PickItem::new(Command::RerunSearch(Box::new(entry.clone())), title_text)
                 .note(note)
                 .disabled(name.is_none())

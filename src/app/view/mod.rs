@@ -7,16 +7,18 @@ mod similar_search;
 pub mod sort_filter;
 mod tabs;
 mod tiles;
+mod title;
 pub(in crate::app) mod visible_pictures;
 
 pub use history::SearchHistory;
 pub use query_image::{QueryImage, RecentImages};
 pub use set_operations::Combination;
+pub use tabs::{Tab, Tabs};
 pub use tiles::Tile;
 pub use visible_pictures::{detail_picture_view, full_size_link};
 
 use crate::app::view::sort_filter::ListOptions;
-use tessera_model::{ClusterId, Page, Query, SafeText, Search};
+use tessera_model::{ClusterId, Page, SafeText, Search};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct View {
@@ -67,7 +69,9 @@ impl View {
     pub fn title(&self) -> SafeText {
         match (&self.computed, &self.search.query, &self.similar_to) {
             (Some(computed), ..) => computed.label.clone(),
-            (None, query, name) => title(query, name.as_ref(), self.search.filters.len()),
+            (None, query, name) => {
+                title::of_search(query, name.as_ref(), self.search.filters.len())
+            }
         }
     }
 
@@ -79,116 +83,5 @@ impl View {
             list_options: std::mem::take(&mut self.list_options),
             ..Self::new(search)
         };
-    }
-}
-
-pub fn title(query: &Query, similar_to: Option<&SafeText>, filters: usize) -> SafeText {
-    let text = match (query, similar_to) {
-        (Query::Similar(_), Some(name)) => format!("≈ {name}"),
-        (Query::Similar(_), None) => "≈ a picture".to_owned(),
-        (Query::Caption { text, .. }, _) => format!("“{}”", text.as_str()),
-        (Query::Browse, _) => return SafeText::name(&filter_count_text(filters)),
-    };
-    SafeText::name(&match filters {
-        0 => text,
-        _ => format!("{text}, {}", filter_count_text(filters)),
-    })
-}
-
-fn filter_count_text(filters: usize) -> String {
-    match filters {
-        0 => "all".to_owned(),
-        1 => "1 filter".to_owned(),
-        count => format!("{count} filters"),
-    }
-}
-
-/// A view with its back and forward history.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Tab {
-    pub back_stack: Vec<View>,
-    pub view: View,
-    pub forward_stack: Vec<View>,
-}
-
-impl Tab {
-    pub fn new(view: View) -> Self {
-        Self { back_stack: Vec::new(), view, forward_stack: Vec::new() }
-    }
-
-    /// Opens a new view and clears the forward history.
-    pub fn push(&mut self, view: View) {
-        self.back_stack.push(std::mem::replace(&mut self.view, view));
-        self.forward_stack.clear();
-    }
-
-    /// Goes back. Returns `false` at the first view.
-    pub fn back(&mut self) -> bool {
-        let Some(before) = self.back_stack.pop() else { return false };
-        self.forward_stack.push(std::mem::replace(&mut self.view, before));
-        true
-    }
-
-    /// Goes forward. Returns `false` at the last view.
-    pub fn forward(&mut self) -> bool {
-        let Some(next) = self.forward_stack.pop() else { return false };
-        self.back_stack.push(std::mem::replace(&mut self.view, next));
-        true
-    }
-}
-
-/// The tabs of one dataset; at least one.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Tabs {
-    all: Vec<Tab>,
-    active: usize,
-}
-
-impl Tabs {
-    /// Each tab has a key, `Alt-1` to `Alt-9`.
-    pub const MAX: usize = 9;
-
-    pub fn new(search: Search) -> Self {
-        Self { all: vec![Tab::new(View::new(search))], active: 0 }
-    }
-
-    pub fn tab(&self) -> &Tab {
-        &self.all[self.active]
-    }
-
-    pub fn tab_mut(&mut self) -> &mut Tab {
-        &mut self.all[self.active]
-    }
-
-    pub fn all(&self) -> &[Tab] {
-        &self.all
-    }
-
-    pub fn active(&self) -> usize {
-        self.active
-    }
-
-    /// Adds a tab and opens it. Returns `false` when there are too many.
-    pub fn add(&mut self, view: View) -> bool {
-        let fits = self.all.len() < Self::MAX;
-        if fits {
-            self.all.push(Tab::new(view));
-            self.active = self.all.len() - 1;
-        }
-        fits
-    }
-
-    /// Closes the tab on screen, except the last one.
-    pub fn close(&mut self) {
-        if self.all.len() > 1 {
-            self.all.remove(self.active);
-            self.active = self.active.min(self.all.len() - 1);
-        }
-    }
-
-    pub fn go_to(&mut self, place: usize) {
-        if place < self.all.len() {
-            self.active = place;
-        }
     }
 }

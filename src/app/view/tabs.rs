@@ -1,10 +1,102 @@
-//! Tabs of results, and their history.
+//! Tabs of results: each is a history of views.
+
+use std::mem;
 
 use crate::{
-    app::{App, Level, Pane, Tabs, View},
+    app::{App, Level, Pane, View},
     config::SearchDefaults,
 };
 use tessera_model::{DatasetId, Search};
+
+/// A view with its back and forward history.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tab {
+    pub back_stack: Vec<View>,
+    pub view: View,
+    pub forward_stack: Vec<View>,
+}
+
+impl Tab {
+    pub fn new(view: View) -> Self {
+        Self { back_stack: Vec::new(), view, forward_stack: Vec::new() }
+    }
+
+    /// Opens a new view and clears the forward history.
+    pub fn push(&mut self, view: View) {
+        self.back_stack.push(mem::replace(&mut self.view, view));
+        self.forward_stack.clear();
+    }
+
+    /// Goes back. Returns `false` at the first view.
+    pub fn back(&mut self) -> bool {
+        let Some(before) = self.back_stack.pop() else { return false };
+        self.forward_stack.push(mem::replace(&mut self.view, before));
+        true
+    }
+
+    /// Goes forward. Returns `false` at the last view.
+    pub fn forward(&mut self) -> bool {
+        let Some(next) = self.forward_stack.pop() else { return false };
+        self.back_stack.push(mem::replace(&mut self.view, next));
+        true
+    }
+}
+
+/// The tabs of one dataset; at least one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tabs {
+    all: Vec<Tab>,
+    active: usize,
+}
+
+impl Tabs {
+    /// Each tab has a key, `Alt-1` to `Alt-9`.
+    pub const MAX: usize = 9;
+
+    pub fn new(search: Search) -> Self {
+        Self { all: vec![Tab::new(View::new(search))], active: 0 }
+    }
+
+    pub fn tab(&self) -> &Tab {
+        &self.all[self.active]
+    }
+
+    pub fn tab_mut(&mut self) -> &mut Tab {
+        &mut self.all[self.active]
+    }
+
+    pub fn all(&self) -> &[Tab] {
+        &self.all
+    }
+
+    pub fn active(&self) -> usize {
+        self.active
+    }
+
+    /// Adds a tab and opens it. Returns `false` when there are too many.
+    pub fn add(&mut self, view: View) -> bool {
+        let fits = self.all.len() < Self::MAX;
+        if fits {
+            self.all.push(Tab::new(view));
+            self.active = self.all.len() - 1;
+        }
+        fits
+    }
+
+    /// Closes the tab on screen, except the last one.
+    pub fn close(&mut self) {
+        if self.all.len() > 1 {
+            self.all.remove(self.active);
+            self.active = self.active.min(self.all.len() - 1);
+        }
+    }
+
+    pub fn go_to(&mut self, place: usize) {
+        if place < self.all.len() {
+            self.active = place;
+        }
+    }
+}
 
 impl App {
     pub(in crate::app) fn open_tab(&mut self) {

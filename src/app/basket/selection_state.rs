@@ -1,0 +1,82 @@
+//! How much of a cluster or a tile is selected.
+
+use std::ops::RangeInclusive;
+
+use crate::app::{App, Tile};
+use tessera_model::{Cluster, EntryId, Preview};
+
+/// How much of a cluster is in the basket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SelectionState {
+    Unselected,
+    /// This many of its items are selected individually.
+    Items(usize),
+    Whole,
+    /// The cluster is selected, without this many excluded items.
+    Partial(usize),
+    /// The cluster is selected, but from before the dataset was reindexed.
+    Stale,
+}
+
+impl App {
+    pub fn cluster_selection_state(&self, cluster: &Cluster) -> SelectionState {
+        let Some(selection) = self.selection() else { return SelectionState::Unselected };
+        match selection.cluster(cluster.id) {
+            Some(selected) if selected.stale => SelectionState::Stale,
+            Some(selected) if selected.excluded.is_empty() => SelectionState::Whole,
+            Some(selected) => SelectionState::Partial(selected.excluded.len()),
+            None => {
+                let is_selected =
+                    |it: &&Preview| selection.get(EntryId::MediaItem(it.media)).is_some();
+                match cluster.previews.iter().filter(is_selected).count() {
+                    0 => SelectionState::Unselected,
+                    items => SelectionState::Items(items),
+                }
+            }
+        }
+    }
+
+    /// The clusters behind the tiles at these positions, folded ones included.
+    pub fn clusters_of_tiles(&self, tiles: RangeInclusive<usize>) -> Vec<&Cluster> {
+        let Some(page) = self.page() else { return Vec::new() };
+        let visible = self.visible_clusters().into_iter().enumerate();
+        let visible = visible.filter(|(tile, _)| tiles.contains(tile)).map(|(_, visible)| visible);
+        let indexes = visible.flat_map(|visible| [vec![visible.index], visible.folded].concat());
+        indexes.map(|index| &page.clusters[index]).collect()
+    }
+
+    /// The state of its cluster, or of the member that it shows.
+    pub fn tile_selection_state(&self, tile: &Tile) -> SelectionState {
+        let state = self.cluster_selection_state(tile.cluster);
+        let (true, Some(member)) = (self.shows_members(), tile.preview) else { return state };
+        let selection = self.selection();
+        let selected = selection.and_then(|selection| selection.cluster(tile.cluster.id));
+        let item = EntryId::MediaItem(member.media);
+        match state {
+            SelectionState::Unselected | SelectionState::Items(_) => {
+                match selection.and_then(|selection| selection.get(item)) {
+                    Some(_) => SelectionState::Items(1),
+                    None => SelectionState::Unselected,
+                }
+            }
+            SelectionState::Partial(_) => {
+                let excluded =
+                    selected.is_some_and(|selected| selected.excluded.contains(&member.media));
+                if excluded { SelectionState::Partial(1) } else { SelectionState::Whole }
+            }
+            SelectionState::Whole | SelectionState::Stale => state,
+        }
+    }
+
+    /// How many entries are on the page, and how many this search hides.
+    pub fn visible_and_hidden_selected(&self) -> (usize, usize) {
+        let Some(selection) = self.selection() else { return (0, 0) };
+        let count = |cluster: &Cluster| match self.cluster_selection_state(cluster) {
+            SelectionState::Unselected => 0,
+            SelectionState::Items(items) => items,
+            SelectionState::Whole | SelectionState::Partial(_) | SelectionState::Stale => 1,
+        };
+        let on_page = self.clusters_of_tiles(0..=usize::MAX).into_iter().map(count).sum();
+        (on_page, selection.len().saturating_sub(on_page))
+    }
+}
