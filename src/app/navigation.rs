@@ -56,7 +56,9 @@ impl App {
                     self.focus = Pane::Results;
                 }
             }
-            Pane::Results if self.can_open_members() => self.results.open_members(),
+            Pane::Results if self.can_open_members() => {
+                self.results.edit_view(|view| view.members_top_row = Some(0));
+            }
             Pane::Results if self.cluster().is_some() => self.focus = Pane::Detail,
             Pane::Detail if self.preview().is_some() => self.show_full_size(),
             Pane::Jobs => self.open_job_detail(),

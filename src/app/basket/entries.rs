@@ -58,9 +58,7 @@ impl App {
         let (entity, granularity, name) = (entry.entity, entry.granularity, entry.name.clone());
         let search = Search { entity, granularity, ..Search::browse(view.search.dataset) };
         let media = entry.representative();
-        if let Some(view) = self.results.view_mut() {
-            view.members_top_row = None;
-        }
+        self.results.edit_view(|view| view.members_top_row = None);
         match (tile, media) {
             (Some(tile), _) => self.select_tile(tile),
             (None, Some(media)) => {

@@ -11,6 +11,8 @@ use tessera_model::{
     basket::{cluster_entry, media_item_entry},
 };
 
+type BasketChange = fn(&mut Basket, Vec<SelectionEntry>) -> SelectionChange;
+
 impl App {
     /// Toggles what is under the cursor: a cluster, or in the detail an item.
     pub(in crate::app) fn toggle_selected(&mut self) {
@@ -68,21 +70,16 @@ impl App {
         Some(from.min(to)..=from.max(to))
     }
 
-    /// Selects the clusters of the page that the filter shows.
-    pub(in crate::app) fn select_page(&mut self) {
-        let change = self.change_tiles(0..=usize::MAX, Basket::select);
-        self.notify_selection_change(change);
-    }
-
-    pub(in crate::app) fn invert_selection(&mut self) {
-        let change = self.change_tiles(0..=usize::MAX, Basket::invert);
+    /// Changes the basket by the clusters of the page that the filter shows.
+    pub(in crate::app) fn change_page(&mut self, change: BasketChange) {
+        let change = self.change_tiles(0..=usize::MAX, change);
         self.notify_selection_change(change);
     }
 
     fn change_tiles(
         &mut self,
         tiles: RangeInclusive<usize>,
-        change: fn(&mut Basket, Vec<SelectionEntry>) -> SelectionChange,
+        change: BasketChange,
     ) -> Option<SelectionChange> {
         let search = &self.view()?.search;
         let clusters = self.clusters_of_tiles(tiles).into_iter();

@@ -140,12 +140,7 @@ impl App {
             Command::OpenDeployment(destination) => {
                 self.effects.push(Effect::OpenDeployment(destination));
             }
-            Command::OpenTab(tab) => {
-                if let Some(tabs) = self.results.tabs_mut() {
-                    tabs.go_to(tab);
-                }
-                self.focus = Pane::Results;
-            }
+            Command::OpenTab(tab) => self.go_to_tab(tab),
             Command::OpenView(name) => self.open_saved_view(&name),
             Command::RenameView(name) => self.rename_view(name),
             Command::RerunSearch(entry) => self.rerun_search(*entry),

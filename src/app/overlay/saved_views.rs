@@ -224,12 +224,8 @@ impl App {
             self.register_query_image(image, Search { query: Query::Browse, ..search });
         } else {
             self.open_search(search);
-            if let Some(shown) = self.results.view_mut() {
-                shown.similar_to = view.similar_to;
-            }
+            self.results.edit_view(|shown| shown.similar_to = view.similar_to);
         }
-        if let Some(draft) = self.draft_mut() {
-            draft.replace_all(&view.filters, &view.disabled_filters);
-        }
+        self.edit_draft(|draft| draft.replace_all(&view.filters, &view.disabled_filters));
     }
 }

@@ -53,36 +53,18 @@ impl Results {
         self.tabs.as_mut().map(|tabs| &mut tabs.tab_mut().view)
     }
 
-    pub fn push_view(&mut self, view: View) {
+    pub(in crate::app) fn edit_tabs(&mut self, change: impl FnOnce(&mut Tabs)) {
         if let Some(tabs) = &mut self.tabs {
-            tabs.tab_mut().push(view);
+            change(tabs);
         }
     }
 
-    pub(in crate::app) fn close_tab(&mut self) {
-        if let Some(tabs) = &mut self.tabs {
-            tabs.close();
-        }
+    pub(in crate::app) fn edit_view(&mut self, change: impl FnOnce(&mut View)) {
+        self.edit_tabs(|tabs| change(&mut tabs.tab_mut().view));
     }
 
     pub(in crate::app) fn go_to_page(&mut self, page: u32) {
-        if let Some(view) = self.view_mut() {
-            let search = Search { page, ..view.search.clone() };
-            view.replace_search(search);
-        }
-    }
-
-    pub(in crate::app) fn toggle_fold(&mut self) {
-        if let Some(view) = self.view_mut() {
-            view.list_options.fold = !view.list_options.fold;
-        }
-    }
-
-    /// Shows the members of the cluster under the cursor in place of the clusters.
-    pub(in crate::app) fn open_members(&mut self) {
-        if let Some(view) = self.view_mut() {
-            view.members_top_row = Some(0);
-        }
+        self.edit_view(|view| view.replace_search(Search { page, ..view.search.clone() }));
     }
 
     /// Esc in the results: closes the members, clears the filter, or goes back. Returns `false` at
@@ -107,10 +89,8 @@ impl App {
         if self.view().is_none_or(|view| view.search.dataset != search.dataset) {
             self.open_dataset(search.dataset);
         }
-        if self.view().is_some_and(|view| view.search.filters != search.filters)
-            && let Some(draft) = self.draft_mut()
-        {
-            draft.adopt_filters(&search.filters);
+        if self.view().is_some_and(|view| view.search.filters != search.filters) {
+            self.edit_draft(|draft| draft.adopt_filters(&search.filters));
         }
         let (similar_to, query_image) = match self.view() {
             // The name of an anchor comes from the view that has it.

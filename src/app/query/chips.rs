@@ -124,8 +124,8 @@ impl App {
         let chips = chips(self);
         let hit = chip_areas(&chips, line).position(|area| area.contains((column, line.y).into()));
         self.focus = Pane::Query;
-        if let (Some(row), Some(draft)) = (hit.and_then(|hit| chips[hit].row), self.draft_mut()) {
-            draft.select_row(row);
+        if let Some(row) = hit.and_then(|hit| chips[hit].row) {
+            self.edit_draft(|draft| draft.select_row(row));
         }
     }
 }

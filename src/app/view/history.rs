@@ -37,7 +37,7 @@ impl App {
             entry.append_to(&mut self.history.searches);
             (self.history.unsaved, self.history.needed) = (true, true);
         }
-        self.results.push_view(view);
+        self.results.edit_tabs(|tabs| tabs.tab_mut().push(view));
     }
 
     pub(in crate::app) fn open_history(&mut self) {

@@ -121,19 +121,14 @@ impl App {
         }
     }
 
-    /// Goes to a tab; `number` is 1-based, as on its key.
-    pub(in crate::app) fn go_to_tab(&mut self, number: usize) {
-        if let Some(tabs) = self.results.tabs_mut() {
-            tabs.go_to(number - 1);
-            self.focus = Pane::Results;
-        }
+    pub(in crate::app) fn go_to_tab(&mut self, index: usize) {
+        self.results.edit_tabs(|tabs| tabs.go_to(index));
+        self.focus = Pane::Results;
     }
 
     pub(in crate::app) fn go_forward(&mut self) {
-        if let Some(tabs) = self.results.tabs_mut() {
-            tabs.tab_mut().forward();
-            self.focus = Pane::Results;
-        }
+        self.results.edit_tabs(|tabs| _ = tabs.tab_mut().forward());
+        self.focus = Pane::Results;
     }
 
     pub fn tab_count(&self) -> usize {

@@ -87,9 +87,9 @@ impl App {
             if self.page().is_some() { moved_cursor(tile, 0, visible.len()) } else { tile };
         let current = self.page().zip(visible.get(cursor));
         let current = current.map(|(page, visible)| page.clusters[visible.index].id);
-        if let Some(view) = self.results.view_mut() {
+        self.results.edit_view(|view| {
             (view.cursor, view.cluster, view.preview_index) = (cursor, current, 0);
-        }
+        });
         self.retry_failed_picture();
     }
 
@@ -100,9 +100,7 @@ impl App {
 
     fn show_preview(&mut self, index: usize) {
         let count = self.cluster().map_or(0, |cluster| cluster.previews.len());
-        if let Some(view) = self.results.view_mut() {
-            view.preview_index = moved_cursor(index, 0, count);
-        }
+        self.results.edit_view(|view| view.preview_index = moved_cursor(index, 0, count));
         self.retry_failed_picture();
     }
 
