@@ -63,8 +63,7 @@ impl App {
         };
         let named_dataset = list.iter().find(is_named).map(|dataset| dataset.id);
         if named_dataset.is_none() {
-            let text = format!("no dataset has the name or id {named}");
-            self.notify(Level::Warning, text);
+            self.notify(Level::Warning, format!("no dataset has the name or id {named}"));
         }
         named_dataset.or(Some(first))
     }

@@ -69,8 +69,7 @@ impl App {
         if export.auto_download {
             self.download(id);
         } else {
-            let text = format!("{} is ready: d downloads it", export.spec.file_name.as_str());
-            self.toast(text);
+            self.toast(format!("{} is ready: d downloads it", export.spec.file_name.as_str()));
         }
     }
 
@@ -84,8 +83,7 @@ impl App {
             let path = SafeText::file_name(&archive.path.to_string_lossy());
             let entries = count_with_noun(archive.entries, "entry", "entries");
             let images = count_with_noun(archive.images, "image", "images");
-            let text = format!("{path}: {entries} verified, including {images}");
-            self.toast(text);
+            self.toast(format!("{path}: {entries} verified, including {images}"));
         }
     }
 

@@ -1,7 +1,7 @@
 //! The menu of all actions for the focused pane. An unavailable action is listed with its reason;
 //! picking it shows the actions that would make it available.
 
-use super::{Command, CommandList, ListKind, Overlay, PickItem};
+use super::{Command, ListKind, PickItem};
 use crate::{
     app::{App, Pane, availability},
     input::{Action, action::ActionGroup},
@@ -16,11 +16,7 @@ impl App {
             (pane, _) => format!("Actions in {}", pane.name()),
         };
         let items = self.menu_actions().map(|action| self.action_item(action)).collect();
-        self.open_actions(&title, items);
-    }
-
-    fn open_actions(&mut self, title: &str, items: Vec<PickItem>) {
-        self.overlay = Some(Overlay::List(CommandList::new(ListKind::Actions, title, items)));
+        self.open_list(ListKind::Actions, &title, items);
     }
 
     /// The actions with a key in this pane, without navigation.
@@ -44,11 +40,9 @@ impl App {
     /// An action with its key, its help, and why it is unavailable.
     fn action_item(&self, action: Action) -> PickItem {
         let keys = self.setup.keymap.keys_of(&self.contexts(), action);
-        let reason = availability::unavailable_reason(self, action);
         PickItem::new(Command::Action(action), action.help())
             .prefix(keys.first().map_or("", String::as_str))
-            .note(reason.as_deref().unwrap_or_default())
-            .disabled(reason.is_some())
+            .unavailable(availability::unavailable_reason(self, action))
     }
 
     /// Runs an action, or shows why it is unavailable and which action helps.
@@ -58,6 +52,6 @@ impl App {
         };
         let steps = [availability::suggested_action(self, action), Some(Action::Menu)];
         let items = steps.into_iter().flatten().map(|step| self.action_item(step)).collect();
-        self.open_actions(&reason, items);
+        self.open_list(ListKind::Actions, &reason, items);
     }
 }

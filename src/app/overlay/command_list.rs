@@ -77,11 +77,6 @@ pub struct CommandList {
 }
 
 impl CommandList {
-    pub(in crate::app) fn new(kind: ListKind, title: &str, items: Vec<PickItem>) -> Self {
-        let (title, list) = (SafeText::name(title), PickList::new(items));
-        Self { kind, title, list, alternative: None }
-    }
-
     /// The command of a key for the selected view.
     fn view_command(&self, key: Key) -> Option<Command> {
         let Some(Command::OpenView(name)) = self.list.selected() else { return None };
@@ -127,6 +122,11 @@ impl Dialog for CommandList {
 }
 
 impl App {
+    pub(in crate::app) fn open_list(&mut self, kind: ListKind, title: &str, items: Vec<PickItem>) {
+        let (title, list) = (SafeText::name(title), PickList::new(items));
+        self.overlay = Some(Overlay::List(CommandList { kind, title, list, alternative: None }));
+    }
+
     pub(in crate::app) fn run_command(&mut self, command: Command) {
         match command {
             Command::Action(action) => self.run_or_explain_action(action),

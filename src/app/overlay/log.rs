@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 
 use tessera_model::{RequestOutcome, RequestRecord, SafeText, text::format_age};
 
-use super::{Command, CommandList, FactSheet, ListKind, Overlay, PickItem};
+use super::{Command, FactSheet, ListKind, PickItem};
 use crate::app::{App, Level, Notification, Uptime, dataset_history::StatusTransition};
 
 struct LogEntry {
@@ -34,8 +34,7 @@ impl App {
             sheet.facts.insert(0, (SafeText::name("when"), SafeText::name(&age)));
             PickItem::new(Command::ShowFacts(sheet), line).prefix(age).disabled(dimmed)
         });
-        let list = CommandList::new(ListKind::Log, "Log, newest first", items.collect());
-        self.overlay = Some(Overlay::List(list));
+        self.open_list(ListKind::Log, "Log, newest first", items.collect());
     }
 }
 

@@ -125,10 +125,9 @@ impl App {
         let contexts: Vec<_> = self.setup.keymap.contexts().collect();
         let keys = self.setup.keymap.keys_of(&contexts, action);
         let reason = availability::unavailable_reason(self, action);
-        let note = reason.as_ref().map(|reason| format!("unavailable: {reason}"));
         PickItem::new(Command::Action(action), action.name().replace('-', " "))
             .prefix(keys.first().map_or("", String::as_str))
-            .note(note.as_deref().unwrap_or(action.help()))
-            .disabled(reason.is_some())
+            .note(action.help())
+            .unavailable(reason.map(|reason| format!("unavailable: {reason}")))
     }
 }

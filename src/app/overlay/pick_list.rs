@@ -23,6 +23,8 @@ pub struct PickItem {
     pub note: SafeText,
     /// Shown dimmed. It can be picked nevertheless, which explains why it is disabled.
     pub disabled: bool,
+    /// Whether the cursor starts here.
+    current: bool,
 }
 
 impl PickItem {
@@ -33,6 +35,7 @@ impl PickItem {
             label: SafeText::name(label.as_ref()),
             note: SafeText::default(),
             disabled: false,
+            current: false,
         }
     }
 
@@ -47,6 +50,18 @@ impl PickItem {
     pub(in crate::app) fn disabled(self, disabled: bool) -> Self {
         Self { disabled, ..self }
     }
+
+    /// Notes why it is unavailable, if it is.
+    pub(in crate::app) fn unavailable(self, reason: Option<impl AsRef<str>>) -> Self {
+        match reason {
+            Some(reason) => self.note(reason).disabled(true),
+            None => self,
+        }
+    }
+
+    pub(in crate::app) fn current(self, current: bool) -> Self {
+        Self { current, ..self }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -59,7 +74,8 @@ pub struct PickList {
 
 impl PickList {
     pub(in crate::app) fn new(items: Vec<PickItem>) -> Self {
-        Self { items, filter: Input::default(), cursor: 0 }
+        let cursor = items.iter().position(|item| item.current).unwrap_or(0);
+        Self { items, filter: Input::default(), cursor }
     }
 
     pub fn items(&self) -> &[PickItem] {
@@ -81,12 +97,6 @@ impl PickList {
     /// The command under the cursor; `None` without a match.
     pub fn selected(&self) -> Option<&Command> {
         self.matches().get(self.cursor).map(|item| &item.command)
-    }
-
-    /// Moves the cursor to the first command for which `is_current` is true.
-    pub(in crate::app) fn with_cursor_at(mut self, is_current: impl Fn(&Command) -> bool) -> Self {
-        self.cursor = self.items.iter().position(|item| is_current(&item.command)).unwrap_or(0);
-        self
     }
 
     /// Handles a key. A digit picks its row while the filter is empty.

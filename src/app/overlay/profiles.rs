@@ -1,6 +1,6 @@
 //! The list of deployments to switch to.
 
-use super::{Command, CommandList, ListKind, Overlay, PickItem};
+use super::{Command, ListKind, PickItem};
 use crate::{app::App, config::Destination};
 
 impl App {
@@ -10,7 +10,9 @@ impl App {
             |destination, name: &str| PickItem::new(Command::OpenDeployment(destination), name);
         let profiles = self.setup.profiles.iter().map(|profile| {
             let note = format!("{:<7} {}", profile.deployment.kind(), profile.deployment.address());
-            item(Destination::Profile(profile.name.clone()), &profile.name).note(note)
+            item(Destination::Profile(profile.name.clone()), &profile.name)
+                .note(note)
+                .current(Some(&profile.name) == self.setup.profile.as_ref())
         });
         let others = [
             item(Destination::Sample, "sample").note("generated dataset, no account needed"),
@@ -18,11 +20,6 @@ impl App {
                 .note("a folder, a hosted or an on-premises service"),
         ];
         let items = profiles.chain(others).collect();
-        let open = self.setup.profile.clone().map(Destination::Profile);
-        let mut list = CommandList::new(ListKind::Profiles, "Open another deployment", items);
-        list.list = list.list.with_cursor_at(|command| {
-            matches!(command, Command::OpenDeployment(destination) if Some(destination) == open.as_ref())
-        });
-        self.overlay = Some(Overlay::List(list));
+        self.open_list(ListKind::Profiles, "Open another deployment", items);
     }
 }

@@ -128,8 +128,7 @@ impl App {
 
     pub(in crate::app) fn selection_saved(&mut self, file: &Path) {
         let file = SafeText::file_name(&file.to_string_lossy());
-        let text = format!("saved the selection to {file}");
-        self.notify(Level::Success, text);
+        self.notify(Level::Success, format!("saved the selection to {file}"));
     }
 
     /// Replaces the selection with one read from a file.

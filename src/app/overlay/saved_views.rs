@@ -5,7 +5,7 @@ use tessera_model::{
 };
 use tui_input::Input;
 
-use super::{Command, CommandList, Dialog, KeyResult, ListKind, Overlay, PickItem, text_field};
+use super::{Command, Dialog, KeyResult, ListKind, Overlay, PickItem, text_field};
 use crate::{
     app::{App, Level, Pane, view::query_image::QueryImage},
     input::{Chord, Key},
@@ -63,8 +63,7 @@ impl Dialog for ViewNameInput {
         let Some(view) = view else { return };
         let mut views = app.saved_views().to_vec();
         views.retain(|saved| Some(&saved.name) != self.renamed_from.as_ref());
-        let text = format!("saved the view “{name}”; W opens it");
-        app.notify(Level::Success, text);
+        app.notify(Level::Success, format!("saved the view “{name}”; W opens it"));
         SavedView { name, ..view }.insert_into(&mut views);
         app.store_views(views);
     }
@@ -108,8 +107,7 @@ impl App {
             if self.saved_views().iter().any(|view| view.name == name) {
                 self.open_saved_view(&name);
             } else {
-                let text = format!("there is no saved view {name}");
-                self.notify(Level::Warning, text);
+                self.notify(Level::Warning, format!("there is no saved view {name}"));
             }
         }
         match &self.overlay {
@@ -137,7 +135,7 @@ impl App {
                 .note(self.describe_view(view))
         };
         let items = self.saved_views().iter().map(item).collect();
-        self.overlay = Some(Overlay::List(CommandList::new(ListKind::Views, &title, items)));
+        self.open_list(ListKind::Views, &title, items);
     }
 
     pub(in crate::app) fn rename_view(&mut self, name: SafeText) {

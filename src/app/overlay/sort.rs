@@ -1,6 +1,6 @@
 //! The list of sort orders for the loaded datasets or clusters.
 
-use super::{Command, CommandList, ListKind, Overlay, PickItem};
+use super::{Command, ListKind, PickItem};
 use crate::app::{
     App, Level, Pane,
     view::sort_filter::{SortKey, SortOrder, can_sort_by_score},
@@ -19,17 +19,11 @@ impl App {
             directions.iter().map(move |&reversed| SortOrder { by, reversed })
         });
         let items = orders.map(|order| {
-            let reason = self.order_unavailable(order);
             PickItem::new(Command::Sort(order), order.name())
-                .note(reason.unwrap_or_default())
-                .disabled(reason.is_some())
+                .unavailable(self.order_unavailable(order))
+                .current(order == current)
         });
-        let mut list =
-            CommandList::new(ListKind::SortOrders, "Sort the loaded page", items.collect());
-        list.list = list
-            .list
-            .with_cursor_at(|command| matches!(command, Command::Sort(order) if *order == current));
-        self.overlay = Some(Overlay::List(list));
+        self.open_list(ListKind::SortOrders, "Sort the loaded page", items.collect());
     }
 
     pub(in crate::app) fn sort_by(&mut self, order: SortOrder) {

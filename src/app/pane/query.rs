@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use crate::{
     app::{
-        App, Effect, Level, Overlay, Pane,
-        overlay::{Command, CommandList, ListKind, PickItem},
+        App, Effect, Level, Pane,
+        overlay::{Command, ListKind, PickItem},
         query::{FilterKind, KnownValues, QueryDraft, QueryEditor},
     },
     input::{Chord, Key as Button},
@@ -129,8 +129,7 @@ impl App {
             PickItem::new(Command::AddFilter(kind), kind.keyword()).note(kind.description())
         };
         let items = FilterKind::ALL.into_iter().map(item).collect();
-        let list = CommandList::new(ListKind::FilterKinds, "Add a filter", items);
-        self.overlay = Some(Overlay::List(list));
+        self.open_list(ListKind::FilterKinds, "Add a filter", items);
     }
 
     pub(in crate::app) fn add_filter(&mut self, kind: FilterKind) {
@@ -150,8 +149,7 @@ impl App {
         if draft.json.is_none() {
             draft.open_json();
         } else if let Err(problem) = draft.close_json() {
-            let text = format!("cannot show this as a form yet: {problem}");
-            self.notify(Level::Warning, text);
+            self.notify(Level::Warning, format!("cannot show this as a form yet: {problem}"));
         }
     }
 

@@ -4,7 +4,7 @@
 use crate::{
     app::{
         App, Level, Overlay, Pane, QueryImage, Remote, View,
-        overlay::{Command, CommandList, ListKind, PickItem},
+        overlay::{Command, ListKind, PickItem},
         view::title,
     },
     message::{Lane, Request},
@@ -51,8 +51,7 @@ impl App {
             self.overlay = None;
             self.notify(Level::Warning, "no searches yet");
         } else {
-            let list = CommandList::new(ListKind::History, "Past searches", self.past_searches());
-            self.overlay = Some(Overlay::List(list));
+            self.open_list(ListKind::History, "Past searches", self.past_searches());
         }
     }
 

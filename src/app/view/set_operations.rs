@@ -2,8 +2,8 @@
 //! The result is never shown as complete.
 
 use crate::app::{
-    App, Computed, Overlay, Tab, View,
-    overlay::{Command, CommandList, ListKind, PickItem},
+    App, Computed, Tab, View,
+    overlay::{Command, ListKind, PickItem},
 };
 use tessera_model::{
     Cluster, Page, SafeText, Search,
@@ -27,9 +27,8 @@ impl App {
                 PickItem::new(Command::CombineTabs((index, operator)), label).note(note)
             })
         });
-        let title = "Combine the loaded pages";
-        let list = CommandList::new(ListKind::Combinations, title, items.collect());
-        self.overlay = Some(Overlay::List(list));
+        let items = items.collect();
+        self.open_list(ListKind::Combinations, "Combine the loaded pages", items);
     }
 
     /// Opens a tab on this one combined with another.

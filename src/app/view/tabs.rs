@@ -116,8 +116,7 @@ impl App {
         if added {
             self.focus = Pane::Results;
         } else {
-            let text = format!("{} tabs are open; close one first", Tabs::MAX);
-            self.notify(Level::Warning, text);
+            self.notify(Level::Warning, format!("{} tabs are open; close one first", Tabs::MAX));
         }
     }
 
