@@ -99,9 +99,12 @@ impl RegionPicker {
 
     /// The newest picture there is: the region may move faster than pictures are made.
     pub fn displayed_picture(&self, app: &App) -> PictureView {
-        let newest =
-            app.store.pictures.most_recent_variant(&self.requested_picture(), Self::canvas(app));
-        newest.cloned().unwrap_or_else(|| self.requested_picture())
+        let (requested, canvas) = (self.requested_picture(), Self::canvas(app));
+        let pictures = &app.store.pictures;
+        match pictures.get(&requested, canvas) {
+            Some(_) => requested,
+            None => pictures.most_recent_variant(&requested, canvas).cloned().unwrap_or(requested),
+        }
     }
 
     /// The picture that is being made, else the one to request: a moving region never requests
