@@ -54,20 +54,13 @@ impl App {
     }
 
     fn resumed_jobs_summary(&self, resumed: &[JobId]) -> Option<String> {
-        let count = |condition: fn(&JobState) -> bool| {
-            resumed
-                .iter()
-                .filter_map(|id| self.jobs.get(*id))
-                .filter(|job| condition(&job.state))
-                .count()
-        };
+        let states = || resumed.iter().filter_map(|id| self.jobs.get(*id)).map(Job::state);
+        let ready = states().filter(|state| matches!(state, JobState::ExportReady(_))).count();
+        let uncertain = states().filter(|state| matches!(state, JobState::Uncertain(_))).count();
         let parts = [
-            (count(JobState::is_active), "still running"),
-            (
-                count(|state| matches!(state, JobState::ExportReady(_))),
-                "finished: d requests a new link",
-            ),
-            (count(|state| matches!(state, JobState::Uncertain(_))), "may have started"),
+            (states().filter(|state| state.is_active()).count(), "still running"),
+            (ready, "finished: d requests a new link"),
+            (uncertain, "may have started"),
         ];
         let parts = parts.iter().filter(|(count, _)| *count > 0);
         let parts: Vec<String> = parts.map(|(count, text)| format!("{count} {text}")).collect();

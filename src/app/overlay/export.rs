@@ -12,7 +12,7 @@ use super::{
     text_field::{edit, expand_path},
 };
 use crate::{
-    app::{App, Level, Setup, availability, basket::cluster_count},
+    app::{App, Level, Setup, availability, basket::cluster_count, pane::cycle},
     input::{Action, Chord, Key},
     message::Request,
 };
@@ -73,13 +73,10 @@ impl ExportForm {
     fn key_in_field(&mut self, chord: Chord) {
         let toggle = matches!(chord.key, Key::Char(' ') | Key::Left | Key::Right);
         match self.field {
-            ExportField::Name => edit(&mut self.name, chord),
-            ExportField::Folder => edit(&mut self.folder, chord),
+            ExportField::Name => _ = edit(&mut self.name, chord),
+            ExportField::Folder => _ = edit(&mut self.folder, chord),
             ExportField::Format if toggle => {
-                self.format = match self.format {
-                    ExportFormat::Json => ExportFormat::Parquet,
-                    ExportFormat::Parquet => ExportFormat::Json,
-                };
+                self.format = cycle(&[ExportFormat::Json, ExportFormat::Parquet], self.format, 1);
             }
             ExportField::Images if toggle => self.include_images = !self.include_images,
             ExportField::Download if toggle => self.auto_download = !self.auto_download,

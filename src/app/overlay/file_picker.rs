@@ -10,17 +10,16 @@ use tessera_model::{FolderEntry, FolderListing, PictureSource};
 use tessera_picture::{Crop, PictureSubject, PictureView};
 use tui_input::Input;
 
-use super::{Dialog, KeyResult, Overlay, PathInput};
+use super::{Dialog, KeyResult, Overlay, PathInput, text_field::edit};
 use crate::{
     app::{
-        App, Level, Pane, QueryImage, Remote, areas::inner_area, pane::moved_cursor,
+        App, Level, Pane, QueryImage, Remote,
+        areas::inner_area,
+        pane::{moved_cursor, rows_to_move},
         view::visible_pictures::VisiblePicture,
     },
     input::{Chord, Key},
 };
-
-/// Rows that `PgUp` and `PgDn` move by.
-const PAGE_ROWS: isize = 10;
 
 #[derive(Clone, Debug, Default)]
 pub struct FilePicker {
@@ -132,15 +131,11 @@ impl Dialog for FilePicker {
                 return KeyResult::Accept;
             }
             (Key::Tab, None) => {}
-            (Key::Up, _) => self.cursor = moved_cursor(self.cursor, -1, count),
-            (Key::Down, _) => self.cursor = moved_cursor(self.cursor, 1, count),
-            (Key::PageUp, _) => self.cursor = moved_cursor(self.cursor, -PAGE_ROWS, count),
-            (Key::PageDown, _) => self.cursor = moved_cursor(self.cursor, PAGE_ROWS, count),
-            _ => {
-                if self.path.edit(chord) {
-                    self.cursor = 0;
-                }
-            }
+            (key, _) => match rows_to_move(key) {
+                Some(by) => self.cursor = moved_cursor(self.cursor, by, count),
+                None if edit(&mut self.path.text, chord) => self.cursor = 0,
+                None => {}
+            },
         }
         KeyResult::Stay
     }

@@ -23,12 +23,12 @@ pub struct Palette {
 
 impl Palette {
     fn show_history(&mut self, position: usize) {
-        if position == 0 {
-            self.list.filter = Input::default();
-            self.history_position = 0;
-        } else if let Some(line) = self.history.get(position - 1) {
-            self.list.filter = line.as_str().into();
-            self.history_position = position;
+        let line = match position {
+            0 => Some(""),
+            _ => self.history.get(position - 1).map(String::as_str),
+        };
+        if let Some(line) = line {
+            (self.list.filter, self.history_position) = (line.into(), position);
         }
     }
 }

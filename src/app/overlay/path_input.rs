@@ -7,10 +7,7 @@ use std::{
 
 use tui_input::Input;
 
-use crate::{
-    app::overlay::text_field::{self, expand_path},
-    input::Chord,
-};
+use crate::app::overlay::text_field::{self, expand_path};
 use tessera_model::{FolderEntry, FolderListing};
 
 #[derive(Clone, Debug, Default)]
@@ -73,13 +70,6 @@ impl PathInput {
     pub(super) fn enter_folder(&mut self, folder: &FolderEntry) {
         let (before, _) = self.split();
         self.text = format!("{before}{}/", name(folder)).into();
-    }
-
-    /// Handles a key; whether it changed the path.
-    pub(super) fn edit(&mut self, chord: Chord) -> bool {
-        let before = self.text.value().to_owned();
-        text_field::edit(&mut self.text, chord);
-        before != self.text.value()
     }
 
     /// Inserts pasted text. The path of a file dropped on the terminal replaces the typed one.

@@ -5,12 +5,12 @@ use tui_input::Input;
 
 use super::{Command, KeyResult, text_field::edit};
 use crate::{
-    app::{fuzzy, pane::moved_cursor},
+    app::{
+        fuzzy,
+        pane::{moved_cursor, rows_to_move},
+    },
     input::{Chord, Key},
 };
-
-/// Rows that `PgUp` and `PgDn` move by.
-const PAGE_ROWS: isize = 10;
 
 #[derive(Clone, Debug)]
 pub struct PickItem {
@@ -106,14 +106,8 @@ impl PickList {
             (Key::Esc, ..) => return KeyResult::Close,
             (Key::Enter, ..) if count > 0 => return KeyResult::Accept,
             (Key::Enter, ..) => {}
-            (Key::Up, ..) | (Key::Char('p'), _, true) => {
-                self.cursor = moved_cursor(self.cursor, -1, count);
-            }
-            (Key::Down, ..) | (Key::Char('n'), _, true) => {
-                self.cursor = moved_cursor(self.cursor, 1, count);
-            }
-            (Key::PageUp, ..) => self.cursor = moved_cursor(self.cursor, -PAGE_ROWS, count),
-            (Key::PageDown, ..) => self.cursor = moved_cursor(self.cursor, PAGE_ROWS, count),
+            (Key::Char('p'), _, true) => self.move_cursor(-1, count),
+            (Key::Char('n'), _, true) => self.move_cursor(1, count),
             (_, Some(digit @ '1'..='9'), _) if self.filter.value().is_empty() => {
                 let row = usize::from(digit as u8 - b'1');
                 if row < count {
@@ -121,15 +115,17 @@ impl PickList {
                     return KeyResult::Accept;
                 }
             }
-            _ => {
-                let before = self.filter.value().to_owned();
-                edit(&mut self.filter, chord);
-                if before != self.filter.value() {
-                    self.cursor = 0;
-                }
-            }
+            (key, ..) => match rows_to_move(key) {
+                Some(by) => self.move_cursor(by, count),
+                None if edit(&mut self.filter, chord) => self.cursor = 0,
+                None => {}
+            },
         }
         KeyResult::Stay
+    }
+
+    fn move_cursor(&mut self, by: isize, count: usize) {
+        self.cursor = moved_cursor(self.cursor, by, count);
     }
 
     pub(super) fn text_input(&mut self) -> &mut Input {

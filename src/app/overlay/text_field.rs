@@ -26,14 +26,17 @@ pub fn split_words(typed: &str) -> Vec<String> {
 /// Handles a key of a dialog that is a single text field.
 pub(super) fn handle_key(input: &mut Input, chord: Chord) -> KeyResult {
     match chord.key {
-        Key::Esc => return KeyResult::Close,
-        Key::Enter => return KeyResult::Accept,
-        _ => edit(input, chord),
+        Key::Esc => KeyResult::Close,
+        Key::Enter => KeyResult::Accept,
+        _ => {
+            edit(input, chord);
+            KeyResult::Stay
+        }
     }
-    KeyResult::Stay
 }
 
-pub fn edit(input: &mut Input, chord: Chord) {
+/// Handles a key. Returns whether it changed the text.
+pub fn edit(input: &mut Input, chord: Chord) -> bool {
     let request = match (chord.key, chord.ctrl) {
         (Key::Char(c), false) if !chord.alt => InputRequest::InsertChar(c),
         (Key::Char('u'), true) => InputRequest::DeleteLine,
@@ -46,9 +49,9 @@ pub fn edit(input: &mut Input, chord: Chord) {
         (Key::Right, false) => InputRequest::GoToNextChar,
         (Key::Backspace, _) => InputRequest::DeletePrevChar,
         (Key::Delete, _) => InputRequest::DeleteNextChar,
-        _ => return,
+        _ => return false,
     };
-    let _ = input.handle(request);
+    input.handle(request).is_some_and(|change| change.value)
 }
 
 /// Most characters of one paste.

@@ -2,7 +2,21 @@
 
 use ratatui::layout::Rect;
 
-use crate::app::App;
+use crate::{app::App, input::Key};
+
+/// Rows that `PgUp` and `PgDn` move by in a list.
+const PAGE_ROWS: isize = 10;
+
+/// How many rows a key moves the cursor of a list.
+pub(in crate::app) fn rows_to_move(key: Key) -> Option<isize> {
+    match key {
+        Key::Up => Some(-1),
+        Key::Down => Some(1),
+        Key::PageUp => Some(-PAGE_ROWS),
+        Key::PageDown => Some(PAGE_ROWS),
+        _ => None,
+    }
+}
 
 /// Moves a cursor within `count` rows.
 pub fn moved_cursor(cursor: usize, by: isize, count: usize) -> usize {

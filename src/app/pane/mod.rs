@@ -5,7 +5,7 @@ mod datasets;
 mod query;
 mod results;
 
-pub(in crate::app) use cursor::cycle;
+pub(in crate::app) use cursor::{cycle, rows_to_move};
 pub use cursor::{datasets_scroll_top, jobs_scroll_top, moved_cursor, scroll_top};
 pub use datasets::Datasets;
 pub use query::QueryBuilder;
