@@ -12,8 +12,7 @@ pub fn distance(typed: &str, text: &str) -> Option<usize> {
     })
 }
 
-/// The best match of the word in one piece: the whole text, its start, the start of a word,
-/// anywhere.
+/// The best match in one piece: the whole text, its start, the start of a word, anywhere.
 fn substring_distance(word: &[char], text: &[char]) -> Option<usize> {
     text.windows(word.len())
         .enumerate()

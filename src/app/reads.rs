@@ -25,8 +25,7 @@ impl ScheduledRead {
 }
 
 impl App {
-    /// Sends the reads that are due, cancels those that are no longer needed, and sets the next
-    /// wake-up.
+    /// Sends the reads that are due, cancels those no longer needed, and sets the next wake-up.
     pub(super) fn load_missing(&mut self) {
         let pictures = self.visible_pictures();
         self.select_loaded_pages();

@@ -50,8 +50,7 @@ impl App {
         self.notify(Level::Success, text);
     }
 
-    /// Goes to the entry under the cursor: on the open page, or else in a search for similar items,
-    /// where it comes first.
+    /// Goes to the entry on the open page, or searches for similar items: there it comes first.
     pub(in crate::app) fn open_selected_entry(&mut self) {
         let (Some(entry), Some(view)) = (self.selected_entry(), self.view()) else { return };
         let tile = self.tile_of_entry(entry);

@@ -31,8 +31,7 @@ impl App {
         self.jobs.add(|id| Job::new(id, dataset, kind, clock))
     }
 
-    /// Sends an addition, or queues it until the dataset is free. `folders` names those of its
-    /// paths that are folders.
+    /// Sends an addition, or queues it until the dataset is free. `folders` are among its paths.
     pub(in crate::app) fn start_add_media(
         &mut self,
         dataset: (DatasetId, SafeText),

@@ -177,8 +177,7 @@ impl Job {
         self.ended_at.unwrap_or(clock).saturating_sub(self.started_at)
     }
 
-    /// What to announce outside the panes when it has just ended; `None` when the user ended it or
-    /// another copy of the program announces it.
+    /// What to announce when it has just ended, unless the user ended it or another copy does.
     pub(in crate::app) fn end_message(&self) -> Option<SafeText> {
         let outcome = match &self.state {
             JobState::Failed(_) => "failed",

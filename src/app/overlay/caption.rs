@@ -109,12 +109,9 @@ impl App {
     /// `None` unless the page is ranked by captions: the limit applies only to their scores.
     pub fn count_below(&self, bound: Fraction) -> Option<(usize, usize)> {
         let Query::Caption { .. } = self.view()?.search.query else { return None };
-        let scores = self.page()?.clusters.iter().filter_map(|cluster| cluster.relevance.as_ref());
-        let (mut below, mut all) = (0, 0);
-        for relevance in scores {
-            below += usize::from(relevance.score < bound.value());
-            all += 1;
-        }
-        Some((below, all))
+        let clusters = self.page()?.clusters.iter();
+        let scores = clusters.filter_map(|cluster| Some(cluster.relevance.as_ref()?.score));
+        let below = scores.clone().filter(|score| *score < bound.value()).count();
+        Some((below, scores.count()))
     }
 }

@@ -50,8 +50,7 @@ impl App {
         }
     }
 
-    /// Shows all fields that the service sent, also unknown ones, and the status changes seen since
-    /// the program started.
+    /// Shows all fields that the service sent, also unknown ones, and the observed status changes.
     pub(in crate::app) fn record_loaded(&mut self, id: DatasetId, fields: Vec<RecordField>) {
         let name = self.store.dataset(id).map_or_else(|| id.to_string(), |it| it.name.to_string());
         let mut sheet = FactSheet::new(format!("Record of {name}"));

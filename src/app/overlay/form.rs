@@ -6,8 +6,7 @@ use crate::{
     input::{Chord, Key},
 };
 
-/// Handles a key that ends a form or moves between its fields. `None` for other keys, which change
-/// the focused field.
+/// Handles a key that ends a form or moves between its fields; other keys change the field: `None`.
 pub(super) fn handle_key<F: Copy + PartialEq>(
     focused: &mut F,
     fields: &[F],

@@ -41,25 +41,23 @@ impl App {
 fn request_entry(request: &RequestRecord) -> LogEntry {
     let RequestRecord { method, target, attempt, duration, bytes_sent, outcome, retry_in } =
         request;
-    let result = match outcome {
-        RequestOutcome::Succeeded { status, .. } | RequestOutcome::Rejected { status, .. } => {
-            status.to_string()
+    let (result, name, detail) = match outcome {
+        RequestOutcome::Succeeded { status, bytes } => {
+            (status.to_string(), "bytes received", bytes.to_string())
         }
-        RequestOutcome::Failed(_) => "failed".to_owned(),
+        RequestOutcome::Rejected { status, message } => {
+            let message = message.as_ref().map_or("none", SafeText::as_str);
+            (status.to_string(), "message", message.to_owned())
+        }
+        RequestOutcome::Failed(reason) => ("failed".to_owned(), "reason", reason.to_string()),
     };
     let duration = format!("{} ms", duration.as_millis());
     let mut sheet = FactSheet::new(format!("{method} {target}"))
         .fact("result", &result)
         .fact("duration", &duration)
         .fact("attempt", attempt.to_string())
-        .fact("bytes sent", bytes_sent.to_string());
-    sheet = match outcome {
-        RequestOutcome::Succeeded { bytes, .. } => sheet.fact("bytes received", bytes.to_string()),
-        RequestOutcome::Rejected { message, .. } => {
-            sheet.fact("message", message.as_ref().map_or("none", SafeText::as_str))
-        }
-        RequestOutcome::Failed(reason) => sheet.fact("reason", reason),
-    };
+        .fact("bytes sent", bytes_sent.to_string())
+        .fact(name, detail);
     if let Some(retry_in) = retry_in {
         sheet = sheet.fact("retried", format!("after {} s", retry_in.as_secs()));
     }

@@ -31,8 +31,7 @@ impl PathInput {
         (!typed.trim().is_empty()).then(|| expand_path(typed, home))
     }
 
-    /// The entries that complete the typed path: an exact match first, then folders, then files.
-    /// Hidden entries only after a typed dot.
+    /// An exact match first, then folders, then files; hidden entries only after a typed dot.
     pub(super) fn completions<'a>(&self, folder: &'a FolderListing) -> Vec<&'a FolderEntry> {
         let (_, typed) = self.split();
         let lower = typed.to_lowercase();

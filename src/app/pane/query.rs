@@ -46,8 +46,7 @@ impl App {
         values.unwrap_or(&self.query.empty.1)
     }
 
-    /// The JSON of the enabled filters as it is sent; `None` without filters, or when one is
-    /// incomplete.
+    /// The JSON of the enabled filters as it is sent, if there are any and all are complete.
     pub fn query_json(&self) -> Option<String> {
         let filters = self.draft().filters().ok()?;
         (!filters.is_empty()).then(|| vql::write(&filters))

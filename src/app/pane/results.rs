@@ -67,8 +67,7 @@ impl Results {
         self.edit_view(|view| view.replace_search(Search { page, ..view.search.clone() }));
     }
 
-    /// Esc in the results: closes the members, clears the filter, or goes back. Returns `false` at
-    /// the first view of the tab.
+    /// Esc: closes the members, clears the filter, or goes back. `false` at the tab's first view.
     pub(in crate::app) fn close_view(&mut self) -> bool {
         let Some(tabs) = &mut self.tabs else { return false };
         let view = &mut tabs.tab_mut().view;

@@ -28,8 +28,7 @@ impl KnownValues {
     /// Most values kept of a kind.
     const MAX_VALUES: usize = 2_000;
 
-    /// Adds the values of a page, and the issue names of its search, which the service has
-    /// accepted.
+    /// Adds the values of a page, and the issue names of its search: the service accepted them.
     pub fn record_page(&mut self, search: &Search, page: &Page) {
         for cluster in &page.clusters {
             if self.labels.len() < Self::MAX_VALUES {

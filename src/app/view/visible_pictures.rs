@@ -20,8 +20,7 @@ impl VisiblePicture {
 }
 
 impl App {
-    /// The pictures on screen in the order of loading: the overlay, the detail, then the grid from
-    /// the cursor outwards.
+    /// In the order of loading: the overlay, the detail, then the grid from the cursor outwards.
     pub(in crate::app) fn visible_pictures(&self) -> Vec<VisiblePicture> {
         let mut pictures = Vec::new();
         if self.protocol == Protocol::None || self.is_too_small() {
