@@ -10,6 +10,7 @@ pub mod areas;
 pub mod availability;
 pub mod basket;
 mod copy;
+mod cursor;
 pub mod dataset_history;
 mod dataset_list;
 mod display_options;

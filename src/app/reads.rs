@@ -102,10 +102,8 @@ impl App {
     /// The enrichments of the selected dataset, while its status is on screen.
     fn enrichment_read(&self) -> Option<ScheduledRead> {
         let id = self.areas().status.and(self.selected_dataset())?.id;
-        let due = match self.store.enrichments.get(&id) {
-            None => Uptime::ZERO,
-            Some(enrichment) => enrichment.due(None)?,
-        };
+        let enrichment = self.store.enrichments.get(&id);
+        let due = enrichment.map_or(Some(Uptime::ZERO), |enrichment| enrichment.due(None))?;
         Some(ScheduledRead { lane: Lane::Enrichment(id), request: Request::Enrichment(id), due })
     }
 
@@ -114,15 +112,13 @@ impl App {
     fn page_read(&self) -> Option<ScheduledRead> {
         let view = self.view().filter(|view| view.computed.is_none())?;
         let search = &view.search;
-        let due = match self.store.pages.get(search) {
-            None => Uptime::ZERO,
-            Some(page) => {
+        let due =
+            self.store.pages.get(search).map_or(Some(Uptime::ZERO), |page| {
                 let broken = page.failure().is_some_and(Failure::is_connection_failure);
                 page.due(broken.then(|| {
                     self.setup.cadence.interval(PollTarget::IdleDatasets, page.failures())
-                }))?
-            }
-        };
+                }))
+            })?;
         let (lane, request) = (Lane::Page(search.clone()), Request::Explore(search.clone()));
         Some(ScheduledRead { lane, request, due })
     }

@@ -255,41 +255,29 @@ impl Welcome {
             text if text.is_empty() => Err((field, format!("{} is required", field.label()))),
             text => Ok(text),
         };
-        let (deployment, secret) = match option {
-            WelcomeOption::Sample | WelcomeOption::Folder => (
-                DeploymentConfig::Local {
-                    folder: expand_path(&required(WelcomeField::Folder)?, home),
-                },
-                None,
-            ),
+        let mut secret = None;
+        let deployment = match option {
+            WelcomeOption::Sample | WelcomeOption::Folder => DeploymentConfig::Local {
+                folder: expand_path(&required(WelcomeField::Folder)?, home),
+            },
             WelcomeOption::Hosted => {
                 let (base_url, api_key) =
                     (required(WelcomeField::BaseUrl)?, required(WelcomeField::ApiKey)?);
-                let secret = SecretString::from(required(WelcomeField::ApiSecret)?);
-                (DeploymentConfig::Hosted { base_url, api_key }, Some(secret))
+                secret = Some(SecretString::from(required(WelcomeField::ApiSecret)?));
+                DeploymentConfig::Hosted { base_url, api_key }
             }
-            WelcomeOption::OnPrem => {
-                let pipeline_url =
-                    Some(typed(WelcomeField::PipelineUrl)).filter(|url| !url.is_empty());
-                (
-                    DeploymentConfig::OnPrem {
-                        base_url: required(WelcomeField::BaseUrl)?,
-                        pipeline_url,
-                    },
-                    None,
-                )
-            }
+            WelcomeOption::OnPrem => DeploymentConfig::OnPrem {
+                base_url: required(WelcomeField::BaseUrl)?,
+                pipeline_url: Some(typed(WelcomeField::PipelineUrl)).filter(|url| !url.is_empty()),
+            },
         };
         let name = match typed(WelcomeField::Name) {
             name if name.is_empty() => suggested_name(&deployment),
             name => name,
         };
         check_name(&name).map_err(|reason| (WelcomeField::Name, reason))?;
-        Ok(CandidateProfile {
-            profile: Profile::new(name, deployment),
-            secret,
-            store_secret: self.store,
-        })
+        let profile = Profile::new(name, deployment);
+        Ok(CandidateProfile { profile, secret, store_secret: self.store })
     }
 
     pub fn connection_failed(&mut self, reason: String) {

@@ -1,6 +1,6 @@
 //! How much of a cluster or a tile is selected.
 
-use std::ops::RangeInclusive;
+use std::{ops::RangeInclusive, slice};
 
 use crate::app::{App, Tile};
 use tessera_model::{Cluster, EntryId, Preview};
@@ -20,19 +20,32 @@ pub enum SelectionState {
 
 impl App {
     pub fn cluster_selection_state(&self, cluster: &Cluster) -> SelectionState {
+        self.selection_state(cluster, None)
+    }
+
+    /// The state of its cluster, or of the member that it shows.
+    pub fn tile_selection_state(&self, tile: &Tile) -> SelectionState {
+        self.selection_state(tile.cluster, tile.preview.filter(|_| self.shows_members()))
+    }
+
+    fn selection_state(&self, cluster: &Cluster, member: Option<&Preview>) -> SelectionState {
         let Some(selection) = self.selection() else { return SelectionState::Unselected };
-        match selection.cluster(cluster.id) {
-            Some(selected) if selected.stale => SelectionState::Stale,
-            Some(selected) if selected.excluded.is_empty() => SelectionState::Whole,
-            Some(selected) => SelectionState::Partial(selected.excluded.len()),
-            None => {
-                let is_selected =
-                    |it: &&Preview| selection.get(EntryId::MediaItem(it.media)).is_some();
-                match cluster.previews.iter().filter(is_selected).count() {
-                    0 => SelectionState::Unselected,
-                    items => SelectionState::Items(items),
-                }
-            }
+        let Some(selected) = selection.cluster(cluster.id) else {
+            let previews = member.map_or(cluster.previews.as_slice(), slice::from_ref);
+            let is_selected = |it: &&Preview| selection.get(EntryId::MediaItem(it.media)).is_some();
+            return match previews.iter().filter(is_selected).count() {
+                0 => SelectionState::Unselected,
+                items => SelectionState::Items(items),
+            };
+        };
+        let excluded = match member {
+            None => selected.excluded.len(),
+            Some(member) => usize::from(selected.excluded.contains(&member.media)),
+        };
+        match excluded {
+            _ if selected.stale => SelectionState::Stale,
+            0 => SelectionState::Whole,
+            excluded => SelectionState::Partial(excluded),
         }
     }
 
@@ -43,29 +56,6 @@ impl App {
         let visible = visible.filter(|(tile, _)| tiles.contains(tile)).map(|(_, visible)| visible);
         let indexes = visible.flat_map(|visible| [vec![visible.index], visible.folded].concat());
         indexes.map(|index| &page.clusters[index]).collect()
-    }
-
-    /// The state of its cluster, or of the member that it shows.
-    pub fn tile_selection_state(&self, tile: &Tile) -> SelectionState {
-        let state = self.cluster_selection_state(tile.cluster);
-        let (true, Some(member)) = (self.shows_members(), tile.preview) else { return state };
-        let selection = self.selection();
-        let selected = selection.and_then(|selection| selection.cluster(tile.cluster.id));
-        let item = EntryId::MediaItem(member.media);
-        match state {
-            SelectionState::Unselected | SelectionState::Items(_) => {
-                match selection.and_then(|selection| selection.get(item)) {
-                    Some(_) => SelectionState::Items(1),
-                    None => SelectionState::Unselected,
-                }
-            }
-            SelectionState::Partial(_) => {
-                let excluded =
-                    selected.is_some_and(|selected| selected.excluded.contains(&member.media));
-                if excluded { SelectionState::Partial(1) } else { SelectionState::Whole }
-            }
-            SelectionState::Whole | SelectionState::Stale => state,
-        }
     }
 
     /// How many entries are on the page, and how many this search hides.

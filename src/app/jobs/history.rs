@@ -68,12 +68,11 @@ impl JobHistory {
         &self.transitions
     }
 
-    /// How long the state at `place` lasted, or has lasted.
-    pub fn duration_of(&self, place: usize, clock: Timestamp) -> Duration {
-        let end = self.transitions.get(place + 1).map_or(clock, |next| next.entered_at);
-        self.transitions
-            .get(place)
-            .map_or(Duration::ZERO, |state| end.saturating_sub(state.entered_at))
+    /// How long the state at `index` lasted, or has lasted.
+    pub fn duration_of(&self, index: usize, clock: Timestamp) -> Duration {
+        let start = self.transitions.get(index).map_or(clock, |state| state.entered_at);
+        let end = self.transitions.get(index + 1).map_or(clock, |next| next.entered_at);
+        end.saturating_sub(start)
     }
 
     /// Units per second (bytes or percent) in the current state, once there are enough samples.

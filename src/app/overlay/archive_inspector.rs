@@ -23,22 +23,20 @@ pub struct ArchiveInspector {
     pub path: PathBuf,
     pub inspection: Remote<Inspection>,
     pub first_image: usize,
-    /// Pictures on one page when it was last drawn or turned.
-    page_size: usize,
 }
 
 impl Dialog for ArchiveInspector {
     fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult {
-        self.page_size = Self::tiles(self.area(app.size)).len().max(1);
+        let page_size = Self::tiles(self.area(app.size)).len().max(1);
         let count = self.inspection.value().map_or(0, |found| found.first_images.len());
         match chord.key {
             Key::Esc | Key::Enter | Key::Char('q') => return KeyResult::Close,
             Key::Right | Key::Down | Key::PageDown | Key::Char('j' | 'l' | 'n' | ' ') => {
-                let next = self.first_image + self.page_size;
+                let next = self.first_image + page_size;
                 self.first_image = if next < count { next } else { self.first_image };
             }
             Key::Left | Key::Up | Key::PageUp | Key::Char('k' | 'h' | 'p') => {
-                self.first_image = self.first_image.saturating_sub(self.page_size);
+                self.first_image = self.first_image.saturating_sub(page_size);
             }
             _ => {}
         }
@@ -106,8 +104,7 @@ impl App {
     pub(in crate::app) fn open_archive_inspector(&mut self) {
         let Some(path) = self.archive_to_inspect().cloned() else { return };
         let inspection = Remote::default();
-        let inspector =
-            ArchiveInspector { path: path.clone(), inspection, first_image: 0, page_size: 1 };
+        let inspector = ArchiveInspector { path: path.clone(), inspection, first_image: 0 };
         self.overlay = Some(Overlay::ArchiveInspector(Box::new(inspector)));
         self.send(Lane::Inspect, Request::Inspect(path));
     }

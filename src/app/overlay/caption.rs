@@ -20,16 +20,10 @@ pub struct CaptionSearchForm {
 impl CaptionSearchForm {
     /// The form with the caption search on screen, or an empty one.
     fn from_query(query: &Query) -> Self {
-        match query {
-            Query::Caption { text, max_score } => Self {
-                caption: text.as_str().into(),
-                max_score: max_score
-                    .map_or_else(String::new, |score| score.value().to_string())
-                    .into(),
-                max_score_focused: false,
-            },
-            Query::Browse | Query::Similar(_) => Self::default(),
-        }
+        let Query::Caption { text, max_score } = query else { return Self::default() };
+        let max_score = max_score.map_or_else(String::new, |score| score.value().to_string());
+        let (caption, max_score) = (text.as_str().into(), max_score.into());
+        Self { caption, max_score, max_score_focused: false }
     }
 
     fn focused_input(&mut self) -> &mut Input {

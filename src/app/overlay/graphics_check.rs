@@ -1,12 +1,11 @@
 //! The graphics check: shows a test picture and asks whether the terminal draws it as its
 //! capabilities promise. The answer is saved for this terminal.
 
-use tessera_model::{Failure, FailureKind};
 use tessera_picture::{Canvas, Crop, Protocol, Thumbnail, thumbnail};
 
 use super::{Dialog, KeyResult, Overlay};
 use crate::{
-    app::{App, Effect},
+    app::{App, Effect, Level},
     input::{Chord, Key},
 };
 
@@ -62,9 +61,7 @@ impl App {
                 self.overlay = Some(Overlay::GraphicsCheck(Box::new(test)));
             }
             Err(error) => {
-                let text = format!("cannot draw the test picture: {error}");
-                let failure = Failure::new(FailureKind::Local, text);
-                self.notify_failure(&failure);
+                self.notify(Level::Error, format!("cannot draw the test picture: {error}"));
             }
         }
     }

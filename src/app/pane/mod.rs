@@ -1,15 +1,15 @@
 //! The panes and the state of each: ids and positions, never copies of what the store has.
 
-mod cursor;
 mod datasets;
 mod query;
 mod results;
 
-pub(in crate::app) use cursor::{cycle, rows_to_move};
-pub use cursor::{datasets_scroll_top, jobs_scroll_top, moved_cursor, scroll_top};
 pub use datasets::Datasets;
 pub use query::QueryBuilder;
 pub use results::{Registration, Results};
+
+pub(in crate::app) use super::cursor::{cycle, rows_to_move};
+pub use super::cursor::{datasets_scroll_top, jobs_scroll_top, moved_cursor, scroll_top};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pane {

@@ -41,16 +41,12 @@ impl StepSize {
         }
     }
 
-    fn index(self) -> usize {
-        Self::ALL.iter().position(|step| *step == self).unwrap_or(0)
-    }
-
     pub(super) fn finer(self) -> Self {
-        Self::ALL[self.index().saturating_sub(1)]
+        Self::ALL[(self as usize).saturating_sub(1)]
     }
 
     pub(super) fn coarser(self) -> Self {
-        Self::ALL[(self.index() + 1).min(Self::ALL.len() - 1)]
+        Self::ALL[(self as usize + 1).min(Self::ALL.len() - 1)]
     }
 
     /// The step as a fraction of a picture of `pixels` that covers `cells`.

@@ -8,7 +8,7 @@ use crate::{app::App, input::Key};
 const PAGE_ROWS: isize = 10;
 
 /// How many rows a key moves the cursor of a list.
-pub(in crate::app) fn rows_to_move(key: Key) -> Option<isize> {
+pub(super) fn rows_to_move(key: Key) -> Option<isize> {
     match key {
         Key::Up => Some(-1),
         Key::Down => Some(1),
@@ -30,7 +30,7 @@ pub fn scroll_top(top: usize, cursor: usize, height: usize) -> usize {
 }
 
 /// The element `by` positions after `current`, wrapping around.
-pub(in crate::app) fn cycle<T: Copy + PartialEq>(all: &[T], current: T, by: isize) -> T {
+pub(super) fn cycle<T: Copy + PartialEq>(all: &[T], current: T, by: isize) -> T {
     let index = all.iter().position(|each| *each == current).unwrap_or(0).cast_signed();
     all[(index + by).rem_euclid(all.len().cast_signed()).cast_unsigned()]
 }
