@@ -10,8 +10,10 @@ use tessera::{
 use tessera_client::Client;
 
 pub enum LaunchTarget {
-    /// The generated sample.
-    Sample { images: u32, data: Option<PathBuf> },
+    Sample {
+        images: u32,
+        data: Option<PathBuf>,
+    },
     /// A folder, indexed in `data`.
     Folder {
         folder: PathBuf,

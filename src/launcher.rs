@@ -25,7 +25,6 @@ use tessera_model::{DatasetId, SafeText};
 
 const DEFAULT_SAMPLE_IMAGES: u32 = 240;
 
-/// Whether the terminal supports an interface.
 pub fn has_terminal() -> bool {
     let dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
     io::stdin().is_terminal() && io::stdout().is_terminal() && !dumb
@@ -223,7 +222,6 @@ impl Launcher {
         Ok(Box::pin(running).await?)
     }
 
-    /// Runs the accessible interface on standard input and output.
     async fn run_accessible(
         &self,
         client: Client,

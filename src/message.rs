@@ -33,7 +33,6 @@ pub enum Lane {
     Preflight,
     Export(JobId),
     Download(JobId),
-    /// One picture view at one size.
     Picture(PictureView, Canvas),
     Folder(PathBuf),
     Inspect,
@@ -64,7 +63,6 @@ pub struct Ticket {
     pub number: u64,
 }
 
-/// A request to the worker.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Request {
     Datasets,
@@ -127,7 +125,6 @@ pub enum ReadRequest {
     Export(DatasetId, ExportTaskId),
 }
 
-/// The result of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Payload {
     /// The datasets, and the number of unreadable rows.
@@ -146,7 +143,6 @@ pub enum Payload {
     Folder(FolderListing),
     Inspection(Box<Inspection>),
     Outside,
-    /// The encoded bytes of a picture.
     Original(Arc<[u8]>),
     /// Without secrets.
     Curl(String),

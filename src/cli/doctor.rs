@@ -180,7 +180,6 @@ fn check_terminal(detect_terminal: fn() -> TerminalInfo) -> CheckResult {
     CheckResult::passed("terminal", message)
 }
 
-/// The settings files and the errors in them.
 fn check_settings(global: &GlobalOptions) -> Vec<CheckResult> {
     let sources = global.sources();
     let (_, errors) = Layers::read(&sources);

@@ -293,7 +293,6 @@ fn remove(context: &Context, name: &str) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-/// A profile with a given or suggested name.
 pub(super) fn named_profile(deployment: DeploymentConfig, name: Option<String>) -> Profile {
     Profile::new(name.unwrap_or_else(|| suggested_name(&deployment)), deployment)
 }

@@ -8,7 +8,6 @@ use toml_edit::{DocumentMut, Item, Table, TableLike};
 
 use super::{Profile, file, layers::Layers, profile::check_name};
 
-/// Sets a key.
 pub fn set(file: &Path, name: &str, value: &Value) -> Result<(), String> {
     edit_file(file, |document| insert_value(document, name, value))
 }
@@ -30,7 +29,6 @@ pub fn unset(file: &Path, name: &str) -> Result<bool, String> {
     Ok(found)
 }
 
-/// Appends a profile.
 pub fn add_profile(file: &Path, profile: &Profile) -> Result<(), String> {
     check_name(&profile.name)?;
     edit_file(file, |document| {

@@ -18,12 +18,10 @@ pub struct SettingKey {
     pub profile_kinds: &'static [&'static str],
 }
 
-/// The type of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueType {
     Boolean,
     Choice(&'static [&'static str]),
-    /// A list of these words.
     ChoiceList(&'static [&'static str]),
     /// A built-in theme, or the name of a theme file.
     Theme,
@@ -182,7 +180,6 @@ impl ValueType {
         self.accepts(&value).then_some(value)
     }
 
-    /// The type as JSON Schema.
     pub fn json_schema(self) -> serde_json::Value {
         match self {
             Self::Boolean => json!({ "type": "boolean" }),

@@ -12,9 +12,7 @@ use super::{key, profile};
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingOrigin {
-    /// An option of the command line.
     Flag(&'static str),
-    /// An environment variable.
     Variable(&'static str),
     /// A file and a line, from 1.
     File(PathBuf, usize),
@@ -51,7 +49,6 @@ pub struct Setting {
     pub origin: SettingOrigin,
 }
 
-/// An error in a settings file or a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
     /// The file or the variable.
@@ -93,7 +90,6 @@ pub enum FileOwner {
 /// The contents of a file, in the order of its lines.
 #[derive(Debug, Default)]
 pub struct Layer {
-    /// Full key names with their values.
     pub values: Vec<(String, Setting)>,
     pub errors: Vec<ConfigError>,
 }

@@ -17,7 +17,6 @@ use super::{
 
 pub const PROJECT_FILE: &str = ".tessera.toml";
 
-/// The sources of the layers.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     /// The key, the option, and the value.

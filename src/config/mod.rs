@@ -28,5 +28,4 @@ pub use settings::{ExportDefaults, GraphicsChoice, SearchDefaults, Settings};
 pub use theme::ThemeChoice;
 pub use tile::TileSize;
 
-/// The default settings file.
 const DEFAULT_CONFIG: &str = include_str!("../../assets/config.toml");

@@ -52,7 +52,6 @@ impl DesktopProtocol {
         }
     }
 
-    /// The escape sequence that notifies.
     pub fn sequence(self, words: &SafeText) -> String {
         match self {
             Self::Osc9 => format!("\x1b]9;tessera: {words}\x1b\\"),

@@ -53,7 +53,6 @@ impl CommentReader {
     }
 }
 
-/// The JSON Schema of the settings file.
 pub fn schema() -> Value {
     let shipped: toml::Table = toml::from_str(DEFAULT_CONFIG).unwrap_or_default();
     let mut whole = Map::new();

@@ -58,7 +58,6 @@ pub struct ExportDefaults {
     pub auto_download: bool,
 }
 
-/// The graphics setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum GraphicsChoice {

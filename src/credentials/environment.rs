@@ -4,11 +4,8 @@ use std::{env, fs};
 
 use secrecy::{SecretString, zeroize::Zeroizing};
 
-/// The environment variable of the secret.
 pub const SECRET_VARIABLE: &str = "TESSERA_API_SECRET";
-/// The environment variable of a file with the secret.
 pub const SECRET_FILE_VARIABLE: &str = "TESSERA_API_SECRET_FILE";
-/// The environment variable of a ready-made token.
 pub const TOKEN_VARIABLE: &str = "TESSERA_TOKEN";
 
 /// The secret in the environment, with the variable's name.

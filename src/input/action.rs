@@ -182,7 +182,6 @@ actions! {
 }
 
 impl Action {
-    /// Finds an action by its name in the key file.
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|action| action.name() == name)
     }

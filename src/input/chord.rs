@@ -58,7 +58,6 @@ const NAMED_KEYS: [NamedKey; 14] = [
     named(Key::Char(' '), "space", "Space", KeyCode::Char(' ')),
 ];
 
-/// A key with its modifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Chord {
     pub key: Key,
@@ -68,7 +67,6 @@ pub struct Chord {
 }
 
 impl Chord {
-    /// A key without modifiers.
     pub fn plain(key: Key) -> Self {
         Self { key, ctrl: false, alt: false, shift: false }
     }

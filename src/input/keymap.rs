@@ -47,7 +47,6 @@ pub struct Keymap {
 }
 
 impl Keymap {
-    /// The bindings that ship with the program.
     pub fn built_in() -> Result<Self, String> {
         Self::parse(include_str!("../../assets/keymap.toml"))
     }
@@ -139,7 +138,6 @@ impl Keymap {
             .collect()
     }
 
-    /// Every context that has bindings.
     pub fn contexts(&self) -> impl Iterator<Item = KeyContext> {
         self.bindings.keys().copied()
     }

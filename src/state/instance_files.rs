@@ -13,7 +13,6 @@ use crate::config::file;
 /// Files of running instances, and of exited ones that left jobs.
 const MAX_INSTANCES: usize = 64;
 
-/// The files this instance may write.
 #[derive(Debug, Default)]
 pub(super) struct InstanceFiles {
     own_file: Option<(PathBuf, File)>,
@@ -21,7 +20,6 @@ pub(super) struct InstanceFiles {
     adopted: Vec<(PathBuf, File)>,
 }
 
-/// The files of other instances.
 #[derive(Debug, Default)]
 pub(super) struct OtherInstances {
     /// Of exited instances; adopted by this one.

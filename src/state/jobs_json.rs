@@ -11,7 +11,6 @@ use tessera_model::{
 
 const SCHEMA: &str = "tessera.jobs/1";
 
-/// This instance's jobs as a document.
 pub(super) fn write(records: &[JobRecord]) -> Value {
     json!({ "schema": SCHEMA, "jobs": records.iter().map(job_to_json).collect::<Vec<_>>() })
 }

@@ -44,7 +44,6 @@ pub fn open_selection(path: &Path, dataset: DatasetId) -> Result<Selection, Fail
         .map_err(|reason| Failure::local(format!("{} cannot be opened: {reason}", path.display())))
 }
 
-/// Parses a selection of `dataset`.
 pub fn read_selection(source: &str, dataset: DatasetId) -> Result<Selection, String> {
     let document = serde_json::from_str(source).map_err(|error| error.to_string())?;
     selection_json::read(dataset, &document)

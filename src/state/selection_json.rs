@@ -73,7 +73,6 @@ pub(super) fn read(dataset: DatasetId, document: &Value) -> Result<Selection, St
     Ok(entries.into_iter().collect())
 }
 
-/// The dataset that a document names.
 pub(super) fn dataset_of(document: &Value) -> Result<Option<DatasetId>, String> {
     let value = document.get("_dataset_id").or_else(|| document.get("dataset_id"));
     let Some(value) = value.filter(|value| !value.is_null()) else { return Ok(None) };

@@ -56,10 +56,6 @@ impl ViewerCopies {
     }
 }
 
-/// Opens a local file.
-///
-/// # Errors
-/// There is no desktop or no opener, or the opener failed.
 pub(super) async fn open(path: &Path) -> Result<(), Failure> {
     let set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
     // Without a desktop, openers start a terminal program, but this program owns the terminal.

@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 const MIN_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Remembers the last report.
 #[derive(Default)]
 pub(super) struct ProgressThrottle {
     last_report: Option<Instant>,

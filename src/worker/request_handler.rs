@@ -56,107 +56,103 @@ impl RequestHandler {
     #[expect(clippy::too_many_lines, reason = "a table: one arm for each request")]
     async fn perform(&self, ticket: &Ticket, request: Request) -> Result<Payload, Failure> {
         let client = &self.client;
-        match request {
-            Request::Datasets => client
-                .list_datasets()
-                .await
-                .map(|(datasets, skipped)| Payload::Datasets(datasets, skipped)),
-            Request::Dataset(dataset) => client.dataset(dataset).await.map(Payload::Dataset),
-            Request::Explore(search) => client.explore(&search).await.map(Payload::Page),
-            Request::Enrichment(dataset) => {
-                client.enrichment(dataset).await.map(Payload::Enrichment)
+        Ok(match request {
+            Request::Datasets => {
+                let (datasets, skipped) = client.list_datasets().await?;
+                Payload::Datasets(datasets, skipped)
             }
-            Request::Record(dataset) => client.dataset_fields(dataset).await.map(Payload::Record),
+            Request::Dataset(dataset) => Payload::Dataset(client.dataset(dataset).await?),
+            Request::Explore(search) => Payload::Page(client.explore(&search).await?),
+            Request::Enrichment(dataset) => Payload::Enrichment(client.enrichment(dataset).await?),
+            Request::Record(dataset) => Payload::Record(client.dataset_fields(dataset).await?),
             Request::RegisterAnchor { dataset, image, entity, granularity, region } => {
                 let image = self.load_query_image(image).await?;
                 let anchor = client.register_anchor(dataset, image, entity, granularity, region);
-                anchor.await.map(Payload::Anchor)
+                Payload::Anchor(anchor.await?)
             }
             Request::StartExport(dataset, spec) => {
-                client.start_export(dataset, &spec).await.map(Payload::Export)
+                Payload::Export(client.start_export(dataset, &spec).await?)
             }
-            Request::StartSelectionExport { dataset, format, images, items } => client
-                .start_selective_export(dataset, format, images, &items)
-                .await
-                .map(Payload::Export),
-            Request::Reindex(dataset) => client.reindex(dataset).await.map(|()| Payload::Accepted),
-            Request::AddMedia(dataset, addition) => client
-                .add_media(dataset, &addition, &mut self.progress_callback(ticket.clone()))
-                .await
-                .map(|_| Payload::Accepted),
-            Request::Preflight(source) => run_blocking(move || tessera_client::preflight(&source))
-                .await
-                .map(Payload::Preflight),
+            Request::StartSelectionExport { dataset, format, images, items } => {
+                let export = client.start_selective_export(dataset, format, images, &items);
+                Payload::Export(export.await?)
+            }
+            Request::Reindex(dataset) => {
+                client.reindex(dataset).await?;
+                Payload::Accepted
+            }
+            Request::AddMedia(dataset, addition) => {
+                let mut progress = self.progress_callback(ticket.clone());
+                client.add_media(dataset, &addition, &mut progress).await?;
+                Payload::Accepted
+            }
+            Request::Preflight(source) => {
+                Payload::Preflight(run_blocking(move || tessera_client::preflight(&source)).await?)
+            }
             Request::ExportStatus(dataset, task) => {
-                client.export_status(dataset, task).await.map(Payload::Export)
+                Payload::Export(client.export_status(dataset, task).await?)
             }
-            Request::Download { dataset, task, target } => client
-                .download(
-                    (dataset, task),
-                    (&target, ExistingFile::Keep),
-                    &mut self.progress_callback(ticket.clone()),
-                )
-                .await
-                .map(Payload::Downloaded),
-            Request::Picture(source, part, canvas) => {
-                self.pictures.load_thumbnail(&source, part, canvas).await.map(Payload::Picture)
+            Request::Download { dataset, task, target } => {
+                let mut progress = self.progress_callback(ticket.clone());
+                let target = (target.as_path(), ExistingFile::Keep);
+                let archive = client.download((dataset, task), target, &mut progress);
+                Payload::Downloaded(archive.await?)
+            }
+            Request::Picture(source, crop, canvas) => {
+                Payload::Picture(self.pictures.load_thumbnail(&source, crop, canvas).await?)
             }
             Request::Folder(path) => {
-                run_blocking(move || folder_listing::list_folder(&path)).await.map(Payload::Folder)
+                Payload::Folder(run_blocking(move || folder_listing::list_folder(&path)).await?)
             }
             Request::Inspect(path) => {
                 let inspection =
                     run_blocking(move || tessera_client::inspect_archive(&path)).await?;
-                Ok(Payload::Inspection(Box::new(inspection)))
+                Payload::Inspection(Box::new(inspection))
             }
             Request::OpenExternally(source) => {
-                self.open_externally(source).await.map(|()| Payload::Outside)
+                self.open_externally(source).await?;
+                Payload::Outside
             }
-            Request::Original(link) => self
-                .pictures
-                .fetch_link(&link)
-                .await
-                .map(|bytes| Payload::Original(bytes.to_vec().into())),
-            Request::Curl(read) => Ok(Payload::Curl(match read {
+            Request::Original(link) => {
+                Payload::Original(self.pictures.fetch_link(&link).await?.to_vec().into())
+            }
+            Request::Curl(read) => Payload::Curl(match read {
                 ReadRequest::Dataset(dataset) => client.curl_dataset(dataset),
                 ReadRequest::Page(search) => client.curl_explore(&search),
                 ReadRequest::Export(dataset, task) => client.curl_export_status(dataset, task),
-            })),
+            }),
             Request::SaveSelection(path, dataset, selection) => {
-                run_blocking(move || state::save_selection(path, dataset, &selection))
-                    .await
-                    .map(Payload::SelectionSaved)
+                let save = move || state::save_selection(path, dataset, &selection);
+                Payload::SelectionSaved(run_blocking(save).await?)
             }
             Request::OpenSelection(path, dataset) => {
-                run_blocking(move || state::open_selection(&path, dataset))
-                    .await
-                    .map(|selection| Payload::Selection(dataset, selection))
+                let open = move || state::open_selection(&path, dataset);
+                Payload::Selection(dataset, run_blocking(open).await?)
             }
-            Request::SaveNamed(name, dataset, selection) => self
-                .with_state(move |state| state.save_named_selection(&name, dataset, &selection))
-                .await
-                .map(Payload::SelectionSaved),
+            Request::SaveNamed(name, dataset, selection) => Payload::SelectionSaved(
+                self.with_state(move |state| {
+                    state.save_named_selection(&name, dataset, &selection)
+                })
+                .await?,
+            ),
             Request::OpenNamed(name, dataset) => {
                 let unknown = format!("there is no selection named `{}`", SafeText::name(&name));
-                let found = self
+                let selection = self
                     .with_state(move |state| state.load_named_selection(&name, dataset))
                     .await?;
-                found
-                    .map(|selection| Payload::Selection(dataset, selection))
-                    .ok_or_else(|| Failure::local(unknown))
+                Payload::Selection(dataset, selection.ok_or_else(|| Failure::local(unknown))?)
             }
             Request::SaveState(entry) => {
                 let number = ticket.number;
                 self.with_state(move |state| state.save(number, &entry)).await?;
-                Ok(Payload::StateSaved)
+                Payload::StateSaved
             }
-            Request::Recall(book) => {
-                self.with_state(move |state| state.load(&book)).await.map(Payload::StateLoaded)
+            Request::Recall(key) => {
+                Payload::StateLoaded(self.with_state(move |state| state.load(&key)).await?)
             }
-        }
+        })
     }
 
-    /// Uses the state store on a blocking thread.
     async fn with_state<T: Send + 'static>(
         &self,
         work: impl FnOnce(&StateStore) -> Result<T, Failure> + Send + 'static,

@@ -34,7 +34,6 @@ impl ThumbnailLoader {
         }
     }
 
-    /// Loads a picture and fits `crop` of it to `canvas`.
     pub(super) async fn load_thumbnail(
         &self,
         source: &PictureSource,

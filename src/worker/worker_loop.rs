@@ -21,7 +21,6 @@ pub(super) enum WorkerCommand {
     Cancel(Lane),
 }
 
-/// The receiving task.
 pub(super) struct WorkerLoop {
     handler: Arc<RequestHandler>,
     events: mpsc::UnboundedSender<WorkerEvent>,

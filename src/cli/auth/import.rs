@@ -15,7 +15,7 @@ use rustix::{
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::json;
 
-use super::{HostedProfile, source_word};
+use super::hosted_profile::{HostedProfile, source_word};
 use crate::{
     cli::{
         CliError, Column, Context, Document, Exit,
@@ -160,7 +160,6 @@ async fn read_session(piped: bool, no_input: bool) -> Result<SecretString, CliEr
     Ok(value)
 }
 
-/// A client that authenticates with the session only.
 fn session_client(hosted: &HostedProfile, session: SecretString) -> Result<Client, CliError> {
     let (base_url, access) = (hosted.base_url.clone(), AuthMethod::Session(session));
     let endpoint = if hosted.profile.options.allow_http {
@@ -181,7 +180,6 @@ async fn dry_run(context: &Context, hosted: &HostedProfile) -> Result<Exit, CliE
 }
 
 impl CredentialImport<'_> {
-    /// Asks before an existing secret is replaced.
     fn confirm_replacement(&self) -> Result<(), CliError> {
         // A secret of another key or address is no longer usable.
         let Ok(Some(_)) = self.secrets.find(self.hosted.owner()) else { return Ok(()) };

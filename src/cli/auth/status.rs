@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{command_login, source_word};
+use super::hosted_profile::{command_login, source_word};
 use crate::{
     cli::{
         CliError, Column, Context, DeploymentKind, Document, Exit, ServiceAddress, ServiceTarget,

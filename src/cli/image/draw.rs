@@ -19,7 +19,6 @@ pub struct NamedPicture {
     pub name: SafeText,
 }
 
-/// What the terminal can draw.
 #[derive(Clone, Debug, Default)]
 pub struct TerminalInfo {
     pub name: String,

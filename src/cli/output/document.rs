@@ -20,7 +20,6 @@ impl Column {
         self.field == "id" || self.field.ends_with("_id")
     }
 
-    /// The value of the column in a row.
     pub fn value<'a>(&self, row: &'a Value) -> &'a Value {
         self.field.split('.').fold(row, |value, part| {
             let place = part.parse::<usize>().ok().and_then(|place| value.get(place));
@@ -71,7 +70,6 @@ impl Document {
         self.columns
     }
 
-    /// The field names of the rows.
     pub fn fields(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for name in self.rows().filter_map(Value::as_object).flat_map(Map::keys) {

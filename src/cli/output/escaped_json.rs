@@ -5,12 +5,14 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
+/// Indented, with a line break at the end.
 pub(super) fn pretty(value: &Value) -> String {
-    escape(&format!("{value:#}"))
+    escape(&format!("{value:#}\n"))
 }
 
+/// One line.
 pub(super) fn compact(value: &Value) -> String {
-    escape(&value.to_string())
+    escape(&format!("{value}\n"))
 }
 
 /// Escapes what JSON allows in strings; line breaks occur only between tokens.
@@ -53,7 +55,7 @@ mod tests {
         }
         assert_eq!(
             compact(&json!({ "a": [1, 2.5, null, {}], "b": {} })),
-            r#"{"a":[1,2.5,null,{}],"b":{}}"#
+            "{\"a\":[1,2.5,null,{}],\"b\":{}}\n"
         );
     }
 }

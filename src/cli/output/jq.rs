@@ -19,31 +19,32 @@ pub fn parse_expression(expression: &str) -> Result<String, String> {
 
 /// Applies the expression to a document: one line per result.
 pub fn apply(expression: &str, document: &Value) -> Result<String, CliError> {
-    let wrong = |words: String| CliError::usage(format!("--jq {expression}: {words}"));
-    let filter = compile_filter(expression).map_err(wrong)?;
+    let invalid = |reason: String| CliError::usage(format!("--jq {expression}: {reason}"));
+    let filter = compile_filter(expression).map_err(invalid)?;
     let input = jaq_json::read::parse_single(document.to_string().as_bytes())
-        .map_err(|error| wrong(error.to_string()))?;
+        .map_err(|error| invalid(error.to_string()))?;
     let context = Ctx::<JustLut<Val>>::new(&filter.lut, Vars::new([]));
     let mut text = String::new();
     for result in filter.id.run((context, input)) {
         match result.map_err(jaq_core::Exn::get_err) {
-            Ok(value) => text += &output_line(&value.to_string()),
-            Err(Ok(error)) => return Err(wrong(error.to_string())),
+            Ok(value) => text += &output_lines(&value.to_string()),
+            Err(Ok(error)) => return Err(invalid(error.to_string())),
             // `halt` ends the results, not the program.
             Err(Err(_)) => break,
         }
-        text.push('\n');
     }
     Ok(text)
 }
 
 /// Strings without quotes, other values as JSON.
-fn output_line(result: &str) -> String {
+fn output_lines(result: &str) -> String {
     match serde_json::from_str(result) {
-        Ok(Value::String(text)) => text.lines().map(sanitize_line).collect::<Vec<_>>().join("\n"),
+        Ok(Value::String(text)) => {
+            text.lines().map(sanitize_line).collect::<Vec<_>>().join("\n") + "\n"
+        }
         Ok(value) => escaped_json::compact(&value),
         // jq values beyond JSON: bytes, NaN.
-        Err(_) => SafeText::caption(result).as_str().to_owned(),
+        Err(_) => format!("{}\n", SafeText::caption(result)),
     }
 }
 
@@ -76,17 +77,13 @@ fn compile_filter(expression: &str) -> Result<Filter<JustLut<Val>>, String> {
 fn syntax_error(whole: &str, errors: jaq_core::load::Errors<&str, ()>) -> String {
     let at = |part: &str| whole[..span(whole, part).start].chars().count() + 1;
     let first = errors.into_iter().find_map(|(_, error)| match error {
-        Error::Io(errors) => errors.into_iter().next().map(|(_, words)| words),
+        Error::Io(errors) => errors.into_iter().next().map(|(_, reason)| reason),
         Error::Lex(errors) => errors.into_iter().next().map(|(expected, part)| {
             format!("character {}: expected {}", at(part), expected.as_str())
         }),
-        Error::Parse(errors) => errors.into_iter().next().map(|(expected, part)| {
-            let place = if part.is_empty() {
-                "at the end".to_owned()
-            } else {
-                format!("character {}", at(part))
-            };
-            format!("{place}: expected {}", expected.as_str())
+        Error::Parse(errors) => errors.into_iter().next().map(|(expected, part)| match part {
+            "" => format!("at the end: expected {}", expected.as_str()),
+            part => format!("character {}: expected {}", at(part), expected.as_str()),
         }),
     });
     first.unwrap_or_else(|| "invalid expression".to_owned())
@@ -94,11 +91,11 @@ fn syntax_error(whole: &str, errors: jaq_core::load::Errors<&str, ()>) -> String
 
 fn undefined_name(whole: &str, errors: compile::Errors<&str, ()>) -> String {
     let first = errors.into_iter().flat_map(|(_, errors)| errors).next();
-    let words = |(name, kind): (&str, compile::Undefined)| {
+    let describe = |(name, kind): (&str, compile::Undefined)| {
         let at = whole[..span(whole, name).start].chars().count() + 1;
         format!("character {at}: there is no {} `{name}`", kind.as_str())
     };
-    first.map_or_else(|| "invalid expression".to_owned(), words)
+    first.map_or_else(|| "invalid expression".to_owned(), describe)
 }
 
 #[cfg(test)]

@@ -28,12 +28,10 @@ pub(super) fn aligned_table(document: &Document, color: bool, width: Option<usiz
     if !document.is_list() {
         let widest = columns.iter().map(|column| column.title.width()).max().unwrap_or(0);
         let mut text = String::new();
-        for (column, row) in
-            columns.iter().flat_map(|column| document.rows().map(move |row| (column, row)))
-        {
+        for column in columns {
             let title = bold(&format!("{:widest$}", column.title), color);
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "{title}  {}", display_cell(column.value(row)));
+            let _ = writeln!(text, "{title}  {}", display_cell(column.value(document.root())));
         }
         return text;
     }
@@ -41,7 +39,7 @@ pub(super) fn aligned_table(document: &Document, color: bool, width: Option<usiz
         .rows()
         .map(|row| columns.iter().map(|column| display_cell(column.value(row))).collect())
         .collect();
-    let titles = columns.iter().map(|column| column.title.to_owned()).collect::<Vec<_>>();
+    let titles: Vec<String> = columns.iter().map(|column| column.title.to_owned()).collect();
     let mut widths: Vec<usize> = titles.iter().map(|title| title.width()).collect();
     for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
@@ -89,20 +87,20 @@ fn bold(text: &str, color: bool) -> String {
 }
 
 /// One row per line; a single object has one line per column.
-pub(super) fn delimited(document: &Document, separator: char) -> String {
+pub(super) fn tab_separated(document: &Document) -> String {
     let columns = document.columns();
     let mut text = String::new();
     for row in document.rows() {
         let cells: Vec<String> =
             columns.iter().map(|column| cell_text(column.value(row))).collect();
         if document.is_list() {
-            text += &cells.join(&separator.to_string());
+            text += &cells.join("\t");
             text.push('\n');
             continue;
         }
         for (column, cell) in columns.iter().zip(cells) {
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "{}{separator}{cell}", column.title);
+            let _ = writeln!(text, "{}\t{cell}", column.title);
         }
     }
     text
@@ -187,14 +185,14 @@ mod tests {
 
     #[test]
     fn rows_in_a_pipe_have_as_many_cells_as_columns() {
-        let rows = delimited(&list(), '\t');
+        let rows = tab_separated(&list());
         assert!(rows.lines().all(|line| line.split('\t').count() == 3), "{rows:?}");
         assert!(!rows.contains('\u{1b}') && rows.contains("0.123456"));
         let csv = csv(&list());
         assert_eq!(csv.lines().next(), Some("name,n,score.mean"));
         assert!(csv.contains("\"x, \"\"y\"\"\",,"), "{csv}");
         let one = Document::one("tessera.test/1", json!({ "name": "a" }), &COLUMNS[..1]);
-        assert_eq!(delimited(&one, '\t'), "NAME\ta\n");
+        assert_eq!(tab_separated(&one), "NAME\ta\n");
         assert_eq!(one.root()["schema"], "tessera.test/1");
     }
 }

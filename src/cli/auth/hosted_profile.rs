@@ -1,0 +1,79 @@
+//! The hosted profile that a command works with, and its login.
+
+use std::time::Duration;
+
+use crate::{
+    cli::{
+        CliError, Context, DeploymentKind, ServiceAddress, ServiceTarget,
+        login::{SecretSource, ServiceLogin, open_secrets},
+    },
+    config::{DeploymentConfig, Profile},
+    credentials::{SecretOwner, SecretStore},
+};
+use tessera_client::{BaseUrl, TOKEN_LIFETIME};
+
+/// A hosted profile with its parsed address.
+pub(super) struct HostedProfile {
+    pub profile: Profile,
+    pub base_url: BaseUrl,
+    pub origin: String,
+    pub api_key: String,
+}
+
+impl HostedProfile {
+    pub fn owner(&self) -> SecretOwner<'_> {
+        SecretOwner { profile: &self.profile.name, origin: &self.origin, api_key: &self.api_key }
+    }
+
+    pub fn selected(context: &Context) -> Result<Self, CliError> {
+        match context.target()? {
+            ServiceTarget::Profile(profile) => Self::from_profile(profile),
+            ServiceTarget::Address(ServiceAddress { base_url, .. }) => {
+                let message =
+                    "secrets are stored per profile; add a profile for this address first";
+                let remedy =
+                    format!("tessera profile add NAME --kind hosted --base-url {base_url}");
+                Err(CliError::usage(message).with_remedy(remedy))
+            }
+        }
+    }
+
+    fn from_profile(profile: Profile) -> Result<Self, CliError> {
+        let DeploymentConfig::Hosted { base_url, api_key } = &profile.deployment else {
+            let (name, kind) = (&profile.name, profile.deployment.kind());
+            let message = format!("the profile `{name}` is {kind}: it needs no login");
+            return Err(CliError::usage(message));
+        };
+        let base_url = BaseUrl::parse(base_url)?;
+        let (origin, api_key) = (base_url.to_string(), api_key.clone());
+        Ok(Self { profile, base_url, origin, api_key })
+    }
+}
+
+/// The login that commands use, and the lifetime of its tokens.
+pub(super) fn command_login(context: &Context) -> Result<(ServiceLogin, Duration), CliError> {
+    match context.target()? {
+        ServiceTarget::Profile(profile) => {
+            let life = profile.options.token_ttl.unwrap_or(TOKEN_LIFETIME);
+            let hosted = HostedProfile::from_profile(profile)?;
+            Ok((ServiceLogin::for_profile(hosted.owner(), None, Some(&open_secrets()?))?, life))
+        }
+        ServiceTarget::Address(ServiceAddress { kind: DeploymentKind::Hosted, .. }) => {
+            Ok((ServiceLogin::from_environment()?, TOKEN_LIFETIME))
+        }
+        ServiceTarget::Address(ServiceAddress {
+            kind: DeploymentKind::Onprem | DeploymentKind::Local,
+            ..
+        }) => Err(CliError::usage("this deployment needs no login")),
+    }
+}
+
+/// The machine-readable name of a source.
+pub(super) fn source_word(source: SecretSource) -> &'static str {
+    match source {
+        SecretSource::Typed => "typed",
+        SecretSource::Variable(name) => name,
+        SecretSource::Stored(SecretStore::Keyring) => "keyring",
+        SecretSource::Stored(SecretStore::File) => "file",
+    }
+}

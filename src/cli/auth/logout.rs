@@ -1,0 +1,33 @@
+//! `tessera auth logout`: removes the secret of a profile.
+
+use serde_json::json;
+
+use super::hosted_profile::{HostedProfile, source_word};
+use crate::{
+    cli::{
+        CliError, Column, Context, Document, Exit,
+        login::{SecretSource, open_secrets},
+    },
+    credentials,
+};
+
+const LOGOUT_COLUMNS: &[Column] =
+    &[Column::new("profile", "profile"), Column::new("removed from", "removed_from")];
+
+pub(super) fn run(context: &Context) -> Result<Exit, CliError> {
+    let hosted = HostedProfile::selected(context)?;
+    let secrets = open_secrets()?;
+    let name = &hosted.profile.name;
+    let failed = |error| CliError::failed(format!("not everything was removed: {error}"));
+    let stores = secrets.remove(name).map_err(failed)?;
+    if stores.is_empty() {
+        context.messages.info(format!("no secret of `{name}` is stored"));
+    }
+    if let Some((_, variable)) = credentials::from_environment().unwrap_or_default() {
+        context.messages.info(format!("{variable} is still set in this shell"));
+    }
+    let locations: Vec<_> =
+        stores.iter().map(|store| source_word(SecretSource::Stored(*store))).collect();
+    let answer = json!({ "profile": name, "removed_from": locations });
+    context.print(&Document::one("tessera.logout/1", answer, LOGOUT_COLUMNS))
+}

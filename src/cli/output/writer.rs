@@ -1,0 +1,156 @@
+//! Writes a document in the requested format.
+
+use std::{
+    env,
+    io::{self, IsTerminal as _, Write as _},
+};
+
+use clap::ColorChoice;
+use serde_json::{Map, Value};
+
+use super::{Document, escaped_json, jq, table};
+use crate::cli::{CliError, GlobalOptions};
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum OutputFormat {
+    Table,
+    /// Tab-separated values without a header.
+    Tsv,
+    /// Comma-separated values with a header.
+    Csv,
+    /// One document, or these fields of its rows.
+    Json(Vec<String>),
+    /// One row per line.
+    Jsonl,
+    Jq(String),
+}
+
+#[derive(Clone, Debug)]
+pub struct Output {
+    format: OutputFormat,
+    color: bool,
+    /// Columns of the terminal; `None` in a pipe.
+    width: Option<usize>,
+}
+
+impl Output {
+    pub fn new(global: &GlobalOptions) -> Self {
+        let terminal = io::stdout().is_terminal();
+        let format = match &global.json {
+            _ if let Some(expression) = &global.jq => OutputFormat::Jq(expression.clone()),
+            Some(fields) => OutputFormat::Json(
+                fields.iter().filter(|field| !field.is_empty()).cloned().collect(),
+            ),
+            None if global.jsonl => OutputFormat::Jsonl,
+            None if global.csv => OutputFormat::Csv,
+            None if terminal => OutputFormat::Table,
+            None => OutputFormat::Tsv,
+        };
+        Self {
+            format,
+            color: use_color(global, terminal),
+            width: terminal.then(table::terminal_width),
+        }
+    }
+
+    /// Whether programs read the output.
+    pub fn is_machine(&self) -> bool {
+        matches!(self.format, OutputFormat::Json(_) | OutputFormat::Jsonl | OutputFormat::Jq(_))
+    }
+
+    pub fn is_table(&self) -> bool {
+        self.format == OutputFormat::Table
+    }
+
+    pub fn is_jsonl(&self) -> bool {
+        self.format == OutputFormat::Jsonl
+    }
+
+    pub fn is_terminal(&self) -> bool {
+        self.width.is_some()
+    }
+
+    pub fn print(&self, document: &Document) -> Result<(), CliError> {
+        let text = match &self.format {
+            OutputFormat::Table => table::aligned_table(document, self.color, self.width),
+            OutputFormat::Tsv => table::tab_separated(document),
+            OutputFormat::Csv => table::csv(document),
+            OutputFormat::Json(fields) if fields.is_empty() => {
+                escaped_json::pretty(document.root())
+            }
+            OutputFormat::Json(fields) => escaped_json::pretty(&select_fields(document, fields)?),
+            OutputFormat::Jq(expression) => jq::apply(expression, document.root())?,
+            OutputFormat::Jsonl => document.rows().map(escaped_json::compact).collect(),
+        };
+        self.print_text(&text)
+    }
+
+    /// Prints a document for programs: pretty-printed by default.
+    pub fn print_whole(&self, document: &Document) -> Result<(), CliError> {
+        match &self.format {
+            OutputFormat::Table | OutputFormat::Tsv | OutputFormat::Csv => {
+                self.print_text(&escaped_json::pretty(document.root()))
+            }
+            OutputFormat::Json(_) | OutputFormat::Jsonl | OutputFormat::Jq(_) => {
+                self.print(document)
+            }
+        }
+    }
+
+    /// Prints an event: an object on one line for programs, otherwise a sentence.
+    pub fn print_event(&self, event: &Value, sentence: &str) -> Result<(), CliError> {
+        match &self.format {
+            OutputFormat::Jq(expression) => self.print_text(&jq::apply(expression, event)?),
+            _ if self.is_machine() => self.print_text(&escaped_json::compact(event)),
+            _ => self.print_text(&format!("{sentence}\n")),
+        }
+    }
+
+    /// Prints JSON that is itself the output, such as a response of the service.
+    pub fn print_json(&self, value: &Value) -> Result<(), CliError> {
+        match &self.format {
+            OutputFormat::Jq(expression) => self.print_text(&jq::apply(expression, value)?),
+            _ => self.print_text(&escaped_json::pretty(value)),
+        }
+    }
+
+    /// Prints text as it is, whatever the format.
+    pub fn print_text(&self, text: &str) -> Result<(), CliError> {
+        let mut out = io::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        Ok(out.flush()?)
+    }
+}
+
+fn select_fields(document: &Document, fields: &[String]) -> Result<Value, CliError> {
+    let known = document.fields();
+    if let Some(unknown) = fields.iter().find(|field| !known.contains(&field.as_str()))
+        && document.rows().next().is_some()
+    {
+        let message =
+            format!("--json: there is no field `{unknown}`; available: {}", known.join(", "));
+        return Err(CliError::usage(message));
+    }
+    let pick = |row: &Value| {
+        let value = |field: &String| row.get(field).cloned().unwrap_or_default();
+        Value::Object(
+            fields.iter().map(|field| (field.clone(), value(field))).collect::<Map<_, _>>(),
+        )
+    };
+    let mut rows = document.rows().map(pick);
+    Ok(if document.is_list() { rows.collect() } else { rows.next().unwrap_or_default() })
+}
+
+/// Whether to use color, according to the options, the environment and the kind of output.
+fn use_color(global: &GlobalOptions, terminal: bool) -> bool {
+    let set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
+    let forced = |name| env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");
+    match global.color {
+        _ if global.no_color => false,
+        ColorChoice::Always => true,
+        ColorChoice::Never => false,
+        ColorChoice::Auto if set("NO_COLOR") => false,
+        ColorChoice::Auto if forced("FORCE_COLOR") || forced("CLICOLOR_FORCE") => true,
+        ColorChoice::Auto => terminal && env::var_os("TERM").is_some_and(|term| term != "dumb"),
+    }
+}
