@@ -1,11 +1,14 @@
 //! `tessera init`: creates the first profile without prompts. In a terminal and without options,
 //! the interface's welcome screen does it.
 
-use std::{env, path::PathBuf};
+use std::{
+    env,
+    path::{self, PathBuf},
+};
 
 use clap::Args;
 
-use super::profile::{absolute, named_profile, save_profile};
+use super::profile::{named_profile, save_profile};
 use crate::{
     cli::{CliError, Context, DeploymentKind, Exit, login},
     config::DeploymentConfig,
@@ -37,7 +40,7 @@ impl InitOptions {
 
     pub fn run(self, context: &Context) -> Result<Exit, CliError> {
         let place = match self.local {
-            Some(folder) => DeploymentConfig::Local { folder: absolute(folder)? },
+            Some(folder) => DeploymentConfig::Local { folder: path::absolute(folder)? },
             None if self.from_env => deployment_from_environment(context)?,
             None => {
                 let message = "without a terminal, use `tessera init --local DIR` for a \

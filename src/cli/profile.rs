@@ -1,6 +1,9 @@
 //! `tessera profile`: named deployments. A profile never contains a secret.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{self, PathBuf},
+};
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -195,7 +198,7 @@ impl ProfileAddOptions {
             Some(DeploymentKind::Local) => {
                 let folder =
                     self.folder.ok_or_else(|| CliError::usage("give the folder with --folder"))?;
-                DeploymentConfig::Local { folder: absolute(folder)? }
+                DeploymentConfig::Local { folder: path::absolute(folder)? }
             }
         };
         let options = ProfileOptions {
@@ -204,14 +207,10 @@ impl ProfileAddOptions {
             text_search_path: self.text_search_path,
             token_ttl: self.token_ttl,
             allow_http: global.allow_http,
-            ca_file: global.ca_file.clone().map(absolute).transpose()?,
+            ca_file: global.ca_file.clone().map(path::absolute).transpose()?,
         };
         Ok(Profile { name: self.name, deployment, options })
     }
-}
-
-pub(super) fn absolute(path: PathBuf) -> Result<PathBuf, CliError> {
-    Ok(std::path::absolute(path)?)
 }
 
 /// Validates and saves a profile, and prints it.

@@ -34,43 +34,31 @@ pub enum ValueType {
     Duration,
 }
 
-const fn setting(name: &'static str, shape: ValueType) -> SettingKey {
-    SettingKey { name, value_type: shape, env_variable: None, profile_kinds: &[] }
+const fn setting(name: &'static str, value_type: ValueType) -> SettingKey {
+    SettingKey { name, value_type, env_variable: None, profile_kinds: &[] }
 }
 
-const fn setting_with_variable(
-    name: &'static str,
-    shape: ValueType,
-    variable: &'static str,
-) -> SettingKey {
-    SettingKey { name, value_type: shape, env_variable: Some(variable), profile_kinds: &[] }
-}
+impl SettingKey {
+    const fn with_variable(self, name: &'static str) -> Self {
+        Self { env_variable: Some(name), ..self }
+    }
 
-const fn profile_setting(
-    kinds: &'static [&'static str],
-    name: &'static str,
-    shape: ValueType,
-) -> SettingKey {
-    SettingKey { name, value_type: shape, env_variable: None, profile_kinds: kinds }
+    const fn of_profiles(self, kinds: &'static [&'static str]) -> Self {
+        Self { profile_kinds: kinds, ..self }
+    }
 }
 
 pub const KEYS: &[SettingKey] = &[
     setting("schema", ValueType::Integer(1, 1)),
     setting("default_profile", ValueType::Text),
-    setting_with_variable("ui.theme", ValueType::Theme, "TESSERA_THEME"),
-    setting_with_variable(
-        "ui.graphics",
-        ValueType::Choice(&["auto", "half", "kitty", "sixel", "iterm", "none"]),
-        "TESSERA_GRAPHICS",
-    ),
+    setting("ui.theme", ValueType::Theme).with_variable("TESSERA_THEME"),
+    setting("ui.graphics", ValueType::Choice(&["auto", "half", "kitty", "sixel", "iterm", "none"]))
+        .with_variable("TESSERA_GRAPHICS"),
     setting("ui.tile", ValueType::Choice(&["small", "medium", "large"])),
     setting("ui.mouse", ValueType::Boolean),
-    setting_with_variable("ui.accessible", ValueType::Boolean, "TESSERA_ACCESSIBLE"),
-    setting_with_variable(
-        "ui.notify",
-        ValueType::ChoiceList(&["toast", "bell", "desktop", "progress"]),
-        "TESSERA_NOTIFY",
-    ),
+    setting("ui.accessible", ValueType::Boolean).with_variable("TESSERA_ACCESSIBLE"),
+    setting("ui.notify", ValueType::ChoiceList(&["toast", "bell", "desktop", "progress"]))
+        .with_variable("TESSERA_NOTIFY"),
     setting("search.entity", ValueType::Choice(&["IMAGES", "OBJECTS"])),
     setting("search.granularity", ValueType::Integer(0, 4)),
     setting("search.text_search_path", ValueType::Text),
@@ -88,17 +76,17 @@ const REMOTE_KINDS: &[&str] = &["hosted", "onprem"];
 const HOSTED_ONLY: &[&str] = &["hosted"];
 
 pub const PROFILE_KEYS: &[SettingKey] = &[
-    profile_setting(ALL_KINDS, "kind", ValueType::Choice(ALL_KINDS)),
-    profile_setting(REMOTE_KINDS, "base_url", ValueType::Text),
-    profile_setting(HOSTED_ONLY, "api_key", ValueType::Text),
-    profile_setting(HOSTED_ONLY, "token_ttl", ValueType::Duration),
-    profile_setting(HOSTED_ONLY, "allow_http", ValueType::Boolean),
-    profile_setting(&["onprem"], "pipeline_url", ValueType::Text),
-    profile_setting(&["local"], "folder", ValueType::Text),
-    profile_setting(REMOTE_KINDS, "text_search_path", ValueType::Text),
-    profile_setting(REMOTE_KINDS, "ca_file", ValueType::Text),
-    profile_setting(ALL_KINDS, "read_only", ValueType::Boolean),
-    profile_setting(ALL_KINDS, "pinned", ValueType::DatasetIds),
+    setting("kind", ValueType::Choice(ALL_KINDS)).of_profiles(ALL_KINDS),
+    setting("base_url", ValueType::Text).of_profiles(REMOTE_KINDS),
+    setting("api_key", ValueType::Text).of_profiles(HOSTED_ONLY),
+    setting("token_ttl", ValueType::Duration).of_profiles(HOSTED_ONLY),
+    setting("allow_http", ValueType::Boolean).of_profiles(HOSTED_ONLY),
+    setting("pipeline_url", ValueType::Text).of_profiles(&["onprem"]),
+    setting("folder", ValueType::Text).of_profiles(&["local"]),
+    setting("text_search_path", ValueType::Text).of_profiles(REMOTE_KINDS),
+    setting("ca_file", ValueType::Text).of_profiles(REMOTE_KINDS),
+    setting("read_only", ValueType::Boolean).of_profiles(ALL_KINDS),
+    setting("pinned", ValueType::DatasetIds).of_profiles(ALL_KINDS),
 ];
 
 /// Finds a key by its full name: `ui.theme`, `profiles.NAME.kind`.
