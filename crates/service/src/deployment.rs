@@ -100,7 +100,7 @@ impl Deployment {
             operation::begin(tx, id, OperationKind::Creation, None, false).map(Some)
         })?;
         if let Some(operation) = begun {
-            self.tasks.queue_operation(operation);
+            self.tasks.operations.push(operation);
         }
         Ok(id)
     }

@@ -72,25 +72,20 @@ fn metadata_items(item: &MetadataRow) -> Vec<Value> {
     let media = &item.entry.media;
     let mut items: Vec<Value> = issue_items(&item.entry).collect();
     // The source is the author of the sidecars, not a model of the service.
-    items.extend(media.labels.iter().map(|name| {
-        let properties = json!({"original_id": -1, "category_name": name, "source": "User"});
-        json!({"type": "image_label", "properties": properties})
-    }));
+    let label = |name: &String| json!({"original_id": -1, "category_name": name, "source": "User"});
+    items.extend(media.labels.iter().map(|name| typed("image_label", label(name))));
     items.extend(item.objects.iter().map(|object| object_label(object, &item.url)));
-    items.extend(
-        media
-            .caption
-            .iter()
-            .map(|caption| json!({"type": "caption", "properties": {"caption": caption}})),
-    );
-    items.extend(
-        media.tags.iter().map(|tag| json!({"type": "user_tag", "properties": {"tag_name": tag}})),
-    );
+    items.extend(media.caption.iter().map(|text| typed("caption", json!({"caption": text}))));
+    items.extend(media.tags.iter().map(|tag| typed("user_tag", json!({"tag_name": tag}))));
     if media.kind == MediaKind::Video {
         let properties = json!({"video_name": media.file_name(), "frame_timestamp": 0.0});
-        items.push(json!({"type": "video_info", "properties": properties}));
+        items.push(typed("video_info", properties));
     }
     items
+}
+
+fn typed(kind: &str, properties: Value) -> Value {
+    json!({"type": kind, "properties": properties})
 }
 
 /// The bounding box is in pixels: left, top, width, height.
@@ -110,7 +105,7 @@ pub(super) fn object_label(object: &ExportEntry, url: &str) -> Value {
         "url": format!("{url}?object_id={}", media.id),
         "metadata_items": issue_items(object).collect::<Vec<_>>(),
     });
-    json!({"type": "object_label", "properties": properties})
+    typed("object_label", properties)
 }
 
 fn issue_items(entry: &ExportEntry) -> impl Iterator<Item = Value> {
@@ -120,7 +115,7 @@ fn issue_items(entry: &ExportEntry) -> impl Iterator<Item = Value> {
             properties["duplicate_group_id"] =
                 json!(entry.near_duplicate_cluster.map(|id| id.to_string()));
         }
-        json!({"type": "issue", "properties": properties})
+        typed("issue", properties)
     })
 }
 

@@ -12,6 +12,7 @@ use parquet::{
     },
     schema::parser::parse_message_type,
 };
+use serde::Serialize;
 use serde_json::json;
 
 use super::{
@@ -96,26 +97,21 @@ fn write_row_group<W: Write + Send>(
         (!issues.is_empty()).then(|| issues.join(","))
     })?;
     write_text_column(columns, rows, |item| item.entry.media.caption.clone())?;
+    write_text_column(columns, rows, |item| json_list(&item.entry.media.labels))?;
+    write_text_column(columns, rows, |item| json_list(&item.entry.media.tags))?;
     write_text_column(columns, rows, |item| {
-        let labels = &item.entry.media.labels;
-        (!labels.is_empty()).then(|| json!(labels).to_string())
-    })?;
-    write_text_column(columns, rows, |item| {
-        let tags = &item.entry.media.tags;
-        (!tags.is_empty()).then(|| json!(tags).to_string())
-    })?;
-    write_text_column(columns, rows, |item| {
-        let objects: Vec<_> = item
-            .objects
-            .iter()
-            .map(|object| object_label(object, &item.url)["properties"].take())
-            .collect();
-        (!objects.is_empty()).then(|| json!(objects).to_string())
+        let objects = item.objects.iter();
+        let labels = objects.map(|object| object_label(object, &item.url)["properties"].take());
+        json_list(&labels.collect::<Vec<_>>())
     })?;
     write_text_column(columns, rows, |item| item.entry.cluster.map(|id| id.to_string()))?;
     write_text_column(columns, rows, |item| Some(item.url.clone()))?;
     group.close()?;
     Ok(())
+}
+
+fn json_list(items: &[impl Serialize]) -> Option<String> {
+    (!items.is_empty()).then(|| json!(items).to_string())
 }
 
 fn write_text_column<W: Write + Send>(

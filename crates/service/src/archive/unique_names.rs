@@ -29,17 +29,3 @@ impl UniqueNames {
         name
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn archive_names_are_unique_and_safe() {
-        let mut names = UniqueNames::default();
-        let wanted = ["a.jpg", "A.JPG", "a_2.jpg", "a.jpg", "x\\..\\y", "e\u{1b}[2J.png", "bare"];
-        let names_found: Vec<_> = wanted.iter().map(|name| names.unique(name)).collect();
-        let expected = ["a.jpg", "A_2.JPG", "a_2_2.jpg", "a_3.jpg", "x_.._y", "e_[2J.png", "bare"];
-        assert_eq!(names_found, expected);
-    }
-}

@@ -249,4 +249,15 @@ fn storage_problem(cause: io::Error) -> Problem {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn disk_failures_are_reported_without_paths() {
+        let Problem::Plain(status, message) = storage_problem(ErrorKind::StorageFull.into()) else {
+            panic!("no 422");
+        };
+        assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
+        assert_eq!(message, "The upload could not be stored: the disk is full");
+    }
+}

@@ -6,14 +6,12 @@ use crate::{
     store::{cluster::ClusterRecord, preview::StoredPreview},
     usecase::ScoredCluster,
 };
-use tessera_model::{DatasetId, EntityType, Granularity};
+use tessera_model::DatasetId;
 use tessera_wire::explore::{BoundingBoxBody, ClusterBody, PreviewBody, TagBody};
 
 pub fn cluster_body(
     dataset: DatasetId,
-    ScoredCluster { cluster, scores }: ScoredCluster,
-    entity: EntityType,
-    level: Granularity,
+    ScoredCluster { entity, level, cluster, scores }: ScoredCluster,
     links: &SignedLinks,
 ) -> ClusterBody {
     let score = |at: usize| scores.as_ref()?.values.get(at).copied().map(f64::from);

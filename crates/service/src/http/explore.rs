@@ -37,12 +37,11 @@ pub async fn explore(
 ) -> Result<Json<ExploreBody>, Problem> {
     let query = search_params::parse(&state, &params)?;
     let page = params.page()?;
-    let (entity, level) = (query.entity, query.granularity);
     let cost = if query.is_browse() { RequestCost::Cheap } else { RequestCost::Expensive };
     let found = state
         .run_blocking(cost, move |deployment| deployment.find_clusters(id, &query, page))
         .await?;
-    let clusters = found.into_iter().map(|found| cluster_body(id, found, entity, level, &links));
+    let clusters = found.into_iter().map(|found| cluster_body(id, found, &links));
     Ok(Json(ExploreBody {
         clusters: clusters.collect(),
         metadata: MetadataBody { used_duckdb: false },

@@ -87,7 +87,6 @@ pub struct MultipartForm {
     /// The source of the parser.
     body: Arc<Mutex<BodyDataStream>>,
     flow: Arc<FlowControl>,
-    limit: SizeLimit,
     idle: Duration,
     part_count: usize,
 }
@@ -95,8 +94,7 @@ pub struct MultipartForm {
 /// One part of a form; must be read to its end, or skipped, before the next.
 pub struct FormPart<'a> {
     field: Field<'a>,
-    flow: Arc<FlowControl>,
-    limit: SizeLimit,
+    flow: &'a FlowControl,
     idle: Duration,
 }
 
@@ -108,15 +106,15 @@ impl MultipartForm {
             drain(request).await;
             return Err(problem);
         }
-        let flow = Arc::new(FlowControl::default());
+        let flow = Arc::new(FlowControl::new(limit));
         DefaultBodyLimit::disable().apply(&mut request);
         let (head, body) = request.into_parts();
         let body = Arc::new(Mutex::new(body.into_data_stream()));
-        let fed = Body::from_stream(paced_stream(body.clone(), flow.clone(), limit.bytes));
+        let fed = Body::from_stream(paced_stream(body.clone(), flow.clone()));
         let request = Request::from_parts(head, fed);
         match Multipart::from_request(request, &()).await {
             Ok(multipart) => {
-                Ok(Self { multipart, body, flow, limit, idle: BODY_IDLE_TIMEOUT, part_count: 0 })
+                Ok(Self { multipart, body, flow, idle: BODY_IDLE_TIMEOUT, part_count: 0 })
             }
             Err(cause) => {
                 drain_rest(body).await;
@@ -128,19 +126,13 @@ impl MultipartForm {
     /// The next part. 400 for an invalid form or too many parts, 408 after a timeout, 413.
     pub async fn next(&mut self) -> Result<Option<FormPart<'_>>, Problem> {
         self.part_count += 1;
-        let next = timeout(self.idle, self.multipart.next_field())
-            .await
-            .map_err(|_| Problem::body_timeout())?;
-        let Some(field) =
-            next.map_err(|cause| multipart_problem(&cause, &self.flow, self.limit))?
-        else {
-            return Ok(None);
-        };
+        let next = self.flow.wait(self.idle, self.multipart.next_field()).await?;
+        let Some(field) = next else { return Ok(None) };
         if self.part_count > MAX_PARTS {
             return Err(Problem::bad_request(format!("The form has more than {MAX_PARTS} parts")));
         }
         self.flow.reset();
-        Ok(Some(FormPart { field, flow: self.flow.clone(), limit: self.limit, idle: self.idle }))
+        Ok(Some(FormPart { field, flow: &self.flow, idle: self.idle }))
     }
 
     pub async fn drain(self) {
@@ -161,10 +153,9 @@ impl FormPart<'_> {
 
     /// The next bytes. 400 for an invalid form, 408 after a timeout, 413.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Problem> {
-        let next =
-            timeout(self.idle, self.field.chunk()).await.map_err(|_| Problem::body_timeout())?;
+        let next = self.flow.wait(self.idle, self.field.chunk()).await;
         self.flow.reset();
-        next.map_err(|cause| multipart_problem(&cause, &self.flow, self.limit))
+        next
     }
 
     /// All bytes; 413 over `limit`.
@@ -185,8 +176,9 @@ impl FormPart<'_> {
 
 /// Flow control between the parser and the body. The parser takes all available input before it
 /// looks at any of it, so it is fed one chunk at a time, only when its input is not enough.
-#[derive(Default)]
 struct FlowControl {
+    /// Of the whole body.
+    limit: SizeLimit,
     /// How often the parser polled in vain since it was fed or found something.
     pending_polls: AtomicUsize,
     /// Bytes fed since the parser last found something.
@@ -198,6 +190,11 @@ struct FlowControl {
 const MIN_PENDING_POLLS: usize = 2;
 
 impl FlowControl {
+    fn new(limit: SizeLimit) -> Self {
+        let exceeded = OnceLock::new();
+        Self { limit, pending_polls: 0.into(), bytes_fed: 0.into(), exceeded }
+    }
+
     fn reset(&self) {
         self.pending_polls.store(0, Ordering::Relaxed);
         self.bytes_fed.store(0, Ordering::Relaxed);
@@ -208,13 +205,35 @@ impl FlowControl {
         self.exceeded.get_or_init(|| limit);
         "a limit of the body was exceeded".into()
     }
+
+    /// Waits for the parser.
+    async fn wait<T>(
+        &self,
+        idle: Duration,
+        next: impl Future<Output = Result<T, MultipartError>>,
+    ) -> Result<T, Problem> {
+        let next = timeout(idle, next).await.map_err(|_| Problem::body_timeout())?;
+        next.map_err(|cause| match self.exceeded.get() {
+            Some(LimitExceeded::Body) => Problem::too_large(self.limit.message),
+            Some(LimitExceeded::Head) => Problem::bad_request(format!(
+                "The head of a part is longer than {MAX_PART_HEAD} bytes"
+            )),
+            // The message may contain a name from the form, of any length and content.
+            None => Problem::bad_request(SafeText::detail(&cause.body_text()).to_string()),
+        })
+    }
 }
 
-/// The body as a stream under flow control, of at most `max` bytes.
+#[derive(Clone, Copy, Debug)]
+enum LimitExceeded {
+    Head,
+    Body,
+}
+
+/// The body as a stream under flow control.
 fn paced_stream(
     body: Arc<Mutex<BodyDataStream>>,
     flow: Arc<FlowControl>,
-    max: u64,
 ) -> impl Stream<Item = Result<Bytes, BoxError>> + Send {
     let mut total = 0;
     stream::poll_fn(move |context| {
@@ -232,29 +251,12 @@ fn paced_stream(
             flow.pending_polls.store(0, Ordering::Relaxed);
             flow.bytes_fed.fetch_add(chunk.len(), Ordering::Relaxed);
             total += chunk.len() as u64;
-            if total > max {
+            if total > flow.limit.bytes {
                 return Poll::Ready(Some(Err(flow.exceed(LimitExceeded::Body))));
             }
         }
         Poll::Ready(next.map(|chunk| chunk.map_err(Into::into)))
     })
-}
-
-#[derive(Clone, Copy, Debug)]
-enum LimitExceeded {
-    Head,
-    Body,
-}
-
-fn multipart_problem(cause: &MultipartError, flow: &FlowControl, limit: SizeLimit) -> Problem {
-    match flow.exceeded.get() {
-        Some(LimitExceeded::Body) => Problem::too_large(limit.message),
-        Some(LimitExceeded::Head) => {
-            Problem::bad_request(format!("The head of a part is longer than {MAX_PART_HEAD} bytes"))
-        }
-        // The message may contain a name from the form, of any length and content.
-        None => Problem::bad_request(SafeText::detail(&cause.body_text()).to_string()),
-    }
 }
 
 #[cfg(test)]

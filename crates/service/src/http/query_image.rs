@@ -30,12 +30,6 @@ const IMAGE_LIMIT: SizeLimit = SizeLimit { bytes: MAX_IMAGE_BYTES, message: TOO_
 /// The image and the multipart framing around it.
 const BODY_LIMIT: SizeLimit = SizeLimit { bytes: MAX_IMAGE_BYTES + (64 << 10), message: TOO_LARGE };
 
-#[derive(Default)]
-struct QueryImageForm {
-    file: Option<Vec<u8>>,
-    region: Option<String>,
-}
-
 /// Registers the query image in the field `file`.
 #[utoipa::path(
     post,
@@ -61,12 +55,9 @@ pub async fn search_image_similarity(
             return Err(problem);
         }
     };
-    let form = read_form(request).await?;
-    let file = form.file.ok_or_else(|| {
-        Problem::bad_request("No file was provided: send the image in the form field 'file'")
-    })?;
-    let region = params.text(query::BOUNDING_BOX).map(str::to_owned).or(form.region);
-    let region = region.as_deref().map(|raw| parse_region(raw, state.compat)).transpose()?;
+    let (file, region) = read_form(request).await?;
+    let region = params.text(query::BOUNDING_BOX).or(region.as_deref());
+    let region = region.map(|raw| parse_region(raw, state.compat)).transpose()?;
     let anchor = state
         .run_blocking(RequestCost::Expensive, move |deployment| {
             deployment.register_query_image(id, entity, level, &file, region)
@@ -129,28 +120,35 @@ fn parse_pixel_list(raw: &str) -> Option<QueryRegion> {
     is_valid.then_some(QueryRegion::Pixels(sides))
 }
 
-async fn read_form(request: Request) -> Result<QueryImageForm, Problem> {
+/// The image and the region of the form.
+async fn read_form(request: Request) -> Result<(Vec<u8>, Option<String>), Problem> {
     let mut parts = MultipartForm::open(request, BODY_LIMIT).await?;
-    let form = read_fields(&mut parts).await;
-    if form.is_err() {
-        parts.drain().await;
-    }
-    form
+    let (file, region) = match read_fields(&mut parts).await {
+        Ok(fields) => fields,
+        Err(problem) => {
+            parts.drain().await;
+            return Err(problem);
+        }
+    };
+    let message = "No file was provided: send the image in the form field 'file'";
+    Ok((file.ok_or_else(|| Problem::bad_request(message))?, region))
 }
 
-async fn read_fields(parts: &mut MultipartForm) -> Result<QueryImageForm, Problem> {
-    let mut form = QueryImageForm::default();
+async fn read_fields(
+    parts: &mut MultipartForm,
+) -> Result<(Option<Vec<u8>>, Option<String>), Problem> {
+    let (mut file, mut region) = (None, None);
     while let Some(part) = parts.next().await? {
         match part.name() {
-            Some(FILE_FIELD) if form.file.is_some() => {
+            Some(FILE_FIELD) if file.is_some() => {
                 return Err(Problem::bad_request("More than one file was provided"));
             }
-            Some(FILE_FIELD) => form.file = Some(part.bytes(IMAGE_LIMIT).await?),
+            Some(FILE_FIELD) => file = Some(part.bytes(IMAGE_LIMIT).await?),
             Some(query::BOUNDING_BOX) => {
-                form.region = String::from_utf8(part.bytes(IMAGE_LIMIT).await?).ok();
+                region = String::from_utf8(part.bytes(IMAGE_LIMIT).await?).ok();
             }
             _ => part.skip().await?,
         }
     }
-    Ok(form)
+    Ok((file, region))
 }

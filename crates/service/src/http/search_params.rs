@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::{AppState, problem::Problem, query_params::QueryParams};
 use crate::retrieval::SearchQuery;
 use tessera_model::{
-    Anchor, AnchorKind, Filter,
+    Anchor, AnchorKind, Filter, TagId,
     vql::{Fraction, LabelRule},
 };
 use tessera_wire::{paths::query, vql};
@@ -65,22 +65,18 @@ fn filters(state: &AppState, params: &QueryParams) -> Result<Vec<Filter>, Proble
     let mut filters = Vec::new();
     if let Some(raw) = params.text(query::VQL) {
         filters = vql::read(raw)
-            .map_err(|problem| Problem::invalid_query(query::VQL, &problem.to_string()))?;
+            .map_err(|cause| Problem::invalid_query(query::VQL, &cause.to_string()))?;
     }
     if let Some(labels) = parse_list(state, params, query::LABELS)? {
         let filter = Filter::labels(LabelRule::OneOf, labels.iter().map(String::as_str));
         filters.push(filter.map_err(|cause| Problem::invalid_query(query::LABELS, &cause.reason))?);
     }
     if let Some(tags) = parse_list(state, params, query::TAGS)? {
-        let ids = tags.iter().map(|tag| Uuid::try_parse(tag).ok().map(tessera_model::TagId));
-        let ids: Option<Vec<_>> = ids.collect();
-        let ids = ids.ok_or_else(|| {
-            Problem::invalid_query(query::TAGS, "Input should be a JSON array of tag UUID strings")
-        })?;
-        filters.push(
-            Filter::tags(ids)
-                .map_err(|cause| Problem::invalid_query(query::TAGS, &cause.reason))?,
-        );
+        let invalid = |reason: &str| Problem::invalid_query(query::TAGS, reason);
+        let ids: Option<Vec<TagId>> =
+            tags.iter().map(|tag| Uuid::try_parse(tag).ok().map(TagId)).collect();
+        let ids = ids.ok_or_else(|| invalid("Input should be a JSON array of tag UUID strings"))?;
+        filters.push(Filter::tags(ids).map_err(|cause| invalid(&cause.reason))?);
     }
     Ok(filters)
 }

@@ -74,7 +74,7 @@ async fn serve_connections(
                 let monitor = ConnectionMonitor::new(limits.clone());
                 let connection_info = ClientConnection { local, monitor: monitor.clone() };
                 let service = TowerToHyperService::new(router.clone().layer(Extension(connection_info)));
-                let stream = TokioIo::new(MonitoredStream::new(stream, monitor.clone()));
+                let stream = TokioIo::new(MonitoredStream { stream, monitor: monitor.clone() });
                 let connection = http1::Builder::new().serve_connection(stream, service);
                 let connection = graceful.watch(connection);
                 connections.spawn(async move {

@@ -50,22 +50,15 @@ pub struct IndexedMedia {
 
 /// Labels and tags as numbers: most media items share a few.
 #[derive(Default)]
-struct NameTable {
-    ids: HashMap<String, u32>,
-}
+struct NameTable(HashMap<String, u32>);
 
 impl NameTable {
-    fn id_of(&mut self, name: &str) -> u32 {
-        if let Some(&id) = self.ids.get(name) {
-            return id;
-        }
-        let id = u32::try_from(self.ids.len()).unwrap_or(u32::MAX);
-        self.ids.insert(name.to_owned(), id);
-        id
-    }
-
-    fn ids_of(&mut self, names: &[String]) -> Box<[u32]> {
-        names.iter().map(|name| self.id_of(name)).collect()
+    fn ids_of(&mut self, names: Vec<String>) -> Box<[u32]> {
+        let mut id_of = |name| {
+            let next = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
+            *self.0.entry(name).or_insert(next)
+        };
+        names.into_iter().map(&mut id_of).collect()
     }
 }
 
@@ -116,8 +109,8 @@ impl DatasetIndex {
             assignment,
             sharpness: media.sharpness,
             brightness: media.brightness,
-            labels: self.names.ids_of(&media.labels),
-            tags: self.names.ids_of(&media.tags),
+            labels: self.names.ids_of(media.labels),
+            tags: self.names.ids_of(media.tags),
         });
     }
 
@@ -130,11 +123,11 @@ impl DatasetIndex {
     }
 
     pub(super) fn name_id(&self, name: &str) -> Option<u32> {
-        self.names.ids.get(name).copied()
+        self.names.0.get(name).copied()
     }
 
     pub(super) fn names(&self) -> impl Iterator<Item = (&str, u32)> {
-        self.names.ids.iter().map(|(name, &id)| (name.as_str(), id))
+        self.names.0.iter().map(|(name, &id)| (name.as_str(), id))
     }
 
     pub(super) fn descriptor_distances(&self, descriptor: &[f16]) -> Vec<f32> {

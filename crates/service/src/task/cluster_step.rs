@@ -1,7 +1,10 @@
 //! Clusters a dataset, or a batch of media, at every granularity. Everything is computed first and
 //! written in the transaction that ends the operation.
 
-use std::{cmp::Reverse, collections::HashMap, collections::HashSet};
+use std::{
+    cmp::Reverse,
+    collections::{HashMap, HashSet},
+};
 
 use rusqlite::Transaction;
 
@@ -74,32 +77,6 @@ struct EntityClusters {
     assignments: Vec<ClusterAssignment>,
 }
 
-/// The part of a media item that clusters show.
-struct ClusterMember {
-    row: i64,
-    picture_row: i64,
-    kind: MediaKind,
-    /// Size in pixels; of an object, the size of its region.
-    size: (u32, u32),
-    preview: StoredPreview,
-    labels: Vec<String>,
-    tags: Vec<String>,
-}
-
-impl From<MediaRecord> for ClusterMember {
-    fn from(media: MediaRecord) -> Self {
-        Self {
-            row: media.row,
-            picture_row: media.picture_row(),
-            kind: media.kind,
-            size: media.cropped_size(),
-            preview: StoredPreview::from(&media),
-            labels: media.labels,
-            tags: media.tags,
-        }
-    }
-}
-
 impl ClusterUpdate {
     pub fn compute(
         context: &TaskContext,
@@ -143,13 +120,13 @@ impl EntityClusters {
     ) -> Result<Option<Self>, TaskError> {
         let mut vectors = Vectors::new(DIMENSION);
         let mut keypoints = Vec::new();
-        let mut members: Vec<ClusterMember> = Vec::new();
+        let mut members: Vec<MediaRecord> = Vec::new();
         context.store.read(|c| {
             media::for_each_with_features(c, dataset, entity, |features| {
                 if scope.includes(&features) {
                     vectors.push(&features.descriptor);
                     keypoints.push(Keypoints::from_bytes(features.keypoints));
-                    members.push(features.media.into());
+                    members.push(features.media);
                 }
             })
         })?;
@@ -188,22 +165,22 @@ fn build_cluster(
     dataset: DatasetId,
     level: Granularity,
     vectors: &Vectors,
-    members: &[ClusterMember],
+    members: &[MediaRecord],
     group: &[u32],
 ) -> ClusterRecord {
     let member = |row: u32| &members[row as usize];
     let count =
         |kind: MediaKind| group.iter().filter(|&&row| member(row).kind == kind).count() as u64;
     let objects = count(MediaKind::Object);
-    let holding: HashSet<i64> = group.iter().map(|&row| member(row).picture_row).collect();
-    let images = if objects > 0 { holding.len() as u64 } else { count(MediaKind::Image) };
+    let pictures: HashSet<i64> = group.iter().map(|&row| member(row).picture_row()).collect();
+    let images = if objects > 0 { pictures.len() as u64 } else { count(MediaKind::Image) };
     ClusterRecord {
-        id: clusters::cluster_id(dataset, level, member(group[0]).preview.media),
+        id: clusters::cluster_id(dataset, level, member(group[0]).id),
         images,
         videos: count(MediaKind::Video),
         objects,
         previews: (by_centrality(vectors, group).iter().take(MAX_PREVIEWS))
-            .map(|&row| member(row).preview.clone())
+            .map(|&row| StoredPreview::from(member(row)))
             .collect(),
         labels: most_frequent(group.iter().flat_map(|&row| &member(row).labels)),
         tags: most_frequent(group.iter().flat_map(|&row| &member(row).tags)),
@@ -211,7 +188,7 @@ fn build_cluster(
 }
 
 fn assignments(
-    members: &[ClusterMember],
+    members: &[MediaRecord],
     graph: &[Vec<Neighbor>],
     duplicates: &[DuplicatePair],
     clustering: &Clustering,
@@ -224,19 +201,19 @@ fn assignments(
             nearest_twin[row] = nearest_twin[row].max(*similarity);
         }
     }
-    let place = |(row, ranks): (usize, [u32; Granularity::LEVELS])| ClusterAssignment {
+    let assign = |(row, ranks): (usize, [u32; Granularity::LEVELS])| ClusterAssignment {
         media: members[row].row,
         uniqueness: clustering.uniqueness[row],
         near_duplicate_similarity: nearest_twin[row],
         issue_scores: scores[row],
         cluster_ranks: ranks,
     };
-    ranks.into_iter().enumerate().map(place).collect()
+    ranks.into_iter().enumerate().map(assign).collect()
 }
 
-fn issue_scores(members: &[ClusterMember], graph: &[Vec<Neighbor>]) -> Vec<IssueScores> {
+fn issue_scores(members: &[MediaRecord], graph: &[Vec<Neighbor>]) -> Vec<IssueScores> {
     let labels: Vec<&[String]> = members.iter().map(|member| member.labels.as_slice()).collect();
-    let sizes: Vec<(u32, u32)> = members.iter().map(|member| member.size).collect();
+    let sizes: Vec<(u32, u32)> = members.iter().map(MediaRecord::cropped_size).collect();
     let (outliers, mislabels) = (outlier_scores(graph), mislabels::mislabel_scores(&labels, graph));
     let class_outliers = mislabels::class_outlier_scores(&labels, graph);
     let (odd_aspects, odd_sizes) = (aspect_ratio_scores(&sizes), size_scores(&sizes));
@@ -253,9 +230,9 @@ fn issue_scores(members: &[ClusterMember], graph: &[Vec<Neighbor>]) -> Vec<Issue
 /// The members of each group: largest group first, equal sizes by first member.
 fn group_rows(labels: &[u32]) -> Vec<Vec<u32>> {
     let mut groups: Vec<Vec<u32>> = Vec::new();
-    let mut place = HashMap::new();
+    let mut indexes = HashMap::new();
     for (row, label) in (0..).zip(labels) {
-        let group = *place.entry(label).or_insert_with(|| {
+        let group = *indexes.entry(label).or_insert_with(|| {
             groups.push(Vec::new());
             groups.len() - 1
         });

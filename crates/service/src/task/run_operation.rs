@@ -32,10 +32,13 @@ pub fn run_operation(context: &TaskContext, row: i64) -> Result<Option<i64>, Sto
     let Some(running) = store.read(|c| operation::find(c, row))? else {
         return Ok(None);
     };
+    let failure = match running.kind {
+        OperationKind::Creation => None,
+        OperationKind::Addition => Some(InjectedFailure::AddMedia),
+        OperationKind::Reindex => Some(InjectedFailure::Reindex),
+    };
     let outcome = context.run(|| {
-        context.simulate(injected_failure(running.kind), |part| {
-            context.report_progress(running.dataset, part)
-        })?;
+        context.simulate(failure, |part| context.report_progress(running.dataset, part))?;
         match running.kind {
             OperationKind::Creation => run_creation(context, running.dataset),
             OperationKind::Addition => run_addition(context, &running),
@@ -43,9 +46,9 @@ pub fn run_operation(context: &TaskContext, row: i64) -> Result<Option<i64>, Sto
         }
     });
     match outcome {
-        Ok((arrangement, understanding)) => store.write(|tx| {
-            arrangement.write(tx)?;
-            understanding.write(tx)?;
+        Ok((clusters, embeddings)) => store.write(|tx| {
+            clusters.write(tx)?;
+            embeddings.write(tx)?;
             dataset::increment_generation(tx, running.dataset)?;
             operation::finish(tx, &running)
         }),
@@ -67,18 +70,10 @@ fn cluster_and_embed(
     from: f64,
 ) -> Result<OperationResult, TaskError> {
     let progress = ProgressRange::new(context, dataset, from, 1.0);
-    let arranging = progress.subrange(0.0, CLUSTERING_SHARE);
-    let arrangement = ClusterUpdate::compute(context, dataset, scope, &arranging)?;
-    let understanding = progress.subrange(CLUSTERING_SHARE, 1.0);
-    Ok((arrangement, EmbeddingUpdate::compute(context, dataset, scope, &understanding)?))
-}
-
-fn injected_failure(kind: OperationKind) -> Option<InjectedFailure> {
-    match kind {
-        OperationKind::Creation => None,
-        OperationKind::Addition => Some(InjectedFailure::AddMedia),
-        OperationKind::Reindex => Some(InjectedFailure::Reindex),
-    }
+    let (clustering, embedding) =
+        (progress.subrange(0.0, CLUSTERING_SHARE), progress.subrange(CLUSTERING_SHARE, 1.0));
+    let clusters = ClusterUpdate::compute(context, dataset, scope, &clustering)?;
+    Ok((clusters, EmbeddingUpdate::compute(context, dataset, scope, &embedding)?))
 }
 
 fn run_creation(context: &TaskContext, id: DatasetId) -> Result<OperationResult, TaskError> {

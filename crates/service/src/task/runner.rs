@@ -16,8 +16,10 @@ use tessera_model::ExportTaskId;
 
 /// The background work of a deployment. Dropping it stops the work at the next file.
 pub struct TaskRunner {
-    operations: TaskQueue<i64>,
-    exports: TaskQueue<ExportTaskId>,
+    /// Operations that are RUNNING in the store, by their row.
+    pub operations: TaskQueue<i64>,
+    /// Unfinished exports of the store.
+    pub exports: TaskQueue<ExportTaskId>,
     outstanding: Arc<watch::Sender<usize>>,
     stop: Arc<AtomicBool>,
 }
@@ -51,22 +53,12 @@ impl TaskRunner {
         let (running, unfinished) =
             store.read(|c| Ok((operation::all_running(c)?, export::unfinished(c)?)))?;
         for operation in running {
-            runner.queue_operation(operation.row);
+            runner.operations.push(operation.row);
         }
         for id in unfinished {
-            runner.queue_export(id);
+            runner.exports.push(id);
         }
         Ok(runner)
-    }
-
-    /// Queues an operation that is RUNNING in the store.
-    pub fn queue_operation(&self, operation: i64) {
-        self.operations.push(operation);
-    }
-
-    /// Queues an export that is in the store.
-    pub fn queue_export(&self, id: ExportTaskId) {
-        self.exports.push(id);
     }
 
     pub async fn wait_until_idle(&self) {

@@ -44,11 +44,6 @@ enum BatchFolder {
 }
 
 impl Deployment {
-    /// The folder below which uploads are staged.
-    pub(crate) fn uploads_dir(&self) -> PathBuf {
-        self.store.uploads_dir()
-    }
-
     pub(crate) fn reindex(&self, id: DatasetId) -> Result<(), ServiceError> {
         self.require_write_access(&self.require_dataset(id)?)?;
         self.start_operation(id, OperationKind::Reindex, false, BatchFolder::None)
@@ -93,7 +88,7 @@ impl Deployment {
                 (staging, BatchOrigin::Archive(kind.extension().to_owned()))
             }
             AddMediaSource::Storage(uri) => {
-                let staging = create_staging_dir(&self.uploads_dir())
+                let staging = create_staging_dir(&self.store.uploads_dir())
                     .map_err(|_| ServiceError::Failed("The upload to storage failed"))?;
                 (staging, BatchOrigin::ObjectStorage(uri))
             }
@@ -168,7 +163,7 @@ impl Deployment {
             };
             operation::begin(tx, id, kind, batch.as_ref(), reindex).map(Ok)
         })?;
-        self.tasks.queue_operation(started?);
+        self.tasks.operations.push(started?);
         Ok(())
     }
 }

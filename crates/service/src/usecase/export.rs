@@ -64,7 +64,7 @@ impl Deployment {
             export::update_progress(tx, export.id, export.state, export.progress, message)
         })?;
         if export.state == ExportTaskState::Init {
-            self.tasks.queue_export(export.id);
+            self.tasks.exports.push(export.id);
         }
         Ok(export)
     }

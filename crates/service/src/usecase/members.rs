@@ -1,22 +1,12 @@
 //! The members of a cluster.
 
-use super::ServiceError;
+use super::{ScoredCluster, ServiceError};
 use crate::{
     Deployment,
     retrieval::SearchQuery,
-    store::{
-        cluster::{self, ClusterRecord},
-        dataset::DatasetRecord,
-    },
+    store::{cluster, dataset::DatasetRecord},
 };
-use tessera_model::{ClusterId, DatasetId, EntityType, Filter, Granularity, Page};
-
-/// A cluster with one page of its members as previews.
-pub(crate) struct MemberPage {
-    pub cluster: ClusterRecord,
-    pub entity: EntityType,
-    pub level: Granularity,
-}
+use tessera_model::{ClusterId, DatasetId, EntityType, Filter, Page};
 
 impl Deployment {
     /// The rows of the members of a cluster that match all filters.
@@ -37,14 +27,14 @@ impl Deployment {
         Ok(result.cluster_rows(rank).collect())
     }
 
-    /// One page of the members of a cluster; `None` past the last one.
+    /// A cluster with one page of its members as previews; `None` past the last one.
     pub(crate) fn member_page(
         &self,
         dataset: DatasetId,
         id: ClusterId,
         filters: &[Filter],
         page: u64,
-    ) -> Result<Option<MemberPage>, ServiceError> {
+    ) -> Result<Option<ScoredCluster>, ServiceError> {
         let record = self.require_dataset(dataset)?;
         let rows = self.cluster_members(&record, id, None, filters)?;
         let skip = usize::try_from(page.saturating_mul(Page::SIZE as u64)).unwrap_or(usize::MAX);
@@ -55,7 +45,7 @@ impl Deployment {
                 return Ok(None);
             };
             let found = cluster::with_previews(c, dataset, entity, level, rank, &members)?;
-            Ok(found.map(|(cluster, _)| MemberPage { cluster, entity, level }))
+            Ok(found.map(|(cluster, _)| ScoredCluster { entity, level, cluster, scores: None }))
         })?;
         Ok(found.filter(|page| !page.cluster.previews.is_empty()))
     }

@@ -14,6 +14,5 @@ pub(crate) use add_media::{AddMediaRequest, AddMediaSource};
 pub(crate) use error::ServiceError;
 pub(crate) use export::ExportScope;
 pub(crate) use media::OriginalFile;
-pub(crate) use members::MemberPage;
 pub(crate) use query_image::QueryRegion;
 pub(crate) use search::ScoredCluster;

@@ -9,10 +9,12 @@ use crate::{
         dataset::DatasetRecord,
     },
 };
-use tessera_model::{DatasetId, Operation};
+use tessera_model::{DatasetId, EntityType, Granularity, Operation};
 
 /// A cluster with the scores of its previews, if the query ranks.
 pub(crate) struct ScoredCluster {
+    pub entity: EntityType,
+    pub level: Granularity,
     pub cluster: ClusterRecord,
     pub scores: Option<PreviewScores>,
 }
@@ -51,7 +53,8 @@ impl Deployment {
                 cluster::single_item_page(c, id, entity, level, page)
             }
         })?;
-        Ok(clusters.into_iter().map(|cluster| ScoredCluster { cluster, scores: None }).collect())
+        let unscored = |cluster| ScoredCluster { entity, level, cluster, scores: None };
+        Ok(clusters.into_iter().map(unscored).collect())
     }
 
     fn search(
@@ -79,6 +82,8 @@ impl Deployment {
             for ClusterMatch { cluster: rank, images, videos, objects, best_members } in page {
                 let found = cluster::with_previews(c, id, entity, level, rank, &best_members)?;
                 clusters.extend(found.map(|(cluster, values)| ScoredCluster {
+                    entity,
+                    level,
                     cluster: ClusterRecord { images, videos, objects, ..cluster },
                     scores: kind.map(|kind| PreviewScores { kind, values }),
                 }));

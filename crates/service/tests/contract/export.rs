@@ -127,6 +127,26 @@ async fn exports_contain_quality_issues() {
 }
 
 #[tokio::test]
+async fn names_in_an_archive_are_unique_and_safe() {
+    let names = ["a.jpg", "A.JPG", "a_2.jpg", "a.jpg", "x\\..\\y", "e\u{1b}[2J.png", "bare"];
+    let paths: Vec<String> =
+        names.iter().enumerate().map(|(at, name)| format!("{at}/{name}")).collect();
+    let files: Vec<_> = (0..).zip(&paths).map(|(n, path)| (path.as_str(), picture(n))).collect();
+    let service = Service::of(&files).await;
+    let query = "file_name=a&export_format=json&include_images=true";
+    let (_, mut zip) = archive(&service, query).await;
+    let document: Value = serde_json::from_slice(&content(&mut zip, "metadata.json")).unwrap();
+    let items = document["media_items"].as_array().unwrap();
+    let names: Vec<&str> =
+        items.iter().map(|item| item["image_filename"].as_str().unwrap()).collect();
+    let expected = ["a.jpg", "A_2.JPG", "a_2_2.jpg", "a_3.jpg", "x_.._y", "e_[2J.png", "bare"];
+    assert_eq!(names, expected);
+    for (n, name) in (0..).zip(names) {
+        assert_eq!(content(&mut zip, &format!("images/{name}")), picture(n), "{name}");
+    }
+}
+
+#[tokio::test]
 async fn missing_images_are_reported_and_omitted() {
     let service = Service::of_pictures().await;
     std::fs::remove_file(service.place.picture("p004.png")).unwrap();

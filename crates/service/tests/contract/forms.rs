@@ -1,6 +1,7 @@
 //! Requests written byte by byte: forms as curl, browsers and careless clients send them, and the
 //! bytes of the responses.
 
+use proptest::{prelude::*, test_runner::TestRunner};
 use serde_json::{Value, json};
 use tokio::{io::AsyncWriteExt as _, net::TcpStream};
 
@@ -53,6 +54,18 @@ fn file(disposition: &str) -> Vec<u8> {
 /// The parts with the end of a form.
 fn form(parts: &[Vec<u8>]) -> Vec<u8> {
     [parts.concat(), b"--X--\r\n".to_vec()].concat()
+}
+
+/// A body in chunks of this size.
+fn chunked(body: &[u8], size: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for chunk in body.chunks(size) {
+        bytes.extend(format!("{:x}\r\n", chunk.len()).as_bytes());
+        bytes.extend(chunk);
+        bytes.extend(b"\r\n");
+    }
+    bytes.extend(b"0\r\n\r\n");
+    bytes
 }
 
 /// Resets a dataset to READY without its additions.
@@ -225,17 +238,48 @@ async fn a_form_in_small_chunks_is_a_form() {
     let body = form(&[file("name=\"files\"; filename=\"a.png\"")]);
     let head = head(&service, &service.of_dataset("/add_media"));
     let head = format!("{head}Content-Type: {FORM}\r\nTransfer-Encoding: chunked\r\n\r\n");
-    let mut bytes = head.into_bytes();
     // Seven bytes at a time, so that every delimiter is split somewhere.
-    for chunk in body.chunks(7) {
-        bytes.extend(format!("{:x}\r\n", chunk.len()).as_bytes());
-        bytes.extend(chunk);
-        bytes.extend(b"\r\n");
-    }
-    bytes.extend(b"0\r\n\r\n");
+    let bytes = [head.into_bytes(), chunked(&body, 7)].concat();
     let (line, answer) = reported(&service.raw(&bytes).await);
     assert_eq!((line.as_str(), answer.as_str()), ("HTTP/1.1 202 Accepted", ""));
     assert_eq!(settled(&service).await, 13);
+}
+
+#[test]
+fn corrupted_forms_are_added_or_refused() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let service = runtime.block_on(Service::of_pictures());
+    let uploads = service.place.data.path().join("uploads");
+    let left = || std::fs::read_dir(&uploads).map_or(0, Iterator::count);
+    let head = head(&service, &service.of_dataset("/add_media"));
+    let head = format!("{head}Content-Type: {FORM}\r\nTransfer-Encoding: chunked\r\n\r\n");
+    let upload = |name: &str, content: &[u8]| {
+        let head = format!("Content-Disposition: form-data; name=\"files\"; filename=\"{name}\"");
+        part(&head, content)
+    };
+    let valid = form(&[
+        upload("cats/1.png", b"one"),
+        part("Content-Disposition: form-data; name=\"auto_reindex\"", b"true"),
+        upload("2.png", &[7; 300]),
+    ]);
+    let wrong = proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..8);
+    let mut runner = TestRunner::new(ProptestConfig::with_cases(64));
+    let result = runner.run(&(wrong, 1_usize..200), |(wrong, size)| {
+        let mut body = valid.clone();
+        for (at, byte) in &wrong {
+            let at = at.index(body.len());
+            body[at] = *byte;
+        }
+        let bytes = [head.clone().into_bytes(), chunked(&body, size)].concat();
+        let before = left();
+        let (line, answer) = reported(&runtime.block_on(service.raw(&bytes)));
+        let accepted = status(&line) == 202;
+        prop_assert!(accepted || (400..500).contains(&status(&line)), "{line} {answer}");
+        prop_assert_eq!(left() - before, usize::from(accepted));
+        runtime.block_on(settled(&service));
+        Ok(())
+    });
+    result.unwrap();
 }
 
 #[tokio::test]

@@ -14,7 +14,6 @@ use crate::{
         signed_links::SignedLinks,
     },
     store::preview::StoredPreview,
-    usecase::{MemberPage, ScoredCluster},
 };
 use tessera_wire::{compat::ImageBody, explore::ClusterBody};
 
@@ -42,10 +41,7 @@ pub async fn similarity_cluster(
             deployment.member_page(id, cluster, &filters, page)
         })
         .await?;
-    Ok(Json(members.map(|MemberPage { cluster, entity, level }| {
-        let cluster = ScoredCluster { cluster, scores: None };
-        cluster_body(id, cluster, entity, level, &links)
-    })))
+    Ok(Json(members.map(|members| cluster_body(id, members, &links))))
 }
 
 /// One media item: names, links, labels.

@@ -2,9 +2,8 @@
 //! otherwise they are 404.
 
 mod cluster_members;
-mod counts;
 mod direct_export;
-mod service_info;
+mod information;
 
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -12,10 +11,10 @@ use super::{AppState, dataset_operations};
 
 pub fn authenticated_routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
-        .routes(routes!(service_info::user_config))
-        .routes(routes!(service_info::sample_data))
-        .routes(routes!(counts::stats))
-        .routes(routes!(counts::exploration_metadata))
+        .routes(routes!(information::user_config))
+        .routes(routes!(information::sample_data))
+        .routes(routes!(information::stats))
+        .routes(routes!(information::exploration_metadata))
         .routes(routes!(direct_export::export))
         .routes(routes!(direct_export::export_media_id))
         .routes(routes!(cluster_members::image))
@@ -24,5 +23,5 @@ pub fn authenticated_routes() -> OpenApiRouter<AppState> {
 }
 
 pub fn public_routes() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new().routes(routes!(service_info::healthcheck))
+    OpenApiRouter::new().routes(routes!(information::healthcheck))
 }
