@@ -12,7 +12,6 @@ use crate::{
     task_error::TaskError,
 };
 
-/// A row of the metadata.
 pub struct MetadataRow {
     pub entry: ExportEntry,
     pub objects: Vec<ExportEntry>,

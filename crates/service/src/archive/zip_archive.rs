@@ -52,7 +52,6 @@ pub(crate) fn write(
     Ok(missing.len())
 }
 
-/// Writes only the metadata, as JSON.
 pub(crate) fn write_metadata_json(
     content: &ArchiveContent,
     out: &mut impl io::Write,

@@ -40,7 +40,6 @@ pub fn cluster_body(
     }
 }
 
-/// A preview without a score.
 pub fn preview_body(preview: StoredPreview, links: &SignedLinks) -> PreviewBody {
     let (media_uri, media_thumb_uri) = links.media_links(&preview);
     let region = preview.region;

@@ -28,7 +28,7 @@ use tessera_wire::{error_body::ProblemBody, paths::query};
 /// The content behind such a link never changes.
 const IMMUTABLE_CACHE: &str = "private, max-age=31536000, immutable";
 
-/// The media item of a link that the request may open.
+/// What a link opens if the request may open it.
 pub struct AuthorizedMedia {
     id: MediaId,
     version: String,

@@ -1,7 +1,5 @@
-//! `POST search-image-similarity`: registers a query image as anchor.
-//!
-//! Whether the request is allowed is decided before its body is read. The body of a refused request is
-//! drained for a moment, because a client that is cut off while it sends never sees the response.
+//! `POST search-image-similarity`: registers a query image as anchor. Whether the request is allowed is
+//! decided before its body is read.
 
 use axum::{
     Json,

@@ -38,12 +38,9 @@ pub struct DuplicatePair {
     pub similarity: f32,
 }
 
-/// Finds all pairs of near-duplicates, each once, ordered by rows. `progress` receives the share
-/// done, 0.0 to 1.0, from any thread, and returns whether to continue; `None` if it stopped the
-/// search.
-///
-/// `graph` contains the nearest neighbors of the rows. The keypoint index of 100,000 rows takes 130
-/// MiB.
+/// Finds all pairs of near-duplicates, each once, ordered by rows. `graph` contains the nearest
+/// neighbors of the rows. For `progress`, see [`neighbor_graph`](super::neighbor_graph). The keypoint
+/// index of 100,000 rows takes 130 MiB.
 pub fn near_duplicates(
     keypoints: &[Keypoints],
     graph: &[Vec<Neighbor>],

@@ -1,8 +1,6 @@
-//! Applies sidecars to the media of a source: captions, labels, tags and objects.
-//!
-//! All sidecars are read at each indexing: that is fast compared with the rest, and covers
-//! changed sidecars, new pictures and interrupted runs. Only what changed is written, and
-//! only pictures whose objects changed are opened again.
+//! Applies sidecars to the media of a source: captions, labels, tags and objects. All of them are read
+//! at each indexing, which covers changed sidecars, new pictures and interrupted runs. Only what
+//! changed is written, and only pictures whose objects changed are opened again.
 
 use super::{
     TaskContext,

@@ -14,8 +14,7 @@ use tessera_picture::decode::decode;
 
 const BATCH_SIZE: usize = 32;
 
-/// Encodes media without an embedding of these encoders. A thumbnail that the encoder rejects gets
-/// none.
+/// Encodes media without an embedding of these encoders, except those that the encoder rejects.
 pub fn encode_media(
     context: &TaskContext,
     dataset: DatasetId,

@@ -1,8 +1,6 @@
-//! Extracts the features of new and modified files on all cores.
-//!
-//! Threads read and compute; the calling thread writes many rows per transaction, so that syncing
-//! and locking are not paid per picture. The channel between them is short, which bounds the
-//! memory.
+//! Extracts the features of new and modified files. Threads read and compute; the calling thread writes
+//! many rows per transaction, because syncing and locking cost. The channel between them is short,
+//! which bounds the memory.
 
 use std::{
     fmt::Display,

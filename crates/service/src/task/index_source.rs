@@ -19,8 +19,7 @@ use crate::{
     task_error::TaskError,
 };
 
-/// Updates the store to match the folder of a source. Files in `missing` are listed among the
-/// skipped ones.
+/// Updates the store to match a folder. Files in `missing` are listed among the skipped ones.
 pub fn index_source(
     context: &TaskContext,
     source: &SourceFolder,

@@ -82,9 +82,11 @@ impl Deployment {
         id: DatasetId,
         request: AddMediaRequest,
     ) -> Result<(), ServiceError> {
+        let mut unpacked = None;
         let (staging, origin) = match request.source {
             AddMediaSource::Files(staging) => (staging, BatchOrigin::InPlace),
             AddMediaSource::Archive(staging, kind) => {
+                unpacked = Some(staging.path().join(UNPACKED_DIR_NAME));
                 (staging, BatchOrigin::Archive(kind.extension().to_owned()))
             }
             AddMediaSource::Storage(uri) => {
@@ -93,10 +95,7 @@ impl Deployment {
                 (staging, BatchOrigin::ObjectStorage(uri))
             }
         };
-        let folder = match origin {
-            BatchOrigin::InPlace | BatchOrigin::ObjectStorage(_) => staging.path().to_owned(),
-            BatchOrigin::Archive(_) => staging.path().join(UNPACKED_DIR_NAME),
-        };
+        let folder = unpacked.unwrap_or_else(|| staging.path().to_owned());
         let batch = BatchFolder::Uploaded(folder, origin);
         self.start_operation(id, OperationKind::Addition, request.auto_reindex, batch)?;
         // From now on the folder belongs to the dataset.

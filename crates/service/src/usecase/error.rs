@@ -1,8 +1,7 @@
-//! Why a request cannot be fulfilled.
+//! Why a request cannot be fulfilled. Messages are fit for the client: no local paths, no SQL.
 
 use crate::{retrieval::RetrievalError, store::StoreError};
 
-/// Why a request cannot be fulfilled. Messages are fit for the client: no local paths, no SQL.
 #[derive(Debug)]
 pub(crate) enum ServiceError {
     /// Something the request names does not exist.

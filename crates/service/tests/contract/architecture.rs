@@ -88,7 +88,7 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
 }
 
 /// Every source file: its module below the root of the crate, its path, and its code without tests.
-fn sources() -> Vec<(String, String, String)> {
+pub fn sources() -> Vec<(String, String, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
     collect(&root, &mut files);

@@ -22,7 +22,6 @@ use tessera_wire::{
 
 pub const OPENAPI_PATH: &str = "/api/v1/openapi.json";
 
-/// Parameters that are optional in a lenient service.
 const OPTIONAL_IN_COMPAT: [&str; 2] = [query::ENTITY_TYPE, query::FILE_NAME];
 
 #[derive(Clone)]
