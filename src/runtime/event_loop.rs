@@ -6,24 +6,24 @@ use std::{
     time::{Duration, Instant},
 };
 
-use base64::{Engine as _, prelude::BASE64_STANDARD};
 use tokio::sync::mpsc;
 
 use crate::{
     app::{App, Effect, Event, Setup},
     config::Destination,
     runtime::{
-        RuntimeOptions, Session, editor, full_size, graphics_results,
+        RuntimeOptions, Session, graphics_results,
         input::InputReader,
         probe::{self, Environment},
-        signals::{self, Signal, SignalReceiver},
+        signals::{Signal, SignalReceiver},
         terminal::{self, TerminalScreen},
     },
     ui::{self, PictureLayer, picture_layer::GraphicsSettings, theme::Themes},
     worker::{Worker, WorkerEvent},
 };
-use tessera_model::{Failure, FailureKind};
 use tessera_picture::Protocol;
+
+mod terminal_tasks;
 
 /// Minimum interval of frames for responses; keys are drawn immediately.
 const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(12);
@@ -245,51 +245,6 @@ impl EventLoop<'_> {
         Ok(None)
     }
 
-    /// Restores the terminal, stops the process, and enters the terminal again afterwards.
-    fn suspend(&mut self) -> io::Result<()> {
-        self.delete_pictures()?;
-        terminal::restore();
-        // The input reader stops with the process.
-        signals::suspend_process()?;
-        // Entered again immediately, so that no frame goes to the shell's screen. Other changes are
-        // handled in `Signal::Resume`.
-        self.screen.reenter()
-    }
-
-    /// Shows one picture and waits for a key. A signal also ends the view and is handled
-    /// afterwards.
-    async fn show_full_size(
-        &mut self,
-        bytes: std::sync::Arc<[u8]>,
-    ) -> io::Result<Result<(), Failure>> {
-        let Some(capabilities) = self.capabilities.clone() else {
-            let sentence = "the graphics capabilities of the terminal are not known yet";
-            return Ok(Err(Failure::new(FailureKind::Local, sentence).with_remedy("Try again")));
-        };
-        self.delete_pictures()?;
-        let on_screen = capabilities.clone();
-        let shown = tokio::task::spawn_blocking(move || full_size::show(&bytes, &on_screen)).await;
-        if let Err(failure) = shown.map_err(io::Error::other)? {
-            return Ok(Err(failure));
-        }
-        tokio::select! {
-            biased;
-            signal = self.signals.recv() => self.pending_signal = signal,
-            () = self.input.wait_for_key_or_click() => {}
-        }
-        full_size::clear(&capabilities)?;
-        Ok(Ok(()))
-    }
-
-    /// Runs the user's editor with the restored terminal.
-    async fn edit_text(&mut self, text: String) -> io::Result<Result<String, Failure>> {
-        self.delete_pictures()?;
-        terminal::restore();
-        let edited = tokio::task::spawn_blocking(move || editor::edit(&text)).await;
-        self.screen.reenter()?;
-        edited.map_err(io::Error::other)
-    }
-
     /// The size of the screen or of its cells may have changed.
     async fn handle_resize(&mut self) -> io::Result<Option<RunOutcome>> {
         self.redraw()?;
@@ -324,31 +279,10 @@ impl EventLoop<'_> {
         Ok(())
     }
 
-    /// Applies and saves the protocol that the user confirmed.
-    fn save_graphics_result(&mut self, protocol: Protocol) -> Result<(), Failure> {
-        if let Some(capabilities) = &mut self.capabilities {
-            capabilities.protocol = protocol;
-        }
-        self.confirmed_protocol = Some(protocol);
-        graphics_results::save(&Environment::read(), protocol)
-    }
-
-    /// Copies a text to the terminal's clipboard (OSC 52).
-    fn copy_to_clipboard(&mut self, text: &str) -> io::Result<()> {
-        self.screen.frames.write(clipboard_sequence(text, Environment::read().in_tmux).as_bytes())
-    }
-
     fn delete_pictures(&mut self) -> io::Result<()> {
         let forget = self.layer.forget_all();
         self.screen.frames.write(forget.as_bytes())
     }
-}
-
-/// Returns the OSC 52 sequence. tmux gets it twice: plain for its own buffer, and wrapped for the
-/// outer terminal.
-fn clipboard_sequence(text: &str, in_tmux: bool) -> String {
-    let plain = format!("\x1b]52;c;{}\x07", BASE64_STANDARD.encode(text));
-    if in_tmux { format!("{plain}\x1bPtmux;\x1b{plain}\x1b\\") } else { plain }
 }
 
 fn draws_pixels(protocol: Protocol) -> bool {

@@ -36,7 +36,7 @@ pub type SignalReceiver = mpsc::UnboundedReceiver<Signal>;
 pub fn watch_signals() -> io::Result<SignalReceiver> {
     let (sender, received) = mpsc::unbounded_channel();
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH])?;
-    let gone = sender.clone();
+    let hang_up = sender.clone();
     thread::Builder::new().name("signals".into()).spawn(move || {
         for number in signals.forever() {
             let signal = match number {
@@ -56,7 +56,7 @@ pub fn watch_signals() -> io::Result<SignalReceiver> {
     })?;
     thread::Builder::new().name("hang-up".into()).spawn(move || {
         wait_for_hang_up();
-        let _ = gone.send(Signal::Exit(128 + SIGHUP));
+        let _ = hang_up.send(Signal::Exit(128 + SIGHUP));
         exit_after_timeout(128 + SIGHUP);
     })?;
     Ok(received)

@@ -57,9 +57,8 @@ impl TerminalScreen {
         // NO_COLOR selects the plain theme; pictures are content and keep their colors, which
         // crossterm would drop.
         crossterm::style::force_color_output(true);
-        let understood = AlertSupport::detect();
-        let mut screen =
-            Self { frames: FrameWriter::new(io::stdout()), mouse, alert_support: understood };
+        let alert_support = AlertSupport::detect();
+        let mut screen = Self { frames: FrameWriter::new(io::stdout()), mouse, alert_support };
         screen.reenter()?;
         Ok(screen)
     }

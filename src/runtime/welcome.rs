@@ -38,18 +38,18 @@ pub struct WelcomeOptions {
 
 type ConnectionTest = Pin<Box<dyn Future<Output = Result<(), String>>>>;
 
-/// Runs the welcome screen until the user has decided. `reach` tests the connection of a profile.
+/// Runs the welcome screen until the user has decided. `test_connection` tests the connection of a profile.
 pub async fn run(
     options: &RuntimeOptions,
     signals: &mut SignalReceiver,
     welcome_options: WelcomeOptions,
-    reach: impl Fn(CandidateProfile) -> ConnectionTest,
+    test_connection: impl Fn(CandidateProfile) -> ConnectionTest,
 ) -> io::Result<WelcomeDecision> {
     let mut screen = TerminalScreen::enter(false)?;
     let mut input = InputReader::new()?;
     let theme = options.themes.resolve(&welcome_options.theme);
     let mut state = Welcome::new(welcome_options.error);
-    let mut under_way: Option<(CandidateProfile, ConnectionTest)> = None;
+    let mut running_test: Option<(CandidateProfile, ConnectionTest)> = None;
     loop {
         screen.frames.draw(terminal::size()?, |buffer| {
             ui::welcome::draw(&state, theme, &welcome_options.secret_store, buffer);
@@ -65,7 +65,7 @@ pub async fn run(
                 Vec::new()
             }
             (events, _) = input.next_events() => events,
-            reached = tested_candidate(&mut under_way) => match reached {
+            outcome = tested_candidate(&mut running_test) => match outcome {
                 Ok(candidate) => return Ok(WelcomeDecision::SaveAndOpen(candidate)),
                 Err(reason) => {
                     state.connection_failed(reason);
@@ -79,12 +79,12 @@ pub async fn run(
                 WelcomeAction::Quit => return Ok(WelcomeDecision::Exit(0)),
                 WelcomeAction::Open(choice) => return Ok(WelcomeDecision::Open(choice)),
                 WelcomeAction::Connect(candidate) => {
-                    under_way = Some((candidate.clone(), reach(candidate)));
+                    running_test = Some((candidate.clone(), test_connection(candidate)));
                 }
             }
         }
         if state.attempt != ConnectionAttempt::Connecting {
-            under_way = None;
+            running_test = None;
         }
     }
 }
@@ -104,10 +104,10 @@ fn handle_event(
 
 /// Waits for the running connection test; forever without one.
 async fn tested_candidate(
-    under_way: &mut Option<(CandidateProfile, ConnectionTest)>,
+    running_test: &mut Option<(CandidateProfile, ConnectionTest)>,
 ) -> Result<CandidateProfile, String> {
-    match under_way {
-        Some((candidate, reaching)) => reaching.as_mut().await.map(|()| candidate.clone()),
+    match running_test {
+        Some((candidate, test)) => test.as_mut().await.map(|()| candidate.clone()),
         None => std::future::pending().await,
     }
 }

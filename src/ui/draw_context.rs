@@ -4,6 +4,7 @@ use ratatui::{buffer::Buffer, layout::Rect};
 
 use crate::{
     app::App,
+    input::Action,
     ui::{PictureLayer, Theme},
 };
 use tessera_picture::{Canvas, PictureView};
@@ -16,6 +17,12 @@ pub(super) struct DrawContext<'a> {
 }
 
 impl DrawContext<'_> {
+    /// The first keys that trigger an action.
+    pub fn first_key(&self, action: Action) -> Option<String> {
+        let app = self.app;
+        app.setup.keymap.keys_of(&app.contexts(), action).into_iter().next()
+    }
+
     /// Draws a picture, or a placeholder with the error. Returns the cells it covers.
     pub fn draw_picture(&mut self, area: Rect, view: PictureView, canvas: Canvas) -> Option<Rect> {
         let mut error = "";

@@ -4,6 +4,7 @@
 
 mod bars;
 mod draw_context;
+mod hints;
 mod overlay;
 mod pane;
 pub mod picture_layer;

@@ -110,7 +110,7 @@ fn query_text(ctx: &DrawContext, view: &View) -> Vec<(String, Style)> {
     if let Some(computed) = &view.computed {
         return vec![(computed.label.to_string(), theme.moving)];
     }
-    let (about, name) = match (&view.search.query, &view.similar_to) {
+    let (subject, name) = match (&view.search.query, &view.similar_to) {
         (Query::Similar(_), Some(name)) => ("similar to ", name.as_str()),
         (Query::Similar(_), None) => ("similar to ", "a picture"),
         (Query::Caption { text, .. }, _) => ("captions matching ", text.as_str()),
@@ -124,7 +124,7 @@ fn query_text(ctx: &DrawContext, view: &View) -> Vec<(String, Style)> {
         }
     };
     let legend = format!("   {}", view.search.query.score_scale().legend());
-    vec![(about.to_owned(), theme.dim), (name.to_owned(), theme.accent), (legend, theme.dim)]
+    vec![(subject.to_owned(), theme.dim), (name.to_owned(), theme.accent), (legend, theme.dim)]
 }
 
 /// Most cells of a tab's title.

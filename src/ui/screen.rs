@@ -2,7 +2,7 @@
 
 use ratatui::{buffer::Buffer, layout::Rect};
 
-use super::{DrawContext, PictureLayer, Theme, bars, overlay, pane};
+use super::{DrawContext, PictureLayer, Theme, bars, hints, overlay, pane};
 use crate::app::App;
 
 /// Draws the whole screen into `buf`.
@@ -25,8 +25,8 @@ pub fn draw(app: &App, theme: &Theme, buf: &mut Buffer, layer: &mut PictureLayer
         (areas.query, pane::query),
         (areas.jobs, pane::jobs),
         (areas.basket, pane::basket::basket),
-        (Some(areas.notification), bars::notification),
-        (Some(areas.hints), bars::hints),
+        (Some(areas.notification), hints::notification),
+        (Some(areas.hints), hints::hints),
     ] {
         if let Some(area) = area {
             draw(&mut ctx, area);

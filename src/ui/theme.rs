@@ -57,9 +57,9 @@ impl Theme {
         let mut lines: BTreeMap<String, String> =
             toml::from_str(source).map_err(|error| error.to_string())?;
         let mut role = |name: &str| {
-            let words =
+            let description =
                 lines.remove(name).ok_or_else(|| format!("the role `{name}` is missing"))?;
-            parse_style(&words)
+            parse_style(&description)
                 .map_err(|word| format!("`{word}` in `{name}` is neither a color nor a modifier"))
         };
         let theme = Self {
@@ -119,9 +119,9 @@ impl Themes {
     }
 }
 
-fn parse_style(words: &str) -> Result<Style, String> {
+fn parse_style(description: &str) -> Result<Style, String> {
     let mut style = Style::new();
-    for word in words.split_whitespace() {
+    for word in description.split_whitespace() {
         style = match word {
             "bold" => style.add_modifier(Modifier::BOLD),
             "dim" => style.add_modifier(Modifier::DIM),

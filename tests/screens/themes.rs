@@ -76,7 +76,7 @@ fn value(color: Option<Color>, text: [f64; 3]) -> [f64; 3] {
         Some(Color::Cyan) => [0.0, 205.0, 205.0],
         Some(Color::DarkGray) => [127.0; 3],
         Some(Color::LightRed) => [255.0, 0.0, 0.0],
-        Some(other) => panic!("{other} is not of the palette of the themes"),
+        Some(other) => unreachable!("{other} is not of the palette of the themes"),
     }
 }
 

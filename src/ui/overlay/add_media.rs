@@ -189,11 +189,11 @@ fn draw_check(ctx: &mut DrawContext, inside: Rect, form: &AddMediaForm) {
         }
         SourceCheck::None => {}
         SourceCheck::Running(_) => lines.push(("checking the files…".to_owned(), theme.moving)),
-        SourceCheck::Done(_, found) => {
-            lines.extend(preflight_summary(found).map(|text| (text, theme.success)));
-            let unreadable = found.unreadable_files.iter();
+        SourceCheck::Done(_, preflight) => {
+            lines.extend(preflight_summary(preflight).map(|text| (text, theme.success)));
+            let unreadable = preflight.unreadable_files.iter();
             let unreadable = unreadable.map(|file| format!("  {}: {}", file.name, file.reason));
-            let warnings = found.warnings.iter().map(ToString::to_string).chain(unreadable);
+            let warnings = preflight.warnings.iter().map(ToString::to_string).chain(unreadable);
             lines.extend(warnings.map(|text| (text, theme.moving)));
         }
     }
@@ -207,14 +207,14 @@ fn draw_check(ctx: &mut DrawContext, inside: Rect, form: &AddMediaForm) {
 }
 
 /// The files to upload, and those that are skipped.
-fn preflight_summary(found: &Preflight) -> impl Iterator<Item = String> {
+fn preflight_summary(preflight: &Preflight) -> impl Iterator<Item = String> {
     let count =
         |count: u64, noun: &str| (count > 0).then(|| format!("{} {noun}", group_digits(count)));
-    let videos = count(found.videos, "videos, ").unwrap_or_default();
-    let (images, size) = (group_digits(found.images), format_bytes(found.bytes));
+    let videos = count(preflight.videos, "videos, ").unwrap_or_default();
+    let (images, size) = (group_digits(preflight.images), format_bytes(preflight.bytes));
     let added = format!("{images} images, {videos}{size}; Enter adds them");
     let skipped =
-        [count(found.skipped, "other files"), count(found.unreadable, "unreadable files")];
+        [count(preflight.skipped, "other files"), count(preflight.unreadable, "unreadable files")];
     let skipped: Vec<String> = skipped.into_iter().flatten().collect();
     let skipped = (!skipped.is_empty()).then(|| format!("skipped: {}", skipped.join(", ")));
     [Some(added), skipped].into_iter().flatten()

@@ -22,13 +22,13 @@ impl Draw for ArchiveInspector {
         if let Some(failure) = self.inspection.failure() {
             return ctx.centered_message(inside, ctx.theme.failure, &[failure.to_string()]);
         }
-        let Some(found) = self.inspection.value() else {
+        let Some(inspection) = self.inspection.value() else {
             return ctx.centered_message(inside, ctx.theme.dim, &["reading the archive"]);
         };
         let (left, right) = split_columns(inside, FACT_WIDTH);
-        draw_facts(ctx, left, found);
-        draw_histogram(ctx, right, found);
-        let columns: Vec<&str> = found.columns.iter().map(SafeText::as_str).collect();
+        draw_facts(ctx, left, inspection);
+        draw_histogram(ctx, right, inspection);
+        let columns: Vec<&str> = inspection.columns.iter().map(SafeText::as_str).collect();
         let columns = columns.join(", ");
         ctx.put(inside, 11, &[(" columns  ", ctx.theme.dim), (&columns, ctx.theme.text)]);
         for (tile, view, _) in self.visible_images(area) {
@@ -37,21 +37,21 @@ impl Draw for ArchiveInspector {
     }
 }
 
-fn draw_facts(ctx: &mut DrawContext, area: Rect, found: &Inspection) {
+fn draw_facts(ctx: &mut DrawContext, area: Rect, inspection: &Inspection) {
     let theme = ctx.theme;
     let fact = |name, value| (name, value, theme.text);
     let problem = |name, count| {
         (name, group_digits(count), if count > 0 { theme.moving } else { theme.text })
     };
     let facts = [
-        fact("size", format_bytes(found.bytes)),
-        fact("metadata", found.metadata_file.to_string()),
-        fact("rows", group_digits(found.rows)),
-        fact("columns", found.columns.len().to_string()),
-        fact("pictures", group_digits(found.images)),
-        problem("rows without a file", found.rows_without_file.count),
-        problem("files without a row", found.files_without_row.count),
-        problem("unsafe names, skipped", found.unsafe_entries.count),
+        fact("size", format_bytes(inspection.bytes)),
+        fact("metadata", inspection.metadata_file.to_string()),
+        fact("rows", group_digits(inspection.rows)),
+        fact("columns", inspection.columns.len().to_string()),
+        fact("pictures", group_digits(inspection.images)),
+        problem("rows without a file", inspection.rows_without_file.count),
+        problem("files without a row", inspection.files_without_row.count),
+        problem("unsafe names, skipped", inspection.unsafe_entries.count),
     ];
     for (row, (name, value, style)) in (1..).zip(facts) {
         ctx.put(area, row, &[(format!(" {name:<22}"), theme.dim), (value, style)]);
@@ -59,20 +59,20 @@ fn draw_facts(ctx: &mut DrawContext, area: Rect, found: &Inspection) {
 }
 
 /// Draws the number of rows with a score in each tenth.
-fn draw_histogram(ctx: &mut DrawContext, area: Rect, found: &Inspection) {
+fn draw_histogram(ctx: &mut DrawContext, area: Rect, inspection: &Inspection) {
     let theme = ctx.theme;
-    let most = found.uniqueness.iter().copied().max().unwrap_or(0).max(1);
-    let unscored = match found.unscored {
+    let max = inspection.uniqueness.iter().copied().max().unwrap_or(0).max(1);
+    let unscored = match inspection.unscored {
         0 => String::new(),
         count => format!("; {} rows without", group_digits(count)),
     };
     ctx.put(area, 0, &[("uniqueness_score", theme.accent), (&unscored, theme.dim)]);
-    for (row, (tenth, count)) in (1u16..).zip(found.uniqueness.iter().enumerate()) {
+    for (row, (tenth, count)) in (1u16..).zip(inspection.uniqueness.iter().enumerate()) {
         #[expect(clippy::cast_precision_loss, reason = "the length of a bar")]
-        let part = *count as f64 / most as f64;
+        let fraction = *count as f64 / max as f64;
         let parts = [
             (format!(".{tenth} "), theme.dim),
-            (gauge(part, BAR_WIDTH), theme.gauge),
+            (gauge(fraction, BAR_WIDTH), theme.gauge),
             (format!(" {}", group_digits(*count)), theme.text),
         ];
         ctx.put(area, row, &parts);

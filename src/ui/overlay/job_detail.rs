@@ -37,8 +37,8 @@ impl Draw for JobDetail {
 
 fn facts(ctx: &DrawContext, job: &Job) -> Vec<Line<'static>> {
     let dim = ctx.theme.dim;
-    let fact = |name: &str, words: String| {
-        Line::from(vec![Span::styled(format!(" {name:<12}"), dim), Span::raw(words)])
+    let fact = |name: &str, value: String| {
+        Line::from(vec![Span::styled(format!(" {name:<12}"), dim), Span::raw(value)])
     };
     let mut lines = vec![fact("dataset", job.dataset.to_string())];
     lines.extend(job.state().export_task().map(|task| fact("export", task.to_string())));
@@ -60,12 +60,12 @@ fn states(ctx: &DrawContext, job: &Job) -> Vec<Line<'static>> {
     let end = job.ended_at().unwrap_or(now);
     let steps = job.history().transitions();
     let mut lines = vec![Line::styled(" after     state              for", theme.dim)];
-    for (place, step) in steps.iter().enumerate() {
-        let last = place + 1 == steps.len();
+    for (index, step) in steps.iter().enumerate() {
+        let last = index + 1 == steps.len();
         let lasted = if last && !job.is_active() {
             String::new()
         } else {
-            format_duration(job.history().duration_of(place, end))
+            format_duration(job.history().duration_of(index, end))
         };
         lines.push(Line::from(vec![
             Span::styled(

@@ -30,7 +30,7 @@ impl Draw for Palette {
 }
 
 fn draw_list(ctx: &mut DrawContext, area: Rect, title: &str, list: &PickList) {
-    let inside = ctx.dialog(area, &format!("{title}"));
+    let inside = ctx.dialog(area, title);
     ctx.put(inside, 0, &[(" ▸ ", ctx.theme.accent)]);
     let field = field_area(inside, 0, 3);
     if list.filter.value().is_empty() {

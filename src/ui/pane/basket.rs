@@ -71,11 +71,11 @@ pub(in crate::ui) fn totals_text(totals: &SelectionTotals) -> String {
     let mut parts = Vec::new();
     if totals.clusters > 0 {
         let clusters = count_with_noun(totals.clusters, "cluster", "clusters");
-        let out = match totals.excluded {
+        let excluded = match totals.excluded {
             0 => String::new(),
-            out => format!(" − {out} excluded"),
+            excluded => format!(" − {excluded} excluded"),
         };
-        parts.push(format!("{clusters} of {} members{out}", group_digits(totals.members)));
+        parts.push(format!("{clusters} of {} members{excluded}", group_digits(totals.members)));
     }
     if totals.media > 0 {
         parts.push(count_with_noun(totals.media, "media item", "media items"));
@@ -143,10 +143,10 @@ fn cluster_state(cluster: &SelectedCluster) -> SelectionState {
 fn member_count(cluster: &SelectedCluster) -> String {
     let Some(members) = cluster.member_count else { return "size unknown".to_owned() };
     let least = if cluster.count_is_minimum { "≥" } else { "" };
-    let out = match cluster.excluded.len() {
+    let excluded = match cluster.excluded.len() {
         0 => String::new(),
-        out => format!("−{out}"),
+        excluded => format!("−{excluded}"),
     };
     let noun = if members == 1 { "member" } else { "members" };
-    format!("{least}{}{out} {noun}", group_digits(members))
+    format!("{least}{}{excluded} {noun}", group_digits(members))
 }

@@ -2,10 +2,11 @@
 
 use ratatui::layout::Rect;
 
+use super::{status_glyph, status_text};
 use crate::{
     app::{Pane, pane::datasets_scroll_top},
     ui::{
-        DrawContext, bars,
+        DrawContext,
         widget::{group_digits, line, split_end, truncate},
     },
 };
@@ -35,12 +36,12 @@ pub(in crate::ui) fn datasets(ctx: &mut DrawContext, area: Rect) {
 
 fn draw_row(ctx: &mut DrawContext, line: Rect, dataset: &Dataset) {
     let theme = ctx.theme;
-    let (glyph, style) = bars::status_glyph(theme, &dataset.status);
+    let (glyph, style) = status_glyph(theme, &dataset.status);
     // READY is not spelled out: the status pane does.
     let state = if dataset.status == Status::Ready {
         dataset.n_images.map_or_else(String::new, group_digits)
     } else {
-        bars::status_text(dataset)
+        status_text(dataset)
     };
     let state = format!(" {state}");
     let (left, right) = split_end(line, &state);

@@ -15,4 +15,4 @@ pub(super) use detail::detail;
 pub(super) use jobs::{job_summary, jobs};
 pub(super) use query::query;
 pub(super) use results::results;
-pub(super) use status::status;
+pub(super) use status::{status, status_glyph, status_text};

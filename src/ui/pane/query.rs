@@ -15,7 +15,7 @@ use crate::{
     },
     input::Action,
     ui::{
-        DrawContext, bars,
+        DrawContext,
         widget::{below, line, split_columns},
     },
 };
@@ -36,7 +36,8 @@ pub(in crate::ui) fn query(ctx: &mut DrawContext, area: Rect) {
         return ctx.centered_message(inside, ctx.theme.dim, &["Open a dataset first."]);
     }
     let diagnostics = diagnostics(app);
-    let check_rows = diagnostics.iter().map(|each| check_lines(each, inside.width).count()).sum();
+    let check_rows =
+        diagnostics.iter().map(|diagnostic| check_lines(diagnostic, inside.width).count()).sum();
     let [head, form, json, check] = areas(inside, draft, check_rows);
     draw_subject(ctx, head);
     draw_form(ctx, form, draft, &diagnostics);
@@ -73,8 +74,8 @@ fn draw_subject(ctx: &mut DrawContext, area: Rect) {
     let search = &view.search;
     let dot = |entity| if search.entity == entity { "(•) " } else { "( ) " };
     let level = |level: u8| {
-        let here = Granularity::new(level) == Some(search.granularity);
-        if here { format!("[{level}]") } else { format!(" {level} ") }
+        let selected = Granularity::new(level) == Some(search.granularity);
+        if selected { format!("[{level}]") } else { format!(" {level} ") }
     };
     let levels: String = (0..5).map(level).collect();
     let parts = [
@@ -83,7 +84,7 @@ fn draw_subject(ctx: &mut DrawContext, area: Rect) {
         ("IMAGES ", theme.text),
         (dot(EntityType::Objects), theme.text),
         ("OBJECTS  ", theme.text),
-        (&bars::first_key(app, Action::ToggleEntity).unwrap_or_default(), theme.key),
+        (&ctx.first_key(Action::ToggleEntity).unwrap_or_default(), theme.key),
         ("   granularity ", theme.dim),
         (&levels, theme.text),
         ("  < >", theme.key),
@@ -124,7 +125,8 @@ fn draw_form(ctx: &mut DrawContext, area: Rect, draft: &QueryDraft, diagnostics:
         match draft.rows.get(index) {
             Some(filter) => {
                 let field = draft.field.filter(|_| selected);
-                let diagnostic = diagnostics.iter().find(|each| each.row == Some(index));
+                let diagnostic =
+                    diagnostics.iter().find(|diagnostic| diagnostic.row == Some(index));
                 let state = RowState { selected, field, dimmed, diagnostic };
                 draw_filter(ctx, line(area, row), filter, &state);
             }
@@ -159,7 +161,8 @@ fn draw_suggestions(ctx: &mut DrawContext, line: Rect, draft: &QueryDraft) {
         return ctx.put(line, 0, &[("     ", theme.dim), (row.kind.description(), theme.dim)]);
     }
     let label = if row.kind == FilterKind::Issues { "     issues: " } else { "     values: " };
-    let values: Vec<&str> = suggestions.iter().map(|each| each.label.as_str()).collect();
+    let values: Vec<&str> =
+        suggestions.iter().map(|suggestion| suggestion.label.as_str()).collect();
     let values = values.join(" · ");
     let key = "  ↓ inserts the first";
     ctx.put(line, 0, &[(label, theme.dim), (&values, theme.text), (key, theme.dim)]);

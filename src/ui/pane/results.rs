@@ -9,7 +9,7 @@ use crate::{
         query::{ChipState, LoosenedSearch, chips},
     },
     input::Action,
-    ui::{DrawContext, bars, results_header, tile, widget::below},
+    ui::{DrawContext, results_header, tile, widget::below},
 };
 use tessera_model::Query;
 
@@ -77,7 +77,7 @@ fn draw_too_strict(ctx: &mut DrawContext, body: Rect, looser: &LoosenedSearch) {
     let chips = chips(ctx.app);
     let on = chips.iter().filter(|chip| chip.state == ChipState::On);
     let on: Vec<&str> = on.map(|chip| chip.text.as_str()).collect();
-    let key = bars::first_key(ctx.app, Action::Loosen).unwrap_or_default();
+    let key = ctx.first_key(Action::Loosen).unwrap_or_default();
     let lines = [
         format!("No match for {}", on.join(" and ")),
         format!("{key} searches again with {}", looser.description),

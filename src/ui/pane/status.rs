@@ -1,11 +1,11 @@
 //! The status of the selected dataset: counts, models, status changes, and allowed operations.
 
-use ratatui::layout::Rect;
+use ratatui::{layout::Rect, style::Style};
 
 use crate::{
     app::Uptime,
     ui::{
-        DrawContext, bars,
+        DrawContext, Theme,
         widget::{below, format_age, gauge, group_digits},
     },
 };
@@ -35,11 +35,33 @@ pub(in crate::ui) fn status(ctx: &mut DrawContext, area: Rect) {
     draw_operations(ctx, below(inside, OPERATIONS_ROW), &dataset.status);
 }
 
+/// The glyph and style of a status; its name is always shown beside it.
+pub(in crate::ui) fn status_glyph(theme: &Theme, status: &Status) -> (&'static str, Style) {
+    match status {
+        Status::Ready => ("●", theme.success),
+        Status::PartialIndex => ("◧", theme.moving),
+        Status::ReadOnly => ("◑", theme.moving),
+        Status::Indexing => ("◔", theme.moving),
+        Status::Error => ("✖", theme.failure),
+        Status::Other(_) => ("?", theme.moving),
+    }
+}
+
+/// The status, with the percentage of a running operation.
+pub(in crate::ui) fn status_text(dataset: &Dataset) -> String {
+    match dataset.progress {
+        Some(percent) if dataset.status.is_busy() => {
+            format!("{} {percent}%", dataset.status.as_str())
+        }
+        _ => dataset.status.as_str().to_owned(),
+    }
+}
+
 /// Draws the status, and below it the progress or the error.
 fn draw_status(ctx: &mut DrawContext, inside: Rect, dataset: &Dataset) {
     let theme = ctx.theme;
-    let (glyph, style) = bars::status_glyph(theme, &dataset.status);
-    let status = format!(" {}", bars::status_text(dataset));
+    let (glyph, style) = status_glyph(theme, &dataset.status);
+    let status = format!(" {}", status_text(dataset));
     let legacy = if dataset.status_is_legacy { " (legacy)" } else { "" };
     let parts = [(" ", theme.text), (glyph, style), (&status, style), (legacy, theme.dim)];
     ctx.put(inside, 0, &parts);
@@ -81,8 +103,14 @@ fn facts(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> [(&'static str, 
     let watch =
         if app.auto_refresh { format!("every {seconds} s") } else { "off; r refreshes".to_owned() };
     [
-        ("images", count_text(app.now, dataset.n_images, history.and_then(|each| each.images))),
-        ("videos", count_text(app.now, dataset.n_videos, history.and_then(|each| each.videos))),
+        (
+            "images",
+            count_text(app.now, dataset.n_images, history.and_then(|history| history.images)),
+        ),
+        (
+            "videos",
+            count_text(app.now, dataset.n_videos, history.and_then(|history| history.videos)),
+        ),
         ("owner", text(&dataset.owner)),
         ("created", created),
         ("changed", changed),

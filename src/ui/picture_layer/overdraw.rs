@@ -58,11 +58,11 @@ impl Overdraw {
             cell.reset();
             cell.set_diff_option(CellDiffOption::Skip);
         }
-        let here = (area, key);
-        if !self.previous.contains(&here) {
+        let placement = (area, key);
+        if !self.previous.contains(&placement) {
             self.pending.push((area, Arc::clone(sequence)));
         }
-        self.current.push(here);
+        self.current.push(placement);
         Some(())
     }
 

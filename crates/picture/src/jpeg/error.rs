@@ -19,7 +19,7 @@ impl From<JpegError> for DecodeError {
             JpegError::Truncated => "truncated JPEG".to_owned(),
             JpegError::Damaged(what) => format!("damaged JPEG: {what}"),
             JpegError::TooManyScans(count) => {
-                format!("JPEG with {count} scans; the limit is {}", MAX_SCANS)
+                format!("JPEG with {count} scans; the limit is {MAX_SCANS}")
             }
         })
     }

@@ -20,7 +20,7 @@ fn pixels(crop: Crop) -> (Vec<[u8; 3]>, (u16, u16)) {
     });
     let thumbnail = thumbnail(&png(&halves), crop, CANVAS).expect("a thumbnail");
     assert_eq!(thumbnail.original, (400, 200));
-    let Encoded::Pixels(pixels) = thumbnail.encoded else { panic!("not half-blocks") };
+    let Encoded::Pixels(pixels) = thumbnail.encoded else { unreachable!("not half-blocks") };
     (pixels.to_vec(), thumbnail.cells)
 }
 

@@ -12,7 +12,7 @@ fn sequence(rgb: &[u8], (width, height): (u16, u16)) -> String {
     let thumbnail = thumbnail(bytes.get_ref(), Crop::Full, canvas).expect("a thumbnail");
     match thumbnail.encoded {
         Encoded::Sequence(sequence) => sequence.to_string(),
-        other => panic!("not a sequence: {other:?}"),
+        other => unreachable!("not a sequence: {other:?}"),
     }
 }
 
@@ -52,7 +52,7 @@ fn paint(sequence: &str, width: usize, height: usize) -> Vec<Option<[u8; 3]>> {
                 six = bytes.next().expect("a sixel");
             }
             b'?'..=b'~' => {}
-            other => panic!("stray byte {other}"),
+            other => unreachable!("stray byte {other}"),
         }
         if (b'?'..=b'~').contains(&six) {
             for _ in 0..count {

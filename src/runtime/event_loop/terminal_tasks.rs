@@ -1,0 +1,78 @@
+//! The tasks of the event loop that take the terminal: suspend, full-size view, editor, clipboard.
+
+use std::{io, sync::Arc};
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+
+use super::EventLoop;
+use crate::runtime::{editor, full_size, graphics_results, probe::Environment, signals, terminal};
+use tessera_model::{Failure, FailureKind};
+use tessera_picture::Protocol;
+
+impl EventLoop<'_> {
+    /// Restores the terminal, stops the process, and enters the terminal again afterwards.
+    pub(super) fn suspend(&mut self) -> io::Result<()> {
+        self.delete_pictures()?;
+        terminal::restore();
+        // The input reader stops with the process.
+        signals::suspend_process()?;
+        // Entered again immediately, so that no frame goes to the shell's screen. Other changes are
+        // handled in `Signal::Resume`.
+        self.screen.reenter()
+    }
+
+    /// Shows one picture and waits for a key. A signal also ends the view and is handled
+    /// afterwards.
+    pub(super) async fn show_full_size(
+        &mut self,
+        bytes: Arc<[u8]>,
+    ) -> io::Result<Result<(), Failure>> {
+        let Some(capabilities) = self.capabilities.clone() else {
+            let sentence = "the graphics capabilities of the terminal are not known yet";
+            return Ok(Err(Failure::new(FailureKind::Local, sentence).with_remedy("Try again")));
+        };
+        self.delete_pictures()?;
+        let on_screen = capabilities.clone();
+        let shown = tokio::task::spawn_blocking(move || full_size::show(&bytes, &on_screen)).await;
+        if let Err(failure) = shown.map_err(io::Error::other)? {
+            return Ok(Err(failure));
+        }
+        tokio::select! {
+            biased;
+            signal = self.signals.recv() => self.pending_signal = signal,
+            () = self.input.wait_for_key_or_click() => {}
+        }
+        full_size::clear(&capabilities)?;
+        Ok(Ok(()))
+    }
+
+    /// Runs the user's editor with the restored terminal.
+    pub(super) async fn edit_text(&mut self, text: String) -> io::Result<Result<String, Failure>> {
+        self.delete_pictures()?;
+        terminal::restore();
+        let edited = tokio::task::spawn_blocking(move || editor::edit(&text)).await;
+        self.screen.reenter()?;
+        edited.map_err(io::Error::other)
+    }
+
+    /// Applies and saves the protocol that the user confirmed.
+    pub(super) fn save_graphics_result(&mut self, protocol: Protocol) -> Result<(), Failure> {
+        if let Some(capabilities) = &mut self.capabilities {
+            capabilities.protocol = protocol;
+        }
+        self.confirmed_protocol = Some(protocol);
+        graphics_results::save(&Environment::read(), protocol)
+    }
+
+    /// Copies a text to the terminal's clipboard (OSC 52).
+    pub(super) fn copy_to_clipboard(&mut self, text: &str) -> io::Result<()> {
+        self.screen.frames.write(clipboard_sequence(text, Environment::read().in_tmux).as_bytes())
+    }
+}
+
+/// Returns the OSC 52 sequence. tmux gets it twice: plain for its own buffer, and wrapped for the
+/// outer terminal.
+fn clipboard_sequence(text: &str, in_tmux: bool) -> String {
+    let plain = format!("\x1b]52;c;{}\x07", BASE64_STANDARD.encode(text));
+    if in_tmux { format!("{plain}\x1bPtmux;\x1b{plain}\x1b\\") } else { plain }
+}
