@@ -8,7 +8,7 @@ use std::{
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::{CliError, Connection, Context, Exit, context::read_bytes_or_stdin};
+use crate::cli::{CliError, CliResult, Connection, Context, Exit, context::read_bytes_or_stdin};
 use tessera_client::{ApiOperation, RawBody, RawPart, RawRequest, RawResponse};
 use tessera_model::SafeText;
 
@@ -47,7 +47,7 @@ fn parse_pair(raw: &str) -> Result<(String, String), String> {
 }
 
 /// Sends the request and prints the response. The exit code reflects the HTTP status.
-pub async fn run(context: &Context, api: ApiOptions) -> Result<Exit, CliError> {
+pub async fn run(context: &Context, api: ApiOptions) -> CliResult {
     let include = api.include;
     let request = build_request(context, api)?;
     let work = async |connection: &Connection<'_>| {
@@ -58,7 +58,7 @@ pub async fn run(context: &Context, api: ApiOptions) -> Result<Exit, CliError> {
     context.with_connection(&[ApiOperation::Raw], work).await
 }
 
-fn build_request(context: &Context, api: ApiOptions) -> Result<RawRequest, CliError> {
+fn build_request(context: &Context, api: ApiOptions) -> CliResult<RawRequest> {
     let ApiOptions { method, path, query: parameters, form, input, .. } = api;
     if method == HttpMethod::Post {
         context.require_writable()?;
@@ -77,7 +77,7 @@ fn build_request(context: &Context, api: ApiOptions) -> Result<RawRequest, CliEr
     Ok(RawRequest { path, parameters, body })
 }
 
-fn form_part((name, value): (String, String)) -> Result<RawPart, CliError> {
+fn form_part((name, value): (String, String)) -> CliResult<RawPart> {
     let Some(path) = value.strip_prefix('@').map(PathBuf::from) else {
         return Ok(RawPart { name, file: None, content: value.into() });
     };
@@ -86,11 +86,7 @@ fn form_part((name, value): (String, String)) -> Result<RawPart, CliError> {
 }
 
 /// Prints raw bytes to a pipe, and only text that is safe to display to a terminal.
-fn print_response(
-    context: &Context,
-    response: &RawResponse,
-    include: bool,
-) -> Result<(), CliError> {
+fn print_response(context: &Context, response: &RawResponse, include: bool) -> CliResult<()> {
     if include {
         let mut head = format!("HTTP {}\n", response.status);
         for (name, value) in &response.headers {

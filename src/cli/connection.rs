@@ -6,7 +6,7 @@ use std::{
 };
 
 use crate::{
-    cli::{CliError, Context, Exit, LocalService, ServiceTarget, deployment},
+    cli::{CliResult, Context, LocalService, ServiceTarget, deployment},
     config,
     state::StateStore,
 };
@@ -32,10 +32,7 @@ pub struct Connection<'a> {
 impl Context {
     /// Connects to the selected deployment. `about` lists the requests that the command exists for:
     /// `--print` and `--dry-run` print the first of them instead of sending it.
-    pub async fn connect(
-        &self,
-        about: &'static [ApiOperation],
-    ) -> Result<Connection<'_>, CliError> {
+    pub async fn connect(&self, about: &'static [ApiOperation]) -> CliResult<Connection<'_>> {
         self.connect_to(&self.target()?, about).await
     }
 
@@ -43,7 +40,7 @@ impl Context {
         &self,
         target: &ServiceTarget,
         about: &'static [ApiOperation],
-    ) -> Result<Connection<'_>, CliError> {
+    ) -> CliResult<Connection<'_>> {
         let (mut client, local) = deployment::client_for(target).await?;
         if let Some(retries) = self.global.retries {
             client = client.with_retries(retries);
@@ -76,22 +73,22 @@ impl Context {
     pub async fn with_connection<'a>(
         &'a self,
         about: &'static [ApiOperation],
-        work: impl AsyncFnOnce(&Connection<'a>) -> Result<Exit, CliError>,
-    ) -> Result<Exit, CliError> {
+        work: impl AsyncFnOnce(&Connection<'a>) -> CliResult,
+    ) -> CliResult {
         let connection = self.connect(about).await?;
         let outcome = work(&connection).await;
         connection.close(outcome).await
     }
 
     /// The saved state of the selected deployment. Needs no connection.
-    pub fn journal(&self) -> Result<StateStore, CliError> {
+    pub fn journal(&self) -> CliResult<StateStore> {
         self.target().map(|target| target_journal(&target))
     }
 }
 
 impl Connection<'_> {
     /// Closes the connection: stops a local deployment, and prints the request of a dry run.
-    pub async fn close(self, outcome: Result<Exit, CliError>) -> Result<Exit, CliError> {
+    pub async fn close(self, outcome: CliResult) -> CliResult {
         let context = self.context;
         if let Err(failure) = self.merge_jobs() {
             context.messages.warn(failure.to_string());

@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 
 use crate::{
     cli::{
-        CliError, Exit, GlobalOptions, ServiceTarget, TerminalInfo, deployment,
+        CliError, CliResult, Exit, GlobalOptions, ServiceTarget, TerminalInfo, deployment,
         messages::Messages,
         output::{Document, Output},
     },
@@ -58,7 +58,7 @@ impl Drop for InterruptGuard<'_> {
 
 impl Context {
     /// Creates the context that the options describe.
-    pub fn new(global: GlobalOptions, screen: fn() -> TerminalInfo) -> Result<Self, CliError> {
+    pub fn new(global: GlobalOptions, screen: fn() -> TerminalInfo) -> CliResult<Self> {
         global.validate()?;
         let settings = Settings::load(&global.sources())
             .map_err(|error| CliError::usage(error).with_remedy("tessera config validate"))?;
@@ -74,7 +74,7 @@ impl Context {
     pub fn with_default_settings(
         global: GlobalOptions,
         screen: fn() -> TerminalInfo,
-    ) -> Result<Self, CliError> {
+    ) -> CliResult<Self> {
         global.validate()?;
         let settings = Settings::load(&Sources::default()).map_err(CliError::failed)?;
         Ok(Self::from_settings(global, settings, screen))
@@ -99,7 +99,7 @@ impl Context {
     }
 
     /// Opens the trace file. The interface opens its own, because it records more.
-    pub fn with_trace(self) -> Result<Self, CliError> {
+    pub fn with_trace(self) -> CliResult<Self> {
         let Some(path) = &self.global.trace else { return Ok(self) };
         let trace = Trace::create(path)
             .map_err(|error| CliError::usage(format!("--trace {}: {error}", path.display())))?;
@@ -125,7 +125,7 @@ impl Context {
         handles_it
     }
 
-    pub(super) fn target(&self) -> Result<ServiceTarget, CliError> {
+    pub(super) fn target(&self) -> CliResult<ServiceTarget> {
         deployment::select_target(&self.global, &self.settings)?.ok_or_else(|| {
             let message =
                 "no deployment is selected; give --profile NAME or --base-url URL --kind KIND, or add a profile";
@@ -135,7 +135,7 @@ impl Context {
     }
 
     /// Asks the user to confirm. `flag` is the option that confirms in a script.
-    pub fn confirm(&self, question: &str, flag: &str) -> Result<bool, CliError> {
+    pub fn confirm(&self, question: &str, flag: &str) -> CliResult<bool> {
         if self.global.yes {
             return Ok(true);
         }
@@ -152,7 +152,7 @@ impl Context {
     }
 
     /// Prints a request instead of sending it.
-    pub fn print_dry_run(&self, request: Option<DryRunRequest>) -> Result<Exit, CliError> {
+    pub fn print_dry_run(&self, request: Option<DryRunRequest>) -> CliResult {
         let missing = || CliError::failed("this command has no request to print");
         let DryRunRequest { method, url, curl } = request.ok_or_else(missing)?;
         if self.global.print.is_some() {
@@ -164,12 +164,12 @@ impl Context {
     }
 
     /// Prints the document that is the command's whole output.
-    pub fn print(&self, document: &Document) -> Result<Exit, CliError> {
+    pub fn print(&self, document: &Document) -> CliResult {
         self.out.print(document).map(|()| Exit::Done)
     }
 
     /// Prints one line of text, whatever the format of the output.
-    pub fn print_line(&self, line: impl Display) -> Result<Exit, CliError> {
+    pub fn print_line(&self, line: impl Display) -> CliResult {
         self.out.print_text(&format!("{line}\n")).map(|()| Exit::Done)
     }
 }
@@ -179,13 +179,13 @@ pub fn read_stdin() -> io::Result<String> {
 }
 
 /// Reads a path from the command line, where `-` is standard input.
-pub fn read_file_or_stdin(path: &Path) -> Result<String, CliError> {
+pub fn read_file_or_stdin(path: &Path) -> CliResult<String> {
     let read = if path.as_os_str() == "-" { read_stdin() } else { fs::read_to_string(path) };
     read.map_err(|error| CliError::usage(format!("{}: {error}", path.display())))
 }
 
 /// The same for bytes.
-pub fn read_bytes_or_stdin(path: &Path) -> Result<Vec<u8>, CliError> {
+pub fn read_bytes_or_stdin(path: &Path) -> CliResult<Vec<u8>> {
     let read = if path.as_os_str() == "-" {
         let mut bytes = Vec::new();
         io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)

@@ -5,7 +5,7 @@ use secrecy::SecretString;
 
 use crate::{
     cli::{
-        CliError, DeploymentKind, GlobalOptions, LocalService, LocalSettings,
+        CliError, CliResult, DeploymentKind, GlobalOptions, LocalService, LocalSettings,
         login::{self, ServiceLogin},
     },
     config::{DeploymentConfig, Profile, ProfileOptions, Settings},
@@ -62,7 +62,7 @@ impl ServiceAddress {
 pub fn select_target(
     global: &GlobalOptions,
     settings: &Settings,
-) -> Result<Option<ServiceTarget>, CliError> {
+) -> CliResult<Option<ServiceTarget>> {
     // A flag takes precedence over the environment: a named profile wins over an address from a
     // variable.
     if let (Some(base_url), Some(kind), None) = (&global.base_url, global.kind, &global.profile) {
@@ -99,7 +99,7 @@ fn with_global_options(options: ProfileOptions, global: &GlobalOptions) -> Profi
     }
 }
 
-pub fn profile_by_name(settings: &Settings, name: &str) -> Result<Profile, CliError> {
+pub fn profile_by_name(settings: &Settings, name: &str) -> CliResult<Profile> {
     let known = settings.profiles.iter().find(|profile| profile.name == name);
     known.cloned().ok_or_else(|| {
         let names: Vec<&str> = settings.profiles.iter().map(|each| each.name.as_str()).collect();
@@ -110,9 +110,7 @@ pub fn profile_by_name(settings: &Settings, name: &str) -> Result<Profile, CliEr
 
 /// A client for a target. A local deployment is started in this process and indexed first; it runs
 /// until it is dropped.
-pub async fn client_for(
-    target: &ServiceTarget,
-) -> Result<(Client, Option<LocalService>), CliError> {
+pub async fn client_for(target: &ServiceTarget) -> CliResult<(Client, Option<LocalService>)> {
     match target {
         ServiceTarget::Address(address) => Ok((address_client(address)?, None)),
         ServiceTarget::Profile(Profile {
@@ -136,7 +134,7 @@ pub fn profile_client(
     profile: &Profile,
     typed: Option<SecretString>,
     secrets: Option<&SecretStores>,
-) -> Result<Client, CliError> {
+) -> CliResult<Client> {
     let endpoint = match &profile.deployment {
         DeploymentConfig::Local { .. } => {
             return Err(CliError::usage("a local profile has no address"));
@@ -158,7 +156,7 @@ pub fn profile_client(
     configured_client(endpoint, &profile.options)
 }
 
-fn configured_client(mut endpoint: Endpoint, options: &ProfileOptions) -> Result<Client, CliError> {
+fn configured_client(mut endpoint: Endpoint, options: &ProfileOptions) -> CliResult<Client> {
     let usage = |failure: Failure| CliError::usage(failure.to_string());
     if let Some(life) = options.token_ttl {
         endpoint = endpoint.with_token_lifetime(life);
@@ -177,7 +175,7 @@ fn hosted_endpoint(
     base_url: BaseUrl,
     login: ServiceLogin,
     options: &ProfileOptions,
-) -> Result<Endpoint, CliError> {
+) -> CliResult<Endpoint> {
     let endpoint = if options.allow_http {
         Endpoint::new_allowing_http(base_url, login.access)
     } else {
@@ -189,7 +187,7 @@ fn hosted_endpoint(
     })
 }
 
-fn on_premises_endpoint(base_url: &str, pipeline_url: Option<&str>) -> Result<Endpoint, CliError> {
+fn on_premises_endpoint(base_url: &str, pipeline_url: Option<&str>) -> CliResult<Endpoint> {
     let endpoint = Endpoint::new(BaseUrl::parse(base_url)?, AuthMethod::OnPremises)?;
     Ok(match pipeline_url {
         Some(url) => endpoint.with_pipeline(BaseUrl::parse(url)?),
@@ -199,7 +197,7 @@ fn on_premises_endpoint(base_url: &str, pipeline_url: Option<&str>) -> Result<En
 
 /// A client for an address. The secret comes from the environment, never from the command line,
 /// which other users of the machine can read.
-pub fn address_client(address: &ServiceAddress) -> Result<Client, CliError> {
+pub fn address_client(address: &ServiceAddress) -> CliResult<Client> {
     let ServiceAddress { base_url, kind, pipeline_url, options } = address;
     let endpoint = match kind {
         DeploymentKind::Onprem => on_premises_endpoint(base_url, pipeline_url.as_deref())?,

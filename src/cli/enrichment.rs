@@ -4,7 +4,7 @@
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use crate::cli::{CliError, Column, Connection, Context, Document, Exit};
+use crate::cli::{CliResult, Column, Connection, Context, Document};
 use tessera_client::ApiOperation;
 use tessera_model::{EnrichmentModel, ModelStatus};
 
@@ -23,17 +23,13 @@ pub enum EnrichmentCommand {
 const MODEL_COLUMNS: &[Column] =
     &[Column::new("MODEL", "model"), Column::new("APPLIED", "_word"), Column::new("FOR", "_for")];
 
-pub async fn run(context: &Context, command: EnrichmentCommand) -> Result<Exit, CliError> {
+pub async fn run(context: &Context, command: EnrichmentCommand) -> CliResult {
     let EnrichmentCommand::Show { dataset, raw } = command;
     let work = async |connection: &_| show(connection, dataset.as_deref(), raw).await;
     context.with_connection(&[ApiOperation::Enrichment], work).await
 }
 
-async fn show(
-    connection: &Connection<'_>,
-    dataset: Option<&str>,
-    raw: bool,
-) -> Result<Exit, CliError> {
+async fn show(connection: &Connection<'_>, dataset: Option<&str>, raw: bool) -> CliResult {
     let context = connection.context;
     let dataset = connection.dataset(dataset).await?;
     let enrichment = connection.client.enrichment(dataset.id).await?;

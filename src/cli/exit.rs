@@ -86,6 +86,9 @@ pub struct CliError {
     failure: Option<Box<Failure>>,
 }
 
+/// The result of a command, or of a step of one.
+pub type CliResult<T = Exit> = Result<T, CliError>;
+
 impl CliError {
     pub fn new(exit: Exit, message: impl Into<String>) -> Self {
         Self { exit, message: message.into(), code: None, remedy: None, failure: None }

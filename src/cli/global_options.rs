@@ -6,7 +6,7 @@ use std::{path::PathBuf, time::Duration};
 use clap::{ArgMatches, Args, ColorChoice, ValueEnum, parser::ValueSource};
 
 use crate::{
-    cli::{CliError, output::jq},
+    cli::{CliError, CliResult, output::jq},
     config::{GraphicsChoice, Sources, ThemeChoice, user_config_file},
 };
 
@@ -177,7 +177,7 @@ pub enum PrintFormat {
 
 impl GlobalOptions {
     /// Rejects conflicting options. Clap cannot, because some come from the environment.
-    pub fn validate(&self) -> Result<(), CliError> {
+    pub fn validate(&self) -> CliResult<()> {
         let usage = |message: &str| Err(CliError::usage(message));
         if self.base_url.is_some() && self.kind.is_none() {
             return usage("--base-url needs --kind hosted (with login) or --kind onprem (without)");

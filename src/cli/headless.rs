@@ -5,14 +5,14 @@ use std::{pin::pin, time::Duration};
 use tokio::time::timeout;
 
 use super::{
-    CliError, Context, Exit, HeadlessCommand, api, auth, dataset, enrichment, export, image, jobs,
-    media, profile, query, reindex, search, selection, set_algebra,
+    CliError, CliResult, Context, HeadlessCommand, api, auth, dataset, enrichment, export, image,
+    jobs, media, profile, query, reindex, search, selection, set_algebra,
 };
 
 /// Time that an interrupted command has to finish.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(1);
 
-pub async fn run(context: &Context, command: HeadlessCommand) -> Result<Exit, CliError> {
+pub async fn run(context: &Context, command: HeadlessCommand) -> CliResult {
     let work = async {
         match command {
             HeadlessCommand::Api(command) => api::run(context, command).await,

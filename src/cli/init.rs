@@ -10,7 +10,7 @@ use clap::Args;
 
 use super::profile::{named_profile, save_profile};
 use crate::{
-    cli::{CliError, Context, DeploymentKind, Exit, login},
+    cli::{CliError, CliResult, Context, DeploymentKind, Exit, login},
     config::DeploymentConfig,
     credentials::{self, SecretOwner},
 };
@@ -38,7 +38,7 @@ impl InitOptions {
         !self.from_env && self.local.is_none()
     }
 
-    pub fn run(self, context: &Context) -> Result<Exit, CliError> {
+    pub fn run(self, context: &Context) -> CliResult {
         let place = match self.local {
             Some(folder) => DeploymentConfig::Local { folder: path::absolute(folder)? },
             None if self.from_env => deployment_from_environment(context)?,
@@ -60,7 +60,7 @@ impl InitOptions {
     }
 }
 
-fn deployment_from_environment(context: &Context) -> Result<DeploymentConfig, CliError> {
+fn deployment_from_environment(context: &Context) -> CliResult<DeploymentConfig> {
     let lacks = |name: &str| CliError::usage(format!("--from-env needs {name} to be set"));
     let global = &context.global;
     let base_url = global.base_url.clone().ok_or_else(|| lacks("TESSERA_BASE_URL"))?;
@@ -81,12 +81,7 @@ fn deployment_from_environment(context: &Context) -> Result<DeploymentConfig, Cl
     }
 }
 
-fn store_secret(
-    context: &Context,
-    name: &str,
-    base_url: &str,
-    api_key: &str,
-) -> Result<(), CliError> {
+fn store_secret(context: &Context, name: &str, base_url: &str, api_key: &str) -> CliResult<()> {
     let usage = |error: String| CliError::usage(error);
     let secret = credentials::from_environment().map_err(usage)?;
     let (secret, _) =

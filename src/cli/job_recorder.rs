@@ -3,7 +3,7 @@
 
 use std::sync::{MutexGuard, PoisonError};
 
-use crate::cli::{CliError, Connection, Exit, timestamps::timestamp_now};
+use crate::cli::{CliError, CliResult, Connection, Exit, timestamps::timestamp_now};
 use tessera_model::{
     Archive, Dataset, ExportTaskId, Failure, JobKind, JobRecord, SafeText, SavedJobState, StateKey,
     StateValue, job, operation_tracker::OperationTracker,
@@ -59,7 +59,7 @@ impl<'a> JobRecorder<'a> {
     }
 
     /// Waits for the addition or reindex to finish, and returns the final status.
-    pub async fn follow(&mut self, tracker: OperationTracker) -> Result<SafeText, CliError> {
+    pub async fn follow(&mut self, tracker: OperationTracker) -> CliResult<SafeText> {
         let outcome =
             self.connection.follow_operation(self.job.dataset, &self.job.kind, tracker).await;
         match &outcome {

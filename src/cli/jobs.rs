@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use crate::command_lines::job_command_line;
 use crate::{
     cli::{
-        CliError, Column, Connection, Context, Document, Exit, ServiceTarget, deployment,
+        CliError, CliResult, Column, Connection, Context, Document, Exit, ServiceTarget,
+        deployment,
         timestamps::{format_timestamp, timestamp_now},
     },
     config::{self, Profile},
@@ -92,7 +93,7 @@ struct DeploymentJobs {
     jobs: Vec<StoredJob>,
 }
 
-pub async fn run(context: &Context, command: JobsCommand) -> Result<Exit, CliError> {
+pub async fn run(context: &Context, command: JobsCommand) -> CliResult {
     let deployments = load_deployment_jobs(context)?;
     match command {
         JobsCommand::List { all, running } => list(context, &deployments, all, running),
@@ -107,7 +108,7 @@ pub async fn run(context: &Context, command: JobsCommand) -> Result<Exit, CliErr
 }
 
 /// The jobs of the selected deployment, or of all.
-fn load_deployment_jobs(context: &Context) -> Result<Vec<DeploymentJobs>, CliError> {
+fn load_deployment_jobs(context: &Context) -> CliResult<Vec<DeploymentJobs>> {
     let (global, settings) = (&context.global, &context.settings);
     let named = global.profile.is_some() || global.base_url.is_some();
     let target = if named { deployment::select_target(global, settings)? } else { None };
@@ -115,7 +116,7 @@ fn load_deployment_jobs(context: &Context) -> Result<Vec<DeploymentJobs>, CliErr
         Some(target) => config::state_dir(&target.name()).into_iter().collect(),
         None => config::state_dirs()?,
     };
-    let load = |folder: PathBuf| -> Result<DeploymentJobs, CliError> {
+    let load = |folder: PathBuf| -> CliResult<DeploymentJobs> {
         let of_folder =
             |profile: &&Profile| config::state_dir(&profile.name).as_ref() == Some(&folder);
         let profile = settings.profiles.iter().find(of_folder).cloned();
@@ -142,12 +143,7 @@ fn newest_first(deployments: &[DeploymentJobs]) -> Vec<(&DeploymentJobs, &Stored
     jobs
 }
 
-fn list(
-    context: &Context,
-    deployments: &[DeploymentJobs],
-    all: bool,
-    running: bool,
-) -> Result<Exit, CliError> {
+fn list(context: &Context, deployments: &[DeploymentJobs], all: bool, running: bool) -> CliResult {
     let recent = |stored: &StoredJob| {
         let ended = stored.job.ended_at.filter(|_| stored.job.state.is_over());
         ended.is_none_or(|ended| timestamp_now().saturating_sub(ended) < RECENT_AGE)
@@ -170,7 +166,7 @@ fn list(
 fn find_job<'a>(
     deployments: &'a [DeploymentJobs],
     name: &str,
-) -> Result<(&'a DeploymentJobs, &'a StoredJob), CliError> {
+) -> CliResult<(&'a DeploymentJobs, &'a StoredJob)> {
     let all = newest_first(deployments);
     let is_of = |stored: &StoredJob| {
         let task = stored.job.state.export().map(|task| task.to_string());
@@ -212,11 +208,7 @@ fn job_json(deployment: &DeploymentJobs, stored: &StoredJob) -> Value {
     facts
 }
 
-async fn watch(
-    context: &Context,
-    deployments: &[DeploymentJobs],
-    name: Option<&str>,
-) -> Result<Exit, CliError> {
+async fn watch(context: &Context, deployments: &[DeploymentJobs], name: Option<&str>) -> CliResult {
     let (deployment, stored) = match name {
         Some(name) => find_job(deployments, name)?,
         None => newest_first(deployments)
@@ -237,7 +229,7 @@ async fn watch(
 }
 
 impl DeploymentJobs {
-    fn target(&self, context: &Context) -> Result<ServiceTarget, CliError> {
+    fn target(&self, context: &Context) -> CliResult<ServiceTarget> {
         if let Some(profile) = &self.profile {
             return Ok(ServiceTarget::Profile(profile.clone()));
         }
@@ -253,7 +245,7 @@ impl DeploymentJobs {
 
 /// Waits for a job to finish, and returns its final status. Saves nothing: the job stays with the
 /// process that follows it.
-async fn follow(connection: &Connection<'_>, job: &JobRecord) -> Result<SafeText, CliError> {
+async fn follow(connection: &Connection<'_>, job: &JobRecord) -> CliResult<SafeText> {
     match (&job.state, &job.kind) {
         (SavedJobState::Failed(reason), _) => Err(CliError::new(Exit::Remote, reason.as_str())),
         (SavedJobState::Uncertain(reason), _) => Err(CliError::new(Exit::Network, reason.as_str())),
@@ -278,7 +270,7 @@ fn forget(
     deployments: &[DeploymentJobs],
     names: &[String],
     ended: bool,
-) -> Result<Exit, CliError> {
+) -> CliResult {
     let named: Vec<(&DeploymentJobs, &StoredJob)> =
         names.iter().map(|name| find_job(deployments, name)).collect::<Result<_, _>>()?;
     if let Some((_, stored)) = named.iter().find(|(_, stored)| stored.is_followed) {

@@ -6,7 +6,7 @@ use std::env;
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::{
-    cli::{CliError, Exit},
+    cli::{CliError, CliResult, Exit},
     config,
     credentials::{self, SecretOwner, SecretStore, SecretStores},
 };
@@ -39,7 +39,7 @@ impl SecretSource {
     }
 }
 
-pub fn open_secrets() -> Result<SecretStores, CliError> {
+pub fn open_secrets() -> CliResult<SecretStores> {
     config::config_dir()
         .map(|folder| SecretStores::in_dir(&folder))
         .ok_or_else(|| usage_error("there is no home folder to keep secrets in"))
@@ -51,7 +51,7 @@ impl ServiceLogin {
         holder: SecretOwner,
         typed: Option<SecretString>,
         secrets: Option<&SecretStores>,
-    ) -> Result<Self, CliError> {
+    ) -> CliResult<Self> {
         if let (None, Some(token)) = (&typed, credentials::token_from_environment()) {
             return Ok(Self::from_token(token));
         }
@@ -77,7 +77,7 @@ impl ServiceLogin {
     }
 
     /// The login for an address without a profile, from the environment only.
-    pub fn from_environment() -> Result<Self, CliError> {
+    pub fn from_environment() -> CliResult<Self> {
         if let Some(token) = credentials::token_from_environment() {
             return Ok(Self::from_token(token));
         }
@@ -119,7 +119,7 @@ impl ServiceLogin {
 }
 
 /// The API key of a profile, or of the environment if it has none.
-fn profile_key(holder: SecretOwner) -> Result<String, CliError> {
+fn profile_key(holder: SecretOwner) -> CliResult<String> {
     let own = (!holder.api_key.is_empty()).then(|| holder.api_key.to_owned());
     own.or_else(|| nonempty_variable(API_KEY_VARIABLE)).ok_or_else(|| {
         let name = holder.profile;
@@ -133,7 +133,7 @@ fn profile_key(holder: SecretOwner) -> Result<String, CliError> {
 pub fn find_secret(
     holder: SecretOwner,
     secrets: Option<&SecretStores>,
-) -> Result<Option<(SecretString, SecretSource)>, CliError> {
+) -> CliResult<Option<(SecretString, SecretSource)>> {
     if let Some((secret, name)) = credentials::from_environment().map_err(usage_error)? {
         return Ok(Some((secret, SecretSource::Variable(name))));
     }
@@ -142,7 +142,7 @@ pub fn find_secret(
 }
 
 /// Trims and validates a secret that was entered as text.
-pub fn validate_secret(text: &SecretString, what: &str) -> Result<SecretString, CliError> {
+pub fn validate_secret(text: &SecretString, what: &str) -> CliResult<SecretString> {
     let text = text.expose_secret().trim();
     if text.is_empty() || !text.chars().all(|c| c.is_ascii_graphic()) {
         return Err(usage_error(format!(

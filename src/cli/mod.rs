@@ -52,7 +52,7 @@ pub use deployment::{
 };
 pub use doctor::{DoctorOptions, run_doctor};
 pub use encoder_options::EncoderOptions;
-pub use exit::{CliError, Exit};
+pub use exit::{CliError, CliResult, Exit};
 pub use global_options::{DeploymentKind, GlobalOptions, PrintFormat};
 pub use headless::run;
 pub use image::{NamedPicture, TerminalInfo, draw_pictures};

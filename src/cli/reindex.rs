@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::json;
 
-use crate::cli::{CliError, Column, Connection, Context, Document, Exit, JobRecorder};
+use crate::cli::{CliError, CliResult, Column, Connection, Context, Document, JobRecorder};
 use crate::command_lines::{ProfilerCommand, profiler_command_line};
 use tessera_client::ApiOperation;
 use tessera_model::{
@@ -36,15 +36,12 @@ pub struct ReindexOptions {
     print_script: bool,
 }
 
-pub async fn run(context: &Context, options: ReindexOptions) -> Result<Exit, CliError> {
+pub async fn run(context: &Context, options: ReindexOptions) -> CliResult {
     let work = async |connection: &_| run_reindex(connection, &options).await;
     context.with_connection(&[ApiOperation::Reindex], work).await
 }
 
-async fn run_reindex(
-    connection: &Connection<'_>,
-    options: &ReindexOptions,
-) -> Result<Exit, CliError> {
+async fn run_reindex(connection: &Connection<'_>, options: &ReindexOptions) -> CliResult {
     let context = connection.context;
     let dataset = connection.dataset(options.dataset.as_deref()).await?;
     if options.print_script {
@@ -87,7 +84,7 @@ fn confirmation_question(dataset: &Dataset) -> String {
 pub async fn send_reindex<'a>(
     connection: &'a Connection<'a>,
     dataset: &Dataset,
-) -> Result<JobRecorder<'a>, CliError> {
+) -> CliResult<JobRecorder<'a>> {
     let mut recorder = JobRecorder::begin(connection, dataset, JobKind::Reindex);
     if let Err(failure) = connection.client.reindex(dataset.id).await {
         verify_accepted(connection, dataset, failure, &mut recorder).await?;
@@ -102,7 +99,7 @@ async fn verify_accepted(
     dataset: &Dataset,
     failure: Failure,
     recorder: &mut JobRecorder<'_>,
-) -> Result<(), CliError> {
+) -> CliResult<()> {
     let context = connection.context;
     if !failure.may_have_taken_effect() {
         recorder.set_failed(&failure);

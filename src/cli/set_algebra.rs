@@ -7,7 +7,8 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use crate::cli::{
-    CliError, Column, Context, Document, Exit, read_file_or_stdin, saved_search::SavedSearch,
+    CliError, CliResult, Column, Context, Document, Exit, read_file_or_stdin,
+    saved_search::SavedSearch,
 };
 use tessera_model::{
     Cluster, ClusterId, SafeText,
@@ -44,7 +45,7 @@ const SET_COLUMNS: &[Column] = &[
     Column::new("FIRST FILE", "previews.0.file_name"),
 ];
 
-pub fn run(context: &Context, command: &SetCommand) -> Result<Exit, CliError> {
+pub fn run(context: &Context, command: &SetCommand) -> CliResult {
     let (word, operator, pair) = match command {
         SetCommand::Union(pair) => ("union", SetOperator::Union, pair),
         SetCommand::Minus(pair) => ("minus", SetOperator::Difference, pair),
@@ -81,7 +82,7 @@ pub fn run(context: &Context, command: &SetCommand) -> Result<Exit, CliError> {
     Ok(if pair.strict { Exit::Partly } else { Exit::Done })
 }
 
-fn read_search(path: &PathBuf) -> Result<SavedSearch, CliError> {
+fn read_search(path: &PathBuf) -> CliResult<SavedSearch> {
     SavedSearch::parse(&read_file_or_stdin(path)?).map_err(|reason| {
         let name = SafeText::file_name(&path.to_string_lossy());
         CliError::usage(format!("{name}: {reason}")).with_remedy("tessera search ... --json > FILE")

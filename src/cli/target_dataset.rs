@@ -1,11 +1,11 @@
 //! Resolves the dataset of a command, and checks whether its status permits the operation.
 
-use crate::cli::{CliError, Connection, Context, Exit};
+use crate::cli::{CliError, CliResult, Connection, Context, Exit};
 use tessera_model::{Dataset, DatasetId, Operation, Permission, Status};
 
 impl Connection<'_> {
     /// The dataset given as an argument, or by `--dataset`, or the only one of the deployment.
-    pub async fn dataset(&self, given: Option<&str>) -> Result<Dataset, CliError> {
+    pub async fn dataset(&self, given: Option<&str>) -> CliResult<Dataset> {
         let named = given.or(self.context.global.dataset.as_deref());
         if let Some(id) = named.and_then(|name| name.parse::<DatasetId>().ok()) {
             return Ok(self.client.dataset(id).await?);
@@ -45,7 +45,7 @@ impl Connection<'_> {
 
 impl Context {
     /// The ID of the dataset. An ID given by the user needs no request.
-    pub async fn dataset_id(&self, given: Option<&str>) -> Result<DatasetId, CliError> {
+    pub async fn dataset_id(&self, given: Option<&str>) -> CliResult<DatasetId> {
         let named = given.or(self.global.dataset.as_deref());
         match named.and_then(|name| name.parse().ok()) {
             Some(id) => Ok(id),
@@ -54,7 +54,7 @@ impl Context {
     }
 
     /// The dataset, fetched over a connection of its own, in a dry run too.
-    pub(super) async fn fetch_dataset(&self, given: Option<&str>) -> Result<Dataset, CliError> {
+    pub(super) async fn fetch_dataset(&self, given: Option<&str>) -> CliResult<Dataset> {
         let connection = self.connect(&[]).await?;
         let dataset = connection.dataset(given).await;
         let closed = connection.close(Ok(Exit::Done)).await;
@@ -63,7 +63,7 @@ impl Context {
     }
 
     /// Rejects changes if the options or the profile are read-only.
-    pub(super) fn require_writable(&self) -> Result<(), CliError> {
+    pub(super) fn require_writable(&self) -> CliResult<()> {
         let target = self.target();
         if !self.global.read_only && !target.is_ok_and(|target| target.options().read_only) {
             return Ok(());
@@ -78,7 +78,7 @@ impl Context {
         dataset: &Dataset,
         operation: Operation,
         force: bool,
-    ) -> Result<(), CliError> {
+    ) -> CliResult<()> {
         if matches!(operation, Operation::AddMedia | Operation::Reindex) {
             self.require_writable()?;
         }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::document::dataset_document;
-use crate::cli::{CliError, Column, Connection, Document, Exit};
+use crate::cli::{CliResult, Column, Connection, Document};
 use tessera_model::Status;
 
 const LIST_COLUMNS: &[Column] = &[
@@ -29,10 +29,7 @@ const RECORD_COLUMNS: &[Column] = &[
 
 const FIELD_COLUMNS: &[Column] = &[Column::new("FIELD", "name"), Column::new("VALUE", "value")];
 
-pub(super) async fn list(
-    connection: &Connection<'_>,
-    status: Option<&str>,
-) -> Result<Exit, CliError> {
+pub(super) async fn list(connection: &Connection<'_>, status: Option<&str>) -> CliResult {
     let context = connection.context;
     let (mut all, skipped) = connection.client.list_datasets().await?;
     let target = context.target()?;
@@ -65,7 +62,7 @@ pub(super) async fn show(
     connection: &Connection<'_>,
     dataset: Option<&str>,
     raw: bool,
-) -> Result<Exit, CliError> {
+) -> CliResult {
     let dataset = connection.dataset(dataset).await?;
     if raw {
         let received = connection.client.dataset_fields(dataset.id).await?;

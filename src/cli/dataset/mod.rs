@@ -10,7 +10,7 @@ mod watch;
 use clap::Subcommand;
 
 use self::watch::{ReactionOptions, WatchOptions};
-use crate::cli::{CliError, Context, Exit};
+use crate::cli::{CliError, CliResult, Context};
 use tessera_client::ApiOperation;
 
 #[derive(Debug, Subcommand)]
@@ -64,7 +64,7 @@ pub enum DatasetCommand {
     },
 }
 
-pub async fn run(context: &Context, command: DatasetCommand) -> Result<Exit, CliError> {
+pub async fn run(context: &Context, command: DatasetCommand) -> CliResult {
     match command {
         DatasetCommand::List { status } => {
             let work = async |connection: &_| list::list(connection, status.as_deref()).await;

@@ -4,14 +4,14 @@
 use serde_json::json;
 
 use crate::{
-    cli::{CliError, Column, Context, Document, Exit, ServiceTarget, config::user_file},
+    cli::{CliError, CliResult, Column, Context, Document, ServiceTarget, config::user_file},
     config::{Profile, edit},
 };
 
 const PIN_COLUMNS: &[Column] =
     &[Column::new("profile", "profile"), Column::new("pinned", "pinned")];
 
-pub(super) async fn pin(context: &Context, dataset: Option<&str>) -> Result<Exit, CliError> {
+pub(super) async fn pin(context: &Context, dataset: Option<&str>) -> CliResult {
     let profile = pinning_profile(context)?;
     let id = context.fetch_dataset(dataset).await?.id;
     change_pins(context, &profile, |pinned| {
@@ -22,7 +22,7 @@ pub(super) async fn pin(context: &Context, dataset: Option<&str>) -> Result<Exit
 }
 
 /// Unpins by ID, even if the dataset no longer exists.
-pub(super) async fn unpin(context: &Context, dataset: Option<&str>) -> Result<Exit, CliError> {
+pub(super) async fn unpin(context: &Context, dataset: Option<&str>) -> CliResult {
     let profile = pinning_profile(context)?;
     let id = context.dataset_id(dataset).await?;
     if !profile.options.pinned.contains(&id.to_string()) {
@@ -32,7 +32,7 @@ pub(super) async fn unpin(context: &Context, dataset: Option<&str>) -> Result<Ex
     change_pins(context, &profile, |pinned| pinned.retain(|each| *each != id.to_string()))
 }
 
-fn pinning_profile(context: &Context) -> Result<Profile, CliError> {
+fn pinning_profile(context: &Context) -> CliResult<Profile> {
     match context.target()? {
         ServiceTarget::Profile(profile) => Ok(profile),
         ServiceTarget::Address(_) => {
@@ -46,7 +46,7 @@ fn change_pins(
     context: &Context,
     profile: &Profile,
     change: impl FnOnce(&mut Vec<String>),
-) -> Result<Exit, CliError> {
+) -> CliResult {
     let mut pinned = profile.options.pinned.clone();
     change(&mut pinned);
     let key = format!("profiles.{}.pinned", profile.name);

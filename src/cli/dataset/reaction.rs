@@ -7,7 +7,7 @@ use std::{
 };
 
 use crate::{
-    cli::{CliError, Context, polling::StatusChange},
+    cli::{CliError, CliResult, Context, polling::StatusChange},
     config::DesktopProtocol,
     subprocess,
 };
@@ -31,11 +31,7 @@ impl<'a> ChangeReaction<'a> {
     }
 
     /// Reacts to a change. The initial status is not a change.
-    pub(super) async fn react(
-        &self,
-        dataset: &Dataset,
-        change: &StatusChange,
-    ) -> Result<(), CliError> {
+    pub(super) async fn react(&self, dataset: &Dataset, change: &StatusChange) -> CliResult<()> {
         let Some(from) = &change.from else { return Ok(()) };
         if self.notify {
             let text = SafeText::detail(&format!("{}: {}", dataset.name, change.to.as_str()));

@@ -1,6 +1,6 @@
 //! The goal of `tessera dataset wait`.
 
-use crate::cli::{CliError, Context, Exit};
+use crate::cli::{CliError, CliResult, Context, Exit};
 use tessera_model::{Dataset, Status};
 
 /// The statuses that end polling.
@@ -25,7 +25,7 @@ impl WaitGoal {
     }
 
     /// Whether the goal is reached, or unreachable because the dataset is in ERROR.
-    pub(super) fn reached(&self, dataset: &Dataset) -> Option<Result<(), CliError>> {
+    pub(super) fn reached(&self, dataset: &Dataset) -> Option<CliResult<()>> {
         let reached = match self {
             Self::Never => return None,
             Self::Rest => !dataset.status.is_busy() && dataset.status != Status::Error,

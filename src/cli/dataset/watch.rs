@@ -6,8 +6,8 @@ use clap::Args;
 
 use super::{document::dataset_document, reaction::ChangeReaction, wait_goal::WaitGoal};
 use crate::cli::{
-    CliError, Column, Connection, Document, Exit, polling::Poller, timestamps::timestamp_now,
-    value_parsers::parse_interval,
+    CliError, CliResult, Column, Connection, Document, Exit, polling::Poller,
+    timestamps::timestamp_now, value_parsers::parse_interval,
 };
 use tessera_model::{Dataset, DatasetId, JobKind, SavedJobState};
 
@@ -44,10 +44,7 @@ pub struct ReactionOptions {
 }
 
 /// Waits until the goal is reached, and prints the dataset.
-pub(super) async fn wait(
-    connection: &Connection<'_>,
-    options: &WatchOptions,
-) -> Result<Exit, CliError> {
+pub(super) async fn wait(connection: &Connection<'_>, options: &WatchOptions) -> CliResult {
     let context = connection.context;
     let dataset = connection.dataset(options.dataset.as_deref()).await?;
     let goal = WaitGoal::parse(context, &options.until);
@@ -67,7 +64,7 @@ pub(super) async fn watch(
     connection: &Connection<'_>,
     options: &WatchOptions,
     reaction: &ReactionOptions,
-) -> Result<Exit, CliError> {
+) -> CliResult {
     let context = connection.context;
     let dataset = connection.dataset(options.dataset.as_deref()).await?;
     let goal = match options.until.as_slice() {
@@ -92,7 +89,7 @@ async fn poll_until(
     goal: &WaitGoal,
     settling: Duration,
     reaction: Option<&ChangeReaction<'_>>,
-) -> Result<Dataset, CliError> {
+) -> CliResult<Dataset> {
     let (id, messages) = (dataset.id, connection.context.messages);
     let (mut has_changed, mut hinted) = (false, None);
     let work = async {

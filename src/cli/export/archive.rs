@@ -9,7 +9,7 @@ use super::{
     lookup::FoundExport,
 };
 use crate::cli::{
-    CliError, Connection, Context, Exit,
+    CliError, CliResult, Connection, Context, Exit,
     messages::{Messages, format_bytes},
 };
 use tessera_client::ExistingFile;
@@ -49,7 +49,7 @@ impl ArchiveOptions {
 
 impl DownloadTarget<'_> {
     /// Checks that the archive can be saved at this path.
-    pub(super) fn check(&self) -> Result<(), CliError> {
+    pub(super) fn check(&self) -> CliResult<()> {
         tessera_client::check_target(&self.path, self.options.existing()).map_err(|failure| {
             let replaceable = self.path.is_file() && !self.options.force;
             let error = CliError::from(failure);
@@ -62,7 +62,7 @@ impl DownloadTarget<'_> {
         &self,
         connection: &Connection<'_>,
         export: &FoundExport,
-    ) -> Result<DownloadedArchive, CliError> {
+    ) -> CliResult<DownloadedArchive> {
         let context = connection.context;
         let archive = {
             let mut hint = ResumeHint {
@@ -98,7 +98,7 @@ impl DownloadTarget<'_> {
         context: &Context,
         archive: &Path,
         folder: &Path,
-    ) -> Result<Extraction, CliError> {
+    ) -> CliResult<Extraction> {
         let (from, to) = (archive.to_owned(), folder.to_owned());
         let (existing, join) = (self.options.existing(), self.options.join);
         let work = tokio::task::spawn_blocking(move || {

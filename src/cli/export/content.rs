@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::{
-    cli::{CliError, Connection, item_options::ItemOptions, read_file_or_stdin},
+    cli::{CliError, CliResult, Connection, item_options::ItemOptions, read_file_or_stdin},
     state,
 };
 use tessera_model::{Dataset, Selection};
@@ -33,7 +33,7 @@ impl ExportContentOptions {
         &self,
         connection: &Connection<'_>,
         dataset: &Dataset,
-    ) -> Result<Option<Selection>, CliError> {
+    ) -> CliResult<Option<Selection>> {
         let selection = if let Some(name) = &self.selection {
             connection.journal.load_named_selection(name, dataset.id)?.ok_or_else(|| {
                 let message = format!("there is no selection `{name}`");

@@ -9,7 +9,7 @@ use super::{
     lookup::{ExportLookup, FoundExport},
     report::export_document,
 };
-use crate::cli::{CliError, Connection, Exit};
+use crate::cli::{CliResult, Connection};
 use tessera_model::{ArchiveName, Failure};
 
 /// Where an archive is saved.
@@ -29,7 +29,7 @@ pub(super) async fn download(
     connection: &Connection<'_>,
     lookup: &ExportLookup,
     options: &DownloadOptions,
-) -> Result<Exit, CliError> {
+) -> CliResult {
     let export = lookup.find(connection).await?;
     let path = archive_path(connection, &export, options).await?;
     let target = DownloadTarget { path, options: &options.archive };

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::report::names_json;
-use crate::cli::{CliError, Column, Context, Document, Exit};
+use crate::cli::{CliResult, Column, Context, Document};
 use tessera_model::{Failure, Inspection, SafeText, inspection::NameSample};
 
 const INSPECTION_COLUMNS: &[Column] = &[
@@ -22,7 +22,7 @@ const INSPECTION_COLUMNS: &[Column] = &[
     Column::new("rows without a score", "unscored"),
 ];
 
-pub(super) async fn inspect(context: &Context, file: PathBuf) -> Result<Exit, CliError> {
+pub(super) async fn inspect(context: &Context, file: PathBuf) -> CliResult {
     let inspection = inspect_archive(file).await?;
     let fields = inspection_json(&inspection);
     context.print(&Document::one("tessera.inspection/1", fields, INSPECTION_COLUMNS))?;

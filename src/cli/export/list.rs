@@ -10,7 +10,8 @@ use super::{
 };
 use crate::{
     cli::{
-        CliError, Column, Connection, Document, Exit, polling::Poller, timestamps::format_timestamp,
+        CliResult, Column, Connection, Document, Exit, polling::Poller,
+        timestamps::format_timestamp,
     },
     state::StoredJob,
 };
@@ -26,7 +27,7 @@ const LIST_COLUMNS: &[Column] = &[
 ];
 
 /// Lists the exports started on this machine, oldest first.
-pub(super) fn list(connection: &Connection<'_>, dataset: Option<&str>) -> Result<Exit, CliError> {
+pub(super) fn list(connection: &Connection<'_>, dataset: Option<&str>) -> CliResult {
     let named = dataset.or(connection.context.global.dataset.as_deref());
     let matches = |job: &JobRecord| {
         named.is_none_or(|named| {
@@ -75,10 +76,7 @@ fn row(StoredJob { job, is_followed: followed }: &StoredJob) -> Value {
     })
 }
 
-pub(super) async fn status(
-    connection: &Connection<'_>,
-    lookup: &ExportLookup,
-) -> Result<Exit, CliError> {
+pub(super) async fn status(connection: &Connection<'_>, lookup: &ExportLookup) -> CliResult {
     let export = lookup.find(connection).await?;
     let task = connection.client.export_status(export.dataset, export.task).await?;
     connection.context.print(&export_document(&export, &task, None))?;
@@ -89,7 +87,7 @@ pub(super) async fn watch(
     connection: &Connection<'_>,
     lookup: &ExportLookup,
     interval: Option<Duration>,
-) -> Result<Exit, CliError> {
+) -> CliResult {
     let context = connection.context;
     let export = lookup.find(connection).await?;
     let followed = connection.follow_export(export.dataset, export.task, interval).await;

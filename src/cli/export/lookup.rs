@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::{
-    cli::{CliError, Connection, JobRecorder},
+    cli::{CliResult, Connection, JobRecorder},
     state::StoredJob,
 };
 use tessera_model::{DatasetId, ExportJob, ExportTaskId, Failure, JobKind, JobRecord};
@@ -25,7 +25,7 @@ pub(super) struct FoundExport {
 
 impl ExportLookup {
     /// Finds the export. Job records contain the dataset of exports started on this machine.
-    pub(super) async fn find(&self, connection: &Connection<'_>) -> Result<FoundExport, CliError> {
+    pub(super) async fn find(&self, connection: &Connection<'_>) -> CliResult<FoundExport> {
         let jobs = journaled_exports(connection).unwrap_or_else(|failure| {
             connection.context.messages.warn(failure.to_string());
             Vec::new()

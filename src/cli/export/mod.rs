@@ -13,7 +13,7 @@ use std::{path::PathBuf, time::Duration};
 
 use clap::Subcommand;
 
-use crate::cli::{CliError, Context, Exit, value_parsers::parse_interval};
+use crate::cli::{CliResult, Context, value_parsers::parse_interval};
 use tessera_client::ApiOperation;
 
 #[derive(Debug, Subcommand)]
@@ -60,7 +60,7 @@ const REQUESTS: &[ApiOperation] = &[
     ApiOperation::Download,
 ];
 
-pub async fn run(context: &Context, command: ExportCommand) -> Result<Exit, CliError> {
+pub async fn run(context: &Context, command: ExportCommand) -> CliResult {
     match command {
         ExportCommand::Start(options) => {
             context

@@ -11,7 +11,7 @@ use super::{
     report::export_document,
 };
 use crate::{
-    cli::{CliError, Connection, Context, Exit, JobRecorder, value_parsers::parse_interval},
+    cli::{CliError, CliResult, Connection, Context, JobRecorder, value_parsers::parse_interval},
     config::{ExportDefaults, expand_home},
 };
 use tessera_model::{
@@ -54,7 +54,7 @@ fn parse_format(text: &str) -> Result<ExportFormat, String> {
 }
 
 impl ExportStartOptions {
-    pub(super) async fn run(self, connection: &Connection<'_>) -> Result<Exit, CliError> {
+    pub(super) async fn run(self, connection: &Connection<'_>) -> CliResult {
         let context = connection.context;
         let dataset = connection.dataset(self.dataset.as_deref()).await?;
         context.require_allowed(&dataset, Operation::Export, false)?;
@@ -137,11 +137,7 @@ fn record_failure(recorder: &mut JobRecorder<'_>, failure: Failure) -> CliError 
 }
 
 /// Prints the export; with `--quiet`, only its ID.
-fn print_export(
-    context: &Context,
-    export: &FoundExport,
-    task: &ExportTask,
-) -> Result<Exit, CliError> {
+fn print_export(context: &Context, export: &FoundExport, task: &ExportTask) -> CliResult {
     if context.global.quiet && !context.out.is_machine() {
         return context.print_line(export.task);
     }

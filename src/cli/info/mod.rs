@@ -13,7 +13,7 @@ use clap::{CommandFactory as _, Subcommand};
 use clap_complete::Shell;
 use serde_json::json;
 
-use crate::cli::{Cli, CliError, Column, Document, Exit, Output};
+use crate::cli::{Cli, CliError, CliResult, Column, Document, Exit, Output};
 
 #[derive(Debug, Subcommand)]
 pub enum InfoCommand {
@@ -68,7 +68,7 @@ const VERSION_COLUMNS: &[Column] = &[
     Column::new("platform", "platform"),
 ];
 
-pub fn run_info(out: &Output, command: InfoCommand) -> Result<Exit, CliError> {
+pub fn run_info(out: &Output, command: InfoCommand) -> CliResult {
     match command {
         InfoCommand::Completion { shell } => {
             let mut script = Vec::new();
@@ -91,7 +91,7 @@ pub fn run_info(out: &Output, command: InfoCommand) -> Result<Exit, CliError> {
 }
 
 /// Writes one page for the program and one per command, and prints their paths.
-fn write_pages(out: &Output, folder: &Path) -> Result<(), CliError> {
+fn write_pages(out: &Output, folder: &Path) -> CliResult<()> {
     let refused =
         |error: std::io::Error| CliError::usage(format!("--dir {}: {error}", folder.display()));
     fs::create_dir_all(folder).map_err(refused)?;

@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::service::{LocalService, index_dir};
-use crate::cli::{CliError, Exit};
+use crate::cli::{CliError, CliResult, Exit};
 use tessera_client::{Client, ExistingFile};
 use tessera_model::{
     Anchor, AnchorKind, ArchiveName, Cluster, Dataset, ExportFormat, ExportSpec, ExportState,
@@ -21,7 +21,7 @@ use tessera_service::{AccessMode, DeploymentSettings, ServiceCredentials};
 const SAMPLE_SEED: u64 = 2026;
 
 /// Generates the sample dataset unless it exists, and starts a deployment that serves it.
-pub async fn start_demo(images: u32, data: Option<PathBuf>) -> Result<LocalService, CliError> {
+pub async fn start_demo(images: u32, data: Option<PathBuf>) -> CliResult<LocalService> {
     // Separate from the index of the user's own folders.
     let data = match data {
         Some(given) => given,
@@ -60,7 +60,7 @@ fn report_painting(reported: &AtomicUsize, done: usize, all: usize) {
 }
 
 /// The text tour: datasets, clusters, a similarity search, and a verified export.
-pub async fn run_text_tour(local: &LocalService) -> Result<(), CliError> {
+pub async fn run_text_tour(local: &LocalService) -> CliResult<()> {
     let client = local.client()?;
     let dataset = wait_until_ready(&client, local).await?;
     let mut out = io::stdout();
@@ -82,7 +82,7 @@ pub async fn run_text_tour(local: &LocalService) -> Result<(), CliError> {
 }
 
 /// Waits until the dataset can be searched, and reports the indexing progress.
-async fn wait_until_ready(client: &Client, local: &LocalService) -> Result<Dataset, CliError> {
+async fn wait_until_ready(client: &Client, local: &LocalService) -> CliResult<Dataset> {
     let id = *local.datasets.first().ok_or_else(|| CliError::failed("no dataset"))?;
     let mut reported = None;
     loop {
@@ -111,7 +111,7 @@ async fn show_similar(
     out: &mut io::Stdout,
     browse: Search,
     preview: &Preview,
-) -> Result<(), CliError> {
+) -> CliResult<()> {
     let anchor = Anchor { media: preview.media, kind: AnchorKind::Media };
     let page = client.explore(&Search { query: Query::Similar(anchor), ..browse }).await?;
     writeln!(out, "\nSIMILAR   to {}; cosine distance, lower is closer", preview.file_name)?;
@@ -127,11 +127,7 @@ async fn show_similar(
     Ok(())
 }
 
-async fn show_export(
-    client: &Client,
-    out: &mut io::Stdout,
-    dataset: &Dataset,
-) -> Result<(), CliError> {
+async fn show_export(client: &Client, out: &mut io::Stdout, dataset: &Dataset) -> CliResult<()> {
     let spec = ExportSpec {
         file_name: ArchiveName::new(dataset.name.as_str()),
         format: ExportFormat::Parquet,

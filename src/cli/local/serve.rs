@@ -15,14 +15,14 @@ use super::{
     local_settings,
     service::{LocalService, report_skipped},
 };
-use crate::cli::{CliError, ServeOptions};
+use crate::cli::{CliError, CliResult, ServeOptions};
 use tessera_service::{
     AccessMode, DeploymentSettings, OPENAPI_PATH, SERVE_EXPLANATION, ServerOptions,
     ServiceCredentials, object_storage,
 };
 
 /// Serves until a signal ends it; returns the exit code.
-pub async fn serve(options: ServeOptions) -> Result<i32, CliError> {
+pub async fn serve(options: ServeOptions) -> CliResult<i32> {
     if options.explain {
         let mut out = io::stdout().lock();
         out.write_all(SERVE_EXPLANATION.as_bytes())?;
@@ -55,7 +55,7 @@ pub async fn serve(options: ServeOptions) -> Result<i32, CliError> {
 }
 
 /// Builds the settings. The environment is read here and nowhere else.
-fn serve_settings(options: &ServeOptions) -> Result<DeploymentSettings, CliError> {
+fn serve_settings(options: &ServeOptions) -> CliResult<DeploymentSettings> {
     let storage = object_storage::StorageSettings::from_env(|name| env::var(name).ok())
         .map_err(|why| CliError::usage(format!("object storage: {why}")))?;
     let root = |folder: &PathBuf| {
@@ -76,10 +76,7 @@ fn serve_settings(options: &ServeOptions) -> Result<DeploymentSettings, CliError
 }
 
 /// Prints the one line that scripts read, as soon as the service accepts requests.
-fn print_announcement(
-    local: &LocalService,
-    login: Option<&ServiceCredentials>,
-) -> Result<(), CliError> {
+fn print_announcement(local: &LocalService, login: Option<&ServiceCredentials>) -> CliResult<()> {
     let mut datasets = Vec::new();
     for record in local.deployment.datasets()? {
         datasets.push(json!({

@@ -9,7 +9,7 @@ use std::{
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use crate::{
-    cli::{CliError, Exit},
+    cli::{CliError, CliResult, Exit},
     config,
 };
 use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, Endpoint};
@@ -38,7 +38,7 @@ impl LocalService {
         listen: SocketAddr,
         settings: DeploymentSettings,
         options: ServerOptions,
-    ) -> Result<Self, CliError> {
+    ) -> CliResult<Self> {
         let data = index_dir(data)?;
         // Bind first: an address in use must not cost an index.
         let listener = TcpListener::bind(listen).await.map_err(|error| {
@@ -69,7 +69,7 @@ impl LocalService {
         folder: PathBuf,
         data: Option<PathBuf>,
         settings: DeploymentSettings,
-    ) -> Result<Self, CliError> {
+    ) -> CliResult<Self> {
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let access = AccessMode::Token(ServiceCredentials::generate());
         Self::start(data, &[folder], listen, settings, access.into()).await
@@ -94,7 +94,7 @@ impl LocalService {
         format!("http://{}", self.address)
     }
 
-    pub fn client(&self) -> Result<Client, CliError> {
+    pub fn client(&self) -> CliResult<Client> {
         let access = match &self.access {
             AccessMode::Token(credentials) => AuthMethod::Hosted(Credentials {
                 api_key: credentials.api_key.clone(),
@@ -116,7 +116,7 @@ impl LocalService {
     }
 
     /// Stops the server after it has finished open responses.
-    pub async fn stop(self) -> Result<(), CliError> {
+    pub async fn stop(self) -> CliResult<()> {
         // The receiver is gone only if the server stopped by itself.
         let _ = self.stop.send(());
         match self.server_task.await {
@@ -127,7 +127,7 @@ impl LocalService {
 }
 
 /// The given index folder, or the user's default.
-pub(super) fn index_dir(given: Option<PathBuf>) -> Result<PathBuf, CliError> {
+pub(super) fn index_dir(given: Option<PathBuf>) -> CliResult<PathBuf> {
     given.or_else(config::local_data_dir).ok_or_else(|| {
         CliError::usage("there is no home folder for the index; give a folder with --data DIR")
     })

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::cli::{CliError, EncoderOptions};
+use crate::cli::{CliError, CliResult, EncoderOptions};
 pub use tessera_service::DeploymentSettings as LocalSettings;
 use tessera_service::text::encoders::Encoders;
 
 /// The settings of this machine, with the custom encoders if given.
-pub fn local_settings(options: &EncoderOptions) -> Result<LocalSettings, CliError> {
+pub fn local_settings(options: &EncoderOptions) -> CliResult<LocalSettings> {
     let mut settings = LocalSettings::detect();
     if let EncoderOptions {
         image_encoder: Some(image),

@@ -7,7 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::{CliError, EncoderOptions, ServeOptions};
+use crate::cli::{CliError, CliResult, EncoderOptions, ServeOptions};
 use tessera_client::Client;
 use tessera_model::DatasetId;
 
@@ -23,11 +23,7 @@ fn unavailable() -> CliError {
 pub enum LocalService {}
 
 impl LocalService {
-    pub async fn open_folder(
-        _: PathBuf,
-        _: Option<PathBuf>,
-        _: LocalSettings,
-    ) -> Result<Self, CliError> {
+    pub async fn open_folder(_: PathBuf, _: Option<PathBuf>, _: LocalSettings) -> CliResult<Self> {
         Err(unavailable())
     }
 
@@ -35,7 +31,7 @@ impl LocalService {
         match *self {}
     }
 
-    pub fn client(&self) -> Result<Client, CliError> {
+    pub fn client(&self) -> CliResult<Client> {
         match *self {}
     }
 
@@ -47,7 +43,7 @@ impl LocalService {
         match *self {}
     }
 
-    pub async fn stop(self) -> Result<(), CliError> {
+    pub async fn stop(self) -> CliResult<()> {
         match self {}
     }
 }
@@ -68,19 +64,19 @@ impl InjectedFailure {
     }
 }
 
-pub fn local_settings(_: &EncoderOptions) -> Result<LocalSettings, CliError> {
+pub fn local_settings(_: &EncoderOptions) -> CliResult<LocalSettings> {
     Err(unavailable())
 }
 
-pub async fn serve(_: ServeOptions) -> Result<i32, CliError> {
+pub async fn serve(_: ServeOptions) -> CliResult<i32> {
     Err(unavailable())
 }
 
-pub async fn start_demo(_: u32, _: Option<PathBuf>) -> Result<LocalService, CliError> {
+pub async fn start_demo(_: u32, _: Option<PathBuf>) -> CliResult<LocalService> {
     Err(unavailable())
 }
 
-pub async fn run_text_tour(local: &LocalService) -> Result<(), CliError> {
+pub async fn run_text_tour(local: &LocalService) -> CliResult<()> {
     match *local {}
 }
 

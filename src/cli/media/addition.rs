@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     cli::{
-        CliError, Column, Connection, Context, Document, Exit, JobRecorder,
+        CliError, CliResult, Column, Connection, Context, Document, Exit, JobRecorder,
         context::INTERRUPT_CHECK_TIMEOUT, messages::format_bytes, polling::Poller, reindex,
     },
     config,
@@ -69,7 +69,7 @@ impl<'a> AdditionRun<'a> {
         }
     }
 
-    pub async fn run(mut self) -> Result<Exit, CliError> {
+    pub async fn run(mut self) -> CliResult {
         if self.context.is_dry_run() {
             return self.dry_run().await;
         }
@@ -85,7 +85,7 @@ impl<'a> AdditionRun<'a> {
         Ok(if self.skipped_count() > 0 { Exit::Partly } else { Exit::Done })
     }
 
-    async fn send_all(&mut self) -> Result<(), CliError> {
+    async fn send_all(&mut self) -> CliResult<()> {
         self.wait_until_idle().await?;
         for part in &self.plan.parts {
             self.context.require_allowed(&self.dataset, Operation::AddMedia, self.options.force)?;
@@ -95,7 +95,7 @@ impl<'a> AdditionRun<'a> {
     }
 
     /// With `--queue`, waits until no operation is running.
-    async fn wait_until_idle(&mut self) -> Result<(), CliError> {
+    async fn wait_until_idle(&mut self) -> CliResult<()> {
         let busy = |status: &Status| matches!(status, Status::ReadOnly | Status::Indexing);
         if !self.options.queue
             || self.context.require_writable().is_err()
@@ -115,7 +115,7 @@ impl<'a> AdditionRun<'a> {
     }
 
     /// Sends one part. Waits for it if another step follows.
-    async fn send_part(&mut self, part: &AdditionPart) -> Result<(), CliError> {
+    async fn send_part(&mut self, part: &AdditionPart) -> CliResult<()> {
         let id = self.dataset.id;
         let tracker = OperationTracker::starting_from(Some(&self.dataset));
         self.sent_bytes.store(0, Ordering::Relaxed);
@@ -160,13 +160,13 @@ impl<'a> AdditionRun<'a> {
         &mut self,
         mut recorder: JobRecorder<'_>,
         tracker: OperationTracker,
-    ) -> Result<(), CliError> {
+    ) -> CliResult<()> {
         recorder.follow(tracker).await?;
         self.dataset = self.connection.client.dataset(self.dataset.id).await?;
         Ok(())
     }
 
-    async fn reindex(&mut self) -> Result<(), CliError> {
+    async fn reindex(&mut self) -> CliResult<()> {
         if self.dataset.status == Status::Ready {
             self.context.messages.info("the dataset is READY; nothing to reindex");
             return Ok(());
@@ -183,7 +183,7 @@ impl<'a> AdditionRun<'a> {
     }
 
     /// Prints what would be sent, and whether the dataset's status would reject it.
-    async fn dry_run(&self) -> Result<Exit, CliError> {
+    async fn dry_run(&self) -> CliResult {
         let Some(first) = self.plan.parts.first() else { return Ok(Exit::Done) };
         let permission =
             self.context.require_allowed(&self.dataset, Operation::AddMedia, self.options.force);

@@ -11,7 +11,7 @@ use clap::Subcommand;
 
 use self::{addition::AdditionRun, options::MediaAddOptions, plan::AdditionPlan};
 use crate::{
-    cli::{CliError, Connection, Context, Exit},
+    cli::{CliResult, Connection, Context},
     command_lines::{ProfilerCommand, profiler_command_line},
 };
 use tessera_client::ApiOperation;
@@ -32,7 +32,7 @@ Examples:
   find . -name '*.jpg' -print0 |
     tessera media add street --files-from - --split 2000 --then-reindex --wait";
 
-pub async fn run(context: &Context, command: MediaCommand) -> Result<Exit, CliError> {
+pub async fn run(context: &Context, command: MediaCommand) -> CliResult {
     let MediaCommand::Add(options) = command;
     // Fail early on what cannot be sent at all.
     let source = options.source.resolve()?;

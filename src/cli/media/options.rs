@@ -1,7 +1,7 @@
 //! The options of `tessera media add`.
 
 use super::source::SourceOptions;
-use crate::cli::{CliError, Connection};
+use crate::cli::{CliError, CliResult, Connection};
 use tessera_client::AuthMethod;
 use tessera_model::{MediaAddition, MediaSource};
 
@@ -63,7 +63,7 @@ fn parse_on_off(raw: &str) -> Result<bool, String> {
 
 impl MediaAddOptions {
     /// The request that the options describe.
-    pub fn addition(&self, media: &MediaSource) -> Result<MediaAddition, CliError> {
+    pub fn addition(&self, media: &MediaSource) -> CliResult<MediaAddition> {
         let addition = MediaAddition {
             auto_reindex: self.reindex,
             assume_role: self.assume_role.clone(),
@@ -88,7 +88,7 @@ impl MediaAddOptions {
         &self,
         connection: &Connection<'_>,
         media: &MediaSource,
-    ) -> Result<(), CliError> {
+    ) -> CliResult<()> {
         let endpoint = connection.client.endpoint();
         let hosted = matches!(endpoint.auth(), AuthMethod::Hosted(_));
         let by_path = matches!(media, MediaSource::ServerPath(_));

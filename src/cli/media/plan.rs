@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::{options::MediaAddOptions, source::ResolvedSource};
-use crate::cli::{CliError, Column, Context, Document, messages::format_bytes};
+use crate::cli::{CliError, CliResult, Column, Context, Document, messages::format_bytes};
 use tessera_client::{DryRunRequest, files_to_send};
 use tessera_model::{
     Dataset, Failure, FailureKind, MediaAddition, MediaSource, Preflight, ingest::UnreadableFile,
@@ -38,7 +38,7 @@ impl AdditionPlan {
         options: &MediaAddOptions,
         source: ResolvedSource,
         addition: MediaAddition,
-    ) -> Result<Self, CliError> {
+    ) -> CliResult<Self> {
         let ResolvedSource { media, glob, description, option } = source;
         let max_files = options.split.and_then(|max| usize::try_from(max).ok());
         let inspection = tokio::task::spawn_blocking(move || match media {
@@ -85,7 +85,7 @@ impl AdditionPlan {
         }
     }
 
-    fn check(&self, strict: bool) -> Result<(), CliError> {
+    fn check(&self, strict: bool) -> CliResult<()> {
         let unreadable = self.preflight.unreadable;
         if strict && unreadable > 0 {
             let message = format!("nothing was sent (--strict): {unreadable} files cannot be read");

@@ -9,7 +9,7 @@ use std::{
 
 use glob::Pattern;
 
-use crate::cli::{CliError, context::read_bytes_or_stdin};
+use crate::cli::{CliError, CliResult, context::read_bytes_or_stdin};
 use shell_words::quote;
 use tessera_model::MediaSource;
 
@@ -50,7 +50,7 @@ pub struct ResolvedSource {
 }
 
 impl SourceOptions {
-    pub fn resolve(&self) -> Result<ResolvedSource, CliError> {
+    pub fn resolve(&self) -> CliResult<ResolvedSource> {
         let local = !self.files.is_empty() || !self.folders.is_empty() || self.files_from.is_some();
         let source = |media, description: String, option: &str| ResolvedSource {
             option: format!("{option} {}", quote(&description)),
@@ -90,7 +90,7 @@ impl SourceOptions {
         CliError::usage(message).with_code("media_source_count")
     }
 
-    fn resolve_files(&self) -> Result<ResolvedSource, CliError> {
+    fn resolve_files(&self) -> CliResult<ResolvedSource> {
         let mut paths = self.files.clone();
         let mut options: Vec<String> =
             self.files.iter().map(|path| format!("--file {}", quote(&path_text(path)))).collect();

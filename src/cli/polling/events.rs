@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::Poller;
-use crate::cli::{CliError, Exit, timestamps::now_rfc3339};
+use crate::cli::{CliResult, Exit, timestamps::now_rfc3339};
 use tessera_model::{Dataset, Status};
 
 /// A status change.
@@ -24,7 +24,7 @@ impl Poller<'_> {
 
     /// Reports a change: an event for programs, or a message. On standard error, unless the events
     /// are the command's output.
-    pub fn emit(&mut self, event: &str, fields: Value, message: &str) -> Result<(), CliError> {
+    pub fn emit(&mut self, event: &str, fields: Value, message: &str) -> CliResult<()> {
         self.last_output = Instant::now();
         let out = &self.context.out;
         if self.is_machine() {
@@ -39,7 +39,7 @@ impl Poller<'_> {
     }
 
     /// Emits the last event: why polling ended, and the exit code.
-    pub fn emit_end<T>(&mut self, outcome: &Result<T, CliError>) -> Result<(), CliError> {
+    pub fn emit_end<T>(&mut self, outcome: &CliResult<T>) -> CliResult<()> {
         let (reason, exit) = match outcome.as_ref().map_err(|error| error.exit) {
             Ok(_) => ("until", Exit::Done),
             Err(Exit::Remote) => ("error", Exit::Remote),
@@ -50,7 +50,7 @@ impl Poller<'_> {
     }
 
     /// Reports what is new in a dataset. Returns a change of its status.
-    pub fn observe(&mut self, dataset: &Dataset) -> Result<Option<StatusChange>, CliError> {
+    pub fn observe(&mut self, dataset: &Dataset) -> CliResult<Option<StatusChange>> {
         let to = dataset.status.clone();
         let reported = (to.clone(), dataset.progress, [dataset.n_images, dataset.n_videos]);
         let before = self.last_reported.replace(reported.clone());
@@ -77,7 +77,7 @@ impl Poller<'_> {
         Ok(Some(StatusChange { from, to }))
     }
 
-    fn emit_progress(&mut self, dataset: &Dataset) -> Result<(), CliError> {
+    fn emit_progress(&mut self, dataset: &Dataset) -> CliResult<()> {
         let status = dataset.status.as_str();
         if self.is_machine() {
             let fields = json!({
@@ -100,7 +100,7 @@ impl Poller<'_> {
     }
 
     /// Reports that polling continues, although nothing has changed for a while.
-    pub(super) fn emit_heartbeat(&mut self, wait: Duration) -> Result<(), CliError> {
+    pub(super) fn emit_heartbeat(&mut self, wait: Duration) -> CliResult<()> {
         self.last_output = Instant::now();
         let context = self.context;
         if self.is_machine() {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::Poller;
-use crate::cli::{CliError, Connection, Exit, timestamps::timestamp_now};
+use crate::cli::{CliError, CliResult, Connection, Exit, timestamps::timestamp_now};
 use tessera_model::{
     DatasetId, ExportTask, ExportTaskId, JobKind, SafeText,
     operation_tracker::{OperationStatus, OperationTracker},
@@ -20,7 +20,7 @@ impl Connection<'_> {
         dataset: DatasetId,
         task: ExportTaskId,
         interval: Option<Duration>,
-    ) -> Result<ExportTask, CliError> {
+    ) -> CliResult<ExportTask> {
         let mut poller = Poller::new(self.context, interval);
         let mut last = String::new();
         let mut report = |poller: &mut Poller<'_>, export: &ExportTask| {
@@ -55,7 +55,7 @@ impl Connection<'_> {
         dataset: DatasetId,
         kind: &JobKind,
         mut tracker: OperationTracker,
-    ) -> Result<SafeText, CliError> {
+    ) -> CliResult<SafeText> {
         let mut poller = Poller::new(self.context, None);
         tracker.accept(timestamp_now());
         loop {

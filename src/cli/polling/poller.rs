@@ -6,7 +6,8 @@ use serde_json::json;
 use tokio::time::timeout;
 
 use crate::cli::{
-    CliError, Connection, Context, Exit, messages::ProgressBar, timestamps::timestamp_now,
+    CliError, CliResult, Connection, Context, Exit, messages::ProgressBar,
+    timestamps::timestamp_now,
 };
 use tessera_model::{Dataset, DatasetId, Failure, Status, polling::PollTarget};
 
@@ -65,12 +66,12 @@ impl<'a> Poller<'a> {
     }
 
     /// Waits until the next poll of a dataset.
-    pub async fn wait_for_dataset(&mut self) -> Result<(), CliError> {
+    pub async fn wait_for_dataset(&mut self) -> CliResult<()> {
         self.wait(PollTarget::Dataset(self.last_change.elapsed())).await
     }
 
     /// Waits until the next poll.
-    pub async fn wait(&mut self, target: PollTarget) -> Result<(), CliError> {
+    pub async fn wait(&mut self, target: PollTarget) -> CliResult<()> {
         let mut wait = match self.interval {
             Some(chosen) if self.consecutive_failures == 0 => chosen,
             _ => {
@@ -107,7 +108,7 @@ impl<'a> Poller<'a> {
         &mut self,
         connection: &Connection<'_>,
         dataset: DatasetId,
-    ) -> Result<Dataset, CliError> {
+    ) -> CliResult<Dataset> {
         loop {
             let response = self.time_limit().apply(connection.client.dataset(dataset)).await?;
             if let Some(dataset) = self.tolerate_outage(response)? {
@@ -118,10 +119,7 @@ impl<'a> Poller<'a> {
     }
 
     /// Turns a connection loss into `None`; any other failure ends polling.
-    pub fn tolerate_outage<T>(
-        &mut self,
-        response: Result<T, Failure>,
-    ) -> Result<Option<T>, CliError> {
+    pub fn tolerate_outage<T>(&mut self, response: Result<T, Failure>) -> CliResult<Option<T>> {
         match response {
             Ok(value) => {
                 self.report_recovery()?;
@@ -140,7 +138,7 @@ impl<'a> Poller<'a> {
     }
 
     /// Reports a response after a connection loss.
-    pub(super) fn report_recovery(&mut self) -> Result<(), CliError> {
+    pub(super) fn report_recovery(&mut self) -> CliResult<()> {
         if std::mem::take(&mut self.consecutive_failures) == 0 {
             return Ok(());
         }
@@ -152,7 +150,7 @@ impl<'a> Poller<'a> {
 pub(super) struct TimeLimit(Option<(Duration, Duration)>);
 
 impl TimeLimit {
-    pub(super) async fn apply<T>(self, work: impl Future<Output = T>) -> Result<T, CliError> {
+    pub(super) async fn apply<T>(self, work: impl Future<Output = T>) -> CliResult<T> {
         match self.0 {
             None => Ok(work.await),
             Some((limit, left)) => timeout(left, work).await.map_err(|_| timeout_error(limit)),

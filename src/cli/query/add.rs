@@ -8,7 +8,7 @@ use std::{
 use clap::{Args, Subcommand, builder::PossibleValuesParser};
 
 use super::source::QuerySource;
-use crate::cli::{CliError, Exit};
+use crate::cli::{CliError, CliResult, Exit};
 use tessera_model::{
     Anchor, AnchorKind, Filter, MediaId, TagId,
     vql::{InvalidField, IssueMode, IssueName, LabelRule, MAX_FILTERS},
@@ -107,7 +107,7 @@ enum TextFilterCommand {
 
 impl QueryAddOptions {
     /// The query with the added filter.
-    pub(super) fn extended_query(self) -> Result<Vec<Filter>, CliError> {
+    pub(super) fn extended_query(self) -> CliResult<Vec<Filter>> {
         let filter = self.kind.to_filter().map_err(|InvalidField { field, reason }| {
             let named = match field {
                 "threshold" | "confidence_min" | "confidence_max" => format!("{field}: {reason}"),

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::source::{QuerySource, located_problem};
-use crate::cli::{CliError, Column, Context, Document, Exit};
+use crate::cli::{CliError, CliResult, Column, Context, Document, Exit};
 use tessera_client::ApiOperation;
 use tessera_model::{
     Enrichment, Filter, SafeText,
@@ -26,7 +26,7 @@ struct QueryDiagnostic {
     problem: VqlError,
 }
 
-pub(super) async fn run(context: &Context, source: &QuerySource) -> Result<Exit, CliError> {
+pub(super) async fn run(context: &Context, source: &QuerySource) -> CliResult {
     let (name, text) = (source.name(), source.text()?);
     let (filters, mut diagnostics) = parse_errors(&text);
     if diagnostics.is_empty() {
@@ -101,11 +101,11 @@ async fn fetch_enrichment(context: &Context) -> Option<Enrichment> {
             let dataset = connection.dataset(None).await?;
             Ok(connection.client.enrichment(dataset.id).await?)
         };
-        let enrichment: Result<Enrichment, CliError> = enrichment.await;
+        let enrichment: CliResult<Enrichment> = enrichment.await;
         connection.close(Ok(Exit::Done)).await?;
         enrichment
     };
-    let fetched: Result<Enrichment, CliError> = fetch.await;
+    let fetched: CliResult<Enrichment> = fetch.await;
     fetched
         .inspect_err(|error| {
             let reason = SafeText::detail(&error.message);
@@ -119,7 +119,7 @@ fn print_diagnostics(
     name: &str,
     text: &str,
     diagnostics: &[QueryDiagnostic],
-) -> Result<(), CliError> {
+) -> CliResult<()> {
     if context.out.is_machine() || context.global.csv {
         let rows: Vec<Value> = diagnostics.iter().map(|it| diagnostic_row(text, it)).collect();
         let valid = !diagnostics.iter().any(|diagnostic| diagnostic.is_error);

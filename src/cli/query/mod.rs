@@ -14,7 +14,7 @@ use self::{
     print::{explain, print_query},
     source::QuerySource,
 };
-use crate::cli::{CliError, Context, Exit};
+use crate::cli::{CliResult, Context};
 
 #[derive(Debug, Subcommand)]
 pub enum QueryCommand {
@@ -33,7 +33,7 @@ pub enum QueryCommand {
     Views(views::ViewCommand),
 }
 
-pub async fn run(context: &Context, command: QueryCommand) -> Result<Exit, CliError> {
+pub async fn run(context: &Context, command: QueryCommand) -> CliResult {
     match command {
         QueryCommand::New => print_query(context, &[]),
         QueryCommand::Add(options) => print_query(context, &options.extended_query()?),

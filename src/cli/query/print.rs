@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::cli::{CliError, Context, Document, Exit};
+use crate::cli::{CliResult, Context, Document, Exit};
 use tessera_model::Filter;
 use tessera_wire::vql;
 
-pub(super) fn print_query(context: &Context, filters: &[Filter]) -> Result<Exit, CliError> {
+pub(super) fn print_query(context: &Context, filters: &[Filter]) -> CliResult {
     context.out.print_json(&query_json(filters)).map(|()| Exit::Done)
 }
 
@@ -16,7 +16,7 @@ fn query_json(filters: &[Filter]) -> Value {
     serde_json::from_str(&vql::write(filters)).unwrap_or_default()
 }
 
-pub(super) fn explain(context: &Context, filters: &[Filter]) -> Result<Exit, CliError> {
+pub(super) fn explain(context: &Context, filters: &[Filter]) -> CliResult {
     let sentences: Vec<String> = filters.iter().map(Filter::to_string).collect();
     if context.out.is_machine() {
         let as_sent = query_json(filters);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::{CliError, Exit, context::read_stdin, read_file_or_stdin};
+use crate::cli::{CliError, CliResult, Exit, context::read_stdin, read_file_or_stdin};
 use tessera_model::Filter;
 use tessera_wire::vql::{self, TextPosition, VqlError};
 
@@ -27,7 +27,7 @@ impl QuerySource {
         }
     }
 
-    pub(super) fn text(&self) -> Result<String, CliError> {
+    pub(super) fn text(&self) -> CliResult<String> {
         let text = match (&self.vql, &self.file) {
             (Some(vql), _) => return Ok(vql.clone()),
             (None, Some(file)) => read_file_or_stdin(file)?,
@@ -36,13 +36,13 @@ impl QuerySource {
         require_nonempty(&self.name(), text)
     }
 
-    pub(super) fn filters(&self) -> Result<Vec<Filter>, CliError> {
+    pub(super) fn filters(&self) -> CliResult<Vec<Filter>> {
         parse_filters(&self.name(), self.text()?)
     }
 }
 
 /// Parses a query; `name` is the source in messages.
-pub fn parse_filters(name: &str, text: String) -> Result<Vec<Filter>, CliError> {
+pub fn parse_filters(name: &str, text: String) -> CliResult<Vec<Filter>> {
     let text = require_nonempty(name, text)?;
     vql::read_lenient(&text).map_err(|problem| {
         let message = located_problem(name, &text, "", &problem);
@@ -51,7 +51,7 @@ pub fn parse_filters(name: &str, text: String) -> Result<Vec<Filter>, CliError> 
 }
 
 /// In a pipe, empty input is a failed command: it must not widen the query.
-fn require_nonempty(name: &str, text: String) -> Result<String, CliError> {
+fn require_nonempty(name: &str, text: String) -> CliResult<String> {
     if !text.trim().is_empty() {
         return Ok(text);
     }

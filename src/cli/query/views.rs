@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 use super::source::QuerySource;
 use crate::{
     cli::{
-        CliError, Column, Context, Document, Exit, search,
+        CliError, CliResult, Column, Context, Document, Exit, search,
         value_parsers::{parse_entity, parse_granularity},
     },
     state::write_views,
@@ -55,7 +55,7 @@ const VIEW_COLUMNS: &[Column] = &[
     Column::new("FILTERS", "vql"),
 ];
 
-pub(super) async fn run(context: &Context, command: ViewCommand) -> Result<Exit, CliError> {
+pub(super) async fn run(context: &Context, command: ViewCommand) -> CliResult {
     match command {
         ViewCommand::Save { name, source, entity, granularity } => {
             let view = SavedView {
@@ -85,20 +85,20 @@ pub(super) async fn run(context: &Context, command: ViewCommand) -> Result<Exit,
     }
 }
 
-fn view_name(name: &str) -> Result<SafeText, CliError> {
+fn view_name(name: &str) -> CliResult<SafeText> {
     let name = SafeText::name(name.trim());
     if name.is_empty() { Err(CliError::usage("give the view a name")) } else { Ok(name) }
 }
 
 /// The dataset of the view; `None` for any.
-async fn view_dataset(context: &Context) -> Result<Option<DatasetId>, CliError> {
+async fn view_dataset(context: &Context) -> CliResult<Option<DatasetId>> {
     match &context.global.dataset {
         Some(_) => context.dataset_id(None).await.map(Some),
         None => Ok(None),
     }
 }
 
-fn save_view(context: &Context, view: SavedView) -> Result<Exit, CliError> {
+fn save_view(context: &Context, view: SavedView) -> CliResult {
     let journal = context.journal()?;
     let mut views = journal.views()?;
     let message = format!("saved as `{}`; run it with `tessera query run`", view.name);
@@ -108,7 +108,7 @@ fn save_view(context: &Context, view: SavedView) -> Result<Exit, CliError> {
     Ok(Exit::Done)
 }
 
-fn remove_view(context: &Context, name: &str) -> Result<Exit, CliError> {
+fn remove_view(context: &Context, name: &str) -> CliResult {
     let journal = context.journal()?;
     let mut views = journal.views()?;
     let before = views.len();

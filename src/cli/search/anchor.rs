@@ -2,7 +2,7 @@
 //! entity and granularity it was registered with, which the search history knows.
 
 use super::options::SearchOptions;
-use crate::cli::{CliError, Connection};
+use crate::cli::{CliError, CliResult, Connection};
 use shell_words::quote;
 use tessera_model::{Anchor, AnchorKind, HistoryEntry, Query, SafeText, Search};
 
@@ -12,7 +12,7 @@ pub fn search_by_anchor(
     anchor: Anchor,
     search: Search,
     options: &SearchOptions,
-) -> Result<HistoryEntry, CliError> {
+) -> CliResult<HistoryEntry> {
     let search = Search { query: Query::Similar(anchor), ..search };
     if anchor.kind == AnchorKind::Media {
         let similar_to = Some(SafeText::name(&format!("media {}", anchor.media.short())));
@@ -50,7 +50,7 @@ pub fn search_by_anchor(
 fn find_registered(
     connection: &Connection<'_>,
     search: &Search,
-) -> Result<Option<HistoryEntry>, CliError> {
+) -> CliResult<Option<HistoryEntry>> {
     let is_same = |entry: &HistoryEntry| {
         entry.search.query == search.query && entry.search.dataset == search.dataset
     };

@@ -3,7 +3,7 @@
 use futures_util::{StreamExt as _, stream};
 
 use crate::cli::{
-    CliError, Connection, Context,
+    CliError, CliResult, Connection, Context,
     image::{NamedPicture, TerminalInfo, draw_pictures, terminal_info},
 };
 use tessera_model::{Cluster, Link, SafeText};
@@ -21,7 +21,7 @@ pub struct ContactSheet {
 
 impl ContactSheet {
     /// Fails early if there is nothing to draw on, or programs read the output.
-    pub fn new(context: &Context) -> Result<Self, CliError> {
+    pub fn new(context: &Context) -> CliResult<Self> {
         if context.out.is_machine() {
             return Err(CliError::usage("--show draws pictures; remove --json, --jsonl and --jq"));
         }
@@ -39,7 +39,7 @@ impl ContactSheet {
     }
 
     /// Downloads and draws the pictures. Failed downloads are reported and skipped.
-    pub async fn draw(self, connection: &Connection<'_>) -> Result<(), CliError> {
+    pub async fn draw(self, connection: &Connection<'_>) -> CliResult<()> {
         let context = connection.context;
         let fetch = async |(name, link): (SafeText, Link)| {
             let fetched = connection.client.fetch_picture(&link, MAX_THUMBNAIL_BYTES).await;

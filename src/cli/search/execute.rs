@@ -13,7 +13,7 @@ use super::{
     results::SearchResults,
     save,
 };
-use crate::cli::{CliError, Connection, Exit};
+use crate::cli::{CliError, CliResult, Connection, Exit};
 use tessera_model::{
     Dataset, EnrichmentModel, Filter, HistoryEntry, ModelStatus, Operation, Query, Search,
     basket::cluster_entry,
@@ -29,10 +29,7 @@ struct PreparedSearch<'a> {
     options: SearchOptions,
 }
 
-pub async fn execute(
-    connection: &Connection<'_>,
-    request: SearchRequest,
-) -> Result<Exit, CliError> {
+pub async fn execute(connection: &Connection<'_>, request: SearchRequest) -> CliResult {
     let context = connection.context;
     let SearchRequest { kind, ranking, filters, dataset, options, .. } = request;
     let sheet = options.display.show.then(|| ContactSheet::new(context)).transpose()?;
@@ -73,7 +70,7 @@ async fn prepare_ranking(
     ranking: RankingSource,
     filters: Vec<Filter>,
     options: &SearchOptions,
-) -> Result<HistoryEntry, CliError> {
+) -> CliResult<HistoryEntry> {
     let context = connection.context;
     let search = options.search(dataset.id, filters, &context.settings.search);
     match ranking {
@@ -93,7 +90,7 @@ async fn prepare_ranking(
 
 impl PreparedSearch<'_> {
     /// Fetches the pages. With `--jsonl`, prints each page immediately.
-    async fn fetch_pages(&self, sheet: Option<ContactSheet>) -> Result<SearchResults, CliError> {
+    async fn fetch_pages(&self, sheet: Option<ContactSheet>) -> CliResult<SearchResults> {
         let Self { connection, options, .. } = self;
         let context = connection.context;
         let format = options.display.row_format();
@@ -136,7 +133,7 @@ impl PreparedSearch<'_> {
     }
 
     /// The response format of text searches is not documented, so it may lack clusters.
-    fn missing_clusters_error(&self, body: &Value) -> Result<CliError, CliError> {
+    fn missing_clusters_error(&self, body: &Value) -> CliResult<CliError> {
         let message = "the response of the service has no `clusters`";
         if self.options.display.raw {
             self.connection.context.print(&document::body_document(body))?;
@@ -146,7 +143,7 @@ impl PreparedSearch<'_> {
     }
 
     /// Prints the results, and reports what they omit.
-    async fn print(self, results: SearchResults) -> Result<Exit, CliError> {
+    async fn print(self, results: SearchResults) -> CliResult {
         let context = self.connection.context;
         results.report(context, &self.dataset, self.entry.search.page);
         let exit = match (&results.missing_page, results.clusters) {

@@ -19,7 +19,7 @@ use self::{
     options::{CaptionOptions, ImageOptions, PathOptions, parse_anchor_type},
     request::{RankingSource, SearchRequest},
 };
-use crate::cli::{CliError, Context, Exit};
+use crate::cli::{CliResult, Context};
 use tessera_client::ApiOperation;
 use tessera_model::{AnchorKind, MediaId, SavedView};
 
@@ -60,22 +60,18 @@ pub enum SearchCommand {
     },
 }
 
-pub async fn run(context: &Context, command: SearchCommand) -> Result<Exit, CliError> {
+pub async fn run(context: &Context, command: SearchCommand) -> CliResult {
     connect_and_execute(context, SearchRequest::from_command(command).await?).await
 }
 
 /// Runs a saved view. Options override its entity and granularity, and add filters.
-pub async fn run_view(
-    context: &Context,
-    view: SavedView,
-    options: SearchOptions,
-) -> Result<Exit, CliError> {
+pub async fn run_view(context: &Context, view: SavedView, options: SearchOptions) -> CliResult {
     let mut request = SearchRequest::from_view(view, options).await?;
     request.dataset = request.dataset.filter(|_| context.global.dataset.is_none());
     connect_and_execute(context, request).await
 }
 
-async fn connect_and_execute(context: &Context, request: SearchRequest) -> Result<Exit, CliError> {
+async fn connect_and_execute(context: &Context, request: SearchRequest) -> CliResult {
     let about: &[ApiOperation] = match request.ranking {
         RankingSource::Picture(..) => &[ApiOperation::RegisterAnchor],
         RankingSource::Query(_) | RankingSource::Anchor(_) => &[ApiOperation::Explore],

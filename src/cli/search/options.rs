@@ -7,7 +7,7 @@ use clap::{Args, builder::NonEmptyStringValueParser};
 use super::{document::RowFormat, query_image::QueryImageOptions};
 use crate::{
     cli::{
-        CliError, Exit,
+        CliError, CliResult, Exit,
         query::parse_filters,
         read_file_or_stdin,
         value_parsers::{parse_entity, parse_granularity},
@@ -173,7 +173,7 @@ impl DisplayOptions {
 
 impl FilterOptions {
     /// Parses and validates the filters.
-    pub fn read(&self) -> Result<Vec<Filter>, CliError> {
+    pub fn read(&self) -> CliResult<Vec<Filter>> {
         let mut filters = match (&self.vql, &self.file) {
             (Some(text), _) => parse_filters("--vql", text.clone())?,
             (None, Some(path)) => {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::{
-    CliError,
+    CliError, CliResult,
     value_parsers::{parse_pixels, parse_region},
 };
 use tessera_client::{Client, QueryImageUpload};
@@ -40,7 +40,7 @@ pub struct PreparedQueryImage {
 
 impl PreparedQueryImage {
     /// Reads the file. Nothing is sent yet.
-    pub async fn open(options: QueryImageOptions) -> Result<Self, CliError> {
+    pub async fn open(options: QueryImageOptions) -> CliResult<Self> {
         let QueryImageOptions { file, region, pixels } = options;
         let image = QueryImageUpload::read(&file).await;
         let image = image.map_err(|failure| CliError::usage(failure.to_string()))?;
@@ -69,7 +69,7 @@ impl PreparedQueryImage {
         client: &Client,
         dataset: &Dataset,
         search: Search,
-    ) -> Result<HistoryEntry, CliError> {
+    ) -> CliResult<HistoryEntry> {
         let Self { image, file, region } = self;
         let registered =
             client.register_anchor(dataset.id, image, search.entity, search.granularity, region);

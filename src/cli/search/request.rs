@@ -5,7 +5,7 @@ use super::{
     options::{CaptionOptions, ImageOptions, SearchOptions},
     query_image::{PreparedQueryImage, QueryImageOptions},
 };
-use crate::cli::CliError;
+use crate::cli::{CliError, CliResult};
 use tessera_client::TextSearchPath;
 use tessera_model::{Anchor, AnchorKind, DatasetId, Filter, Query, SavedView};
 
@@ -31,7 +31,7 @@ pub struct SearchRequest {
 
 impl SearchRequest {
     /// Validates everything that needs no service.
-    pub async fn from_command(command: SearchCommand) -> Result<Self, CliError> {
+    pub async fn from_command(command: SearchCommand) -> CliResult<Self> {
         let (kind, ranking, path, options) = match command {
             SearchCommand::Caption(CaptionOptions { text, max_score, path, options }) => {
                 let ranking = RankingSource::Query(Query::Caption { text, max_score });
@@ -65,7 +65,7 @@ impl SearchRequest {
         Ok(Self { kind, ranking, filters, path, dataset: None, options })
     }
 
-    pub async fn from_view(view: SavedView, mut options: SearchOptions) -> Result<Self, CliError> {
+    pub async fn from_view(view: SavedView, mut options: SearchOptions) -> CliResult<Self> {
         let SavedView { query, query_image, mut filters, dataset, .. } = view;
         filters.extend(options.filters.read()?);
         options.entity.get_or_insert(view.entity);

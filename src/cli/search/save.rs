@@ -2,7 +2,7 @@
 //! interface.
 
 use super::results::count_clusters;
-use crate::cli::{CliError, Connection};
+use crate::cli::{CliError, CliResult, Connection};
 use tessera_model::{
     Dataset, HistoryEntry, Query, SafeText, SavedView, Search, Selection, SelectionEntry,
     StateValue,
@@ -27,11 +27,7 @@ pub fn add_to_history(connection: &Connection<'_>, entry: &HistoryEntry) {
     }
 }
 
-pub fn save_view(
-    connection: &Connection<'_>,
-    name: &str,
-    entry: &HistoryEntry,
-) -> Result<(), CliError> {
+pub fn save_view(connection: &Connection<'_>, name: &str, entry: &HistoryEntry) -> CliResult<()> {
     let mut views = connection.journal.views()?;
     let name = SafeText::name(name.trim());
     let replaced = views.iter().any(|view| view.name == name);
@@ -58,7 +54,7 @@ pub fn selection_size(
     connection: &Connection<'_>,
     name: &str,
     dataset: &Dataset,
-) -> Result<Option<usize>, CliError> {
+) -> CliResult<Option<usize>> {
     let before = connection.journal.load_named_selection(name, dataset.id);
     let before = before.map_err(|failure| CliError::usage(failure.to_string()))?;
     Ok(before.map(|selection| selection.len()))
@@ -72,7 +68,7 @@ pub fn save_selection(
     dataset: &Dataset,
     entries: Vec<SelectionEntry>,
     replaced_count: Option<usize>,
-) -> Result<(), CliError> {
+) -> CliResult<()> {
     let selection: Selection = entries.into_iter().collect();
     connection.journal.save_named_selection(name, dataset.id, &selection)?;
     let clusters = count_clusters(selection.len());

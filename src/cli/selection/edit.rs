@@ -10,7 +10,9 @@ use super::{
     results,
     store::{SelectionOptions, SelectionStore, count_entries},
 };
-use crate::cli::{CliError, Context, Exit, item_options::ItemOptions, read_file_or_stdin};
+use crate::cli::{
+    CliError, CliResult, Context, Exit, item_options::ItemOptions, read_file_or_stdin,
+};
 use tessera_model::{
     Basket, ClusterId, EntryContent, EntryId, MediaId, Selection, SelectionChange, SelectionEntry,
 };
@@ -28,7 +30,7 @@ pub struct SelectionAddOptions {
 }
 
 impl SelectionAddOptions {
-    pub(super) async fn run(self, context: &Context) -> Result<Exit, CliError> {
+    pub(super) async fn run(self, context: &Context) -> CliResult {
         let Self { selection, items, from_results } = self;
         if items.is_empty() && from_results.is_none() {
             let message = "nothing to select; give --media, --cluster or --from-results";
@@ -113,7 +115,7 @@ pub(super) async fn remove(
     context: &Context,
     selection: SelectionOptions,
     items: &ItemOptions,
-) -> Result<Exit, CliError> {
+) -> CliResult {
     if items.is_empty() {
         return Err(CliError::usage("nothing to remove; give --media or --cluster"));
     }
@@ -136,11 +138,7 @@ pub(super) async fn remove(
 
 /// Excludes media items from selected clusters: those after `^` of a cluster, and those known to be
 /// in a selected one.
-pub(super) fn exclude(
-    context: &Context,
-    store: &SelectionStore,
-    items: &ItemOptions,
-) -> Result<Exit, CliError> {
+pub(super) fn exclude(context: &Context, store: &SelectionStore, items: &ItemOptions) -> CliResult {
     let mut basket = Basket::new(store.load()?);
     let named = items
         .cluster
@@ -173,7 +171,7 @@ fn require_containing_cluster(
     selection: &Selection,
     item: MediaId,
     within: Option<ClusterId>,
-) -> Result<ClusterId, CliError> {
+) -> CliResult<ClusterId> {
     match within {
         Some(cluster) if selection.cluster(cluster).is_some() => Ok(cluster),
         Some(cluster) => Err(not_found(format!("the cluster {cluster} is not selected"))),

@@ -4,16 +4,12 @@ use std::path::{Path, PathBuf};
 
 use super::store::{SelectionStore, count_entries};
 use crate::{
-    cli::{CliError, Context, Exit, read_file_or_stdin},
+    cli::{CliError, CliResult, Context, Exit, read_file_or_stdin},
     state,
 };
 use tessera_model::SafeText;
 
-pub(super) fn import(
-    context: &Context,
-    store: &SelectionStore,
-    from: &Path,
-) -> Result<Exit, CliError> {
+pub(super) fn import(context: &Context, store: &SelectionStore, from: &Path) -> CliResult {
     let selection = state::read_selection(&read_file_or_stdin(from)?, store.dataset)
         .map_err(|reason| CliError::new(Exit::Invalid, format!("{}: {reason}", from.display())))?;
     let replaced = match store.load_or_default()?.len() {
@@ -25,11 +21,7 @@ pub(super) fn import(
     Ok(Exit::Done)
 }
 
-pub(super) fn export(
-    context: &Context,
-    store: &SelectionStore,
-    to: PathBuf,
-) -> Result<Exit, CliError> {
+pub(super) fn export(context: &Context, store: &SelectionStore, to: PathBuf) -> CliResult {
     let selection = store.load()?;
     if to.as_os_str() == "-" {
         let document = state::write_selection(store.dataset, &selection);

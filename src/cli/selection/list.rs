@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::store::SelectionStore;
 use crate::{
-    cli::{CliError, Column, Context, Document, Exit},
+    cli::{CliResult, Column, Context, Document, Exit},
     state,
 };
 use tessera_model::{DatasetId, Selection};
@@ -28,7 +28,7 @@ const ITEM_COLUMNS: &[Column] = &[
     Column::new("STALE", "stale"),
 ];
 
-pub(super) fn show(context: &Context, store: &SelectionStore) -> Result<Exit, CliError> {
+pub(super) fn show(context: &Context, store: &SelectionStore) -> CliResult {
     let selection = store.load()?;
     let document = state::write_selection(store.dataset, &selection);
     context.print(&Document::list("tessera.selection/1", document, "_marks", ITEM_COLUMNS))?;
@@ -39,7 +39,7 @@ pub(super) fn show(context: &Context, store: &SelectionStore) -> Result<Exit, Cl
 }
 
 /// Lists all named selections.
-pub(super) fn list(context: &Context) -> Result<Exit, CliError> {
+pub(super) fn list(context: &Context) -> CliResult {
     let journal = context.journal()?;
     let mut rows: Vec<Value> = Vec::new();
     for name in journal.selection_names()? {

@@ -14,7 +14,7 @@ use self::{
     edit::SelectionAddOptions,
     store::{SelectionOptions, SelectionStore},
 };
-use crate::cli::{CliError, Context, Exit, item_options::ItemOptions};
+use crate::cli::{CliResult, Context, item_options::ItemOptions};
 
 #[derive(Debug, Subcommand)]
 pub enum SelectionCommand {
@@ -64,7 +64,7 @@ pub enum SelectionCommand {
     },
 }
 
-pub async fn run(context: &Context, command: SelectionCommand) -> Result<Exit, CliError> {
+pub async fn run(context: &Context, command: SelectionCommand) -> CliResult {
     let open = async |selection| SelectionStore::open(context, selection).await;
     match command {
         SelectionCommand::Add(options) => options.run(context).await,

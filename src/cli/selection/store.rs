@@ -4,7 +4,7 @@
 use clap::Args;
 
 use crate::{
-    cli::{CliError, Context, Exit},
+    cli::{CliError, CliResult, Context, Exit},
     state::StateStore,
 };
 use tessera_model::{DatasetId, SafeText, Selection, StateValue, text::count_with_noun};
@@ -28,15 +28,12 @@ pub(super) struct SelectionStore {
 
 impl SelectionStore {
     /// Opens the selection. Sends a request only if the dataset is given by name.
-    pub(super) async fn open(
-        context: &Context,
-        options: SelectionOptions,
-    ) -> Result<Self, CliError> {
+    pub(super) async fn open(context: &Context, options: SelectionOptions) -> CliResult<Self> {
         let dataset = context.dataset_id(options.dataset.as_deref()).await?;
         Ok(Self { journal: context.journal()?, dataset, name: options.name })
     }
 
-    pub(super) fn load(&self) -> Result<Selection, CliError> {
+    pub(super) fn load(&self) -> CliResult<Selection> {
         let Some(name) = &self.name else { return self.load_or_default() };
         self.journal.load_named_selection(name, self.dataset)?.ok_or_else(|| {
             let message = format!("there is no selection `{}`", SafeText::name(name));
@@ -45,7 +42,7 @@ impl SelectionStore {
     }
 
     /// The selection, or an empty one if it does not exist yet.
-    pub(super) fn load_or_default(&self) -> Result<Selection, CliError> {
+    pub(super) fn load_or_default(&self) -> CliResult<Selection> {
         Ok(match &self.name {
             Some(name) => {
                 self.journal.load_named_selection(name, self.dataset)?.unwrap_or_default()
@@ -54,7 +51,7 @@ impl SelectionStore {
         })
     }
 
-    pub(super) fn save(&self, selection: &Selection) -> Result<(), CliError> {
+    pub(super) fn save(&self, selection: &Selection) -> CliResult<()> {
         match &self.name {
             Some(name) => {
                 self.journal.save_named_selection(name, self.dataset, selection)?;
@@ -67,7 +64,7 @@ impl SelectionStore {
     }
 
     /// Empties the basket, or deletes the named selection.
-    pub(super) fn clear(&self, context: &Context) -> Result<Exit, CliError> {
+    pub(super) fn clear(&self, context: &Context) -> CliResult {
         let selection = self.load()?;
         match &self.name {
             Some(name) => drop(self.journal.delete_named_selection(name)?),
