@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use tessera_model::{Failure, SafeText};
+use tessera_model::SafeText;
 
 pub struct Announcer {
     input: Arc<Mutex<dyn BufRead + Send>>,
@@ -65,14 +65,6 @@ impl Announcer {
                 _ if line.is_empty() => return Ok(None),
                 _ => self.error(format!("{line} is not a number from 1 to {count}"))?,
             }
-        }
-    }
-
-    /// Announces a failure, or returns the value.
-    pub fn announce_failure<T>(&mut self, result: Result<T, Failure>) -> io::Result<Option<T>> {
-        match result {
-            Ok(value) => Ok(Some(value)),
-            Err(failure) => self.error(failure).map(|()| None),
         }
     }
 

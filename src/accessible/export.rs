@@ -3,11 +3,14 @@
 
 use std::{io, time::Duration};
 
-use super::{sentences, session::AccessibleSession};
+use super::{
+    sentences,
+    session::{AccessibleSession, EndOfAction},
+};
 use tessera_client::ExistingFile;
 use tessera_model::{
-    ArchiveName, ExportFormat, ExportSpec, ExportState, ExportTask, SelectionItem,
-    polling::PollTarget, text::count_with_noun,
+    ArchiveName, ClusterId, Dataset, DatasetId, ExportFormat, ExportSpec, ExportTask, ExportTaskId,
+    Failure, Search, SelectionItem, polling::PollTarget, text::count_with_noun,
 };
 
 const HEARTBEAT: Duration = Duration::from_secs(30);
@@ -39,30 +42,25 @@ impl ProgressStatus {
 
 impl AccessibleSession {
     /// Watches the datasets until no operation is running.
-    pub(super) async fn watch_datasets(&mut self) -> io::Result<()> {
+    pub(super) async fn watch_datasets(&mut self) -> Result<(), EndOfAction> {
         let (mut progress, mut failures) = (ProgressStatus::new(), 0);
         loop {
             let wait = self.cadence.interval(PollTarget::BusyDatasets, failures);
             match self.client.list_datasets().await {
                 Ok((list, _)) => {
                     failures = 0;
-                    let states: Vec<String> = list
-                        .iter()
-                        .map(|dataset| {
-                            format!("{} is {}", dataset.name, sentences::status(dataset))
-                        })
-                        .collect();
+                    let status = |it: &Dataset| format!("{} is {}", it.name, sentences::status(it));
+                    let states: Vec<String> = list.iter().map(status).collect();
                     if let Some(line) = progress.next_line(states.join(", "), wait) {
                         self.announcer.status(line)?;
                     }
                     if !list.iter().any(|dataset| dataset.status.is_busy()) {
-                        let open = self.open.as_mut();
-                        if let Some(open) = open
+                        if let Some(open) = &mut self.open
                             && let Some(now) = list.into_iter().find(|it| it.id == open.dataset.id)
                         {
                             open.dataset = now;
                         }
-                        return self.announcer.status("no operation is running");
+                        return Ok(self.announcer.status("no operation is running")?);
                     }
                 }
                 Err(failure) if failure.is_connection_failure() => {
@@ -72,90 +70,80 @@ impl AccessibleSession {
                         self.announcer.error(line)?;
                     }
                 }
-                Err(failure) => return self.announcer.error(failure),
+                Err(failure) => return Err(failure.into()),
             }
             tokio::time::sleep(wait).await;
         }
     }
 
     /// Exports the dataset or the selection, waits for it, and downloads the archive.
-    pub(super) async fn export(&mut self) -> io::Result<()> {
+    pub(super) async fn export(&mut self) -> Result<(), EndOfAction> {
         let Some(open) = &self.open else { return Ok(()) };
         let (dataset, name) = (open.dataset.id, open.dataset.name.clone());
         let selected_count =
             count_with_noun(self.selected.len(), "selected cluster", "selected clusters");
         self.announcer.item("1 the whole dataset")?;
         self.announcer.item(format!("2 the {selected_count}"))?;
-        let Some(what) = self.announcer.prompt_choice("Export what?", 2).await? else {
-            return Ok(());
-        };
-        if what == 1 && self.selected.is_empty() {
-            return self.announcer.error("nothing is selected; select a result first");
+        let choice = self.announcer.prompt_choice("Export what?", 2).await?;
+        let is_selection = choice.ok_or(EndOfAction::Cancelled)? == 1;
+        if is_selection && self.selected.is_empty() {
+            return Err(EndOfAction::Error("nothing is selected; select a result first".into()));
         }
-        let Some(images) = self.announcer.prompt("With the images? Type y or n").await? else {
-            return Ok(());
-        };
-        let include_images = images.starts_with(['y', 'Y']);
+        let images = self.announcer.prompt("With the images? Type y or n").await?;
+        let include_images = images.ok_or(EndOfAction::Cancelled)?.starts_with(['y', 'Y']);
         let (file_name, format) = (ArchiveName::new(name.as_str()), ExportFormat::Parquet);
         let target = self.downloads.join(file_name.as_str());
-        let started = if what == 0 {
-            let spec = ExportSpec { file_name, format, include_images };
-            self.client.start_export(dataset, &spec).await
+        let task = if is_selection {
+            let item = |(&cluster, search): (&ClusterId, &Search)| SelectionItem::Cluster {
+                cluster,
+                entity: search.entity,
+                filters: search.filters.clone(),
+                exclude: Vec::new(),
+            };
+            let items: Vec<SelectionItem> = self.selected.iter().map(item).collect();
+            self.client.start_selective_export(dataset, format, include_images, &items).await?
         } else {
-            let items: Vec<SelectionItem> = self
-                .selected
-                .iter()
-                .map(|(&cluster, search)| SelectionItem::Cluster {
-                    cluster,
-                    entity: search.entity,
-                    filters: search.filters.clone(),
-                    exclude: Vec::new(),
-                })
-                .collect();
-            self.client.start_selective_export(dataset, format, include_images, &items).await
+            let spec = ExportSpec { file_name, format, include_images };
+            self.client.start_export(dataset, &spec).await?
         };
-        let Some(task) = self.announcer.announce_failure(started)? else { return Ok(()) };
-        let Some(task) = self.wait_for_export(task).await? else { return Ok(()) };
-        let archive = self
-            .client
-            .download((dataset, task.id), (&target, ExistingFile::Keep), &mut |_, _| {})
-            .await;
-        let Some(archive) = self.announcer.announce_failure(archive)? else { return Ok(()) };
-        let entries = archive.entries;
-        let path = archive.path.display();
+        let task = self.wait_for_export(dataset, task).await?;
+        let target = (target.as_path(), ExistingFile::Keep);
+        let archive = self.client.download((dataset, task), target, &mut |_, _| {}).await?;
+        let (path, bytes, entries) = (archive.path.display(), archive.bytes, archive.entries);
         self.announcer
-            .status(format!("archive {path}: {} bytes, {entries} entries verified", archive.bytes))
+            .status(format!("archive {path}: {bytes} bytes, {entries} entries verified"))?;
+        Ok(())
     }
 
-    /// Waits for an export. Returns `None` if it failed.
-    async fn wait_for_export(&mut self, mut task: ExportTask) -> io::Result<Option<ExportTask>> {
-        let Some(dataset) = self.open.as_ref().map(|open| open.dataset.id) else { return Ok(None) };
-        let (mut progress, mut age, mut failures) = (ProgressStatus::new(), Duration::ZERO, 0);
-        loop {
-            let wait = self.cadence.interval(PollTarget::Export(age), failures);
+    /// Waits for an export, and returns its ID.
+    async fn wait_for_export(
+        &mut self,
+        dataset: DatasetId,
+        mut task: ExportTask,
+    ) -> Result<ExportTaskId, EndOfAction> {
+        let Self { client, announcer, cadence, .. } = self;
+        let line = |task: &ExportTask| {
             let percent = task.progress.map_or_else(String::new, |it| format!(" {it} percent"));
-            if let Some(line) =
-                progress.next_line(format!("export {}{percent}", task.state.as_str()), wait)
-            {
-                self.announcer.status(line)?;
+            format!("export {}{percent}", task.state.as_str())
+        };
+        let (mut progress, mut age, mut failures) = (ProgressStatus::new(), Duration::ZERO, 0);
+        let id = task.id;
+        let pause = async |response: Result<ExportTask, Failure>| {
+            match response {
+                Ok(now) => (task, failures) = (now, 0),
+                Err(_) => failures += 1,
             }
-            match &task.state {
-                ExportState::Completed => return Ok(Some(task)),
-                ExportState::Failed(word) => {
-                    let message = task.message.map_or_else(String::new, |it| format!(": {it}"));
-                    self.announcer.error(format!("the export ended {word}{message}"))?;
-                    return Ok(None);
-                }
-                ExportState::Running(_) => {}
+            let wait = cadence.interval(PollTarget::Export(age), failures);
+            if let Some(line) = progress.next_line(line(&task), wait) {
+                announcer.status(line)?;
             }
             tokio::time::sleep(wait).await;
             age += wait;
-            match self.client.export_status(dataset, task.id).await {
-                Ok(now) => (task, failures) = (now, 0),
-                Err(failure) if failure.is_connection_failure() => failures += 1,
-                Err(failure) => return self.announcer.error(failure).map(|()| None),
-            }
-        }
+            Ok::<_, io::Error>(())
+        };
+        let ended = client.follow_export(dataset, id, pause).await??;
+        self.announcer.status(line(&ended))?;
+        ended.failure_message().map_or(Ok(id), |message| Err(EndOfAction::Error(message)))
     }
 }
 

@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, io, path::PathBuf};
 use super::{Announcer, sentences};
 use tessera_client::{Client, QueryImageUpload};
 use tessera_model::{
-    Anchor, AnchorKind, ClusterId, Dataset, DatasetId, EntityType, Granularity, Page, Query,
-    QueryText, SafeText, Search, polling::PollingIntervals, text::count_with_noun,
+    Anchor, AnchorKind, ClusterId, Dataset, DatasetId, EntityType, Failure, Granularity, Page,
+    Query, QueryText, SafeText, Search, polling::PollingIntervals, text::count_with_noun,
 };
 
 #[derive(Clone, Debug)]
@@ -52,6 +52,28 @@ enum MenuAction {
     Datasets,
 }
 
+/// Why a menu action ended before it was done.
+pub(super) enum EndOfAction {
+    /// The user chose nothing, or the input ended.
+    Cancelled,
+    /// To be announced.
+    Error(String),
+    /// Input or output failed, which ends the session.
+    Io(io::Error),
+}
+
+impl From<Failure> for EndOfAction {
+    fn from(failure: Failure) -> Self {
+        Self::Error(failure.to_string())
+    }
+}
+
+impl From<io::Error> for EndOfAction {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
 /// Runs until the user quits or the input ends. Errors of the service are announced.
 ///
 /// # Errors
@@ -59,37 +81,32 @@ enum MenuAction {
 pub async fn run(
     client: Client,
     options: AccessibleOptions,
-    mut announcer: Announcer,
+    announcer: Announcer,
 ) -> io::Result<()> {
-    let AccessibleOptions {
-        deployment,
-        dataset,
-        reason,
-        downloads,
-        cluster_options: clusters,
-        cadence,
-    } = options;
-    announcer.status(format!("accessible mode is on, because {reason}"))?;
-    announcer.status(format!("deployment {deployment}"))?;
-    let (open, marks) = (None, BTreeMap::new());
+    let AccessibleOptions { deployment, dataset, reason, downloads, cluster_options, cadence } =
+        options;
     let mut session = AccessibleSession {
         client,
         announcer,
         downloads,
-        cluster_options: clusters,
+        cluster_options,
         cadence,
-        open,
-        selected: marks,
+        open: None,
+        selected: BTreeMap::new(),
     };
-    session.open_dataset(dataset).await?;
+    session.announcer.status(format!("accessible mode is on, because {reason}"))?;
+    session.announcer.status(format!("deployment {deployment}"))?;
+    let opened = session.open_dataset(dataset).await;
+    session.announce_end(opened)?;
     loop {
-        for (number, (words, _)) in (1..).zip(MENU) {
-            session.announcer.item(format!("{number} {words}"))?;
+        for (number, (label, _)) in (1..).zip(MENU) {
+            session.announcer.item(format!("{number} {label}"))?;
         }
         let Some(index) = session.announcer.prompt_choice("What now?", MENU.len()).await? else {
             return session.announcer.status("left; exports continue at the service");
         };
-        session.run_action(MENU[index].1).await?;
+        let ended = session.run_action(MENU[index].1).await;
+        session.announce_end(ended)?;
     }
 }
 
@@ -113,25 +130,32 @@ pub(super) struct OpenDataset {
 }
 
 impl AccessibleSession {
-    async fn run_action(&mut self, what: MenuAction) -> io::Result<()> {
-        match what {
+    fn announce_end(&mut self, ended: Result<(), EndOfAction>) -> io::Result<()> {
+        match ended {
+            Ok(()) | Err(EndOfAction::Cancelled) => Ok(()),
+            Err(EndOfAction::Error(message)) => self.announcer.error(message),
+            Err(EndOfAction::Io(error)) => Err(error),
+        }
+    }
+
+    async fn run_action(&mut self, action: MenuAction) -> Result<(), EndOfAction> {
+        match action {
             MenuAction::Datasets => return self.open_dataset(None).await,
             MenuAction::Watch => return self.watch_datasets().await,
             _ => {}
         }
+        let error = |message: &str| Err(EndOfAction::Error(message.to_owned()));
         let Some(open) = &self.open else {
-            return self.announcer.error("no dataset is open; open one first");
+            return error("no dataset is open; open one first");
         };
         let search = open.search.clone();
-        match what {
-            MenuAction::Read => self.read_results(),
-            MenuAction::NextPage if !open.page.may_have_next() => {
-                self.announcer.error("this is the last page")
-            }
+        match action {
+            MenuAction::Read => Ok(self.read_results()?),
+            MenuAction::NextPage if !open.page.may_have_next() => error("this is the last page"),
             MenuAction::NextPage => self.explore(Search { page: search.page + 1, ..search }).await,
             MenuAction::PreviousPage => match search.page.checked_sub(1) {
                 Some(page) => self.explore(Search { page, ..search }).await,
-                None => self.announcer.error("this is the first page"),
+                None => error("this is the first page"),
             },
             MenuAction::Browse => self.explore(self.new_browse_search(search.dataset)).await,
             MenuAction::SearchCaptions => self.search_captions(search).await,
@@ -148,12 +172,9 @@ impl AccessibleSession {
         Search { entity, granularity, ..Search::browse(dataset) }
     }
 
-    /// Opens the wanted dataset, or prompts if there are several.
-    async fn open_dataset(&mut self, preferred: Option<DatasetId>) -> io::Result<()> {
-        let Some((list, _)) = self.announcer.announce_failure(self.client.list_datasets().await)?
-        else {
-            return Ok(());
-        };
+    /// Opens the preferred dataset, or prompts if there are several.
+    async fn open_dataset(&mut self, preferred: Option<DatasetId>) -> Result<(), EndOfAction> {
+        let (list, _) = self.client.list_datasets().await?;
         self.announcer.status(count_with_noun(list.len(), "dataset", "datasets"))?;
         for (position, dataset) in (1..).zip(&list) {
             self.announcer.item(sentences::dataset(position, list.len(), dataset))?;
@@ -161,31 +182,30 @@ impl AccessibleSession {
         let preferred = preferred.and_then(|id| list.iter().position(|dataset| dataset.id == id));
         let index = match (preferred, list.len()) {
             (Some(index), _) => Some(index),
-            (None, 0 | 1) => list.first().map(|_| 0),
+            (None, 0 | 1) => Some(0),
             (None, count) => self.announcer.prompt_choice("Which dataset?", count).await?,
         };
-        let Some(dataset) = index.and_then(|index| list.into_iter().nth(index)) else {
-            return Ok(());
-        };
+        let dataset = index.and_then(|index| list.into_iter().nth(index));
+        let dataset = dataset.ok_or(EndOfAction::Cancelled)?;
         self.announcer.status(format!("dataset {} is open", dataset.name))?;
         self.selected.clear();
-        let search = self.new_browse_search(dataset.id);
+        let (is_busy, search) = (dataset.status.is_busy(), self.new_browse_search(dataset.id));
         let (similar_to, page) = (String::new(), Page::default());
         self.open = Some(OpenDataset { dataset, search: search.clone(), similar_to, page });
-        if self.open.as_ref().is_some_and(|open| open.dataset.status.is_busy()) {
-            self.watch_datasets().await?;
+        if is_busy {
+            let watched = self.watch_datasets().await;
+            self.announce_end(watched)?;
         }
         self.explore(search).await
     }
 
     /// Loads a page and reads it. After an error the last result stays.
-    async fn explore(&mut self, search: Search) -> io::Result<()> {
-        let result = self.client.explore(&search).await;
-        let Some(page) = self.announcer.announce_failure(result)? else { return Ok(()) };
+    async fn explore(&mut self, search: Search) -> Result<(), EndOfAction> {
+        let page = self.client.explore(&search).await?;
         if let Some(open) = &mut self.open {
             (open.search, open.page) = (search, page);
         }
-        self.read_results()
+        Ok(self.read_results()?)
     }
 
     fn read_results(&mut self) -> io::Result<()> {
@@ -199,64 +219,52 @@ impl AccessibleSession {
         Ok(())
     }
 
-    async fn search_captions(&mut self, search: Search) -> io::Result<()> {
-        let Some(input) =
-            self.announcer.prompt("Search captions for what? Type a few words").await?
-        else {
-            return Ok(());
-        };
-        match QueryText::new(&input) {
-            Ok(text) => {
-                let query = Query::Caption { text, max_score: None };
-                self.explore(Search { query, page: 0, ..search }).await
-            }
-            Err(invalid) => self.announcer.error(invalid),
-        }
+    async fn search_captions(&mut self, search: Search) -> Result<(), EndOfAction> {
+        let input = self.announcer.prompt("Search captions for what? Type a few words").await?;
+        let text = QueryText::new(&input.ok_or(EndOfAction::Cancelled)?)
+            .map_err(|invalid| EndOfAction::Error(invalid.to_string()))?;
+        let query = Query::Caption { text, max_score: None };
+        self.explore(Search { query, page: 0, ..search }).await
     }
 
-    async fn find_similar_to_result(&mut self, search: Search) -> io::Result<()> {
+    async fn find_similar_to_result(&mut self, search: Search) -> Result<(), EndOfAction> {
         let Some(open) = &mut self.open else { return Ok(()) };
-        let Some(index) =
-            self.announcer.prompt_choice("Similar to which?", open.page.clusters.len()).await?
-        else {
-            return Ok(());
-        };
-        let Some(preview) = open.page.clusters.get(index).and_then(|it| it.previews.first()) else {
-            return self.announcer.error("this cluster shows no member to compare with");
-        };
+        let count = open.page.clusters.len();
+        let index = self.announcer.prompt_choice("Similar to which?", count).await?;
+        let cluster = open.page.clusters.get(index.ok_or(EndOfAction::Cancelled)?);
+        let preview = cluster.and_then(|it| it.previews.first()).ok_or_else(|| {
+            EndOfAction::Error("this cluster shows no member to compare with".to_owned())
+        })?;
         open.similar_to = preview.file_name.to_string();
         let query = Query::Similar(Anchor { media: preview.media, kind: AnchorKind::Media });
         self.explore(Search { query, page: 0, ..search }).await
     }
 
-    async fn find_similar_to_file(&mut self, search: Search) -> io::Result<()> {
-        let Some(input) = self.announcer.prompt("Which file? Type its path").await? else {
-            return Ok(());
-        };
-        let image = QueryImageUpload::read(input.as_ref()).await;
-        let Some(image) = self.announcer.announce_failure(image)? else { return Ok(()) };
+    async fn find_similar_to_file(&mut self, search: Search) -> Result<(), EndOfAction> {
+        let input = self.announcer.prompt("Which file? Type its path").await?;
+        let input = input.ok_or(EndOfAction::Cancelled)?;
+        let image = QueryImageUpload::read(input.as_ref()).await?;
         self.announcer.status("sending the query image")?;
         let Search { dataset, entity, granularity, .. } = search;
-        let anchor = self.client.register_anchor(dataset, image, entity, granularity, None).await;
-        let Some(anchor) = self.announcer.announce_failure(anchor)? else { return Ok(()) };
+        let anchor = self.client.register_anchor(dataset, image, entity, granularity, None).await?;
         if let Some(open) = &mut self.open {
             open.similar_to = input;
         }
         self.explore(Search { query: Query::Similar(anchor), page: 0, ..search }).await
     }
 
-    async fn toggle_selected(&mut self) -> io::Result<()> {
+    async fn toggle_selected(&mut self) -> Result<(), EndOfAction> {
         let Some(open) = &self.open else { return Ok(()) };
         let clusters = &open.page.clusters;
-        let Some(index) = self.announcer.prompt_choice("Which one?", clusters.len()).await? else {
-            return Ok(());
-        };
+        let index = self.announcer.prompt_choice("Which one?", clusters.len()).await?;
+        let index = index.ok_or(EndOfAction::Cancelled)?;
         let id = clusters[index].id;
         if self.selected.remove(&id).is_none() {
             self.selected.insert(id, open.search.clone());
         }
         let state = if self.selected.contains_key(&id) { "selected" } else { "deselected" };
         let count = count_with_noun(self.selected.len(), "cluster", "clusters");
-        self.announcer.status(format!("{} is {state}; {count} selected in total", index + 1))
+        self.announcer.status(format!("{} is {state}; {count} selected in total", index + 1))?;
+        Ok(())
     }
 }

@@ -6,13 +6,13 @@ use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, V
 
 use super::{
     CliError, DoctorOptions, EncoderOptions, Exit, GlobalOptions, InfoCommand, api, auth, config,
-    dataset, enrichment, export, image, init, jobs, local::InjectedFailure, media, profile, query,
-    reindex, search, selection, set_algebra,
+    dataset, enrichment, export, global_options::hide_rare_option, image, init, jobs,
+    local::InjectedFailure, media, profile, query, reindex, search, selection, set_algebra,
 };
 
 /// See, search and curate image and video datasets from a terminal.
 #[derive(Debug, Parser)]
-#[command(version, max_term_width = 100, after_help = help_footer())]
+#[command(version, max_term_width = 100, after_help = help_footer(), mut_args = hide_rare_option)]
 pub struct Cli {
     #[command(flatten)]
     pub global: GlobalOptions,

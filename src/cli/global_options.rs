@@ -3,7 +3,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use clap::{ArgMatches, Args, ColorChoice, ValueEnum, parser::ValueSource};
+use clap::{Arg, ArgMatches, Args, ColorChoice, ValueEnum, parser::ValueSource};
 
 use crate::{
     cli::{CliError, CliResult, output::jq},
@@ -17,34 +17,22 @@ pub struct GlobalOptions {
     /// Profile of the user's settings file.
     #[arg(long, short, global = true, env = "TESSERA_PROFILE", value_name = "NAME")]
     pub profile: Option<String>,
-
     /// Address of the service, for example `https://media.example`; instead of a profile.
     #[arg(long, global = true, env = "TESSERA_BASE_URL", value_name = "URL")]
     pub base_url: Option<String>,
-
     /// hosted (with login), onprem (without login) or local (a folder): kind of --base-url, or of a
     /// new profile.
     #[arg(long, global = true, env = "TESSERA_KIND")]
     pub kind: Option<DeploymentKind>,
-
     /// Address of the pipeline that adds media at an on-premises deployment.
-    #[arg(
-        long,
-        global = true,
-        env = "TESSERA_PIPELINE_URL",
-        value_name = "URL",
-        hide_short_help = true
-    )]
+    #[arg(long, global = true, env = "TESSERA_PIPELINE_URL", value_name = "URL")]
     pub pipeline_url: Option<String>,
-
     /// Send the login over unencrypted connections too; for test services.
-    #[arg(long, global = true, hide_short_help = true)]
+    #[arg(long, global = true)]
     pub allow_http: bool,
-
     /// A PEM file of certificates to trust in addition to the system's.
-    #[arg(long, global = true, value_name = "FILE", hide_short_help = true)]
+    #[arg(long, global = true, value_name = "FILE")]
     pub ca_file: Option<PathBuf>,
-
     /// ID or name of the dataset.
     // The ID differs from that of the positional `dataset` of some commands, which would shadow it.
     #[arg(
@@ -56,106 +44,72 @@ pub struct GlobalOptions {
         value_name = "ID|NAME"
     )]
     pub dataset: Option<String>,
-
     /// Reject every change, and do not offer any in the interface.
-    #[arg(long, global = true, env = "TESSERA_READ_ONLY", hide_short_help = true)]
+    #[arg(long, global = true, env = "TESSERA_READ_ONLY")]
     pub read_only: bool,
-
     /// Use this settings file instead of the user's.
-    #[arg(
-        long,
-        global = true,
-        env = "TESSERA_CONFIG",
-        value_name = "FILE",
-        hide_short_help = true
-    )]
+    #[arg(long, global = true, env = "TESSERA_CONFIG", value_name = "FILE")]
     pub config: Option<PathBuf>,
-
     /// Print one JSON document, or only these fields of its rows.
     #[arg(long, global = true, value_name = "FIELDS", num_args = 0..=1, require_equals = true,
           default_missing_value = "", value_delimiter = ',')]
     pub json: Option<Vec<String>>,
-
     /// Print one JSON object per line.
-    #[arg(long, global = true, hide_short_help = true)]
+    #[arg(long, global = true)]
     pub jsonl: bool,
-
     /// Print comma-separated values with a header line.
-    #[arg(long, global = true, hide_short_help = true)]
+    #[arg(long, global = true)]
     pub csv: bool,
-
     /// Filter the JSON document with a jq expression. Strings are printed without quotes, other
     /// values as JSON, one per line.
-    #[arg(long, global = true, value_name = "EXPR", value_parser = jq::parse_expression,
-          hide_short_help = true)]
+    #[arg(long, global = true, value_name = "EXPR", value_parser = jq::parse_expression)]
     pub jq: Option<String>,
-
     /// When to use color.
-    #[arg(
-        long,
-        global = true,
-        value_name = "WHEN",
-        default_value = "auto",
-        hide_short_help = true
-    )]
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub color: ColorChoice,
-
     /// The same as --color=never.
-    #[arg(long, global = true, hide_short_help = true)]
+    #[arg(long, global = true)]
     pub no_color: bool,
-
     /// Never prompt; fail if a prompt would be needed.
-    #[arg(long, global = true, hide_short_help = true)]
+    #[arg(long, global = true)]
     pub no_input: bool,
-
     /// Answer yes to every prompt. Does not overwrite files or skip checks: that is --force.
-    #[arg(long, short, global = true, hide_short_help = true)]
+    #[arg(long, short, global = true)]
     pub yes: bool,
-
     /// Print nothing but the output and errors.
     #[arg(long, short, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
-
     /// Log every request on standard error, without secrets.
     #[arg(long, short, global = true)]
     pub verbose: bool,
-
     /// Longest time to wait for operations of the service: 90s, 10m, 2h. Exit code 124 when it
     /// expires.
-    #[arg(long, global = true, value_name = "DURATION", value_parser = humantime::parse_duration,
-          hide_short_help = true)]
+    #[arg(long, global = true, value_name = "DURATION", value_parser = humantime::parse_duration)]
     pub timeout: Option<Duration>,
-
     /// Retries of a failed request that changes nothing [default: 2]. A request that may have had
     /// an effect is never sent twice.
-    #[arg(long, global = true, value_name = "N", hide_short_help = true,
+    #[arg(long, global = true, value_name = "N",
           value_parser = clap::value_parser!(u32).range(..=100))]
     pub retries: Option<u32>,
-
     /// Print the command's request instead of sending it. The only form is `curl`.
-    #[arg(long, global = true, value_name = "FORM", hide_short_help = true)]
+    #[arg(long, global = true, value_name = "FORM")]
     pub print: Option<PrintFormat>,
-
     /// Check everything and print what would be sent, without sending it.
-    #[arg(long, short = 'n', global = true, hide_short_help = true)]
+    #[arg(long, short = 'n', global = true)]
     pub dry_run: bool,
-
     /// auto, dark, light, plain, or the name of your own theme; like `TESSERA_THEME`.
-    #[arg(long, global = true, value_name = "THEME", hide_short_help = true)]
+    #[arg(long, global = true, value_name = "THEME")]
     pub theme: Option<ThemeChoice>,
-
     /// auto, half, kitty, sixel, iterm or none: how to draw images; like `TESSERA_GRAPHICS`.
-    #[arg(long, global = true, value_name = "PROTOCOL", hide_short_help = true)]
+    #[arg(long, global = true, value_name = "PROTOCOL")]
     pub graphics: Option<GraphicsChoice>,
-
     /// Use sentences and numbered prompts, for screen readers and pipes, instead of a full screen;
     /// like `TESSERA_ACCESSIBLE`.
     #[arg(long, global = true, value_name = "BOOL", num_args = 0..=1,
-          require_equals = true, default_missing_value = "true", hide_short_help = true)]
+          require_equals = true, default_missing_value = "true")]
     pub accessible: Option<bool>,
-
     /// Write events and timings to this new file, as JSON lines without secrets.
-    #[arg(long, global = true, value_name = "FILE", hide_short_help = true)]
+    #[arg(long, global = true, value_name = "FILE")]
     pub trace: Option<PathBuf>,
 }
 
@@ -173,6 +127,17 @@ pub enum DeploymentKind {
 pub enum PrintFormat {
     /// As a command with `$TESSERA_TOKEN` in place of the login.
     Curl,
+}
+
+/// The options that `-h` lists; `--help` lists all.
+const COMMON_OPTIONS: [&str; 7] =
+    ["profile", "base_url", "kind", "global_dataset", "json", "quiet", "verbose"];
+
+/// Hides the rarer options from `-h`.
+pub(super) fn hide_rare_option(option: Arg) -> Arg {
+    let is_common = COMMON_OPTIONS.contains(&option.get_id().as_str());
+    let hidden = option.is_global_set() && !is_common;
+    if hidden { option.hide_short_help(true) } else { option }
 }
 
 impl GlobalOptions {

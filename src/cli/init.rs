@@ -1,10 +1,7 @@
 //! `tessera init`: creates the first profile without prompts. In a terminal and without options,
 //! the interface's welcome screen does it.
 
-use std::{
-    env,
-    path::{self, PathBuf},
-};
+use std::path::{self, PathBuf};
 
 use clap::Args;
 
@@ -39,17 +36,18 @@ impl InitOptions {
     }
 
     pub fn run(self, context: &Context) -> CliResult {
-        let place = match self.local {
+        let deployment = match self.local {
             Some(folder) => DeploymentConfig::Local { folder: path::absolute(folder)? },
             None if self.from_env => deployment_from_environment(context)?,
             None => {
-                let message = "without a terminal, use `tessera init --local DIR` for a \
-                                folder of pictures, `tessera init --from-env` for a service of the \
-                                environment, or `tessera profile add`";
-                return Err(CliError::usage(message));
+                return Err(CliError::usage(
+                    "without a terminal, use `tessera init --local DIR` for a folder of pictures, \
+                     `tessera init --from-env` for a service of the environment, or `tessera \
+                     profile add`",
+                ));
             }
         };
-        let profile = named_profile(place, self.name);
+        let profile = named_profile(deployment, self.name);
         save_profile(context, &profile, false)?;
         if let (true, DeploymentConfig::Hosted { base_url, api_key }) =
             (self.store, &profile.deployment)
@@ -61,16 +59,14 @@ impl InitOptions {
 }
 
 fn deployment_from_environment(context: &Context) -> CliResult<DeploymentConfig> {
-    let lacks = |name: &str| CliError::usage(format!("--from-env needs {name} to be set"));
+    let missing = |name: &str| CliError::usage(format!("--from-env needs {name} to be set"));
     let global = &context.global;
-    let base_url = global.base_url.clone().ok_or_else(|| lacks("TESSERA_BASE_URL"))?;
-    match global.kind.ok_or_else(|| lacks("TESSERA_KIND"))? {
+    let base_url = global.base_url.clone().ok_or_else(|| missing("TESSERA_BASE_URL"))?;
+    match global.kind.ok_or_else(|| missing("TESSERA_KIND"))? {
         DeploymentKind::Hosted => {
-            let api_key = env::var("TESSERA_API_KEY").ok().filter(|key| !key.trim().is_empty());
-            Ok(DeploymentConfig::Hosted {
-                base_url,
-                api_key: api_key.ok_or_else(|| lacks("TESSERA_API_KEY"))?,
-            })
+            let api_key = login::nonempty_variable(login::API_KEY_VARIABLE);
+            let api_key = api_key.ok_or_else(|| missing(login::API_KEY_VARIABLE))?;
+            Ok(DeploymentConfig::Hosted { base_url, api_key })
         }
         DeploymentKind::Onprem => {
             Ok(DeploymentConfig::OnPrem { base_url, pipeline_url: global.pipeline_url.clone() })
@@ -82,10 +78,9 @@ fn deployment_from_environment(context: &Context) -> CliResult<DeploymentConfig>
 }
 
 fn store_secret(context: &Context, name: &str, base_url: &str, api_key: &str) -> CliResult<()> {
-    let usage = |error: String| CliError::usage(error);
-    let secret = credentials::from_environment().map_err(usage)?;
-    let (secret, _) =
-        secret.ok_or_else(|| usage("--store needs TESSERA_API_SECRET to be set".into()))?;
+    let (secret, _) = credentials::from_environment()
+        .map_err(CliError::usage)?
+        .ok_or_else(|| CliError::usage("--store needs TESSERA_API_SECRET to be set"))?;
     let secrets = login::open_secrets()?;
     // Reported before anything is written.
     let store = secrets.preferred_store();

@@ -42,7 +42,7 @@ impl SecretSource {
 pub fn open_secrets() -> CliResult<SecretStores> {
     config::config_dir()
         .map(|folder| SecretStores::in_dir(&folder))
-        .ok_or_else(|| usage_error("there is no home folder to keep secrets in"))
+        .ok_or_else(|| CliError::usage("there is no home folder to keep secrets in"))
 }
 
 impl ServiceLogin {
@@ -81,24 +81,21 @@ impl ServiceLogin {
         if let Some(token) = credentials::token_from_environment() {
             return Ok(Self::from_token(token));
         }
-        let lacks = |names: &str| {
-            let message = format!(
+        let missing = |names: &str| {
+            CliError::usage(format!(
                 "a hosted deployment needs {names} in the environment; for one without login, use --kind onprem"
-            );
-            CliError::usage(message)
-        };
-        let api_key = nonempty_variable(API_KEY_VARIABLE).ok_or_else(|| lacks(API_KEY_VARIABLE))?;
-        let found = credentials::from_environment().map_err(usage_error)?;
-        let (api_secret, name) = found.ok_or_else(|| {
-            lacks(&format!(
-                "{} (or {})",
-                credentials::SECRET_FILE_VARIABLE,
-                credentials::SECRET_VARIABLE
             ))
+        };
+        let api_key =
+            nonempty_variable(API_KEY_VARIABLE).ok_or_else(|| missing(API_KEY_VARIABLE))?;
+        let secret = credentials::from_environment().map_err(CliError::usage)?;
+        let (api_secret, name) = secret.ok_or_else(|| {
+            let (file, variable) =
+                (credentials::SECRET_FILE_VARIABLE, credentials::SECRET_VARIABLE);
+            missing(&format!("{file} (or {variable})"))
         })?;
         let reload = SecretReloader::new(|| {
-            let found = credentials::from_environment().ok().flatten();
-            found.map(|(secret, _)| secret)
+            credentials::from_environment().ok().flatten().map(|(secret, _)| secret)
         });
         let access = AuthMethod::Hosted(Credentials { api_key, api_secret });
         Ok(Self { access, source: SecretSource::Variable(name), reload: Some(reload) })
@@ -134,10 +131,11 @@ pub fn find_secret(
     holder: SecretOwner,
     secrets: Option<&SecretStores>,
 ) -> CliResult<Option<(SecretString, SecretSource)>> {
-    if let Some((secret, name)) = credentials::from_environment().map_err(usage_error)? {
+    if let Some((secret, name)) = credentials::from_environment().map_err(CliError::usage)? {
         return Ok(Some((secret, SecretSource::Variable(name))));
     }
-    let stored = secrets.map_or(Ok(None), |secrets| secrets.find(holder)).map_err(usage_error)?;
+    let stored =
+        secrets.map_or(Ok(None), |secrets| secrets.find(holder)).map_err(CliError::usage)?;
     Ok(stored.map(|(secret, store)| (secret, SecretSource::Stored(store))))
 }
 
@@ -145,17 +143,13 @@ pub fn find_secret(
 pub fn validate_secret(text: &SecretString, what: &str) -> CliResult<SecretString> {
     let text = text.expose_secret().trim();
     if text.is_empty() || !text.chars().all(|c| c.is_ascii_graphic()) {
-        return Err(usage_error(format!(
+        return Err(CliError::usage(format!(
             "this is not a {what}; expected one word of printable ASCII characters"
         )));
     }
     Ok(SecretString::from(text))
 }
 
-fn nonempty_variable(name: &str) -> Option<String> {
+pub fn nonempty_variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.trim().is_empty())
-}
-
-fn usage_error(error: impl Into<String>) -> CliError {
-    CliError::usage(error)
 }

@@ -1,7 +1,6 @@
 //! Messages on standard error: information, warnings and progress.
 
 use std::{
-    fmt::Write as _,
     io::{self, IsTerminal as _, Write as _},
     time::{Duration, Instant},
 };
@@ -15,7 +14,6 @@ const LINE_INTERVAL: Duration = Duration::from_secs(30);
 const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
 const BAR_CELLS: u64 = 24;
 
-/// Writes messages to standard error.
 #[derive(Clone, Copy, Debug)]
 pub struct Messages {
     quiet: bool,
@@ -92,35 +90,28 @@ pub struct ProgressBar {
 
 impl ProgressBar {
     pub fn set_bytes(&mut self, done: u64, all: Option<u64>) {
-        let seconds = self.started.elapsed().as_secs_f64();
-        #[expect(clippy::cast_precision_loss, reason = "shown to three digits")]
-        let rate = if seconds > 0.5 { done as f64 / seconds } else { 0.0 };
-        let mut words = match all {
-            Some(all) => format!("{} of {}", format_bytes(done), format_bytes(all)),
-            None => format_bytes(done),
+        let elapsed = self.started.elapsed().as_millis();
+        let bytes_per_second = match u128::from(done) * 1000 / elapsed.max(1) {
+            rate if elapsed > 500 => u64::try_from(rate).unwrap_or(u64::MAX),
+            _ => 0,
         };
-        if rate >= 1.0 {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "positive and far below the limit"
-            )]
-            let per_second = rate as u64;
-            // Writing to a string cannot fail.
-            let _ = write!(words, ", {}/s", format_bytes(per_second));
+        let total = all.map_or_else(String::new, |all| format!(" of {}", format_bytes(all)));
+        let mut text = format!("{}{total}", format_bytes(done));
+        if bytes_per_second > 0 {
+            text = format!("{text}, {}/s", format_bytes(bytes_per_second));
             if let Some(left) = all.map(|all| all.saturating_sub(done)).filter(|left| *left > 0) {
-                let _ = write!(words, ", {} s left", left / per_second.max(1));
+                text = format!("{text}, {} s left", left / bytes_per_second);
             }
         }
-        self.update(done, all, &words);
+        self.update(done, all, &text);
     }
 
-    pub fn set_percent(&mut self, percent: Option<u8>, words: &str) {
+    pub fn set_percent(&mut self, percent: Option<u8>, text: &str) {
         let all = percent.is_some().then_some(100);
-        self.update(percent.unwrap_or(0).into(), all, words);
+        self.update(percent.unwrap_or(0).into(), all, text);
     }
 
-    fn update(&mut self, done: u64, all: Option<u64>, words: &str) {
+    fn update(&mut self, done: u64, all: Option<u64>, text: &str) {
         if self.messages.quiet {
             return;
         }
@@ -137,29 +128,24 @@ impl ProgressBar {
         }
         self.last_report = Some((Instant::now(), tenth));
         if self.messages.terminal {
-            self.draw(done, all, words);
+            self.draw(done, all, text);
         } else {
-            self.messages.write_line(&format!("{}: {words}", self.label));
+            self.messages.write_line(&format!("{}: {text}", self.label));
         }
     }
 
-    fn draw(&mut self, done: u64, all: Option<u64>, words: &str) {
+    fn draw(&mut self, done: u64, all: Option<u64>, text: &str) {
         self.drawn = true;
-        let mut text = format!("\r\u{1b}[K{}  ", self.label);
-        if let Some(all) = all {
+        let bar = all.map_or_else(String::new, |all| {
             let cells = done.saturating_mul(BAR_CELLS) / all.max(1);
+            let percent = done.saturating_mul(100) / all.max(1);
             let bar: String =
                 (0..BAR_CELLS).map(|cell| if cell < cells { '█' } else { '░' }).collect();
-            text += &bar;
-            text += "  ";
-            // Writing to a string cannot fail.
-            let percent = done.saturating_mul(100) / all.max(1);
-            let _ = write!(text, "\u{1b}]9;4;1;{percent}\u{7}");
-        }
-        text += words;
+            format!("{bar}  \u{1b}]9;4;1;{percent}\u{7}")
+        });
         let mut err = io::stderr().lock();
         // Standard error may be closed.
-        let _ = write!(err, "{text}").and_then(|()| err.flush());
+        let _ = write!(err, "\r\u{1b}[K{}  {bar}{text}", self.label).and_then(|()| err.flush());
     }
 }
 

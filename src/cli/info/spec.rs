@@ -63,16 +63,13 @@ fn collect_commands(command: &Command, path: &mut Vec<String>, found: &mut Vec<V
 
 fn argument_json(each: &Arg) -> Value {
     let action = each.get_action();
-    let choices: Vec<String> = if action.takes_values() {
-        each.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect()
-    } else {
-        Vec::new()
-    };
-    let defaults: Vec<String> = each
-        .get_default_values()
+    let choices: Vec<String> = each
+        .get_possible_values()
         .iter()
-        .map(|value| value.to_string_lossy().into_owned())
+        .filter(|_| action.takes_values())
+        .map(|value| value.get_name().to_owned())
         .collect();
+    let default = each.get_default_values().first().map(|value| value.to_string_lossy());
     let several = each.get_num_args().is_some_and(|range| range.max_values() > 1);
     json!({
         "name": each.get_id().as_str(),
@@ -80,10 +77,10 @@ fn argument_json(each: &Arg) -> Value {
         "short": each.get_short().map(|short| format!("-{short}")),
         "type": if choices.is_empty() { value_type(each) } else { "choice" },
         "choices": choices,
-        "default": defaults.first(),
+        "default": default,
         "required": each.is_required_set(),
         "repeatable": matches!(action, ArgAction::Append | ArgAction::Count) || several,
-        "environment": each.get_env().map(|name| name.to_string_lossy().into_owned()),
+        "environment": each.get_env().map(|name| name.to_string_lossy()),
         "about": each.get_help().map(ToString::to_string),
     })
 }
@@ -93,22 +90,15 @@ fn value_type(each: &Arg) -> &'static str {
         return "flag";
     }
     let parsed = each.get_value_parser().type_id();
-    let is_one_of = |types: &[TypeId]| types.iter().any(|known| parsed == *known);
-    if is_one_of(&[TypeId::of::<u8>(), TypeId::of::<u16>()])
-        || is_one_of(&[TypeId::of::<u32>(), TypeId::of::<u64>(), TypeId::of::<usize>()])
-    {
-        "integer"
-    } else if is_one_of(&[TypeId::of::<f32>(), TypeId::of::<f64>()]) {
-        "number"
-    } else if parsed == TypeId::of::<bool>() {
-        "boolean"
-    } else if parsed == TypeId::of::<PathBuf>() {
-        "path"
-    } else if parsed == TypeId::of::<Duration>() {
-        "duration"
-    } else if parsed == TypeId::of::<SocketAddr>() {
-        "address"
-    } else {
-        "text"
-    }
+    let names = [
+        (TypeId::of::<u16>(), "integer"),
+        (TypeId::of::<u32>(), "integer"),
+        (TypeId::of::<u64>(), "integer"),
+        (TypeId::of::<f64>(), "number"),
+        (TypeId::of::<bool>(), "boolean"),
+        (TypeId::of::<PathBuf>(), "path"),
+        (TypeId::of::<Duration>(), "duration"),
+        (TypeId::of::<SocketAddr>(), "address"),
+    ];
+    names.iter().find(|(known, _)| parsed == *known).map_or("text", |(_, name)| *name)
 }

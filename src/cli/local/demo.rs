@@ -2,20 +2,21 @@
 
 use std::{
     io::{self, Write},
-    net::{Ipv4Addr, SocketAddr},
     path::{Path, PathBuf},
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use super::service::{LocalService, index_dir};
+use super::{
+    LocalSettings,
+    service::{LocalService, index_dir},
+};
 use crate::cli::{CliError, CliResult, Exit};
 use tessera_client::{Client, ExistingFile};
 use tessera_model::{
-    Anchor, AnchorKind, ArchiveName, Cluster, Dataset, ExportFormat, ExportSpec, ExportState,
-    Preview, Query, ScoreScale, Search,
+    Anchor, AnchorKind, ArchiveName, Cluster, Dataset, ExportFormat, ExportSpec, Failure, Preview,
+    Query, ScoreScale, Search,
     polling::{PollTarget, PollingIntervals},
 };
-use tessera_service::{AccessMode, DeploymentSettings, ServiceCredentials};
 
 /// A fixed seed: everyone gets the same pictures.
 const SAMPLE_SEED: u64 = 2026;
@@ -40,10 +41,7 @@ pub async fn start_demo(images: u32, data: Option<PathBuf>) -> CliResult<LocalSe
     painted.map_err(|error| {
         CliError::failed(format!("cannot write to {}: {error}", folder.display()))
     })?;
-    let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let access = AccessMode::Token(ServiceCredentials::generate());
-    let index = Some(data.join("index"));
-    LocalService::start(index, &[folder], listen, DeploymentSettings::detect(), access.into()).await
+    LocalService::open_folder(folder, Some(data.join("index")), LocalSettings::detect()).await
 }
 
 /// Reports each tenth of the progress.
@@ -102,8 +100,12 @@ async fn wait_until_ready(client: &Client, local: &LocalService) -> CliResult<Da
                 reported.unwrap_or_default()
             )?;
         }
-        tokio::time::sleep(PollingIntervals::default().interval(PollTarget::BusyDatasets, 0)).await;
+        pause().await;
     }
+}
+
+async fn pause() {
+    tokio::time::sleep(PollingIntervals::default().interval(PollTarget::BusyDatasets, 0)).await;
 }
 
 async fn show_similar(
@@ -135,22 +137,23 @@ async fn show_export(client: &Client, out: &mut io::Stdout, dataset: &Dataset) -
     };
     let folder = tempfile::tempdir()?;
     let target = folder.path().join(spec.file_name.as_str());
-    let mut task = client.start_export(dataset.id, &spec).await?;
-    while let ExportState::Running(_) = task.state {
-        tokio::time::sleep(PollingIntervals::default().interval(PollTarget::BusyDatasets, 0)).await;
-        task = client.export_status(dataset.id, task.id).await?;
-    }
-    if let ExportState::Failed(word) = &task.state {
-        let message = task.message.map_or_else(String::new, |message| format!(": {message}"));
-        return Err(CliError::new(Exit::Remote, format!("the export ended with {word}{message}")));
+    let task = client.start_export(dataset.id, &spec).await?;
+    let between_polls = async |response: Result<_, Failure>| {
+        response?;
+        pause().await;
+        Ok::<_, CliError>(())
+    };
+    let task = client.follow_export(dataset.id, task.id, between_polls).await??;
+    if let Some(message) = task.failure_message() {
+        return Err(CliError::new(Exit::Remote, message));
     }
     let archive = client
         .download((dataset.id, task.id), (&target, ExistingFile::Keep), &mut |_, _| {})
         .await?;
     let expected = dataset.n_images.unwrap_or_default();
     if archive.images as u64 != expected {
-        let sentence = format!("the archive has {} images instead of {expected}", archive.images);
-        return Err(CliError::new(Exit::Remote, sentence));
+        let message = format!("the archive has {} images instead of {expected}", archive.images);
+        return Err(CliError::new(Exit::Remote, message));
     }
     writeln!(
         out,

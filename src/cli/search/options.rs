@@ -58,33 +58,25 @@ pub struct SearchOptions {
     /// Members of the clusters: images or objects.
     #[arg(long, value_name = "KIND", value_parser = parse_entity)]
     pub entity: Option<EntityType>,
-
     /// Granularity of the clusters: 0 (finest) to 4.
     #[arg(long, value_name = "0-4", value_parser = parse_granularity)]
     pub granularity: Option<Granularity>,
-
     #[command(flatten)]
     pub filters: FilterOptions,
-
     #[command(flatten)]
     pub pages: PageOptions,
-
     #[command(flatten)]
     pub display: DisplayOptions,
-
     /// Save the search as a view; replaces a view of the same name.
     #[arg(long, value_name = "NAME", value_parser = NonEmptyStringValueParser::new())]
     pub save: Option<String>,
-
     /// Save all clusters of the results as a selection, for `export start --selection NAME`;
     /// replaces a selection of the same name.
     #[arg(long, value_name = "NAME")]
     pub mark: Option<String>,
-
     /// Exit with code 10 if nothing is found.
     #[arg(long)]
     pub fail_empty: bool,
-
     /// Send even if the status of the dataset forbids it.
     #[arg(long)]
     pub force: bool,
@@ -99,15 +91,12 @@ pub struct FilterOptions {
     /// A label; media items must have at least one of several; repeatable.
     #[arg(long = "label", value_name = "LABEL")]
     labels: Vec<String>,
-
     /// The UUID of a user tag; media items must have all of several; repeatable.
     #[arg(long = "tag", value_name = "UUID")]
     tags: Vec<TagId>,
-
     /// Filters of the query language, as a JSON array.
     #[arg(long, value_name = "JSON", conflicts_with = "file")]
     vql: Option<String>,
-
     /// File with filters; - for standard input.
     #[arg(long = "file", short = 'f', value_name = "FILE", id = "file")]
     file: Option<PathBuf>,
@@ -118,11 +107,9 @@ pub struct PageOptions {
     /// First page, from 0; a page has up to 100 clusters.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub page: u32,
-
     /// Fetch all further pages.
     #[arg(long)]
     pub all: bool,
-
     /// Maximum number of clusters; fetches as many pages as needed.
     #[arg(long, value_name = "N")]
     pub limit: Option<NonZeroUsize>,
@@ -133,11 +120,9 @@ pub struct DisplayOptions {
     /// Print a row per preview instead of per cluster.
     #[arg(long)]
     pub flat: bool,
-
     /// Print clusters with every field as the service sent it.
     #[arg(long, conflicts_with = "flat")]
     pub raw: bool,
-
     /// Draw the first picture of each cluster below the results, at most 24.
     #[arg(long)]
     pub show: bool,

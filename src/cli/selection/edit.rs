@@ -97,10 +97,10 @@ fn report_change(
 ) {
     let mut message = format!("{} more", count_entries(change.added));
     if change.absorbed > 0 {
-        message += &format!(", absorbing {} selected media items", change.absorbed);
+        message = format!("{message}, absorbing {} selected media items", change.absorbed);
     }
     if covered > 0 {
-        message += &format!(", {covered} already in selected clusters");
+        message = format!("{message}, {covered} already in selected clusters");
     }
     let (entries, media) = (count_entries(selection.len()), count_media(selection));
     context.messages.info(format!("{message}; now {entries} of {media}"));
