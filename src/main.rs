@@ -32,7 +32,9 @@ async fn run(line: Cli) -> Result<i32, CliError> {
     let Cli { global, command } = line;
     let exit = match command.map(CliCommand::canonical) {
         Some(CliCommand::Serve(options)) => return cli::serve(options).await,
-        Some(CliCommand::Info(command)) => cli::run_info(&Output::new(&global), command)?,
+        Some(CliCommand::Info(command)) => {
+            cli::run_info(&Output::new(&global), command, cli::definition())?
+        }
         Some(CliCommand::Config(command)) => {
             let theme = |source: &str| Theme::parse(source).map(drop);
             cli::configure(

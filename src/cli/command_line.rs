@@ -1,13 +1,15 @@
 //! The commands and options of the program, as `clap` parses them.
 
-use std::{ffi::OsString, io::Write as _, net::SocketAddr, path::PathBuf};
+use std::{ffi::OsString, io::Write as _, path::PathBuf};
 
-use clap::{Args, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
+use clap::{
+    Args, Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum,
+};
 
 use super::{
     CliError, DoctorOptions, EncoderOptions, Exit, GlobalOptions, InfoCommand, api, auth, config,
     dataset, enrichment, export, global_options::hide_rare_option, image, init, jobs,
-    local::InjectedFailure, media, profile, query, reindex, search, selection, set_algebra,
+    local::ServeOptions, media, profile, query, reindex, search, selection, set_algebra,
 };
 
 /// See, search and curate image and video datasets from a terminal.
@@ -135,18 +137,23 @@ pub fn parse_args() -> Cli {
         Ok(line)
     });
     line.unwrap_or_else(|error| {
-        let requests_document = |word: OsString| {
-            let word = word.to_string_lossy().into_owned();
-            ["--json", "--jsonl", "--jq"].contains(&word.split('=').next().unwrap_or_default())
+        let requests_document = |argument: OsString| {
+            let argument = argument.to_string_lossy();
+            ["--json", "--jsonl", "--jq"].contains(&argument.split('=').next().unwrap_or_default())
         };
         if error.use_stderr() && std::env::args_os().any(requests_document) {
-            let words = error.render().to_string();
-            let message = words.split("\n\n").next().unwrap_or_default();
+            let text = error.render().to_string();
+            let message = text.split("\n\n").next().unwrap_or_default();
             let message = message.trim_start_matches("error: ").trim();
             std::process::exit(CliError::usage(message).report(true));
         }
         error.exit()
     })
+}
+
+/// The definition of the command line.
+pub fn definition() -> Command {
+    Cli::command()
 }
 
 /// Prints the short help on standard error.
@@ -197,54 +204,6 @@ pub enum StartPane {
     Jobs,
     /// The selection.
     Basket,
-}
-
-#[derive(Debug, Args)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag that is independent")]
-pub struct ServeOptions {
-    /// Folders to serve; one dataset each.
-    #[arg(required_unless_present = "explain")]
-    pub folders: Vec<PathBuf>,
-    /// Address and port; port 0 picks a free one.
-    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:0")]
-    pub listen: SocketAddr,
-    /// Folder for the index.
-    #[arg(long, value_name = "DIR")]
-    pub data: Option<PathBuf>,
-    /// Serve without login, like an on-premises deployment; this machine only.
-    #[arg(long)]
-    pub no_auth: bool,
-    /// Accept what public clients send beyond the API; --explain lists it.
-    #[arg(long)]
-    pub compat: bool,
-    /// Reject changes: adding media and reindexing respond with 403.
-    #[arg(long)]
-    pub read_only: bool,
-    /// Disable adding media.
-    #[arg(long)]
-    pub no_add_media: bool,
-    /// A folder that `process/add_media` may read, in addition to the served ones; repeatable.
-    #[arg(long, value_name = "DIR")]
-    pub allow_path: Vec<PathBuf>,
-    /// Minimum duration of operations and exports, to test intermediate states.
-    #[arg(long, value_name = "SECONDS", default_value_t = 0,
-          value_parser = clap::value_parser!(u64).range(0..=3600))]
-    pub slow_progress: u64,
-    /// Make a component fail, to test error states; repeatable.
-    #[arg(long, value_name = "WHAT", value_parser = parse_failing)]
-    pub fail: Vec<InjectedFailure>,
-    #[command(flatten)]
-    pub encoders: EncoderOptions,
-    /// Explain what the API leaves open and what this service does, and exit.
-    #[arg(long)]
-    pub explain: bool,
-}
-
-fn parse_failing(raw: &str) -> Result<InjectedFailure, String> {
-    InjectedFailure::parse(raw).ok_or_else(|| {
-        let words = InjectedFailure::ALL.map(InjectedFailure::as_str).join(", ");
-        format!("expected one of {words}")
-    })
 }
 
 #[cfg(test)]

@@ -85,7 +85,6 @@ const FORGOTTEN_COLUMNS: &[Column] = &[Column::new("forgotten", "forgotten")];
 /// Jobs that ended longer ago are listed with `--all` only.
 const RECENT_AGE: Timestamp = Timestamp::from_hours(7 * 24);
 
-/// The jobs of one deployment.
 struct DeploymentJobs {
     deployment_name: String,
     profile: Option<Profile>,

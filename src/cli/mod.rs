@@ -41,7 +41,7 @@ mod timestamps;
 mod value_parsers;
 
 pub use command_line::{
-    Cli, CliCommand, HeadlessCommand, InterfaceCommand, ServeOptions, StartPane, TuiOptions,
+    Cli, CliCommand, HeadlessCommand, InterfaceCommand, StartPane, TuiOptions, definition,
     parse_args, print_help,
 };
 pub use config::run as configure;
@@ -58,6 +58,8 @@ pub use headless::run;
 pub use image::{NamedPicture, TerminalInfo, draw_pictures};
 pub use info::{InfoCommand, run_info};
 pub use job_recorder::JobRecorder;
-pub use local::{LocalService, LocalSettings, local_settings, run_text_tour, serve, start_demo};
+pub use local::{
+    LocalService, LocalSettings, ServeOptions, local_settings, run_text_tour, serve, start_demo,
+};
 pub use login::open_secrets;
 pub use output::{Column, Document, Output};

@@ -131,7 +131,6 @@ fn failure_text(failure: &Failure) -> String {
     Failure { remedy: None, ..failure.clone() }.to_string()
 }
 
-/// Whether the status change shows that the reindex was accepted.
 fn was_accepted(before: &Status, now: &Status) -> bool {
     now.is_busy() || (*before == Status::PartialIndex && *now == Status::Ready)
 }

@@ -48,7 +48,6 @@ impl ArchiveOptions {
 }
 
 impl DownloadTarget<'_> {
-    /// Checks that the archive can be saved at this path.
     pub(super) fn check(&self) -> CliResult<()> {
         tessera_client::check_target(&self.path, self.options.existing()).map_err(|failure| {
             let replaceable = self.path.is_file() && !self.options.force;
@@ -57,7 +56,6 @@ impl DownloadTarget<'_> {
         })
     }
 
-    /// Downloads the archive of an export and inspects it.
     pub(super) async fn download(
         &self,
         connection: &Connection<'_>,
@@ -129,7 +127,6 @@ impl DownloadedArchive {
 }
 
 impl Context {
-    /// Warns about each problem of an archive, and returns the exit code.
     pub(super) fn warn_of_problems(&self, problems: &[String]) -> Exit {
         for problem in problems {
             self.messages.warn(problem);

@@ -67,7 +67,6 @@ pub(super) fn archive_problems(inspection: &Inspection, with_images: Option<bool
     .collect()
 }
 
-/// The count, and the first few names.
 pub(super) fn describe_named(problem: &str, named: &NameSample) -> String {
     const SHOWN: usize = 5;
     let first: Vec<&str> = named.first.iter().take(SHOWN).map(SafeText::as_str).collect();

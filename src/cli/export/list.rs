@@ -26,7 +26,6 @@ const LIST_COLUMNS: &[Column] = &[
     Column::new("FILE", "file"),
 ];
 
-/// Lists the exports started on this machine, oldest first.
 pub(super) fn list(connection: &Connection<'_>, dataset: Option<&str>) -> CliResult {
     let named = dataset.or(connection.context.global.dataset.as_deref());
     let matches = |job: &JobRecord| {

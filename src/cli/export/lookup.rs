@@ -47,7 +47,6 @@ impl FoundExport {
         Self { dataset: job.dataset, task, job: Some(job) }
     }
 
-    /// The export request, if known.
     pub(super) fn request(&self) -> Option<&ExportJob> {
         self.job.as_ref().and_then(export_of)
     }

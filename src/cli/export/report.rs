@@ -59,7 +59,6 @@ pub(super) fn export_document(
     Document::one("tessera.export/1", fields, EXPORT_COLUMNS)
 }
 
-/// Whether the export covers a whole dataset or a selection.
 pub(super) fn kind(export: &ExportJob) -> &'static str {
     if export.selection.is_some() { "selection" } else { "dataset" }
 }

@@ -9,11 +9,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use clap::{CommandFactory as _, Subcommand};
+use clap::{Command, Subcommand};
 use clap_complete::Shell;
 use serde_json::json;
 
-use crate::cli::{Cli, CliError, CliResult, Column, Document, Exit, Output};
+use crate::cli::{CliError, CliResult, Column, Document, Exit, Output};
 
 #[derive(Debug, Subcommand)]
 pub enum InfoCommand {
@@ -68,16 +68,17 @@ const VERSION_COLUMNS: &[Column] = &[
     Column::new("platform", "platform"),
 ];
 
-pub fn run_info(out: &Output, command: InfoCommand) -> CliResult {
+/// `root` is the definition of the command line.
+pub fn run_info(out: &Output, command: InfoCommand, mut root: Command) -> CliResult {
     match command {
         InfoCommand::Completion { shell } => {
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "tessera", &mut script);
+            clap_complete::generate(shell, &mut root, "tessera", &mut script);
             out.print_text(&String::from_utf8_lossy(&script))?;
         }
-        InfoCommand::Man { dir: None } => out.print_text(&man::render_page(&Cli::command())?)?,
-        InfoCommand::Man { dir: Some(folder) } => write_pages(out, &folder)?,
-        InfoCommand::Spec => out.print_whole(&spec::spec_document(Cli::command())?)?,
+        InfoCommand::Man { dir: None } => out.print_text(&man::render_page(&root)?)?,
+        InfoCommand::Man { dir: Some(folder) } => write_pages(out, &folder, root)?,
+        InfoCommand::Spec => out.print_whole(&spec::spec_document(root)?)?,
         InfoCommand::Version => {
             let version = json!({
                 "version": env!("CARGO_PKG_VERSION"),
@@ -91,11 +92,11 @@ pub fn run_info(out: &Output, command: InfoCommand) -> CliResult {
 }
 
 /// Writes one page for the program and one per command, and prints their paths.
-fn write_pages(out: &Output, folder: &Path) -> CliResult<()> {
+fn write_pages(out: &Output, folder: &Path, root: Command) -> CliResult<()> {
     let refused =
         |error: std::io::Error| CliError::usage(format!("--dir {}: {error}", folder.display()));
     fs::create_dir_all(folder).map_err(refused)?;
-    for (name, page) in man::render_all(Cli::command())? {
+    for (name, page) in man::render_all(root)? {
         let path = folder.join(name);
         fs::write(&path, page).map_err(refused)?;
         out.print_text(&format!("{}\n", path.display()))?;

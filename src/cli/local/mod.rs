@@ -5,6 +5,7 @@
 mod demo;
 #[cfg(feature = "local")]
 mod serve;
+mod serve_options;
 #[cfg(feature = "local")]
 mod service;
 #[cfg(feature = "local")]
@@ -12,6 +13,7 @@ mod settings;
 #[cfg(not(feature = "local"))]
 mod unavailable;
 
+pub use serve_options::ServeOptions;
 #[cfg(not(feature = "local"))]
 pub use unavailable::*;
 #[cfg(feature = "local")]

@@ -258,7 +258,6 @@ impl<'a> AdditionRun<'a> {
         CliError::new(Exit::Interrupted, format!("{message}; {status}"))
     }
 
-    /// Adds the command that sends the remaining parts.
     fn with_resume_command(&self, error: CliError) -> CliError {
         let all = self.plan.parts.len();
         let rest = self.plan.parts.get(self.accepted_parts..).unwrap_or_default();
@@ -293,7 +292,6 @@ impl<'a> AdditionRun<'a> {
         Ok(path.display().to_string())
     }
 
-    /// The command that sends the remaining files.
     fn resume_command(&self, list: &str) -> String {
         let MediaAddOptions { split, wait, then_reindex, .. } = self.options;
         let split = split.map(|split| format!(" --split {split}")).unwrap_or_default();

@@ -62,7 +62,6 @@ fn parse_on_off(raw: &str) -> Result<bool, String> {
 }
 
 impl MediaAddOptions {
-    /// The request that the options describe.
     pub fn addition(&self, media: &MediaSource) -> CliResult<MediaAddition> {
         let addition = MediaAddition {
             auto_reindex: self.reindex,

@@ -8,7 +8,6 @@ use super::Poller;
 use crate::cli::{CliResult, Exit, timestamps::now_rfc3339};
 use tessera_model::{Dataset, Status};
 
-/// A status change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatusChange {
     /// `None` at the first observation.

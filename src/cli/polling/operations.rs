@@ -14,7 +14,6 @@ use tessera_model::{
 };
 
 impl Connection<'_> {
-    /// Waits for an export to finish.
     pub async fn follow_export(
         &self,
         dataset: DatasetId,

@@ -19,7 +19,6 @@ const MIN_REQUEST_TIMEOUT: Duration = Duration::from_secs(1);
 /// Sleep in steps and compare the wall clock, so that time asleep counts after a suspend.
 const SLEEP_STEP: Duration = Duration::from_secs(1);
 
-/// Polls one operation.
 pub struct Poller<'a> {
     pub(super) context: &'a Context,
     started: Instant,
@@ -65,12 +64,10 @@ impl<'a> Poller<'a> {
         self.started.elapsed()
     }
 
-    /// Waits until the next poll of a dataset.
     pub async fn wait_for_dataset(&mut self) -> CliResult<()> {
         self.wait(PollTarget::Dataset(self.last_change.elapsed())).await
     }
 
-    /// Waits until the next poll.
     pub async fn wait(&mut self, target: PollTarget) -> CliResult<()> {
         let mut wait = match self.interval {
             Some(chosen) if self.consecutive_failures == 0 => chosen,
@@ -137,7 +134,6 @@ impl<'a> Poller<'a> {
         }
     }
 
-    /// Reports a response after a connection loss.
     pub(super) fn report_recovery(&mut self) -> CliResult<()> {
         if std::mem::take(&mut self.consecutive_failures) == 0 {
             return Ok(());

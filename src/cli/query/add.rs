@@ -106,7 +106,6 @@ enum TextFilterCommand {
 }
 
 impl QueryAddOptions {
-    /// The query with the added filter.
     pub(super) fn extended_query(self) -> CliResult<Vec<Filter>> {
         let filter = self.kind.to_filter().map_err(|InvalidField { field, reason }| {
             let named = match field {

@@ -28,7 +28,6 @@ impl ContactSheet {
         Ok(Self { terminal: terminal_info(context)?, pictures: Vec::new() })
     }
 
-    /// Adds the first picture of each cluster, up to the limit.
     pub fn add_clusters(&mut self, clusters: &[Cluster]) {
         let first = |cluster: &Cluster| {
             let preview = cluster.previews.first()?;

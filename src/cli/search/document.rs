@@ -40,7 +40,6 @@ const ANCHOR_COLUMNS: &[Column] = &[
 
 const BODY_COLUMNS: &[Column] = &[Column::new("body", "body")];
 
-/// The anchor of a search, without results.
 pub fn anchor_document(entry: &HistoryEntry) -> Document {
     let mut fields = query_json(entry);
     fields["dataset_id"] = json!(entry.search.dataset);
@@ -152,7 +151,6 @@ fn parse_own_json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or(Value::Null)
 }
 
-/// The fields of a cluster as sent.
 fn cluster_as_sent(cluster: &Cluster, body: &Value) -> Value {
     let has_id =
         |row: &&Value| row["cluster_id"].as_str().is_some_and(|id| id.parse() == Ok(cluster.id));

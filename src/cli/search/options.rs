@@ -157,7 +157,6 @@ impl DisplayOptions {
 }
 
 impl FilterOptions {
-    /// Parses and validates the filters.
     pub fn read(&self) -> CliResult<Vec<Filter>> {
         let mut filters = match (&self.vql, &self.file) {
             (Some(text), _) => parse_filters("--vql", text.clone())?,

@@ -1,0 +1,56 @@
+//! The options of `tessera serve`.
+
+use std::{net::SocketAddr, path::PathBuf};
+
+use clap::Args;
+
+use super::InjectedFailure;
+use crate::cli::EncoderOptions;
+
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that is independent")]
+pub struct ServeOptions {
+    /// Folders to serve; one dataset each.
+    #[arg(required_unless_present = "explain")]
+    pub folders: Vec<PathBuf>,
+    /// Address and port; port 0 picks a free one.
+    #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:0")]
+    pub listen: SocketAddr,
+    /// Folder for the index.
+    #[arg(long, value_name = "DIR")]
+    pub data: Option<PathBuf>,
+    /// Serve without login, like an on-premises deployment; this machine only.
+    #[arg(long)]
+    pub no_auth: bool,
+    /// Accept what public clients send beyond the API; --explain lists it.
+    #[arg(long)]
+    pub compat: bool,
+    /// Reject changes: adding media and reindexing respond with 403.
+    #[arg(long)]
+    pub read_only: bool,
+    /// Disable adding media.
+    #[arg(long)]
+    pub no_add_media: bool,
+    /// A folder that `process/add_media` may read, in addition to the served ones; repeatable.
+    #[arg(long, value_name = "DIR")]
+    pub allow_path: Vec<PathBuf>,
+    /// Minimum duration of operations and exports, to test intermediate states.
+    #[arg(long, value_name = "SECONDS", default_value_t = 0,
+          value_parser = clap::value_parser!(u64).range(0..=3600))]
+    pub slow_progress: u64,
+    /// Make a component fail, to test error states; repeatable.
+    #[arg(long, value_name = "WHAT", value_parser = parse_failing)]
+    pub fail: Vec<InjectedFailure>,
+    #[command(flatten)]
+    pub encoders: EncoderOptions,
+    /// Explain what the API leaves open and what this service does, and exit.
+    #[arg(long)]
+    pub explain: bool,
+}
+
+fn parse_failing(raw: &str) -> Result<InjectedFailure, String> {
+    InjectedFailure::parse(raw).ok_or_else(|| {
+        let names = InjectedFailure::ALL.map(InjectedFailure::as_str).join(", ");
+        format!("expected one of {names}")
+    })
+}
