@@ -31,12 +31,14 @@ mod output;
 mod polling;
 mod profile;
 mod query;
+mod query_source;
 mod reindex;
 mod saved_search;
 mod search;
 mod selection;
 mod set_algebra;
 mod target_dataset;
+mod terminal_info;
 mod timestamps;
 mod value_parsers;
 
@@ -55,7 +57,7 @@ pub use encoder_options::EncoderOptions;
 pub use exit::{CliError, CliResult, Exit};
 pub use global_options::{DeploymentKind, GlobalOptions, PrintFormat};
 pub use headless::run;
-pub use image::{NamedPicture, TerminalInfo, draw_pictures};
+pub use image::{NamedPicture, draw_pictures};
 pub use info::{InfoCommand, run_info};
 pub use job_recorder::JobRecorder;
 pub use local::{
@@ -63,3 +65,4 @@ pub use local::{
 };
 pub use login::open_secrets;
 pub use output::{Column, Document, Output};
+pub use terminal_info::TerminalInfo;

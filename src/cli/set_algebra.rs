@@ -11,7 +11,7 @@ use crate::cli::{
     saved_search::SavedSearch,
 };
 use tessera_model::{
-    Cluster, ClusterId, SafeText,
+    Cluster, SafeText,
     set_algebra::{SetOperator, combine},
 };
 
@@ -56,8 +56,7 @@ pub fn run(context: &Context, command: &SetCommand) -> CliResult {
     }
     let (a, b) = (read_search(&pair.a)?, read_search(&pair.b)?);
     if a.document["dataset_id"] != b.document["dataset_id"] {
-        let message = "the two results are of different datasets";
-        return Err(CliError::usage(message));
+        return Err(CliError::usage("the two results are of different datasets"));
     }
     let combined = combine(&a.clusters, &b.clusters, operator);
     let rows: Vec<Value> =
@@ -89,27 +88,22 @@ fn read_search(path: &PathBuf) -> CliResult<SavedSearch> {
     })
 }
 
-/// The row of a cluster with the search that found it, which a selection needs.
-fn row_with_query(saved: &SavedSearch, id: ClusterId) -> Option<Value> {
-    let mut row = saved.row(id)?.clone();
-    row["_query"] = saved.query(id).clone();
-    Some(row)
-}
-
-/// A cluster as it was saved, without the previews that the operation removed.
+/// A cluster as it was saved, without the previews that the operation removed, and with the search
+/// that found it, which a selection needs.
 fn combined_row(cluster: &Cluster, a: &SavedSearch, b: &SavedSearch) -> Option<Value> {
-    let mut row = row_with_query(a, cluster.id).or_else(|| row_with_query(b, cluster.id))?;
-    let kept = |preview: &Value| {
-        let media = preview["media_id"].as_str().and_then(|id| id.parse().ok());
-        cluster.previews.iter().any(|kept| media == Some(kept.media))
-    };
-    let earlier = row["_left_out"].as_u64().unwrap_or(0);
-    let mut left_out = 0;
+    let (saved, row) =
+        [a, b].into_iter().find_map(|saved| Some((saved, saved.row(cluster.id)?)))?;
+    let mut row = row.clone();
+    row["_query"] = saved.query(cluster.id).clone();
+    let mut removed = row["_left_out"].as_u64().unwrap_or(0);
     if let Some(previews) = row["previews"].as_array_mut() {
         let before = previews.len();
-        previews.retain(kept);
-        left_out = before - previews.len();
+        previews.retain(|preview| {
+            let media = preview["media_id"].as_str().and_then(|id| id.parse().ok());
+            cluster.previews.iter().any(|kept| media == Some(kept.media))
+        });
+        removed += (before - previews.len()) as u64;
     }
-    row["_left_out"] = (earlier + left_out as u64).into();
+    row["_left_out"] = removed.into();
     Some(row)
 }

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::report::names_json;
 use crate::cli::{CliResult, Column, Context, Document};
 use tessera_model::{Failure, Inspection, SafeText, inspection::NameSample};
 
@@ -75,4 +74,8 @@ pub(super) fn describe_named(problem: &str, named: &NameSample) -> String {
         0 => text,
         more => format!("{text} and {more} more"),
     }
+}
+
+pub(super) fn names_json(names: &[SafeText]) -> Value {
+    names.iter().map(SafeText::as_str).collect()
 }

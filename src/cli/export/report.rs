@@ -1,8 +1,8 @@
 //! The document `tessera.export/1`, which all export commands print.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{archive::DownloadedArchive, lookup::FoundExport};
+use super::{archive::DownloadedArchive, inspect::names_json, lookup::FoundExport};
 use crate::cli::{Column, Document, timestamps::format_timestamp};
 use tessera_model::{ExportJob, ExportTask, SafeText};
 
@@ -61,8 +61,4 @@ pub(super) fn export_document(
 
 pub(super) fn kind(export: &ExportJob) -> &'static str {
     if export.selection.is_some() { "selection" } else { "dataset" }
-}
-
-pub(super) fn names_json(names: &[SafeText]) -> Value {
-    names.iter().map(SafeText::as_str).collect()
 }

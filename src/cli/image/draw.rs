@@ -7,7 +7,7 @@ use image::{DynamicImage, RgbImage, Rgba, RgbaImage, imageops};
 use unicode_width::UnicodeWidthStr as _;
 use viuer::Config;
 
-use crate::cli::{CliError, Context, Exit};
+use crate::cli::{CliError, Context, Exit, TerminalInfo};
 use tessera_model::SafeText;
 use tessera_picture::{Canvas, Crop, Protocol, fit, fit_picture};
 
@@ -17,22 +17,6 @@ pub struct NamedPicture {
     pub bytes: Vec<u8>,
     pub crop: Crop,
     pub name: SafeText,
-}
-
-#[derive(Clone, Debug, Default)]
-pub struct TerminalInfo {
-    pub name: String,
-    /// Columns and rows.
-    pub size: (u16, u16),
-    /// Size of a cell in pixels.
-    pub cell: (u16, u16),
-    /// Whether the terminal responded to queries.
-    pub answered: bool,
-    /// The background color (red, green, blue), if known.
-    pub background: Option<[u8; 3]>,
-    pub truecolor: bool,
-    /// The protocols that `viuer` may use, best first; half-blocks always work.
-    pub protocols: Vec<Protocol>,
 }
 
 /// Height and width of a picture in a grid, as a ratio.

@@ -5,7 +5,7 @@ mod loader;
 
 use clap::Subcommand;
 
-pub use draw::{NamedPicture, TerminalInfo, draw_pictures, terminal_info};
+pub use draw::{NamedPicture, draw_pictures, terminal_info};
 
 use crate::cli::value_parsers::parse_region;
 use crate::cli::{CliError, Context, Exit};

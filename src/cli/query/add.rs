@@ -7,8 +7,7 @@ use std::{
 
 use clap::{Args, Subcommand, builder::PossibleValuesParser};
 
-use super::source::QuerySource;
-use crate::cli::{CliError, CliResult, Exit};
+use crate::cli::{CliError, CliResult, Exit, query_source::QuerySource};
 use tessera_model::{
     Anchor, AnchorKind, Filter, MediaId, TagId,
     vql::{InvalidField, IssueMode, IssueName, LabelRule, MAX_FILTERS},

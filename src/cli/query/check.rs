@@ -2,8 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::source::{QuerySource, located_problem};
-use crate::cli::{CliError, CliResult, Column, Context, Document, Exit};
+use crate::cli::{
+    CliError, CliResult, Column, Context, Document, Exit,
+    query_source::{QuerySource, located_problem},
+};
 use tessera_client::ApiOperation;
 use tessera_model::{
     Enrichment, Filter, SafeText,

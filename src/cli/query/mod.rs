@@ -4,17 +4,12 @@
 mod add;
 mod check;
 mod print;
-mod source;
 mod views;
 
 use clap::Subcommand;
 
-pub use self::source::parse_filters;
-use self::{
-    print::{explain, print_query},
-    source::QuerySource,
-};
-use crate::cli::{CliResult, Context};
+use self::print::{explain, print_query};
+use crate::cli::{CliResult, Context, query_source::QuerySource};
 
 #[derive(Debug, Subcommand)]
 pub enum QueryCommand {

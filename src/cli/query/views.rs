@@ -2,10 +2,11 @@
 
 use clap::{Args, Subcommand};
 
-use super::source::QuerySource;
 use crate::{
     cli::{
-        CliError, CliResult, Column, Context, Document, Exit, search,
+        CliError, CliResult, Column, Context, Document, Exit,
+        query_source::QuerySource,
+        search,
         value_parsers::{parse_entity, parse_granularity},
     },
     state::write_views,

@@ -3,8 +3,8 @@
 use futures_util::{StreamExt as _, stream};
 
 use crate::cli::{
-    CliError, CliResult, Connection, Context,
-    image::{NamedPicture, TerminalInfo, draw_pictures, terminal_info},
+    CliError, CliResult, Connection, Context, TerminalInfo,
+    image::{NamedPicture, draw_pictures, terminal_info},
 };
 use tessera_model::{Cluster, Link, SafeText};
 use tessera_picture::Crop;

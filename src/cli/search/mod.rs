@@ -2,6 +2,7 @@
 //! or lists them.
 
 mod anchor;
+mod command;
 mod contact_sheet;
 mod document;
 mod execute;
@@ -12,53 +13,11 @@ mod request;
 mod results;
 mod save;
 
-use clap::Subcommand;
-
-pub use self::options::SearchOptions;
-use self::{
-    options::{CaptionOptions, ImageOptions, PathOptions, parse_anchor_type},
-    request::{RankingSource, SearchRequest},
-};
+use self::request::{RankingSource, SearchRequest};
+pub use self::{command::SearchCommand, options::SearchOptions};
 use crate::cli::{CliResult, Context};
 use tessera_client::ApiOperation;
-use tessera_model::{AnchorKind, MediaId, SavedView};
-
-#[derive(Debug, Subcommand)]
-pub enum SearchCommand {
-    /// Search captions by meaning, closest first.
-    Caption(CaptionOptions),
-    /// Search by an image file, or a region of it.
-    Image(ImageOptions),
-    /// Search by a media item of the dataset.
-    Media {
-        /// ID of the media item.
-        media: MediaId,
-        #[command(flatten)]
-        options: SearchOptions,
-    },
-    /// Search by an existing anchor, for example from `search image --anchor-only`.
-    Anchor {
-        /// ID of the anchor.
-        anchor: MediaId,
-        /// UPLOAD for an uploaded image, MEDIA for a media item of the dataset.
-        #[arg(long = "type", value_name = "TYPE", value_parser = parse_anchor_type)]
-        anchor_type: AnchorKind,
-        #[command(flatten)]
-        options: SearchOptions,
-    },
-    /// Search with filters of the query language.
-    Vql {
-        #[command(flatten)]
-        path: PathOptions,
-        #[command(flatten)]
-        options: SearchOptions,
-    },
-    /// List the clusters without ranking, largest first.
-    Browse {
-        #[command(flatten)]
-        options: SearchOptions,
-    },
-}
+use tessera_model::SavedView;
 
 pub async fn run(context: &Context, command: SearchCommand) -> CliResult {
     connect_and_execute(context, SearchRequest::from_command(command).await?).await

@@ -8,7 +8,7 @@ use super::{document::RowFormat, query_image::QueryImageOptions};
 use crate::{
     cli::{
         CliError, CliResult, Exit,
-        query::parse_filters,
+        query_source::parse_filters,
         read_file_or_stdin,
         value_parsers::{parse_entity, parse_granularity},
     },

@@ -1,7 +1,7 @@
 //! A search command with validated options.
 
 use super::{
-    SearchCommand,
+    command::SearchCommand,
     options::{CaptionOptions, ImageOptions, SearchOptions},
     query_image::{PreparedQueryImage, QueryImageOptions},
 };

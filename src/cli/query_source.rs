@@ -11,15 +11,15 @@ use tessera_wire::vql::{self, TextPosition, VqlError};
 #[derive(Clone, Debug, Args)]
 pub struct QuerySource {
     /// Query file; - or none: standard input.
-    pub(super) file: Option<PathBuf>,
+    pub file: Option<PathBuf>,
     /// The query itself, instead of a file.
     #[arg(long, value_name = "JSON", conflicts_with = "file")]
-    pub(super) vql: Option<String>,
+    pub vql: Option<String>,
 }
 
 impl QuerySource {
     /// The name of the source in messages.
-    pub(super) fn name(&self) -> String {
+    pub fn name(&self) -> String {
         match &self.file {
             Some(file) if file.as_os_str() != "-" => file.display().to_string(),
             _ if self.vql.is_some() => "--vql".to_owned(),
@@ -27,7 +27,7 @@ impl QuerySource {
         }
     }
 
-    pub(super) fn text(&self) -> CliResult<String> {
+    pub fn text(&self) -> CliResult<String> {
         let text = match (&self.vql, &self.file) {
             (Some(vql), _) => return Ok(vql.clone()),
             (None, Some(file)) => read_file_or_stdin(file)?,
@@ -36,7 +36,7 @@ impl QuerySource {
         require_nonempty(&self.name(), text)
     }
 
-    pub(super) fn filters(&self) -> CliResult<Vec<Filter>> {
+    pub fn filters(&self) -> CliResult<Vec<Filter>> {
         parse_filters(&self.name(), self.text()?)
     }
 }
@@ -60,7 +60,7 @@ fn require_nonempty(name: &str, text: String) -> CliResult<String> {
 }
 
 /// A problem with its position, as compilers report it: `FILE:LINE:COLUMN: note: ...`.
-pub(super) fn located_problem(name: &str, text: &str, level: &str, problem: &VqlError) -> String {
+pub fn located_problem(name: &str, text: &str, level: &str, problem: &VqlError) -> String {
     let TextPosition { line, column } = TextPosition::locate(problem, text);
     format!("{name}:{line}:{column}: {level}{problem}")
 }

@@ -1,0 +1,43 @@
+//! The search commands.
+
+use clap::Subcommand;
+
+use super::options::{CaptionOptions, ImageOptions, PathOptions, SearchOptions, parse_anchor_type};
+use tessera_model::{AnchorKind, MediaId};
+
+#[derive(Debug, Subcommand)]
+pub enum SearchCommand {
+    /// Search captions by meaning, closest first.
+    Caption(CaptionOptions),
+    /// Search by an image file, or a region of it.
+    Image(ImageOptions),
+    /// Search by a media item of the dataset.
+    Media {
+        /// ID of the media item.
+        media: MediaId,
+        #[command(flatten)]
+        options: SearchOptions,
+    },
+    /// Search by an existing anchor, for example from `search image --anchor-only`.
+    Anchor {
+        /// ID of the anchor.
+        anchor: MediaId,
+        /// UPLOAD for an uploaded image, MEDIA for a media item of the dataset.
+        #[arg(long = "type", value_name = "TYPE", value_parser = parse_anchor_type)]
+        anchor_type: AnchorKind,
+        #[command(flatten)]
+        options: SearchOptions,
+    },
+    /// Search with filters of the query language.
+    Vql {
+        #[command(flatten)]
+        path: PathOptions,
+        #[command(flatten)]
+        options: SearchOptions,
+    },
+    /// List the clusters without ranking, largest first.
+    Browse {
+        #[command(flatten)]
+        options: SearchOptions,
+    },
+}
