@@ -41,21 +41,6 @@ pub struct Context {
     interrupt: Notify,
 }
 
-/// While it exists, the command handles an interrupt itself.
-pub struct InterruptGuard<'a>(&'a Context);
-
-impl InterruptGuard<'_> {
-    pub async fn interrupted(&self) {
-        self.0.interrupt.notified().await;
-    }
-}
-
-impl Drop for InterruptGuard<'_> {
-    fn drop(&mut self) {
-        self.0.handles_interrupt.store(false, Ordering::Relaxed);
-    }
-}
-
 impl Context {
     /// Creates the context that the options describe.
     pub fn new(global: GlobalOptions, screen: fn() -> TerminalInfo) -> CliResult<Self> {
@@ -110,10 +95,16 @@ impl Context {
         self.global.print.is_some() || self.global.dry_run
     }
 
-    /// Lets the command handle an interrupt, within one second, until the guard is dropped.
-    pub fn handle_interrupt(&self) -> InterruptGuard<'_> {
+    /// Runs `work` to its end, or until an interrupt: then the command has one second to end
+    /// properly.
+    pub async fn until_interrupted<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         self.handles_interrupt.store(true, Ordering::Relaxed);
-        InterruptGuard(self)
+        let outcome = tokio::select! {
+            outcome = work => Some(outcome),
+            () = self.interrupt.notified() => None,
+        };
+        self.handles_interrupt.store(false, Ordering::Relaxed);
+        outcome
     }
 
     /// Notifies the command of an interrupt. Returns whether the command handles it.

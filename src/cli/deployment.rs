@@ -66,25 +66,22 @@ pub fn select_target(
     // A flag takes precedence over the environment: a named profile wins over an address from a
     // variable.
     if let (Some(base_url), Some(kind), None) = (&global.base_url, global.kind, &global.profile) {
-        let (base_url, pipeline_url) = (base_url.clone(), global.pipeline_url.clone());
-        let options = ProfileOptions {
-            text_search_path: settings.search.text_search_path.clone(),
-            ..with_global_options(ProfileOptions::default(), global)
-        };
         return Ok(Some(ServiceTarget::Address(ServiceAddress {
-            base_url,
+            base_url: base_url.clone(),
             kind,
-            pipeline_url,
-            options,
+            pipeline_url: global.pipeline_url.clone(),
+            options: ProfileOptions {
+                text_search_path: settings.search.text_search_path.clone(),
+                ..with_global_options(ProfileOptions::default(), global)
+            },
         })));
     }
-    let only = || match settings.profiles.as_slice() {
-        [only] => Some(only.name.clone()),
-        _ => None,
+    let named = global.profile.as_ref().or(settings.default_profile.as_ref());
+    let profile = match (named, settings.profiles.as_slice()) {
+        (Some(name), _) => profile_by_name(settings, name)?,
+        (None, [only]) => only.clone(),
+        (None, _) => return Ok(None),
     };
-    let name = global.profile.clone().or_else(|| settings.default_profile.clone()).or_else(only);
-    let Some(name) = name else { return Ok(None) };
-    let profile = profile_by_name(settings, &name)?;
     let options = with_global_options(profile.options, global);
     Ok(Some(ServiceTarget::Profile(Profile { options, ..profile })))
 }
@@ -146,11 +143,8 @@ pub fn profile_client(
             let base_url = BaseUrl::parse(base_url)?;
             let origin = base_url.to_string();
             let holder = SecretOwner { profile: &profile.name, origin: &origin, api_key };
-            hosted_endpoint(
-                base_url,
-                ServiceLogin::for_profile(holder, typed, secrets)?,
-                &profile.options,
-            )?
+            let login = ServiceLogin::for_profile(holder, typed, secrets)?;
+            hosted_endpoint(base_url, login, &profile.options)?
         }
     };
     configured_client(endpoint, &profile.options)
@@ -205,9 +199,9 @@ pub fn address_client(address: &ServiceAddress) -> CliResult<Client> {
             hosted_endpoint(BaseUrl::parse(base_url)?, ServiceLogin::from_environment()?, options)?
         }
         DeploymentKind::Local => {
-            let message =
-                "a local folder has no address; use `tessera open DIR`, or a profile of kind local";
-            return Err(CliError::usage(message));
+            return Err(CliError::usage(
+                "a local folder has no address; use `tessera open DIR`, or a profile of kind local",
+            ));
         }
     };
     configured_client(endpoint, options)

@@ -111,8 +111,8 @@ impl CliError {
     }
 
     /// Replaces the message, also in the error document.
-    pub fn with_message(mut self, words: impl Into<String>) -> Self {
-        self.message = words.into();
+    pub fn with_message(mut self, message: impl Into<String>) -> Self {
+        self.message = message.into();
         if let Some(failure) = &mut self.failure {
             failure.message = SafeText::detail(&self.message);
         }
@@ -130,10 +130,10 @@ impl CliError {
     }
 
     /// Prefixes the message.
-    pub fn with_context(mut self, words: &str) -> Self {
-        self.message = format!("{words}: {}", self.message);
+    pub fn with_context(mut self, context: &str) -> Self {
+        self.message = format!("{context}: {}", self.message);
         if let Some(failure) = &mut self.failure {
-            failure.message = SafeText::detail(&format!("{words}: {}", failure.message));
+            failure.message = SafeText::detail(&format!("{context}: {}", failure.message));
         }
         self
     }
@@ -145,13 +145,13 @@ impl CliError {
     /// Prints the error on standard error, as a document for programs, and returns the exit code.
     pub fn report(&self, machine: bool) -> i32 {
         if !self.message.is_empty() {
-            let words = SafeText::detail(&self.message);
+            let message = SafeText::detail(&self.message);
             let text = match &self.remedy {
-                _ if machine => self.document(&words),
+                _ if machine => self.document(&message),
                 Some(remedy) => {
-                    format!("tessera: {words}\ntessera: try: {}", SafeText::detail(remedy))
+                    format!("tessera: {message}\ntessera: try: {}", SafeText::detail(remedy))
                 }
-                None => format!("tessera: {words}"),
+                None => format!("tessera: {message}"),
             };
             // Standard error may be closed.
             let _ = writeln!(io::stderr(), "{text}");
@@ -160,7 +160,7 @@ impl CliError {
     }
 
     /// `tessera.error/1`, on one line.
-    fn document(&self, words: &SafeText) -> String {
+    fn document(&self, message: &SafeText) -> String {
         let failure = self.failure.as_deref();
         let text = |text: Option<&SafeText>| text.map(|text| text.as_str().to_owned());
         let request =
@@ -172,7 +172,7 @@ impl CliError {
             "exit_code": self.exit as i32,
             "http_status": failure.and_then(|failure| failure.status),
             "code": code.unwrap_or_else(|| self.exit.code()),
-            "message": failure.map_or(words.as_str(), |failure| failure.message.as_str()),
+            "message": failure.map_or(message.as_str(), |failure| failure.message.as_str()),
             "detail": text(failure.and_then(|failure| failure.detail.as_ref())),
             "remedy": remedy.or_else(|| text(failure.and_then(|failure| failure.remedy.as_ref()))),
             "request": request.map(|(method, path)| json!({ "method": method, "path": path })),

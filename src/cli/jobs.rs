@@ -171,8 +171,8 @@ fn find_job<'a>(
         let task = stored.job.state.export().map(|task| task.to_string());
         !name.is_empty() && (job_id(stored).starts_with(name) || task.as_deref() == Some(name))
     };
-    let mut found = all.iter().filter(|(_, stored)| is_of(stored));
-    match (found.next(), found.next()) {
+    let mut matching = all.iter().filter(|(_, stored)| is_of(stored));
+    match (matching.next(), matching.next()) {
         (Some(only), None) => Ok(*only),
         (Some(_), Some(_)) => {
             Err(CliError::usage(format!("several jobs start with `{name}`; give a longer prefix")))

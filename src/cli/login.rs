@@ -59,12 +59,8 @@ impl ServiceLogin {
         let holder = SecretOwner { api_key: &api_key, ..holder };
         let (secret, source) = match typed {
             Some(secret) => (secret, SecretSource::Typed),
-            None => find_secret(holder, secrets)?.ok_or_else(|| {
-                let name = holder.profile;
-                let message = format!("the profile `{name}` has no secret here");
-                let import = format!("tessera auth import --profile {name}");
-                CliError::new(Exit::Login, message).with_remedy(import)
-            })?,
+            None => find_secret(holder, secrets)?
+                .ok_or_else(|| missing_in_profile(holder, "secret here"))?,
         };
         let (profile, origin) = (holder.profile.to_owned(), holder.origin.to_owned());
         let (key, secrets) = (api_key.clone(), secrets.cloned());
@@ -118,12 +114,14 @@ impl ServiceLogin {
 /// The API key of a profile, or of the environment if it has none.
 fn profile_key(holder: SecretOwner) -> CliResult<String> {
     let own = (!holder.api_key.is_empty()).then(|| holder.api_key.to_owned());
-    own.or_else(|| nonempty_variable(API_KEY_VARIABLE)).ok_or_else(|| {
-        let name = holder.profile;
-        let message = format!("the profile `{name}` has no API key yet");
-        CliError::new(Exit::Login, message)
-            .with_remedy(format!("tessera auth import --profile {name}"))
-    })
+    own.or_else(|| nonempty_variable(API_KEY_VARIABLE))
+        .ok_or_else(|| missing_in_profile(holder, "API key yet"))
+}
+
+fn missing_in_profile(holder: SecretOwner, what: &str) -> CliError {
+    let name = holder.profile;
+    CliError::new(Exit::Login, format!("the profile `{name}` has no {what}"))
+        .with_remedy(format!("tessera auth import --profile {name}"))
 }
 
 /// The secret of a profile and its source.

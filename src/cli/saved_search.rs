@@ -31,11 +31,10 @@ impl SavedSearch {
             && document["page_number"] == 0
             && page.skipped == 0;
         let rows = document["clusters"].as_array().into_iter().flatten().enumerate();
-        let place = |(place, row): (usize, &Value)| {
-            row["cluster_id"].as_str().and_then(|id| id.parse().ok()).map(|id| (id, place))
-        };
-        let places = rows.filter_map(place).collect();
-        Ok(Self { clusters: page.clusters, complete, row_indexes: places, document })
+        let row_indexes = rows
+            .filter_map(|(index, row)| Some((row["cluster_id"].as_str()?.parse().ok()?, index)))
+            .collect();
+        Ok(Self { clusters: page.clusters, complete, row_indexes, document })
     }
 
     /// A cluster as it was saved.

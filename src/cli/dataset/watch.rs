@@ -114,11 +114,8 @@ async fn poll_until(
             dataset = poller.fetch_dataset(connection, id).await?;
         }
     };
-    let guard = connection.context.handle_interrupt();
-    tokio::select! {
-        outcome = work => outcome,
-        () = guard.interrupted() => Err(CliError::interrupted()),
-    }
+    let outcome = connection.context.until_interrupted(work).await;
+    outcome.unwrap_or_else(|| Err(CliError::interrupted()))
 }
 
 /// How long an idle status may still be the one from before an addition of ours.

@@ -53,9 +53,9 @@ fn row(StoredJob { job, is_followed: followed }: &StoredJob) -> Value {
         SavedJobState::Running(_) => ("PENDING", None, None),
         SavedJobState::Completed(_) => ("COMPLETED", None, None),
         SavedJobState::Downloaded(archive) => ("downloaded", None, Some(archive)),
-        SavedJobState::Done(words) => ("COMPLETED", Some(words), None),
-        SavedJobState::Failed(words) => ("FAILED", Some(words), None),
-        SavedJobState::Uncertain(words) => ("may have started", Some(words), None),
+        SavedJobState::Done(status) => ("COMPLETED", Some(status), None),
+        SavedJobState::Failed(reason) => ("FAILED", Some(reason), None),
+        SavedJobState::Uncertain(reason) => ("may have started", Some(reason), None),
         SavedJobState::Unwatched(_) => ("not watched", None, None),
     };
     json!({

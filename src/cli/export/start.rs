@@ -81,13 +81,13 @@ impl ExportStartOptions {
                 .inspect_err(|error| recorder.set_waiting_error(error))?;
             recorder.set_state(SavedJobState::Completed(task.id));
         }
-        let mut found = FoundExport::started_by(&recorder, task.id);
-        let Some(target) = target else { return print_export(context, &found, &task) };
-        let downloaded = target.download(connection, &found).await?;
+        let mut started = FoundExport::started_by(&recorder, task.id);
+        let Some(target) = target else { return print_export(context, &started, &task) };
+        let downloaded = target.download(connection, &started).await?;
         recorder.set_state(SavedJobState::Downloaded(downloaded.archive.clone()));
-        found = FoundExport::started_by(&recorder, task.id);
-        context.print(&export_document(&found, &task, Some(&downloaded)))?;
-        Ok(downloaded.report_problems(context, &found))
+        started = FoundExport::started_by(&recorder, task.id);
+        context.print(&export_document(&started, &task, Some(&downloaded)))?;
+        Ok(downloaded.report_problems(context, &started))
     }
 
     fn export_job(

@@ -35,17 +35,17 @@ pub(super) fn render_page(command: &Command) -> io::Result<String> {
 /// Renders every page, with its file name.
 pub(super) fn render_all(mut root: Command) -> io::Result<Vec<(String, String)>> {
     root.build();
-    let mut found = Vec::new();
-    collect_pages(&root, &mut found)?;
-    Ok(found)
+    let mut pages = Vec::new();
+    collect_pages(&root, &mut pages)?;
+    Ok(pages)
 }
 
-fn collect_pages(command: &Command, found: &mut Vec<(String, String)>) -> io::Result<()> {
-    found.push((Man::new(command.clone()).get_filename(), render_page(command)?));
+fn collect_pages(command: &Command, pages: &mut Vec<(String, String)>) -> io::Result<()> {
+    pages.push((Man::new(command.clone()).get_filename(), render_page(command)?));
     command
         .get_subcommands()
         .filter(|each| each.get_name() != "help")
-        .try_for_each(|each| collect_pages(each, found))
+        .try_for_each(|each| collect_pages(each, pages))
 }
 
 /// A section of names and their meanings.

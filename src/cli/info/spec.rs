@@ -44,7 +44,7 @@ pub(super) fn spec_document(mut root: Command) -> io::Result<Document> {
 }
 
 /// Collects a command and its subcommands; commands that only group others are omitted.
-fn collect_commands(command: &Command, path: &mut Vec<String>, found: &mut Vec<Value>) {
+fn collect_commands(command: &Command, path: &mut Vec<String>, commands: &mut Vec<Value>) {
     path.push(command.get_name().to_owned());
     if !command.is_subcommand_required_set() {
         let arguments: Vec<Value> = command
@@ -53,10 +53,10 @@ fn collect_commands(command: &Command, path: &mut Vec<String>, found: &mut Vec<V
             .map(argument_json)
             .collect();
         let about = command.get_about().map(ToString::to_string);
-        found.push(json!({ "command": path.join(" "), "about": about, "arguments": arguments }));
+        commands.push(json!({ "command": path.join(" "), "about": about, "arguments": arguments }));
     }
     for each in command.get_subcommands().filter(|each| each.get_name() != "help") {
-        collect_commands(each, path, found);
+        collect_commands(each, path, commands);
     }
     path.pop();
 }

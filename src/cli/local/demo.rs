@@ -25,7 +25,7 @@ const SAMPLE_SEED: u64 = 2026;
 pub async fn start_demo(images: u32, data: Option<PathBuf>) -> CliResult<LocalService> {
     // Separate from the index of the user's own folders.
     let data = match data {
-        Some(given) => given,
+        Some(folder) => folder,
         None => index_dir(None)?.with_file_name("demo"),
     };
     let folder = data.join(format!("sample-{images}"));

@@ -73,10 +73,10 @@ impl<'a> AdditionRun<'a> {
         if self.context.is_dry_run() {
             return self.dry_run().await;
         }
-        let guard = self.context.handle_interrupt();
-        let outcome = tokio::select! {
-            outcome = self.send_all() => outcome,
-            () = guard.interrupted() => Err(self.handle_interrupt().await),
+        let context = self.context;
+        let outcome = match context.until_interrupted(self.send_all()).await {
+            Some(outcome) => outcome,
+            None => Err(self.handle_interrupt().await),
         };
         if self.accepted_parts > 0 {
             self.context.print(&self.summary())?;
@@ -260,17 +260,17 @@ impl<'a> AdditionRun<'a> {
 
     fn with_resume_command(&self, error: CliError) -> CliError {
         let all = self.plan.parts.len();
-        let rest = self.plan.parts.get(self.accepted_parts..).unwrap_or_default();
+        let remaining = self.plan.parts.get(self.accepted_parts..).unwrap_or_default();
         // Before the first part, the same command can be repeated.
-        if self.accepted_parts == 0 || rest.is_empty() {
+        if self.accepted_parts == 0 || remaining.is_empty() {
             return error;
         }
         let error = error.with_context(&format!(
             "{} of {all} parts were accepted; {} files remain",
             self.accepted_parts,
-            AdditionPlan::file_count(rest)
+            AdditionPlan::file_count(remaining)
         ));
-        match self.save_remaining(rest) {
+        match self.save_remaining(remaining) {
             Ok(list) => error.with_remedy(self.resume_command(&list)),
             Err(reason) => {
                 let warning = format!("cannot save the list of remaining files: {reason}");
@@ -281,8 +281,8 @@ impl<'a> AdditionRun<'a> {
     }
 
     /// Writes the list of remaining files for `--files-from`.
-    fn save_remaining(&self, rest: &[AdditionPart]) -> Result<String, String> {
-        let list = AdditionPlan::file_list(rest).map_err(|error| error.to_string())?;
+    fn save_remaining(&self, remaining: &[AdditionPart]) -> Result<String, String> {
+        let list = AdditionPlan::file_list(remaining).map_err(|error| error.to_string())?;
         let folder = config::state_dir(&self.connection.deployment_name);
         let folder = folder.ok_or_else(|| "there is no state folder".to_owned())?;
         let path = folder.join(format!("rest-{}.list", self.dataset.id));

@@ -63,10 +63,10 @@ impl PageCursor {
         self.skipped += page.skipped;
         let last = !page.may_have_next() || page.clusters.is_empty();
         let mut clusters = page.clusters;
-        let cut = self.remaining.is_some_and(|wanted| clusters.len() > wanted);
-        if let Some(wanted) = &mut self.remaining {
-            clusters.truncate(*wanted);
-            *wanted -= clusters.len();
+        let cut = self.remaining.is_some_and(|remaining| clusters.len() > remaining);
+        if let Some(remaining) = &mut self.remaining {
+            clusters.truncate(*remaining);
+            *remaining -= clusters.len();
         }
         self.state = match last {
             _ if cut => PageState::LimitReached,
