@@ -89,7 +89,7 @@ impl App {
             Action::UndoQuery => self.undo_query_change(),
             Action::SwitchJson => self.switch_json(),
             Action::EditJson => self.edit_json(),
-            Action::SaveView => self.open_view_name_input(),
+            Action::SaveView => self.open_view_name_input(None),
             Action::Views => self.open_saved_views(),
 
             Action::ExportBasket => self.open_basket_export_form(),

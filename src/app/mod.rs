@@ -51,6 +51,7 @@ pub use outage::Outage;
 pub use overlay::Overlay;
 pub use pane::Pane;
 pub use remote::Remote;
+use responses::LoadedState;
 pub use setup::Setup;
 pub use store::{PictureResult, Store};
 pub use tickets::Tickets;

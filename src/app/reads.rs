@@ -126,13 +126,10 @@ impl App {
     /// The folder in which a path is being typed, once per visit.
     fn folder_read(&self) -> Option<ScheduledRead> {
         let folder = self.folder_to_list()?;
-        let known = self.store.folder.as_ref().filter(|(path, _)| *path == folder);
-        let due = known.map_or(Some(Uptime::ZERO), |(_, listed)| listed.due(None))?;
-        Some(ScheduledRead {
-            lane: Lane::Folder(folder.clone()),
-            request: Request::Folder(folder),
-            due,
-        })
+        let listing = self.store.folder_listing(&folder);
+        let due = listing.map_or(Some(Uptime::ZERO), |listing| listing.due(None))?;
+        let (lane, request) = (Lane::Folder(folder.clone()), Request::Folder(folder));
+        Some(ScheduledRead { lane, request, due })
     }
 
     fn export_reads(&self) -> impl Iterator<Item = ScheduledRead> {

@@ -6,6 +6,9 @@ use crate::{
 };
 use tessera_model::{Failure, FailureKind, StateKey, StateValue};
 
+/// Saved state, if it was ever saved.
+pub(super) type LoadedState = Result<Option<StateValue>, Failure>;
+
 impl App {
     pub(super) fn handle_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
         match lane {
@@ -145,7 +148,7 @@ impl App {
         }
     }
 
-    fn state_loaded(&mut self, key: StateKey, result: Result<Option<StateValue>, Failure>) {
+    fn state_loaded(&mut self, key: StateKey, result: LoadedState) {
         match key {
             StateKey::Basket(dataset) => self.basket_loaded(dataset, result),
             StateKey::History => self.history_loaded(result),

@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     num::NonZeroUsize,
-    path::PathBuf,
+    path::{Path, PathBuf},
 };
 
 use lru::LruCache;
@@ -33,6 +33,10 @@ pub struct Store {
 impl Store {
     pub fn dataset_list(&self) -> &[Dataset] {
         self.datasets.value().map_or(&[], Vec::as_slice)
+    }
+
+    pub fn folder_listing(&self, path: &Path) -> Option<&Remote<FolderListing>> {
+        self.folder.as_ref().filter(|(known, _)| known == path).map(|(_, listing)| listing)
     }
 
     /// The listing of a folder; only the last one is kept.

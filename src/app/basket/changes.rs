@@ -2,10 +2,10 @@
 
 use super::cluster_count;
 use crate::{
-    app::{App, Level},
+    app::{App, Level, LoadedState},
     message::{Lane, Request},
 };
-use tessera_model::{Basket, DatasetId, Failure, Page, Selection, StateKey, StateValue};
+use tessera_model::{Basket, DatasetId, Page, Selection, StateKey, StateValue};
 
 impl App {
     pub fn basket(&self) -> Option<&Basket> {
@@ -42,11 +42,7 @@ impl App {
     }
 
     /// The saved basket was loaded, or could not be.
-    pub(in crate::app) fn basket_loaded(
-        &mut self,
-        dataset: DatasetId,
-        result: Result<Option<StateValue>, Failure>,
-    ) {
+    pub(in crate::app) fn basket_loaded(&mut self, dataset: DatasetId, result: LoadedState) {
         let basket = result.map(|value| match value {
             Some(StateValue::Basket(_, selection)) => Basket::new(selection),
             // Other state is not stored under this key.

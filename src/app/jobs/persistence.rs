@@ -7,7 +7,7 @@ use tessera_model::{
 
 use super::{Job, JobState, Jobs};
 use crate::{
-    app::{App, Effect, Level, Remote},
+    app::{App, Effect, Level, LoadedState, Remote},
     message::{JobId, Lane, Request},
 };
 
@@ -34,7 +34,7 @@ impl Jobs {
 
 impl App {
     /// The jobs of earlier runs were loaded; those in progress are followed again.
-    pub(in crate::app) fn jobs_loaded(&mut self, result: Result<Option<StateValue>, Failure>) {
+    pub(in crate::app) fn jobs_loaded(&mut self, result: LoadedState) {
         let value = match result {
             Ok(value) => value,
             Err(failure) => return self.jobs.loaded.finish(self.now, Err(failure)),

@@ -142,7 +142,7 @@ impl App {
             }
             Command::OpenTab(tab) => self.go_to_tab(tab),
             Command::OpenView(name) => self.open_saved_view(&name),
-            Command::RenameView(name) => self.rename_view(name),
+            Command::RenameView(name) => self.open_view_name_input(Some(name)),
             Command::RerunSearch(entry) => self.rerun_search(*entry),
             Command::SetTheme(theme) => self.theme = theme,
             Command::SetTileSize(size) => self.tile_size = size,

@@ -68,9 +68,7 @@ pub struct FilePickerAreas {
 impl FilePicker {
     /// The listing of the typed folder, once it is requested.
     pub fn listing<'a>(&self, app: &'a App) -> Option<&'a Remote<FolderListing>> {
-        let folder = self.path.folder(app.setup.home_dir.as_deref());
-        let known = app.store.folder.as_ref().filter(|(path, _)| *path == folder);
-        known.map(|(_, listed)| listed)
+        app.store.folder_listing(&self.path.folder(app.setup.home_dir.as_deref()))
     }
 
     /// The completions of the typed path; the query images of this run while nothing is typed.

@@ -1,13 +1,13 @@
 //! Saved views: the input for a name, and the list of them.
 
 use tessera_model::{
-    AnchorKind, Failure, PictureSource, Query, SafeText, SavedView, Search, StateKey, StateValue,
+    AnchorKind, PictureSource, Query, SafeText, SavedView, Search, StateKey, StateValue,
 };
 use tui_input::Input;
 
 use super::{Command, Dialog, KeyResult, ListKind, Overlay, PickItem, text_field};
 use crate::{
-    app::{App, Level, Pane, view::query_image::QueryImage},
+    app::{App, Level, LoadedState, Pane, QueryImage},
     input::{Chord, Key},
     message::{Lane, Request},
 };
@@ -93,10 +93,7 @@ impl App {
         (listed || awaited || self.focus == Pane::Query) && self.store.views.due(None).is_some()
     }
 
-    pub(in crate::app) fn saved_views_loaded(
-        &mut self,
-        result: Result<Option<StateValue>, Failure>,
-    ) {
+    pub(in crate::app) fn saved_views_loaded(&mut self, result: LoadedState) {
         let views = result.map(|value| match value {
             Some(StateValue::Views(views)) => views,
             // Other state is not stored under this key.
@@ -119,10 +116,11 @@ impl App {
         }
     }
 
-    pub(in crate::app) fn open_view_name_input(&mut self) {
-        let name = Input::default();
+    /// Opens the input for a new view, or for a new name of one.
+    pub(in crate::app) fn open_view_name_input(&mut self, renamed_from: Option<SafeText>) {
+        let name = renamed_from.as_ref().map_or("", SafeText::as_str).into();
         self.overlay =
-            Some(Overlay::NameView(ViewNameInput { name, any_dataset: false, renamed_from: None }));
+            Some(Overlay::NameView(ViewNameInput { name, any_dataset: false, renamed_from }));
     }
 
     pub(in crate::app) fn open_saved_views(&mut self) {
@@ -136,16 +134,6 @@ impl App {
         };
         let items = self.saved_views().iter().map(item).collect();
         self.open_list(ListKind::Views, &title, items);
-    }
-
-    pub(in crate::app) fn rename_view(&mut self, name: SafeText) {
-        let input = name.as_str().into();
-        let renamed_from = Some(name);
-        self.overlay = Some(Overlay::NameView(ViewNameInput {
-            name: input,
-            any_dataset: false,
-            renamed_from,
-        }));
     }
 
     pub(in crate::app) fn delete_view(&mut self, name: &SafeText) {

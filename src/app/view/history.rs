@@ -3,13 +3,13 @@
 
 use crate::{
     app::{
-        App, Level, Overlay, Pane, QueryImage, Remote, View,
+        App, Level, LoadedState, Overlay, Pane, QueryImage, Remote, View,
         overlay::{Command, ListKind, PickItem},
         view::title,
     },
     message::{Lane, Request},
 };
-use tessera_model::{Failure, HistoryEntry, PictureSource, Query, StateKey, StateValue};
+use tessera_model::{HistoryEntry, PictureSource, Query, StateKey, StateValue};
 
 #[derive(Debug, Default)]
 pub struct SearchHistory {
@@ -88,7 +88,7 @@ impl App {
     }
 
     /// The searches of earlier runs were loaded, or could not be; those of this run are newer.
-    pub(in crate::app) fn history_loaded(&mut self, result: Result<Option<StateValue>, Failure>) {
+    pub(in crate::app) fn history_loaded(&mut self, result: LoadedState) {
         let loaded = result.map(|value| {
             if let Some(StateValue::History(earlier)) = value {
                 let newer = std::mem::replace(&mut self.history.searches, earlier);
