@@ -8,7 +8,8 @@ use super::{
     ObjectEntry, ObjectListing, PathRoot, RetryPolicy, RoleArn, StorageError, StorageSettings,
     error::StorageAttemptError,
     manifest,
-    s3::{S3Client, copy_body, ensure},
+    response_body::{copy_body, ensure},
+    s3::S3Client,
     s3_uri::{ManifestFormat, S3Uri, is_addressable_key},
 };
 use tessera_model::SafeText;

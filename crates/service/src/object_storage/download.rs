@@ -14,7 +14,7 @@ use super::{
     ObjectStorage,
     error::{StorageAttemptError, StorageError},
     object_entry::ObjectEntry,
-    s3::{copy_body, ensure},
+    response_body::{copy_body, ensure},
 };
 use crate::ingest::staging::{available_space, create_private_dir};
 

@@ -9,6 +9,7 @@ mod error;
 mod listing;
 mod manifest;
 mod object_entry;
+mod response_body;
 mod role;
 mod s3;
 mod s3_uri;

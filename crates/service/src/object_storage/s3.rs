@@ -7,13 +7,11 @@ use rusty_s3::{
     Bucket, S3Action as _, UrlStyle,
     actions::{ListObjectsV2, list_objects_v2::ListObjectsV2Response},
 };
-use tokio::{
-    io::{AsyncWrite, AsyncWriteExt as _},
-    time::sleep,
-};
+use tokio::time::sleep;
 
 use super::{
     error::{StorageAttemptError, StorageError, sanitized_token},
+    response_body::{not_object_storage, read_text},
     settings::StorageSettings,
 };
 
@@ -168,42 +166,6 @@ impl S3Client {
             .and_then(|url| Bucket::new(url, style, name.to_owned(), region.clone()).ok())
             .ok_or_else(|| StorageError::service("the bucket name is not valid"))
     }
-}
-
-/// Reads a response body of at most `limit` bytes as text.
-async fn read_text(response: Response, limit: u64) -> Result<String, StorageAttemptError> {
-    let mut bytes = Vec::new();
-    let too_large = || StorageError::service("the storage response is too large");
-    copy_body(response, &mut bytes, |length| ensure(length <= limit, too_large)).await?;
-    String::from_utf8(bytes).map_err(|_| not_object_storage())
-}
-
-/// Copies a response body and returns its length. `check` can refuse the number of bytes so far.
-pub(super) async fn copy_body(
-    mut response: Response,
-    out: &mut (impl AsyncWrite + Unpin),
-    check: impl Fn(u64) -> Result<(), StorageError>,
-) -> Result<u64, StorageAttemptError> {
-    let mut length = 0;
-    while let Some(chunk) = response.chunk().await? {
-        length += chunk.len() as u64;
-        check(length)?;
-        out.write_all(&chunk).await?;
-    }
-    out.flush().await?;
-    Ok(length)
-}
-
-/// Fails with `error` unless `valid`.
-pub(super) fn ensure(
-    valid: bool,
-    error: impl FnOnce() -> StorageError,
-) -> Result<(), StorageError> {
-    if valid { Ok(()) } else { Err(error()) }
-}
-
-fn not_object_storage() -> StorageAttemptError {
-    StorageError::service("the server is not an object storage service").into()
 }
 
 fn is_loopback(url: &Url) -> bool {

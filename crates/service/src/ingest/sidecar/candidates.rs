@@ -12,8 +12,8 @@ const ROBOFLOW_COCO: &str = "_annotations.coco.json";
 /// The usual folder of COCO files, if not the root.
 const COCO_FOLDER: &str = "annotations";
 
-/// Whether a file may be a sidecar: if it changes, all sidecars are read again.
-pub fn is_candidate(path: &Path) -> bool {
+/// Whether a file may be a sidecar, so that no row can describe it as a media file.
+pub(super) fn is_candidate(path: &Path) -> bool {
     let ends = |end: &str| path.extension().is_some_and(|extension| extension == end);
     is_named(path, &[METADATA_JSONL, METADATA_CSV])
         || is_named(path, &CLASS_NAME_FILES)

@@ -21,7 +21,6 @@ mod text_file;
 mod voc;
 mod yolo;
 
-pub use candidates::is_candidate;
 pub use description::{BoundingBox, LabeledBox, MediaDescription};
 pub use read_folder::read;
 pub use sidecar_reader::SidecarData;

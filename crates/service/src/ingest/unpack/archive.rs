@@ -3,8 +3,9 @@
 use std::{fs::File, path::Path, sync::atomic::AtomicBool};
 
 use super::{
+    limits::UnpackLimits,
     tar_archive,
-    unpacker::{UnpackError, UnpackLimits, UnpackReport, Unpacker},
+    unpacker::{UnpackError, UnpackReport, Unpacker},
     zip_archive,
 };
 

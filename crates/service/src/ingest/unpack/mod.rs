@@ -5,10 +5,12 @@
 //! then is kept.
 
 mod archive;
+mod limits;
 mod metered_reader;
 mod tar_archive;
 mod unpacker;
 mod zip_archive;
 
 pub use archive::{ArchiveKind, unpack};
-pub use unpacker::{UnpackError, UnpackLimits, UnpackReport};
+pub use limits::UnpackLimits;
+pub use unpacker::{UnpackError, UnpackReport};

@@ -7,6 +7,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
+use super::limits::UnpackLimits;
 use crate::ingest::{
     file_kind::FileKind,
     staging::{UniqueFiles, available_space, create_private_dir},
@@ -14,23 +15,6 @@ use crate::ingest::{
 use tessera_model::{SafeText, archive_path::safe_relative_path};
 
 const COPY_BUFFER_SIZE: usize = 64 << 10;
-
-/// Limits of an archive. The defaults are those of the service.
-#[derive(Clone, Copy, Debug)]
-pub struct UnpackLimits {
-    pub max_members: usize,
-    /// Size of a file that is not a video, in bytes.
-    pub max_file_bytes: u64,
-    pub max_video_bytes: u64,
-    /// Size of all files, in bytes; free disk space is a further limit.
-    pub max_total_bytes: u64,
-    /// Compression ratio, checked once `ratio_exempt_bytes` have been written.
-    pub max_ratio: u64,
-    /// Bytes that may be written before the ratio is checked.
-    pub ratio_exempt_bytes: u64,
-    /// Number of skipped members that are reported by name; the others are only counted.
-    pub max_reported: usize,
-}
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnpackReport {
@@ -76,20 +60,6 @@ pub(super) struct Unpacker<'a> {
     /// Bytes decompressed in total, written or not.
     unpacked_before: u64,
     report: UnpackReport,
-}
-
-impl Default for UnpackLimits {
-    fn default() -> Self {
-        Self {
-            max_members: 200_000,
-            max_file_bytes: FileKind::Other.max_size(),
-            max_video_bytes: FileKind::Video.max_size(),
-            max_total_bytes: u64::MAX,
-            max_ratio: 200,
-            ratio_exempt_bytes: 64 << 20,
-            max_reported: 10_000,
-        }
-    }
 }
 
 impl<'a> Unpacker<'a> {

@@ -4,6 +4,20 @@ use std::path::Path;
 
 use super::TestFolder;
 
+/// Writes a sidecar that gives a media file of this name a caption.
+fn write_row(folder: &TestFolder, sidecar: &str, name: &str) {
+    let is_table = Path::new(sidecar).extension().is_some_and(|extension| extension == "csv");
+    let text = if is_table {
+        format!("file_name,caption\n{name},found\n")
+    } else {
+        format!(
+            r#"{{"images": [{{"id": 1, "file_name": "{name}"}}],
+                "annotations": [{{"image_id": 1, "caption": "found"}}]}}"#
+        )
+    };
+    folder.write(sidecar, text);
+}
+
 #[test]
 fn file_names_are_resolved_by_folder_root_namesake_or_uniqueness() {
     let none = Err("its file_name is not in the folder");
@@ -37,18 +51,7 @@ fn file_names_are_resolved_by_folder_root_namesake_or_uniqueness() {
             "x/4",
             "x/y.jpg/5.jpg",
         ]);
-        let json = name.replace('\\', "\\\\");
-        folder.write(
-            sidecar,
-            if sidecar.ends_with(".csv") {
-                format!("file_name,caption\n{name},found\n")
-            } else {
-                format!(
-                    r#"{{"images": [{{"id": 1, "file_name": "{json}"}}],
-                        "annotations": [{{"image_id": 1, "caption": "found"}}]}}"#
-                )
-            },
-        );
+        write_row(&folder, sidecar, name);
         let sidecars = folder.read_sidecars();
         let problem = sidecars.problems.get(Path::new(sidecar));
         let media = sidecars.descriptions.iter().find(|(_, d)| d.caption.is_some());

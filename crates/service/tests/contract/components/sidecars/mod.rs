@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use tessera_service::ingest::{
     SandboxedDir, scan_folder,
-    sidecar::{SidecarData, is_candidate, read},
+    sidecar::{SidecarData, read},
 };
 
 mod coco;
@@ -122,7 +122,16 @@ fn formats_take_precedence_and_complete_each_other() {
 }
 
 #[test]
-fn sidecar_candidates_are_recognized_by_name() {
+fn rows_cannot_describe_sidecars() {
+    let is_described = |path: &str| {
+        let folder = TestFolder::with_media(&[path]);
+        let row = format!(
+            r#"{{"images": [{{"id": 1, "file_name": "{path}"}}],
+                "annotations": [{{"image_id": 1, "caption": "x"}}]}}"#
+        );
+        folder.write("annotations/rows.json", row);
+        folder.read_sidecars().descriptions.contains_key(Path::new(path))
+    };
     for path in [
         "metadata.jsonl",
         "a/metadata.csv",
@@ -136,11 +145,10 @@ fn sidecar_candidates_are_recognized_by_name() {
         "obj.names",
         "_darknet.labels",
     ] {
-        assert!(is_candidate(Path::new(path)), "{path}");
+        assert!(!is_described(path), "{path}");
     }
-    for path in ["a.jpg", "a/any.json", "other.jsonl", "other.csv", "other.yaml", "txt", "", "a.md"]
-    {
-        assert!(!is_candidate(Path::new(path)), "{path}");
+    for path in ["a.jpg", "a/any.json", "other.jsonl", "other.csv", "other.yaml", "txt", "a.md"] {
+        assert!(is_described(path), "{path}");
     }
 }
 
