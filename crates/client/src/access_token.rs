@@ -11,7 +11,7 @@ use std::{
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use reqwest::header::HeaderMap;
 use secrecy::{ExposeSecret as _, SecretString};
-use serde::Serialize;
+use serde_json::json;
 
 use crate::{
     clock::{measure_skew, unix_seconds},
@@ -48,14 +48,6 @@ pub(super) struct AccessToken {
     renew_at: Instant,
 }
 
-#[derive(Serialize)]
-struct JwtClaims<'a> {
-    sub: &'a str,
-    iat: i64,
-    exp: i64,
-    iss: &'static str,
-}
-
 impl Credentials {
     /// Signs a token that starts now, by the local clock, and is valid for `life`.
     pub fn sign_token(&self, life: Duration) -> Result<SecretString, Failure> {
@@ -69,18 +61,18 @@ impl TokenSource {
         lifetime: Duration,
         secret_reloader: Option<SecretReloader>,
     ) -> Self {
-        let api_secret = credentials.api_secret.clone();
+        let state = TokenState {
+            api_secret: credentials.api_secret.clone(),
+            current: None,
+            minted: 0,
+            skew: 0,
+            replaced: false,
+        };
         Self {
             api_key: credentials.api_key.clone(),
             lifetime,
             secret_reloader,
-            state: Mutex::new(TokenState {
-                api_secret,
-                current: None,
-                minted: 0,
-                skew: 0,
-                replaced: false,
-            }),
+            state: Mutex::new(state),
             renewal: tokio::sync::Mutex::default(),
         }
     }
@@ -162,7 +154,7 @@ fn sign_jwt(
     let mut header = Header::new(Algorithm::HS256);
     header.kid = Some(api_key.to_owned());
     let exp = issued.saturating_add_unsigned(life.as_secs());
-    let claims = JwtClaims { sub: api_key, iat: issued, exp, iss: ISSUER };
+    let claims = json!({ "sub": api_key, "iat": issued, "exp": exp, "iss": ISSUER });
     let key = EncodingKey::from_secret(api_secret.expose_secret().as_bytes());
     jsonwebtoken::encode(&header, &claims, &key)
         .map(SecretString::from)

@@ -47,22 +47,18 @@ impl QueryImageUpload {
             let remedy = "Choose a JPEG, PNG, WebP, GIF or BMP file";
             return Err(image_failure(name, "not a picture").with_remedy(remedy));
         };
-        let unchanged =
+        let mut image =
             Self { bytes: bytes.clone(), name: file_name, media_type, is_decodable: false };
-        let turned =
+        let upright =
             tokio::task::spawn_blocking(move || tessera_picture::to_upright_jpeg(&bytes)).await;
-        match turned.map_err(|_| image_failure(name, "it could not be decoded"))? {
-            Ok(None) => Ok(Self { is_decodable: true, ..unchanged }),
-            Ok(Some(jpeg)) => Ok(Self {
-                bytes: jpeg.into(),
-                name: "query.jpg",
-                media_type: "image/jpeg",
-                is_decodable: true,
-            }),
-            // The service may decode formats that this program cannot; it gets the whole picture,
-            // without a box.
-            Err(_) => Ok(unchanged),
+        let upright = upright.map_err(|_| image_failure(name, "it could not be decoded"))?;
+        // The service may decode formats that this program cannot; it gets the whole picture,
+        // without a box.
+        image.is_decodable = upright.is_ok();
+        if let Ok(Some(jpeg)) = upright {
+            (image.bytes, image.name, image.media_type) = (jpeg.into(), "query.jpg", "image/jpeg");
         }
+        Ok(image)
     }
 
     /// The upright size in pixels (width, height), if it can be decoded locally.

@@ -30,11 +30,8 @@ impl Trace {
 
     pub fn create(path: &Path) -> io::Result<Self> {
         let out = File::create_new(path)?;
-        Ok(Self(Some(Arc::new(Mutex::new(TraceWriter {
-            out,
-            started: Instant::now(),
-            write_error: None,
-        })))))
+        let writer = TraceWriter { out, started: Instant::now(), write_error: None };
+        Ok(Self(Some(Arc::new(Mutex::new(writer)))))
     }
 
     pub fn is_enabled(&self) -> bool {

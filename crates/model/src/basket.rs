@@ -82,8 +82,8 @@ impl Basket {
         &mut self,
         clusters: impl IntoIterator<Item = SelectionEntry>,
     ) -> SelectionChange {
-        let (step, change) = self.plan(clusters, false);
-        self.apply_plan(step);
+        let (plan, change) = self.plan(clusters, false);
+        self.apply_plan(plan);
         change
     }
 
@@ -92,14 +92,13 @@ impl Basket {
         &mut self,
         clusters: impl IntoIterator<Item = SelectionEntry>,
     ) -> SelectionChange {
-        let (step, change) = self.plan(clusters, false);
-        let step = self.with_positions(step);
-        let mut back = self.apply_edit(step);
+        let (plan, change) = self.plan(clusters, false);
+        let mut undo = self.apply_edit(self.with_positions(plan));
         if let Some(last) = self.undo_stack.last_mut() {
-            back.append(last);
-            *last = back;
-        } else if !back.is_empty() {
-            self.undo_stack.push(back);
+            undo.append(last);
+            *last = undo;
+        } else if !undo.is_empty() {
+            self.undo_stack.push(undo);
         }
         self.redo_stack.clear();
         change
@@ -110,8 +109,8 @@ impl Basket {
         &mut self,
         clusters: impl IntoIterator<Item = SelectionEntry>,
     ) -> SelectionChange {
-        let (step, change) = self.plan(clusters, true);
-        self.apply_plan(step);
+        let (plan, change) = self.plan(clusters, true);
+        self.apply_plan(plan);
         change
     }
 
@@ -132,9 +131,9 @@ impl Basket {
                     plan.push((id, None));
                 }
                 (false, _) => {
-                    let absorbed =
-                        entry.cluster().map(|cluster| self.selection.media_items_of(cluster));
-                    let absorbed = absorbed.unwrap_or_default();
+                    let cluster = entry.cluster();
+                    let absorbed = cluster
+                        .map_or(Vec::new(), |cluster| self.selection.media_items_of(cluster));
                     change.absorbed += absorbed.len();
                     change.added += 1;
                     plan.extend(absorbed.into_iter().map(|id| (id, None)));
@@ -187,25 +186,25 @@ impl Basket {
 
     /// Replaces the whole selection, in one undo step.
     pub fn replace(&mut self, selection: &Selection) {
-        let gone = self.selection.ordered_entries().into_iter().map(|entry| (entry.id(), None));
-        let come =
-            selection.ordered_entries().into_iter().map(|entry| (entry.id(), Some(entry.clone())));
-        self.apply_plan(gone.chain(come).collect());
+        let removed = self.selection.ordered_entries().into_iter().map(|entry| (entry.id(), None));
+        let added = selection.ordered_entries().into_iter().cloned();
+        let added = added.map(|entry| (entry.id(), Some(entry)));
+        self.apply_plan(removed.chain(added).collect());
     }
 
     /// Returns `false` if there is nothing to undo.
     pub fn undo(&mut self) -> bool {
-        let Some(step) = self.undo_stack.pop() else { return false };
-        let back = self.apply_edit(step);
-        self.redo_stack.push(back);
+        let Some(edit) = self.undo_stack.pop() else { return false };
+        let redo = self.apply_edit(edit);
+        self.redo_stack.push(redo);
         true
     }
 
     /// Returns `false` if there is nothing to redo.
     pub fn redo(&mut self) -> bool {
-        let Some(step) = self.redo_stack.pop() else { return false };
-        let back = self.apply_edit(step);
-        self.undo_stack.push(back);
+        let Some(edit) = self.redo_stack.pop() else { return false };
+        let undo = self.apply_edit(edit);
+        self.undo_stack.push(undo);
         true
     }
 
@@ -221,11 +220,9 @@ impl Basket {
     /// number of stale entries.
     pub fn mark_stale(&mut self) -> usize {
         self.selection.mark_stale();
-        let steps = self.undo_stack.iter_mut().chain(&mut self.redo_stack);
-        steps
-            .flatten()
-            .filter_map(|(_, entry)| entry.as_mut())
-            .for_each(|(_, entry)| entry.mark_stale());
+        let edits = self.undo_stack.iter_mut().chain(&mut self.redo_stack).flatten();
+        let entries = edits.filter_map(|(_, entry)| entry.as_mut());
+        entries.for_each(|(_, entry)| entry.mark_stale());
         self.selection.totals().stale
     }
 
@@ -238,9 +235,8 @@ impl Basket {
         if plan.is_empty() {
             return;
         }
-        let step = self.with_positions(plan);
-        let back = self.apply_edit(step);
-        self.undo_stack.push(back);
+        let undo = self.apply_edit(self.with_positions(plan));
+        self.undo_stack.push(undo);
         self.redo_stack.clear();
         if self.undo_stack.len() > MAX_UNDO_STEPS {
             self.undo_stack.remove(0);
@@ -260,10 +256,10 @@ impl Basket {
     }
 
     /// Applies an edit and returns the edit that undoes it.
-    fn apply_edit(&mut self, step: SelectionEdit) -> SelectionEdit {
-        let mut set = |(id, entry)| (id, self.selection.replace_entry(id, entry));
-        let mut back: SelectionEdit = step.into_iter().map(&mut set).collect();
-        back.reverse();
-        back
+    fn apply_edit(&mut self, edit: SelectionEdit) -> SelectionEdit {
+        let replace = |(id, entry)| (id, self.selection.replace_entry(id, entry));
+        let mut undo: SelectionEdit = edit.into_iter().map(replace).collect();
+        undo.reverse();
+        undo
     }
 }

@@ -236,13 +236,10 @@ impl Selection {
     pub(crate) fn confirm_clusters(&mut self, clusters: &[Cluster]) -> usize {
         let mut confirmed = 0;
         for cluster in clusters {
-            let Some((_, entry)) = self.entries.get_mut(&EntryId::Cluster(cluster.id)) else {
-                continue;
-            };
-            if let EntryContent::Cluster(selected) = &mut entry.content
-                && std::mem::take(&mut selected.stale)
+            if let Some((_, entry)) = self.entries.get_mut(&EntryId::Cluster(cluster.id))
+                && let EntryContent::Cluster(selected) = &mut entry.content
             {
-                confirmed += 1;
+                confirmed += usize::from(std::mem::take(&mut selected.stale));
             }
         }
         confirmed

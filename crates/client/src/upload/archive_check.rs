@@ -28,9 +28,7 @@ pub(super) struct ArchiveCheck {
 
 #[derive(Default)]
 struct EntryCounts {
-    images: u64,
-    videos: u64,
-    others: u64,
+    preflight: Preflight,
     /// Whether the archive contains nothing, not even a folder.
     is_empty: bool,
     encrypted: bool,
@@ -59,7 +57,7 @@ pub(super) fn check_archive(path: &Path) -> Result<ArchiveCheck, String> {
     if kind == TGZ_SUFFIX {
         warnings.push("the interface does not document .tgz; prefer .tar.gz");
     }
-    if count.images + count.videos == 0 {
+    if count.preflight.is_empty() {
         warnings.push("the archive contains no images or videos");
     }
     if count.is_truncated {
@@ -68,12 +66,9 @@ pub(super) fn check_archive(path: &Path) -> Result<ArchiveCheck, String> {
     Ok(ArchiveCheck {
         file: UploadFile { path: path.to_owned(), name: format!("media{kind}"), fingerprint },
         preflight: Preflight {
-            images: count.images,
-            videos: count.videos,
             bytes: fingerprint.bytes,
-            skipped: count.others,
             warnings: warnings.into_iter().map(SafeText::detail).collect(),
-            ..Preflight::default()
+            ..count.preflight
         },
     })
 }
@@ -83,9 +78,9 @@ impl EntryCounts {
         let extension = name.rsplit_once('.').map(|(_, end)| end.to_ascii_lowercase());
         let index = MEDIA_EXTENSIONS.iter().position(|known| extension.as_deref() == Some(*known));
         match index {
-            Some(index) if index < IMAGE_EXTENSIONS => self.images += 1,
-            Some(_) => self.videos += 1,
-            None => self.others += 1,
+            Some(index) if index < IMAGE_EXTENSIONS => self.preflight.images += 1,
+            Some(_) => self.preflight.videos += 1,
+            None => self.preflight.skipped += 1,
         }
     }
 }

@@ -11,7 +11,6 @@ use super::{
 use tessera_model::{
     Failure, MediaSource, Preflight, SafeText,
     ingest::{LocalFile, StorageKind},
-    vql::InvalidField,
 };
 
 /// Checks a source as far as this machine can see it. Reads names and headers; blocks on the disk.
@@ -29,9 +28,16 @@ pub fn preflight(source: &MediaSource) -> Result<Preflight, Failure> {
             Err(reason) => Err(Failure::local(format!("{}: {reason}", path.display()))
                 .with_remedy("Choose another archive")),
         },
-        MediaSource::Storage(uri) => {
-            check_storage_uri(uri).map_err(|invalid| Failure::local(invalid.to_string()))
-        }
+        MediaSource::Storage(uri) => match StorageKind::parse(uri) {
+            Ok(StorageKind::Folder) => {
+                Ok(with_warning("everything in this storage folder is added"))
+            }
+            Ok(StorageKind::Manifest) => Ok(with_warning("a manifest: all listed files are added")),
+            Ok(StorageKind::Object) => Ok(with_warning(
+                "neither a folder nor a manifest (.csv, .parquet, .txt): the service may refuse it",
+            )),
+            Err(invalid) => Err(Failure::local(invalid.to_string())),
+        },
         MediaSource::ServerPath(_) => {
             Ok(with_warning("the pipeline resolves the path, so it cannot be checked locally"))
         }
@@ -48,14 +54,4 @@ pub fn files_to_send(paths: &[PathBuf], glob: Option<&Pattern>) -> (Vec<LocalFil
     let (files, preflight) = collect_files(paths, glob);
     let to_local = |file: UploadFile| LocalFile { path: file.path, bytes: file.fingerprint.bytes };
     (files.into_iter().map(to_local).collect(), preflight)
-}
-
-fn check_storage_uri(uri: &str) -> Result<Preflight, InvalidField> {
-    Ok(match StorageKind::parse(uri)? {
-        StorageKind::Folder => with_warning("everything in this storage folder is added"),
-        StorageKind::Manifest => with_warning("a manifest: all listed files are added"),
-        StorageKind::Object => with_warning(
-            "neither a folder nor a manifest (.csv, .parquet, .txt): the service may refuse it",
-        ),
-    })
 }

@@ -17,7 +17,6 @@ use super::{
 /// What a shape is filled with. Points are in the coordinates of the shape.
 #[derive(Clone, Copy, Debug)]
 pub enum Fill {
-    Solid(Rgb),
     /// One color with an opacity of 0.0-1.0.
     Alpha(Rgb, f32),
     /// A gradient from the first point and color to the second.
@@ -28,7 +27,7 @@ pub enum Fill {
 
 impl From<Rgb> for Fill {
     fn from(color: Rgb) -> Self {
-        Self::Solid(color)
+        Self::Alpha(color, 1.0)
     }
 }
 
@@ -46,7 +45,6 @@ impl Fill {
         };
         let (pad, transform) = (SpreadMode::Pad, Transform::identity());
         match self {
-            Self::Solid(color) => Some(Shader::SolidColor(color.to_skia(opacity))),
             Self::Alpha(color, alpha) => Some(Shader::SolidColor(color.to_skia(alpha * opacity))),
             Self::Linear(from, a, to, b) => {
                 LinearGradient::new(from.into(), to.into(), stops(a, b), pad, transform)

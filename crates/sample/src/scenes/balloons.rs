@@ -66,8 +66,7 @@ fn hills(s: &mut Scene, horizon: f32) -> &'static str {
         }
         if step == 1 && !matches!(s.light.time, TimeOfDay::Noon) {
             let haze = s.light.haze.mix(s.light.sun, 0.25);
-            let seed = s.rng.next();
-            sky::mist(&mut s.canvas, seed, haze, base * h, h * 0.07, 0.6);
+            sky::mist(&mut s.canvas, s.rng.next(), haze, base * h, h * 0.07, 0.6);
         }
     }
     name
@@ -80,8 +79,7 @@ fn trees(s: &mut Scene, line: &Terrain, depth: f32, green: Rgb) {
         let size = s.canvas.unit() * (0.03 + 0.07 * depth) * s.rng.range(0.7, 1.2);
         let lit = s.light.tint(green.mix(rgb(0x7a9a3a), 0.3), 0.5 * (1.0 - depth));
         let leaves = Foliage { lit, shaded: lit.mix(s.light.shade, 0.6) };
-        let rng = s.rng.fork();
-        broadleaf_tree(&mut s.canvas, rng, foot, size, leaves);
+        broadleaf_tree(&mut s.canvas, s.rng.fork(), foot, size, leaves);
     }
 }
 

@@ -52,8 +52,7 @@ pub fn draw(s: &mut Scene) {
         draw_bridge(s, bank);
     }
     if rainy {
-        let rng = s.rng.fork();
-        sky::rain(&mut s.canvas, rng, neon.mix(WHITE, 0.6), 130);
+        sky::rain(&mut s.canvas, s.rng.fork(), neon.mix(WHITE, 0.6), 130);
         s.add_label("rain");
     }
     let (time, city) = (s.time_phrase(), s.rng.pick(&captions));

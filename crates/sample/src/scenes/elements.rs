@@ -54,8 +54,7 @@ impl Scene {
 
     /// Adds stars down to the row `bottom`; `amount` 1.0 is a clear night.
     pub fn add_stars(&mut self, bottom: f32, amount: f32) {
-        let rng = self.rng.fork();
-        sky::stars(&mut self.canvas, rng, bottom, amount);
+        sky::stars(&mut self.canvas, self.rng.fork(), bottom, amount);
     }
 
     /// Adds up to five gulls above the row `bottom` and returns their number.
@@ -82,8 +81,7 @@ impl Scene {
             let size = self.canvas.unit() * (0.5 - 0.3 * depth) * self.rng.range(0.8, 1.3);
             let down = bottom * (0.2 + 0.62 * depth);
             let base = (self.canvas.w * self.rng.unit(), down.max(size * 0.42));
-            let rng = self.rng.fork();
-            sky::cumulus(&mut self.canvas, &self.light, rng, base, size);
+            sky::cumulus(&mut self.canvas, &self.light, self.rng.fork(), base, size);
         }
     }
 }
