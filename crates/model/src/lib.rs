@@ -3,11 +3,13 @@
 //! No I/O and no async. The client and the local deployment share this crate, so a rule written here
 //! (when an export is allowed, which score is close) is the same on both sides.
 
+mod anchor;
 pub mod archive_path;
 pub mod basket;
 pub mod cluster;
 pub mod dataset;
 pub mod enrichment;
+mod entity_type;
 pub mod export;
 pub mod failure;
 pub mod folder;
@@ -30,10 +32,12 @@ pub mod set_algebra;
 pub mod text;
 pub mod vql;
 
+pub use anchor::{Anchor, AnchorKind};
 pub use basket::{Basket, SelectionChange, ToggleOutcome};
 pub use cluster::{Cluster, Preview, Relevance, RelevanceBand, ScoreKind, ScoreScale, Tag};
 pub use dataset::{Dataset, Operation, Permission, RecordField, Status};
 pub use enrichment::{Enrichment, EnrichmentModel, ModelStatus};
+pub use entity_type::EntityType;
 pub use export::{
     Archive, ArchiveName, ExportFormat, ExportSpec, ExportState, ExportTask, Extraction,
 };
@@ -49,7 +53,7 @@ pub use region::Region;
 pub use request_record::{RequestOutcome, RequestRecord};
 pub use saved_state::{HistoryEntry, StateKey, StateValue};
 pub use saved_view::SavedView;
-pub use search::{Anchor, AnchorKind, EntityType, Granularity, Page, Query, Search};
+pub use search::{Granularity, Page, Query, Search};
 pub use selection::{
     EntryContent, EntryId, SelectedCluster, Selection, SelectionEntry, SelectionItem,
     SelectionTotals,

@@ -2,38 +2,10 @@
 
 use std::collections::HashSet;
 
-use serde::Deserialize;
-
 use crate::{
-    Cluster, ClusterId, DatasetId, Filter, Fraction, MediaId, Operation, QueryText, ScoreScale,
-    keyword::keyword_enum,
+    Anchor, Cluster, ClusterId, DatasetId, EntityType, Filter, Fraction, Operation, QueryText,
+    ScoreScale,
 };
-
-keyword_enum!(
-    /// The kind of cluster members.
-    #[derive(Default, Deserialize)]
-    #[serde(rename_all = "UPPERCASE")]
-    EntityType {
-        #[default]
-        Images = "IMAGES",
-        Objects = "OBJECTS",
-    }
-);
-
-impl EntityType {
-    pub fn toggled(self) -> Self {
-        match self {
-            Self::Images => Self::Objects,
-            Self::Objects => Self::Images,
-        }
-    }
-
-    /// Parses the keyword in any case, also in the singular.
-    pub fn parse(raw: &str) -> Option<Self> {
-        let keyword = raw.trim().to_uppercase();
-        Self::from_keyword(&keyword).or_else(|| Self::from_keyword(&format!("{keyword}S")))
-    }
-}
 
 /// How coarse the clusters are, from 0 (finest) to 4. The wire calls it `threshold`; the screen does
 /// not, because that word has three meanings there.
@@ -66,28 +38,6 @@ impl Default for Granularity {
     fn default() -> Self {
         Self::DEFAULT
     }
-}
-
-keyword_enum!(
-    AnchorKind {
-        /// An uploaded query image.
-        Upload = "UPLOAD",
-        Media = "MEDIA",
-    }
-);
-
-impl AnchorKind {
-    /// Parses the keyword in any case.
-    pub fn parse(raw: &str) -> Option<Self> {
-        Self::from_keyword(&raw.trim().to_uppercase())
-    }
-}
-
-/// The image that others are compared with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Anchor {
-    pub media: MediaId,
-    pub kind: AnchorKind,
 }
 
 /// What ranks the clusters.

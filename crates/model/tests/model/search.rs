@@ -1,4 +1,4 @@
-use tessera_model::search::*;
+use tessera_model::*;
 
 #[test]
 fn granularity_stays_between_0_and_4() {

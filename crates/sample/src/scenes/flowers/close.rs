@@ -2,7 +2,7 @@
 
 use std::f32::consts::TAU;
 
-use super::{FlowerColors, prelude::*};
+use super::{country::FlowerColors, prelude::*};
 
 const BLOSSOMS: &[FlowerColors] = &[
     ("sunflower", [0xfcc81e, 0xe88a10, 0x4a2a16]),

@@ -2,7 +2,10 @@
 
 use std::f32::consts::TAU;
 
-use super::{FlowerColors, draw_country, prelude::*};
+use super::{
+    country::{FlowerColors, draw_country},
+    prelude::*,
+};
 
 const WILDFLOWERS: [FlowerColors; 5] = [
     ("poppies", [0xe8392c, 0xb01f20, 0x1f1a1c]),

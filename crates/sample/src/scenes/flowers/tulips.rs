@@ -1,6 +1,6 @@
 //! Rows of tulips to the horizon.
 
-use super::{draw_country, prelude::*};
+use super::{country::draw_country, prelude::*};
 
 struct Beds<'a> {
     horizon: f32,
