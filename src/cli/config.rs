@@ -110,7 +110,7 @@ fn print_paths(context: &Context, all: bool) -> Result<Exit, CliError> {
     }
     let project = context.global.sources().project;
     let state = config::state_dir("x").and_then(|path| path.parent().map(PathBuf::from));
-    let places = [
+    let paths = [
         ("user", Some(file)),
         ("project", project),
         ("keys", config::keymap_file()),
@@ -118,7 +118,7 @@ fn print_paths(context: &Context, all: bool) -> Result<Exit, CliError> {
         ("state", state),
         ("local", config::local_data_dir()),
     ];
-    let rows: Vec<Value> = places
+    let rows: Vec<Value> = paths
         .into_iter()
         .map(|(name, path)| {
             let exists = path.as_ref().is_some_and(|path| path.exists());

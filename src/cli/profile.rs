@@ -166,9 +166,9 @@ fn secret_location(profile: &Profile) -> Result<Option<String>, CliError> {
         return Ok(None);
     };
     let origin = BaseUrl::parse(base_url)?.to_string();
-    let holder = SecretOwner { profile: &profile.name, origin: &origin, api_key };
+    let owner = SecretOwner { profile: &profile.name, origin: &origin, api_key };
     let secrets = login::open_secrets()?;
-    Ok(Some(match login::find_secret(holder, Some(&secrets)) {
+    Ok(Some(match login::find_secret(owner, Some(&secrets)) {
         Ok(Some((_, source))) => source.description(&secrets),
         Ok(None) => "none yet: `tessera auth import`".to_owned(),
         Err(error) => error.message,

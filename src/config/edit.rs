@@ -14,7 +14,6 @@ pub fn set(file: &Path, name: &str, value: &Value) -> Result<(), String> {
 
 /// Removes a key, so that the next layer applies. Returns whether it was set.
 pub fn unset(file: &Path, name: &str) -> Result<bool, String> {
-    let mut found = false;
     edit_file(file, |document| {
         let (before, own) = name.rsplit_once('.').unwrap_or(("", name));
         let mut table: Option<&mut dyn TableLike> = Some(document.as_table_mut());
@@ -23,10 +22,8 @@ pub fn unset(file: &Path, name: &str) -> Result<bool, String> {
                 .and_then(|table| table.get_mut(part))
                 .and_then(|item| item.as_table_like_mut());
         }
-        found = table.is_some_and(|table| table.remove(own).is_some());
-        Ok(())
-    })?;
-    Ok(found)
+        Ok(table.is_some_and(|table| table.remove(own).is_some()))
+    })
 }
 
 pub fn add_profile(file: &Path, profile: &Profile) -> Result<(), String> {
@@ -46,16 +43,14 @@ pub fn add_profile(file: &Path, profile: &Profile) -> Result<(), String> {
 
 /// Removes a profile, also as `default_profile`. Returns whether it existed.
 pub fn remove_profile(file: &Path, name: &str) -> Result<bool, String> {
-    let mut found = false;
     edit_file(file, |document| {
         let profiles = document.get_mut("profiles").and_then(Item::as_table_like_mut);
-        found = profiles.is_some_and(|profiles| profiles.remove(name).is_some());
+        let existed = profiles.is_some_and(|profiles| profiles.remove(name).is_some());
         if document.get("default_profile").and_then(Item::as_str) == Some(name) {
             document.remove("default_profile");
         }
-        Ok(())
-    })?;
-    Ok(found)
+        Ok(existed)
+    })
 }
 
 fn insert_value(document: &mut DocumentMut, name: &str, value: &Value) -> Result<(), String> {
@@ -83,20 +78,21 @@ fn insert_value(document: &mut DocumentMut, name: &str, value: &Value) -> Result
     Ok(())
 }
 
-fn edit_file(
+fn edit_file<T>(
     path: &Path,
-    step: impl FnOnce(&mut DocumentMut) -> Result<(), String>,
-) -> Result<(), String> {
+    change: impl FnOnce(&mut DocumentMut) -> Result<T, String>,
+) -> Result<T, String> {
     let describe = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let source = file::if_exists(fs::read_to_string(path)).map_err(|error| describe(&error))?;
     let source = source.unwrap_or_default();
     validate(path, &source)?;
     let mut document: DocumentMut =
         source.parse().map_err(|error: toml_edit::TomlError| describe(&error.message()))?;
-    step(&mut document).map_err(|reason| describe(&reason))?;
+    let result = change(&mut document).map_err(|reason| describe(&reason))?;
     let changed = document.to_string();
     validate(path, &changed)?;
-    file::write_atomically(path, &changed).map_err(|error| describe(&error))
+    file::write_atomically(path, &changed).map_err(|error| describe(&error))?;
+    Ok(result)
 }
 
 fn validate(file: &Path, source: &str) -> Result<(), String> {

@@ -52,11 +52,11 @@ impl DesktopProtocol {
         }
     }
 
-    pub fn sequence(self, words: &SafeText) -> String {
+    pub fn sequence(self, text: &SafeText) -> String {
         match self {
-            Self::Osc9 => format!("\x1b]9;tessera: {words}\x1b\\"),
+            Self::Osc9 => format!("\x1b]9;tessera: {text}\x1b\\"),
             Self::Osc777 => {
-                format!("\x1b]777;notify;tessera;{}\x1b\\", words.as_str().replace(';', ","))
+                format!("\x1b]777;notify;tessera;{}\x1b\\", text.as_str().replace(';', ","))
             }
         }
     }

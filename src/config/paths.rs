@@ -15,7 +15,7 @@ pub fn user_config_file() -> Option<PathBuf> {
 }
 
 pub fn config_dir() -> Option<PathBuf> {
-    project_dirs().map(|places| places.config_dir().to_owned())
+    project_dirs().map(|dirs| dirs.config_dir().to_owned())
 }
 
 pub fn themes_dir() -> Option<PathBuf> {
@@ -32,7 +32,7 @@ pub fn keymap_file() -> Option<PathBuf> {
 
 /// The index of local deployments.
 pub fn local_data_dir() -> Option<PathBuf> {
-    project_dirs().map(|places| places.data_dir().join("local"))
+    project_dirs().map(|dirs| dirs.data_dir().join("local"))
 }
 
 /// The graphics support that the user confirmed, per terminal.
@@ -51,9 +51,9 @@ pub fn state_dir(deployment: &str) -> Option<PathBuf> {
 }
 
 fn state_root_dir() -> Option<PathBuf> {
-    let places = project_dirs()?;
+    let dirs = project_dirs()?;
     // Systems without a state folder use the data folder.
-    Some(places.state_dir().unwrap_or_else(|| places.data_dir()).to_owned())
+    Some(dirs.state_dir().unwrap_or_else(|| dirs.data_dir()).to_owned())
 }
 
 /// The state folders of all deployments, sorted.

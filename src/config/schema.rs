@@ -39,7 +39,7 @@ impl CommentReader {
         let assigned = bare.split_once(" = ").filter(|(name, _)| !name.contains(' '));
         let Some((name, value)) = assigned else {
             match line.strip_prefix('#') {
-                Some(words) => self.pending_comment.push(words.trim()),
+                Some(comment) => self.pending_comment.push(comment.trim()),
                 None => self.pending_comment.clear(),
             }
             return None;

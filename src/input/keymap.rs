@@ -100,8 +100,8 @@ impl Keymap {
         }
         let contexts: Vec<KeyContext> = self.contexts().collect();
         let keyless = |action: &Action| self.keys_of(&contexts, *action).is_empty();
-        let lost = Action::ALL.iter().copied().filter(keyless).collect();
-        Ok((self, lost))
+        let without_keys = Action::ALL.iter().copied().filter(keyless).collect();
+        Ok((self, without_keys))
     }
 
     /// Resolves a key sequence, innermost context first.

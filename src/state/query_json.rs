@@ -26,7 +26,7 @@ pub(super) fn write_filters(filters: &[Filter]) -> Value {
 
 pub(super) fn read_query(value: &Value) -> Result<Query, String> {
     if let Some(raw) = value["caption"].as_str() {
-        let text = QueryText::new(raw).map_err(|why| format!("`caption`: {}", why.reason))?;
+        let text = QueryText::new(raw).map_err(|error| format!("`caption`: {}", error.reason))?;
         let max_score = match value["max_score"].as_f64() {
             None => None,
             Some(score) => Some(Fraction::new(score).ok_or("`max_score` must be 0 to 1")?),
@@ -44,7 +44,9 @@ pub(super) fn read_query(value: &Value) -> Result<Query, String> {
 pub(super) fn read_filters(value: &Value, field: &str) -> Result<Vec<Filter>, String> {
     match value {
         Value::Null => Ok(Vec::new()),
-        other => vql::read_lenient(&other.to_string()).map_err(|why| format!("`{field}`: {why}")),
+        other => {
+            vql::read_lenient(&other.to_string()).map_err(|error| format!("`{field}`: {error}"))
+        }
     }
 }
 

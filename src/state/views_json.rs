@@ -21,7 +21,7 @@ pub(super) fn read(document: &Value) -> Result<Vec<SavedView>, String> {
         return Err(format!("`schema` must be {SCHEMA}"));
     }
     let views = document["views"].as_array().ok_or("`views` must be a list")?;
-    let read = |(index, view)| read_view(view).map_err(|why| format!("view {index}: {why}"));
+    let read = |(index, view)| read_view(view).map_err(|reason| format!("view {index}: {reason}"));
     views.iter().enumerate().map(read).collect()
 }
 

@@ -143,10 +143,10 @@ async fn read_session(piped: bool, no_input: bool) -> Result<SecretString, CliEr
         return Err(CliError::usage(message));
     } else {
         let _echo = EchoGuard::off();
-        let asked = tokio::task::spawn_blocking(|| {
+        let prompt = tokio::task::spawn_blocking(|| {
             rpassword::prompt_password("tessera: SESSION cookie of your browser (not shown): ")
         });
-        let typed = asked.await.map_err(|error| CliError::failed(error.to_string()))?;
+        let typed = prompt.await.map_err(|error| CliError::failed(error.to_string()))?;
         SecretString::from(typed?)
     };
     let cookie = text.expose_secret().trim();
@@ -220,13 +220,11 @@ impl CredentialImport<'_> {
         let owner = SecretOwner { api_key: &api_key, ..self.hosted.owner() };
         let Some(secret) = api_secret else {
             let message = message.map(|text| format!(" (it says: {text})")).unwrap_or_default();
-            return Err(import_error(
-                owner,
-                format!(
-                    "the service returned the key {api_key} without its secret, which it shows only when it \
+            let sentence = format!(
+                "the service returned the key {api_key} without its secret, which it shows only when it \
                  creates the pair{message}; nothing was stored"
-                ),
-            ));
+            );
+            return Err(import_error(owner, sentence));
         };
         if let Err(reason) = self.secrets.save(owner, &secret, self.store) {
             return Err(self.reveal_unstored_secret(owner, &secret, &reason)?);

@@ -37,8 +37,8 @@ pub(super) async fn run(context: &Context) -> Result<Exit, CliError> {
     if context.is_dry_run() {
         return connection.close(checked.map(|()| Exit::Done)).await;
     }
-    let (exit, http_status, words) = check_outcome(&checked, by_dataset);
-    answer["check"] = json!({ "http_status": http_status, "words": words });
+    let (exit, http_status, message) = check_outcome(&checked, by_dataset);
+    answer["check"] = json!({ "http_status": http_status, "words": message });
     answer["_clock_skew_s"] = json!(connection.client.clock_skew());
     let printed = context.print(&Document::one("tessera.auth/1", answer, STATUS_COLUMNS));
     connection.close(printed.map(|_| exit)).await
@@ -82,16 +82,16 @@ fn secret_status(context: &Context) -> Result<Value, CliError> {
 /// Exit code, HTTP status and message of a check.
 fn check_outcome(checked: &Result<(), CliError>, by_dataset: bool) -> (Exit, Option<u16>, String) {
     let Err(error) = checked else {
-        let words = if by_dataset { "accepted for this dataset" } else { "accepted" };
-        return (Exit::Done, Some(200), words.to_owned());
+        let message = if by_dataset { "accepted for this dataset" } else { "accepted" };
+        return (Exit::Done, Some(200), message.to_owned());
     };
     let status = error.http_status();
-    let words = match status {
+    let message = match status {
         Some(401) => "401: the key has expired or is wrong, or the secret does not match",
         Some(403) if by_dataset => "403: the login works, but has no permission for this dataset",
         Some(403) => "403: the login works, but has no permission to list datasets",
         Some(404) if by_dataset => "404: no such dataset, or no access to it",
         _ => error.message.as_str(),
     };
-    (error.exit, status, words.to_owned())
+    (error.exit, status, message.to_owned())
 }

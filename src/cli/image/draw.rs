@@ -69,7 +69,7 @@ pub fn draw_pictures(
     let columns = width.unwrap_or(screen.size.0).max(1);
     let across = across.clamp(1, columns.div_ceil(2));
     let canvas = tile_canvas(screen, across, columns);
-    let mut damaged = None;
+    let mut first_error = None;
     for row in tiles.chunks(usize::from(across)) {
         let mut pictures = Vec::new();
         for tile in row {
@@ -78,7 +78,7 @@ pub fn draw_pictures(
                 Err(error) => {
                     let message = format!("{}: {error}", tile.name);
                     context.messages.warn(&message);
-                    damaged.get_or_insert(CliError::new(Exit::Invalid, message));
+                    first_error.get_or_insert(CliError::new(Exit::Invalid, message));
                 }
             }
         }
@@ -95,7 +95,7 @@ pub fn draw_pictures(
             context.out.print_text(&caption_line(&names, usize::from(canvas.columns)))?;
         }
     }
-    Ok(damaged)
+    Ok(first_error)
 }
 
 /// The cell area of one picture.

@@ -24,33 +24,36 @@ impl<'a> PictureLoader<'a> {
     pub async fn load(
         &mut self,
         context: &'a Context,
-        given: &str,
-        part: Crop,
+        argument: &str,
+        crop: Crop,
     ) -> Result<NamedPicture, CliError> {
-        let tile = |bytes: Vec<u8>, name: &str| NamedPicture {
+        let picture = |bytes: Vec<u8>, name: &str| NamedPicture {
             bytes,
-            crop: part,
+            crop,
             name: SafeText::file_name(name),
         };
-        if given == "-" {
-            return Ok(tile(read_bounded(io::stdin().lock(), "standard input")?, "standard input"));
+        if argument == "-" {
+            return Ok(picture(
+                read_bounded(io::stdin().lock(), "standard input")?,
+                "standard input",
+            ));
         }
-        if given.starts_with("http://") || given.starts_with("https://") {
-            let link = Link::new(given);
-            let bytes = anonymous_client(given)?.fetch_picture(&link, MAX_PICTURE_BYTES).await?;
+        if argument.starts_with("http://") || argument.starts_with("https://") {
+            let link = Link::new(argument);
+            let bytes = anonymous_client(argument)?.fetch_picture(&link, MAX_PICTURE_BYTES).await?;
             let name = link.resource().rsplit('/').next().unwrap_or_default().to_owned();
-            return Ok(tile(bytes.into(), &name));
+            return Ok(picture(bytes.into(), &name));
         }
-        match fs::File::open(given) {
+        match fs::File::open(argument) {
             Ok(file) => {
-                let name = Path::new(given).file_name().unwrap_or_default();
-                Ok(tile(read_bounded(file, given)?, &name.to_string_lossy()))
+                let name = Path::new(argument).file_name().unwrap_or_default();
+                Ok(picture(read_bounded(file, argument)?, &name.to_string_lossy()))
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => match given.parse() {
-                Ok(media) => self.load_media(context, media, part).await,
-                Err(_) => Err(CliError::not_found(format!("{given}: there is no such file"))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match argument.parse() {
+                Ok(media) => self.load_media(context, media, crop).await,
+                Err(_) => Err(CliError::not_found(format!("{argument}: there is no such file"))),
             },
-            Err(error) => Err(CliError::failed(format!("{given}: {error}"))),
+            Err(error) => Err(CliError::failed(format!("{argument}: {error}"))),
         }
     }
 
@@ -60,7 +63,7 @@ impl<'a> PictureLoader<'a> {
         &mut self,
         context: &'a Context,
         media: MediaId,
-        part: Crop,
+        crop: Crop,
     ) -> Result<NamedPicture, CliError> {
         let connection = match &mut self.connection {
             Some(connection) => connection,
@@ -79,7 +82,7 @@ impl<'a> PictureLoader<'a> {
             return Err(CliError::not_found(message));
         };
         let bytes = connection.client.fetch_picture(link, MAX_PICTURE_BYTES).await?;
-        Ok(NamedPicture { bytes: bytes.into(), crop: part, name: preview.file_name.clone() })
+        Ok(NamedPicture { bytes: bytes.into(), crop, name: preview.file_name.clone() })
     }
 
     pub async fn close(self) -> Result<(), CliError> {

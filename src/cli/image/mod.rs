@@ -7,6 +7,8 @@ use clap::Subcommand;
 
 pub use draw::{NamedPicture, draw_pictures, terminal_info};
 
+use loader::PictureLoader;
+
 use crate::cli::value_parsers::parse_region;
 use crate::cli::{CliError, Context, Exit};
 use tessera_model::Region;
@@ -47,12 +49,12 @@ pub async fn run(context: &Context, command: ImageCommand) -> Result<Exit, CliEr
         return Err(CliError::usage(message));
     }
     let screen = draw::terminal_info(context)?;
-    let part = region.map_or(Crop::Full, Crop::Highlighted);
-    let mut gallery = loader::PictureLoader::default();
+    let crop = region.map_or(Crop::Full, Crop::Highlighted);
+    let mut loader = PictureLoader::default();
     let mut tiles = Vec::new();
     let mut first = None;
     for picture in &pictures {
-        match gallery.load(context, picture, part).await {
+        match loader.load(context, picture, crop).await {
             Ok(tile) => tiles.push(tile),
             Err(error) => {
                 context.messages.warn(&error.message);
@@ -60,10 +62,10 @@ pub async fn run(context: &Context, command: ImageCommand) -> Result<Exit, CliEr
             }
         }
     }
-    gallery.close().await?;
+    loader.close().await?;
     let across = grid.unwrap_or(if pictures.len() > 1 { DEFAULT_GRID } else { 1 });
-    let damaged = draw_pictures(context, &screen, &tiles, across, width)?;
-    match first.or(damaged) {
+    let undecodable = draw_pictures(context, &screen, &tiles, across, width)?;
+    match first.or(undecodable) {
         None => Ok(Exit::Done),
         Some(error) if pictures.len() == 1 => Err(error),
         Some(_) => Ok(Exit::Partly),

@@ -22,8 +22,8 @@ impl Column {
 
     pub fn value<'a>(&self, row: &'a Value) -> &'a Value {
         self.field.split('.').fold(row, |value, part| {
-            let place = part.parse::<usize>().ok().and_then(|place| value.get(place));
-            place.or_else(|| value.get(part)).unwrap_or(&Value::Null)
+            let item = part.parse::<usize>().ok().and_then(|index| value.get(index));
+            item.or_else(|| value.get(part)).unwrap_or(&Value::Null)
         })
     }
 }

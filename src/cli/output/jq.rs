@@ -126,12 +126,12 @@ mod tests {
     }
 
     #[test]
-    fn an_expression_that_cannot_be_read_is_refused_with_its_place() {
-        for (expression, place) in
+    fn an_expression_that_cannot_be_read_is_rejected_with_its_position() {
+        for (expression, position) in
             [(".rows[", "7"), (".a | nosuch", "6"), ("(1", "3"), (".a $", "5")]
         {
-            let words = parse_expression(expression).unwrap_err();
-            assert!(words.contains(place), "{expression}: {words}");
+            let reason = parse_expression(expression).unwrap_err();
+            assert!(reason.contains(position), "{expression}: {reason}");
         }
         assert!(parse_expression(".rows[] | select(.id | test(\"^a\"))").is_ok());
     }

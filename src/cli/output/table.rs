@@ -71,10 +71,10 @@ fn shrink_to_width(widths: &mut [usize], ids: &[bool], width: Option<usize>) {
 
 fn aligned_line(cells: &[String], widths: &[usize]) -> String {
     let mut text = String::new();
-    for (place, (cell, width)) in cells.iter().zip(widths).enumerate() {
+    for (index, (cell, width)) in cells.iter().zip(widths).enumerate() {
         let cell = truncate(cell, *width);
         text += &cell;
-        if place + 1 < cells.len() {
+        if index + 1 < cells.len() {
             text.extend(std::iter::repeat_n(' ', width.saturating_sub(cell.width()) + COLUMN_GAP));
         }
     }
