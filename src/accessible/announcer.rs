@@ -19,12 +19,10 @@ impl Announcer {
         Self { input: Arc::new(Mutex::new(input)), output: Box::new(output) }
     }
 
-    /// Writes a status line.
     pub fn status(&mut self, text: impl Display) -> io::Result<()> {
         self.line("status", &text)
     }
 
-    /// Writes an error and its remedy.
     pub fn error(&mut self, text: impl Display) -> io::Result<()> {
         self.line("error", &text)
     }

@@ -49,8 +49,9 @@ impl AccessibleSession {
             match self.client.list_datasets().await {
                 Ok((list, _)) => {
                     failures = 0;
-                    let status = |it: &Dataset| format!("{} is {}", it.name, sentences::status(it));
-                    let states: Vec<String> = list.iter().map(status).collect();
+                    let describe =
+                        |it: &Dataset| format!("{} is {}", it.name, sentences::status(it));
+                    let states: Vec<String> = list.iter().map(describe).collect();
                     if let Some(line) = progress.next_line(states.join(", "), wait) {
                         self.announcer.status(line)?;
                     }

@@ -270,9 +270,9 @@ fn forget(
     names: &[String],
     ended: bool,
 ) -> CliResult {
-    let named: Vec<(&DeploymentJobs, &StoredJob)> =
+    let chosen: Vec<(&DeploymentJobs, &StoredJob)> =
         names.iter().map(|name| find_job(deployments, name)).collect::<Result<_, _>>()?;
-    if let Some((_, stored)) = named.iter().find(|(_, stored)| stored.is_followed) {
+    if let Some((_, stored)) = chosen.iter().find(|(_, stored)| stored.is_followed) {
         let message = format!(
             "the job {} is followed by a running tessera process; exit that process first",
             job_id(stored)
@@ -282,7 +282,7 @@ fn forget(
     let mut forgotten = 0;
     for deployment in deployments {
         let is_named = |job: &JobRecord| {
-            named.iter().any(|(of, stored)| {
+            chosen.iter().any(|(of, stored)| {
                 std::ptr::eq(*of, deployment) && stored.job.started_at == job.started_at
             })
         };

@@ -1,7 +1,7 @@
 //! `tessera set`: set operations on saved search results, because the API has no OR and no NOT.
 //! Only loaded pages are compared, which the output states.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -81,7 +81,7 @@ pub fn run(context: &Context, command: &SetCommand) -> CliResult {
     Ok(if pair.strict { Exit::Partly } else { Exit::Done })
 }
 
-fn read_search(path: &PathBuf) -> CliResult<SavedSearch> {
+fn read_search(path: &Path) -> CliResult<SavedSearch> {
     SavedSearch::parse(&read_file_or_stdin(path)?).map_err(|reason| {
         let name = SafeText::file_name(&path.to_string_lossy());
         CliError::usage(format!("{name}: {reason}")).with_remedy("tessera search ... --json > FILE")

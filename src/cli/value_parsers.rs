@@ -31,11 +31,7 @@ pub fn parse_region(raw: &str) -> Result<Region, String> {
     })
 }
 
-pub fn parse_pixels(raw: &str) -> Result<[u32; 4], String> {
-    parse_four(raw)
-}
-
-fn parse_four<T: FromStr>(raw: &str) -> Result<[T; 4], String> {
+pub fn parse_four<T: FromStr>(raw: &str) -> Result<[T; 4], String> {
     let numbers: Result<Vec<T>, _> = raw.split(',').map(|number| number.trim().parse()).collect();
     let four = numbers.ok().and_then(|numbers| numbers.try_into().ok());
     four.ok_or_else(|| "expected four comma-separated numbers: x,y,width,height".to_owned())
@@ -61,7 +57,7 @@ mod tests {
         for bad in ["", "0,0,1", "0,0,1,1,1", "a,b,c,d", "0;0;1;1"] {
             assert!(parse_region(bad).unwrap_err().contains("x,y,width,height"), "{bad}");
         }
-        assert_eq!(parse_pixels("120,80,640,480"), Ok([120, 80, 640, 480]));
-        assert!(parse_pixels("1.5,0,2,2").is_err() && parse_pixels("-1,0,2,2").is_err());
+        assert_eq!(parse_four("120,80,640,480"), Ok([120, 80, 640, 480]));
+        assert!(parse_four::<u32>("1.5,0,2,2").is_err() && parse_four::<u32>("-1,0,2,2").is_err());
     }
 }

@@ -11,7 +11,7 @@ use crate::cli::{
 };
 use tessera_model::{Dataset, DatasetId, Failure, Status, polling::PollTarget};
 
-/// Longest time without output.
+/// Maximum time without output.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(30);
 const DEFAULT_TIMEOUT: Duration = Duration::from_hours(24);
 /// Minimum time for the last request.

@@ -2,7 +2,8 @@
 
 use clap::Subcommand;
 
-use super::options::{CaptionOptions, ImageOptions, PathOptions, SearchOptions, parse_anchor_type};
+use super::options::{CaptionOptions, ImageOptions, SearchOptions, parse_anchor_type, parse_path};
+use tessera_client::TextSearchPath;
 use tessera_model::{AnchorKind, MediaId};
 
 #[derive(Debug, Subcommand)]
@@ -30,8 +31,9 @@ pub enum SearchCommand {
     },
     /// Search with filters of the query language.
     Vql {
-        #[command(flatten)]
-        path: PathOptions,
+        /// Path of text searches below `/api/v1` [default: `explore/{dataset_id}`].
+        #[arg(long, value_name = "PATH", value_parser = parse_path)]
+        path: Option<TextSearchPath>,
         #[command(flatten)]
         options: SearchOptions,
     },

@@ -28,8 +28,10 @@ pub struct CaptionOptions {
     /// Keep only scores below this, 0.0 to 1.0: lower is stricter.
     #[arg(long, value_name = "SCORE", value_parser = parse_fraction)]
     pub max_score: Option<Fraction>,
-    #[command(flatten)]
-    pub path: PathOptions,
+    // The API does not specify the path of text searches.
+    /// Path of text searches below `/api/v1` [default: `explore/{dataset_id}`].
+    #[arg(long, value_name = "PATH", value_parser = parse_path)]
+    pub path: Option<TextSearchPath>,
     #[command(flatten)]
     pub options: SearchOptions,
 }
@@ -43,14 +45,6 @@ pub struct ImageOptions {
     pub anchor_only: bool,
     #[command(flatten)]
     pub options: SearchOptions,
-}
-
-/// The path of text searches, which the API does not specify.
-#[derive(Debug, Args)]
-pub struct PathOptions {
-    /// Path of text searches below `/api/v1` [default: `explore/{dataset_id}`].
-    #[arg(long, value_name = "PATH", value_parser = parse_path)]
-    pub path: Option<TextSearchPath>,
 }
 
 #[derive(Debug, Args)]
@@ -194,6 +188,6 @@ pub fn parse_anchor_type(raw: &str) -> Result<AnchorKind, String> {
     AnchorKind::parse(raw).ok_or_else(|| "expected UPLOAD or MEDIA".to_owned())
 }
 
-fn parse_path(raw: &str) -> Result<TextSearchPath, String> {
+pub fn parse_path(raw: &str) -> Result<TextSearchPath, String> {
     TextSearchPath::parse(raw).map_err(|failure| failure.to_string())
 }

@@ -6,7 +6,7 @@ use clap::Args;
 
 use crate::cli::{
     CliError, CliResult,
-    value_parsers::{parse_pixels, parse_region},
+    value_parsers::{parse_four, parse_region},
 };
 use tessera_client::{Client, QueryImageUpload};
 use tessera_model::{
@@ -25,7 +25,7 @@ pub struct QueryImageOptions {
     pub region: Option<Region>,
 
     /// The same in pixels of the upright image.
-    #[arg(long = "box-px", value_name = "X,Y,W,H", value_parser = parse_pixels, id = "pixels",
+    #[arg(long = "box-px", value_name = "X,Y,W,H", value_parser = parse_four::<u32>, id = "pixels",
           allow_hyphen_values = true)]
     pub pixels: Option<[u32; 4]>,
 }

@@ -35,7 +35,7 @@ impl SearchRequest {
         let (kind, ranking, path, options) = match command {
             SearchCommand::Caption(CaptionOptions { text, max_score, path, options }) => {
                 let ranking = RankingSource::Query(Query::Caption { text, max_score });
-                ("caption", ranking, path.path, options)
+                ("caption", ranking, path, options)
             }
             SearchCommand::Image(ImageOptions { picture, anchor_only, options }) => {
                 let picture = PreparedQueryImage::open(picture).await?;
@@ -50,7 +50,7 @@ impl SearchRequest {
                 ("anchor", RankingSource::Anchor(anchor), None, options)
             }
             SearchCommand::Vql { path, options } => {
-                ("vql", RankingSource::Query(Query::Browse), path.path, options)
+                ("vql", RankingSource::Query(Query::Browse), path, options)
             }
             SearchCommand::Browse { options } => {
                 ("browse", RankingSource::Query(Query::Browse), None, options)

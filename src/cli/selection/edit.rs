@@ -157,8 +157,8 @@ pub(super) fn exclude(context: &Context, store: &SelectionStore, items: &ItemOpt
         let Some(entry) = basket.selection().get(EntryId::Cluster(cluster)).cloned() else {
             continue;
         };
-        let content = EntryContent::MediaItem(item, Some(cluster));
-        basket.toggle_media_item(SelectionEntry { content, ..entry });
+        let member = EntryContent::MediaItem(item, Some(cluster));
+        basket.toggle_media_item(SelectionEntry { content: member, ..entry });
         excluded += 1;
     }
     store.save(basket.selection())?;
