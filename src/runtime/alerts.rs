@@ -17,8 +17,8 @@ pub struct AlertSupport {
 /// Saves the title, so that it can be restored.
 const PUSH_TITLE: &str = "\x1b[22;2t";
 /// Clears the progress and restores the title.
-pub const RESET_PROGRESS_AND_TITLE: &str = "\x1b]9;4;0;\x1b\\\x1b[23;2t";
-pub const RESTORE_TITLE: &str = "\x1b[23;2t";
+const RESET_PROGRESS_AND_TITLE: &str = "\x1b]9;4;0;\x1b\\\x1b[23;2t";
+const RESTORE_TITLE: &str = "\x1b[23;2t";
 
 impl AlertSupport {
     /// Detects the terminal of this process.

@@ -109,24 +109,24 @@ impl KittyStore {
 /// that an overlay may cover any part.
 pub fn fill_placeholders(buffer: &mut Buffer, area: Rect, color: Color) {
     let mut symbol = String::new();
-    for y in area.top()..area.bottom() {
-        for x in area.left()..area.right() {
-            symbol.clear();
-            symbol.push(PLACEHOLDER);
-            // Without diacritics a cell continues its left neighbor.
-            if let (Some(row), Some(column)) = (diacritic(y - area.y), diacritic(x - area.x)) {
-                symbol.extend([row, column]);
-            }
-            let cell = &mut buffer[(x, y)];
-            cell.reset();
-            cell.set_symbol(&symbol).set_fg(color);
-            cell.set_diff_option(CellDiffOption::ForcedWidth(NonZeroU16::MIN));
+    for position in area.positions() {
+        symbol.clear();
+        symbol.push(PLACEHOLDER);
+        let (row, column) = (diacritic(position.y - area.y), diacritic(position.x - area.x));
+        // Without diacritics a cell continues its left neighbor.
+        if let (Some(row), Some(column)) = (row, column) {
+            symbol.extend([row, column]);
         }
+        let cell = &mut buffer[position];
+        cell.reset();
+        cell.set_symbol(&symbol).set_fg(color);
+        cell.set_diff_option(CellDiffOption::ForcedWidth(NonZeroU16::MIN));
     }
 }
 
-/// Deletes all ids of this process.
-pub fn delete_all(in_tmux: bool) -> String {
+/// What deletes all pictures that this process may have sent, for panic hooks and signal handlers,
+/// which have no access to the layer.
+pub fn delete_all_pictures(in_tmux: bool) -> String {
     let mut out = String::new();
     for slot in 0..MAX_IDS {
         delete(slot, in_tmux, &mut out);

@@ -13,16 +13,13 @@
 //! ```
 
 use ratatui::{buffer::Buffer, layout::Rect};
-use tessera_picture::{Canvas, Encoded, PictureView, Thumbnail};
+use tessera_picture::{Encoded, Thumbnail};
 
 use super::{
-    ColorDepth,
-    kitty::{self, KittyStore},
+    ColorDepth, PictureKey,
+    kitty::{KittyStore, fill_placeholders},
     overdraw::Overdraw,
 };
-
-/// The key of a picture: equal keys have equal pixels.
-pub type PictureKey = (PictureView, Canvas);
 
 /// The properties of the terminal besides the protocol of the canvas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +88,7 @@ impl PictureLayer {
             Encoded::Kitty { payload, size } => {
                 let picture = (&**payload, *size, thumbnail.cells);
                 let color = self.kitty.upload(key, picture, self.frame, &mut self.before)?;
-                kitty::fill_placeholders(buffer, covered, color);
+                fill_placeholders(buffer, covered, color);
             }
             Encoded::Sequence(sequence) => {
                 self.overdraw.place(buffer, covered, key, sequence)?;
@@ -122,12 +119,6 @@ impl PictureLayer {
         self.kitty.clear(&mut self.before);
         std::mem::take(&mut self.before)
     }
-}
-
-/// What deletes all pictures that this process may have sent to a kitty terminal, for panic hooks and
-/// signal handlers, which have no access to the layer.
-pub fn delete_all_pictures(in_tmux: bool) -> String {
-    kitty::delete_all(in_tmux)
 }
 
 fn centered(area: Rect, (columns, rows): (u16, u16)) -> Option<Rect> {

@@ -14,7 +14,7 @@ use ratatui::{
 use super::PictureKey;
 
 /// The pictures in the last frame and in this one.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Overdraw {
     overlays: Vec<Rect>,
     previous: Vec<(Rect, PictureKey)>,
@@ -25,13 +25,7 @@ pub struct Overdraw {
 
 impl Overdraw {
     pub fn new(in_tmux: bool) -> Self {
-        Self {
-            overlays: Vec::new(),
-            previous: Vec::new(),
-            current: Vec::new(),
-            pending: Vec::new(),
-            in_tmux,
-        }
+        Self { in_tmux, ..Self::default() }
     }
 
     pub fn begin_frame(&mut self, overlays: &[Rect]) {
