@@ -34,24 +34,23 @@ impl ImageEncoder {
     /// Loads a model and runs it with a gray image; also returns the vector length.
     pub fn load(path: &Path) -> Result<(Self, usize), LoadError> {
         let model = load_model(ROLE, path)?;
-        let refuse = |reason: &str| LoadError::new(ROLE, path, reason);
+        let refuse = |reason: String| LoadError::new(ROLE, path, &reason);
         let inputs = model_inputs(&model);
-        let input = inputs.iter().find(|input| input.shape.len() == 4).ok_or_else(|| {
-            refuse(
-                "takes no picture (no input of four dimensions); give the vision model of the pair",
-            )
-        })?;
-        let (input, size) = (input.id, input_size(input).map_err(|reason| refuse(&reason))?);
+        let input = inputs.iter().find(|input| input.shape.len() == 4);
+        let no_input =
+            "takes no picture (no input of four dimensions); give the vision model of the pair";
+        let input = input.ok_or_else(|| refuse(no_input.to_owned()))?;
+        let (input, size) = (input.id, input_size(input).map_err(refuse)?);
         let gray = RgbImage::from_pixel(size.0, size.1, image::Rgb([128; 3]));
-        let example = [(input, to_tensor(&gray, size).map_err(|reason| refuse(&reason))?)];
-        let (network, dimension) =
-            OnnxModel::new(model, &PREFERRED_OUTPUTS, &example).map_err(|reason| {
-                refuse(&format!(
-                    "gives no vector for a picture ({}); export it with its projection",
-                    short_reason(&reason)
-                ))
-            })?;
-        Ok((Self { model: network, input, size }, dimension))
+        let example = [(input, to_tensor(&gray, size).map_err(refuse)?)];
+        let model = OnnxModel::new(model, &PREFERRED_OUTPUTS, &example);
+        let (model, dimension) = model.map_err(|reason| {
+            let reason = short_reason(&reason);
+            refuse(format!(
+                "gives no vector for a picture ({reason}); export it with its projection"
+            ))
+        })?;
+        Ok((Self { model, input, size }, dimension))
     }
 
     /// The longer side, in pixels.
