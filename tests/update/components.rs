@@ -212,6 +212,7 @@ fn dropped_paths_are_split_like_in_a_shell() {
         ("~/x\"y z\"", &["~/xy z"]),
         ("  ", &[]),
         ("/a/it's.jpg", &["/a/it's.jpg"]),
+        ("#1 van.jpg", &["#1 van.jpg"]),
     ] {
         assert_eq!(text_field::split_words(typed), paths, "{typed}");
     }

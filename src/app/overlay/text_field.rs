@@ -18,8 +18,12 @@ pub fn expand_path(typed: &str, home: Option<&Path>) -> PathBuf {
 }
 
 /// Splits a line at spaces that are not quoted or escaped, as a shell does. Terminals paste dropped
-/// files like that. A line with an open quote is one word.
+/// files like that. A line with an open quote is one word, and so is one that begins with `#`, which
+/// would be a comment in a shell.
 pub fn split_words(typed: &str) -> Vec<String> {
+    if typed.starts_with('#') {
+        return vec![typed.to_owned()];
+    }
     shell_words::split(typed).unwrap_or_else(|_| vec![typed.to_owned()])
 }
 
