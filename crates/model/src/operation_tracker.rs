@@ -55,7 +55,8 @@ impl OperationTracker {
             self.status_before.as_ref().is_some_and(|from| *from != dataset.status);
         let more_media = self.media_added().is_some_and(|added| added > 0);
         let settled = at.saturating_sub(self.accepted_at) >= COUNT_SETTLE_TIME;
-        if !self.status_changed && !(settled && more_media) {
+        let began = self.status_changed || (settled && more_media);
+        if !began {
             return OperationStatus::Running;
         }
         let reindex_follows = match work {

@@ -26,7 +26,8 @@ pub fn register_secret(value: &str, stored: bool) {
 
 /// All encodings of a value: plain, base64 at each of its three offsets, hex, percent.
 pub fn encodings(value: &str) -> Vec<String> {
-    let hex: String = value.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let hex: Vec<String> = value.bytes().map(|byte| format!("{byte:02x}")).collect();
+    let hex = hex.concat();
     let percent: String = value
         .bytes()
         .map(|byte| match byte {

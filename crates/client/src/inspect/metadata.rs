@@ -32,8 +32,7 @@ impl MetadataFile {
     /// Whether an entry of this name contains metadata. The interface document does not name the
     /// JSON file.
     pub(super) fn has_extension(name: &str) -> bool {
-        let name = name.to_ascii_lowercase();
-        name.ends_with(".parquet") || name.ends_with(".json")
+        is_json(name) || name.to_ascii_lowercase().ends_with(".parquet")
     }
 
     pub(super) fn read(entry: ArchiveEntry<'_>) -> Result<Self, ArchiveError> {
@@ -55,13 +54,17 @@ impl MetadataFile {
         needed: Option<&[&str]>,
         visit: impl FnMut(Value) -> Result<(), ArchiveError>,
     ) -> Result<Vec<String>, ArchiveError> {
-        let columns = if self.name.to_ascii_lowercase().ends_with(".json") {
+        let columns = if is_json(&self.name) {
             for_each_json_row(self.file, visit)
         } else {
             for_each_parquet_row(self.file, needed, visit)
         };
         columns.map_err(|error| in_file(&self.name, &error))
     }
+}
+
+fn is_json(name: &str) -> bool {
+    name.to_ascii_lowercase().ends_with(".json")
 }
 
 fn in_file(name: &str, error: &ArchiveError) -> ArchiveError {

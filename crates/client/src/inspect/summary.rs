@@ -50,7 +50,9 @@ fn inspect(path: &Path) -> Result<Inspection, ArchiveError> {
         Ok(())
     })?;
     inspection.columns = columns.iter().map(|name| SafeText::name(name)).collect();
-    without_row.iter().for_each(|name| inspection.files_without_row.add(name));
+    for name in without_row {
+        inspection.files_without_row.add(name);
+    }
     Ok(inspection)
 }
 

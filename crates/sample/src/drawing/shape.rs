@@ -47,14 +47,20 @@ pub fn rounded_rect(x: f32, y: f32, w: f32, h: f32, r: f32) -> Option<Path> {
 
 pub fn polygon(points: &[Point]) -> Option<Path> {
     let (start, rest) = points.split_first()?;
-    closed_path(*start, |path| rest.iter().for_each(|&(x, y)| path.line_to(x, y)))
+    closed_path(*start, |path| {
+        for &(x, y) in rest {
+            path.line_to(x, y);
+        }
+    })
 }
 
 pub fn polyline(points: &[Point]) -> Option<Path> {
     let (&(x, y), rest) = points.split_first()?;
     path(|path| {
         path.move_to(x, y);
-        rest.iter().for_each(|&(x, y)| path.line_to(x, y));
+        for &(x, y) in rest {
+            path.line_to(x, y);
+        }
     })
 }
 
@@ -102,7 +108,9 @@ pub fn curve(from: Point, by: Point, to: Point) -> Option<Path> {
 /// A closed shape of quadratic Bézier curves, each given by its control point and its end.
 pub fn closed_curve(start: Point, edges: &[(Point, Point)]) -> Option<Path> {
     closed_path(start, |path| {
-        edges.iter().for_each(|&((by_x, by_y), (x, y))| path.quad_to(by_x, by_y, x, y));
+        for &((by_x, by_y), (x, y)) in edges {
+            path.quad_to(by_x, by_y, x, y);
+        }
     })
 }
 
