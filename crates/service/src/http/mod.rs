@@ -10,7 +10,6 @@ mod connection_monitor;
 mod credentials;
 mod dataset;
 mod dataset_operations;
-mod enrichment;
 mod explore;
 mod export;
 mod file_response;

@@ -13,8 +13,8 @@ use utoipa_axum::{
 };
 
 use super::{
-    AppState, auth, compat, connection_monitor, credentials, dataset, dataset_operations,
-    enrichment, explore, export, media,
+    AppState, auth, compat, connection_monitor, credentials, dataset, dataset_operations, explore,
+    export, media,
     openapi::document::{self, OpenApiDocument},
     origin_check,
     problem::Problem,
@@ -60,7 +60,7 @@ fn authenticated_routes(compat: bool) -> OpenApiRouter<AppState> {
         .routes(routes!(dataset_operations::reindex))
         .routes(routes!(dataset_operations::add_media))
         .routes(without_head(routes!(dataset_operations::process_add_media)))
-        .routes(routes!(enrichment::enrichment_context));
+        .routes(routes!(dataset::enrichment_context));
     if compat { interface.merge(compat::authenticated_routes()) } else { interface }
 }
 

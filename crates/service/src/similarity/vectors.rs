@@ -17,8 +17,7 @@ pub struct Vectors {
 
 impl Vectors {
     pub fn new(dimension: usize) -> Self {
-        let rows = Vec::new();
-        Self { dimension, rows }
+        Self { dimension, rows: Vec::new() }
     }
 
     pub fn dimension(&self) -> usize {

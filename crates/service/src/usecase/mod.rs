@@ -6,7 +6,6 @@ mod direct_export;
 mod error;
 mod export;
 mod media;
-mod members;
 mod query_image;
 mod search;
 

@@ -1,4 +1,5 @@
-//! Browsing and searching: the clusters of a dataset, largest first, or those that match a query.
+//! Browsing and searching: the clusters of a dataset, largest first, or those that match a query, and the
+//! members of a cluster.
 
 use super::ServiceError;
 use crate::{
@@ -9,7 +10,7 @@ use crate::{
         dataset::DatasetRecord,
     },
 };
-use tessera_model::{DatasetId, EntityType, Granularity, Operation};
+use tessera_model::{ClusterId, DatasetId, EntityType, Filter, Granularity, Operation, Page};
 
 /// A cluster with the scores of its previews, if the query ranks.
 pub(crate) struct ScoredCluster {
@@ -90,6 +91,47 @@ impl Deployment {
             }
             Ok(clusters)
         })?)
+    }
+
+    /// The rows of the members of a cluster that match all filters.
+    pub(super) fn cluster_members(
+        &self,
+        record: &DatasetRecord,
+        id: ClusterId,
+        entity: Option<EntityType>,
+        filters: &[Filter],
+    ) -> Result<Vec<i64>, ServiceError> {
+        let found = self.store.read(|c| cluster::locate(c, record.id, id))?;
+        let found = found.filter(|(of, ..)| entity.is_none_or(|entity| entity == *of));
+        let (entity, granularity, rank) =
+            found.ok_or_else(|| ServiceError::NotFound(format!("Cluster {id} not found")))?;
+        let filters = filters.to_vec();
+        let query = SearchQuery { entity, filters, granularity, ..SearchQuery::default() };
+        let result = self.search_context(record).search(&query)?;
+        Ok(result.cluster_rows(rank).collect())
+    }
+
+    /// A cluster with one page of its members as previews; `None` past the last one.
+    pub(crate) fn member_page(
+        &self,
+        dataset: DatasetId,
+        id: ClusterId,
+        filters: &[Filter],
+        page: u64,
+    ) -> Result<Option<ScoredCluster>, ServiceError> {
+        let record = self.require_dataset(dataset)?;
+        let rows = self.cluster_members(&record, id, None, filters)?;
+        let skip = usize::try_from(page.saturating_mul(Page::SIZE as u64)).unwrap_or(usize::MAX);
+        let members: Vec<_> =
+            rows.into_iter().skip(skip).take(Page::SIZE).map(|row| (row, None)).collect();
+        let found = self.store.read(|c| {
+            let Some((entity, level, rank)) = cluster::locate(c, dataset, id)? else {
+                return Ok(None);
+            };
+            let found = cluster::with_previews(c, dataset, entity, level, rank, &members)?;
+            Ok(found.map(|(cluster, _)| ScoredCluster { entity, level, cluster, scores: None }))
+        })?;
+        Ok(found.filter(|page| !page.cluster.previews.is_empty()))
     }
 
     pub(super) fn search_context<'a>(&'a self, dataset: &'a DatasetRecord) -> SearchContext<'a> {

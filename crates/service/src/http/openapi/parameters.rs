@@ -23,8 +23,7 @@ use tessera_wire::paths::{DATASET_ID, MEDIA_ID, query};
 
 /// Defines types that describe the parameters of an operation.
 macro_rules! parameters {
-    ($($(#[$doc:meta])* $name:ident => $list:expr;)*) => {$(
-        $(#[$doc])*
+    ($($name:ident => $list:expr;)*) => {$(
         pub struct $name;
         described!($name => $list);
     )*};
@@ -63,7 +62,7 @@ parameters! {
     QueryImageParams => [
         required(query::ENTITY_TYPE, entity()),
         optional(query::THRESHOLD, level()),
-        optional_json(query::BOUNDING_BOX, reference("BoundingBox")).with_description("The part that counts"),
+        optional_json(query::BOUNDING_BOX, Ref::from_schema_name("BoundingBox")).with_description("The part that counts"),
     ];
     ProcessParams => [
         required(query::DATASET_ID, uuid()),
@@ -83,19 +82,22 @@ parameters! {
 fn search_parameters() -> Vec<Parameter> {
     let anchor = "Of a registered query image or of an image of the dataset; with anchor_type";
     let caption = "Ranks by meaning; not together with image_caption";
+    let mut old_caption = optional(query::IMAGE_CAPTION, text(MAX_CAPTION_CHARS));
+    old_caption.deprecated = Some(Deprecated::True);
     vec![
         optional(query::THRESHOLD, level())
             .with_description("Granularity of the clusters; 0 is the finest"),
         optional(query::ANCHOR_MEDIA_ID, uuid()).with_description(anchor),
         optional(query::ANCHOR_TYPE, one_of(&["UPLOAD", "MEDIA"])),
         optional(query::CAPTION, text(MAX_CAPTION_CHARS)).with_description(caption),
-        deprecated(optional(query::IMAGE_CAPTION, text(MAX_CAPTION_CHARS))),
+        old_caption,
         optional(query::TEXTUAL_SIMILARITY_THRESHOLD, fraction())
             .with_description("Keeps scores below it"),
         optional_json(query::LABELS, list(text(Label::MAX_CHARS)))
             .with_description("Any of these labels"),
         optional_json(query::TAGS, list(uuid())).with_description("All of these tags"),
-        optional_json(query::VQL, reference("Vql")).with_description("Filters; all of them hold"),
+        optional_json(query::VQL, Ref::from_schema_name("Vql"))
+            .with_description("Filters; all of them hold"),
     ]
 }
 
@@ -128,11 +130,6 @@ fn required(name: &str, schema: Schema) -> Parameter {
     parameter
 }
 
-fn deprecated(mut parameter: Parameter) -> Parameter {
-    parameter.deprecated = Some(Deprecated::True);
-    parameter
-}
-
 fn optional(name: &str, schema: Schema) -> Parameter {
     let query = ParameterBuilder::new().name(name).parameter_in(ParameterIn::Query);
     query.required(Required::False).schema(Some(schema)).build()
@@ -143,10 +140,6 @@ fn optional_json(name: &str, schema: impl Into<RefOr<Schema>>) -> Parameter {
     let query = ParameterBuilder::new().name(name).parameter_in(ParameterIn::Query);
     let content = Content::new(Some(schema));
     query.required(Required::False).content("application/json", content).build()
-}
-
-fn reference(name: &str) -> Ref {
-    Ref::from_schema_name(name)
 }
 
 fn string() -> ObjectBuilder {
