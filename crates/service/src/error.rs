@@ -65,15 +65,7 @@ impl fmt::Display for LocalError {
 impl LocalError {
     /// Whether another folder or address is needed.
     pub fn is_usage_error(&self) -> bool {
-        match self {
-            Self::NoSuchFolder(_)
-            | Self::NotAFolder(_)
-            | Self::Unreadable(..)
-            | Self::EmptyFolder(_)
-            | Self::NoPictures(..)
-            | Self::OpenOnNetwork(_) => true,
-            Self::Socket(_) | Self::Store(_) => false,
-        }
+        !matches!(self, Self::Socket(_) | Self::Store(_))
     }
 }
 

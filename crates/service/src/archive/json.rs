@@ -138,7 +138,7 @@ mod tests {
 
     #[test]
     fn sizes_are_formatted_as_the_hosted_service_does() {
-        let words = [0, 1023, 49_428, 5 << 20, 3 << 40].map(format_size);
-        assert_eq!(words, ["0B", "1023B", "48.27KB", "5.00MB", "3072.00GB"]);
+        let sizes = [0, 1023, 49_428, 5 << 20, 3 << 40].map(format_size);
+        assert_eq!(sizes, ["0B", "1023B", "48.27KB", "5.00MB", "3072.00GB"]);
     }
 }

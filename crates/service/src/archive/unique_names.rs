@@ -5,14 +5,14 @@ use std::collections::HashSet;
 
 #[derive(Debug, Default)]
 pub struct UniqueNames {
-    taken: HashSet<String>,
+    used: HashSet<String>,
 }
 
 impl UniqueNames {
-    /// Returns a new name similar to `wanted`. The same calls in the same order return the same
+    /// Returns a new name similar to `file_name`. The same calls in the same order return the same
     /// names.
-    pub fn unique(&mut self, wanted: &str) -> String {
-        let safe: String = wanted
+    pub fn unique(&mut self, file_name: &str) -> String {
+        let safe: String = file_name
             .chars()
             .map(|c| if c.is_control() || r#"/\<>:"|?*"#.contains(c) { '_' } else { c })
             .collect();
@@ -22,7 +22,7 @@ impl UniqueNames {
         };
         let mut name = safe.clone();
         let mut number = 2;
-        while !self.taken.insert(name.to_lowercase()) {
+        while !self.used.insert(name.to_lowercase()) {
             name = format!("{stem}_{number}{extension}");
             number += 1;
         }

@@ -70,7 +70,8 @@ impl Authenticator {
         self.0.as_ref().is_none_or(|key_pairs| {
             bearer_token(headers).is_some_and(|token| {
                 // Both are tried, so that the time reveals nothing.
-                let second = key_pairs.issued.get().is_some_and(|lock| lock.verifies(token, now));
+                let second =
+                    key_pairs.issued.get().is_some_and(|verifier| verifier.verifies(token, now));
                 key_pairs.configured.verifies(token, now) || second
             })
         })
@@ -96,12 +97,12 @@ impl Authenticator {
             return Err(Problem::unauthorized());
         }
         let mut api_secret = None;
-        let lock = key_pairs.issued.get_or_init(|| {
+        let verifier = key_pairs.issued.get_or_init(|| {
             let pair = ServiceCredentials::generate();
             api_secret = Some(pair.api_secret.expose_secret().to_owned());
             TokenVerifier::new(&pair)
         });
-        let (api_key, message) = (lock.api_key.clone(), String::new());
+        let (api_key, message) = (verifier.api_key.clone(), String::new());
         Ok(Some(CredentialsBody { api_key, api_secret, message }))
     }
 }
@@ -125,9 +126,10 @@ impl TokenVerifier {
         let Ok(signed) = decode::<TokenClaims>(token, &self.key, &self.validation) else {
             return false;
         };
-        let named = decode_header(token).is_ok_and(|head| head.kid.as_ref() == Some(&self.api_key));
+        let known_key =
+            decode_header(token).is_ok_and(|head| head.kid.as_ref() == Some(&self.api_key));
         let TokenClaims { iat, exp } = signed.claims;
-        named && iat <= now + MAX_CLOCK_SKEW && exp >= iat && exp - iat <= MAX_TOKEN_LIFETIME
+        known_key && iat <= now + MAX_CLOCK_SKEW && exp >= iat && exp - iat <= MAX_TOKEN_LIFETIME
     }
 }
 

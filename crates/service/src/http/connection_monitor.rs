@@ -83,9 +83,9 @@ impl ConnectionMonitor {
 
     /// Completes when the client was idle or stalled for too long.
     pub async fn timed_out(&self) {
-        let mut beats = self.activity.subscribe();
+        let mut changes = self.activity.subscribe();
         loop {
-            let due = beats.borrow_and_update().deadline(&self.limits);
+            let due = changes.borrow_and_update().deadline(&self.limits);
             let too_long = async {
                 match due {
                     Some(due) => sleep_until(due).await,
@@ -94,7 +94,7 @@ impl ConnectionMonitor {
             };
             tokio::select! {
                 // `self` keeps the channel open.
-                _ = beats.changed() => {}
+                _ = changes.changed() => {}
                 () = too_long => return,
             }
         }
@@ -114,11 +114,11 @@ impl ConnectionMonitor {
     }
 
     /// Called when bytes were accepted by the client, or not.
-    fn on_write(&self, taken: bool) {
+    fn on_write(&self, accepted: bool) {
         self.activity.send_if_modified(|state| {
-            let changed = state.blocked_since.is_some() == taken;
+            let changed = state.blocked_since.is_some() == accepted;
             if changed {
-                state.blocked_since = (!taken).then(Instant::now);
+                state.blocked_since = (!accepted).then(Instant::now);
             }
             changed
         });

@@ -46,7 +46,7 @@ pub fn near_duplicates(
     graph: &[Vec<Neighbor>],
     progress: impl Fn(f32) -> bool + Sync,
 ) -> Option<Vec<DuplicatePair>> {
-    let words = KeypointIndex::new(keypoints);
+    let index = KeypointIndex::new(keypoints);
     let rows: Vec<u32> = (0..).take(keypoints.len()).collect();
     let steps = StepCounter::new(rows.len().div_ceil(ROWS_PER_STEP), &progress);
     let found: Option<Vec<Vec<DuplicatePair>>> = rows
@@ -54,7 +54,7 @@ pub fn near_duplicates(
         .map_init(Votes::default, |votes, rows| {
             let pairs = rows.iter().flat_map(|&row| {
                 let mut others = graph[row as usize].clone();
-                words.add_candidates(
+                index.add_candidates(
                     row,
                     &keypoints[row as usize],
                     MAX_CANDIDATES,

@@ -36,9 +36,9 @@ pub fn apply_sidecars(
             }
         }
         for picture in &pictures {
-            let words = sidecar_text(reading, picture);
-            if words != picture.text {
-                descriptions::set_text(tx, picture.row, &words)?;
+            let text = sidecar_text(reading, picture);
+            if text != picture.text {
+                descriptions::set_text(tx, picture.row, &text)?;
             }
         }
         Ok(())
@@ -60,7 +60,7 @@ fn changed_objects(
     pictures: Vec<DescribedMedia>,
     reading: &SidecarData,
 ) -> Result<Vec<ChangedObjects>, TaskError> {
-    let mut unseen = Vec::new();
+    let mut changed = Vec::new();
     context.store.read(|c| {
         for picture in pictures {
             let description = reading.descriptions.get(&picture.path);
@@ -74,10 +74,10 @@ fn changed_objects(
                 })
                 .collect();
             if !object::matches_stored(c, picture.row, &objects)? {
-                unseen.push(ChangedObjects { picture, objects });
+                changed.push(ChangedObjects { picture, objects });
             }
         }
         Ok(())
     })?;
-    Ok(unseen)
+    Ok(changed)
 }

@@ -176,14 +176,14 @@ fn write_all(
                 let (file, stat) = (&found.path, found.stat);
                 match outcome {
                     FileOutcome::Media(kind, features, digest) => {
-                        let taken = IndexedFile {
+                        let media = IndexedFile {
                             path: file,
                             stat,
                             kind: *kind,
                             content_hash: digest,
                             features,
                         };
-                        indexed_files::upsert_media(tx, source, &taken)?;
+                        indexed_files::upsert_media(tx, source, &media)?;
                     }
                     FileOutcome::Unchanged => {
                         indexed_files::update_stat(tx, source.row, file, stat)?;

@@ -60,12 +60,12 @@ pub fn extract_objects(
     Ok(())
 }
 
-fn extract_from_picture(folder: &SandboxedDir, unseen: &ChangedObjects) -> Option<Vec<Features>> {
-    if unseen.objects.is_empty() {
+fn extract_from_picture(folder: &SandboxedDir, changed: &ChangedObjects) -> Option<Vec<Features>> {
+    if changed.objects.is_empty() {
         return Some(Vec::new());
     }
     let mut bytes = Vec::new();
-    folder.open_file(&unseen.picture.path).ok()?.read_to_end(&mut bytes).ok()?;
-    let regions: Vec<_> = unseen.objects.iter().map(|(_, region)| *region).collect();
+    folder.open_file(&changed.picture.path).ok()?.read_to_end(&mut bytes).ok()?;
+    let regions: Vec<_> = changed.objects.iter().map(|(_, region)| *region).collect();
     catch_unwind(AssertUnwindSafe(|| index::extract_regions(&bytes, &regions))).ok()?.ok()
 }

@@ -37,8 +37,8 @@ impl<T: Send + 'static> TaskQueue<T> {
 
     pub fn push(&self, task: T) {
         self.outstanding.send_modify(|left| *left += 1);
-        let taken = self.sender.as_ref().is_some_and(|sender| sender.send(task).is_ok());
-        if !taken {
+        let is_queued = self.sender.as_ref().is_some_and(|sender| sender.send(task).is_ok());
+        if !is_queued {
             self.outstanding.send_modify(|left| *left -= 1);
         }
     }

@@ -135,7 +135,7 @@ impl Deployment {
         reindex: bool,
         batch: BatchFolder,
     ) -> Result<(), ServiceError> {
-        let wanted = match kind {
+        let needed = match kind {
             OperationKind::Reindex => Operation::Reindex,
             OperationKind::Creation | OperationKind::Addition => Operation::AddMedia,
         };
@@ -144,7 +144,7 @@ impl Deployment {
                 return Ok(Err(ServiceError::dataset_not_found()));
             };
             let running = operation::find_running(tx, id)?;
-            let allowed = check_status(&record, wanted, running.as_ref()).and_then(|()| {
+            let allowed = check_status(&record, needed, running.as_ref()).and_then(|()| {
                 self.inject(InjectedFailure::Trigger, "The pipeline could not be triggered")
             });
             if let Err(cause) = allowed {

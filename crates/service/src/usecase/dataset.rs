@@ -25,11 +25,11 @@ impl Deployment {
     pub(crate) fn require_ready(
         &self,
         id: DatasetId,
-        wanted: Operation,
+        needed: Operation,
     ) -> Result<DatasetRecord, ServiceError> {
         let record = self.require_dataset(id)?;
         let running = self.store.read(|c| operation::find_running(c, id))?;
-        check_status(&record, wanted, running.as_ref())?;
+        check_status(&record, needed, running.as_ref())?;
         Ok(record)
     }
 
@@ -84,18 +84,18 @@ impl Deployment {
 /// Fails if the status of a dataset forbids an operation.
 pub(super) fn check_status(
     record: &DatasetRecord,
-    wanted: Operation,
+    needed: Operation,
     running: Option<&RunningOperation>,
 ) -> Result<(), ServiceError> {
-    let Some(reason) = record.status.allows(wanted).denial_reason() else {
+    let Some(reason) = record.status.allows(needed).denial_reason() else {
         return Ok(());
     };
-    let (wanted, status) = (wanted.code(), record.status.as_str());
+    let (needed, status) = (needed.code(), record.status.as_str());
     Err(ServiceError::Conflict(match running {
         Some(running) => {
             let kind = running.kind.as_str();
-            format!("Operation '{wanted}' is blocked while {kind} task is running")
+            format!("Operation '{needed}' is blocked while {kind} task is running")
         }
-        None => format!("Operation '{wanted}' is blocked while the dataset is {status}: {reason}"),
+        None => format!("Operation '{needed}' is blocked while the dataset is {status}: {reason}"),
     }))
 }

@@ -18,13 +18,13 @@ async fn parts(body: impl Into<Body>, limit: SizeLimit) -> MultipartForm {
 }
 
 /// A body that is available at once, in chunks; counts the chunks that were read.
-fn pieces(all: Vec<Bytes>) -> (Body, Arc<AtomicUsize>) {
-    let taken = Arc::new(AtomicUsize::new(0));
-    let count = taken.clone();
+fn chunks(all: Vec<Bytes>) -> (Body, Arc<AtomicUsize>) {
+    let read = Arc::new(AtomicUsize::new(0));
+    let count = read.clone();
     let stream = stream::iter(all).inspect(move |piece| {
         count.fetch_add(piece.len(), Ordering::Relaxed);
     });
-    (Body::from_stream(stream.map(Ok::<_, Infallible>)), taken)
+    (Body::from_stream(stream.map(Ok::<_, Infallible>)), read)
 }
 
 fn part(head: &str, content: &str) -> String {
@@ -53,13 +53,13 @@ async fn body_is_read_no_faster_than_its_parts() {
     let mut all = vec![Bytes::from(part("name=small", "x").repeat(1_000))];
     all.push(part("name=large", "").trim_end().to_owned().into());
     all.extend(vec![Bytes::from(vec![b'y'; 64 << 10]); 100]);
-    let (body, taken) = pieces(all);
+    let (body, read) = chunks(all);
     let mut parts = parts(body, LIMIT).await;
     for _ in 0..1_000 {
         parts.next().await.unwrap().unwrap().skip().await.unwrap();
     }
-    let taken = taken.load(Ordering::Relaxed);
-    assert!(taken < 256 << 10, "{taken} bytes were taken for the small parts");
+    let read = read.load(Ordering::Relaxed);
+    assert!(read < 256 << 10, "{read} bytes were read for the small parts");
 }
 
 #[tokio::test]
@@ -68,7 +68,7 @@ async fn form_is_parsed_from_chunks_of_any_size() {
     for first in [1, 2, 3, 20, 50, 60] {
         let (head, tail) = form.split_at(first);
         let all = [head, tail].map(|piece| Bytes::from(piece.to_owned()));
-        let mut parts = parts(pieces(all.into()).0, LIMIT).await;
+        let mut parts = parts(chunks(all.into()).0, LIMIT).await;
         let part = parts.next().await.unwrap().unwrap();
         assert_eq!(part.bytes(LIMIT).await.unwrap().len(), 100_000);
         let part = parts.next().await.unwrap().unwrap();
@@ -76,7 +76,7 @@ async fn form_is_parsed_from_chunks_of_any_size() {
         assert!(parts.next().await.unwrap().is_none());
     }
     let all = form.bytes().map(|byte| Bytes::from(vec![byte])).collect();
-    let mut parts = parts(pieces(all).0, LIMIT).await;
+    let mut parts = parts(chunks(all).0, LIMIT).await;
     assert_eq!(parts.next().await.unwrap().unwrap().name(), Some("a"));
 }
 
@@ -84,22 +84,22 @@ async fn form_is_parsed_from_chunks_of_any_size() {
 async fn endless_part_head_is_refused_early() {
     let mut all = vec![Bytes::from("--X\r\nContent-Disposition: form-data; name=\"")];
     all.extend(vec![Bytes::from(vec![b'n'; 16 << 10]); 1_000]);
-    let (body, taken) = pieces(all);
+    let (body, read) = chunks(all);
     assert_eq!(status(parts(body, LIMIT).await.next().await), 400);
-    assert!(taken.load(Ordering::Relaxed) < 256 << 10);
-    let (body, taken) = pieces(vec![Bytes::from(vec![b' '; 16 << 10]); 1_000]);
+    assert!(read.load(Ordering::Relaxed) < 256 << 10);
+    let (body, read) = chunks(vec![Bytes::from(vec![b' '; 16 << 10]); 1_000]);
     assert_eq!(status(parts(body, LIMIT).await.next().await), 400, "no boundary");
-    assert!(taken.load(Ordering::Relaxed) < 256 << 10);
+    assert!(read.load(Ordering::Relaxed) < 256 << 10);
 }
 
 #[tokio::test]
 async fn body_over_its_limit_is_413() {
     let limit = SizeLimit { bytes: 200, message: "too much" };
-    let said = Request::builder().header(header::CONTENT_LENGTH, "201");
-    let said = said.body(Body::empty()).unwrap();
-    assert_eq!(status(MultipartForm::open(said, limit).await), 413);
+    let declared = Request::builder().header(header::CONTENT_LENGTH, "201");
+    let declared = declared.body(Body::empty()).unwrap();
+    assert_eq!(status(MultipartForm::open(declared, limit).await), 413);
     let long = Bytes::from(part("name=a", &"x".repeat(100)));
-    let (body, _) = pieces(vec![long.clone(), long.clone(), long]);
+    let (body, _) = chunks(vec![long.clone(), long.clone(), long]);
     let mut parts = parts(body, limit).await;
     assert_eq!(status(parts.next().await.unwrap().unwrap().skip().await), 413);
     let small = SizeLimit { bytes: 10, message: "too much" };
@@ -118,17 +118,17 @@ async fn stalled_body_is_408() {
 
 #[tokio::test]
 async fn refused_body_is_drained_up_to_one_mebibyte() {
-    let endless = || pieces(vec![Bytes::from(vec![b'y'; 64 << 10]); 1_000]);
-    let swallowed = |taken: Arc<AtomicUsize>| {
-        let taken = taken.load(Ordering::Relaxed);
-        assert!((DRAIN_LIMIT.1..2 * DRAIN_LIMIT.1).contains(&taken), "{taken}");
+    let endless = || chunks(vec![Bytes::from(vec![b'y'; 64 << 10]); 1_000]);
+    let assert_drained = |read: Arc<AtomicUsize>| {
+        let read = read.load(Ordering::Relaxed);
+        assert!((DRAIN_LIMIT.1..2 * DRAIN_LIMIT.1).contains(&read), "{read}");
     };
-    let (body, taken) = endless();
+    let (body, read) = endless();
     let mut broken = parts(body, LIMIT).await;
     assert_eq!(status(broken.next().await), 400);
     broken.drain().await;
-    swallowed(taken);
-    let (body, taken) = endless();
+    assert_drained(read);
+    let (body, read) = endless();
     assert_eq!(status(MultipartForm::open(Request::new(body), LIMIT).await), 400, "no form");
-    swallowed(taken);
+    assert_drained(read);
 }

@@ -6,14 +6,14 @@ use tessera_model::vql::{IssueKind, Label, LabelRule, MAX_FILTERS, MAX_VALUES, Q
 use tessera_wire::selection::{MAX_IDS, MAX_ITEMS};
 
 pub fn input_schemas() -> Map<String, Value> {
-    let named = [
+    let schemas = [
         ("AddMediaForm", add_media()),
         ("QueryImageForm", query_image()),
         ("MediaSelection", selection()),
         ("BoundingBox", bounding_box()),
         ("Vql", vql()),
     ];
-    named.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect()
+    schemas.into_iter().map(|(name, schema)| (name.to_owned(), schema)).collect()
 }
 
 fn add_media() -> Value {
