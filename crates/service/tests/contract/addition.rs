@@ -182,12 +182,24 @@ async fn roles_are_validated_and_rejected_with_a_reason() {
         Form::new().text("s3_uri", "s3://photos/in/").text("assume_role", role)
     };
     let (status, body) = service.add(form("arn:aws:iam::123456789012:role/reader")).await;
+    let refused = "the role arn:aws:iam::123456789012:role/reader cannot be assumed: ";
     assert_eq!(status, 400, "{body}");
-    assert!(body.contains("cannot be assumed") && body.contains("role/reader"), "{body}");
+    assert!(body.contains(refused), "{body}");
     assert_eq!(service.add(form("reader")).await.0, 422);
     assert!(bucket.asked().is_empty(), "nothing is asked under another name");
     service.added(form("")).await;
     assert_three_came(&service, 15).await;
+}
+
+#[tokio::test]
+async fn auto_reindex_is_read_in_every_spelling() {
+    let service = Service::of_pictures().await;
+    for (number, (spelling, status)) in
+        (12..).zip([("True", "READY"), ("FALSE", "PARTIAL INDEX"), ("Yes", "READY")])
+    {
+        service.added(uploads(number..number + 1).text("auto_reindex", spelling)).await;
+        assert_eq!(service.record().await["status_new"], status, "{spelling}");
+    }
 }
 
 #[tokio::test]

@@ -19,7 +19,9 @@ async fn only_our_own_host_passes() {
     let open = "/api/v1/openapi.json";
     for host in ["127.0.0.1", "localhost", "LOCALHOST", "[::1]"] {
         let header = format!("Host: {host}:{port}\r\n");
-        assert_eq!(status(&service, open, "1.1", &header).await, 200, "{host}");
+        for version in ["1.0", "1.1"] {
+            assert_eq!(status(&service, open, version, &header).await, 200, "{host} {version}");
+        }
     }
     let other_port = if port == 4001 { 4002 } else { 4001 };
     for host in [
@@ -49,15 +51,26 @@ async fn only_our_own_host_passes() {
         format!("a b:{port}"),
     ] {
         let header = format!("Host: {host}\r\n");
-        assert_eq!(status(&service, open, "1.1", &header).await, 403, "{host}");
+        for version in ["1.0", "1.1"] {
+            assert_eq!(status(&service, open, version, &header).await, 403, "{host} {version}");
+        }
     }
     let ours = format!("Host: 127.0.0.1:{port}\r\n");
     let twice = format!("{ours}Host: evil.example:{port}\r\n");
-    assert_eq!(status(&service, open, "1.1", &twice).await, 403, "two hosts");
-    assert_eq!(status(&service, open, "1.0", "").await, 403, "HTTP/1.0 without a Host");
     let target = |host: &str| format!("http://{host}:{port}{open}");
-    assert_eq!(status(&service, &target("127.0.0.1"), "1.1", &ours).await, 200);
-    assert_eq!(status(&service, &target("evil.example"), "1.1", &ours).await, 403);
+    let (our_target, foreign_target) = (target("127.0.0.1"), target("evil.example"));
+    for version in ["1.0", "1.1"] {
+        for (target, headers, expected) in [
+            (open, twice.as_str(), 403),
+            (open, "", 403),
+            (our_target.as_str(), &ours, 200),
+            (our_target.as_str(), "", 403),
+            (foreign_target.as_str(), &ours, 403),
+        ] {
+            let status = status(&service, target, version, headers).await;
+            assert_eq!(status, expected, "{target} {headers} {version}");
+        }
+    }
 }
 
 #[tokio::test]
