@@ -1,5 +1,4 @@
-//! Messages between app and worker: requests, responses, and the ticket that pairs them. All are
-//! plain values that can be compared and printed, so a test can assert the exact request after a key.
+//! Messages between app and worker: requests, responses, and the ticket that pairs them.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -55,7 +54,6 @@ impl Lane {
     }
 }
 
-/// Pairs a request with its response.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Ticket {
     pub lane: Lane,
@@ -89,7 +87,6 @@ pub enum Request {
     },
     Reindex(DatasetId),
     AddMedia(DatasetId, MediaAddition),
-    /// Check media before they are sent.
     Preflight(MediaSource),
     ExportStatus(DatasetId, ExportTaskId),
     /// Download an archive, verify it, and move it to `target`.
@@ -101,11 +98,9 @@ pub enum Request {
     },
     Picture(PictureSource, Crop, Canvas),
     Folder(PathBuf),
-    /// List the contents of an export archive.
     Inspect(PathBuf),
     OpenExternally(PictureSource),
     Original(Link),
-    /// Format a read as a `curl` command.
     Curl(ReadRequest),
     /// Save a selection to a file that must not exist yet.
     SaveSelection(PathBuf, DatasetId, Selection),

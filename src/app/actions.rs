@@ -12,7 +12,6 @@ use crate::{
 use tessera_model::Basket;
 
 impl App {
-    /// Performs an action, or says why it is unavailable.
     #[expect(clippy::too_many_lines, reason = "a table: one line per action")]
     pub(super) fn perform(&mut self, action: Action) {
         if let Some(reason) = availability::unavailable_reason(self, action) {

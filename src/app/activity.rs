@@ -23,7 +23,6 @@ pub struct Activity {
 }
 
 impl App {
-    /// Announces the jobs that have just ended and the overall progress, if it changed.
     pub(super) fn send_job_alerts(&mut self, ended: &[SafeText]) {
         let jobs_on_screen = self.window_focused && self.focus == Pane::Jobs;
         let enabled = |method| self.setup.notify.contains(&method);

@@ -140,7 +140,6 @@ impl Areas {
     }
 }
 
-/// The areas of the numbered panes in the line of tabs.
 pub(super) fn tab_areas(line: Rect) -> impl Iterator<Item = (Pane, Rect)> {
     Pane::NUMBERED.into_iter().scan(line.x, move |x, pane| {
         let width = u16::try_from(pane.name().len() + 4).unwrap_or(0);
@@ -215,8 +214,7 @@ impl Grid {
         self.picture_size.0 == 0
     }
 
-    /// The area of a tile (0 is the top left one), without its margin; `None` when it is not on
-    /// screen.
+    /// The area of a tile (0 is the top left one) without its margin; `None` when it is off screen.
     pub fn tile_area(&self, place: usize) -> Option<Rect> {
         if place >= self.columns * self.rows {
             return None;
@@ -243,12 +241,7 @@ impl Grid {
     }
 
     pub fn canvas(&self, app: &App) -> Canvas {
-        Canvas {
-            columns: self.picture_size.0.max(1),
-            rows: self.picture_size.1.max(1),
-            cell: app.cell_size,
-            protocol: app.protocol,
-        }
+        app.canvas(self.picture_size.0, self.picture_size.1)
     }
 
     pub fn index_at(&self, column: u16, row: u16) -> Option<usize> {

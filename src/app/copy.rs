@@ -23,7 +23,6 @@ const MAX_SHOWN_CHARS: usize = 60;
 enum ClipboardContent {
     /// A text and its name.
     Text(&'static str, String),
-    /// A link that expires.
     Link(Link),
     /// The `curl` command of a read, which only the client can write.
     Curl(ReadRequest),
@@ -79,7 +78,6 @@ fn clipboard_content(app: &App, action: Action) -> Option<Result<ClipboardConten
 const NO_DATASET: &str = "no dataset is selected";
 const NO_PICTURE: &str = "no picture is selected";
 
-/// What the focused pane is about.
 #[derive(Clone, Copy)]
 enum Subject<'a> {
     Dataset(&'a Dataset),
@@ -168,7 +166,6 @@ fn equivalent_read(app: &App) -> Result<ReadRequest, &'static str> {
     }
 }
 
-/// The `run_profiler.sh` command for the machine of the deployment.
 fn profiler_command(app: &App) -> Result<String, &'static str> {
     let dataset = app.target_dataset().ok_or(NO_DATASET)?;
     if !app.setup.on_premises {

@@ -7,7 +7,6 @@ use crate::{app::App, input::Key};
 /// Rows that `PgUp` and `PgDn` move by in a list.
 const PAGE_ROWS: isize = 10;
 
-/// How many rows a key moves the cursor of a list.
 pub(super) fn rows_to_move(key: Key) -> Option<isize> {
     match key {
         Key::Up => Some(-1),
@@ -18,7 +17,6 @@ pub(super) fn rows_to_move(key: Key) -> Option<isize> {
     }
 }
 
-/// Moves a cursor within `count` rows.
 pub fn moved_cursor(cursor: usize, by: isize, count: usize) -> usize {
     cursor.saturating_add_signed(by).min(count.saturating_sub(1))
 }

@@ -1,5 +1,4 @@
-//! What was observed of each dataset while the program ran: its last counts, its last status other
-//! than ERROR, and its status changes.
+//! What was observed of each dataset while the program ran: counts, statuses and their changes.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +16,6 @@ pub struct StatusTransition {
 pub struct DatasetHistory {
     /// The last known number of images, and when it was reported.
     pub images: Option<(u64, Uptime)>,
-    /// The last known number of videos, and when it was reported.
     pub videos: Option<(u64, Uptime)>,
     /// The last status other than ERROR, and when it was observed.
     pub last_good_status: Option<(Status, Uptime)>,
@@ -41,11 +39,8 @@ impl ObservedDatasets {
         }
         let before = history.status.replace(dataset.status.clone());
         if let Some(from) = before.filter(|from| *from != dataset.status) {
-            history.changes.push(StatusTransition {
-                seen_at: now,
-                from,
-                to: dataset.status.clone(),
-            });
+            let to = dataset.status.clone();
+            history.changes.push(StatusTransition { seen_at: now, from, to });
             if history.changes.len() > Self::MAX_CHANGES {
                 history.changes.remove(0);
             }

@@ -28,7 +28,6 @@ pub enum Event {
     Exchange(RequestRecord),
     /// The time of `Effect::WakeAt` has come.
     Wake,
-    /// The text with which the user left the editor.
     Edited(Result<String, Failure>),
     /// The terminal reports that it draws pixels, and the user has not confirmed it yet.
     PixelsUnconfirmed,
@@ -38,9 +37,8 @@ pub enum Event {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mouse {
-    /// 0-based; may be outside the screen.
+    /// 0-based, like the row; both may be outside the screen.
     pub column: u16,
-    /// 0-based; may be outside the screen.
     pub row: u16,
     pub kind: MouseKind,
 }
@@ -48,7 +46,6 @@ pub struct Mouse {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MouseKind {
     Click,
-    /// The mouse moved with the left button down.
     Drag,
     Release,
     RightClick,

@@ -39,7 +39,6 @@ impl App {
         }
     }
 
-    /// The datasets could not be loaded: the waiting form stays open.
     pub(super) fn keep_form_open(&mut self, failure: &Failure) {
         if std::mem::take(&mut self.submit_pending) {
             let text = format!(

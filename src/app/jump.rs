@@ -18,7 +18,6 @@ pub struct JumpTarget {
 }
 
 impl App {
-    /// The panes on screen, or the tabs where only one pane is on screen.
     pub fn jump_targets(&self) -> Vec<JumpTarget> {
         let areas = self.areas();
         let panes: Vec<(Pane, Rect)> = match areas.tabs {

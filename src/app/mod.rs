@@ -71,7 +71,6 @@ use tessera_picture::Protocol;
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch that stands alone")]
 pub struct App {
-    /// What is fixed when the program starts.
     pub setup: Setup,
     /// The time of the last event.
     pub now: Uptime,
@@ -84,9 +83,7 @@ pub struct App {
     pub window_focused: bool,
     pub theme: ThemeChoice,
     pub store: Store,
-    /// The requests that wait for a response.
     pub tickets: Tickets,
-    /// The pictures searched by in this run.
     pub recent_images: RecentImages,
     pub notifications: Notifications,
     pub log: RequestLog,
@@ -96,7 +93,6 @@ pub struct App {
     /// Steps by which the panes beside the results are wider (or narrower) than usual.
     pub side_width: i16,
     pub overlay: Option<Overlay>,
-    /// State of the panes.
     pub datasets: pane::Datasets,
     pub results: pane::Results,
     pub query: pane::QueryBuilder,
@@ -112,7 +108,6 @@ pub struct App {
     pub jump_mode: bool,
     /// Whether the form on top waits for the status of its dataset.
     pub submit_pending: bool,
-    /// The start of a key sequence.
     pending_keys: Vec<Chord>,
     last_click: Option<(Uptime, Mouse)>,
     next_wake: Option<Uptime>,

@@ -65,8 +65,7 @@ impl App {
         match (self.focus, areas.datasets, areas.jobs) {
             (Pane::Datasets, Some(area), _) => {
                 let top = datasets_scroll_top(self, area);
-                let dataset =
-                    self.visible_datasets().get(top + row(area)).map(|dataset| dataset.id);
+                let dataset = self.visible_datasets().get(top + row(area)).map(|it| it.id);
                 self.datasets.cursor = dataset.or(self.datasets.cursor);
             }
             (Pane::Jobs, _, Some(area)) => {

@@ -95,14 +95,12 @@ impl App {
         self.poll_jobs_now();
     }
 
-    /// Opens the original of the selected preview in the desktop's image viewer.
     pub(super) fn open_externally(&mut self) {
         if let Some(link) = self.preview().and_then(full_size_link) {
             self.send(Lane::OpenExternally, Request::OpenExternally(PictureSource::Link(link)));
         }
     }
 
-    /// Requests the original of the selected preview, to show it full size.
     pub(super) fn show_full_size(&mut self) {
         if let Some(link) = self.preview().and_then(full_size_link) {
             self.send(Lane::Original, Request::Original(link));

@@ -7,7 +7,6 @@ use tessera_model::SafeText;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// Done as requested.
     Success,
     /// Unavailable, or worth knowing.
     Warning,

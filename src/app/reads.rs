@@ -65,7 +65,6 @@ impl App {
         reads
     }
 
-    /// The saved state that is needed and was not loaded yet.
     fn state_reads(&self) -> impl Iterator<Item = ScheduledRead> {
         let keys = [
             self.basket_to_load(),

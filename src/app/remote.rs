@@ -23,7 +23,6 @@ impl<T> Default for Remote<T> {
 }
 
 impl<T> Remote<T> {
-    /// An attempt has ended.
     pub fn finish(&mut self, now: Uptime, result: Result<T, Failure>) {
         self.tried_at = Some(now);
         match result {

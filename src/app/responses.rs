@@ -52,8 +52,7 @@ impl App {
             (Lane::Enrichment(dataset), Ok(Payload::Enrichment(enrichment))) => {
                 self.store.enrichments.entry(dataset).or_default().finish(self.now, Ok(enrichment));
             }
-            // Not every deployment reports enrichments: the status then shows `?`, and the log has
-            // the reason.
+            // Not every deployment reports enrichments: the status then shows `?`.
             (Lane::Enrichment(dataset), Err(failure)) => {
                 self.store.enrichments.entry(dataset).or_default().finish(self.now, Err(failure));
             }

@@ -17,7 +17,6 @@ impl App {
         self.view().map_or(0, |view| view.search.page)
     }
 
-    /// How the scores on screen are interpreted.
     pub fn score_scale(&self) -> ScoreScale {
         self.view().map_or(ScoreScale::Visual, |view| view.search.query.score_scale())
     }
@@ -63,7 +62,6 @@ impl App {
         }
     }
 
-    /// Opens the results of a dataset as they were left.
     pub(super) fn open_dataset(&mut self, id: DatasetId) {
         self.results.open(self.initial_search(id));
         self.datasets.cursor = Some(id);

@@ -23,7 +23,6 @@ pub struct Setup {
     pub on_premises: bool,
     /// The dataset to open first, by id or name; by default the first of the list.
     pub initial_dataset: Option<String>,
-    /// The pane to focus when the dataset is open.
     pub initial_pane: Option<Pane>,
     pub initial_view: Option<SafeText>,
     /// Datasets that the service does not list.
@@ -35,7 +34,6 @@ pub struct Setup {
     pub read_only: bool,
     /// Warnings about the settings, shown at start.
     pub warnings: Vec<String>,
-    /// Default folder of downloads.
     pub download_dir: SafeText,
     /// The command that opens this deployment again.
     pub reopen_command: String,
@@ -49,7 +47,6 @@ pub struct Setup {
     pub tile_size: TileSize,
     pub capture_mouse: bool,
     pub cadence: PollingIntervals,
-    /// How the end of a job is announced.
     pub notify: Vec<NotificationMethod>,
 }
 

@@ -39,7 +39,6 @@ impl Tickets {
         self.open.remove(lane).is_some()
     }
 
-    /// Whether a response with this ticket is still needed.
     pub fn is_current(&self, ticket: &Ticket) -> bool {
         self.open.get(&ticket.lane).is_some_and(|(number, _)| *number == ticket.number)
     }

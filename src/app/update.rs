@@ -98,7 +98,6 @@ impl App {
         self.effects.push(Effect::Send(self.tickets.open(lane, self.now), request));
     }
 
-    /// Drops the open request of a lane, if there is one.
     pub(super) fn cancel(&mut self, lane: Lane) {
         if self.tickets.cancel(&lane) {
             self.effects.push(Effect::Cancel(lane));
@@ -143,7 +142,6 @@ impl App {
         [inner, KeyContext::Everywhere]
     }
 
-    /// The keys of a sequence that is not complete.
     pub fn pending_keys(&self) -> &[Chord] {
         &self.pending_keys
     }

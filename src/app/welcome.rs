@@ -110,11 +110,9 @@ pub struct CandidateProfile {
 #[derive(Debug)]
 pub enum WelcomeAction {
     Continue,
-    /// Quit; nothing is saved.
     Quit,
     /// Open this, which needs no profile.
     Open(Destination),
-    /// Test the connection.
     Connect(CandidateProfile),
 }
 
@@ -244,7 +242,6 @@ impl Welcome {
         }
     }
 
-    /// What was entered, or the field that is wrong and why.
     fn candidate_profile(
         &self,
         option: WelcomeOption,

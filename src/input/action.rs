@@ -1,6 +1,5 @@
 //! Every action of the interface: its name in the key file, its hint, its help text and its group.
 
-/// The section of the help that lists an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ActionGroup {
     Navigation,
@@ -39,7 +38,6 @@ impl ActionGroup {
 
 macro_rules! actions {
     ($($variant:ident, $name:literal, $hint:literal, $group:ident, $help:literal;)*) => {
-        /// What a key can do.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Action {
             $(#[doc = $help] $variant,)*
@@ -54,12 +52,10 @@ macro_rules! actions {
                 match self { $(Self::$variant => $name,)* }
             }
 
-            /// The word in the hint line.
             pub fn hint(self) -> &'static str {
                 match self { $(Self::$variant => $hint,)* }
             }
 
-            /// The sentence in the help.
             pub fn help(self) -> &'static str {
                 match self { $(Self::$variant => $help,)* }
             }

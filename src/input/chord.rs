@@ -7,7 +7,6 @@ use std::{fmt, str::FromStr};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-/// A key without its modifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Key {
     /// A character, with Shift already applied.
@@ -28,7 +27,6 @@ pub enum Key {
     PageDown,
 }
 
-/// A key that is written by name.
 struct NamedKey {
     key: Key,
     /// The name in the key file.

@@ -30,7 +30,6 @@ impl KeyContext {
     ];
 }
 
-/// What a key sequence resolves to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyMatch {
     Action(Action),

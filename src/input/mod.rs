@@ -1,5 +1,4 @@
-//! Keyboard input: `action` lists the actions, `keymap` binds chords to them by context, `chord`
-//! parses and prints one key press.
+//! Keyboard input: actions, key presses (chords), and the keymap that binds them by context.
 
 pub mod action;
 pub mod chord;

@@ -6,7 +6,6 @@ use crate::{
     config::DesktopProtocol,
 };
 
-/// The alerts that this terminal supports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AlertSupport {
     desktop: Option<DesktopProtocol>,
@@ -21,7 +20,6 @@ const RESET_PROGRESS_AND_TITLE: &str = "\x1b]9;4;0;\x1b\\\x1b[23;2t";
 const RESTORE_TITLE: &str = "\x1b[23;2t";
 
 impl AlertSupport {
-    /// Detects the terminal of this process.
     pub fn detect() -> Self {
         Self::from_variables(|name| std::env::var(name).ok())
     }
@@ -77,7 +75,6 @@ impl AlertSupport {
         bytes
     }
 
-    /// Returns the bytes that undo all alerts.
     pub fn reset_sequence(self) -> &'static str {
         match (self.title, self.progress) {
             (_, true) => RESET_PROGRESS_AND_TITLE,

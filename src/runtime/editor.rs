@@ -10,9 +10,6 @@ use crate::subprocess;
 use tessera_model::{Failure, FailureKind};
 
 /// Edits `text` and returns what was saved. Blocks.
-///
-/// # Errors
-/// There is no such editor, it failed, or its file is not text.
 pub(super) fn edit(text: &str) -> Result<String, Failure> {
     let file = temporary_file(text).map_err(|error| {
         Failure::new(FailureKind::Local, format!("cannot create a file for the editor: {error}"))

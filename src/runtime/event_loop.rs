@@ -30,7 +30,6 @@ const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(12);
 /// Limits the events per frame, so that a flood of responses cannot starve the screen.
 const MAX_EVENTS_PER_FRAME: usize = 256;
 
-/// How the interface ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunOutcome {
     /// With an exit code.
@@ -39,10 +38,6 @@ pub enum RunOutcome {
     Switch(Destination),
 }
 
-/// Runs the interface.
-///
-/// # Errors
-/// The terminal cannot be used.
 pub async fn run(
     mut setup: Setup,
     options: RuntimeOptions,

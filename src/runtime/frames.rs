@@ -29,18 +29,15 @@ pub struct FrameCost {
 }
 
 impl<W: Write> FrameWriter<W> {
-    /// For a terminal with unknown content.
     pub fn new(out: W) -> Self {
         Self { out, last_frame: None }
     }
 
-    /// Forces the next frame to be drawn completely.
     pub fn invalidate(&mut self) {
         self.last_frame = None;
     }
 
-    /// Draws a frame in one write: the changed cells, between the sequences that the pictures need
-    /// before and after them.
+    /// Draws the changed cells in one write, between the sequences that the pictures need.
     pub fn draw(
         &mut self,
         (columns, rows): (u16, u16),

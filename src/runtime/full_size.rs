@@ -43,7 +43,6 @@ pub fn show(bytes: &[u8], capabilities: &Capabilities) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Clears the screen and deletes the picture.
 pub fn clear(capabilities: &Capabilities) -> io::Result<()> {
     let mut out = io::stdout();
     if capabilities.viewer_protocol() == Protocol::Kitty {

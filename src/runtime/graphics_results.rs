@@ -9,15 +9,13 @@ use crate::{
 use tessera_model::{Failure, FailureKind};
 use tessera_picture::Protocol;
 
-/// Returns the confirmed protocol of this terminal. Without a readable file the test picture is
-/// shown again.
+/// Without a readable file the test picture is shown again.
 pub(super) fn load(environment: &Environment) -> Option<Protocol> {
     let choice =
         *read(&config::terminal_graphics_file()?).ok()?.get(&environment.terminal_name())?;
     choice.protocol()
 }
 
-/// Saves the confirmed protocol of this terminal.
 pub(super) fn save(environment: &Environment, protocol: Protocol) -> Result<(), Failure> {
     let Some(path) = config::terminal_graphics_file() else { return Ok(()) };
     save_to(&path, environment, protocol).map_err(|error| {

@@ -23,7 +23,6 @@ use crate::{
 use tessera_picture::Protocol;
 
 pub(super) struct InputReader {
-    /// The running probe.
     probe: Option<JoinHandle<Capabilities>>,
     /// Signals available input.
     terminal: AsyncFd<Stdin>,
@@ -40,7 +39,6 @@ impl InputReader {
         Ok(Self { probe: None, terminal, late_replies: LateReplyFilter::new(Instant::now()) })
     }
 
-    /// Queries the terminal's capabilities on a blocking thread.
     pub(super) fn start_probe(&mut self, environment: Environment, forced: Option<Protocol>) {
         let probe = tokio::task::spawn_blocking(move || probe::probe(&environment, forced));
         self.probe = Some(probe);
@@ -127,9 +125,7 @@ fn key_from_byte(byte: u8) -> Option<Chord> {
         b'\t' => Key::Tab,
         0x7F => Key::Backspace,
         b' '..=b'~' => Key::Char(char::from(byte)),
-        3 => {
-            return Some(Chord { ctrl: true, ..Chord::plain(Key::Char('c')) });
-        }
+        3 => return Some(Chord { ctrl: true, ..Chord::plain(Key::Char('c')) }),
         _ => return None,
     };
     Some(Chord::plain(key))

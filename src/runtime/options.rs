@@ -12,16 +12,11 @@ use tessera_picture::Protocol;
 pub struct RuntimeOptions {
     pub mouse: bool,
     pub themes: Themes,
-    /// The protocol required by the settings.
     pub forced_protocol: Option<Protocol>,
     pub trace: Trace,
 }
 
 impl RuntimeOptions {
-    /// Applies the settings to this terminal.
-    ///
-    /// # Errors
-    /// The user's theme cannot be read.
     pub fn new(settings: &Settings) -> Result<Self, String> {
         Ok(Self {
             mouse: settings.ui.mouse,
@@ -40,7 +35,6 @@ impl RuntimeOptions {
     }
 }
 
-/// Loads the themes, including the user's theme if it is selected.
 fn load_themes(choice: &ThemeChoice) -> Result<Themes, String> {
     let auto = Environment::read().theme(None);
     let ThemeChoice::Named(name) = choice else {
@@ -48,10 +42,8 @@ fn load_themes(choice: &ThemeChoice) -> Result<Themes, String> {
     };
     let path = config::theme_file(name).ok_or("cannot find the home folder for themes")?;
     let source = std::fs::read_to_string(&path).map_err(|error| {
-        format!(
-            "cannot read theme {}: {error}; built-in themes: auto, dark, light, plain",
-            path.display()
-        )
+        let path = path.display();
+        format!("cannot read theme {path}: {error}; built-in themes: auto, dark, light, plain")
     })?;
     Themes::load(Some((&path, &source)), auto)
 }

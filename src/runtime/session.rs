@@ -1,5 +1,4 @@
-//! The core with its worker: events in, requests out. It knows no terminal, so that tests can run
-//! it.
+//! The core with its worker, without a terminal, so that tests can run it.
 
 use std::time::Instant;
 
@@ -13,7 +12,6 @@ use tessera_client::trace::Trace;
 
 use crate::runtime::trace_events::SessionTrace;
 
-/// A running program without its terminal.
 #[derive(Debug)]
 pub struct Session {
     pub app: App,
@@ -63,7 +61,6 @@ impl Session {
         self.worker_events.recv().await.map(event_from_worker)
     }
 
-    /// An event of the worker that has already arrived.
     pub fn try_worker_event(&mut self) -> Option<Event> {
         self.worker_events.try_recv().ok().map(event_from_worker)
     }

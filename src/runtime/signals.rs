@@ -22,17 +22,13 @@ const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 pub enum Signal {
     /// Exit with this code (128 + number).
     Exit(i32),
-    /// Restore the terminal and stop.
     Suspend,
-    /// Continue after a stop.
     Resume,
-    /// The screen size changed.
     Resized,
 }
 
 pub type SignalReceiver = mpsc::UnboundedReceiver<Signal>;
 
-/// Watches signals for the lifetime of the process.
 pub fn watch_signals() -> io::Result<SignalReceiver> {
     let (sender, received) = mpsc::unbounded_channel();
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGWINCH])?;

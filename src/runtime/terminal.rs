@@ -29,8 +29,6 @@ const KITTY_IN_TMUX: u8 = 2;
 static TERMINAL_ACTIVE: AtomicBool = AtomicBool::new(false);
 /// Whether pictures must be deleted on exit: 0 no, 1 kitty, 2 kitty through tmux.
 static PICTURES_TO_DELETE: AtomicU8 = AtomicU8::new(0);
-
-/// Whether title and progress must be reset on exit.
 static TITLE_CHANGED: AtomicBool = AtomicBool::new(false);
 
 /// Largest screen that is drawn; the rest stays empty.
@@ -63,7 +61,6 @@ impl TerminalScreen {
         Ok(screen)
     }
 
-    /// Enters the terminal again after [`restore`].
     pub fn reenter(&mut self) -> io::Result<()> {
         TERMINAL_ACTIVE.store(true, Ordering::SeqCst);
         terminal::enable_raw_mode()?;
@@ -76,14 +73,12 @@ impl TerminalScreen {
         out.flush()
     }
 
-    /// Sends an alert, if the terminal supports it.
     pub fn send_alert(&mut self, alert: &JobAlert) -> io::Result<()> {
         let first =
             matches!(alert, JobAlert::Activity(_)) && !TITLE_CHANGED.swap(true, Ordering::SeqCst);
         self.frames.write(self.alert_support.sequence(alert, first).as_bytes())
     }
 
-    /// Captures the mouse, or leaves it to the terminal.
     pub fn set_mouse(&mut self, capture: bool) -> io::Result<()> {
         self.mouse = capture;
         let mut out = io::stdout();
@@ -107,11 +102,9 @@ pub fn restore() {
         return;
     }
     let mut out = io::stdout();
-    match PICTURES_TO_DELETE.load(Ordering::SeqCst) {
-        0 => {}
-        kind => {
-            let _ = out.write_all(delete_all_pictures(kind == KITTY_IN_TMUX).as_bytes());
-        }
+    let kind = PICTURES_TO_DELETE.load(Ordering::SeqCst);
+    if kind > 0 {
+        let _ = out.write_all(delete_all_pictures(kind == KITTY_IN_TMUX).as_bytes());
     }
     if TITLE_CHANGED.swap(false, Ordering::SeqCst) {
         let _ = out.write_all(AlertSupport::detect().reset_sequence().as_bytes());

@@ -38,7 +38,6 @@ impl SessionTrace {
     }
 }
 
-/// The record of an event, without secrets.
 fn event_json(event: &Event, secret: bool) -> Value {
     match event {
         Event::Key(chord) if secret && matches!(chord.key, Key::Char(_)) => json!({ "key": "…" }),
@@ -83,19 +82,18 @@ mod tests {
         let path = folder.path().join("trace");
         let trace = SessionTrace(Trace::create(&path).unwrap());
         let key = |key: &str| Event::Key(key.parse().unwrap());
-        trace
-            .write_event(trace.describe_event(&key("j"), false).as_ref(), Duration::from_micros(9));
-        trace.write_event(trace.describe_event(&key("S"), true).as_ref(), Duration::ZERO);
-        trace.write_event(
-            trace.describe_event(&Event::Paste("SECRET".into()), true).as_ref(),
-            Duration::ZERO,
-        );
+        let write = |event: &Event, secret, took| {
+            trace.write_event(trace.describe_event(event, secret).as_ref(), took);
+        };
+        write(&key("j"), false, Duration::from_micros(9));
+        write(&key("S"), true, Duration::ZERO);
+        write(&Event::Paste("SECRET".into()), true, Duration::ZERO);
         let lane = Lane::Page(Search::browse(DatasetId(Uuid::from_u128(7))));
         let ticket = Ticket { lane, number: 3 };
         trace.write_request(&ticket);
         let failure = Failure::new(FailureKind::Local, "no SECRET here");
         let response = Event::Response(Response { ticket, result: Err(failure) });
-        trace.write_event(trace.describe_event(&response, false).as_ref(), Duration::ZERO);
+        write(&response, false, Duration::ZERO);
         trace.write_frame(Duration::from_millis(2), FrameCost { cells: 5, bytes: 70 }, 12);
         trace.0.finish().unwrap();
         let text = std::fs::read_to_string(&path).unwrap();

@@ -38,7 +38,6 @@ pub struct WelcomeOptions {
 
 type ConnectionTest = Pin<Box<dyn Future<Output = Result<(), String>>>>;
 
-/// Runs the welcome screen until the user has decided. `test_connection` tests the connection of a profile.
 pub async fn run(
     options: &RuntimeOptions,
     signals: &mut SignalReceiver,

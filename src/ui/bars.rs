@@ -16,7 +16,6 @@ use crate::{
     },
 };
 
-/// Draws the deployment, the open dataset with its status, tabs, and activity.
 pub(super) fn header(ctx: &mut DrawContext, area: Rect) {
     let (app, theme) = (ctx.app, ctx.theme);
     let deployment = format!("  {}", app.setup.deployment_name);
@@ -37,7 +36,6 @@ pub(super) fn header(ctx: &mut DrawContext, area: Rect) {
     ctx.put(right, 0, &[(activity, style)]);
 }
 
-/// Outage, open requests, selection and jobs, for the right end of the header.
 fn activity_text(app: &App) -> String {
     let mut parts = Vec::new();
     parts.extend(app.outage().map(|outage| outage_text(outage, app.size.0)));
@@ -54,7 +52,6 @@ fn activity_text(app: &App) -> String {
     parts.join("   ")
 }
 
-/// Since when the service does not respond, and when it is tried again.
 fn outage_text(outage: Outage, columns: u16) -> String {
     let since =
         outage.down_for.map_or_else(String::new, |age| format!(" for {}", format_duration(age)));
@@ -80,7 +77,6 @@ pub(super) fn pane_tabs(ctx: &mut DrawContext, area: Rect) {
     }
 }
 
-/// Draws the query as chips, and the key that edits it.
 pub(super) fn chips(ctx: &mut DrawContext, area: Rect) {
     let theme = ctx.theme;
     let chips = query::chips(ctx.app);
@@ -100,7 +96,6 @@ pub(super) fn chips(ctx: &mut DrawContext, area: Rect) {
     ctx.put(rest, 0, &[("   ", theme.dim), (&key, theme.key), (" edit", theme.dim)]);
 }
 
-/// Draws the letters of the jump targets.
 pub(super) fn jump_letters(ctx: &mut DrawContext) {
     for target in ctx.app.jump_targets() {
         let letter = format!(" {} ", target.letter);

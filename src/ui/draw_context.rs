@@ -17,7 +17,6 @@ pub(super) struct DrawContext<'a> {
 }
 
 impl DrawContext<'_> {
-    /// The first keys that trigger an action.
     pub fn first_key(&self, action: Action) -> Option<String> {
         let app = self.app;
         app.setup.keymap.keys_of(&app.contexts(), action).into_iter().next()

@@ -47,20 +47,14 @@ fn suggested_actions(focus: Pane) -> [Action; 6] {
     }
 }
 
-/// The progress of selecting a range or all pages.
 fn selection_hint(app: &App) -> Option<String> {
     if let Some(range) = app.selected_tile_range() {
-        let count = range.count();
-        return Some(format!(
-            "range of {count} · move to change it, v or Space to select it, Esc to cancel"
-        ));
+        let keys = "move to change it, v or Space to select it, Esc to cancel";
+        return Some(format!("range of {} · {keys}", range.count()));
     }
     let all = app.baskets.pending.all_pages.as_ref()?;
-    let done = format!(
-        "selected {} clusters on {} pages",
-        group_digits(all.clusters_added as u64),
-        all.pages_done
-    );
+    let clusters = group_digits(all.clusters_added as u64);
+    let done = format!("selected {clusters} clusters on {} pages", all.pages_done);
     Some(if all.paused {
         format!("{done} · g V to continue, Esc to stop")
     } else {
@@ -68,7 +62,6 @@ fn selection_hint(app: &App) -> Option<String> {
     })
 }
 
-/// Draws the hints of the current mode, else the suggested actions.
 pub(super) fn hints(ctx: &mut DrawContext, area: Rect) {
     let parts = match mode_hint(ctx) {
         Some((hint, style)) => vec![(" ".to_owned(), ctx.theme.dim), (hint, style)],
@@ -79,7 +72,6 @@ pub(super) fn hints(ctx: &mut DrawContext, area: Rect) {
     ctx.put(area, 0, &parts);
 }
 
-/// The hint of a mode that changes what keys do.
 fn mode_hint(ctx: &DrawContext) -> Option<(String, Style)> {
     let (app, theme) = (ctx.app, ctx.theme);
     if app.jump_mode {
@@ -129,7 +121,6 @@ fn action_styles(ctx: &DrawContext, action: Action) -> (Style, Style) {
     }
 }
 
-/// The pressed keys, and those that continue them.
 fn key_continuations(ctx: &DrawContext) -> Vec<(String, Style)> {
     let (app, theme) = (ctx.app, ctx.theme);
     let keys = app.pending_keys();

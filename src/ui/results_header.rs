@@ -11,7 +11,6 @@ use crate::{
 };
 use tessera_model::{EntityType, Query, SafeText, Status};
 
-/// The number of clusters, granularity and page.
 pub(super) fn heading(ctx: &DrawContext, view: &View) -> String {
     let app = ctx.app;
     let mut parts = Vec::new();
@@ -38,7 +37,6 @@ pub(super) fn heading(ctx: &DrawContext, view: &View) -> String {
     parts.join(" · ")
 }
 
-/// Draws the line above the tiles: what is loading, else what is shown.
 pub(super) fn status_line(ctx: &mut DrawContext, inside: Rect, view: &View) {
     let theme = ctx.theme;
     let line = waiting_text(ctx)
@@ -51,7 +49,6 @@ pub(super) fn status_line(ctx: &mut DrawContext, inside: Rect, view: &View) {
     ctx.put(inside, 0, &parts);
 }
 
-/// A response that is late or failed.
 fn waiting_text(ctx: &DrawContext) -> Option<String> {
     let app = ctx.app;
     if let Some(waited) = app.wait_time() {
@@ -104,7 +101,6 @@ fn arrangement_text(ctx: &DrawContext, view: &View) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" · "))
 }
 
-/// The query, and the meaning of its scores.
 fn query_text(ctx: &DrawContext, view: &View) -> Vec<(String, Style)> {
     let theme = ctx.theme;
     if let Some(computed) = &view.computed {
@@ -127,7 +123,6 @@ fn query_text(ctx: &DrawContext, view: &View) -> Vec<(String, Style)> {
     vec![(subject.to_owned(), theme.dim), (name.to_owned(), theme.accent), (legend, theme.dim)]
 }
 
-/// Most cells of a tab's title.
 const MAX_TAB_TITLE: usize = 16;
 
 /// Draws the tabs if there is more than one, numbered like their keys.

@@ -5,7 +5,6 @@ use ratatui::{buffer::Buffer, layout::Rect};
 use super::{DrawContext, PictureLayer, Theme, bars, hints, overlay, pane};
 use crate::app::App;
 
-/// Draws the whole screen into `buf`.
 pub fn draw(app: &App, theme: &Theme, buf: &mut Buffer, layer: &mut PictureLayer) {
     let overlay = app.overlay.as_ref().map(|overlay| overlay.area(app.size));
     layer.begin_frame(overlay.as_slice());

@@ -7,7 +7,6 @@ use ratatui::style::{Color, Modifier, Style};
 
 use crate::config::ThemeChoice;
 
-/// The styles of the roles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Theme {
     pub text: Style,
@@ -29,7 +28,6 @@ pub struct Theme {
     pub empty: Style,
 }
 
-/// The built-in themes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum ThemeName {
     #[default]
@@ -50,9 +48,6 @@ impl Theme {
     }
 
     /// Parses a theme file: one line per role with its color and modifiers.
-    ///
-    /// # Errors
-    /// Names the unknown role or word, or the missing role.
     pub fn parse(source: &str) -> Result<Self, String> {
         let mut lines: BTreeMap<String, String> =
             toml::from_str(source).map_err(|error| error.to_string())?;
@@ -83,9 +78,9 @@ impl Theme {
     }
 }
 
-/// The built-in themes and the user's theme.
 #[derive(Clone, Debug)]
 pub struct Themes {
+    /// In the order of [`ThemeName`].
     built_in: [Theme; 3],
     custom: Option<Theme>,
     /// The theme for `auto` on this terminal.
@@ -111,11 +106,7 @@ impl Themes {
             (ThemeChoice::Light, _) => ThemeName::Light,
             (ThemeChoice::Plain, _) => ThemeName::Plain,
         };
-        match name {
-            ThemeName::Dark => &self.built_in[0],
-            ThemeName::Light => &self.built_in[1],
-            ThemeName::Plain => &self.built_in[2],
-        }
+        &self.built_in[name as usize]
     }
 }
 

@@ -1,5 +1,4 @@
-//! A tile of the results: a picture above two lines, or one line on a small screen. It shows a
-//! cluster, or a member of the open cluster.
+//! A tile of the results, for a cluster or a member: a picture above two lines, or one line.
 
 use ratatui::{
     layout::Rect,
@@ -104,18 +103,15 @@ pub(super) fn draw_row(ctx: &mut DrawContext, area: Rect, tile: &Tile, selected:
         let (score, band) = score_and_band(relevance, ctx.app.score_scale());
         format!("{score}{band} · ")
     });
-    ctx.put(
-        area,
-        0,
-        &[
-            (" ", theme.text),
-            (glyph, style),
-            (&score, theme.accent),
-            (&text.count, theme.text),
-            ("  ", theme.dim),
-            (&text.subject, theme.dim),
-        ],
-    );
+    let parts = [
+        (" ", theme.text),
+        (glyph, style),
+        (&score, theme.accent),
+        (&text.count, theme.text),
+        ("  ", theme.dim),
+        (&text.subject, theme.dim),
+    ];
+    ctx.put(area, 0, &parts);
     ctx.select_row(area, 0, selected);
 }
 
@@ -139,7 +135,6 @@ fn clip_at_word(text: &str, cells: usize) -> &str {
     ends.rfind(|part| display_width(part) <= cells).unwrap_or_default()
 }
 
-/// The number of members, with the excluded ones.
 fn member_count(cluster: &Cluster, excluded: &str) -> String {
     let noun = match cluster.entity {
         EntityType::Images => "image",
@@ -152,7 +147,6 @@ fn member_count(cluster: &Cluster, excluded: &str) -> String {
     }
 }
 
-/// The score, and its band as a gauge and a word.
 fn score_and_band(relevance: &Relevance, scale: ScoreScale) -> (String, String) {
     let band = relevance.band(scale).map_or_else(String::new, |band| {
         let gauge = "▮".repeat(band.strength()) + &"▯".repeat(4 - band.strength());
@@ -161,7 +155,6 @@ fn score_and_band(relevance: &Relevance, scale: ScoreScale) -> (String, String) 
     (format_score(relevance.score), band)
 }
 
-/// The caption of a cluster, else its labels, else a file name.
 fn subject(cluster: &Cluster) -> String {
     let first = cluster.previews.first();
     if let Some(caption) = cluster.caption() {

@@ -1,6 +1,5 @@
 //! The area for a picture, and how the terminal draws it.
 
-/// How the terminal draws pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub enum Protocol {
     None,
@@ -10,7 +9,6 @@ pub enum Protocol {
     /// Kitty graphics with Unicode placeholders.
     Kitty,
     Sixel,
-    /// iTerm2 inline images.
     Iterm,
 }
 

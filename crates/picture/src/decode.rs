@@ -1,6 +1,4 @@
-//! Decodes bytes to upright RGB pixels, within fixed limits.
-//!
-//! Only JPEG, PNG, WebP, GIF and BMP are decoded, detected by their first bytes and not by name.
+//! Decodes JPEG, PNG, WebP, GIF and BMP (by their first bytes) to upright RGB, within fixed limits.
 
 use std::{
     cell::Cell,
@@ -48,7 +46,6 @@ pub fn size(bytes: &[u8]) -> Result<(u32, u32), DecodeError> {
     read_header(bytes).map(|(stored, orientation)| upright_size(stored, orientation))
 }
 
-/// The size as stored, and the orientation.
 fn read_header(bytes: &[u8]) -> Result<((u32, u32), Orientation), DecodeError> {
     catch_decoder_panic(|| match detect_format(bytes)? {
         ImageFormat::Jpeg => {
@@ -69,7 +66,6 @@ pub fn is_in_decoder() -> bool {
     IN_DECODER.get()
 }
 
-/// Converts a panic of a decoder to an error.
 fn catch_decoder_panic<T>(
     decoder: impl FnOnce() -> Result<T, DecodeError>,
 ) -> Result<T, DecodeError> {

@@ -4,10 +4,8 @@ use std::fmt;
 
 /// The largest side of a picture, in pixels.
 pub const MAX_SIDE: u32 = 32_768;
-/// The most pixels of a picture.
 pub const MAX_PIXELS: u64 = 100_000_000;
 
-/// Why a picture could not be decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DecodeError(pub String);
 
@@ -19,7 +17,6 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-/// Rejects empty pictures and sizes over the limits.
 pub fn check_size((width, height): (u32, u32)) -> Result<(), DecodeError> {
     let pixels = u64::from(width) * u64::from(height);
     let refuse = |why: &str| Err(DecodeError(format!("{width}x{height} pixels {why}")));

@@ -20,7 +20,6 @@ const MAX_SIXEL_SIDE: u32 = 1000;
 /// The cell size (width, height) that `viuer` assumes for sixels.
 const VIUER_CELL: (u32, u32) = (6, 12);
 
-/// The size of a picture on a canvas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fit {
     /// Cells covered (columns, rows), each at least 1 and at most the canvas.
@@ -72,12 +71,10 @@ impl Fit {
     }
 }
 
-/// The cell size of a canvas, limited to plausible values.
 fn clamped_cell(canvas: Canvas) -> (u16, u16) {
     (canvas.cell.0.clamp(1, 128), canvas.cell.1.clamp(1, 128))
 }
 
-/// Pixels per cell (width, height).
 pub fn pixels_per_cell(canvas: Canvas) -> (u32, u32) {
     match canvas.protocol {
         Protocol::None | Protocol::HalfBlock => (1, 2),
@@ -114,7 +111,6 @@ fn whole_cells(exact: f64, most: u16) -> u16 {
     cells
 }
 
-/// Resamples to `size` pixels.
 pub fn resize(picture: &RgbImage, size: (u32, u32)) -> Result<RgbImage, DecodeError> {
     if picture.dimensions() == size {
         return Ok(picture.clone());

@@ -1,6 +1,4 @@
 //! Pictures for a terminal: decoded with limits, fitted into cells, and encoded for its protocol.
-//!
-//! A [`Thumbnail`] is made for exactly one [`Canvas`].
 
 mod canvas;
 mod crop;

@@ -13,7 +13,6 @@ use image::{
 
 use crate::error::{DecodeError, check_size};
 
-/// The most memory for one picture.
 const MAX_DECODE_BYTES: u64 = 256 << 20;
 /// Pictures that need more memory than this are decoded one at a time.
 const LARGE_PICTURE_BYTES: u64 = 64 << 20;
@@ -31,7 +30,6 @@ pub struct RasterDecoder<'a> {
 }
 
 impl<'a> RasterDecoder<'a> {
-    /// Reads the header and checks the size.
     pub fn open(bytes: &'a [u8], format: ImageFormat) -> Result<Self, DecodeError> {
         let explain = |error| decode_error(format, &error);
         let reader = Cursor::new(bytes);

@@ -8,7 +8,6 @@ use std::fmt::Write;
 
 use image::RgbImage;
 
-/// Levels of red, green and blue.
 const LEVELS: [u8; 3] = [6, 7, 6];
 const COLORS: usize = 6 * 7 * 6;
 

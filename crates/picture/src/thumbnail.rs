@@ -18,7 +18,6 @@ use crate::{
 /// No visible blocks in a tile, at a sixth of the size of a PNG.
 const ITERM_QUALITY: u8 = 88;
 
-/// A picture fitted and encoded for one canvas.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Thumbnail {
     /// Covered cells (columns, rows); at most the canvas.
@@ -36,23 +35,19 @@ pub enum Encoded {
     Kitty {
         /// Base64 of packed RGB rows.
         payload: Arc<str>,
-        /// Pixels (width, height).
         size: (u32, u32),
     },
     /// A string that draws the picture at the cursor (sixel or iTerm2).
     Sequence(Arc<str>),
 }
 
-/// A picture scaled for a canvas, before it is encoded.
 #[derive(Clone, Debug)]
 pub struct FittedPicture {
     pub fit: Fit,
-    /// Size of the original in pixels, upright.
     pub original: (u32, u32),
     pub picture: RgbImage,
 }
 
-/// Decodes a picture and fits the cropped picture into `canvas`.
 pub fn fit_picture(bytes: &[u8], crop: Crop, canvas: Canvas) -> Result<FittedPicture, DecodeError> {
     let fit = |original| Fit::new(crop.size_in(original), canvas);
     let decoded = decode_for(bytes, |original| {
@@ -81,7 +76,6 @@ pub fn thumbnail(bytes: &[u8], crop: Crop, canvas: Canvas) -> Result<Thumbnail, 
     Ok(Thumbnail { cells, original, encoded })
 }
 
-/// An inline image: a JPEG in base64 with its size in cells.
 fn iterm_sequence(picture: &RgbImage, (columns, rows): (u16, u16)) -> Result<String, DecodeError> {
     let jpeg = encode_jpeg(picture, ITERM_QUALITY)?;
     Ok(format!(

@@ -13,7 +13,6 @@ pub enum PictureSubject {
     ArchiveEntry(PathBuf, String),
 }
 
-/// The part of a picture that is displayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Crop {
     Full,
@@ -29,7 +28,6 @@ pub struct PictureView {
 }
 
 impl PictureView {
-    /// Whether the views are equal except for their regions.
     pub fn differs_only_in_region(&self, other: &Self) -> bool {
         let like = matches!(
             (self.crop, other.crop),

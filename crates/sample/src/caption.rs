@@ -25,7 +25,6 @@ pub fn article(word: &str) -> &'static str {
     if word.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
 }
 
-/// The plural ending for `n` things.
 pub fn plural(n: usize) -> &'static str {
     if n == 1 { "" } else { "s" }
 }

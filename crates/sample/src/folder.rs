@@ -59,10 +59,8 @@ fn prepare(directory: &Path, images: usize, seed: u64) -> io::Result<()> {
     let path = directory.join(MARKER);
     let former = unless_missing(fs::read_to_string(&path))?;
     if former.is_none() && fs::read_dir(directory)?.next().is_some() {
-        let message = format!(
-            "{} contains other files; choose an empty folder for the sample dataset",
-            directory.display()
-        );
+        let remedy = "choose an empty folder for the sample dataset";
+        let message = format!("{} contains other files; {remedy}", directory.display());
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
     }
     for kind in SceneKind::ALL {

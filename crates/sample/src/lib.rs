@@ -37,7 +37,6 @@ pub use planted_issues::{Edit, PlantedIssue};
 use self::{drawing::Canvas, scene::Scene};
 use tessera_model::Region;
 
-/// One image of the sample dataset, and everything known about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampleImage {
     /// Its file, relative to the dataset's folder: `water/lighthouse-0007.jpg`.
@@ -102,8 +101,5 @@ pub fn render(sample: &SampleImage) -> RgbImage {
     let mut canvas = spec.draw_on(Canvas::new(spec.width, spec.height)).canvas;
     canvas.add_vignette_and_grain(spec.seed);
     let image = canvas.into_image();
-    match sample.planted {
-        Some(issue) => issue.apply(image),
-        None => image,
-    }
+    if let Some(issue) = sample.planted { issue.apply(image) } else { image }
 }

@@ -1,12 +1,10 @@
-//! Times of day as color palettes. Scenes pass their colors through the palette of one time, which
-//! keeps the colors of an image in harmony.
+//! Times of day as color palettes, which keep the colors of an image in harmony.
 
 use super::{
     drawing::{Rgb, rgb},
     rng::Rng,
 };
 
-/// A time of day or a weather.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeOfDay {
     Dawn,
@@ -36,7 +34,6 @@ pub struct Light {
 }
 
 impl Light {
-    /// The palette of `time` with a small random variation.
     pub fn new(time: TimeOfDay, rng: &mut Rng) -> Self {
         let [zenith, high, low, horizon, sun, haze, ambient, shade] =
             PALETTES[time as usize].map(rgb);

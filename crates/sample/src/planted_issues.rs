@@ -1,5 +1,4 @@
-//! Planted issues: near-duplicates with small edits, and blurred, dark or bright images. They are the
-//! ground truth for what the index should find.
+//! Planted issues, the ground truth for the index: near-duplicates, blurred, dark, bright images.
 
 use std::io::Cursor;
 
@@ -41,7 +40,6 @@ pub fn issue_counts(images: usize) -> (usize, usize) {
     (share(4), share(2))
 }
 
-/// Plants defects in some images and appends near-duplicates of others.
 pub fn plant_issues(
     samples: &mut Vec<SampleImage>,
     near_duplicates: usize,
@@ -103,8 +101,7 @@ fn edited_copy(sample: &SampleImage, original: usize, edit: Edit) -> SampleImage
             }
         }
         Edit::Crop(part) => {
-            let [_, _, width, height] = region_in_pixels(part, copy.width, copy.height);
-            (copy.width, copy.height) = (width, height);
+            [_, _, copy.width, copy.height] = region_in_pixels(part, copy.width, copy.height);
             copy.objects.retain_mut(|object| {
                 clip_to_part(object.region, part).map(|region| object.region = region).is_some()
             });

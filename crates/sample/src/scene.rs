@@ -27,7 +27,6 @@ impl Scene {
         Self { canvas, rng, light, caption: String::new(), labels, objects, variant }
     }
 
-    /// The variant to draw, out of those that this kind has.
     pub fn variant<T: Copy>(&self, variants: &[T]) -> T {
         variants[self.variant % variants.len()]
     }

@@ -19,7 +19,6 @@ pub(super) fn picture_selected(app: &App) -> Option<String> {
     unless(app.preview().is_some(), "no picture is selected")
 }
 
-/// The status of the open dataset allows an operation.
 pub(super) fn status_allows(app: &App, operation: Operation) -> Option<String> {
     status_denial(app.dataset()?, operation)
 }

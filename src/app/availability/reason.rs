@@ -25,7 +25,6 @@ pub fn unavailable_reason(app: &App, action: Action) -> Option<String> {
     }
 }
 
-/// An action that would help where `action` is unavailable.
 pub(in crate::app) fn suggested_action(app: &App, action: Action) -> Option<Action> {
     unavailable_reason(app, action)?;
     match action {

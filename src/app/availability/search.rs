@@ -37,7 +37,6 @@ pub(super) fn search_reason(app: &App, action: Action) -> Option<String> {
     }
 }
 
-/// The reason for an action that pages, groups, filters or sorts the results.
 fn results_reason(app: &App, action: Action) -> Option<String> {
     match action {
         Action::NextPage if app.page().is_none() => Some("this page is still loading".to_owned()),

@@ -41,7 +41,6 @@ impl App {
         self.send(Lane::SaveState(entry.key()), Request::SaveState(entry));
     }
 
-    /// The saved basket was loaded, or could not be.
     pub(in crate::app) fn basket_loaded(&mut self, dataset: DatasetId, result: LoadedState) {
         let basket = result.map(|value| match value {
             Some(StateValue::Basket(_, selection)) => Basket::new(selection),
@@ -51,7 +50,6 @@ impl App {
         self.baskets.by_dataset.entry(dataset).or_default().finish(self.now, basket);
     }
 
-    /// The basket to load: that of the open dataset, once.
     pub(in crate::app) fn basket_to_load(&self) -> Option<StateKey> {
         let dataset = self.view()?.search.dataset;
         self.baskets.needs_load(dataset).then_some(StateKey::Basket(dataset))
@@ -61,8 +59,8 @@ impl App {
     pub(in crate::app) fn flag_basket_stale(&mut self, dataset: DatasetId) {
         let stale = self.baskets.get_mut(dataset).map_or(0, Basket::mark_stale);
         if stale > 0 {
-            let text =
-                format!("{} in the basket may no longer exist: 5 lists them", cluster_count(stale));
+            let clusters = cluster_count(stale);
+            let text = format!("{clusters} in the basket may no longer exist: 5 lists them");
             self.notify(Level::Warning, text);
             self.save_basket(dataset);
         }

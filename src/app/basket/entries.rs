@@ -15,7 +15,6 @@ impl App {
         rows.get(self.baskets.cursor.min(rows.len().saturating_sub(1))).copied()
     }
 
-    /// The tile of an entry, if the open page shows it.
     pub fn tile_of_entry(&self, entry: &SelectionEntry) -> Option<usize> {
         let tile = self.page()?.clusters.iter().position(|cluster| match &entry.content {
             EntryContent::Cluster(selected) => cluster.id == selected.id,

@@ -24,7 +24,6 @@ pub struct Baskets {
 }
 
 impl Baskets {
-    /// The basket of a dataset as loaded from the state of the program.
     pub fn remote(&self, dataset: DatasetId) -> Option<&Remote<Basket>> {
         self.by_dataset.get(&dataset)
     }
@@ -57,7 +56,6 @@ impl Baskets {
 pub struct PendingSelection {
     /// Where a range starts, while one is being selected.
     pub range: Option<ClusterId>,
-    /// Selecting all pages, one after the other.
     pub all_pages: Option<SelectAllPages>,
 }
 

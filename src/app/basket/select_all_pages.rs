@@ -26,22 +26,19 @@ impl App {
             all.paused = false;
             return;
         }
-        let first = self.view().map(|view| Search { page: 0, ..view.search.clone() });
         self.baskets.pending.range = None;
-        self.baskets.pending.all_pages = first.map(|next| SelectAllPages {
-            next_page: next,
+        self.baskets.pending.all_pages = self.view().map(|view| SelectAllPages {
+            next_page: Search { page: 0, ..view.search.clone() },
             pages_done: 0,
             clusters_added: 0,
             paused: false,
         });
     }
 
-    /// The page that selecting all pages waits for.
     pub(in crate::app) fn next_page_to_select(&self) -> Option<&Search> {
         self.baskets.pending.all_pages.as_ref().filter(|all| !all.paused).map(|all| &all.next_page)
     }
 
-    /// Selects the pages that have been loaded.
     pub(in crate::app) fn select_loaded_pages(&mut self) {
         while let Some(search) = self.next_page_to_select().cloned() {
             let page = self.store.pages.get(&search).and_then(|page| page.value().cloned());
@@ -53,10 +50,8 @@ impl App {
     /// A page could not be loaded: stops, and keeps what is selected.
     pub(in crate::app) fn select_all_page_failed(&mut self, search: &Search, failure: &Failure) {
         if self.next_page_to_select() == Some(search) {
-            self.finish_select_all(
-                &format!("page {} could not be loaded", search.page + 1),
-                Some(failure),
-            );
+            let why = format!("page {} could not be loaded", search.page + 1);
+            self.finish_select_all(&why, Some(failure));
         }
     }
 

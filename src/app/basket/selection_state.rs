@@ -5,7 +5,6 @@ use std::{ops::RangeInclusive, slice};
 use crate::app::{App, Tile};
 use tessera_model::{Cluster, EntryId, Preview};
 
-/// How much of a cluster is in the basket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SelectionState {
     Unselected,
@@ -19,10 +18,6 @@ pub enum SelectionState {
 }
 
 impl App {
-    pub fn cluster_selection_state(&self, cluster: &Cluster) -> SelectionState {
-        self.selection_state(cluster, None)
-    }
-
     /// The state of its cluster, or of the member that it shows.
     pub fn tile_selection_state(&self, tile: &Tile) -> SelectionState {
         self.selection_state(tile.cluster, tile.preview.filter(|_| self.shows_members()))
@@ -61,7 +56,7 @@ impl App {
     /// How many entries are on the page, and how many this search hides.
     pub fn visible_and_hidden_selected(&self) -> (usize, usize) {
         let Some(selection) = self.selection() else { return (0, 0) };
-        let count = |cluster: &Cluster| match self.cluster_selection_state(cluster) {
+        let count = |cluster: &Cluster| match self.selection_state(cluster, None) {
             SelectionState::Unselected => 0,
             SelectionState::Items(items) => items,
             SelectionState::Whole | SelectionState::Partial(_) | SelectionState::Stale => 1,

@@ -66,7 +66,6 @@ impl App {
         }
     }
 
-    /// Whether an operation can be sent now, by the dataset's status and by the jobs on it.
     fn can_start_operation(&self, dataset: DatasetId, operation: Operation) -> bool {
         let status = self.store.dataset(dataset).map(|dataset| &dataset.status);
         let denied = status.and_then(|status| status.allows(operation).denial_reason()).is_some();

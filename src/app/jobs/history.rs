@@ -22,7 +22,6 @@ pub struct JobHistory {
     rate_samples: Option<RateSamples>,
 }
 
-/// The progress of the current state since its first sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct RateSamples {
     first: (Timestamp, u64),
@@ -83,7 +82,6 @@ impl JobHistory {
         (time > 0.0).then(|| (rate.last.1 - rate.first.1) as f64 / time)
     }
 
-    /// The time until the current state ends, at the rate so far.
     pub fn time_left(&self) -> Option<Duration> {
         let (samples, rate) = (self.rate_samples?, self.rate()?);
         #[expect(clippy::cast_precision_loss, reason = "an estimate")]

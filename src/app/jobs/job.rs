@@ -15,7 +15,6 @@ use crate::{
     message::JobId,
 };
 
-/// A job that this program started, now or in an earlier run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Job {
     /// Its number in this run of the program.
@@ -32,7 +31,6 @@ pub struct Job {
     pub(super) history: JobHistory,
 }
 
-/// The state of a job of any kind.
 #[derive(Clone, Debug, PartialEq)]
 pub enum JobState {
     /// Waits on this machine until its dataset is free.
@@ -47,7 +45,6 @@ pub enum JobState {
     DatasetDone(SafeText),
     /// The service exports; its last response is kept when it stops responding.
     ExportRunning(ExportTaskId, Remote<ExportTask>),
-    /// The archive can be downloaded.
     ExportReady(ExportTaskId),
     /// Downloading the archive: bytes so far, bytes in all.
     Downloading(ExportTaskId, u64, Option<u64>),
@@ -165,14 +162,12 @@ impl Job {
         Some((done as f64 / total as f64).min(1.0))
     }
 
-    /// When to poll again, for an export that is running.
     pub fn next_poll(&self, clock: Timestamp, intervals: PollingIntervals) -> Option<Uptime> {
         let JobState::ExportRunning(_, remote) = &self.state else { return None };
         let age = clock.saturating_sub(self.started_at);
         remote.due(Some(intervals.interval(PollTarget::Export(age), remote.failures())))
     }
 
-    /// How long it took, or has taken so far.
     pub fn elapsed(&self, clock: Timestamp) -> Duration {
         self.ended_at.unwrap_or(clock).saturating_sub(self.started_at)
     }

@@ -1,5 +1,4 @@
-//! Jobs: exports, additions and reindexes that were started in this program, from the request to
-//! the end, over restarts.
+//! Jobs: exports, additions and reindexes that were started in this program, over restarts.
 
 mod commands;
 mod history;
@@ -29,7 +28,6 @@ pub struct Jobs {
     /// Whether the jobs of earlier runs were loaded.
     loaded: Remote<()>,
     saved_records: Vec<JobRecord>,
-    /// The activity that was sent to the terminal last.
     pub(in crate::app) reported_activity: Activity,
     /// The form of the newest addition, to correct it when the service rejects it.
     pub(in crate::app) submitted_form: Option<(JobId, Box<AddMediaForm>)>,
@@ -74,7 +72,6 @@ impl Jobs {
         self.cursor = moved_cursor(row, 0, self.by_id.len());
     }
 
-    /// Adds a job at the top of the list and selects it.
     fn add(&mut self, create: impl FnOnce(JobId) -> Job) -> JobId {
         let id = JobId(self.next_id);
         self.next_id += 1;

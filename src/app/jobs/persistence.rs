@@ -124,7 +124,6 @@ impl Job {
     }
 }
 
-/// The state in which a job resumes after the program ended.
 fn resumed_state(saved: SavedJobState, is_export: bool) -> JobState {
     let failure = |kind, text: &str| Failure::new(kind, text);
     match saved {

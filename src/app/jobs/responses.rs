@@ -87,7 +87,6 @@ impl App {
         }
     }
 
-    /// The datasets were loaded: follows the additions and reindexes on them.
     pub(in crate::app) fn advance_dataset_jobs(&mut self) {
         let clock = self.clock();
         let mut ends = Vec::new();

@@ -29,7 +29,6 @@ const LOST_RESPONSE_WINDOW: Duration = Duration::from_mins(1);
 type Applied<T = ()> = Result<T, Failure>;
 
 impl Job {
-    /// A job whose request is about to be sent.
     pub(super) fn new(
         id: JobId,
         (dataset, dataset_name): (DatasetId, SafeText),
@@ -64,7 +63,6 @@ impl Job {
         Ok(())
     }
 
-    /// A transfer has made progress: bytes so far, bytes in all.
     pub(in crate::app) fn transfer_progressed(&mut self, so_far: u64, all: Option<u64>) -> Applied {
         match &mut self.state {
             JobState::Uploading(done, total) | JobState::Downloading(_, done, total) => {
@@ -129,7 +127,6 @@ impl Job {
         Ok(())
     }
 
-    /// The download of a finished export begins. Returns the export and the path of the archive.
     pub(super) fn start_download(&mut self) -> Applied<(ExportTaskId, PathBuf)> {
         match (&self.state, self.export()) {
             (&JobState::ExportReady(task), Some(export)) => {
@@ -222,7 +219,6 @@ impl Job {
         Ok((lane, message))
     }
 
-    /// Watches a job again that was stopped; polls a running export at once.
     pub(super) fn watch_again(&mut self) {
         if let JobState::Unwatched(task) = self.state {
             self.state = match task {
@@ -232,7 +228,6 @@ impl Job {
         }
     }
 
-    /// Polls a running export at the next opportunity.
     pub(super) fn poll_now(&mut self) {
         if let JobState::ExportRunning(_, task) = &mut self.state {
             task.invalidate();
@@ -263,7 +258,6 @@ impl Job {
         Err(Failure::new(FailureKind::Unexpected, text))
     }
 
-    /// The message about a finished operation, with the key that helps next.
     fn completion_message(&self, status: &SafeText) -> String {
         let added = self.tracker.as_ref().and_then(OperationTracker::media_added).unwrap_or(0);
         let added = usize::try_from(added).unwrap_or(usize::MAX);

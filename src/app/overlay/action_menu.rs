@@ -19,7 +19,6 @@ impl App {
         self.open_list(ListKind::Actions, &title, items);
     }
 
-    /// The actions with a key in this pane, without navigation.
     fn menu_actions(&self) -> impl Iterator<Item = Action> {
         let [pane, everywhere] = self.contexts();
         let keymap = &self.setup.keymap;
@@ -37,7 +36,6 @@ impl App {
         actions.into_iter()
     }
 
-    /// An action with its key, its help, and why it is unavailable.
     fn action_item(&self, action: Action) -> PickItem {
         let keys = self.setup.keymap.keys_of(&self.contexts(), action);
         PickItem::new(Command::Action(action), action.help())
@@ -45,7 +43,6 @@ impl App {
             .unavailable(availability::unavailable_reason(self, action))
     }
 
-    /// Runs an action, or shows why it is unavailable and which action helps.
     pub(in crate::app) fn run_or_explain_action(&mut self, action: Action) {
         let Some(reason) = availability::unavailable_reason(self, action) else {
             return self.perform(action);

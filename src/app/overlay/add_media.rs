@@ -54,7 +54,6 @@ pub enum AddMediaField {
 }
 
 impl AddMediaField {
-    /// The fields that apply to a kind of source.
     pub fn of_tab(tab: SourceTab) -> &'static [Self] {
         match tab {
             SourceTab::Server => &[Self::Source, Self::Location],
@@ -283,14 +282,13 @@ impl App {
         match result {
             Ok(found) => form.check = SourceCheck::Done(source, found),
             Err(failure) => {
-                form.error =
-                    Some((AddMediaField::Location, SafeText::detail(&failure.to_string())));
+                let reason = SafeText::detail(&failure.to_string());
+                form.error = Some((AddMediaField::Location, reason));
             }
         }
     }
 
-    /// Opens the form again with the reason why the service rejected it, unless another overlay is
-    /// open by now.
+    /// Opens the form again with the reason of the rejection, unless another overlay is open.
     pub(in crate::app) fn reopen_add_media_form(&mut self, id: JobId, failure: &Failure) {
         let sent = self.jobs.submitted_form.take();
         if let Some((_, form)) = sent.filter(|(sent, _)| *sent == id)
@@ -301,7 +299,6 @@ impl App {
         }
     }
 
-    /// The status of a dataset that allows no addition now.
     pub fn add_media_blocked(&self, dataset: DatasetId) -> Option<&str> {
         let status = &self.store.dataset(dataset)?.status;
         status.allows(Operation::AddMedia).denial_reason().map(|_| status.as_str())

@@ -77,7 +77,6 @@ impl ArchiveInspector {
         (0..down).flat_map(|row| (0..across).map(move |column| tile(column, row))).collect()
     }
 
-    /// The pictures on screen with their areas.
     pub fn visible_images(
         &self,
         area: Rect,
@@ -93,7 +92,6 @@ impl ArchiveInspector {
 }
 
 impl App {
-    /// The archive of the selected job, once it is downloaded.
     pub fn archive_to_inspect(&self) -> Option<&PathBuf> {
         match self.jobs.selected()?.state() {
             JobState::Downloaded(archive) => Some(&archive.path),

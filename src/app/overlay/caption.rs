@@ -18,7 +18,6 @@ pub struct CaptionSearchForm {
 }
 
 impl CaptionSearchForm {
-    /// The form with the caption search on screen, or an empty one.
     fn from_query(query: &Query) -> Self {
         let Query::Caption { text, max_score } = query else { return Self::default() };
         let max_score = max_score.map_or_else(String::new, |score| score.value().to_string());

@@ -1,5 +1,4 @@
-//! A list of commands to pick one from: the action menu, sort orders, past searches, saved views,
-//! profiles, the log. The palette picks from the same commands, with keys of its own.
+//! A list of commands to pick one from: actions, sort orders, past searches, saved views, the log.
 
 use tessera_model::{DatasetId, HistoryEntry, SafeText};
 use tui_input::Input;
@@ -77,7 +76,6 @@ pub struct CommandList {
 }
 
 impl CommandList {
-    /// The command of a key for the selected view.
     fn view_command(&self, key: Key) -> Option<Command> {
         let Some(Command::OpenView(name)) = self.list.selected() else { return None };
         Some(match key {

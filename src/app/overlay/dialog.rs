@@ -18,7 +18,6 @@ pub(in crate::app) enum KeyResult {
     Accept,
 }
 
-/// The behavior of an overlay.
 pub(in crate::app) trait Dialog: Sized {
     /// Handles a key. `App::overlay` is empty meanwhile.
     fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult;
@@ -26,7 +25,6 @@ pub(in crate::app) trait Dialog: Sized {
     /// The size including the frame (columns, rows); clipped to the screen.
     fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16);
 
-    /// What the keys do, for the hint line.
     fn hints(&self) -> &'static str;
 
     /// The area on a screen of this size: centered, a third of the free rows above it.

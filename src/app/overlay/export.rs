@@ -41,16 +41,13 @@ pub struct ExportForm {
     pub folder: Input,
     pub format: ExportFormat,
     pub include_images: bool,
-    /// Whether the archive is downloaded as soon as it is ready.
     pub auto_download: bool,
     /// The items to export; `None` for the whole dataset.
     pub selection: Option<Selection>,
-    /// The first entry of the selection on screen.
     pub scroll_top: usize,
 }
 
 impl ExportForm {
-    /// A form with the defaults of the settings.
     fn new(dataset: &Dataset, selection: Option<Selection>, setup: &Setup) -> Self {
         let name = match selection {
             None => ArchiveName::new(dataset.name.as_str()),
@@ -143,7 +140,6 @@ impl Dialog for ExportForm {
         Some((self.dataset, Operation::Export))
     }
 
-    /// Starts the export, or keeps the form open with the reason why it cannot start.
     fn accept(self, app: &mut App) {
         let (action, stale) = match &self.selection {
             Some(selection) => (Action::ExportBasket, selection.totals().stale),

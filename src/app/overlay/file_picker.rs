@@ -29,7 +29,6 @@ pub struct FilePicker {
     pick_region: bool,
 }
 
-/// A file or folder to select.
 #[derive(Clone, Copy, Debug)]
 pub enum FileCandidate<'a> {
     /// A query image since the program started.
@@ -66,7 +65,6 @@ pub struct FilePickerAreas {
 }
 
 impl FilePicker {
-    /// The listing of the typed folder, once it is requested.
     pub fn listing<'a>(&self, app: &'a App) -> Option<&'a Remote<FolderListing>> {
         app.store.folder_listing(&self.path.folder(app.setup.home_dir.as_deref()))
     }
@@ -150,7 +148,6 @@ impl Dialog for FilePicker {
         Some(&mut self.path.text)
     }
 
-    /// Takes a pasted path, or a file dropped on the terminal.
     fn paste(&mut self, text: &str) {
         self.path.paste(text);
         self.cursor = 0;
@@ -190,7 +187,6 @@ impl App {
         self.overlay = Some(Overlay::FilePicker(FilePicker::default()));
     }
 
-    /// The folder of the path in the picker.
     pub(in crate::app) fn folder_to_list(&self) -> Option<PathBuf> {
         match &self.overlay {
             Some(Overlay::FilePicker(picker)) => {

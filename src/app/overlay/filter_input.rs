@@ -53,7 +53,6 @@ impl Dialog for FilterInput {
 }
 
 impl App {
-    /// Opens the input with the filter in use.
     pub(in crate::app) fn open_filter_input(&mut self) {
         let pane = if self.focus == Pane::Datasets { Pane::Datasets } else { Pane::Results };
         if let Some(options) = self.list_options_of(pane) {

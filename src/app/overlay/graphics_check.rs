@@ -1,5 +1,4 @@
-//! The graphics check: shows a test picture and asks whether the terminal draws it as its
-//! capabilities promise. The answer is saved for this terminal.
+//! The graphics check: asks whether the terminal draws a test picture, and saves the answer.
 
 use tessera_picture::{Canvas, Crop, Protocol, Thumbnail, thumbnail};
 

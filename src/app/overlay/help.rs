@@ -13,7 +13,6 @@ pub struct Help {
     pub scroll: ScrollState,
     /// Only entries that contain this are shown.
     pub query: Input,
-    /// Whether keys edit the query.
     pub searching: bool,
 }
 

@@ -1,5 +1,4 @@
-//! The command palette: every action, dataset, tab, saved view, profile, theme and tile size by a
-//! few letters of its name. ↑ recalls earlier input.
+//! The command palette: every action, dataset, tab, view, profile, theme and tile size by name.
 
 use tui_input::Input;
 
@@ -62,7 +61,6 @@ impl Dialog for Palette {
         Some(self.list.text_input())
     }
 
-    /// Remembers the input and runs the selected command.
     fn accept(self, app: &mut App) {
         let typed = self.list.filter.value().to_owned();
         if !typed.is_empty() {
@@ -120,7 +118,6 @@ impl App {
         items
     }
 
-    /// An action by its name in the keymap, with its key and its help or why it is unavailable.
     fn palette_action(&self, action: Action) -> PickItem {
         let contexts: Vec<_> = self.setup.keymap.contexts().collect();
         let keys = self.setup.keymap.keys_of(&contexts, action);

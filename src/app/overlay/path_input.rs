@@ -111,7 +111,6 @@ fn parse_dropped_path(raw: &str) -> Option<String> {
     Some(path)
 }
 
-/// An address with its `%20` and the like read.
 fn percent_decoded(address: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = address.as_bytes();

@@ -51,7 +51,6 @@ impl PickItem {
         Self { disabled, ..self }
     }
 
-    /// Notes why it is unavailable, if it is.
     pub(in crate::app) fn unavailable(self, reason: Option<impl AsRef<str>>) -> Self {
         match reason {
             Some(reason) => self.note(reason).disabled(true),
@@ -94,7 +93,6 @@ impl PickList {
         found.into_iter().map(|(_, item)| item).collect()
     }
 
-    /// The command under the cursor; `None` without a match.
     pub fn selected(&self) -> Option<&Command> {
         self.matches().get(self.cursor).map(|item| &item.command)
     }

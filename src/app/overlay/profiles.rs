@@ -4,7 +4,6 @@ use super::{Command, ListKind, PickItem};
 use crate::{app::App, config::Destination};
 
 impl App {
-    /// Opens the list with the cursor at the open profile.
     pub(in crate::app) fn open_profile_list(&mut self) {
         let item =
             |destination, name: &str| PickItem::new(Command::OpenDeployment(destination), name);

@@ -17,8 +17,7 @@ use crate::{
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PromptPurpose {
-    /// Open a dataset that the service does not list, by its id. It stays in the list ("pinned")
-    /// until the program exits.
+    /// By its id, even if it is not listed; it stays in the list ("pinned") until the exit.
     OpenDataset,
     SaveSelection,
     LoadSelection,
@@ -33,7 +32,6 @@ impl PromptPurpose {
         }
     }
 
-    /// What to type.
     pub fn description(self) -> &'static str {
         match self {
             Self::OpenDataset => "an id; the service need not list the dataset",
@@ -54,16 +52,12 @@ impl TextPrompt {
         Self { purpose, text: text.into() }
     }
 
-    /// The request for the typed text, or why there is none.
     fn request(&self, app: &App) -> Result<(Lane, Request), &'static str> {
         let typed = self.text.value().trim();
         if self.purpose == PromptPurpose::OpenDataset {
-            return match typed.parse() {
-                Ok(id) => Ok((Lane::Dataset(id), Request::Dataset(id))),
-                Err(_) => {
-                    Err("not a dataset id: type one like 8d057245-3fac-523b-ab70-4812919e09a1")
-                }
-            };
+            let reason = "not a dataset id: type one like 8d057245-3fac-523b-ab70-4812919e09a1";
+            let id: DatasetId = typed.parse().map_err(|_| reason)?;
+            return Ok((Lane::Dataset(id), Request::Dataset(id)));
         }
         if typed.is_empty() {
             return Err("type the path of a file");
@@ -118,7 +112,6 @@ impl Dialog for TextPrompt {
 }
 
 impl App {
-    /// Opens the prompt with a path in the download folder.
     pub(in crate::app) fn open_selection_file_prompt(&mut self, purpose: PromptPurpose) {
         let folder = self.setup.download_dir.as_str().trim_end_matches('/');
         let name = self.dataset().map_or("selection", |dataset| dataset.name.as_str());
@@ -131,7 +124,6 @@ impl App {
         self.notify(Level::Success, format!("saved the selection to {file}"));
     }
 
-    /// Replaces the selection with one read from a file.
     pub(in crate::app) fn selection_loaded(&mut self, dataset: DatasetId, selection: &Selection) {
         self.edit_basket_of(dataset, |basket| basket.replace(selection));
         let entries = count_with_noun(selection.len(), "entry", "entries");

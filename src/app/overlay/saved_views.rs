@@ -48,7 +48,6 @@ impl Dialog for ViewNameInput {
         Some(&mut self.name)
     }
 
-    /// Saves the builder's query under the name, or renames a saved view.
     fn accept(self, app: &mut App) {
         let name = self.trimmed_name();
         if name.is_empty() {
@@ -83,7 +82,6 @@ impl App {
         }
     }
 
-    /// Whether the saved views are needed and not requested yet.
     pub fn needs_saved_views(&self) -> bool {
         let listed = match &self.overlay {
             Some(Overlay::List(list)) => list.kind == ListKind::Views,
@@ -116,7 +114,6 @@ impl App {
         }
     }
 
-    /// Opens the input for a new view, or for a new name of one.
     pub(in crate::app) fn open_view_name_input(&mut self, renamed_from: Option<SafeText>) {
         let name = renamed_from.as_ref().map_or("", SafeText::as_str).into();
         self.overlay =
@@ -143,7 +140,6 @@ impl App {
         self.open_saved_views();
     }
 
-    /// A view as one line: dataset, query, number of filters.
     pub(in crate::app) fn describe_view(&self, view: &SavedView) -> String {
         let dataset = match view.dataset {
             None => "any dataset".to_owned(),
@@ -160,11 +156,8 @@ impl App {
                 format!(" · similar to {name}")
             }
         };
-        format!(
-            "{dataset}{query} · {} filters on, {} off",
-            view.filters.len(),
-            view.disabled_filters.len()
-        )
+        let (on, off) = (view.filters.len(), view.disabled_filters.len());
+        format!("{dataset}{query} · {on} filters on, {off} off")
     }
 
     /// The search on screen with the builder's filters, without a name.

@@ -7,7 +7,6 @@ use crate::app::{
 };
 
 impl App {
-    /// Opens the list for the focused pane with the cursor at the order in use.
     pub(in crate::app) fn open_sort_list(&mut self) {
         let pane = self.focus;
         let Some(current) = self.list_options_of(pane).map(|options| options.order) else {

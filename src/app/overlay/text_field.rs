@@ -58,7 +58,6 @@ pub fn edit(input: &mut Input, chord: Chord) -> bool {
     input.handle(request).is_some_and(|change| change.value)
 }
 
-/// Most characters of one paste.
 const MAX_PASTE_CHARS: usize = 4_096;
 
 /// Inserts pasted text as one line without control characters; it never acts as keys.

@@ -35,7 +35,6 @@ impl App {
         draft.unwrap_or(&self.query.empty.0)
     }
 
-    /// The draft of the open dataset, to change it; `None` while none is open.
     pub(in crate::app) fn draft_mut(&mut self) -> Option<&mut QueryDraft> {
         let dataset = self.view()?.search.dataset;
         Some(self.query.drafts.entry(dataset).or_default())
@@ -105,7 +104,6 @@ impl App {
         }
     }
 
-    /// Pasted text goes into the focused field or the JSON.
     pub(in crate::app) fn paste_in_query(&mut self, text: &str) {
         if let Some(mut editor) = self.query_editor() {
             editor.paste(text);
@@ -146,7 +144,7 @@ impl App {
     pub(in crate::app) fn switch_json(&mut self) {
         let Some(draft) = self.draft_mut() else { return };
         if draft.json.is_none() {
-            draft.open_json();
+            draft.write_json(&draft.pretty_json());
         } else if let Err(problem) = draft.close_json() {
             self.notify(Level::Warning, format!("cannot show this as a form yet: {problem}"));
         }

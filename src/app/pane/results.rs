@@ -121,7 +121,6 @@ impl App {
         }
     }
 
-    /// Whether the service refuses to show the dataset without a query.
     pub fn needs_query(&self) -> bool {
         let search = self.view().map(|view| &view.search);
         let browses = search.is_some_and(|search| {

@@ -9,7 +9,6 @@ use crate::app::{
 };
 use tessera_model::{Query, SafeText};
 
-/// How a chip relates to the results on screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChipState {
     /// Applies to the results.
@@ -119,7 +118,6 @@ fn row_summary(app: &App, row: &FilterRow) -> String {
 }
 
 impl App {
-    /// A click on a chip opens its row in the builder.
     pub(in crate::app) fn click_chip(&mut self, line: Rect, column: u16) {
         let chips = chips(self);
         let hit = chip_areas(&chips, line).position(|area| area.contains((column, line.y).into()));

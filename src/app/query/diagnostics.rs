@@ -1,5 +1,4 @@
-//! Diagnostics of a draft, computed on every key without a request: what keeps it from running,
-//! what the service may reject, and how it is interpreted.
+//! Diagnostics of a draft, computed on every key without a request.
 
 use crate::app::{
     App,
@@ -101,7 +100,6 @@ fn row_mentioned_in(message: &str, draft: &QueryDraft) -> Option<usize> {
     }
 }
 
-/// What the service may reject about a row.
 fn row_warning(app: &App, row: &FilterRow) -> Option<String> {
     match row.kind {
         FilterKind::Issues if app.known_values().accepted_issue(row.text(0).trim()) => None,
@@ -118,12 +116,10 @@ fn row_warning(app: &App, row: &FilterRow) -> Option<String> {
     }
 }
 
-/// The warning if the open dataset has none of these enrichment models.
 pub fn missing_enrichment(app: &App, models: &[EnrichmentModel]) -> Option<String> {
     enrichment::missing_model_warning(models, app.store.enrichment(app.view()?.search.dataset))
 }
 
-/// How the draft is interpreted.
 fn draft_summary(app: &App, draft: &QueryDraft) -> Vec<Diagnostic> {
     let enabled = enabled_rows(draft).count();
     let disabled = match draft.rows.len() - enabled {

@@ -26,7 +26,6 @@ pub struct JsonEditor {
 impl QueryDraft {
     const MAX_UNDO: usize = 50;
 
-    /// The enabled filters, or the first error.
     pub fn filters(&self) -> Result<Vec<Filter>, String> {
         if let Some(problem) = self.json.as_ref().and_then(|json| json.problem.as_ref()) {
             return Err(format!("the JSON: {problem}"));
@@ -74,7 +73,6 @@ impl QueryDraft {
         true
     }
 
-    /// Adds an empty row and starts to edit it.
     pub fn add(&mut self, key: FilterKind) {
         self.push_undo();
         self.cursor = self.rows.len();
@@ -110,8 +108,7 @@ impl QueryDraft {
         }
     }
 
-    /// Enables exactly the filters of a search that was opened. Disabled rows stay, unless the
-    /// search has them.
+    /// Enables exactly the filters of an opened search. Disabled rows stay, unless it has them.
     pub fn adopt_filters(&mut self, filters: &[Filter]) {
         if self.filters().as_deref() == Ok(filters) {
             return;
@@ -129,7 +126,6 @@ impl QueryDraft {
         (self.cursor, self.field, self.json) = (0, None, None);
     }
 
-    /// Replaces all rows, as a saved view does.
     pub fn replace_all(&mut self, on: &[Filter], off: &[Filter]) {
         let off =
             off.iter().map(|filter| FilterRow { enabled: false, ..FilterRow::from_filter(filter) });
@@ -151,10 +147,6 @@ impl QueryDraft {
         let lines: Vec<String> =
             self.filter_lines().map(|line| line.unwrap_or_else(|half| half)).collect();
         format!("[{}]", lines.join(",\n "))
-    }
-
-    pub fn open_json(&mut self) {
-        self.write_json(&self.pretty_json());
     }
 
     /// Closes the JSON editor, unless its text is invalid.

@@ -6,7 +6,6 @@ use crate::{
     input::{Chord, Key},
 };
 
-/// A draft whose field or JSON has the focus.
 pub(in crate::app) struct QueryEditor<'a> {
     pub draft: &'a mut QueryDraft,
     pub known_values: &'a KnownValues,
@@ -71,7 +70,6 @@ impl QueryEditor<'_> {
         self.set_value(&id.map_or(typed, |id| id.to_string()));
     }
 
-    /// Accepts the first known value that matches the typed text.
     fn accept_suggestion(&mut self) {
         let row = self.draft.selected_row().filter(|_| self.draft.field == Some(0));
         let Some(row) = row else { return };

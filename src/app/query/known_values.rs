@@ -25,7 +25,6 @@ pub struct Suggestion {
 }
 
 impl KnownValues {
-    /// Most values kept of a kind.
     const MAX_VALUES: usize = 2_000;
 
     /// Adds the values of a page, and the issue names of its search: the service accepted them.

@@ -4,7 +4,6 @@ use super::FilterRow;
 use crate::app::App;
 use tessera_model::{Filter, Fraction, Query, Search};
 
-/// A search that finds more than the one on screen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoosenedSearch {
     /// The change: `max score 0.2 → 0.4`.
@@ -15,8 +14,6 @@ pub struct LoosenedSearch {
 const BOUND_STEP: f64 = 0.2;
 
 impl App {
-    /// The search on screen with its strictest condition relaxed; `None` without a condition.
-    ///
     /// A bound on a score is moved first; without one, the last filter is removed.
     pub fn loosened_search(&self) -> Option<LoosenedSearch> {
         let search = &self.view()?.search;
@@ -24,10 +21,8 @@ impl App {
             let next = raise_bound(*bound);
             let description = format!("max score {}", bound_change_text(*bound, next));
             let query = Query::Caption { text: text.clone(), max_score: next };
-            return Some(LoosenedSearch {
-                description,
-                search: Search { query, page: 0, ..search.clone() },
-            });
+            let search = Search { query, page: 0, ..search.clone() };
+            return Some(LoosenedSearch { description, search });
         }
         let mut filters = search.filters.clone();
         let description = match filters.iter_mut().rev().find_map(loosen_filter) {

@@ -47,7 +47,6 @@ impl FilterKind {
         Self::Similarity,
     ];
 
-    /// The key on the wire.
     pub fn keyword(self) -> &'static str {
         match self {
             Self::Text => "text",
@@ -60,7 +59,6 @@ impl FilterKind {
         }
     }
 
-    /// What it does and what it needs, in a line.
     pub fn description(self) -> &'static str {
         match self {
             Self::Text => {
@@ -108,7 +106,6 @@ impl FilterKind {
 
 #[derive(Clone, Debug)]
 pub struct FilterRow {
-    /// Whether it is sent.
     pub enabled: bool,
     pub kind: FilterKind,
     /// Its position in [`FilterKind::choices`].
@@ -178,7 +175,6 @@ impl FilterRow {
         self.choice = (self.choice.cast_signed() + by).rem_euclid(count).cast_unsigned();
     }
 
-    /// The fields with their typed text.
     pub fn fields(&self) -> impl Iterator<Item = (FilterField, &Input)> {
         // A full-text filter has no bound.
         let count = if self.choice_keyword() == "fts" { 1 } else { self.inputs.len() };
@@ -214,7 +210,6 @@ impl FilterRow {
         }
     }
 
-    /// The filter, or the field that is wrong.
     pub fn filter(&self) -> Result<Filter, InvalidField> {
         let value = self.text(0);
         match self.kind {

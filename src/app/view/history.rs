@@ -1,5 +1,4 @@
-//! The search history of a deployment: run a search again, or change it first. It is saved between
-//! runs.
+//! The search history of a deployment, saved between runs.
 
 use crate::{
     app::{
@@ -18,7 +17,6 @@ pub struct SearchHistory {
     /// Whether those of earlier runs were loaded. If they cannot be read, their file is not
     /// overwritten.
     loaded: Remote<()>,
-    /// Whether those of earlier runs are needed.
     needed: bool,
     unsaved: bool,
 }
@@ -45,7 +43,6 @@ impl App {
         self.show_history();
     }
 
-    /// Shows the list, or a warning if it is empty.
     fn show_history(&mut self) {
         if self.history.searches.is_empty() && self.history.loaded.due(None).is_none() {
             self.overlay = None;
@@ -59,15 +56,12 @@ impl App {
         let items = self.history.searches.iter().rev().map(|entry| {
             let search = &entry.search;
             let name = self.store.dataset(search.dataset).map(|dataset| dataset.name.as_str());
-            let note = format!(
-                "{} · {} · granularity {}",
-                name.unwrap_or("a dataset that is not in the list"),
-                search.entity.as_str(),
-                search.granularity.level()
-            );
-            let title_text =
-                title::of_search(&search.query, entry.similar_to.as_ref(), search.filters.len());
-            PickItem::new(Command::RerunSearch(Box::new(entry.clone())), title_text)
+            let dataset = name.unwrap_or("a dataset that is not in the list");
+            let (entity, level) = (search.entity.as_str(), search.granularity.level());
+            let note = format!("{dataset} · {entity} · granularity {level}");
+            let (similar_to, filters) = (entry.similar_to.as_ref(), search.filters.len());
+            let title = title::of_search(&search.query, similar_to, filters);
+            PickItem::new(Command::RerunSearch(Box::new(entry.clone())), title)
                 .note(note)
                 .disabled(name.is_none())
         });
@@ -101,7 +95,6 @@ impl App {
         }
     }
 
-    /// Whether the searches of earlier runs have to be loaded.
     pub(in crate::app) fn needs_history(&self) -> bool {
         self.history.needed && self.history.loaded.due(None).is_some()
     }

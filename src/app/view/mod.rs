@@ -23,7 +23,6 @@ use tessera_model::{ClusterId, Page, SafeText, Search};
 #[derive(Clone, Debug, PartialEq)]
 pub struct View {
     pub search: Search,
-    /// What it is similar to, in words.
     pub similar_to: Option<SafeText>,
     /// The picture behind an uploaded anchor, to register it again for another granularity.
     pub query_image: Option<QueryImage>,
@@ -32,8 +31,7 @@ pub struct View {
     pub list_options: ListOptions,
     /// The selected tile, among the visible ones.
     pub cursor: usize,
-    /// Its cluster, once the user has moved the cursor, so that it is found again after every
-    /// change.
+    /// Its cluster, once the user has moved the cursor, so that every change finds it again.
     pub cluster: Option<ClusterId>,
     pub top_row: usize,
     /// The preview of that cluster in the detail pane.
@@ -42,7 +40,6 @@ pub struct View {
     pub members_top_row: Option<usize>,
 }
 
-/// Clusters that are not a single page of the service.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Computed {
     /// Where they come from: `A − B, of loaded pages`.

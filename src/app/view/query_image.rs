@@ -27,8 +27,7 @@ impl QueryImage {
         }
     }
 
-    /// A copy of a media item, because an item itself cannot be searched by a region. `None` when
-    /// the service gives no link to it.
+    /// A copy of a media item, which cannot be searched by a region itself; `None` without a link.
     pub fn copy_of(preview: &Preview) -> Option<Self> {
         let link = preview.original.clone()?;
         Some(Self {

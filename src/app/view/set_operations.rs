@@ -22,8 +22,8 @@ impl App {
             let loaded = self.loaded_clusters(tab).len();
             SetOperator::ALL.map(|operator| {
                 let label = format!("{here} {} {there}", operator.symbol());
-                let note =
-                    format!("{}; {loaded} clusters of it are loaded", operator.description());
+                let meaning = operator.description();
+                let note = format!("{meaning}; {loaded} clusters of it are loaded");
                 PickItem::new(Command::CombineTabs((index, operator)), label).note(note)
             })
         });
@@ -31,7 +31,6 @@ impl App {
         self.open_list(ListKind::Combinations, "Combine the loaded pages", items);
     }
 
-    /// Opens a tab on this one combined with another.
     pub(in crate::app) fn combine_tabs(&mut self, (index, operator): Combination) {
         let Some(tabs) = self.results.tabs() else { return };
         let Some(other) = tabs.all().get(index) else { return };
@@ -45,7 +44,6 @@ impl App {
         self.open_in_tab(View { computed: Some(computed), ..View::new(search) });
     }
 
-    /// The loaded clusters of a tab, over all its pages.
     fn loaded_clusters(&self, tab: &Tab) -> Vec<Cluster> {
         if let Some(computed) = &tab.view.computed {
             return computed.page.clusters.clone();

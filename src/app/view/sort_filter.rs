@@ -5,7 +5,6 @@ use std::cmp::Ordering;
 
 use tessera_model::{Cluster, Dataset, Page, ScoreKind};
 
-/// How a list of loaded things is shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListOptions {
     /// Shows only what contains this, ignoring case; empty shows all.
@@ -70,7 +69,6 @@ impl VisibleCluster {
     }
 }
 
-/// The clusters of a page that match the filter, in order.
 pub fn filter_and_sort(page: &Page, options: &ListOptions) -> Vec<VisibleCluster> {
     let clusters = &page.clusters;
     let needle = options.filter.to_lowercase();

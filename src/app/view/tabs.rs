@@ -8,7 +8,6 @@ use crate::{
 };
 use tessera_model::{DatasetId, Search};
 
-/// A view with its back and forward history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tab {
     pub back_stack: Vec<View>,
@@ -105,7 +104,6 @@ impl App {
         self.open_in_tab(view);
     }
 
-    /// The search with which a dataset opens.
     pub(in crate::app) fn initial_search(&self, dataset: DatasetId) -> Search {
         let SearchDefaults { entity, granularity, .. } = self.setup.search_defaults;
         Search { entity, granularity, ..Search::browse(dataset) }

@@ -1,5 +1,4 @@
-//! The tiles of the results and the cursor. The cursor follows its cluster: through a reload, a
-//! filter, another order and another size of the screen.
+//! The tiles of the results, and the cursor, which follows its cluster through every change.
 
 use crate::app::{
     App,
@@ -25,7 +24,6 @@ impl App {
         }
     }
 
-    /// The tiles of the results: the visible clusters, or the members of the open one.
     pub fn tiles(&self) -> Vec<Tile<'_>> {
         if let (true, Some(cluster)) = (self.shows_members(), self.cluster()) {
             let tile = |preview| Tile { cluster, preview: Some(preview), folded: 0 };
@@ -116,8 +114,7 @@ impl App {
         let visible = self.visible_clusters();
         let cluster_id = self.view().and_then(|view| view.cluster);
         let index = cluster_id.and_then(|id| page.clusters.iter().position(|there| there.id == id));
-        let found =
-            index.and_then(|index| visible.iter().position(|visible| visible.contains(index)));
+        let found = index.and_then(|index| visible.iter().position(|it| it.contains(index)));
         if let Some(view) = self.results.view_mut() {
             view.cursor = found.unwrap_or_else(|| moved_cursor(view.cursor, 0, visible.len()));
         }
@@ -131,7 +128,6 @@ impl App {
         }
     }
 
-    /// Whether the cluster under the cursor has more members than its tile shows.
     pub(in crate::app) fn can_open_members(&self) -> bool {
         !self.shows_members() && self.cluster().is_some_and(|cluster| cluster.previews.len() > 1)
     }

@@ -51,7 +51,6 @@ impl App {
         pictures
     }
 
-    /// A canvas of this many cells on this terminal.
     pub fn canvas(&self, columns: u16, rows: u16) -> Canvas {
         Canvas {
             columns: columns.max(1),
@@ -61,7 +60,6 @@ impl App {
         }
     }
 
-    /// Requests a picture on screen, unless it is cached or requested.
     pub(in crate::app) fn request_picture(&mut self, picture: VisiblePicture) {
         let lane = picture.lane();
         let VisiblePicture { view, source, canvas } = picture;

@@ -21,8 +21,7 @@ impl EventLoop<'_> {
         self.screen.reenter()
     }
 
-    /// Shows one picture and waits for a key. A signal also ends the view and is handled
-    /// afterwards.
+    /// Shows one picture and waits for a key, or for a signal, which is handled afterwards.
     pub(super) async fn show_full_size(
         &mut self,
         bytes: Arc<[u8]>,
@@ -46,7 +45,6 @@ impl EventLoop<'_> {
         Ok(Ok(()))
     }
 
-    /// Runs the user's editor with the restored terminal.
     pub(super) async fn edit_text(&mut self, text: String) -> io::Result<Result<String, Failure>> {
         self.delete_pictures()?;
         terminal::restore();
@@ -55,7 +53,6 @@ impl EventLoop<'_> {
         edited.map_err(io::Error::other)
     }
 
-    /// Applies and saves the protocol that the user confirmed.
     pub(super) fn save_graphics_result(&mut self, protocol: Protocol) -> Result<(), Failure> {
         if let Some(capabilities) = &mut self.capabilities {
             capabilities.protocol = protocol;
@@ -64,7 +61,6 @@ impl EventLoop<'_> {
         graphics_results::save(&Environment::read(), protocol)
     }
 
-    /// Copies a text to the terminal's clipboard (OSC 52).
     pub(super) fn copy_to_clipboard(&mut self, text: &str) -> io::Result<()> {
         self.screen.frames.write(clipboard_sequence(text, Environment::read().in_tmux).as_bytes())
     }

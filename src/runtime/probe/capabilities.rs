@@ -4,13 +4,11 @@ use super::{Environment, replies::TerminalReplies};
 use crate::ui::{picture_layer::ColorDepth, theme::ThemeName};
 use tessera_picture::Protocol;
 
-/// What the terminal can draw.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about a terminal")]
 pub struct Capabilities {
     pub protocol: Protocol,
-    /// Cell size in pixels (width, height). It changes with the font, so call [`super::cell_size`] after a
-    /// resize.
+    /// In pixels (width, height); it changes with the font: see [`super::cell_size`].
     pub cell: (u16, u16),
     /// tmux passes graphics on only when wrapped.
     pub in_tmux: bool,

@@ -4,7 +4,6 @@ use std::{env, time::Duration};
 
 use crate::ui::{picture_layer::ColorDepth, theme::ThemeName};
 
-/// The variables that identify the terminal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about a terminal")]
 pub struct Environment {

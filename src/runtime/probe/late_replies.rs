@@ -16,7 +16,6 @@ const MAX_KEY_GAP: Duration = Duration::from_millis(50);
 /// More than the longest reply.
 const MAX_REPLY_KEYS: usize = 64;
 
-/// Keeps late replies from becoming keys.
 #[derive(Clone, Debug)]
 pub struct LateReplyFilter {
     started: Instant,
@@ -24,7 +23,6 @@ pub struct LateReplyFilter {
 }
 
 impl LateReplyFilter {
-    /// For a terminal that was queried at `started`.
     pub fn new(started: Instant) -> Self {
         Self { started, open_reply: None }
     }

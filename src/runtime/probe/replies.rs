@@ -6,7 +6,6 @@
 /// Limit of one sequence; the rest is dropped.
 const MAX_SEQUENCE_BYTES: usize = 256;
 
-/// The replies so far.
 #[derive(Debug, Default)]
 pub struct TerminalReplies {
     pub kitty: bool,

@@ -14,7 +14,6 @@ use crate::{
 use tessera_model::{Preflight, ingest::StorageKind};
 
 const FIELD_COLUMN: u16 = 12;
-/// The first row of the check result.
 const CHECK_ROW: u16 = 14;
 
 impl Draw for AddMediaForm {
@@ -86,7 +85,6 @@ fn draw_source(ctx: &mut DrawContext, inside: Rect, form: &AddMediaForm) {
     draw_error(ctx, line(field, 1), form, (AddMediaField::Location, location_hint(form)));
 }
 
-/// Draws the error of a field, or else a hint.
 fn draw_error(
     ctx: &mut DrawContext,
     area: Rect,
@@ -102,7 +100,6 @@ fn draw_error(
     }
 }
 
-/// The expected input, or the kind of location that was recognized.
 fn location_hint(form: &AddMediaForm) -> &'static str {
     match (form.tab, StorageKind::parse(form.location().value().trim())) {
         (SourceTab::Files, _) => "one or more files or folders; 'quote' paths that contain spaces",
@@ -119,7 +116,6 @@ fn location_hint(form: &AddMediaForm) -> &'static str {
     }
 }
 
-/// Draws the statuses of the dataset without and with a reindex.
 fn draw_reindex_choice(ctx: &mut DrawContext, inside: Rect, form: &AddMediaForm) {
     let theme = ctx.theme;
     let field = draw_label(ctx, inside, 4, form, AddMediaField::Reindex);
@@ -155,7 +151,6 @@ fn draw_options(ctx: &mut DrawContext, inside: Rect, form: &AddMediaForm) {
     ctx.put(field, 0, &[(text, style)]);
 }
 
-/// Draws an optional field with the default.
 fn draw_optional_field(
     ctx: &mut DrawContext,
     inside: Rect,
@@ -179,7 +174,6 @@ fn draw_optional_field(
     draw_error(ctx, beside, form, (name, hint));
 }
 
-/// Draws the result of the check and what Enter does next.
 fn draw_check(ctx: &mut DrawContext, inside: Rect, form: &AddMediaForm) {
     let theme = ctx.theme;
     let mut lines: Vec<(String, Style)> = Vec::new();
@@ -206,7 +200,6 @@ fn draw_check(ctx: &mut DrawContext, inside: Rect, form: &AddMediaForm) {
     }
 }
 
-/// The files to upload, and those that are skipped.
 fn preflight_summary(preflight: &Preflight) -> impl Iterator<Item = String> {
     let count =
         |count: u64, noun: &str| (count > 0).then(|| format!("{} {noun}", group_digits(count)));

@@ -1,5 +1,4 @@
-//! The export form: name, folder, format, with or without images, when to download; for a
-//! selection also its totals and the entries that are not on screen.
+//! The export form, for a selection with its totals and the entries that are not on screen.
 
 use ratatui::layout::Rect;
 
@@ -28,7 +27,7 @@ impl Draw for ExportForm {
     }
 }
 
-/// Draws the size of the dataset. Returns the row of the first field.
+/// Returns the row of the first field.
 fn draw_dataset(ctx: &mut DrawContext, inside: Rect, form: &ExportForm) -> u16 {
     let dataset = ctx.app.store.dataset(form.dataset);
     let count = dataset.and_then(|dataset| dataset.n_images);
@@ -39,8 +38,7 @@ fn draw_dataset(ctx: &mut DrawContext, inside: Rect, form: &ExportForm) -> u16 {
     2
 }
 
-/// Draws the totals of a selection, its hidden entries, and the equivalent command. Returns the row
-/// of the first field.
+/// Returns the row of the first field.
 fn draw_selection(
     ctx: &mut DrawContext,
     inside: Rect,

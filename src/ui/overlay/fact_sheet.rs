@@ -14,7 +14,6 @@ use crate::{
     },
 };
 
-/// Most cells of the names.
 const MAX_NAME_WIDTH: usize = 24;
 
 impl Draw for FactSheet {

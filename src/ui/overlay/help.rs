@@ -24,7 +24,6 @@ const MOUSE: [(&str, &str); 4] = [
     ("Shift", "hold to select text in the terminal"),
 ];
 
-/// Terms on screen.
 const GLOSSARY: [(&str, &str); 17] = [
     ("READY", "everything is allowed except a reindex"),
     ("PARTIAL INDEX", "added media are not clustered yet; run a reindex"),
@@ -61,13 +60,11 @@ impl Draw for Help {
     }
 }
 
-/// A heading with entries of one or more lines.
 struct Section {
     heading: Line<'static>,
     entries: Vec<Vec<Line<'static>>>,
 }
 
-/// The entries that contain the query, under their headings.
 fn filter_sections(sections: Vec<Section>, query: &str) -> Vec<Line<'static>> {
     let query = query.to_lowercase();
     let matches = |lines: &Vec<Line>| {
@@ -108,17 +105,15 @@ fn sections(ctx: &DrawContext) -> Vec<Section> {
     let name = format!("In {}", ctx.app.focus.name());
     let mut sections = vec![section(&name, actions(&[pane], &in_pane))];
     let all: Vec<KeyContext> = keymap.contexts().collect();
-    sections.extend(
-        ActionGroup::ALL.map(|group| {
-            section(group.heading(), actions(&all, &|action| action.group() == group))
-        }),
-    );
+    for group in ActionGroup::ALL {
+        let entries = actions(&all, &|action| action.group() == group);
+        sections.push(section(group.heading(), entries));
+    }
     sections.push(section("Mouse", definitions(&MOUSE)));
     sections.push(section("Glossary", definitions(&GLOSSARY)));
     sections
 }
 
-/// An action with its keys in these contexts, and why it is unavailable.
 fn action_entry(ctx: &DrawContext, contexts: &[KeyContext], action: Action) -> Vec<Line<'static>> {
     let (app, theme) = (ctx.app, ctx.theme);
     let mut keys = app.setup.keymap.keys_of(contexts, action);

@@ -43,17 +43,14 @@ fn facts(ctx: &DrawContext, job: &Job) -> Vec<Line<'static>> {
     let mut lines = vec![fact("dataset", job.dataset.to_string())];
     lines.extend(job.state().export_task().map(|task| fact("export", task.to_string())));
     if let Some(export) = job.export() {
-        lines.push(fact(
-            "file",
-            SafeText::file_name(&export.target().to_string_lossy()).to_string(),
-        ));
+        let file = SafeText::file_name(&export.target().to_string_lossy());
+        lines.push(fact("file", file.to_string()));
     }
     lines.push(fact("took", format_duration(job.elapsed(ctx.app.clock()))));
     lines.push(fact("last status", job_summary(job)));
     lines
 }
 
-/// A line for each state: when it began, its name, and how long it lasted.
 fn states(ctx: &DrawContext, job: &Job) -> Vec<Line<'static>> {
     let theme = ctx.theme;
     let now = ctx.app.clock();
@@ -67,15 +64,11 @@ fn states(ctx: &DrawContext, job: &Job) -> Vec<Line<'static>> {
         } else {
             format_duration(job.history().duration_of(index, end))
         };
+        let after = format_duration(step.entered_at.saturating_sub(job.started_at));
+        let style = if last { theme.accent } else { theme.text };
         lines.push(Line::from(vec![
-            Span::styled(
-                format!(" {:<9} ", format_duration(step.entered_at.saturating_sub(job.started_at))),
-                theme.dim,
-            ),
-            Span::styled(
-                format!("{:<18} ", step.state),
-                if last { theme.accent } else { theme.text },
-            ),
+            Span::styled(format!(" {after:<9} "), theme.dim),
+            Span::styled(format!("{:<18} ", step.state), style),
             Span::styled(lasted, theme.dim),
         ]));
     }

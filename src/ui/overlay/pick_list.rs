@@ -14,7 +14,6 @@ use crate::{
     },
 };
 
-/// Most cells of the prefixes.
 const MAX_PREFIX_WIDTH: usize = 14;
 
 impl Draw for CommandList {

@@ -43,7 +43,6 @@ fn draw_picture(ctx: &mut DrawContext, area: Rect, picker: &RegionPicker) {
     }
 }
 
-/// Draws the presets instead of a picture.
 fn draw_presets(ctx: &mut DrawContext, area: Rect) {
     let theme = ctx.theme;
     ctx.put(area, 0, &[(" pictures are disabled: pick a preset, or type the numbers", theme.dim)]);

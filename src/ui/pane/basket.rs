@@ -80,12 +80,8 @@ pub(in crate::ui) fn totals_text(totals: &SelectionTotals) -> String {
     if totals.media > 0 {
         parts.push(count_with_noun(totals.media, "media item", "media items"));
     }
-    format!(
-        "{}: {}{} rows",
-        parts.join(", "),
-        totals.estimate_sign(),
-        group_digits(totals.export_rows())
-    )
+    let rows = group_digits(totals.export_rows());
+    format!("{}: {}{rows} rows", parts.join(", "), totals.estimate_sign())
 }
 
 /// How many members of the clusters were shown, and how many clusters may be larger.
@@ -96,8 +92,7 @@ pub(in crate::ui) fn previews_seen_text(totals: &SelectionTotals) -> String {
     let more = match totals.uncounted {
         0 => String::new(),
         many => {
-            let clusters = count_with_noun(many, "cluster", "clusters");
-            format!(" · {clusters} may have more members")
+            format!(" · {} may have more members", count_with_noun(many, "cluster", "clusters"))
         }
     };
     format!("shown {} of {} members{more}", totals.previewed, group_digits(totals.members))

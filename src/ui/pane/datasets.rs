@@ -12,7 +12,6 @@ use crate::{
 };
 use tessera_model::{Dataset, Status};
 
-/// Draws glyph, name, and status or number of images of each dataset.
 pub(in crate::ui) fn datasets(ctx: &mut DrawContext, area: Rect) {
     let count = ctx.app.store.dataset_list().len();
     let summary = if count == 0 { String::new() } else { count.to_string() };

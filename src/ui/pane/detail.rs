@@ -50,9 +50,8 @@ fn preview_lines(ctx: &DrawContext, preview: &Preview, cells: usize) -> Vec<(Str
     let facts: Vec<String> = [dimensions, score, size].into_iter().flatten().collect();
     lines.push((facts.join(" · "), theme.text));
     if let Some(caption) = &preview.caption {
-        lines.extend(
-            wrap_words(caption.as_str(), cells.saturating_sub(2), 3).map(|line| (line, theme.text)),
-        );
+        let caption = wrap_words(caption.as_str(), cells.saturating_sub(2), 3);
+        lines.extend(caption.map(|line| (line, theme.text)));
     }
     if let Some(cluster) = ctx.app.cluster().filter(|cluster| !cluster.labels.is_empty()) {
         let labels: Vec<&str> = cluster.labels.iter().take(8).map(AsRef::as_ref).collect();
@@ -62,7 +61,6 @@ fn preview_lines(ctx: &DrawContext, preview: &Preview, cells: usize) -> Vec<(Str
     lines
 }
 
-/// Whether the preview is selected.
 fn selection_text(app: &App, preview: &Preview) -> Option<&'static str> {
     let selection = app.selection()?;
     if selection.get(EntryId::MediaItem(preview.media)).is_some() {

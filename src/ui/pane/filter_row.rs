@@ -17,7 +17,6 @@ use tessera_model::SafeText;
 pub(super) const COLUMN_WIDTHS: [u16; 3] = [5, 12, 16];
 const NUMBER_WIDTH: u16 = 6;
 
-/// How a filter is drawn.
 pub(super) struct RowState<'a> {
     pub selected: bool,
     /// The focused field of the selected row.
@@ -55,7 +54,6 @@ pub(super) fn draw_filter(ctx: &mut DrawContext, line: Rect, row: &FilterRow, st
     ctx.put(end, 0, &[suffix]);
 }
 
-/// Writes a row from left to right.
 struct RowWriter<'c, 'a> {
     ctx: &'c mut DrawContext<'a>,
     /// What is free at the right.
@@ -74,7 +72,6 @@ impl RowWriter<'_, '_> {
         self.rest = rest;
     }
 
-    /// Writes the entries of a list, and the input.
     fn value(&mut self, row: &FilterRow, focused: bool) {
         for entry in &row.entries {
             let tag = self.ctx.app.known_values().tag_name(entry);

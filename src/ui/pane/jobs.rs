@@ -69,7 +69,6 @@ fn state_glyph(theme: &Theme, job: &Job) -> (&'static str, Style) {
     }
 }
 
-/// The state with its percentage, in addition to the bar.
 fn state_text(job: &Job) -> String {
     match (job.state(), job.progress()) {
         (JobState::ExportRunning(..) | JobState::DatasetRunning, Some((percent, 100))) => {
@@ -88,7 +87,6 @@ fn next_poll_text(app: &App, job: &Job) -> String {
     }
 }
 
-/// Time left, transfer rate, and content or result of a job.
 pub(in crate::ui) fn job_summary(job: &Job) -> String {
     let state = match job.state() {
         JobState::ExportRunning(_, task) => match task.failure() {
@@ -127,7 +125,6 @@ pub(in crate::ui) fn job_summary(job: &Job) -> String {
     parts.collect::<Vec<_>>().join(" · ")
 }
 
-/// The number of media added so far.
 fn added_text(job: &Job) -> String {
     let added = job.tracker().and_then(OperationTracker::media_added).filter(|added| *added > 0);
     added.map_or_else(String::new, |added| format!("+{added} media · "))
@@ -140,7 +137,6 @@ fn last_states(job: &Job) -> String {
     states[states.len().saturating_sub(2)..].join(" → ")
 }
 
-/// The content of a job.
 fn describe_work(job: &Job) -> String {
     match &job.kind {
         JobKind::Export(export) => {

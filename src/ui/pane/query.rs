@@ -45,8 +45,7 @@ pub(in crate::ui) fn query(ctx: &mut DrawContext, area: Rect) {
     draw_checks(ctx, check, &diagnostics);
 }
 
-/// The areas of query, form, JSON and diagnostics. Form and JSON share the remaining rows; the focused
-/// one comes first.
+/// Form and JSON share the remaining rows; the focused one comes first.
 fn areas(inside: Rect, draft: &QueryDraft, check_rows: usize) -> [Rect; 4] {
     let lines = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
     let head = 4.min(inside.height);
@@ -67,7 +66,6 @@ fn areas(inside: Rect, draft: &QueryDraft, check_rows: usize) -> [Rect; 4] {
     [at(0, head), at(head, form), at(head + form, json), at(head + form + json, check)]
 }
 
-/// Draws entity, granularity, and the anchor or caption.
 fn draw_subject(ctx: &mut DrawContext, area: Rect) {
     let (app, theme) = (ctx.app, ctx.theme);
     let Some(view) = app.view() else { return };
@@ -114,7 +112,6 @@ fn draw_subject(ctx: &mut DrawContext, area: Rect) {
     }
 }
 
-/// Draws the filters, the row that adds one, and the suggestions for the focused field.
 fn draw_form(ctx: &mut DrawContext, area: Rect, draft: &QueryDraft, diagnostics: &[Diagnostic]) {
     let dimmed = draft.json.as_ref().is_some_and(|json| json.problem.is_some());
     let height = usize::from(area.height.saturating_sub(1));
@@ -125,8 +122,7 @@ fn draw_form(ctx: &mut DrawContext, area: Rect, draft: &QueryDraft, diagnostics:
         match draft.rows.get(index) {
             Some(filter) => {
                 let field = draft.field.filter(|_| selected);
-                let diagnostic =
-                    diagnostics.iter().find(|diagnostic| diagnostic.row == Some(index));
+                let diagnostic = diagnostics.iter().find(|it| it.row == Some(index));
                 let state = RowState { selected, field, dimmed, diagnostic };
                 draw_filter(ctx, line(area, row), filter, &state);
             }
@@ -146,7 +142,6 @@ fn draw_add_row(ctx: &mut DrawContext, area: Rect, row: u16) {
     ctx.put(area, row, &parts);
 }
 
-/// Draws the description of the selected filter, or known values that match the input.
 fn draw_suggestions(ctx: &mut DrawContext, line: Rect, draft: &QueryDraft) {
     let theme = ctx.theme;
     let Some(row) = draft.selected_row().filter(|_| ctx.app.focus == Pane::Query) else {
@@ -161,14 +156,12 @@ fn draw_suggestions(ctx: &mut DrawContext, line: Rect, draft: &QueryDraft) {
         return ctx.put(line, 0, &[("     ", theme.dim), (row.kind.description(), theme.dim)]);
     }
     let label = if row.kind == FilterKind::Issues { "     issues: " } else { "     values: " };
-    let values: Vec<&str> =
-        suggestions.iter().map(|suggestion| suggestion.label.as_str()).collect();
+    let values: Vec<&str> = suggestions.iter().map(|it| it.label.as_str()).collect();
     let values = values.join(" · ");
     let key = "  ↓ inserts the first";
     ctx.put(line, 0, &[(label, theme.dim), (&values, theme.text), (key, theme.dim)]);
 }
 
-/// Draws the JSON that is sent, or the JSON editor.
 fn draw_json(ctx: &mut DrawContext, area: Rect, draft: &QueryDraft) {
     let theme = ctx.theme;
     let title = if draft.json.is_some() { "JSON" } else { "live JSON" };

@@ -11,7 +11,6 @@ use crate::{
     },
 };
 
-/// Draws the diagnostics, the most severe first.
 pub(super) fn draw_checks(ctx: &mut DrawContext, area: Rect, diagnostics: &[Diagnostic]) {
     draw_rule(ctx, area, "check", "");
     let mut row = 1;
@@ -39,7 +38,6 @@ pub(super) fn check_lines(
     wrap_words(&text, usize::from(width.saturating_sub(4)), 2)
 }
 
-/// The marker of a diagnostic at the end of its row.
 pub(super) fn row_suffix(diagnostic: &Diagnostic) -> String {
     match diagnostic.severity {
         Severity::Error => format!("! {}", SafeText::detail(&diagnostic.text)),
@@ -56,7 +54,6 @@ pub(super) fn severity_style(ctx: &DrawContext, severity: Severity) -> Style {
     }
 }
 
-/// Draws a horizontal rule with a title and a hint.
 pub(super) fn draw_rule(ctx: &mut DrawContext, area: Rect, title: &str, hint: &str) {
     let theme = ctx.theme;
     let title = format!("─ {title} ");

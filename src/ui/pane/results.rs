@@ -13,7 +13,6 @@ use crate::{
 };
 use tessera_model::Query;
 
-/// The hint for a dataset that cannot be browsed.
 const CANNOT_BROWSE_HINT: &str = "c searches by caption, F by a picture on this machine";
 
 pub(in crate::ui) fn results(ctx: &mut DrawContext, area: Rect) {
@@ -50,7 +49,6 @@ pub(in crate::ui) fn results(ctx: &mut DrawContext, area: Rect) {
     }
 }
 
-/// Draws the number of selected items on this page and elsewhere.
 fn draw_selection_footer(ctx: &mut DrawContext, area: Rect) {
     let text = match ctx.app.visible_and_hidden_selected() {
         (0, 0) => return,
@@ -72,7 +70,6 @@ fn draw_loading(ctx: &mut DrawContext, area: Rect) {
     }
 }
 
-/// Draws the filters of an empty result and the key that relaxes the strictest.
 fn draw_too_strict(ctx: &mut DrawContext, body: Rect, looser: &LoosenedSearch) {
     let chips = chips(ctx.app);
     let on = chips.iter().filter(|chip| chip.state == ChipState::On);

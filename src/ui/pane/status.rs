@@ -15,7 +15,6 @@ use tessera_model::{
 };
 
 const NAME_WIDTH: usize = 9;
-/// The row below the facts.
 const MODELS_ROW: u16 = 8;
 const OPERATIONS_ROW: u16 = 10;
 /// The width in cells from which on all details fit.
@@ -47,7 +46,6 @@ pub(in crate::ui) fn status_glyph(theme: &Theme, status: &Status) -> (&'static s
     }
 }
 
-/// The status, with the percentage of a running operation.
 pub(in crate::ui) fn status_text(dataset: &Dataset) -> String {
     match dataset.progress {
         Some(percent) if dataset.status.is_busy() => {
@@ -57,7 +55,6 @@ pub(in crate::ui) fn status_text(dataset: &Dataset) -> String {
     }
 }
 
-/// Draws the status, and below it the progress or the error.
 fn draw_status(ctx: &mut DrawContext, inside: Rect, dataset: &Dataset) {
     let theme = ctx.theme;
     let (glyph, style) = status_glyph(theme, &dataset.status);
@@ -102,15 +99,11 @@ fn facts(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> [(&'static str, 
     let seconds = app.setup.cadence.interval(target, app.store.datasets.failures()).as_secs();
     let watch =
         if app.auto_refresh { format!("every {seconds} s") } else { "off; r refreshes".to_owned() };
+    let (last_images, last_videos) =
+        history.map_or((None, None), |history| (history.images, history.videos));
     [
-        (
-            "images",
-            count_text(app.now, dataset.n_images, history.and_then(|history| history.images)),
-        ),
-        (
-            "videos",
-            count_text(app.now, dataset.n_videos, history.and_then(|history| history.videos)),
-        ),
+        ("images", count_text(app.now, dataset.n_images, last_images)),
+        ("videos", count_text(app.now, dataset.n_videos, last_videos)),
         ("owner", text(&dataset.owner)),
         ("created", created),
         ("changed", changed),
@@ -118,7 +111,6 @@ fn facts(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> [(&'static str, 
     ]
 }
 
-/// A count, or the last known one with its age.
 fn count_text(now: Uptime, reported: Option<u64>, last: Option<(u64, Uptime)>) -> String {
     match (reported, last) {
         (Some(count), _) => group_digits(count),
@@ -129,7 +121,6 @@ fn count_text(now: Uptime, reported: Option<u64>, last: Option<(u64, Uptime)>) -
     }
 }
 
-/// Draws which of the models that searches need were applied.
 fn draw_models(ctx: &mut DrawContext, inside: Rect, row: u16, dataset: &Dataset) {
     let theme = ctx.theme;
     let known = ctx.app.store.enrichment(dataset.id);
@@ -154,7 +145,6 @@ fn draw_models(ctx: &mut DrawContext, inside: Rect, row: u16, dataset: &Dataset)
     ctx.put(inside, row, &parts);
 }
 
-/// Draws which operations are allowed, and why others are not.
 fn draw_operations(ctx: &mut DrawContext, area: Rect, status: &Status) {
     let theme = ctx.theme;
     let operations =

@@ -24,7 +24,6 @@ const CHUNK_SIZE: usize = 4096;
 /// The character of a picture's cell; the diacritics of row and column follow.
 const PLACEHOLDER: char = '\u{10EEEE}';
 
-/// The pictures stored by the terminal.
 #[derive(Debug)]
 pub struct KittyStore {
     pictures: HashMap<PictureKey, StoredPicture>,

@@ -29,14 +29,12 @@ pub struct GraphicsSettings {
     pub color_depth: ColorDepth,
 }
 
-/// The bytes to write around the cells of a frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TerminalWrites {
     pub before: String,
     pub after: String,
 }
 
-/// The pictures on the screen and in the memory of the terminal.
 #[derive(Debug)]
 pub struct PictureLayer {
     settings: GraphicsSettings,
@@ -98,12 +96,10 @@ impl PictureLayer {
         Some(covered)
     }
 
-    /// The number of pictures in the frame.
     pub fn placed(&self) -> usize {
         self.placed
     }
 
-    /// Ends a frame.
     pub fn end_frame(&mut self) -> TerminalWrites {
         self.kitty.evict_over_budget(self.frame, &mut self.before);
         TerminalWrites {
@@ -123,12 +119,8 @@ impl PictureLayer {
 
 fn centered(area: Rect, (columns, rows): (u16, u16)) -> Option<Rect> {
     (columns > 0 && rows > 0 && columns <= area.width && rows <= area.height).then(|| {
-        Rect::new(
-            area.x + (area.width - columns) / 2,
-            area.y + (area.height - rows) / 2,
-            columns,
-            rows,
-        )
+        let (x, y) = (area.x + (area.width - columns) / 2, area.y + (area.height - rows) / 2);
+        Rect::new(x, y, columns, rows)
     })
 }
 

@@ -13,7 +13,6 @@ use ratatui::{
 
 use super::PictureKey;
 
-/// The pictures in the last frame and in this one.
 #[derive(Debug, Default)]
 pub struct Overdraw {
     overlays: Vec<Rect>,

@@ -4,7 +4,6 @@ use ratatui::layout::Rect;
 
 use super::text_cells;
 
-/// A row of an area.
 pub(in crate::ui) fn line(area: Rect, row: u16) -> Rect {
     Rect { y: area.y + row, height: 1, ..area }
 }

@@ -8,8 +8,7 @@ use super::{display_width, field_area};
 use crate::ui::DrawContext;
 
 impl DrawContext<'_> {
-    /// Draws the label of a field, with a cursor if it is focused. Returns the area of the field, which
-    /// starts at `column`.
+    /// Draws the label of a field, with a cursor if it is focused. Returns the area of the field.
     pub(in crate::ui) fn field_label(
         &mut self,
         inside: Rect,
@@ -38,12 +37,10 @@ impl DrawContext<'_> {
     }
 }
 
-/// The value of a field with fixed choices.
 pub(in crate::ui) fn choice_text(choice: &str, focused: bool) -> String {
     if focused { format!("‹ {choice} ›") } else { choice.to_owned() }
 }
 
-/// The text without its first `cells` cells.
 fn skip_columns(text: &str, cells: usize) -> &str {
     let mut skipped = 0;
     let start = text.char_indices().find(|(_, c)| {

@@ -9,8 +9,7 @@ use ratatui::{
 use crate::{app::Pane, ui::DrawContext};
 
 impl DrawContext<'_> {
-    /// Draws the frame of a pane with its number, name and a short text; returns the inner area. The
-    /// focused pane has a thick frame, which is visible without color.
+    /// Returns the inner area. The focused pane has a thick frame, which is visible without color.
     pub(in crate::ui) fn pane_frame(&mut self, area: Rect, pane: Pane, summary: &str) -> Rect {
         let focused = self.app.focus == pane && self.app.overlay.is_none();
         let number = pane.number().map_or_else(|| " ".to_owned(), |number| format!(" {number} "));
@@ -24,7 +23,6 @@ impl DrawContext<'_> {
         self.frame(area, title, focused)
     }
 
-    /// Draws the frame of a dialog; returns the inner area.
     pub(in crate::ui) fn dialog(&mut self, area: Rect, title: &str) -> Rect {
         self.frame(area, format!(" {title} "), true)
     }

@@ -29,7 +29,6 @@ impl DrawContext<'_> {
         Paragraph::new(text).centered().wrap(Wrap { trim: true }).render(rest, self.buf);
     }
 
-    /// Draws the placeholder of a picture with a short text.
     pub(in crate::ui) fn picture_placeholder(&mut self, area: Rect, text: &str) {
         for position in area.positions() {
             self.buf[position].set_symbol("░").set_style(self.theme.empty);
@@ -42,12 +41,11 @@ impl DrawContext<'_> {
     }
 
     pub(in crate::ui) fn draw_too_small(&mut self) {
-        let area = Rect::new(0, 0, self.app.size.0, self.app.size.1);
+        let (width, height) = self.app.size;
         let (columns, rows) = areas::MIN_SCREEN;
-        let sentence = format!(
-            "tessera needs {columns}x{rows} cells; this terminal has {}x{}",
-            area.width, area.height
-        );
+        let sentence =
+            format!("tessera needs {columns}x{rows} cells; this terminal has {width}x{height}");
+        let area = Rect { x: 0, y: 0, width, height };
         Paragraph::new(sentence).wrap(Wrap { trim: true }).render(area, self.buf);
     }
 }

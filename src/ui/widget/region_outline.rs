@@ -8,7 +8,6 @@ use tessera_model::Region;
 use tessera_picture::Protocol;
 
 impl DrawContext<'_> {
-    /// Draws the outline of `region` over a picture that covers these cells.
     pub(in crate::ui) fn draw_region_outline(&mut self, covered: Rect, region: Region) {
         if self.app.protocol != Protocol::HalfBlock {
             return;

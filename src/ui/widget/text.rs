@@ -37,7 +37,6 @@ impl DrawContext<'_> {
         self.buf.set_line(area.x, area.y + row, &spans, area.width);
     }
 
-    /// Draws the visible lines of a scrolled text.
     pub(in crate::ui) fn scrolled_lines(
         &mut self,
         inside: Rect,

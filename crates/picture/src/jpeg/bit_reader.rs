@@ -12,7 +12,6 @@ pub struct BitReader<'a> {
 }
 
 impl<'a> BitReader<'a> {
-    /// Starts at byte `at` of `bytes`.
     pub fn new(bytes: &'a [u8], at: usize) -> Self {
         Self { bytes, at, buffer: 0, count: 0, padding: 0 }
     }
@@ -63,7 +62,6 @@ impl<'a> BitReader<'a> {
         (self.buffer >> (64 - count)) as usize
     }
 
-    /// Consumes `count` bits of those refilled.
     #[inline]
     pub fn consume(&mut self, count: u32) {
         self.buffer <<= count;

@@ -4,7 +4,6 @@ use image::RgbImage;
 
 use super::{header::ColorSpace, scan::ComponentPlane};
 
-/// Combines the planes to a picture of `width` x `height` pixels.
 pub fn to_rgb(planes: &[ComponentPlane], color: ColorSpace, width: u32, height: u32) -> RgbImage {
     let mut picture = RgbImage::new(width, height);
     let width = width as usize;

@@ -4,7 +4,6 @@ use image::metadata::Orientation;
 
 use super::{error::JpegError, huffman::HuffmanTable};
 
-/// One component of the picture.
 #[derive(Clone, Debug)]
 pub struct Component {
     id: u8,
@@ -71,13 +70,11 @@ impl Header {
         }
     }
 
-    /// MCUs of the picture (horizontal, vertical).
     pub fn mcu_counts(&self) -> (usize, usize) {
         let (across, down) = self.max_sampling();
         (usize::from(self.width).div_ceil(8 * across), usize::from(self.height).div_ceil(8 * down))
     }
 
-    /// The largest sampling factors of a component (horizontal, vertical).
     pub fn max_sampling(&self) -> (usize, usize) {
         self.components.iter().fold((1, 1), |most, component| {
             (most.0.max(component.sampling.0), most.1.max(component.sampling.1))
@@ -93,7 +90,6 @@ impl Header {
         }
     }
 
-    /// The tables of the DC and the AC coefficients of a component.
     pub fn huffman_tables(&self, component: &Component) -> Result<[&HuffmanTable; 2], JpegError> {
         match (&self.dc[component.dc], &self.ac[component.ac]) {
             (Some(dc), Some(ac)) => Ok([dc, ac]),

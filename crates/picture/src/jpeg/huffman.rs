@@ -6,7 +6,6 @@ use super::{
     error::JpegError,
 };
 
-/// Bits of one lookup.
 const LOOKUP_BITS: u32 = 11;
 const LOOKUP_SIZE: usize = 1 << LOOKUP_BITS;
 /// The run of an end-of-block symbol: past the last coefficient from any position.
@@ -140,7 +139,6 @@ impl CoefficientReader {
     }
 }
 
-/// Skips AC coefficients.
 #[derive(Clone, Debug)]
 pub struct CoefficientSkipper {
     table: HuffmanTable,

@@ -13,7 +13,6 @@ use super::{
 const ZIGZAG: [u8; 25] =
     [0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48, 41, 34, 27];
 
-/// The samples of one component.
 pub struct ComponentPlane {
     samples: Vec<u8>,
     stride: usize,
@@ -93,7 +92,6 @@ fn restart<const SIDE: usize>(
     Ok(())
 }
 
-/// The decoding state of one component.
 struct ComponentDecoder<const SIDE: usize> {
     plane: ComponentPlane,
     /// Blocks of one MCU (horizontal, vertical).

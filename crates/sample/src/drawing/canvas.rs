@@ -32,7 +32,6 @@ impl From<Rgb> for Fill {
 }
 
 impl Fill {
-    /// A gradient from one color at the height `top` to another at `bottom`.
     pub fn vertical(top: f32, upper: Rgb, bottom: f32, lower: Rgb) -> Self {
         Self::Linear((0.0, top), upper, (0.0, bottom), lower)
     }
@@ -178,7 +177,6 @@ impl Canvas {
         self.map_pixels((0.0, self.w), (top, self.h), |x, y, _| map(x, y, &source));
     }
 
-    /// Covers the canvas with a vertical gradient through `stops`, from the row `top` to `bottom`.
     pub fn vertical_gradient(&mut self, stops: &[Rgb], top: f32, bottom: f32) {
         let (mut row, mut color) = (usize::MAX, BLACK);
         self.map_pixels((0.0, self.w), (0.0, self.h), |_, y, _| {
@@ -189,7 +187,6 @@ impl Canvas {
         });
     }
 
-    /// Adds light around a point that fades to nothing at the radius.
     pub fn glow(&mut self, (x, y): Point, radius: f32, color: Rgb, strength: f32) {
         let inverse = 1.0 / (radius * radius);
         self.map_pixels((x - radius, x + radius), (y - radius, y + radius), |px, py, now| {

@@ -66,7 +66,6 @@ impl Rgb {
         )
     }
 
-    /// Converts to the type of tiny-skia, with an opacity of 0.0-1.0.
     pub fn to_skia(self, alpha: f32) -> Color {
         let fit = |v: f32| v.clamp(0.0, 1.0);
         Color::from_rgba(fit(self.0), fit(self.1), fit(self.2), fit(alpha)).unwrap_or(Color::BLACK)

@@ -11,7 +11,6 @@ fn path(draw: impl FnOnce(&mut PathBuilder)) -> Option<Path> {
     path.finish()
 }
 
-/// A closed shape that begins at a point.
 pub fn closed_path((x, y): Point, draw: impl FnOnce(&mut PathBuilder)) -> Option<Path> {
     path(|path| {
         path.move_to(x, y);

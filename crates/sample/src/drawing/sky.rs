@@ -105,7 +105,6 @@ pub fn cumulus(c: &mut Canvas, light: &Light, mut rng: Rng, (x, y): Point, size:
     }
 }
 
-/// A band of mist around the row `middle`.
 pub fn mist(c: &mut Canvas, seed: u64, color: Rgb, middle: f32, reach: f32, strength: f32) {
     let (noise, unit) = (Noise::new(seed), c.unit());
     c.soft_layer(((middle - reach).max(0.0), (middle + reach).min(c.h)), 5.0, |x, y| {

@@ -2,7 +2,6 @@
 
 use super::{Canvas, Noise, Rgb, smoothstep};
 
-/// A line across the canvas, below which terrain is drawn.
 pub struct Terrain {
     /// From a fraction of the width to a fraction of the height.
     line: Box<dyn Fn(f32) -> f32>,
@@ -12,7 +11,6 @@ pub struct Terrain {
 }
 
 impl Terrain {
-    /// Creates terrain from a function of the fraction of the width to that of the height.
     pub fn new(c: &Canvas, line: impl Fn(f32) -> f32 + 'static) -> Self {
         let count = if c.is_dry_run() { 0 } else { c.w as usize };
         let columns = (0..count).map(|x| line(x as f32 / c.w) * c.h).collect();

@@ -14,7 +14,6 @@ pub struct Water {
     pub highlight: Rgb,
 }
 
-/// Draws water over everything below its first row.
 pub fn draw_water(c: &mut Canvas, seed: u64, water: Water) {
     let (noise, unit, width) = (Noise::new(seed), c.unit(), c.w);
     let span = (c.h - water.top).max(1.0);

@@ -144,7 +144,6 @@ fn balloon(c: &mut Canvas, colors: [Rgb; 3], dark: Rgb, lit: bool) {
     }
 }
 
-/// One panel of the envelope, between two positions on its equator.
 fn panel(a: f32, b: f32) -> Option<Path> {
     closed_path((0.0, -0.9), |path| {
         path.cubic_to(a * 0.95, -0.9, a * 1.22, -0.25, a, 0.12);

@@ -74,7 +74,6 @@ impl Scene {
         count
     }
 
-    /// Adds two to five cumulus clouds above the row `bottom`.
     pub fn add_cumulus(&mut self, bottom: f32) {
         for _ in 0..self.rng.int(2, 5) {
             let depth = self.rng.unit();

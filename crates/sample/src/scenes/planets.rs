@@ -20,7 +20,6 @@ const DESERT: &[PlanetColors] = &[
     ("purple", [0x2f1a52, 0x5a2f86, 0x8c56b4, 0xbc8ad2, 0xe6c6ee]),
 ];
 
-/// A sphere lit from one side.
 struct Globe {
     center: Point,
     radius: f32,

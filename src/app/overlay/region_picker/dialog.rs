@@ -17,7 +17,6 @@ use crate::{
     input::{Chord, Key},
 };
 
-/// Changes that can be undone.
 const MAX_UNDO: usize = 200;
 
 impl Dialog for RegionPicker {
@@ -95,8 +94,7 @@ impl Dialog for RegionPicker {
 }
 
 impl RegionPicker {
-    /// Arrow keys and hjkl move the region; with Shift the bottom right corner, with Alt the top left
-    /// one.
+    /// Arrow keys and hjkl move the region; Shift: its bottom right corner; Alt: its top left one.
     fn move_by_key(&mut self, chord: Chord, app: &App) {
         let (letter, shift) = match chord.key {
             Key::Char(letter) => (letter.to_ascii_lowercase(), letter.is_ascii_uppercase()),

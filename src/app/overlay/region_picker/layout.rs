@@ -20,7 +20,6 @@ const ASSUMED_PIXELS: (u32, u32) = (1000, 1000);
 /// The size in cells of a picture that is not drawn.
 const ASSUMED_CELLS: (u16, u16) = (40, 20);
 
-/// How far a key moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepSize {
     Pixel,

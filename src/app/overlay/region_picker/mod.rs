@@ -15,10 +15,8 @@ use mouse::Drag;
 
 #[derive(Clone, Debug)]
 pub struct RegionPicker {
-    /// The whole picture.
     pub image: QueryImage,
     pub region: Region,
-    /// How far an arrow key moves.
     pub step: StepSize,
     pub number_input: Option<RegionNumberInput>,
     /// Whether the region alone is shown, enlarged.

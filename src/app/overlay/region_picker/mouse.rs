@@ -77,7 +77,6 @@ impl RegionPicker {
         }
     }
 
-    /// The region `start` after a drag to `cell`.
     fn region_after_drag(
         &self,
         drag: Drag,

@@ -59,7 +59,6 @@ pub struct RegionNumberInput {
 }
 
 impl RegionNumberInput {
-    /// Starts with the first or the last number.
     pub(super) fn new(region: Region, last: bool) -> Self {
         Self::at(if last { RegionField::Height } else { RegionField::X }, region)
     }
