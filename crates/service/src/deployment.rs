@@ -20,11 +20,11 @@ use crate::{
     retrieval::IndexCache,
     settings::DeploymentSettings,
     store::{
-        Store,
+        Store, StoreError,
         dataset::{self, DatasetRecord},
         embedding, export, indexed_files, now_micros,
         operation::{self, OperationKind},
-        source,
+        source, upload,
     },
     task::{EXTRACTOR_VERSION, TaskRunner},
     text::encoders::Encoders,
@@ -64,14 +64,18 @@ impl Deployment {
             let _ = fs::remove_file(store.archive_path(old.0));
         }
         let needed = store.read(source::all_folders)?;
-        let is_needed = |id: Uuid| {
-            let folder = store.uploads_dir().join(id.to_string());
-            needed.iter().any(|needed| needed.starts_with(&folder))
+        let is_needed = |staging: &Path| {
+            upload::is_accepted(staging) || needed.iter().any(|needed| needed.starts_with(staging))
         };
         // Removes uploads that were refused or interrupted; a failure is retried at the next start.
         let _ = staging::remove_abandoned(&store.uploads_dir(), is_needed);
         let tasks = Arc::new(TaskRunner::resume(&store, &settings)?);
         Ok(Self { tasks, settings, indexes: Arc::default(), store })
+    }
+
+    /// What happened to a missing or damaged store when it was opened.
+    pub fn recovery_notice(&self) -> Option<&str> {
+        self.store.recovery_notice()
     }
 
     /// Adds a folder as a dataset, or updates the dataset of a folder added before, and returns at
@@ -90,10 +94,14 @@ impl Deployment {
             name.clone_into(&mut record.name);
         }
         let id = record.id;
-        self.store.write(|tx| dataset::upsert(tx, &record))?;
+        let uploads = self.store.uploads_dir();
+        let uploaded = upload::folders_of_dataset(&uploads, id)
+            .map_err(|cause| StoreError::Io(uploads, cause))?;
         let begun = self.store.write(|tx| {
+            dataset::upsert(tx, &record)?;
+            let outdated = source::add_unknown_uploads(tx, id, &uploaded)?;
             if operation::find_running(tx, id)?.is_some()
-                || !self.needs_indexing(tx, &record, &scan)?
+                || !(outdated || self.needs_indexing(tx, &record, &scan)?)
             {
                 return Ok(None);
             }

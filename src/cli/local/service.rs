@@ -51,6 +51,10 @@ impl LocalService {
             return Err(LocalError::OpenOnNetwork(address).into());
         }
         let deployment = Deployment::open(&data, settings)?;
+        if let Some(notice) = deployment.recovery_notice() {
+            // Standard error may be closed.
+            let _ = writeln!(io::stderr(), "tessera: {notice}.");
+        }
         let mut datasets = Vec::new();
         for folder in folders {
             datasets.push(deployment.add_folder(folder, None)?);

@@ -36,19 +36,24 @@ pub fn create_staging_dir(base: &Path) -> io::Result<TempDir> {
 
 /// Removes the staging directories below `base` that a crashed process left, except those that
 /// `keep` selects.
-pub fn remove_abandoned(base: &Path, keep: impl Fn(Uuid) -> bool) -> io::Result<()> {
+pub fn remove_abandoned(base: &Path, keep: impl Fn(&Path) -> bool) -> io::Result<()> {
+    staging_dirs(base)?.iter().filter(|staging| !keep(staging)).try_for_each(fs::remove_dir_all)
+}
+
+/// The staging directories below `base`, if it exists.
+pub(crate) fn staging_dirs(base: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut staging = Vec::new();
     let entries = match fs::read_dir(base) {
-        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(staging),
         entries => entries?,
     };
     for entry in entries {
         let entry = entry?;
-        let id = entry.file_name().to_str().and_then(|name| name.parse().ok());
-        if id.is_some_and(|id| !keep(id)) {
-            fs::remove_dir_all(entry.path())?;
+        if entry.file_name().to_str().is_some_and(|name| Uuid::try_parse(name).is_ok()) {
+            staging.push(entry.path());
         }
     }
-    Ok(())
+    Ok(staging)
 }
 
 /// Returns how many bytes can be staged below the existing directory `path`: its free disk space

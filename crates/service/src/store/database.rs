@@ -1,17 +1,17 @@
 //! Opening, reading and writing the database file.
 
 use std::{
-    fs::{DirBuilder, File},
+    fs::{self, DirBuilder, File},
     os::unix::fs::DirBuilderExt as _,
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
-    time::{Duration, SystemTime},
+    time::Duration,
 };
 
-use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior};
+use rusqlite::{Connection, Transaction, TransactionBehavior};
 use uuid::Uuid;
 
-use super::{StoreError, process_lock, query, schema};
+use super::{StoreError, process_lock, query, recovery, schema};
 
 /// First `SQLite` release with the fix for the WAL-reset corruption bug.
 const MIN_SQLITE_VERSION: i32 = 3_051_003;
@@ -21,16 +21,17 @@ pub struct Store {
     writer: Mutex<Connection>,
     readers: Mutex<Vec<Connection>>,
     link_key: [u8; 32],
+    recovery_notice: Option<String>,
     /// Held for the lifetime of the store.
     _lock: File,
 }
 
 impl Store {
-    /// Opens the store in `data`, creating the directory (mode 0700) and the tables if needed.
+    /// Opens the store in `data`, creating the directory (mode 0700) and the tables if needed. A
+    /// damaged database is set aside.
     ///
     /// # Errors
-    /// Another process uses it, a newer version wrote it, it is damaged, or the directory cannot be
-    /// written.
+    /// Another process uses it, a newer version wrote it, or the directory cannot be written.
     pub fn open(data: &Path) -> Result<Self, StoreError> {
         if rusqlite::version_number() < MIN_SQLITE_VERSION {
             return Err(StoreError::OldSqlite(rusqlite::version()));
@@ -43,27 +44,21 @@ impl Store {
                 .map_err(|cause| StoreError::Io(data.to_owned(), cause))?;
         }
         let lock = process_lock::acquire(data)?;
-        let file = data.join("tessera.db");
-        let damaged = |cause: rusqlite::Error| match cause.sqlite_error_code() {
-            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
-                StoreError::Damaged(file.clone())
+        let ((writer, link_key), recovery_notice) = match open_existing(data) {
+            Ok(Some(opened)) => (opened, None),
+            Err(cause) if !cause.is_damage() => return Err(cause),
+            Ok(None) | Err(_) => {
+                let notice = recovery::set_aside(data)
+                    .map_err(|cause| StoreError::Io(data.to_owned(), cause))?;
+                (migrate(data, open_connection(data)?)?, notice)
             }
-            _ => StoreError::Query(cause),
         };
-        let mut writer = open_connection(&file).map_err(damaged)?;
-        if let Some(found_version) = schema::migrate(&mut writer).map_err(damaged)? {
-            return Err(StoreError::NewerSchema {
-                data: data.to_owned(),
-                found_version,
-                known_version: schema::VERSION,
-            });
-        }
-        let link_key = load_or_create_link_key(&writer)?;
         Ok(Self {
             data: data.to_owned(),
             writer: Mutex::new(writer),
             readers: Mutex::default(),
             link_key,
+            recovery_notice,
             _lock: lock,
         })
     }
@@ -76,7 +71,7 @@ impl Store {
         let idle = lock(&self.readers).pop();
         let mut reader = match idle {
             Some(reader) => reader,
-            None => open_connection(&self.data.join("tessera.db"))?,
+            None => open_connection(&self.data)?,
         };
         let snapshot = reader.transaction()?;
         let value = query(&snapshot)?;
@@ -107,16 +102,15 @@ impl Store {
         self.data.join("uploads")
     }
 
+    /// What happened to a missing or damaged database when the store was opened.
+    pub fn recovery_notice(&self) -> Option<&str> {
+        self.recovery_notice.as_deref()
+    }
+
     /// The secret that signs links; it does not change during the lifetime of the store.
     pub fn link_key(&self) -> &[u8; 32] {
         &self.link_key
     }
-}
-
-/// Microseconds since 1970, the unit of every `created_at`.
-pub fn now_micros() -> i64 {
-    let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or(Duration::ZERO);
-    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }
 
 /// Locks a mutex, ignoring poisoning: its value is never left half-changed by a panic.
@@ -124,8 +118,35 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn open_connection(file: &Path) -> rusqlite::Result<Connection> {
-    let connection = Connection::open(file)?;
+/// Opens the database. `None` if it is missing or has never had tables.
+fn open_existing(data: &Path) -> Result<Option<(Connection, [u8; 32])>, StoreError> {
+    // SQLite would delete the log of an empty file.
+    if fs::metadata(database_file(data)).map_or(0, |file| file.len()) == 0 {
+        return Ok(None);
+    }
+    let existing = open_connection(data)?;
+    if schema::version(&existing)? == 0 { Ok(None) } else { migrate(data, existing).map(Some) }
+}
+
+/// Migrates the database. Returns its link key with it.
+fn migrate(data: &Path, mut writer: Connection) -> Result<(Connection, [u8; 32]), StoreError> {
+    if let Some(found_version) = schema::migrate(&mut writer)? {
+        return Err(StoreError::NewerSchema {
+            data: data.to_owned(),
+            found_version,
+            known_version: schema::VERSION,
+        });
+    }
+    let link_key = load_or_create_link_key(&writer)?;
+    Ok((writer, link_key))
+}
+
+fn database_file(data: &Path) -> PathBuf {
+    data.join(recovery::DATABASE_FILES[0])
+}
+
+fn open_connection(data: &Path) -> rusqlite::Result<Connection> {
+    let connection = Connection::open(database_file(data))?;
     connection.busy_timeout(Duration::from_secs(10))?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;

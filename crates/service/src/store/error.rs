@@ -2,6 +2,8 @@
 
 use std::{fmt, io, path::PathBuf};
 
+use rusqlite::ErrorCode;
+
 use crate::path_display::printable_path;
 
 #[derive(Debug)]
@@ -16,8 +18,6 @@ pub enum StoreError {
         /// The newest schema version that this program supports.
         known_version: usize,
     },
-    /// This file is not a valid database.
-    Damaged(PathBuf),
     /// A directory or file cannot be created, opened or written.
     Io(PathBuf, io::Error),
     /// The linked `SQLite` version has a known corruption bug.
@@ -29,6 +29,16 @@ impl StoreError {
     /// What clients are shown of any failure.
     pub(crate) const PUBLIC_MESSAGE: &str =
         "the store could not be read or written; check free disk space";
+
+    /// Whether the file is not a database or not one of this program: `Unknown` is an error in SQL,
+    /// such as a missing table.
+    pub(super) fn is_damage(&self) -> bool {
+        let Self::Query(cause) = self else { return false };
+        matches!(
+            cause.sqlite_error_code(),
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt | ErrorCode::Unknown)
+        )
+    }
 }
 
 impl fmt::Display for StoreError {
@@ -48,12 +58,6 @@ impl fmt::Display for StoreError {
                 "the store in {} was written by a newer version (schema {found_version}, this one \
                  knows {known_version}); update tessera or give another directory with --data",
                 printable_path(data)
-            ),
-            Self::Damaged(file) => write!(
-                f,
-                "the store {} is damaged; move it away and open the folders again: \
-                 everything in it is rebuilt from them",
-                printable_path(file)
             ),
             Self::Io(path, cause) => write!(
                 f,

@@ -6,6 +6,7 @@
 //! Functions of the submodules return `rusqlite` errors, which mean that the database failed.
 
 pub(crate) mod assignment;
+mod clock;
 pub(crate) mod cluster;
 mod columns;
 mod database;
@@ -22,11 +23,14 @@ pub(crate) mod preview;
 mod process_lock;
 mod query;
 pub(crate) mod query_image;
+mod recovery;
 pub mod schema;
 pub mod sidecar;
 pub mod source;
+pub(crate) mod upload;
 
+pub use clock::now_micros;
+pub use database::Store;
 pub(crate) use database::lock;
-pub use database::{Store, now_micros};
 pub use error::StoreError;
 pub use process_lock::lock_holder;

@@ -4,6 +4,8 @@
 //!
 //! A crash leaves an operation RUNNING, and the next start runs it again.
 
+use std::path::{Path, PathBuf};
+
 use rusqlite::{Connection, Error, Result, Row, Transaction, params, types::Type};
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +13,7 @@ use super::{
     columns::{from_json, to_json},
     dataset, now_micros, query,
 };
+use crate::ingest::staging::UNPACKED_DIR_NAME;
 use tessera_model::{DatasetId, Status};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +60,16 @@ pub enum BatchOrigin {
     /// A folder or manifest in object storage.
     #[serde(rename = "Stored")]
     ObjectStorage(String),
+}
+
+impl BatchOrigin {
+    /// The folder with the files of an upload in the directory `staging`.
+    pub(crate) fn media_folder(&self, staging: &Path) -> PathBuf {
+        match self {
+            Self::Archive(_) => staging.join(UNPACKED_DIR_NAME),
+            Self::InPlace | Self::ObjectStorage(_) => staging.to_owned(),
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -240,6 +240,11 @@ CREATE TABLE chosen (
 ALTER TABLE export ADD COLUMN selective INTEGER NOT NULL DEFAULT 0;
 ";
 
+/// The number of applied migrations; 0 for a new file.
+pub(super) fn version(connection: &Connection) -> Result<usize> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
 /// Applies all missing migrations, one transaction each. If the file has a newer version than
 /// [`VERSION`], returns that version and changes nothing.
 ///
@@ -248,8 +253,7 @@ ALTER TABLE export ADD COLUMN selective INTEGER NOT NULL DEFAULT 0;
 pub fn migrate(connection: &mut Connection) -> Result<Option<usize>> {
     loop {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let version: usize =
-            transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        let version = version(&transaction)?;
         if version > VERSION {
             return Ok(Some(version));
         }

@@ -82,6 +82,27 @@ pub fn find(connection: &Connection, row: i64) -> Result<Option<SourceFolder>> {
     query::find(connection, &sql, [row], read_source)
 }
 
+/// Adds the folders of uploads that the database does not know: it is new, or an older copy. Then
+/// everything of the dataset has to be derived again. Returns whether there were any.
+pub(crate) fn add_unknown_uploads(
+    connection: &Connection,
+    dataset: DatasetId,
+    folders: &[PathBuf],
+) -> Result<bool> {
+    let known = all(connection, dataset)?;
+    let is_known = |folder: &Path| known.iter().any(|source| source.folder == folder);
+    let mut any = false;
+    for folder in folders.iter().filter(|folder| !is_known(folder)) {
+        upsert(connection, dataset, folder)?;
+        any = true;
+    }
+    if any {
+        let sql = "UPDATE dataset SET extractor = 0 WHERE id = ?1";
+        query::execute(connection, sql, [dataset.0])?;
+    }
+    Ok(any)
+}
+
 pub fn all_folders(connection: &Connection) -> Result<Vec<PathBuf>> {
     let read = |row: &Row| row.get(0).map(path_from_bytes);
     query::all(connection, "SELECT folder FROM source", [], read)

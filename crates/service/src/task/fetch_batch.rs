@@ -10,7 +10,7 @@ use crate::{
         unpack::{ArchiveKind, UnpackError, UnpackLimits, unpack},
     },
     object_storage::{MAX_OBJECTS, ObjectStorage, StorageError},
-    store::{operation::BatchOrigin, source::SourceFolder},
+    store::{operation::BatchOrigin, source::SourceFolder, upload::UploadRecord},
     task_error::TaskError,
 };
 
@@ -30,6 +30,17 @@ pub fn fetch_batch(
         BatchOrigin::InPlace => Ok(MissingFiles::new()),
         BatchOrigin::Archive(extension) => unpack_batch(context, source, extension),
         BatchOrigin::ObjectStorage(uri) => download_batch(context, source, uri),
+    }
+}
+
+/// Unpacks the archive of an upload if that was not done before the database was lost.
+pub fn finish_unpacking(
+    context: &TaskContext,
+    source: &SourceFolder,
+) -> Result<MissingFiles, TaskError> {
+    match source.folder.parent().and_then(UploadRecord::read).map(|record| record.origin) {
+        Some(BatchOrigin::Archive(extension)) => unpack_batch(context, source, &extension),
+        _ => Ok(MissingFiles::new()),
     }
 }
 

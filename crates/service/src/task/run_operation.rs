@@ -5,7 +5,7 @@ use super::{
     EXTRACTOR_VERSION, TaskContext,
     cluster_step::{ClusterUpdate, Scope},
     embed_step::EmbeddingUpdate,
-    fetch_batch::{MissingFiles, fetch_batch},
+    fetch_batch::{fetch_batch, finish_unpacking},
     index_source::index_source,
     progress::ProgressRange,
 };
@@ -86,7 +86,8 @@ fn run_creation(context: &TaskContext, id: DatasetId) -> Result<OperationResult,
     for source in store.read(|c| source::all(c, id))? {
         // The files of a batch do not change after it was added.
         if source.is_dataset_folder || outdated {
-            index_source(context, &source, &MissingFiles::new())?;
+            let missing = finish_unpacking(context, &source)?;
+            index_source(context, &source, &missing)?;
         }
     }
     cluster_and_embed(context, id, Scope::Everything, EXTRACTION_SHARE)

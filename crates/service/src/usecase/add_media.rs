@@ -8,15 +8,13 @@ use tempfile::TempDir;
 use super::{ServiceError, dataset::check_status};
 use crate::{
     Deployment, InjectedFailure,
-    ingest::{
-        staging::{UNPACKED_DIR_NAME, create_staging_dir},
-        unpack::ArchiveKind,
-    },
+    ingest::{staging::create_staging_dir, unpack::ArchiveKind},
     object_storage::{ObjectStorage, RoleArn},
     store::{
         dataset,
         operation::{self, Batch, BatchOrigin, OperationKind},
         source,
+        upload::{self, UploadRecord},
     },
 };
 use tessera_model::{DatasetId, Operation};
@@ -82,22 +80,23 @@ impl Deployment {
         id: DatasetId,
         request: AddMediaRequest,
     ) -> Result<(), ServiceError> {
-        let mut unpacked = None;
+        let failed = |_| ServiceError::Failed("The upload to storage failed");
         let (staging, origin) = match request.source {
             AddMediaSource::Files(staging) => (staging, BatchOrigin::InPlace),
             AddMediaSource::Archive(staging, kind) => {
-                unpacked = Some(staging.path().join(UNPACKED_DIR_NAME));
                 (staging, BatchOrigin::Archive(kind.extension().to_owned()))
             }
             AddMediaSource::Storage(uri) => {
-                let staging = create_staging_dir(&self.store.uploads_dir())
-                    .map_err(|_| ServiceError::Failed("The upload to storage failed"))?;
+                let staging = create_staging_dir(&self.store.uploads_dir()).map_err(failed)?;
                 (staging, BatchOrigin::ObjectStorage(uri))
             }
         };
-        let folder = unpacked.unwrap_or_else(|| staging.path().to_owned());
-        let batch = BatchFolder::Uploaded(folder, origin);
-        self.start_operation(id, OperationKind::Addition, request.auto_reindex, batch)?;
+        let record = UploadRecord { dataset: id, origin };
+        record.write(staging.path()).map_err(failed)?;
+        let folder = record.origin.media_folder(staging.path());
+        let batch = BatchFolder::Uploaded(folder, record.origin);
+        self.start_operation(id, OperationKind::Addition, request.auto_reindex, batch)
+            .inspect_err(|_| upload::remove_record(staging.path()))?;
         // From now on the folder belongs to the dataset.
         let _ = staging.keep();
         Ok(())

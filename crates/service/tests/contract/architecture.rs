@@ -18,7 +18,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("ingest", &["file_stat"]),
     ("object_storage", &["ingest"]),
     ("settings", &["object_storage", "text"]),
-    ("store", &["file_stat", "index", "path_display"]),
+    ("store", &["file_stat", "index", "ingest", "path_display"]),
     ("error", &["path_display", "store"]),
     ("issues", &["index", "store"]),
     ("retrieval", &["index", "issues", "similarity", "store", "text"]),

@@ -1,10 +1,18 @@
 //! What a crash leaves behind, and how the next start resumes.
 
-use std::time::{Duration, Instant};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
 
+use rusqlite::Connection;
 use serde_json::json;
 
-use crate::support::{Place, Service, pictures};
+use crate::{
+    change::{archived, new, uploads, zip},
+    support::{Place, Service, pictures},
+};
 
 /// A dataset as after a crash during its first indexing.
 const TORN: &str = "
@@ -118,4 +126,70 @@ async fn a_stop_releases_the_directory() {
     let service = Service::at(place, true).await;
     let list = service.good("/api/v1/datasets").await;
     assert_eq!(list[0]["status_new"], json!("READY"));
+}
+
+/// Ways to lose the database of a closed deployment.
+const LOSSES: &[(&str, fn(&Path))] = &[
+    ("missing", |file| fs::remove_file(file).unwrap()),
+    ("emptied", |file| fs::write(file, "").unwrap()),
+    ("overwritten", |file| fs::write(file, "not a database".repeat(999)).unwrap()),
+    ("replaced by an empty database", |file| {
+        fs::remove_file(file).unwrap();
+        Connection::open(file).unwrap().execute_batch("CREATE TABLE a (b)").unwrap();
+    }),
+    ("without its tables", |file| {
+        let sql = "PRAGMA foreign_keys = OFF; DROP TABLE source; DROP TABLE setting;";
+        Connection::open(file).unwrap().execute_batch(sql).unwrap();
+    }),
+];
+
+async fn media_ids(service: &Service) -> Vec<String> {
+    let sql = "SELECT hex(id) FROM media ORDER BY id";
+    let database = service.place.database();
+    let mut rows = database.prepare(sql).unwrap();
+    rows.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+}
+
+/// The only batch of added media.
+fn batch_dir(place: &Place) -> PathBuf {
+    let entries = fs::read_dir(place.data.path().join("uploads")).unwrap();
+    let mut dirs = entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir());
+    let only = dirs.next().unwrap();
+    assert!(dirs.next().is_none());
+    only
+}
+
+#[tokio::test]
+async fn uploads_survive_the_loss_of_the_database() {
+    for (loss, lose) in LOSSES {
+        let service = Service::of_pictures().await;
+        service.added(uploads(12..14)).await;
+        service.added(archived("set.zip", zip(&new(14..16)))).await;
+        let before = media_ids(&service).await;
+        assert_eq!(before.len(), 16);
+        let place = service.stop().await;
+        lose(&place.data.path().join("tessera.db"));
+        for _ in 0..2 {
+            drop(place.open()); // the folder is not opened yet
+        }
+        let service = Service::at(place, true).await;
+        assert_eq!(service.record().await["status_new"], "READY", "{loss}");
+        assert_eq!(media_ids(&service).await, before, "{loss}");
+        let service = Service::at(service.stop().await, true).await;
+        assert_eq!(media_ids(&service).await, before, "{loss}, once more");
+    }
+}
+
+#[tokio::test]
+async fn an_archive_not_yet_unpacked_survives_the_loss_of_the_database() {
+    let service = Service::of_pictures().await;
+    let archive = zip(&new(12..15));
+    service.added(archived("set.zip", archive.clone())).await;
+    let place = service.stop().await;
+    let batch = batch_dir(&place);
+    fs::remove_dir_all(batch.join("unpacked")).unwrap();
+    fs::write(batch.join("archive"), archive).unwrap();
+    fs::remove_file(place.data.path().join("tessera.db")).unwrap();
+    let service = Service::at(place, true).await;
+    assert_eq!(service.record().await["n_images"], 15);
 }

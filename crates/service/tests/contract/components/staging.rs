@@ -2,8 +2,6 @@
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
-use uuid::Uuid;
-
 use tessera_service::ingest::staging::{
     UniqueFiles, available_space, create_staging_dir, remove_abandoned,
 };
@@ -26,11 +24,10 @@ fn a_staging_directory_is_removed_unless_kept() {
 fn abandoned_staging_directories_are_removed() {
     let base = tempfile::tempdir().unwrap();
     let needed = create_staging_dir(base.path()).unwrap();
-    let id: Uuid = needed.path().file_name().unwrap().to_str().unwrap().parse().unwrap();
     let (needed, left) = (needed.keep(), create_staging_dir(base.path()).unwrap().keep());
     fs::write(left.join("half"), "x").unwrap();
     fs::write(base.path().join("note"), "not ours").unwrap();
-    remove_abandoned(base.path(), |found| found == id).unwrap();
+    remove_abandoned(base.path(), |found| found == needed).unwrap();
     assert!(needed.exists() && !left.exists() && base.path().join("note").exists());
     remove_abandoned(&base.path().join("nowhere"), |_| false).unwrap();
 }

@@ -1,6 +1,6 @@
 //! Opening the store.
 
-use std::path::Path;
+use std::{fs, path::Path};
 
 use rusqlite::Connection;
 
@@ -24,19 +24,34 @@ fn a_store_in_use_reports_the_process() {
 }
 
 #[test]
-fn newer_and_damaged_stores_are_rejected() {
+fn a_newer_store_is_rejected() {
     let data = tempfile::tempdir().unwrap();
     drop(Store::open(data.path()).unwrap());
-    let file = data.path().join("tessera.db");
-    let connection = Connection::open(&file).unwrap();
+    let connection = Connection::open(data.path().join("tessera.db")).unwrap();
     connection.pragma_update(None, "user_version", 99).unwrap();
     drop(connection);
     let refusal = Store::open(data.path()).err().unwrap().to_string();
     assert!(refusal.contains("schema 99"), "{refusal}");
-    std::fs::write(&file, "not a database at all, but long enough to be read as one".repeat(99))
-        .unwrap();
-    let refusal = Store::open(data.path()).err().unwrap().to_string();
-    assert!(refusal.contains("damaged"), "{refusal}");
+}
+
+#[test]
+fn a_damaged_store_is_set_aside_with_the_uploads_that_nothing_describes() {
+    let data = tempfile::tempdir().unwrap();
+    assert_eq!(Store::open(data.path()).unwrap().recovery_notice(), None);
+    assert_eq!(Store::open(data.path()).unwrap().recovery_notice(), None);
+    let damaged = "not a database at all, but long enough to be read as one".repeat(99);
+    fs::write(data.path().join("tessera.db"), &damaged).unwrap();
+    let upload = "7d1f4bd6-8fd9-4a0c-8f0e-0f8f5a3b8f11";
+    fs::create_dir(data.path().join("uploads").join(upload)).unwrap();
+    let store = Store::open(data.path()).unwrap();
+    let notice = store.recovery_notice().unwrap();
+    let (_, set_aside) = notice.rsplit_once(' ').unwrap();
+    assert_eq!(fs::read_to_string(Path::new(set_aside).join("tessera.db")).unwrap(), damaged);
+    assert!(Path::new(set_aside).join(upload).is_dir(), "{notice}");
+    let uploads = data.path().join("uploads");
+    assert!(notice.contains(uploads.to_str().unwrap()), "{notice}");
+    drop(store);
+    assert_eq!(Store::open(data.path()).unwrap().recovery_notice(), None);
 }
 
 #[test]
@@ -45,7 +60,7 @@ fn the_directory_is_private_and_the_link_key_persists() {
     let parent = tempfile::tempdir().unwrap();
     let data = parent.path().join("new");
     let key = *Store::open(&data).unwrap().link_key();
-    let mode = std::fs::metadata(&data).unwrap().permissions().mode();
+    let mode = fs::metadata(&data).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o700);
     assert_eq!(*Store::open(&data).unwrap().link_key(), key);
 }
