@@ -23,7 +23,7 @@ async fn main() {
     if let Err(error) = credentials::forbid_core_dumps() {
         process::exit(CliError::from(error).report(machine));
     }
-    let code = run(line).await.unwrap_or_else(|ended| ended.report(machine));
+    let code = Box::pin(run(line)).await.unwrap_or_else(|ended| ended.report(machine));
     // Indexing threads may still run; what they have acknowledged is on disk.
     process::exit(code);
 }

@@ -120,7 +120,7 @@ impl App {
             Action::Jump => self.jump_mode = true,
             Action::OpenById => {
                 self.overlay =
-                    Some(Overlay::Prompt(TextPrompt::new(PromptPurpose::OpenDataset, "")))
+                    Some(Overlay::Prompt(TextPrompt::new(PromptPurpose::OpenDataset, "")));
             }
             Action::Log => self.open_log(),
             Action::Record => self.request_record(),

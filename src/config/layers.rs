@@ -75,7 +75,7 @@ impl Layers {
             match key.value_type.parse(word) {
                 Some(value) => layers.add(key.name, Setting { value, origin }),
                 None => {
-                    errors.push(origin.error(format!("must be {}", key.value_type.description())))
+                    errors.push(origin.error(format!("must be {}", key.value_type.description())));
                 }
             }
         }

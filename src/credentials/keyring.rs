@@ -169,8 +169,10 @@ pub(super) mod fake {
 
     impl KeyringBackend for FakeKeyring {
         fn check(&self) -> Result<(), String> {
-            while self.behavior == Behavior::NeverResponds {
-                thread::park();
+            if self.behavior == Behavior::NeverResponds {
+                loop {
+                    thread::park();
+                }
             }
             Ok(())
         }

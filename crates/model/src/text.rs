@@ -100,7 +100,7 @@ pub fn format_bytes(bytes: u64) -> String {
     }
 }
 
-pub fn count_with_noun<N: fmt::Display + PartialEq + From<u8>>(
+pub fn count_with_noun<N: Copy + fmt::Display + PartialEq + From<u8>>(
     count: N,
     one: &str,
     many: &str,

@@ -86,7 +86,9 @@ impl App {
         let loaded = result.map(|value| {
             if let Some(StateValue::History(earlier)) = value {
                 let newer = std::mem::replace(&mut self.history.searches, earlier);
-                newer.into_iter().for_each(|entry| entry.append_to(&mut self.history.searches));
+                for entry in newer {
+                    entry.append_to(&mut self.history.searches);
+                }
             }
         });
         self.history.loaded.finish(self.now, loaded);

@@ -73,18 +73,18 @@ fn metadata_items(item: &MetadataRow) -> Vec<Value> {
     let mut items: Vec<Value> = issue_items(&item.entry).collect();
     // The source is the author of the sidecars, not a model of the service.
     let label = |name: &String| json!({"original_id": -1, "category_name": name, "source": "User"});
-    items.extend(media.labels.iter().map(|name| typed("image_label", label(name))));
+    items.extend(media.labels.iter().map(|name| typed("image_label", &label(name))));
     items.extend(item.objects.iter().map(|object| object_label(object, &item.url)));
-    items.extend(media.caption.iter().map(|text| typed("caption", json!({"caption": text}))));
-    items.extend(media.tags.iter().map(|tag| typed("user_tag", json!({"tag_name": tag}))));
+    items.extend(media.caption.iter().map(|text| typed("caption", &json!({"caption": text}))));
+    items.extend(media.tags.iter().map(|tag| typed("user_tag", &json!({"tag_name": tag}))));
     if media.kind == MediaKind::Video {
         let properties = json!({"video_name": media.file_name(), "frame_timestamp": 0.0});
-        items.push(typed("video_info", properties));
+        items.push(typed("video_info", &properties));
     }
     items
 }
 
-fn typed(kind: &str, properties: Value) -> Value {
+fn typed(kind: &str, properties: &Value) -> Value {
     json!({"type": kind, "properties": properties})
 }
 
@@ -105,7 +105,7 @@ pub(super) fn object_label(object: &ExportEntry, url: &str) -> Value {
         "url": format!("{url}?object_id={}", media.id),
         "metadata_items": issue_items(object).collect::<Vec<_>>(),
     });
-    typed("object_label", properties)
+    typed("object_label", &properties)
 }
 
 fn issue_items(entry: &ExportEntry) -> impl Iterator<Item = Value> {
@@ -115,7 +115,7 @@ fn issue_items(entry: &ExportEntry) -> impl Iterator<Item = Value> {
             properties["duplicate_group_id"] =
                 json!(entry.near_duplicate_cluster.map(|id| id.to_string()));
         }
-        typed("issue", properties)
+        typed("issue", &properties)
     })
 }
 
