@@ -10,6 +10,7 @@ use std::{
 };
 
 use crossterm::event::{self, MouseButton, MouseEventKind};
+use rustix::io::ioctl_fionread;
 use tokio::{
     io::{Interest, unix::AsyncFd},
     task::JoinHandle,
@@ -21,6 +22,9 @@ use crate::{
     runtime::probe::{self, Capabilities, Environment, LateReplyFilter},
 };
 use tessera_picture::Protocol;
+
+/// Long enough for crossterm to read what is available: with zero it does not try.
+const READ_TIMEOUT: Duration = Duration::from_millis(1);
 
 pub(super) struct InputReader {
     probe: Option<JoinHandle<Capabilities>>,
@@ -67,7 +71,7 @@ impl InputReader {
                 return std::future::pending().await;
             }
             let mut events = Vec::new();
-            while let Ok(true) = event::poll(Duration::ZERO) {
+            while let Ok(true) = event::poll(READ_TIMEOUT) {
                 match event::read() {
                     Ok(event::Event::Key(key)) if self.late_replies.drops(Instant::now(), &key) => {
                     }
@@ -75,7 +79,10 @@ impl InputReader {
                     Err(_) => return std::future::pending().await,
                 }
             }
-            ready.clear_ready();
+            // Readiness is reported once for all input, so it is kept while some is left.
+            if ioctl_fionread(io::stdin()).unwrap_or(0) == 0 {
+                ready.clear_ready();
+            }
             if !events.is_empty() {
                 return (events, None);
             }

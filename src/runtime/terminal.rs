@@ -17,6 +17,7 @@ use crossterm::{
     execute, queue,
     terminal::{self, EnterAlternateScreen, LeaveAlternateScreen},
 };
+use rustix::termios::{OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
 
 use crate::{
     app::JobAlert,
@@ -64,6 +65,7 @@ impl TerminalScreen {
     pub fn reenter(&mut self) -> io::Result<()> {
         TERMINAL_ACTIVE.store(true, Ordering::SeqCst);
         terminal::enable_raw_mode()?;
+        never_block_reads()?;
         let mut out = io::stdout();
         queue!(out, EnterAlternateScreen, EnableBracketedPaste, EnableFocusChange, cursor::Hide)?;
         if self.mouse {
@@ -94,6 +96,15 @@ impl Drop for TerminalScreen {
 
 pub fn delete_pictures_on_exit(kitty: bool, tmux: bool) {
     PICTURES_TO_DELETE.store(u8::from(kitty) + u8::from(kitty && tmux), Ordering::SeqCst);
+}
+
+/// Makes reads return immediately, also in the middle of the sequence of a key. Raw mode must be on;
+/// disabling it restores this setting, too.
+fn never_block_reads() -> io::Result<()> {
+    let mut settings = tcgetattr(io::stdin())?;
+    settings.special_codes[SpecialCodeIndex::VMIN] = 0;
+    settings.special_codes[SpecialCodeIndex::VTIME] = 0;
+    Ok(tcsetattr(io::stdin(), OptionalActions::Now, &settings)?)
 }
 
 /// Restores the terminal, once. Errors are ignored: the terminal may be gone.

@@ -133,6 +133,41 @@ fn stop_and_continue() {
 }
 
 #[test]
+fn a_key_after_a_resize_is_handled_immediately() {
+    let mut program = Program::in_half_blocks();
+    program.wait_for("Results");
+    for (columns, rows) in [(100, 30), (110, 35), (120, 40)] {
+        program.press("?");
+        program.wait_for("In Results");
+        let before = program.output().len();
+        program.resize(columns, rows);
+        program.wait_for_after(before, "In Results");
+        program.press("\x1b");
+        program.wait_until_gone("In Results");
+    }
+    program.press("q");
+    assert_eq!(program.wait(), 0);
+    assert_given_back(&program, "resized");
+}
+
+#[test]
+fn an_incomplete_key_does_not_block_the_program() {
+    let mut program = Program::in_half_blocks();
+    program.wait_for("Results");
+    program.press("?");
+    program.wait_for("In Results");
+    program.press("\x1b[1");
+    for (columns, rows) in [(100, 30), (110, 35), (120, 40)] {
+        let before = program.output().len();
+        program.resize(columns, rows);
+        program.wait_for_after(before, "In Results");
+    }
+    program.signal("TERM");
+    assert_eq!(program.wait(), 143);
+    assert_given_back(&program, "in the middle of a key");
+}
+
+#[test]
 fn a_too_small_terminal_shows_a_message() {
     let mut program = Program::sized(20, 5);
     program.wait_for("needs");

@@ -169,6 +169,14 @@ impl Program {
         writer.flush().unwrap();
     }
 
+    /// Changes the size of the terminal, which signals the program.
+    pub fn resize(&self, columns: u16, rows: u16) {
+        let mut output = self.output.0.lock().unwrap();
+        output.parser.screen_mut().set_size(rows.try_into().unwrap(), columns.try_into().unwrap());
+        let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
+        self.master.as_ref().unwrap().resize(size).unwrap();
+    }
+
     pub fn signal(&self, name: &str) {
         let id = self.child.process_id().unwrap().to_string();
         let sent = Command::new("kill").args([&format!("-{name}"), &id]).status().unwrap();
