@@ -30,7 +30,6 @@ pub fn has_terminal() -> bool {
     io::stdin().is_terminal() && io::stdout().is_terminal() && !dumb
 }
 
-/// Runs the interface until the user quits.
 pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<i32, CliError> {
     let bare = command.is_none();
     let start = match &command {
@@ -75,13 +74,11 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
     }
 }
 
-/// What is shown first.
 #[derive(Default)]
 struct StartView {
     /// An id or a name.
     dataset: Option<String>,
     pane: Option<Pane>,
-    /// The name of a saved view.
     view: Option<SafeText>,
 }
 
@@ -100,7 +97,6 @@ impl StartView {
     }
 }
 
-/// What stays while deployments change.
 struct Launcher {
     settings: Settings,
     options: runtime::RuntimeOptions,
@@ -109,7 +105,6 @@ struct Launcher {
     start: StartView,
     /// Watched since the first screen.
     signals: Option<SignalReceiver>,
-    /// The shell command that opens the current deployment.
     equivalent_command: String,
 }
 
@@ -297,7 +292,6 @@ fn watch_once(signals: &mut Option<SignalReceiver>) -> io::Result<&mut SignalRec
     }
 }
 
-/// Tests a profile by listing its datasets or checking its folder.
 async fn test_connection(candidate: CandidateProfile) -> Result<(), String> {
     if let DeploymentConfig::Local { folder } = &candidate.profile.deployment {
         return match tokio::fs::metadata(folder).await {

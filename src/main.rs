@@ -36,12 +36,8 @@ async fn run(line: Cli) -> Result<i32, CliError> {
             cli::run_info(&Output::new(&global), command, cli::definition())?
         }
         Some(CliCommand::Config(command)) => {
-            let theme = |source: &str| Theme::parse(source).map(drop);
-            cli::configure(
-                &Context::with_default_settings(global, describe_screen)?,
-                command,
-                theme,
-            )?
+            let context = Context::with_default_settings(global, describe_screen)?;
+            cli::configure(&context, command, |source| Theme::parse(source).map(drop))?
         }
         Some(CliCommand::Doctor(options)) => {
             cli::run_doctor(global, options, describe_screen).await?

@@ -1,5 +1,4 @@
-//! Line-based input and output. Every output line starts with its kind, and every prompt reads one
-//! line. Nothing is ever drawn over.
+//! Line-based input and output: each line starts with its kind, and nothing is drawn over.
 
 use std::{
     fmt::Display,
@@ -45,8 +44,7 @@ impl Announcer {
         read.await.map_err(io::Error::other)?
     }
 
-    /// Prompts for one of `count` items by its 1-based number and returns its 0-based index. Zero
-    /// or an empty line returns `None`.
+    /// Prompts for one of `count` items, and returns its index; `None` for 0 or an empty line.
     pub async fn prompt_choice(
         &mut self,
         question: &str,

@@ -1,5 +1,4 @@
-//! Waits for operations of the service. Announces each change, and a heartbeat after 30 seconds
-//! without one.
+//! Waits for operations; announces each change, and a heartbeat after 30 seconds without one.
 
 use std::{io, time::Duration};
 
@@ -15,7 +14,6 @@ use tessera_model::{
 
 const HEARTBEAT: Duration = Duration::from_secs(30);
 
-/// The last line, and the time since then.
 struct ProgressStatus {
     last_line: String,
     unchanged_for: Duration,
@@ -41,7 +39,6 @@ impl ProgressStatus {
 }
 
 impl AccessibleSession {
-    /// Watches the datasets until no operation is running.
     pub(super) async fn watch_datasets(&mut self) -> Result<(), EndOfAction> {
         let (mut progress, mut failures) = (ProgressStatus::new(), 0);
         loop {
@@ -77,7 +74,6 @@ impl AccessibleSession {
         }
     }
 
-    /// Exports the dataset or the selection, waits for it, and downloads the archive.
     pub(super) async fn export(&mut self) -> Result<(), EndOfAction> {
         let Some(open) = &self.open else { return Ok(()) };
         let (dataset, name) = (open.dataset.id, open.dataset.name.clone());
@@ -116,7 +112,6 @@ impl AccessibleSession {
         Ok(())
     }
 
-    /// Waits for an export, and returns its ID.
     async fn wait_for_export(
         &mut self,
         dataset: DatasetId,

@@ -1,5 +1,4 @@
-//! The interface for screen readers and pipes (`--accessible`): numbered prompts and sentences in
-//! one direction, without drawing.
+//! The interface for screen readers and pipes (`--accessible`): numbered prompts and sentences.
 
 mod announcer;
 mod export;

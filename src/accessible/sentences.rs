@@ -2,7 +2,6 @@
 
 use tessera_model::{Cluster, Dataset, Page, Query, ScoreScale, Search, text::count_with_noun};
 
-/// A dataset with its 1-based position.
 pub(super) fn dataset(position: usize, count: usize, dataset: &Dataset) -> String {
     let images = dataset.n_images.map(|images| count_with_noun(images, "image", "images"));
     let error = dataset.error.as_ref().map(|error| format!("error: {error}"));
@@ -10,7 +9,6 @@ pub(super) fn dataset(position: usize, count: usize, dataset: &Dataset) -> Strin
     join_phrases([Some(name), Some(status(dataset)), images, error])
 }
 
-/// The status of a dataset, with the percentage of a running operation.
 pub(super) fn status(dataset: &Dataset) -> String {
     match dataset.progress {
         Some(percent) if dataset.status.is_busy() => {
@@ -37,7 +35,6 @@ pub(super) fn search(search: &Search, similar_to: &str, page: &Page) -> String {
     format!("{about}: page {number}, granularity {level}, {clusters}{more}.{score}")
 }
 
-/// A cluster with its 1-based position.
 pub(super) fn cluster(
     position: usize,
     count: usize,

@@ -11,7 +11,6 @@ use tessera_model::{
 
 #[derive(Clone, Debug)]
 pub struct AccessibleOptions {
-    /// The name of the deployment.
     pub deployment: SafeText,
     /// The dataset to open first.
     pub dataset: Option<DatasetId>,
@@ -52,11 +51,9 @@ enum MenuAction {
     Datasets,
 }
 
-/// Why a menu action ended before it was done.
 pub(super) enum EndOfAction {
     /// The user chose nothing, or the input ended.
     Cancelled,
-    /// To be announced.
     Error(String),
     /// Input or output failed, which ends the session.
     Io(io::Error),
@@ -75,9 +72,6 @@ impl From<io::Error> for EndOfAction {
 }
 
 /// Runs until the user quits or the input ends. Errors of the service are announced.
-///
-/// # Errors
-/// Input or output failed.
 pub async fn run(
     client: Client,
     options: AccessibleOptions,
@@ -121,7 +115,6 @@ pub(super) struct AccessibleSession {
     pub selected: BTreeMap<ClusterId, Search>,
 }
 
-/// The open dataset and its last result.
 pub(super) struct OpenDataset {
     pub dataset: Dataset,
     pub search: Search,

@@ -33,7 +33,6 @@ Examples:
                                   open a service; TESSERA_API_KEY and TESSERA_API_SECRET log in
 ";
 
-/// Examples and exit codes, below the help.
 fn help_footer() -> String {
     let codes = Exit::ALL.map(|exit| format!("  {:<4}{}\n", exit as i32, exit.meaning()));
     format!("{HELP_EXAMPLES}\nExit codes:\n{}", codes.concat().trim_end())
@@ -151,27 +150,21 @@ pub fn parse_args() -> Cli {
     })
 }
 
-/// The definition of the command line.
 pub fn definition() -> Command {
     Cli::command()
 }
 
-/// Prints the short help on standard error.
 pub fn print_help() -> std::io::Result<()> {
     let help = Cli::command().render_help();
     writeln!(std::io::stderr(), "{help}")
 }
 
 impl CliCommand {
-    /// Resolves aliases of a command.
     pub fn canonical(self) -> Self {
         match self {
             Self::Headless(HeadlessCommand::Dataset(dataset::DatasetCommand::Open { dataset })) => {
-                Self::Interface(InterfaceCommand::Tui(TuiOptions {
-                    at: dataset,
-                    tab: None,
-                    view: None,
-                }))
+                let tui = TuiOptions { at: dataset, tab: None, view: None };
+                Self::Interface(InterfaceCommand::Tui(tui))
             }
             other => other,
         }

@@ -273,7 +273,6 @@ fn report_errors(context: &Context, errors: &[ConfigError]) -> Result<Exit, CliE
     Ok(if errors.is_empty() { Exit::Done } else { Exit::Usage })
 }
 
-/// All errors in the files of the user and of the project.
 fn find_errors(context: &Context, theme: ThemeValidator) -> Vec<ConfigError> {
     let (layers, mut errors) = Layers::read(&context.global.sources());
     for (name, settings) in layers.all() {

@@ -60,7 +60,6 @@ impl Context {
         })
     }
 
-    /// A client that reports its requests if the options ask for it.
     pub(super) fn with_recorder(&self, client: Client) -> Client {
         if self.global.verbose || self.trace.is_enabled() {
             return client.with_recorder(request_recorder(self.global.verbose, self.trace.clone()));
@@ -68,8 +67,7 @@ impl Context {
         client
     }
 
-    /// Runs the work of a command against the selected deployment, and closes the connection
-    /// afterwards.
+    /// Runs `work` against the selected deployment, and closes the connection afterwards.
     pub async fn with_connection<'a>(
         &'a self,
         about: &'static [ApiOperation],
@@ -121,7 +119,6 @@ fn target_journal(target: &ServiceTarget) -> StateStore {
     config::state_dir(&target.name()).map(StateStore::in_dir).unwrap_or_default()
 }
 
-/// A warning if the clocks of this machine and the service differ noticeably.
 pub fn clock_skew_warning(client: &Client) -> Option<String> {
     let skew = client.clock_skew();
     let (seconds, side) = (skew.unsigned_abs(), if skew > 0 { "behind" } else { "ahead of" });
@@ -129,7 +126,6 @@ pub fn clock_skew_warning(client: &Client) -> Option<String> {
         .then(|| format!("this machine's clock is {seconds} s {side} the service's"))
 }
 
-/// Reports every request on standard error and in a trace.
 fn request_recorder(verbose: bool, trace: Trace) -> RequestRecorder {
     RequestRecorder::new(move |exchange| {
         trace.write(|| RequestRecorder::exchange_json(&exchange));

@@ -31,8 +31,7 @@ pub struct Context {
     pub settings: Settings,
     pub out: Output,
     pub messages: Messages,
-    /// Detects the terminal's capabilities. Provided by the interface, which commands do not
-    /// import.
+    /// Provided by the interface, which commands do not import.
     pub detect_terminal: fn() -> TerminalInfo,
     pub(super) trace: Trace,
     /// Whether the command handles an interrupt itself, and how it is notified. There is one signal
@@ -42,7 +41,6 @@ pub struct Context {
 }
 
 impl Context {
-    /// Creates the context that the options describe.
     pub fn new(global: GlobalOptions, screen: fn() -> TerminalInfo) -> CliResult<Self> {
         global.validate()?;
         let settings = Settings::load(&global.sources())
@@ -54,8 +52,7 @@ impl Context {
         Ok(context)
     }
 
-    /// A context with the built-in settings, for commands that must work when the settings are
-    /// invalid.
+    /// With the built-in settings, for commands that must work when the settings are invalid.
     pub fn with_default_settings(
         global: GlobalOptions,
         screen: fn() -> TerminalInfo,
@@ -95,8 +92,7 @@ impl Context {
         self.global.print.is_some() || self.global.dry_run
     }
 
-    /// Runs `work` to its end, or until an interrupt: then the command has one second to end
-    /// properly.
+    /// Runs `work` until an interrupt, after which the command has one second to end properly.
     pub async fn until_interrupted<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         self.handles_interrupt.store(true, Ordering::Relaxed);
         let outcome = tokio::select! {
@@ -142,7 +138,6 @@ impl Context {
         Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
     }
 
-    /// Prints a request instead of sending it.
     pub fn print_dry_run(&self, request: Option<DryRunRequest>) -> CliResult {
         let missing = || CliError::failed("this command has no request to print");
         let DryRunRequest { method, url, curl } = request.ok_or_else(missing)?;
@@ -154,7 +149,6 @@ impl Context {
         Ok(Exit::Done)
     }
 
-    /// Prints the document that is the command's whole output.
     pub fn print(&self, document: &Document) -> CliResult {
         self.out.print(document).map(|()| Exit::Done)
     }
@@ -175,7 +169,6 @@ pub fn read_file_or_stdin(path: &Path) -> CliResult<String> {
     read.map_err(|error| CliError::usage(format!("{}: {error}", path.display())))
 }
 
-/// The same for bytes.
 pub fn read_bytes_or_stdin(path: &Path) -> CliResult<Vec<u8>> {
     let read = if path.as_os_str() == "-" {
         let mut bytes = Vec::new();

@@ -1,5 +1,4 @@
-//! Selects the deployment that a command works with, and creates clients for it: a local one in
-//! this process, or a remote one.
+//! Selects the deployment of a command, and creates clients: local in this process, or remote.
 
 use secrecy::SecretString;
 
@@ -16,14 +15,12 @@ use tessera_client::{
 };
 use tessera_model::Failure;
 
-/// The deployment selected by the command line, the environment and the settings.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ServiceTarget {
     Profile(Profile),
     Address(ServiceAddress),
 }
 
-/// An address from the command line or the environment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ServiceAddress {
     pub base_url: String,
@@ -57,14 +54,12 @@ impl ServiceAddress {
     }
 }
 
-/// Selects the deployment: an address, the named profile, the default profile, or the only profile;
-/// `None` if there is none.
+/// Selects an address, or the named, the default or the only profile; `None` if there is none.
 pub fn select_target(
     global: &GlobalOptions,
     settings: &Settings,
 ) -> CliResult<Option<ServiceTarget>> {
-    // A flag takes precedence over the environment: a named profile wins over an address from a
-    // variable.
+    // A named profile takes precedence over an address from the environment.
     if let (Some(base_url), Some(kind), None) = (&global.base_url, global.kind, &global.profile) {
         return Ok(Some(ServiceTarget::Address(ServiceAddress {
             base_url: base_url.clone(),
@@ -86,7 +81,6 @@ pub fn select_target(
     Ok(Some(ServiceTarget::Profile(Profile { options, ..profile })))
 }
 
-/// Adds the command line options to those of a profile.
 fn with_global_options(options: ProfileOptions, global: &GlobalOptions) -> ProfileOptions {
     ProfileOptions {
         read_only: options.read_only || global.read_only,
@@ -164,21 +158,28 @@ fn configured_client(mut endpoint: Endpoint, options: &ProfileOptions) -> CliRes
     Ok(Client::new(endpoint)?)
 }
 
-/// An endpoint with login. Unencrypted connections require `allow_http`.
 fn hosted_endpoint(
     base_url: BaseUrl,
     login: ServiceLogin,
     options: &ProfileOptions,
 ) -> CliResult<Endpoint> {
-    let endpoint = if options.allow_http {
-        Endpoint::new_allowing_http(base_url, login.access)
-    } else {
-        Endpoint::new(base_url, login.access)?
-    };
+    let endpoint = endpoint_with_login(base_url, login.access, options)?;
     Ok(match login.reload {
         Some(reload) => endpoint.with_secret_reloader(reload),
         None => endpoint,
     })
+}
+
+/// An endpoint with login. Unencrypted connections require `allow_http`.
+pub(super) fn endpoint_with_login(
+    base_url: BaseUrl,
+    access: AuthMethod,
+    options: &ProfileOptions,
+) -> CliResult<Endpoint> {
+    if options.allow_http {
+        return Ok(Endpoint::new_allowing_http(base_url, access));
+    }
+    Ok(Endpoint::new(base_url, access)?)
 }
 
 fn on_premises_endpoint(base_url: &str, pipeline_url: Option<&str>) -> CliResult<Endpoint> {
@@ -189,8 +190,7 @@ fn on_premises_endpoint(base_url: &str, pipeline_url: Option<&str>) -> CliResult
     })
 }
 
-/// A client for an address. The secret comes from the environment, never from the command line,
-/// which other users of the machine can read.
+/// The secret comes from the environment: other users of the machine can read a command line.
 pub fn address_client(address: &ServiceAddress) -> CliResult<Client> {
     let ServiceAddress { base_url, kind, pipeline_url, options } = address;
     let endpoint = match kind {

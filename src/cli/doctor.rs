@@ -1,5 +1,4 @@
-//! `tessera doctor`: checks the terminal, the settings, the secret stores, every profile with its
-//! login, and the folders.
+//! `tessera doctor`: checks the terminal, settings, secret stores, profiles, logins and folders.
 
 use std::{
     env,
@@ -224,7 +223,6 @@ fn check_secrets() -> Vec<CheckResult> {
     messages.into_iter().map(|message| CheckResult::passed("secrets", message)).collect()
 }
 
-/// The user's folders, and whether another process uses the local index.
 fn check_folders() -> Vec<CheckResult> {
     let mut findings = Vec::new();
     if let Some(folder) = config::state_dir("x").as_deref().and_then(Path::parent) {

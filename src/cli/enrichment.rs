@@ -1,5 +1,4 @@
-//! `tessera enrichment`: shows which models were applied to a dataset. What the response does not
-//! mention is unknown, not missing.
+//! `tessera enrichment`: the models applied to a dataset; unmentioned ones are unknown.
 
 use clap::Subcommand;
 use serde_json::{Value, json};
@@ -57,7 +56,6 @@ async fn show(connection: &Connection<'_>, dataset: Option<&str>, raw: bool) -> 
     context.print(&Document::list("tessera.enrichment/1", fields, "models", MODEL_COLUMNS))
 }
 
-/// The features that need the model.
 fn purpose(model: EnrichmentModel) -> &'static str {
     match model {
         EnrichmentModel::CaptionImages => "search caption, VQL full text",

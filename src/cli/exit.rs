@@ -17,7 +17,7 @@ pub enum Exit {
     Conflict = 6,
     Remote = 7,
     Invalid = 8,
-    Partly = 9,
+    Incomplete = 9,
     Empty = 10,
     /// The same code as `timeout(1)`.
     TimedOut = 124,
@@ -35,7 +35,7 @@ impl Exit {
         Self::Conflict,
         Self::Remote,
         Self::Invalid,
-        Self::Partly,
+        Self::Incomplete,
         Self::Empty,
         Self::TimedOut,
         Self::Interrupted,
@@ -64,7 +64,7 @@ impl Exit {
             Self::Conflict => ("conflict", "not possible in the current status of the dataset"),
             Self::Remote => ("remote_failed", "the operation failed at the service"),
             Self::Invalid => ("invalid", "rejected as invalid"),
-            Self::Partly => ("partly_done", "partly done"),
+            Self::Incomplete => ("partly_done", "partly done"),
             Self::Empty => ("empty", "nothing found, with --fail-empty"),
             Self::TimedOut => ("timed_out", "--timeout expired while waiting"),
             Self::Interrupted => ("interrupted", "interrupted"),
@@ -72,7 +72,6 @@ impl Exit {
     }
 }
 
-/// The error of a command: an exit code, a message, and what helps.
 #[derive(Debug)]
 pub struct CliError {
     pub exit: Exit,
@@ -80,13 +79,10 @@ pub struct CliError {
     pub message: String,
     /// A machine-readable code, if it is more specific than the exit code.
     code: Option<&'static str>,
-    /// A command that helps.
     remedy: Option<String>,
-    /// The failed request, if one was sent.
     failure: Option<Box<Failure>>,
 }
 
-/// The result of a command, or of a step of one.
 pub type CliResult<T = Exit> = Result<T, CliError>;
 
 impl CliError {
@@ -129,7 +125,6 @@ impl CliError {
         self
     }
 
-    /// Prefixes the message.
     pub fn with_context(mut self, context: &str) -> Self {
         self.message = format!("{context}: {}", self.message);
         if let Some(failure) = &mut self.failure {

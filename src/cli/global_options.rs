@@ -1,5 +1,4 @@
-//! The options of every command. None of them is a secret, because other users of the machine can
-//! read a command line.
+//! The options of every command. None is a secret: other users can read a command line.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -133,7 +132,6 @@ pub enum PrintFormat {
 const COMMON_OPTIONS: [&str; 7] =
     ["profile", "base_url", "kind", "global_dataset", "json", "quiet", "verbose"];
 
-/// Hides the rarer options from `-h`.
 pub(super) fn hide_rare_option(option: Arg) -> Arg {
     let is_common = COMMON_OPTIONS.contains(&option.get_id().as_str());
     let hidden = option.is_global_set() && !is_common;
@@ -164,8 +162,7 @@ impl GlobalOptions {
         Ok(())
     }
 
-    /// Gives options precedence over the environment: if only one of profile and address was typed,
-    /// the other is dropped.
+    /// Lets options override the environment: a typed profile drops the address, and vice versa.
     pub(super) fn prefer_typed(&mut self, matches: &ArgMatches) {
         let typed = |id| matches.value_source(id) == Some(ValueSource::CommandLine);
         if typed("base_url") && !typed("profile") {
@@ -176,7 +173,6 @@ impl GlobalOptions {
         }
     }
 
-    /// The sources of the settings, with these options on top.
     pub fn sources(&self) -> Sources {
         let theme = self.theme.as_ref().map(|theme| theme.as_str().to_owned());
         let graphics = self.graphics.and_then(|graphics| graphics.to_possible_value());

@@ -9,7 +9,6 @@ use super::{
     jobs, media, profile, query, reindex, search, selection, set_algebra,
 };
 
-/// Time that an interrupted command has to finish.
 const INTERRUPT_GRACE: Duration = Duration::from_secs(1);
 
 pub async fn run(context: &Context, command: HeadlessCommand) -> CliResult {

@@ -4,7 +4,6 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use crate::cli::value_parsers::parse_entity;
 use tessera_model::{
     ClusterId, EntityType, EntryContent, Granularity, MediaId, SafeText, SelectedCluster,
     SelectionEntry,
@@ -19,12 +18,10 @@ pub struct ItemOptions {
     #[arg(long, value_name = "ID[^ID,..]")]
     pub cluster: Vec<ClusterItem>,
     /// Members of the clusters: images or objects.
-    #[arg(long, value_name = "ENTITY", requires = "cluster", default_value = "images",
-          value_parser = parse_entity)]
+    #[arg(long, value_name = "ENTITY", requires = "cluster", default_value = "images")]
     entity: EntityType,
 }
 
-/// A cluster without some of its members.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClusterItem {
     pub cluster: ClusterId,

@@ -50,15 +50,13 @@ impl<'a> JobRecorder<'a> {
         });
     }
 
-    /// Waiting ended with an error. Unless the operation failed at the service, it continues there,
-    /// and the interface or another command follows it.
+    /// Unless the operation failed at the service, it continues there, and others follow it.
     pub fn set_waiting_error(&mut self, error: &CliError) {
         if error.exit == Exit::Remote {
             self.set_state(SavedJobState::Failed(SafeText::detail(&error.message)));
         }
     }
 
-    /// Waits for the addition or reindex to finish, and returns the final status.
     pub async fn follow(&mut self, tracker: OperationTracker) -> CliResult<SafeText> {
         let outcome =
             self.connection.follow_operation(self.job.dataset, &self.job.kind, tracker).await;
@@ -91,8 +89,7 @@ impl Connection<'_> {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Merges the jobs of this command and of earlier commands into one file; the number of files
-    /// is limited.
+    /// Merges the jobs of this and of earlier commands, because the number of files is limited.
     pub(super) fn merge_jobs(&self) -> Result<(), Failure> {
         let mut jobs = self.lock_jobs().clone();
         if jobs.is_empty() {

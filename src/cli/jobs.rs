@@ -187,7 +187,6 @@ fn job_id(stored: &StoredJob) -> String {
     format!("{:x}", stored.job.started_at.as_millis())
 }
 
-/// A job record with its deployment and the command to repeat it.
 fn job_json(deployment: &DeploymentJobs, stored: &StoredJob) -> Value {
     let job = &stored.job;
     let mut facts = json!({ "id": job_id(stored), "place": deployment.deployment_name });
@@ -242,8 +241,7 @@ impl DeploymentJobs {
     }
 }
 
-/// Waits for a job to finish, and returns its final status. Saves nothing: the job stays with the
-/// process that follows it.
+/// Returns the final status. Saves nothing: the job stays with the process that follows it.
 async fn follow(connection: &Connection<'_>, job: &JobRecord) -> CliResult<SafeText> {
     match (&job.state, &job.kind) {
         (SavedJobState::Failed(reason), _) => Err(CliError::new(Exit::Remote, reason.as_str())),

@@ -111,7 +111,6 @@ impl ServiceLogin {
     }
 }
 
-/// The API key of a profile, or of the environment if it has none.
 fn profile_key(holder: SecretOwner) -> CliResult<String> {
     let own = (!holder.api_key.is_empty()).then(|| holder.api_key.to_owned());
     own.or_else(|| nonempty_variable(API_KEY_VARIABLE))
@@ -124,7 +123,6 @@ fn missing_in_profile(holder: SecretOwner, what: &str) -> CliError {
         .with_remedy(format!("tessera auth import --profile {name}"))
 }
 
-/// The secret of a profile and its source.
 pub fn find_secret(
     holder: SecretOwner,
     secrets: Option<&SecretStores>,

@@ -110,12 +110,9 @@ pub fn run(context: &Context, command: ProfileCommand) -> Result<Exit, CliError>
 }
 
 fn list(context: &Context) -> Result<Exit, CliError> {
-    let rows: Vec<Value> = context
-        .settings
-        .profiles
-        .iter()
-        .map(|profile| profile_document(context, profile))
-        .collect();
+    let profiles = &context.settings.profiles;
+    let rows: Vec<Value> =
+        profiles.iter().map(|profile| profile_document(context, profile)).collect();
     if rows.is_empty() {
         context.messages.info("no profiles yet: `tessera init`, or `tessera profile add`");
     }
@@ -149,9 +146,8 @@ fn show(context: &Context, name: Option<&str>) -> Result<Exit, CliError> {
         None => match deployment::select_target(&context.global, &context.settings)? {
             Some(deployment::ServiceTarget::Profile(profile)) => profile,
             Some(deployment::ServiceTarget::Address(_)) | None => {
-                return Err(CliError::usage(
-                    "no profile is selected; `tessera profile list` lists them",
-                ));
+                let message = "no profile is selected; `tessera profile list` lists them";
+                return Err(CliError::usage(message));
             }
         },
     };
@@ -213,7 +209,6 @@ impl ProfileAddOptions {
     }
 }
 
-/// Validates and saves a profile, and prints it.
 pub(super) fn save_profile(
     context: &Context,
     profile: &Profile,
@@ -233,12 +228,8 @@ pub(super) fn save_profile(
     if let Some(location) = secret_location(profile)? {
         context.messages.info(format!("its secret: {location}"));
     }
-    context.print(&Document::list(
-        "tessera.profiles/1",
-        json!({ "profiles": [profile_document(context, profile)] }),
-        "profiles",
-        LIST_COLUMNS,
-    ))
+    let fields = json!({ "profiles": [profile_document(context, profile)] });
+    context.print(&Document::list("tessera.profiles/1", fields, "profiles", LIST_COLUMNS))
 }
 
 fn check_profile(profile: &Profile) -> Result<(), CliError> {
@@ -284,7 +275,7 @@ fn remove(context: &Context, name: &str) -> Result<Exit, CliError> {
     context.messages.info(format!("{name} was removed from {}", file.display()));
     let secrets = login::open_secrets()?;
     let stores = secrets.remove(name).map_err(|error| {
-        CliError::new(Exit::Partly, format!("its secret may still be stored: {error}"))
+        CliError::new(Exit::Incomplete, format!("its secret may still be stored: {error}"))
     })?;
     for store in stores {
         context.messages.info(format!("its secret was removed from {}", secrets.describe(store)));

@@ -80,7 +80,6 @@ fn confirmation_question(dataset: &Dataset) -> String {
     )
 }
 
-/// Sends the request once, and saves the job.
 pub async fn send_reindex<'a>(
     connection: &'a Connection<'a>,
     dataset: &Dataset,
@@ -93,7 +92,6 @@ pub async fn send_reindex<'a>(
     Ok(recorder)
 }
 
-/// Checks whether the service accepted a reindex although its request failed.
 async fn verify_accepted(
     connection: &Connection<'_>,
     dataset: &Dataset,
@@ -135,7 +133,6 @@ fn was_accepted(before: &Status, now: &Status) -> bool {
     now.is_busy() || (*before == Status::PartialIndex && *now == Status::Ready)
 }
 
-/// A conflict with the current status, and what helps.
 async fn conflict_error(
     connection: &Connection<'_>,
     dataset: &Dataset,

@@ -1,5 +1,4 @@
-//! The saved output of a search (`tessera search --json > FILE`), for set operations and
-//! selections.
+//! The saved output of `tessera search --json`, for set operations and selections.
 
 use std::collections::HashMap;
 
@@ -37,13 +36,11 @@ impl SavedSearch {
         Ok(Self { clusters: page.clusters, complete, row_indexes, document })
     }
 
-    /// A cluster as it was saved.
     pub fn row(&self, id: ClusterId) -> Option<&Value> {
         self.document["clusters"].get(*self.row_indexes.get(&id)?)
     }
 
-    /// The search that found a cluster: its own after a set operation, otherwise that of the
-    /// document.
+    /// The search that found a cluster: its own after a set operation, else that of the document.
     pub fn query(&self, id: ClusterId) -> &Value {
         let own = self.row(id).map(|row| &row["_query"]).filter(|own| !own.is_null());
         own.unwrap_or(&self.document["query"])

@@ -1,5 +1,4 @@
-//! `tessera set`: set operations on saved search results, because the API has no OR and no NOT.
-//! Only loaded pages are compared, which the output states.
+//! `tessera set`: set operations on the loaded pages of saved results; the API has no OR and NOT.
 
 use std::path::{Path, PathBuf};
 
@@ -78,7 +77,7 @@ pub fn run(context: &Context, command: &SetCommand) -> CliResult {
         return Ok(Exit::Done);
     }
     context.messages.warn("a result lacks pages of its search; fetch them with --all");
-    Ok(if pair.strict { Exit::Partly } else { Exit::Done })
+    Ok(if pair.strict { Exit::Incomplete } else { Exit::Done })
 }
 
 fn read_search(path: &Path) -> CliResult<SavedSearch> {
@@ -88,8 +87,7 @@ fn read_search(path: &Path) -> CliResult<SavedSearch> {
     })
 }
 
-/// A cluster as it was saved, without the previews that the operation removed, and with the search
-/// that found it, which a selection needs.
+/// A cluster as saved, without removed previews, and with its search, which a selection needs.
 fn combined_row(cluster: &Cluster, a: &SavedSearch, b: &SavedSearch) -> Option<Value> {
     let (saved, row) =
         [a, b].into_iter().find_map(|saved| Some((saved, saved.row(cluster.id)?)))?;

@@ -98,15 +98,12 @@ impl Context {
                 let message =
                     format!("{} is not available: {name} is {status}: {reason}", operation.label());
                 let error = CliError::new(Exit::Conflict, message).with_code("refused_by_status");
-                Err(match dataset.status {
-                    Status::PartialIndex => {
-                        error.with_remedy(format!("tessera reindex {id} --wait"))
-                    }
-                    Status::ReadOnly | Status::Indexing => {
-                        error.with_remedy(format!("tessera dataset wait {id}"))
-                    }
-                    _ => error,
-                })
+                let remedy = match dataset.status {
+                    Status::PartialIndex => format!("tessera reindex {id} --wait"),
+                    Status::ReadOnly | Status::Indexing => format!("tessera dataset wait {id}"),
+                    _ => return Err(error),
+                };
+                Err(error.with_remedy(remedy))
             }
         }
     }

@@ -2,16 +2,7 @@
 
 use std::{str::FromStr, time::Duration};
 
-use tessera_model::{EntityType, Granularity, Region};
-
-pub fn parse_entity(raw: &str) -> Result<EntityType, String> {
-    EntityType::parse(raw).ok_or_else(|| "expected images or objects".to_owned())
-}
-
-pub fn parse_granularity(raw: &str) -> Result<Granularity, String> {
-    let level = raw.trim().parse().ok().and_then(Granularity::new);
-    level.ok_or_else(|| "expected 0 (finest) to 4 (coarsest)".to_owned())
-}
+use tessera_model::Region;
 
 /// Parses a polling interval. Too short an interval would burden the service.
 pub fn parse_interval(raw: &str) -> Result<Duration, String> {

@@ -24,7 +24,6 @@ pub(super) struct InstanceFiles {
 pub(super) struct OtherInstances {
     /// Of exited instances; adopted by this one.
     pub orphaned: Vec<PathBuf>,
-    /// Of running instances.
     pub running: Vec<PathBuf>,
 }
 
@@ -47,7 +46,6 @@ impl InstanceFiles {
         Err(io::Error::other(format!("{MAX_INSTANCES} instances of the program have jobs here")))
     }
 
-    /// Adopts the files of exited instances.
     pub(super) fn adopt_orphaned(&mut self, folder: &Path) -> io::Result<OtherInstances> {
         self.adopted.clear();
         let mut others = OtherInstances::default();

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use tessera_model::{
-    AdditionJob, Archive, ArchiveName, ExportFormat, ExportJob, ExportSpec, ExportTaskId, JobKind,
-    JobRecord, SafeText, SavedJobState, Timestamp,
+    AdditionJob, Archive, ArchiveName, ExportJob, ExportSpec, ExportTaskId, JobKind, JobRecord,
+    SafeText, SavedJobState, Timestamp,
 };
 
 const SCHEMA: &str = "tessera.jobs/1";
@@ -49,7 +49,6 @@ pub fn job_to_json(record: &JobRecord) -> Value {
     job
 }
 
-/// The word of a state, and the field that belongs to it.
 fn state_fields(state: &SavedJobState) -> (&'static str, Option<(&'static str, Value)>) {
     let task = |task: Option<ExportTaskId>| Some(("export_task_id", json!(task)));
     let message = |text: &SafeText| Some(("words", text.as_str().into()));
@@ -102,7 +101,7 @@ fn read_kind(job: &Value) -> Option<JobKind> {
         "export" => JobKind::Export(ExportJob {
             spec: ExportSpec {
                 file_name: ArchiveName::new(job["file_name"].as_str()?),
-                format: ExportFormat::parse(job["export_format"].as_str()?)?,
+                format: job["export_format"].as_str()?.parse().ok()?,
                 include_images: job["include_images"].as_bool()?,
             },
             selection: text(&job["selection"]),

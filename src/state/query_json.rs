@@ -2,9 +2,7 @@
 
 use serde_json::{Value, json};
 
-use tessera_model::{
-    Anchor, AnchorKind, EntityType, Filter, Fraction, Granularity, Query, QueryText,
-};
+use tessera_model::{Anchor, EntityType, Filter, Fraction, Granularity, Query, QueryText};
 use tessera_wire::vql;
 
 /// Null for browsing.
@@ -34,7 +32,7 @@ pub(super) fn read_query(value: &Value) -> Result<Query, String> {
         return Ok(Query::Caption { text, max_score });
     }
     let Some(media) = value["anchor_media_id"].as_str() else { return Ok(Query::Browse) };
-    let kind = value["anchor_type"].as_str().and_then(AnchorKind::parse);
+    let kind = value["anchor_type"].as_str().and_then(|kind| kind.parse().ok());
     Ok(Query::Similar(Anchor {
         media: media.parse().map_err(|_| "`anchor_media_id` is not a UUID")?,
         kind: kind.ok_or("`anchor_type` must be MEDIA or UPLOAD")?,
@@ -51,7 +49,7 @@ pub(super) fn read_filters(value: &Value, field: &str) -> Result<Vec<Filter>, St
 }
 
 pub(super) fn read_entity(value: &Value) -> Result<EntityType, String> {
-    let entity = value.as_str().and_then(EntityType::parse);
+    let entity = value.as_str().and_then(|entity| entity.parse().ok());
     entity.ok_or_else(|| "`entity_type` must be IMAGES or OBJECTS".to_owned())
 }
 

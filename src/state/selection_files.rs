@@ -1,5 +1,4 @@
-//! Selection files: at a path of the user, or named, as `selections/NAME.json` in the state folder of a
-//! deployment.
+//! Selection files: at a path of the user, or named, as `selections/NAME.json` in the state folder.
 
 use std::{
     fs,
@@ -36,7 +35,6 @@ pub fn save_selection(
     }
 }
 
-/// Opens a selection file of `dataset`, saved or written by hand.
 pub fn open_selection(path: &Path, dataset: DatasetId) -> Result<Selection, Failure> {
     let source = fs::read_to_string(path).map_err(|error| error.to_string());
     source
@@ -78,7 +76,6 @@ impl StateStore {
         source.map(read).transpose().map_err(file_failure(&path, "parsed"))
     }
 
-    /// Saves a selection, replacing one of the same name.
     pub fn save_named_selection(
         &self,
         name: &str,

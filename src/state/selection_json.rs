@@ -14,8 +14,7 @@ use tessera_model::{
 };
 use tessera_wire::selection;
 
-/// Writes a selection. Without the schema and the fields that start with `_`, it is the body of a
-/// selective export.
+/// Without the schema and the fields that start with `_`, the body of a selective export.
 pub fn write(dataset: DatasetId, selection: &Selection) -> Value {
     let totals = selection.totals();
     json!({
@@ -80,7 +79,6 @@ pub(super) fn dataset_of(document: &Value) -> Result<Option<DatasetId>, String> 
     id.map(Some).ok_or_else(|| format!("{value} is not a dataset ID"))
 }
 
-/// The details of each entry, with its position.
 struct EntryDetails<'a>(BTreeMap<EntryId, (usize, &'a Value)>);
 
 impl<'a> EntryDetails<'a> {

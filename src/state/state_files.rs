@@ -28,7 +28,6 @@ pub(super) fn write(path: &Path, entry: &StateValue) -> Result<(), Failure> {
     file::write_atomically(path, &format!("{document:#}\n")).map_err(file_failure(path, "written"))
 }
 
-/// `None` if there is no file.
 pub(super) fn read(path: &Path, key: &StateKey) -> Result<Option<StateValue>, Failure> {
     let source = file::if_exists(fs::read_to_string(path)).map_err(file_failure(path, "read"))?;
     let value = source.map(|source| parse(key, &source)).transpose();
@@ -49,7 +48,6 @@ fn parse(key: &StateKey, source: &str) -> Result<StateValue, String> {
     })
 }
 
-/// The jobs in the file of an instance.
 pub(super) fn read_jobs(path: &Path) -> Result<Vec<JobRecord>, Failure> {
     Ok(match read(path, &StateKey::Jobs)? {
         Some(StateValue::Jobs { own, .. }) => own,

@@ -1,5 +1,4 @@
-//! The saved state of one deployment. Values carry a number, so that a late older value never replaces
-//! a newer one.
+//! The saved state of one deployment. Values are numbered: a late older one replaces none.
 
 use std::{
     collections::HashMap,
@@ -49,7 +48,6 @@ impl StateStore {
         files.remove_adopted().map_err(file_failure(&path, "written"))
     }
 
-    /// Loads a value; `None` if it was never saved.
     pub fn load(&self, key: &StateKey) -> Result<Option<StateValue>, Failure> {
         let Some(folder) = &self.dir else { return Ok(None) };
         match state_files::file_name(key) {

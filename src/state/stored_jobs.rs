@@ -1,5 +1,4 @@
-//! The jobs of all instances, without adopting them. Only jobs that no running instance follows can be
-//! removed.
+//! The jobs of all instances, without adopting them; jobs that an instance follows stay.
 
 use std::{collections::BTreeMap, path::PathBuf};
 
@@ -9,11 +8,9 @@ use super::{
 };
 use tessera_model::{Failure, JobRecord, StateValue};
 
-/// A saved job of some instance.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StoredJob {
     pub job: JobRecord,
-    /// Whether a running instance follows it.
     pub is_followed: bool,
 }
 

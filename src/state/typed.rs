@@ -6,12 +6,10 @@ use tessera_model::{
 };
 
 impl StateStore {
-    /// Saves a value, replacing the previous one.
     pub fn replace(&self, entry: &StateValue) -> Result<(), Failure> {
         self.save(1, entry)
     }
 
-    /// Saves the jobs of this process.
     pub fn replace_jobs(&self, own: Vec<JobRecord>) -> Result<(), Failure> {
         self.replace(&StateValue::Jobs { own, other_instances: Vec::new() })
     }

@@ -10,7 +10,6 @@ use tessera_wire::explore::{read_region, write_region};
 
 const SCHEMA: &str = "tessera.views/1";
 
-/// The views as a document, `tessera.views/1`.
 pub fn write(views: &[SavedView]) -> Value {
     json!({ "schema": SCHEMA, "views": views.iter().map(write_view).collect::<Vec<_>>() })
 }

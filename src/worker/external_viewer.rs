@@ -68,8 +68,7 @@ pub(super) async fn open(path: &Path) -> Result<(), Failure> {
 
 async fn open_with(opener: &OsStr, path: &Path) -> Result<(), Failure> {
     let to_failure = |reason: String| {
-        let sentence = format!("{} cannot open {}: {reason}", opener.display(), path.display());
-        Failure::local(sentence)
+        Failure::local(format!("{} cannot open {}: {reason}", opener.display(), path.display()))
     };
     // Absolute, so that no name is parsed as an option.
     let path = path.canonicalize().map_err(|error| to_failure(error.to_string()))?;

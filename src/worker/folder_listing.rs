@@ -6,18 +6,16 @@ use tessera_model::{Failure, FolderEntry, FolderListing, SafeText};
 
 /// Lists the files and folders in `path` by name, ignoring case.
 pub(super) fn list_folder(path: &Path) -> Result<FolderListing, Failure> {
-    let to_failure = |error: io::Error| {
-        let sentence = format!("cannot list {}: {error}", path.display());
-        Failure::local(sentence)
-    };
+    let to_failure =
+        |error: io::Error| Failure::local(format!("cannot list {}: {error}", path.display()));
     let mut entries = Vec::new();
     for entry in fs::read_dir(path).map_err(to_failure)? {
         entries.extend(read_entry(&entry.map_err(to_failure)?));
     }
     entries.sort_by_cached_key(|entry| (entry.name.as_str().to_lowercase(), entry.name.clone()));
-    let left_off = entries.len().saturating_sub(FolderListing::MAX_ENTRIES);
+    let omitted = entries.len().saturating_sub(FolderListing::MAX_ENTRIES);
     entries.truncate(FolderListing::MAX_ENTRIES);
-    Ok(FolderListing { path: path.to_owned(), entries, omitted: left_off })
+    Ok(FolderListing { path: path.to_owned(), entries, omitted })
 }
 
 /// Returns `None` for anything but files and folders, and for broken links.

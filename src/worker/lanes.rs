@@ -1,5 +1,4 @@
-//! One abort handle per lane. Aborting only saves work; that a stale response never leaves the
-//! worker is checked again when it arrives.
+//! One abort handle per lane. Aborting only saves work; stale responses are also checked later.
 
 use std::collections::HashMap;
 
@@ -7,7 +6,6 @@ use tokio::task::AbortHandle;
 
 use crate::message::{Lane, Ticket};
 
-/// The running requests that may be cancelled.
 #[derive(Default)]
 pub(super) struct CancellableRequests {
     active: HashMap<Lane, (u64, AbortHandle)>,

@@ -57,7 +57,6 @@ impl Worker {
         let _ = self.commands.send(WorkerCommand::Send(ticket, request));
     }
 
-    /// Cancels the request of a lane, unless it is a write.
     pub fn cancel(&self, lane: Lane) {
         let _ = self.commands.send(WorkerCommand::Cancel(lane));
     }

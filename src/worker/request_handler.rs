@@ -178,7 +178,6 @@ impl RequestHandler {
         external_viewer::open(&self.viewer_copies.copy(&bytes)?).await
     }
 
-    /// Reports progress, throttled to a rate that a screen can show.
     fn progress_callback(&self, ticket: Ticket) -> impl FnMut(u64, Option<u64>) + Send + use<> {
         let events = self.events.clone();
         let mut pace = ProgressThrottle::default();

@@ -71,7 +71,6 @@ impl ThumbnailLoader {
         }
     }
 
-    /// Fetches a picture, unless it is cached.
     pub(super) async fn fetch_link(&self, link: &Link) -> Result<Bytes, Failure> {
         if let Some(bytes) = self.lock_cache().get(link.resource()) {
             return Ok(bytes);
@@ -88,8 +87,7 @@ impl ThumbnailLoader {
 
 async fn read_file(path: &Path) -> Result<Bytes, Failure> {
     let to_failure = |reason: &str| {
-        let sentence = format!("cannot read the picture {}: {reason}", path.display());
-        Failure::local(sentence)
+        Failure::local(format!("cannot read the picture {}: {reason}", path.display()))
     };
     let metadata =
         tokio::fs::metadata(path).await.map_err(|error| to_failure(&error.to_string()))?;

@@ -1,5 +1,7 @@
 //! The image that others are compared with.
 
+use std::str::FromStr;
+
 use crate::{MediaId, keyword::keyword_enum};
 
 keyword_enum!(
@@ -10,14 +12,15 @@ keyword_enum!(
     }
 );
 
-impl AnchorKind {
+impl FromStr for AnchorKind {
+    type Err = &'static str;
+
     /// Parses the keyword in any case.
-    pub fn parse(raw: &str) -> Option<Self> {
-        Self::from_keyword(&raw.trim().to_uppercase())
+    fn from_str(raw: &str) -> Result<Self, Self::Err> {
+        Self::from_keyword(&raw.trim().to_uppercase()).ok_or("expected UPLOAD or MEDIA")
     }
 }
 
-/// The image that others are compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Anchor {
     pub media: MediaId,

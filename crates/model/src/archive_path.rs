@@ -43,7 +43,6 @@ pub fn safe_relative_path(name: &str) -> Result<PathBuf, &'static str> {
     Ok(path)
 }
 
-/// Whether some systems treat this name as a device.
 pub fn is_reserved(part: &str) -> bool {
     let stem = part.split('.').next().unwrap_or(part).trim_end().to_ascii_lowercase();
     let numbered_port = stem.strip_prefix("com").or(stem.strip_prefix("lpt"));

@@ -22,7 +22,6 @@ pub struct Basket {
     redo_stack: Vec<SelectionEdit>,
 }
 
-/// The effect of one step, for the status message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SelectionChange {
     pub added: usize,
@@ -35,9 +34,7 @@ pub struct SelectionChange {
 pub enum ToggleOutcome {
     Selected,
     Deselected,
-    /// Excluded from its selected cluster.
     Excluded,
-    /// Part of its selected cluster again.
     Included,
 }
 
@@ -104,7 +101,6 @@ impl Basket {
         change
     }
 
-    /// Selects the clusters that are not selected and deselects the others.
     pub fn invert(
         &mut self,
         clusters: impl IntoIterator<Item = SelectionEntry>,
@@ -200,7 +196,6 @@ impl Basket {
         true
     }
 
-    /// Returns `false` if there is nothing to redo.
     pub fn redo(&mut self) -> bool {
         let Some(edit) = self.redo_stack.pop() else { return false };
         let undo = self.apply_edit(edit);
@@ -216,8 +211,7 @@ impl Basket {
         !self.redo_stack.is_empty()
     }
 
-    /// Marks every cluster as stale after a recluster, including those in the undo history. Returns the
-    /// number of stale entries.
+    /// Marks all clusters as stale, also in the undo history. Returns the number of stale entries.
     pub fn mark_stale(&mut self) -> usize {
         self.selection.mark_stale();
         let edits = self.undo_stack.iter_mut().chain(&mut self.redo_stack).flatten();
@@ -255,7 +249,6 @@ impl Basket {
         plan.into_iter().map(|(id, entry)| (id, entry.map(|entry| (position(id), entry)))).collect()
     }
 
-    /// Applies an edit and returns the edit that undoes it.
     fn apply_edit(&mut self, edit: SelectionEdit) -> SelectionEdit {
         let replace = |(id, entry)| (id, self.selection.replace_entry(id, entry));
         let mut undo: SelectionEdit = edit.into_iter().map(replace).collect();

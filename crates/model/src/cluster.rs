@@ -24,7 +24,6 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// The number of members, from the counts that exist.
     pub fn size(&self) -> Option<u64> {
         let counts = match self.entity {
             EntityType::Objects => [self.n_objects, None],
@@ -33,7 +32,6 @@ impl Cluster {
         counts.into_iter().flatten().reduce(|a, b| a + b)
     }
 
-    /// Its first caption, or that of its first preview.
     pub fn caption(&self) -> Option<&SafeText> {
         self.captions.first().or_else(|| self.previews.first()?.caption.as_ref())
     }
@@ -46,7 +44,6 @@ pub struct Tag {
     pub name: SafeText,
 }
 
-/// One member of a cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Preview {
     pub media: MediaId,
@@ -86,7 +83,6 @@ pub enum ScoreScale {
 }
 
 impl ScoreScale {
-    /// A one-line explanation of the scores.
     pub fn legend(self) -> &'static str {
         match self {
             Self::Visual => "lower is closer: same 0 · high ≤.30 · related · loose ≥.50",
@@ -95,7 +91,6 @@ impl ScoreScale {
     }
 }
 
-/// A score in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RelevanceBand {
     Strong,

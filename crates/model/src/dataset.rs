@@ -14,15 +14,12 @@ pub enum Status {
     PartialIndex,
     /// Media are being added, or a reindex is about to start.
     ReadOnly,
-    /// The clusters are being computed.
     Indexing,
-    /// The last operation failed.
     Error,
     /// An unknown status: treated as busy, shown as received.
     Other(SafeText),
 }
 
-/// An operation that depends on the status of a dataset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     Read,
@@ -35,7 +32,6 @@ pub enum Operation {
     Reindex,
 }
 
-/// Whether a status allows an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permission {
     Allowed,
@@ -155,7 +151,6 @@ pub struct Dataset {
     pub id: DatasetId,
     pub name: SafeText,
     pub status: Status,
-    /// Whether `status` was read from the legacy field.
     pub status_is_legacy: bool,
     /// The legacy field as received; no rule reads it.
     pub legacy_status: Option<SafeText>,
@@ -167,12 +162,11 @@ pub struct Dataset {
     pub n_images: Option<u64>,
     pub n_videos: Option<u64>,
     pub n_objects: Option<u64>,
-    /// Why the dataset is in ERROR.
     pub error: Option<SafeText>,
 }
 
 impl Dataset {
-    /// Whether the clusters may have changed since `then`: the dataset became READY, or its number of
+    /// Whether the clusters may have changed since `earlier`: the dataset became READY, or its number of
     /// images changed while READY. Adding media alone does not change clusters.
     pub fn is_reclustered_since(&self, earlier: &Self) -> bool {
         self.status == Status::Ready

@@ -4,7 +4,6 @@
 use crate::{SafeText, keyword::keyword_enum};
 
 keyword_enum!(
-    /// A model that searches depend on.
     EnrichmentModel {
         /// Caption search and full text.
         CaptionImages = "CAPTION_IMAGES",
@@ -29,12 +28,10 @@ pub enum ModelStatus {
     Unknown,
 }
 
-/// The enrichment context of a dataset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Enrichment {
     /// One for each of [`EnrichmentModel::ALL`], in its order.
     pub statuses: [ModelStatus; EnrichmentModel::ALL.len()],
-    /// The response as received.
     pub raw: SafeText,
 }
 
@@ -44,7 +41,6 @@ impl Enrichment {
     }
 }
 
-/// A warning when none of the models is known to be applied.
 pub fn missing_model_warning(
     models: &[EnrichmentModel],
     known: Option<&Enrichment>,

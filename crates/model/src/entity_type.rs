@@ -1,11 +1,12 @@
 //! The kind of cluster members.
 
+use std::str::FromStr;
+
 use serde::Deserialize;
 
 use crate::keyword::keyword_enum;
 
 keyword_enum!(
-    /// The kind of cluster members.
     #[derive(Default, Deserialize)]
     #[serde(rename_all = "UPPERCASE")]
     EntityType {
@@ -22,10 +23,15 @@ impl EntityType {
             Self::Objects => Self::Images,
         }
     }
+}
+
+impl FromStr for EntityType {
+    type Err = &'static str;
 
     /// Parses the keyword in any case, also in the singular.
-    pub fn parse(raw: &str) -> Option<Self> {
+    fn from_str(raw: &str) -> Result<Self, Self::Err> {
         let keyword = raw.trim().to_uppercase();
-        Self::from_keyword(&keyword).or_else(|| Self::from_keyword(&format!("{keyword}S")))
+        let singular = || Self::from_keyword(&format!("{keyword}S"));
+        Self::from_keyword(&keyword).or_else(singular).ok_or("expected images or objects")
     }
 }

@@ -1,6 +1,6 @@
 //! Exports: their options, their state, and the resulting archives.
 
-use std::{fmt, path::PathBuf};
+use std::{fmt, path::PathBuf, str::FromStr};
 
 use serde::Deserialize;
 
@@ -16,10 +16,12 @@ keyword_enum!(
     }
 );
 
-impl ExportFormat {
+impl FromStr for ExportFormat {
+    type Err = &'static str;
+
     /// Parses the keyword in any case.
-    pub fn parse(raw: &str) -> Option<Self> {
-        Self::from_keyword(&raw.trim().to_lowercase())
+    fn from_str(raw: &str) -> Result<Self, Self::Err> {
+        Self::from_keyword(&raw.trim().to_lowercase()).ok_or("expected json or parquet")
     }
 }
 
@@ -67,7 +69,6 @@ impl fmt::Debug for ArchiveName {
     }
 }
 
-/// The state of an export, as the service reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExportState {
     /// The status as received; empty when the service sent none.
@@ -121,7 +122,6 @@ impl ExportTask {
         }
     }
 
-    /// Why there is no archive, if the export failed.
     pub fn failure_message(&self) -> Option<String> {
         let ExportState::Failed(state) = &self.state else { return None };
         let detail = self.message.as_ref().map_or_else(String::new, |it| format!(": {it}"));

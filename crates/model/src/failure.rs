@@ -31,13 +31,11 @@ pub enum FailureKind {
     Local,
 }
 
-/// A failure, ready to be shown and acted on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     pub kind: FailureKind,
     pub message: SafeText,
     pub remedy: Option<SafeText>,
-    /// The service's own message.
     pub detail: Option<SafeText>,
     /// A machine-readable code for known messages of the service.
     pub code: Option<&'static str>,
@@ -78,7 +76,6 @@ impl Failure {
         self
     }
 
-    /// Whether a write may have taken effect although the request failed.
     pub fn may_have_taken_effect(&self) -> bool {
         matches!(self.kind, FailureKind::NoResponse | FailureKind::Server)
     }

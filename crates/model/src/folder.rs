@@ -12,7 +12,6 @@ pub struct FolderListing {
     pub path: PathBuf,
     /// At most [`FolderListing::MAX_ENTRIES`].
     pub entries: Vec<FolderEntry>,
-    /// Entries beyond that limit.
     pub omitted: usize,
 }
 
@@ -37,7 +36,6 @@ pub struct FolderEntry {
 impl FolderEntry {
     const PICTURE_EXTENSIONS: [&str; 6] = ["jpg", "jpeg", "png", "webp", "gif", "bmp"];
 
-    /// Whether its extension is one of a supported picture format.
     pub fn is_picture(&self) -> bool {
         let extension = Path::new(&self.file_name).extension();
         let extension = extension.map(|extension| extension.to_string_lossy().to_lowercase());

@@ -30,12 +30,10 @@ pub struct ExportJob {
     /// A summary of the exported selection, `3 clusters, 9 media items`; `None` for the whole dataset.
     pub selection: Option<SafeText>,
     pub folder: PathBuf,
-    /// Whether to download the archive as soon as it is ready.
     pub auto_download: bool,
 }
 
 impl ExportJob {
-    /// The path of the downloaded archive.
     pub fn target(&self) -> PathBuf {
         self.folder.join(self.spec.file_name.as_str())
     }
@@ -62,7 +60,6 @@ pub struct JobRecord {
     pub state: SavedJobState,
 }
 
-/// The state of a job when it was saved.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SavedJobState {
     /// Waiting locally until the dataset is free.

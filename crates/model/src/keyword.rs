@@ -1,6 +1,5 @@
 //! Enums whose values are keywords of the interface.
 
-/// Defines an enum of keywords.
 macro_rules! keyword_enum {
     ($(#[$doc:meta])* $name:ident { $($(#[$about:meta])* $variant:ident = $keyword:literal,)* }) => {
         $(#[$doc])*

@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use crate::{Dataset, Failure, FailureKind, JobKind, SafeText, Status, Timestamp};
 
-/// After this time, a higher media count means the addition finished even if no other status was
-/// observed.
+/// After this time, a higher media count alone means that the addition finished.
 const COUNT_SETTLE_TIME: Duration = Duration::from_mins(1);
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,7 +15,6 @@ pub struct OperationTracker {
     status_before: Option<Status>,
     media_before: Option<u64>,
     accepted_at: Timestamp,
-    /// Whether a status other than `status_before` was observed.
     status_changed: bool,
     /// Status, percent, media.
     last_observed: Option<(Status, Option<u8>, Option<u64>)>,
@@ -96,7 +94,6 @@ impl OperationTracker {
         self.last_observed.as_ref()?.1.filter(|_| self.is_busy())
     }
 
-    /// Media added since the operation began.
     pub fn media_added(&self) -> Option<u64> {
         let now = self.last_observed.as_ref()?.2?;
         Some(now.saturating_sub(self.media_before?))

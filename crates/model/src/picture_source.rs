@@ -9,7 +9,6 @@ use crate::{Link, SafeText};
 pub enum PictureSource {
     Link(Link),
     File(PathBuf),
-    /// An entry of a local ZIP archive, by its name.
     Entry(PathBuf, String),
 }
 

@@ -1,5 +1,4 @@
-//! Polling intervals. Busy datasets are polled often at first and less as the operation takes longer;
-//! failures back off to one request in 30 seconds.
+//! Polling intervals: short at first and longer as an operation goes on; failures back off to 30 s.
 
 use std::time::Duration;
 
@@ -51,7 +50,6 @@ impl PollingIntervals {
         backoff.min(MAX_RETRY_INTERVAL)
     }
 
-    /// The interval while the window is not focused.
     pub fn unfocused_interval(self, interval: Duration) -> Duration {
         (interval * UNFOCUSED_FACTOR).min(self.unfocused).max(interval)
     }

@@ -15,7 +15,6 @@ pub struct RequestRecord {
     pub duration: Duration,
     pub bytes_sent: u64,
     pub outcome: RequestOutcome,
-    /// The wait before an automatic retry, if there is one.
     pub retry_in: Option<Duration>,
 }
 
@@ -30,6 +29,5 @@ pub enum RequestOutcome {
         status: u16,
         message: Option<SafeText>,
     },
-    /// No complete response, for this reason.
     Failed(SafeText),
 }

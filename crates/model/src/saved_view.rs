@@ -17,7 +17,6 @@ pub struct SavedView {
     pub granularity: Granularity,
     /// A label for the query image.
     pub similar_to: Option<SafeText>,
-    /// The uploaded query image and its region.
     pub query_image: Option<(PathBuf, Option<Region>)>,
 }
 

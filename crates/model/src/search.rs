@@ -1,6 +1,6 @@
 //! A search: browse a dataset, rank it by an anchor or a caption, and filter it.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, str::FromStr};
 
 use crate::{
     Anchor, Cluster, ClusterId, DatasetId, EntityType, Filter, Fraction, Operation, QueryText,
@@ -40,12 +40,19 @@ impl Default for Granularity {
     }
 }
 
-/// What ranks the clusters.
+impl FromStr for Granularity {
+    type Err = &'static str;
+
+    fn from_str(raw: &str) -> Result<Self, Self::Err> {
+        let level = raw.trim().parse().ok().and_then(Self::new);
+        level.ok_or("expected 0 (finest) to 4 (coarsest)")
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Query {
     /// No query: largest clusters first.
     Browse,
-    /// By similarity to an anchor.
     Similar(Anchor),
     /// By the meaning of captions.
     Caption {
@@ -90,7 +97,6 @@ impl Search {
         }
     }
 
-    /// The operation that the status of the dataset must allow.
     pub fn required_operation(&self) -> Operation {
         match self.query {
             Query::Similar(_) => Operation::VisualSearch,
@@ -106,7 +112,6 @@ pub struct Page {
     pub clusters: Vec<Cluster>,
     /// Rows that could not be read.
     pub skipped: usize,
-    /// Clusters that an earlier page already contained.
     pub repeated: usize,
 }
 

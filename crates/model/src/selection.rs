@@ -14,7 +14,6 @@ pub enum SelectionItem {
     Cluster {
         cluster: ClusterId,
         entity: EntityType,
-        /// Filters that members must also pass.
         filters: Vec<Filter>,
         exclude: Vec<MediaId>,
     },
@@ -32,7 +31,6 @@ pub struct SelectionEntry {
     /// For display only.
     pub name: SafeText,
     pub entity: EntityType,
-    /// The granularity it was found at.
     pub granularity: Granularity,
     pub content: EntryContent,
 }
@@ -53,7 +51,6 @@ pub struct SelectedCluster {
     pub member_count: Option<u64>,
     /// A caption search counts only the members it found.
     pub count_is_minimum: bool,
-    /// Members seen as previews.
     pub previewed: BTreeSet<MediaId>,
     pub excluded: BTreeSet<MediaId>,
     /// Selected before the dataset was reclustered, so it may no longer exist.
@@ -80,6 +77,12 @@ impl SelectionEntry {
         match &self.content {
             EntryContent::MediaItem(id, _) => Some(*id),
             EntryContent::Cluster(cluster) => cluster.previewed.first().copied(),
+        }
+    }
+
+    pub(crate) fn mark_stale(&mut self) {
+        if let EntryContent::Cluster(cluster) = &mut self.content {
+            cluster.stale = true;
         }
     }
 }
@@ -124,7 +127,6 @@ impl SelectionTotals {
     }
 }
 
-/// An entry with its position in selection order.
 pub(crate) type PositionedEntry = (u64, SelectionEntry);
 
 /// The selection of a dataset, in the order of selecting.
@@ -150,7 +152,6 @@ impl Selection {
         self.get(EntryId::Cluster(id))?.cluster()
     }
 
-    /// The selected cluster that is known to contain an item.
     pub fn cluster_containing(&self, item: MediaId) -> Option<ClusterId> {
         let mut clusters = self.entries.values().filter_map(|(_, entry)| entry.cluster());
         // Only members can be excluded.
@@ -250,13 +251,5 @@ impl FromIterator<SelectionEntry> for Selection {
     fn from_iter<I: IntoIterator<Item = SelectionEntry>>(entries: I) -> Self {
         let named = (0..).zip(entries).map(|(position, entry)| (entry.id(), (position, entry)));
         Self { entries: named.collect() }
-    }
-}
-
-impl SelectionEntry {
-    pub(crate) fn mark_stale(&mut self) {
-        if let EntryContent::Cluster(cluster) = &mut self.content {
-            cluster.stale = true;
-        }
     }
 }

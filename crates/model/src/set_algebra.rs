@@ -1,5 +1,4 @@
-//! Intersection, difference and union of loaded results. The interface has no OR and NOT, so the
-//! result covers only the loaded pages.
+//! Set operations on loaded pages only, because the interface has no OR and NOT.
 
 use std::collections::HashSet;
 

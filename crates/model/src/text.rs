@@ -131,7 +131,6 @@ pub fn format_duration(time: Duration) -> String {
     }
 }
 
-/// An age in a word or two.
 pub fn format_age(age: Duration) -> String {
     match age.as_secs() {
         0 => "now".to_owned(),

@@ -1,7 +1,7 @@
 //! Settings of a deployment: permissions, readable folders, encoders, and simulated delays and
 //! failures.
 
-use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, path::PathBuf, str::FromStr, sync::Arc, time::Duration};
 
 use super::{object_storage, text::encoders::Encoders};
 
@@ -65,7 +65,7 @@ pub enum InjectedFailure {
 }
 
 impl InjectedFailure {
-    pub const ALL: [Self; 6] =
+    const ALL: [Self; 6] =
         [Self::Upload, Self::Trigger, Self::AddMedia, Self::Reindex, Self::Export, Self::Search];
 
     pub fn as_str(self) -> &'static str {
@@ -78,8 +78,13 @@ impl InjectedFailure {
             Self::Search => "search",
         }
     }
+}
 
-    pub fn parse(raw: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|failing| failing.as_str() == raw.trim())
+impl FromStr for InjectedFailure {
+    type Err = String;
+
+    fn from_str(raw: &str) -> Result<Self, String> {
+        let known = Self::ALL.into_iter().find(|failing| failing.as_str() == raw.trim());
+        known.ok_or_else(|| format!("expected one of {}", Self::ALL.map(Self::as_str).join(", ")))
     }
 }

@@ -14,11 +14,9 @@ pub const SESSION_COOKIE: &str = "SESSION";
 /// A key pair as the service returned it. `Debug` does not print the secret.
 #[derive(Clone, Debug)]
 pub struct IssuedCredentials {
-    /// Names the key.
     pub api_key: String,
     /// Signs the tokens. The service shows it only when it creates the pair.
     pub api_secret: Option<SecretString>,
-    /// A message of the service.
     pub message: Option<SafeText>,
 }
 

@@ -80,7 +80,6 @@ impl Default for DatasetExtras {
     }
 }
 
-/// The legacy status of a status.
 pub fn legacy_status(status: &Status) -> &str {
     match status {
         Status::ReadOnly => "UPDATING",

@@ -8,8 +8,8 @@ use utoipa::ToSchema;
 
 use crate::lenient::{count, first_text, names, number, text};
 use tessera_model::{
-    Anchor, AnchorKind, Cluster, ClusterId, EntityType, Link, MediaId, Page, Preview, Region,
-    Relevance, SafeText, ScoreKind, Tag, TagId,
+    Anchor, AnchorKind, Cluster, ClusterId, Link, MediaId, Page, Preview, Region, Relevance,
+    SafeText, ScoreKind, Tag, TagId,
 };
 
 /// The Explore response as a service writes it.
@@ -189,7 +189,7 @@ fn read_cluster(value: &Value) -> Option<Cluster> {
     let previews = value.get("previews").and_then(Value::as_array);
     Some(Cluster {
         id: text(value, "cluster_id")?.parse().ok()?,
-        entity: text(value, "type").and_then(|raw| EntityType::parse(&raw)).unwrap_or_default(),
+        entity: text(value, "type").and_then(|raw| raw.parse().ok()).unwrap_or_default(),
         n_images: count(value, "n_images"),
         n_objects: count(value, "n_objects"),
         n_videos: count(value, "n_videos"),
@@ -287,7 +287,7 @@ pub fn write_region(region: Region) -> String {
 
 /// Reads a search anchor. `None` without a usable `anchor_media_id`.
 pub fn read_anchor(value: &Value) -> Option<Anchor> {
-    let kind = text(value, "anchor_type").and_then(|raw| AnchorKind::parse(&raw));
+    let kind = text(value, "anchor_type").and_then(|raw| raw.parse().ok());
     Some(Anchor {
         media: text(value, "anchor_media_id")?.parse().ok()?,
         kind: kind.unwrap_or(AnchorKind::Upload),

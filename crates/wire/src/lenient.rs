@@ -1,5 +1,4 @@
-//! Lenient readers of JSON values: numbers sent as text, -1 for "not counted", null for anything, a
-//! string instead of a list.
+//! Lenient readers of JSON values: numbers as text, -1 for "not counted", null for anything.
 
 use serde_json::Value;
 

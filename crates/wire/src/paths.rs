@@ -31,7 +31,6 @@ pub mod query {
     pub const EXPORT_TASK_ID: &str = "export_task_id";
     /// Identifies the dataset where the path does not.
     pub const DATASET_ID: &str = "dataset_id";
-    /// A folder that the deployment can read.
     pub const PATH: &str = "path";
     pub const AUTO_REINDEX: &str = "auto_reindex";
     /// Restricts a full export to one cluster.
@@ -67,12 +66,10 @@ pub mod field {
 /// Query parameters in sending order.
 pub type Parameters = Vec<(&'static str, String)>;
 
-/// `GET`: the caller's datasets.
 pub fn datasets() -> String {
     format!("{API_PREFIX}/datasets")
 }
 
-/// `GET`: a key pair for a browser session.
 pub fn api_credentials() -> String {
     format!("{API_PREFIX}/api_credentials")
 }
@@ -81,12 +78,10 @@ pub fn dataset(id: DatasetId) -> String {
     format!("{API_PREFIX}/dataset/{id}")
 }
 
-/// `GET`: clusters.
 pub fn explore(id: DatasetId) -> String {
     format!("{API_PREFIX}/explore/{id}")
 }
 
-/// `POST`: registers a query image.
 pub fn search_image_similarity(id: DatasetId) -> String {
     format!("{API_PREFIX}/dataset/{id}/search-image-similarity")
 }
@@ -114,17 +109,14 @@ pub fn add_media(id: DatasetId) -> String {
 /// `GET` of the pipeline that adds a folder it can read: never retried automatically.
 pub const PROCESS_ADD_MEDIA: &str = "/api/v1/process/add_media";
 
-/// `GET`: the applied enrichment models.
 pub fn enrichment_context(id: DatasetId) -> String {
     format!("{API_PREFIX}/enrichment/{id}/context")
 }
 
-/// `GET`: the state of an export.
 pub fn export_status(id: DatasetId) -> String {
     format!("{API_PREFIX}/dataset/{id}/export_status")
 }
 
-/// The parameters of `explore` for one page of one search.
 pub fn explore_parameters(search: &Search) -> Parameters {
     let mut parameters = Parameters::new();
     match &search.query {
@@ -148,7 +140,6 @@ pub fn explore_parameters(search: &Search) -> Parameters {
     parameters
 }
 
-/// The parameters of `export_context_async`.
 pub fn export_parameters(spec: &ExportSpec) -> Parameters {
     let file_name = (query::FILE_NAME, spec.file_name.as_str().to_owned());
     [vec![file_name], selection_parameters(spec.format, spec.include_images)].concat()

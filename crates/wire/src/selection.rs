@@ -6,7 +6,7 @@ use std::{fmt, str::FromStr};
 use serde_json::{Map, Value, json};
 
 use crate::vql;
-use tessera_model::{EntityType, Filter, MediaId, SelectionItem, vql::LabelRule};
+use tessera_model::{Filter, MediaId, SelectionItem, vql::LabelRule};
 
 pub const MAX_ITEMS: usize = 10_000;
 pub const MAX_IDS: usize = 1_000_000;
@@ -16,7 +16,6 @@ pub const MAX_IDS: usize = 1_000_000;
 pub struct SelectionError {
     /// 0-based; `None` when the body as a whole is invalid.
     pub item: Option<usize>,
-    /// The field and what it must be.
     pub reason: String,
 }
 
@@ -91,7 +90,7 @@ fn read_cluster(payload: &Map<String, Value>) -> Result<SelectionItem, String> {
     let restrictions = payload.get("cluster_filters").and_then(Value::as_object);
     let restrictions = restrictions.ok_or("payload.cluster_filters: must be an object")?;
     let entity = restrictions.get("entity_type").and_then(Value::as_str);
-    let entity = entity.and_then(EntityType::parse);
+    let entity = entity.and_then(|entity| entity.parse().ok());
     Ok(SelectionItem::Cluster {
         cluster: cluster.ok_or("payload.cluster_id: must be a UUID")?,
         entity: entity

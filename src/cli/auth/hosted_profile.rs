@@ -12,7 +12,6 @@ use crate::{
 };
 use tessera_client::{BaseUrl, TOKEN_LIFETIME};
 
-/// A hosted profile with its parsed address.
 pub(super) struct HostedProfile {
     pub profile: Profile,
     pub base_url: BaseUrl,
@@ -68,7 +67,6 @@ pub(super) fn command_login(context: &Context) -> Result<(ServiceLogin, Duration
     }
 }
 
-/// The machine-readable name of a source.
 pub(super) fn source_word(source: SecretSource) -> &'static str {
     match source {
         SecretSource::Typed => "typed",

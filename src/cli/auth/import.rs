@@ -20,12 +20,13 @@ use crate::{
     cli::{
         CliError, Column, Context, Document, Exit,
         context::read_stdin,
+        deployment::endpoint_with_login,
         login::{SecretSource, open_secrets, validate_secret},
     },
     config::{edit, user_config_file},
     credentials::{SecretOwner, SecretStore, SecretStores},
 };
-use tessera_client::{ApiOperation, AuthMethod, Client, DryRun, Endpoint};
+use tessera_client::{ApiOperation, AuthMethod, Client, DryRun};
 use tessera_model::{FailureKind, SafeText};
 use tessera_wire::credentials::{IssuedCredentials, SESSION_COOKIE};
 
@@ -52,7 +53,6 @@ const IMPORT_COLUMNS: &[Column] = &[
     Column::new("message", "message"),
 ];
 
-/// An import whose store is chosen.
 struct CredentialImport<'a> {
     context: &'a Context,
     hosted: HostedProfile,
@@ -133,7 +133,6 @@ impl Drop for EchoGuard {
     }
 }
 
-/// Reads the cookie, typed without echo or piped.
 async fn read_session(piped: bool, no_input: bool) -> Result<SecretString, CliError> {
     let text = if piped {
         SecretString::from(read_stdin()?)
@@ -154,20 +153,15 @@ async fn read_session(piped: bool, no_input: bool) -> Result<SecretString, CliEr
     let value = cookie.strip_prefix(SESSION_COOKIE).and_then(|rest| rest.strip_prefix('='));
     let value = validate_secret(&SecretString::from(value.unwrap_or(cookie)), "cookie")?;
     if value.expose_secret().contains([';', ',', '"', '\\']) {
-        let message = "this is not a cookie; copy only the value of SESSION";
-        return Err(CliError::usage(message));
+        return Err(CliError::usage("this is not a cookie; copy only the value of SESSION"));
     }
     Ok(value)
 }
 
 fn session_client(hosted: &HostedProfile, session: SecretString) -> Result<Client, CliError> {
-    let (base_url, access) = (hosted.base_url.clone(), AuthMethod::Session(session));
-    let endpoint = if hosted.profile.options.allow_http {
-        Endpoint::new_allowing_http(base_url, access)
-    } else {
-        Endpoint::new(base_url, access)?
-    };
-    Ok(Client::new(endpoint)?)
+    let access = AuthMethod::Session(session);
+    let options = &hosted.profile.options;
+    Ok(Client::new(endpoint_with_login(hosted.base_url.clone(), access, options)?)?)
 }
 
 async fn dry_run(context: &Context, hosted: &HostedProfile) -> Result<Exit, CliError> {
@@ -211,7 +205,6 @@ impl CredentialImport<'_> {
         })
     }
 
-    /// Stores the secret, reads it back, and then reports it.
     fn store_credentials(&self, issued: IssuedCredentials) -> Result<Exit, CliError> {
         let IssuedCredentials { api_key, api_secret, message } = issued;
         let name = &self.hosted.profile.name;

@@ -21,8 +21,7 @@ const STATUS_COLUMNS: &[Column] = &[
     Column::new("check", "check.words"),
 ];
 
-/// The exit code is that of the check: 0, 4 for a missing login or permission missing, 5 for an unknown
-/// dataset.
+/// The exit code is that of the check: 0, 4 without login or permission, 5 without the dataset.
 pub(super) async fn run(context: &Context) -> Result<Exit, CliError> {
     let mut answer = secret_status(context)?;
     let by_dataset = context.global.dataset.is_some();
@@ -44,7 +43,6 @@ pub(super) async fn run(context: &Context) -> Result<Exit, CliError> {
     connection.close(printed.map(|_| exit)).await
 }
 
-/// The part of the status that needs no request.
 fn secret_status(context: &Context) -> Result<Value, CliError> {
     let (profile, kind, base_url) = match context.target()? {
         ServiceTarget::Profile(Profile { name, deployment, .. }) => {

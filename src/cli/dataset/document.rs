@@ -6,7 +6,6 @@ use crate::cli::timestamps::now_rfc3339;
 use tessera_model::{Dataset, Operation, Permission};
 use tessera_wire::dataset::write_dataset;
 
-/// A dataset with what its status permits.
 pub(super) fn dataset_document(dataset: &Dataset) -> Value {
     let permissions = [
         ("text_search", Operation::TextSearch),

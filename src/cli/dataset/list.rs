@@ -71,16 +71,9 @@ pub(super) async fn show(
             .map(|field| json!({ "name": field.name.as_str(), "value": field.value.as_str() }))
             .collect();
         let fields = json!({ "id": dataset.id, "fields": rows });
-        return connection.context.print(&Document::list(
-            "tessera.record/1",
-            fields,
-            "fields",
-            FIELD_COLUMNS,
-        ));
+        let document = Document::list("tessera.record/1", fields, "fields", FIELD_COLUMNS);
+        return connection.context.print(&document);
     }
-    connection.context.print(&Document::one(
-        "tessera.dataset/1",
-        dataset_document(&dataset),
-        RECORD_COLUMNS,
-    ))
+    let fields = dataset_document(&dataset);
+    connection.context.print(&Document::one("tessera.dataset/1", fields, RECORD_COLUMNS))
 }

@@ -1,5 +1,4 @@
-//! Reactions of `tessera dataset watch` to a status change: a shell command, the bell, a desktop
-//! notification.
+//! Reactions of `tessera dataset watch`: a shell command, the bell, a desktop notification.
 
 use std::{
     env, io,
@@ -13,12 +12,10 @@ use crate::{
 };
 use tessera_model::{Dataset, SafeText, Status};
 
-/// The reaction to each status change.
 pub(super) struct ChangeReaction<'a> {
     context: &'a Context,
     /// A command line for `sh`.
     command: Option<&'a str>,
-    /// Whether to ring the bell and notify the desktop.
     notify: bool,
 }
 
@@ -50,9 +47,8 @@ impl<'a> ChangeReaction<'a> {
     }
 }
 
-/// The command with the event in its environment, so that text from the service never becomes part
-/// of the shell command line. Its output goes to standard error, because standard output is for the
-/// events.
+/// The event is in the environment, so that text from the service never becomes part of the shell
+/// command line. The output goes to standard error, because standard output is for the events.
 fn change_command(line: &str, dataset: &Dataset, from: &Status, to: &Status) -> Command {
     let mut command = subprocess::command("sh");
     command.args(["-c", line]);

@@ -3,7 +3,6 @@
 use crate::cli::{CliError, CliResult, Context, Exit};
 use tessera_model::{Dataset, Status};
 
-/// The statuses that end polling.
 pub(super) enum WaitGoal {
     /// Polls until interrupted.
     Never,

@@ -43,7 +43,6 @@ pub struct ReactionOptions {
     notify: bool,
 }
 
-/// Waits until the goal is reached, and prints the dataset.
 pub(super) async fn wait(connection: &Connection<'_>, options: &WatchOptions) -> CliResult {
     let context = connection.context;
     let dataset = connection.dataset(options.dataset.as_deref()).await?;
@@ -58,8 +57,7 @@ pub(super) async fn wait(connection: &Connection<'_>, options: &WatchOptions) ->
     context.print(&Document::one("tessera.dataset/1", dataset_document(&outcome?), STATUS_COLUMNS))
 }
 
-/// Reports every change until the goal is reached or the user interrupts. Without `--until`, ERROR
-/// is a change like any other.
+/// Without `--until`, ERROR is a change like any other.
 pub(super) async fn watch(
     connection: &Connection<'_>,
     options: &WatchOptions,
@@ -73,15 +71,13 @@ pub(super) async fn watch(
     };
     let reaction = ChangeReaction::new(context, reaction.on_change.as_deref(), reaction.notify);
     let mut poller = Poller::stream(context, options.interval);
-    let no_settling = Duration::ZERO;
     let outcome =
-        poll_until(&mut poller, connection, dataset, &goal, no_settling, Some(&reaction)).await;
+        poll_until(&mut poller, connection, dataset, &goal, Duration::ZERO, Some(&reaction)).await;
     poller.emit_end(&outcome)?;
     outcome.map(|_| Exit::Done)
 }
 
-/// Polls until the goal is reached, and returns the dataset. An interrupt is an error, so that the
-/// stream of events ends properly.
+/// Returns the dataset. An interrupt is an error, so that the stream of events ends properly.
 async fn poll_until(
     poller: &mut Poller<'_>,
     connection: &Connection<'_>,

@@ -131,7 +131,7 @@ impl Context {
         for problem in problems {
             self.messages.warn(problem);
         }
-        if problems.is_empty() { Exit::Done } else { Exit::Partly }
+        if problems.is_empty() { Exit::Done } else { Exit::Incomplete }
     }
 }
 

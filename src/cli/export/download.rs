@@ -41,7 +41,6 @@ pub(super) async fn download(
     Ok(downloaded.report_problems(connection.context, &export))
 }
 
-/// The path: as given, or named by the export request, or after the dataset.
 async fn archive_path(
     connection: &Connection<'_>,
     export: &FoundExport,

@@ -19,7 +19,6 @@ pub struct ExportLookup {
 pub(super) struct FoundExport {
     pub dataset: DatasetId,
     pub task: ExportTaskId,
-    /// The job record, if the export was started on this machine.
     pub job: Option<JobRecord>,
 }
 

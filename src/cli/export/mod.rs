@@ -52,7 +52,6 @@ pub enum ExportCommand {
     },
 }
 
-/// The requests that these commands exist for.
 const REQUESTS: &[ApiOperation] = &[
     ApiOperation::StartExport,
     ApiOperation::StartSelection,
@@ -63,9 +62,8 @@ const REQUESTS: &[ApiOperation] = &[
 pub async fn run(context: &Context, command: ExportCommand) -> CliResult {
     match command {
         ExportCommand::Start(options) => {
-            context
-                .with_connection(REQUESTS, async |connection: &_| options.run(connection).await)
-                .await
+            let work = async |connection: &_| options.run(connection).await;
+            context.with_connection(REQUESTS, work).await
         }
         ExportCommand::List { dataset } => {
             let work = async |connection: &_| list::list(connection, dataset.as_deref());

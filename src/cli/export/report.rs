@@ -19,8 +19,6 @@ const EXPORT_COLUMNS: &[Column] = &[
     Column::new("images", "images"),
 ];
 
-/// Combines the service's response, the request if the request was sent from this machine, and the
-/// downloaded archive.
 pub(super) fn export_document(
     export: &FoundExport,
     task: &ExportTask,

@@ -24,7 +24,7 @@ pub struct ExportStartOptions {
     /// ID or name of the dataset.
     dataset: Option<String>,
     /// Format of the metadata: expected json or parquet [default: from the settings].
-    #[arg(long, value_parser = parse_format)]
+    #[arg(long)]
     format: Option<ExportFormat>,
     /// Include the images [default: from the settings].
     #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true,
@@ -47,10 +47,6 @@ pub struct ExportStartOptions {
     download: Option<PathBuf>,
     #[command(flatten)]
     archive: ArchiveOptions,
-}
-
-fn parse_format(text: &str) -> Result<ExportFormat, String> {
-    ExportFormat::parse(text).ok_or_else(|| "expected json or parquet".to_owned())
 }
 
 impl ExportStartOptions {
@@ -128,7 +124,6 @@ async fn send_request(
     client.start_selective_export(dataset.id, spec.format, spec.include_images, &items).await
 }
 
-/// The request failed, or its effect is unknown.
 fn record_failure(recorder: &mut JobRecorder<'_>, failure: Failure) -> CliError {
     recorder.set_failed(&failure);
     let may_have_started = failure.may_have_taken_effect();

@@ -11,7 +11,6 @@ use crate::cli::{CliError, Context, Exit, TerminalInfo};
 use tessera_model::SafeText;
 use tessera_picture::{Canvas, Crop, Protocol, fit, fit_picture};
 
-/// A picture with its name, before it is drawn.
 #[derive(Clone, Debug)]
 pub struct NamedPicture {
     pub bytes: Vec<u8>,
@@ -57,8 +56,7 @@ pub fn terminal_info(context: &Context) -> Result<TerminalInfo, CliError> {
     Ok(screen)
 }
 
-/// Draws pictures, `across` per row, in at most `width` columns. Returns the error of the first one
-/// that could not be decoded; the others are drawn.
+/// Draws pictures, `across` per row. Returns the error of the first that cannot be decoded.
 pub fn draw_pictures(
     context: &Context,
     screen: &TerminalInfo,
@@ -98,7 +96,6 @@ pub fn draw_pictures(
     Ok(first_error)
 }
 
-/// The cell area of one picture.
 fn tile_canvas(screen: &TerminalInfo, across: u16, columns: u16) -> Canvas {
     let protocol = screen.protocols.first().copied().unwrap_or_default();
     // A wider row would be scaled down, and the names would no longer match.
@@ -124,7 +121,6 @@ fn gap_color(screen: &TerminalInfo, canvas: Canvas, is_terminal: bool) -> Rgba<u
     }
 }
 
-/// Prints a row of pictures as one image.
 fn print_row(
     pictures: &[(fit::Fit, &RgbImage)],
     canvas: Canvas,

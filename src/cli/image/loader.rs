@@ -33,10 +33,8 @@ impl<'a> PictureLoader<'a> {
             name: SafeText::file_name(name),
         };
         if argument == "-" {
-            return Ok(picture(
-                read_bounded(io::stdin().lock(), "standard input")?,
-                "standard input",
-            ));
+            let bytes = read_bounded(io::stdin().lock(), "standard input")?;
+            return Ok(picture(bytes, "standard input"));
         }
         if argument.starts_with("http://") || argument.starts_with("https://") {
             let link = Link::new(argument);
@@ -57,8 +55,7 @@ impl<'a> PictureLoader<'a> {
         }
     }
 
-    /// Loads a media item. The API has no path for one, so it is found as the item most similar to
-    /// itself.
+    /// The API has no path for a media item, so it is found as the one most similar to itself.
     async fn load_media(
         &mut self,
         context: &'a Context,

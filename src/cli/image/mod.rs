@@ -68,6 +68,6 @@ pub async fn run(context: &Context, command: ImageCommand) -> Result<Exit, CliEr
     match first.or(undecodable) {
         None => Ok(Exit::Done),
         Some(error) if pictures.len() == 1 => Err(error),
-        Some(_) => Ok(Exit::Partly),
+        Some(_) => Ok(Exit::Incomplete),
     }
 }

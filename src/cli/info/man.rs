@@ -32,7 +32,6 @@ pub(super) fn render_page(command: &Command) -> io::Result<String> {
     Ok(page)
 }
 
-/// Renders every page, with its file name.
 pub(super) fn render_all(mut root: Command) -> io::Result<Vec<(String, String)>> {
     root.build();
     let mut pages = Vec::new();
@@ -48,7 +47,6 @@ fn collect_pages(command: &Command, pages: &mut Vec<(String, String)>) -> io::Re
         .try_for_each(|each| collect_pages(each, pages))
 }
 
-/// A section of names and their meanings.
 fn table(title: &str, rows: impl IntoIterator<Item = (impl ToString, &'static str)>) -> String {
     let mut roff = Roff::new();
     roff.control("SH", [title]);

@@ -1,5 +1,4 @@
-//! `tessera completion`, `man`, `spec` and `version`: derived from the command line definition,
-//! without settings.
+//! `tessera completion`, `man`, `spec` and `version`, derived from the command line definition.
 
 mod man;
 mod spec;
@@ -91,7 +90,6 @@ pub fn run_info(out: &Output, command: InfoCommand, mut root: Command) -> CliRes
     Ok(Exit::Done)
 }
 
-/// Writes one page for the program and one per command, and prints their paths.
 fn write_pages(out: &Output, folder: &Path, root: Command) -> CliResult<()> {
     let refused =
         |error: std::io::Error| CliError::usage(format!("--dir {}: {error}", folder.display()));

@@ -1,5 +1,4 @@
-//! `tessera spec`: the command line as a document, with commands, arguments, types, exit codes,
-//! environment variables and output documents.
+//! `tessera spec`: commands, arguments, exit codes, variables and documents as one document.
 
 use std::{any::TypeId, io, net::SocketAddr, path::PathBuf, time::Duration};
 

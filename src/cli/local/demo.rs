@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, Write},
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::atomic::{AtomicUsize, Ordering},
 };
 
@@ -44,7 +44,6 @@ pub async fn start_demo(images: u32, data: Option<PathBuf>) -> CliResult<LocalSe
     LocalService::open_folder(folder, Some(data.join("index")), LocalSettings::detect()).await
 }
 
-/// Reports each tenth of the progress.
 fn report_painting(reported: &AtomicUsize, done: usize, all: usize) {
     let tenth = done * 10 / all.max(1);
     // Everything at once: the files existed already.
@@ -79,7 +78,6 @@ pub async fn run_text_tour(local: &LocalService) -> CliResult<()> {
     show_export(&client, &mut out, &dataset).await
 }
 
-/// Waits until the dataset can be searched, and reports the indexing progress.
 async fn wait_until_ready(client: &Client, local: &LocalService) -> CliResult<Dataset> {
     let id = *local.datasets.first().ok_or_else(|| CliError::failed("no dataset"))?;
     let mut reported = None;
@@ -93,12 +91,8 @@ async fn wait_until_ready(client: &Client, local: &LocalService) -> CliResult<Da
         }
         if dataset.progress != reported {
             reported = dataset.progress;
-            writeln!(
-                io::stderr(),
-                "{} {}%",
-                dataset.status.as_str(),
-                reported.unwrap_or_default()
-            )?;
+            let percent = reported.unwrap_or_default();
+            writeln!(io::stderr(), "{} {percent}%", dataset.status.as_str())?;
         }
         pause().await;
     }
@@ -117,12 +111,8 @@ async fn show_similar(
     let anchor = Anchor { media: preview.media, kind: AnchorKind::Media };
     let page = client.explore(&Search { query: Query::Similar(anchor), ..browse }).await?;
     writeln!(out, "\nSIMILAR   to {}; cosine distance, lower is closer", preview.file_name)?;
-    for (cluster, relevance) in page
-        .clusters
-        .iter()
-        .filter_map(|each| each.relevance.as_ref().map(|score| (each, score)))
-        .take(5)
-    {
+    let ranked = page.clusters.iter().filter_map(|each| Some((each, each.relevance.as_ref()?)));
+    for (cluster, relevance) in ranked.take(5) {
         let band = relevance.band(ScoreScale::Visual).map_or("", |band| band.label());
         writeln!(out, "  {:.3} {band:<8} {}", relevance.score, cluster_label(cluster))?;
     }
@@ -158,16 +148,12 @@ async fn show_export(client: &Client, out: &mut io::Stdout, dataset: &Dataset) -
     writeln!(
         out,
         "\nEXPORT    {}: {} bytes, {} entries verified, {} of them images",
-        file_name(&archive.path),
+        archive.path.file_name().unwrap_or_default().display(),
         archive.bytes,
         archive.entries,
         archive.images
     )?;
     Ok(())
-}
-
-fn file_name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// A caption, or the name of the first file.

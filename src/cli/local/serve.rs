@@ -59,10 +59,9 @@ fn serve_settings(options: &ServeOptions) -> CliResult<DeploymentSettings> {
     let storage = object_storage::StorageSettings::from_env(|name| env::var(name).ok())
         .map_err(|why| CliError::usage(format!("object storage: {why}")))?;
     let root = |folder: &PathBuf| {
-        folder.canonicalize().map_err(|cause| {
-            let message = format!("--allow-path {}: {cause}", folder.display());
-            CliError::usage(message)
-        })
+        folder
+            .canonicalize()
+            .map_err(|cause| CliError::usage(format!("--allow-path {}: {cause}", folder.display())))
     };
     Ok(DeploymentSettings {
         add_media: !options.no_add_media,

@@ -39,18 +39,11 @@ pub struct ServeOptions {
           value_parser = clap::value_parser!(u64).range(0..=3600))]
     pub slow_progress: u64,
     /// Make a component fail, to test error states; repeatable.
-    #[arg(long, value_name = "WHAT", value_parser = parse_failing)]
+    #[arg(long, value_name = "WHAT")]
     pub fail: Vec<InjectedFailure>,
     #[command(flatten)]
     pub encoders: EncoderOptions,
     /// Explain what the API leaves open and what this service does, and exit.
     #[arg(long)]
     pub explain: bool,
-}
-
-fn parse_failing(raw: &str) -> Result<InjectedFailure, String> {
-    InjectedFailure::parse(raw).ok_or_else(|| {
-        let names = InjectedFailure::ALL.map(InjectedFailure::as_str).join(", ");
-        format!("expected one of {names}")
-    })
 }

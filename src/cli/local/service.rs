@@ -18,7 +18,6 @@ use tessera_service::{
     AccessMode, Deployment, DeploymentSettings, LocalError, ServerOptions, ServiceCredentials,
 };
 
-/// A local deployment that runs in this process and is reached over HTTP like any other.
 pub struct LocalService {
     /// Direct access, for what is not part of the API.
     pub(super) deployment: Deployment,
@@ -83,7 +82,6 @@ impl LocalService {
         self.datasets.first().copied()
     }
 
-    /// Lists the skipped files of all datasets on standard error.
     pub fn report_skipped(&self) {
         for dataset in &self.datasets {
             report_skipped(&self.deployment, *dataset);
@@ -130,14 +128,12 @@ impl LocalService {
     }
 }
 
-/// The given index folder, or the user's default.
 pub(super) fn index_dir(given: Option<PathBuf>) -> CliResult<PathBuf> {
     given.or_else(config::local_data_dir).ok_or_else(|| {
         CliError::usage("there is no home folder for the index; give a folder with --data DIR")
     })
 }
 
-/// Lists the skipped files of a dataset on standard error.
 pub(super) fn report_skipped(deployment: &Deployment, dataset: DatasetId) {
     const NAMED: usize = 20;
     let Ok(skipped) = deployment.skipped_files(dataset) else {

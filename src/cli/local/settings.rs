@@ -6,7 +6,6 @@ use crate::cli::{CliError, CliResult, EncoderOptions};
 pub use tessera_service::DeploymentSettings as LocalSettings;
 use tessera_service::text::encoders::Encoders;
 
-/// The settings of this machine, with the custom encoders if given.
 pub fn local_settings(options: &EncoderOptions) -> CliResult<LocalSettings> {
     let mut settings = LocalSettings::detect();
     if let EncoderOptions {

@@ -19,7 +19,6 @@ fn unavailable() -> CliError {
     CliError::usage("this build has no local deployment; install tessera with the feature `local`")
 }
 
-/// A local deployment, which this build cannot start.
 pub enum LocalService {}
 
 impl LocalService {
@@ -48,19 +47,14 @@ impl LocalService {
     }
 }
 
-/// A failure to inject; every name is rejected.
 #[derive(Clone, Copy, Debug)]
 pub enum InjectedFailure {}
 
-impl InjectedFailure {
-    pub const ALL: [Self; 0] = [];
+impl std::str::FromStr for InjectedFailure {
+    type Err = String;
 
-    pub fn parse(_: &str) -> Option<Self> {
-        None
-    }
-
-    pub fn as_str(self) -> &'static str {
-        match self {}
+    fn from_str(_: &str) -> Result<Self, String> {
+        Err("this build has no local deployment".to_owned())
     }
 }
 

@@ -82,7 +82,7 @@ impl<'a> AdditionRun<'a> {
             self.context.print(&self.summary())?;
         }
         outcome.map_err(|error| self.with_resume_command(error))?;
-        Ok(if self.skipped_count() > 0 { Exit::Partly } else { Exit::Done })
+        Ok(if self.skipped_count() > 0 { Exit::Incomplete } else { Exit::Done })
     }
 
     async fn send_all(&mut self) -> CliResult<()> {
@@ -182,7 +182,6 @@ impl<'a> AdditionRun<'a> {
         self.follow(recorder, tracker).await
     }
 
-    /// Prints what would be sent, and whether the dataset's status would reject it.
     async fn dry_run(&self) -> CliResult {
         let Some(first) = self.plan.parts.first() else { return Ok(Exit::Done) };
         let permission =
@@ -205,7 +204,7 @@ impl<'a> AdditionRun<'a> {
         let refusal = permission.as_ref().err().map(|error| error.message.as_str());
         self.context.print(&self.plan.document(&self.dataset, &request, refusal))?;
         self.context.messages.info("nothing was sent");
-        permission.map(|()| if self.skipped_count() > 0 { Exit::Partly } else { Exit::Done })
+        permission.map(|()| if self.skipped_count() > 0 { Exit::Incomplete } else { Exit::Done })
     }
 
     fn skipped_count(&self) -> u64 {

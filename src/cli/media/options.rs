@@ -82,7 +82,6 @@ impl MediaAddOptions {
         Ok(addition)
     }
 
-    /// Rejects what this kind of deployment does not support.
     pub fn check_deployment(
         &self,
         connection: &Connection<'_>,

@@ -1,5 +1,4 @@
-//! Plans an addition: inspects the media, splits them into parts, and lists what is skipped.
-//! `--dry-run` prints the plan.
+//! Plans an addition: its media, parts and skipped files. `--dry-run` prints the plan.
 
 use serde_json::{Value, json};
 
@@ -32,7 +31,6 @@ const PART_COLUMNS: &[Column] =
     &[Column::new("PART", "part"), Column::new("FILES", "files"), Column::new("BYTES", "bytes")];
 
 impl AdditionPlan {
-    /// Inspects the media, splits them into parts, and reports what is skipped.
     pub async fn prepare(
         context: &Context,
         options: &MediaAddOptions,

@@ -1,5 +1,4 @@
-//! The sources of `tessera media add`: exactly one kind, and for local files the lists, folders and
-//! patterns that name them.
+//! The sources of `tessera media add`: exactly one kind, local files by lists and patterns.
 
 use std::{
     ffi::OsString,
@@ -42,7 +41,6 @@ pub struct SourceOptions {
 #[derive(Debug)]
 pub struct ResolvedSource {
     pub media: MediaSource,
-    /// Filter for the files of folders.
     pub glob: Option<Pattern>,
     pub description: String,
     /// The same as options of this command.

@@ -1,5 +1,4 @@
-//! The output of a command: a JSON document with a schema name, and the rows and columns of its
-//! table.
+//! The output of a command: a JSON document with a schema name, and the columns of its table.
 
 use serde_json::{Map, Value};
 

@@ -31,7 +31,6 @@ fn escape(json: &str) -> String {
     text
 }
 
-/// Whether a terminal would interpret the character instead of showing it.
 pub(super) fn is_terminal_active(c: char) -> bool {
     c.is_control()
         || matches!(u32::from(c),

@@ -1,5 +1,4 @@
-//! The output of a command on standard output: a table in a terminal, tab-separated rows in a pipe,
-//! or a JSON or CSV document.
+//! Standard output: a table in a terminal, tab-separated in a pipe, or a JSON or CSV document.
 
 mod document;
 mod escaped_json;

@@ -132,8 +132,7 @@ fn display_cell(value: &Value) -> String {
     match value {
         Value::Null => "—".to_owned(),
         Value::Number(number) if number.is_f64() => {
-            let value = number.as_f64().unwrap_or_default();
-            format!("{value:.3}")
+            format!("{:.3}", number.as_f64().unwrap_or_default())
         }
         other => cell_text(other),
     }

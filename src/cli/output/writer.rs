@@ -53,7 +53,6 @@ impl Output {
         }
     }
 
-    /// Whether programs read the output.
     pub fn is_machine(&self) -> bool {
         matches!(self.format, OutputFormat::Json(_) | OutputFormat::Jsonl | OutputFormat::Jq(_))
     }
@@ -141,7 +140,6 @@ fn select_fields(document: &Document, fields: &[String]) -> Result<Value, CliErr
     Ok(if document.is_list() { rows.collect() } else { rows.next().unwrap_or_default() })
 }
 
-/// Whether to use color, according to the options, the environment and the kind of output.
 fn use_color(global: &GlobalOptions, terminal: bool) -> bool {
     let set = |name| env::var_os(name).is_some_and(|value| !value.is_empty());
     let forced = |name| env::var_os(name).is_some_and(|value| !value.is_empty() && value != "0");

@@ -21,8 +21,7 @@ impl Poller<'_> {
         out.is_jsonl() || (self.is_primary_output && out.is_machine())
     }
 
-    /// Reports a change: an event for programs, or a message. On standard error, unless the events
-    /// are the command's output.
+    /// Reports on standard error, unless the events are the command's output.
     pub fn emit(&mut self, event: &str, fields: Value, message: &str) -> CliResult<()> {
         self.last_output = Instant::now();
         let out = &self.context.out;
@@ -116,7 +115,6 @@ impl Poller<'_> {
     }
 }
 
-/// An event with its schema and the current time.
 fn event_document(event: &str, fields: Value) -> Value {
     let mut whole = json!({ "schema": "tessera.event/1", "at": now_rfc3339(), "event": event });
     if let (Some(whole), Value::Object(fields)) = (whole.as_object_mut(), fields) {

@@ -1,5 +1,4 @@
-//! Waits for operations of the service: exports by their own status, additions and reindexes by the
-//! dataset's status.
+//! Waits for operations: exports by their own status, others by the status of the dataset.
 
 use std::time::Duration;
 
@@ -47,8 +46,7 @@ impl Connection<'_> {
         }
     }
 
-    /// Waits for an addition or a reindex to finish, and returns the final status. `tracker` is
-    /// created from the dataset before the request.
+    /// Returns the final status. `tracker` is created from the dataset before the request.
     pub async fn follow_operation(
         &self,
         dataset: DatasetId,

@@ -23,9 +23,7 @@ pub struct Poller<'a> {
     pub(super) context: &'a Context,
     started: Instant,
     pub(super) last_output: Instant,
-    /// The user's polling interval.
     interval: Option<Duration>,
-    /// Total time limit.
     limit: Option<Duration>,
     /// Whether the events are the command's output rather than status messages.
     pub(super) is_primary_output: bool,
@@ -94,7 +92,6 @@ impl<'a> Poller<'a> {
         Ok(())
     }
 
-    /// A timeout for requests that start now.
     pub(super) fn time_limit(&self) -> TimeLimit {
         let left = |limit: Duration| limit.saturating_sub(self.elapsed()).max(MIN_REQUEST_TIMEOUT);
         TimeLimit(self.limit.map(|limit| (limit, left(limit))))
@@ -154,8 +151,7 @@ impl TimeLimit {
     }
 }
 
-/// The rest of a pause. The monotonic clock may stop while the machine is suspended, so the wall
-/// clock counts too.
+/// The rest of a pause. Both clocks count: the monotonic one may stop during a suspend.
 fn remaining(wait: Duration, steady: Duration, clock: Duration) -> Option<Duration> {
     wait.checked_sub(steady.max(clock)).filter(|left| !left.is_zero())
 }

@@ -146,7 +146,7 @@ impl FilterCommand {
             Self::Duplicates { similarity } => Filter::duplicates(*similarity),
             Self::Uniqueness { score } => Filter::uniqueness(*score),
             Self::Similarity { op, media, max_distance } => {
-                let kind = AnchorKind::parse(op).unwrap_or(AnchorKind::Media);
+                let kind = op.parse().unwrap_or(AnchorKind::Media);
                 Filter::similar(Anchor { media: *media, kind }, *max_distance)
             }
         }

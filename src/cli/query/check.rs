@@ -64,7 +64,6 @@ fn parse_errors(text: &str) -> (Vec<Filter>, Vec<QueryDiagnostic>) {
     (filters, errors)
 }
 
-/// Values that the service may reject.
 fn value_notes(filters: &[Filter]) -> Vec<QueryDiagnostic> {
     let mut notes = Vec::new();
     for (index, filter) in filters.iter().enumerate() {
@@ -79,7 +78,6 @@ fn value_notes(filters: &[Filter]) -> Vec<QueryDiagnostic> {
     notes
 }
 
-/// Enrichment that the selected dataset may lack.
 fn enrichment_notes<'a>(
     filters: &'a [Filter],
     known: Option<&'a Enrichment>,
@@ -95,7 +93,6 @@ fn note(filter: Option<usize>, field: Option<&str>, reason: String) -> QueryDiag
     QueryDiagnostic { is_error: false, problem }
 }
 
-/// The enrichment of the selected dataset, if it can be read.
 async fn fetch_enrichment(context: &Context) -> Option<Enrichment> {
     let fetch = async {
         let connection = context.connect(&[ApiOperation::Enrichment]).await?;

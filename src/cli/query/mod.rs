@@ -1,5 +1,4 @@
-//! `tessera query`: queries as text (`vql`, a JSON array of filters), and saved views. Only `run`,
-//! and `check` with a dataset, need the service.
+//! `tessera query`: queries as text (`vql`), and saved views. Few commands need the service.
 
 mod add;
 mod check;

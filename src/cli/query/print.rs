@@ -10,7 +10,6 @@ pub(super) fn print_query(context: &Context, filters: &[Filter]) -> CliResult {
     context.out.print_json(&query_json(filters)).map(|()| Exit::Done)
 }
 
-/// Filters as they are sent.
 fn query_json(filters: &[Filter]) -> Value {
     // The text was just serialized, so it is JSON.
     serde_json::from_str(&vql::write(filters)).unwrap_or_default()

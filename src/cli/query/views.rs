@@ -4,10 +4,7 @@ use clap::{Args, Subcommand};
 
 use crate::{
     cli::{
-        CliError, CliResult, Column, Context, Document, Exit,
-        query_source::QuerySource,
-        search,
-        value_parsers::{parse_entity, parse_granularity},
+        CliError, CliResult, Column, Context, Document, Exit, query_source::QuerySource, search,
     },
     state::write_views,
 };
@@ -22,10 +19,10 @@ pub enum ViewCommand {
         #[command(flatten)]
         source: QuerySource,
         /// What to search for: images or objects.
-        #[arg(long, default_value = "images", value_parser = parse_entity)]
+        #[arg(long, default_value = "images")]
         entity: EntityType,
         /// Granularity of the clusters: 0 (finest) to 4.
-        #[arg(long, value_name = "0-4", value_parser = parse_granularity)]
+        #[arg(long, value_name = "0-4")]
         granularity: Option<Granularity>,
     },
     /// List the saved views.

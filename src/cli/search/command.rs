@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 
-use super::options::{CaptionOptions, ImageOptions, SearchOptions, parse_anchor_type, parse_path};
+use super::options::{CaptionOptions, ImageOptions, SearchOptions, parse_path};
 use tessera_client::TextSearchPath;
 use tessera_model::{AnchorKind, MediaId};
 
@@ -24,7 +24,7 @@ pub enum SearchCommand {
         /// ID of the anchor.
         anchor: MediaId,
         /// UPLOAD for an uploaded image, MEDIA for a media item of the dataset.
-        #[arg(long = "type", value_name = "TYPE", value_parser = parse_anchor_type)]
+        #[arg(long = "type", value_name = "TYPE")]
         anchor_type: AnchorKind,
         #[command(flatten)]
         options: SearchOptions,

@@ -53,11 +53,9 @@ pub fn body_document(body: &Value) -> Document {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowFormat {
-    /// One row per cluster.
     Clusters,
     /// One row per cluster, with the fields as sent.
     Raw,
-    /// One row per preview.
     Previews,
 }
 

@@ -142,12 +142,11 @@ impl PreparedSearch<'_> {
         Ok(CliError::failed(format!("{message}; use --raw to see it")))
     }
 
-    /// Prints the results, and reports what they omit.
     async fn print(self, results: SearchResults) -> CliResult {
         let context = self.connection.context;
         results.report(context, &self.dataset, self.entry.search.page);
         let exit = match (&results.missing_page, results.clusters) {
-            (Some(_), _) => Exit::Partly,
+            (Some(_), _) => Exit::Incomplete,
             (None, 0) => {
                 self.report_no_results().await;
                 if self.options.fail_empty { Exit::Empty } else { Exit::Done }
@@ -161,7 +160,6 @@ impl PreparedSearch<'_> {
         Ok(exit)
     }
 
-    /// Explains why nothing may have been found.
     async fn report_no_results(&self) {
         let messages = self.connection.context.messages;
         messages.info("nothing was found");

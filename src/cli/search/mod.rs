@@ -1,5 +1,4 @@
-//! `tessera search`: ranks clusters by a text, an image, a media item or an anchor, filters them,
-//! or lists them.
+//! `tessera search`: ranks clusters by text, image, media item or anchor, filters and lists them.
 
 mod anchor;
 mod command;

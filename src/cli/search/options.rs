@@ -6,17 +6,12 @@ use clap::{Args, builder::NonEmptyStringValueParser};
 
 use super::{document::RowFormat, query_image::QueryImageOptions};
 use crate::{
-    cli::{
-        CliError, CliResult, Exit,
-        query_source::parse_filters,
-        read_file_or_stdin,
-        value_parsers::{parse_entity, parse_granularity},
-    },
+    cli::{CliError, CliResult, Exit, query_source::parse_filters, read_file_or_stdin},
     config::SearchDefaults,
 };
 use tessera_client::TextSearchPath;
 use tessera_model::{
-    AnchorKind, DatasetId, EntityType, Filter, Fraction, Granularity, QueryText, Search, TagId,
+    DatasetId, EntityType, Filter, Fraction, Granularity, QueryText, Search, TagId,
     vql::{InvalidField, LabelRule},
 };
 
@@ -50,10 +45,10 @@ pub struct ImageOptions {
 #[derive(Debug, Args)]
 pub struct SearchOptions {
     /// Members of the clusters: images or objects.
-    #[arg(long, value_name = "KIND", value_parser = parse_entity)]
+    #[arg(long, value_name = "KIND")]
     pub entity: Option<EntityType>,
     /// Granularity of the clusters: 0 (finest) to 4.
-    #[arg(long, value_name = "0-4", value_parser = parse_granularity)]
+    #[arg(long, value_name = "0-4")]
     pub granularity: Option<Granularity>,
     #[command(flatten)]
     pub filters: FilterOptions,
@@ -123,7 +118,6 @@ pub struct DisplayOptions {
 }
 
 impl SearchOptions {
-    /// The unranked search that the options describe.
     pub fn search(
         &self,
         dataset: DatasetId,
@@ -182,10 +176,6 @@ fn parse_text(raw: &str) -> Result<QueryText, String> {
 fn parse_fraction(raw: &str) -> Result<Fraction, String> {
     let number = raw.trim().parse().ok().and_then(Fraction::new);
     number.ok_or_else(|| "expected a number from 0.0 to 1.0".to_owned())
-}
-
-pub fn parse_anchor_type(raw: &str) -> Result<AnchorKind, String> {
-    AnchorKind::parse(raw).ok_or_else(|| "expected UPLOAD or MEDIA".to_owned())
 }
 
 pub fn parse_path(raw: &str) -> Result<TextSearchPath, String> {

@@ -11,9 +11,7 @@ const MAX_PAGES: u32 = 10_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PageState {
-    /// Another page will be fetched.
     Next,
-    /// The last page was received.
     Last,
     /// Everything requested was received; more may exist.
     LimitReached,
@@ -25,7 +23,6 @@ pub enum PageState {
 pub struct PageCursor {
     next: Search,
     fetches_more: bool,
-    /// Clusters still to fetch, if limited.
     remaining: Option<usize>,
     known_clusters: HashSet<ClusterId>,
     pub state: PageState,
@@ -50,7 +47,6 @@ impl PageCursor {
         }
     }
 
-    /// The search for the next page.
     pub fn next(&self) -> Option<&Search> {
         (self.state == PageState::Next).then_some(&self.next)
     }

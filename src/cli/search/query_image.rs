@@ -63,7 +63,6 @@ impl PreparedQueryImage {
         Ok(Self { image, file: std::path::absolute(&file)?, region })
     }
 
-    /// Registers the image, and returns the search that it ranks.
     pub async fn register(
         self,
         client: &Client,

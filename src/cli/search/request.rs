@@ -9,16 +9,13 @@ use crate::cli::{CliError, CliResult};
 use tessera_client::TextSearchPath;
 use tessera_model::{Anchor, AnchorKind, DatasetId, Filter, Query, SavedView};
 
-/// What ranks the clusters.
 pub enum RankingSource {
-    /// A query that needs no preparation.
     Query(Query),
     Anchor(Anchor),
     /// An image to register, and whether to stop after that.
     Picture(PreparedQueryImage, bool),
 }
 
-/// A command with validated options.
 pub struct SearchRequest {
     pub kind: &'static str,
     pub ranking: RankingSource,

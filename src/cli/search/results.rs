@@ -17,7 +17,6 @@ pub struct SearchResults {
     pub rows: Vec<Value>,
     pub clusters: usize,
     pub selected: Vec<SelectionEntry>,
-    /// The pictures for `--show`.
     pub contact_sheet: Option<ContactSheet>,
     /// The number of the page that failed, and why.
     pub missing_page: Option<(u32, Failure)>,
@@ -41,7 +40,6 @@ impl SearchResults {
         }
     }
 
-    /// Accepts a page, and returns its new clusters.
     pub fn accept(&mut self, page: Page, search: &Search) -> Vec<Cluster> {
         self.max_score_inverted |= page.violates_max_score(search);
         let clusters = self.pages.accept(page);
@@ -63,7 +61,6 @@ impl SearchResults {
         format!("{} so far, from {} pages", count_clusters(self.clusters), self.pages.fetched)
     }
 
-    /// Reports whatever the rows omit.
     pub fn report(&self, context: &Context, dataset: &Dataset, first_page: u32) {
         let messages = context.messages;
         let PageCursor { repeated, skipped, fetched, state, .. } = self.pages;

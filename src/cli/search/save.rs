@@ -1,5 +1,4 @@
-//! Saves a search: in the history, as a view, as a selection. The files are shared with the
-//! interface.
+//! Saves a search in files shared with the interface: in the history, as view, as selection.
 
 use super::results::count_clusters;
 use crate::cli::{CliError, CliResult, Connection};
@@ -60,8 +59,7 @@ pub fn selection_size(
     Ok(before.map(|selection| selection.len()))
 }
 
-/// Saves the clusters as a selection. Empty results save an empty selection: otherwise a following
-/// command would use an outdated one.
+/// Empty results save an empty selection: the next command would otherwise use an outdated one.
 pub fn save_selection(
     connection: &Connection<'_>,
     name: &str,

@@ -53,8 +53,7 @@ impl SelectionAddOptions {
     }
 }
 
-/// Selects entries. Returns the change, and how many media items a selected cluster already
-/// contains.
+/// Returns the change, and how many media items a selected cluster already contains.
 fn add_entries(basket: &mut Basket, entries: Vec<SelectionEntry>) -> (SelectionChange, usize) {
     let (mut change, mut covered) = (SelectionChange::default(), 0);
     for entry in entries {

@@ -38,7 +38,6 @@ pub(super) fn show(context: &Context, store: &SelectionStore) -> CliResult {
     Ok(Exit::Done)
 }
 
-/// Lists all named selections.
 pub(super) fn list(context: &Context) -> CliResult {
     let journal = context.journal()?;
     let mut rows: Vec<Value> = Vec::new();

@@ -41,7 +41,6 @@ impl SelectionStore {
         })
     }
 
-    /// The selection, or an empty one if it does not exist yet.
     pub(super) fn load_or_default(&self) -> CliResult<Selection> {
         Ok(match &self.name {
             Some(name) => {
@@ -53,12 +52,8 @@ impl SelectionStore {
 
     pub(super) fn save(&self, selection: &Selection) -> CliResult<()> {
         match &self.name {
-            Some(name) => {
-                self.journal.save_named_selection(name, self.dataset, selection)?;
-            }
-            None => {
-                self.journal.replace(&StateValue::Basket(self.dataset, selection.clone()))?;
-            }
+            Some(name) => drop(self.journal.save_named_selection(name, self.dataset, selection)?),
+            None => self.journal.replace(&StateValue::Basket(self.dataset, selection.clone()))?,
         }
         Ok(())
     }

@@ -10,18 +10,14 @@ pub const MAX_FILTERS: usize = 16;
 /// One condition on media items. Filters combine with AND.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Filter {
-    /// The caption matches a full-text query.
     FullText(QueryText),
-    /// The caption or picture is similar in meaning to the text.
     Semantic {
         text: QueryText,
-        /// Minimum similarity.
         min_similarity: Option<Fraction>,
     },
     Labels(LabelRule, ValueList<Label>),
     /// Has all of these user tags.
     Tags(ValueList<TagId>),
-    /// Has, or does not have, a quality issue.
     Issue(IssueFilter),
     /// Has a near-duplicate with at least this similarity.
     Duplicates(Fraction),
@@ -89,7 +85,6 @@ fn optional(field: &'static str, value: Option<f64>) -> Result<Option<Fraction>,
 }
 
 keyword_enum!(
-    /// How labels are compared with a list.
     LabelRule {
         /// Has at least one of them.
         OneOf = "one_of",

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-/// An invalid field of a filter or a request, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidField {
     /// The name on the wire.

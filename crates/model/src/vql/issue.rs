@@ -42,7 +42,6 @@ impl From<IssueKind> for IssueName {
 }
 
 keyword_enum!(
-    /// Media items with the issue, or without it.
     IssueMode {
         In = "in",
         Out = "out",
@@ -50,7 +49,6 @@ keyword_enum!(
 );
 
 keyword_enum!(
-    /// A quality issue of a media item.
     IssueKind {
         Blur = "blur",
         Dark = "dark",

@@ -1,11 +1,9 @@
-//! Groups of rows that grow by joining (union-find), with vector sums that give the exact mean
-//! distance between any two groups.
+//! Union-find groups of rows, with vector sums that give the exact mean distance of two groups.
 
 use half::f16;
 
 use crate::similarity::Vectors;
 
-/// Two neighboring rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct NeighborEdge {
     pub(super) distance: f32,
@@ -34,7 +32,6 @@ impl<'a> GroupForest<'a> {
         }
     }
 
-    /// Joins the groups of both rows of each pair.
     pub fn join_pairs(&mut self, pairs: impl Iterator<Item = (u32, u32)>) {
         for (one, other) in pairs {
             let (a, b) = (self.root(one), self.root(other));
@@ -59,8 +56,7 @@ impl<'a> GroupForest<'a> {
         (0..).take(self.parents.len()).map(|row| self.root(row)).collect()
     }
 
-    /// Returns the roots of all groups with more than `members` members, and the directions of
-    /// their means.
+    /// Roots of all groups with more than `members` members, and the directions of their means.
     pub fn means_of_groups_larger_than(&self, members: usize) -> (Vec<u32>, Vectors) {
         let mut means = Vectors::new(self.vectors.dimension());
         let mut roots = Vec::new();
@@ -85,8 +81,7 @@ impl<'a> GroupForest<'a> {
         row
     }
 
-    /// Mean cosine distance between the members of two groups: for unit vectors, one product of the
-    /// sums gives the mean over all pairs.
+    /// Mean cosine distance of two groups: for unit vectors, one product of the sums gives it.
     fn mean_distance(&self, a: u32, b: u32) -> f32 {
         let (a, b) = (a as usize, b as usize);
         let pairs = f64::from(self.sizes[a]) * f64::from(self.sizes[b]);

@@ -8,8 +8,7 @@ use super::{
 use crate::similarity::{self, DuplicatePair, Neighbor, Vectors};
 use tessera_model::Granularity;
 
-/// Mean distance within which images look the same; joins groups at the finest level, in addition
-/// to near-duplicates.
+/// Mean distance within which images look the same; near-duplicates join regardless of it.
 const FINEST_THRESHOLD: f32 = 0.04;
 /// Rank of the neighbor whose distance measures how homogeneous a dataset is.
 const MEDIAN_NEIGHBOR_RANK: usize = 8;
@@ -21,12 +20,10 @@ const LEVEL_OFFSETS: [f32; Granularity::LEVELS - 1] = [-0.05, 0.06, 0.15, 0.25];
 /// Number of neighbors when whole groups are compared.
 const GROUP_NEIGHBORS: usize = 8;
 
-/// The clusters of a dataset at every level, and the uniqueness of each row.
 #[derive(Clone, Debug, Default)]
 pub struct Clustering {
     /// For each level, finest first: the group of every row, identified by its lowest row.
     pub levels: [Vec<u32>; Granularity::LEVELS],
-    /// For each level, the distance threshold.
     pub thresholds: [f32; Granularity::LEVELS],
     /// 0.0 (has duplicates) to 1.0 (unlike anything else).
     pub uniqueness: Vec<f32>,

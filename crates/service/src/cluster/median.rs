@@ -3,8 +3,5 @@
 /// The upper median; `None` of no values.
 pub fn median(mut values: Vec<f32>) -> Option<f32> {
     let middle = values.len() / 2;
-    if values.is_empty() {
-        return None;
-    }
-    Some(*values.select_nth_unstable_by(middle, f32::total_cmp).1)
+    (!values.is_empty()).then(|| *values.select_nth_unstable_by(middle, f32::total_cmp).1)
 }

@@ -49,7 +49,6 @@ fn mean_distance(nearest: &[Neighbor]) -> f32 {
     nearest.iter().map(|n| n.distance).sum::<f32>() / nearest.len().max(1) as f32
 }
 
-/// Confidence that an aspect ratio is unusual.
 pub fn aspect_ratio_scores(sizes: &[(u32, u32)]) -> Vec<f32> {
     let ratios = sizes.iter().map(|&(width, height)| {
         (width.max(height).max(1) as f32 / width.min(height).max(1) as f32).ln()
@@ -57,14 +56,12 @@ pub fn aspect_ratio_scores(sizes: &[(u32, u32)]) -> Vec<f32> {
     deviation_scores(ratios.collect(), MIN_ASPECT_THRESHOLD.ln(), f32::abs)
 }
 
-/// Confidence that a size in pixels is unusual.
 pub fn size_scores(sizes: &[(u32, u32)]) -> Vec<f32> {
     let pixels =
         sizes.iter().map(|&(width, height)| (width.max(1) as f32 * height.max(1) as f32).ln());
     deviation_scores(pixels.collect(), MIN_SIZE_THRESHOLD.ln(), f32::abs)
 }
 
-/// The score of each value, by its distance from the median.
 fn deviation_scores(values: Vec<f32>, nearest: f32, away: fn(f32) -> f32) -> Vec<f32> {
     let Some(usual) = median(values.clone()) else {
         return Vec::new();

@@ -20,7 +20,7 @@ use crate::{
     store::export::{ExportRecord, ExportTaskState},
     usecase::{ExportScope, ServiceError},
 };
-use tessera_model::{ArchiveName, ClusterId, DatasetId, ExportFormat, ExportSpec, ExportTaskId};
+use tessera_model::{ArchiveName, ClusterId, DatasetId, ExportSpec, ExportTaskId};
 use tessera_wire::{
     error_body::ProblemBody, export::ExportTaskBody, paths::query, timestamp::format_iso8601,
 };
@@ -75,7 +75,7 @@ pub async fn start_export(
 pub fn export_spec(params: &QueryParams, file_name: &str) -> Result<ExportSpec, Problem> {
     params.required(query::EXPORT_FORMAT)?;
     let expected = "Input should be 'json' or 'parquet'";
-    let format = params.parse(query::EXPORT_FORMAT, expected, ExportFormat::parse)?;
+    let format = params.parse(query::EXPORT_FORMAT, expected, |raw| raw.parse().ok())?;
     Ok(ExportSpec {
         file_name: ArchiveName::new(file_name),
         format: format.unwrap_or_default(),

@@ -59,7 +59,9 @@ impl QueryParams {
     }
 
     pub fn entity(&self) -> Result<Option<EntityType>, Problem> {
-        self.parse(query::ENTITY_TYPE, "Input should be 'IMAGES' or 'OBJECTS'", EntityType::parse)
+        self.parse(query::ENTITY_TYPE, "Input should be 'IMAGES' or 'OBJECTS'", |raw| {
+            raw.parse().ok()
+        })
     }
 
     pub fn granularity(&self) -> Result<Option<Granularity>, Problem> {

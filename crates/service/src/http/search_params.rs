@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::{AppState, problem::Problem, query_params::QueryParams};
 use crate::retrieval::SearchQuery;
 use tessera_model::{
-    Anchor, AnchorKind, Filter, TagId,
+    Anchor, Filter, TagId,
     vql::{Fraction, LabelRule},
 };
 use tessera_wire::{paths::query, vql};
@@ -42,7 +42,7 @@ fn anchor(params: &QueryParams) -> Result<Option<Anchor>, Problem> {
     let media = params.id(query::ANCHOR_MEDIA_ID)?;
     params.required(query::ANCHOR_TYPE)?;
     let expected = "Input should be 'UPLOAD' or 'MEDIA'";
-    let kind = params.parse(query::ANCHOR_TYPE, expected, AnchorKind::parse)?;
+    let kind = params.parse(query::ANCHOR_TYPE, expected, |raw| raw.parse().ok())?;
     Ok(kind.map(|kind| Anchor { media, kind }))
 }
 

@@ -7,7 +7,6 @@ const SMOOTHING_KERNEL: [f32; 5] = [0.0625, 0.25, 0.375, 0.25, 0.0625];
 pub struct Channel {
     /// Numbers per row, at least 1.
     pub width: usize,
-    /// The rows, one after the other.
     pub values: Vec<f32>,
 }
 
@@ -26,7 +25,6 @@ impl Channel {
         &self.values[y * self.width..][..self.width]
     }
 
-    /// Returns a smoothed copy (5 x 5).
     pub fn smooth(&self) -> Self {
         let mut values = Vec::with_capacity(self.values.len());
         let mut padded = vec![0.0; self.width + 4];
@@ -70,8 +68,7 @@ impl Channel {
     }
 }
 
-/// For each of `to` positions along a side of `from`: the preceding position and the fraction
-/// towards the next.
+/// For each of `to` positions along `from`: the preceding one, and the fraction to the next.
 fn sample_positions(to: usize, from: usize) -> impl Iterator<Item = (usize, f32)> {
     let step = from as f32 / to as f32;
     (0..to).map(move |position| {

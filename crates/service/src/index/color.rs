@@ -6,9 +6,7 @@ use super::grid::{SQUARE_SIDE, fold_mirror, soft_pool};
 
 /// Cells per side of the color layout.
 const LAYOUT_CELLS: usize = 4;
-/// Number of hue bins.
 const HUE_BINS: usize = 15;
-/// Number of lightness bins in the histogram.
 const LIGHTNESS_BINS: usize = 3;
 /// Chroma of a fully saturated color; below, part of the weight goes to the gray bin.
 const FULL_SATURATION: f32 = 0.3;
@@ -26,8 +24,7 @@ pub struct OpponentChannels {
 }
 
 impl OpponentChannels {
-    /// Converts a square copy. Uses square roots of the values, so that brightening affects dark
-    /// and light areas equally.
+    /// Uses square roots of the values, so that brightening affects dark and light areas equally.
     pub fn new(square: &RgbImage) -> Self {
         let roots: Vec<[f32; 3]> = square
             .pixels()
@@ -41,8 +38,7 @@ impl OpponentChannels {
         }
     }
 
-    /// Mean colors on a soft grid, folded: 48 numbers (lightness, red-green, yellow-blue).
-    /// Lightness is standardized.
+    /// Mean colors on a soft grid, folded: 48 numbers. Lightness is standardized.
     pub fn layout(&self) -> Vec<f32> {
         let lightness = standardized(&soft_pool(&self.lightness, SQUARE_SIDE, LAYOUT_CELLS));
         let red_green = soft_pool(&self.red_green, SQUARE_SIDE, LAYOUT_CELLS);
@@ -87,7 +83,6 @@ fn standardized(values: &[f32]) -> Vec<f32> {
     values.iter().map(|value| (value - mean) * scale).collect()
 }
 
-/// Splits a non-negative number into integer part and fraction.
 fn split_fraction(value: f32) -> (usize, f32) {
     (value as usize, value.fract())
 }

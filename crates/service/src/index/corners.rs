@@ -30,7 +30,6 @@ pub fn detect_corners(plane: &Channel, margin: usize, most: usize) -> Vec<(usize
     spread.iter().take(most).map(|&(_, at)| peaks[at].1).collect()
 }
 
-/// Corner strength at every pixel.
 fn corner_strengths(plane: &Channel) -> Channel {
     let width = plane.width;
     let mut products = [(); 3].map(|()| vec![0.0; plane.values.len()]);

@@ -26,7 +26,6 @@ pub struct Features {
     pub thumbnail: Vec<u8>,
 }
 
-/// Decodes an image and computes its features.
 pub fn extract(bytes: &[u8]) -> Result<Features, DecodeError> {
     let decoded = decode(bytes, thumbnail::MAX_SIDE)?;
     compute_features(&decoded.pixels, decoded.original)

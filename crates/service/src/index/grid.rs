@@ -7,13 +7,11 @@ pub const SQUARE_SIDE: usize = 64;
 /// shared, so small shifts have a small effect.
 #[derive(Clone, Copy, Debug)]
 pub struct CellWeights {
-    /// The preceding cell and its weight.
     pub first: (usize, f32),
     /// The next cell and its weight; the same cell beyond the outermost centers.
     pub second: (usize, f32),
 }
 
-/// The weights of `length` pixels for `cells` cells.
 pub fn cell_weights(length: usize, cells: usize) -> Vec<CellWeights> {
     (0..length)
         .map(|pixel| {

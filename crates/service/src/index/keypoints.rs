@@ -12,7 +12,6 @@ use super::{channel::Channel, corners::detect_corners};
 const MAX_PER_SCALE: [usize; 4] = [34, 17, 9, 4];
 /// Factor of the first scale; each next one is smaller by the square root of two.
 const FIRST_SCALE: f32 = 0.75;
-/// Comparisons in a descriptor.
 const DESCRIPTOR_BITS: usize = u128::BITS as usize;
 /// Radius of the compared patch, in pixels of the scale.
 const PATCH_RADIUS: usize = 11;
@@ -25,7 +24,6 @@ const ENCODED_SIZE: usize = 2 + DESCRIPTOR_BITS / 8;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keypoints(Box<[u8]>);
 
-/// A corner and its descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keypoint {
     /// Pixels from the left of the small copy.
@@ -74,7 +72,6 @@ impl Keypoints {
         Self(bytes[..bytes.len() - bytes.len() % ENCODED_SIZE].into())
     }
 
-    /// The encoded keypoints.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }

@@ -28,3 +28,4 @@ mod thumbnail;
 pub use descriptor_mean::DIMENSION;
 pub use features::{Features, extract, extract_regions};
 pub use keypoints::{Keypoint, Keypoints};
+pub(crate) use region::{region_in_pixels, whole_pixels};

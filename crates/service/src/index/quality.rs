@@ -10,20 +10,17 @@ const DARK_THRESHOLD: f32 = 0.2;
 // About 1 % are brighter, all of them objects on white.
 const BRIGHT_THRESHOLD: f32 = 0.85;
 
-/// Confidence that an image of this [`Features::sharpness`](super::Features::sharpness) is blurred:
-/// 1.0 without any edge, 0.5 at the threshold, towards 0.0 when sharp.
+/// Confidence that an image is blurred: 1.0 without any edge, 0.5 at the threshold.
 pub fn blur_score(sharpness: f32) -> f32 {
     falloff(sharpness, BLURRED_THRESHOLD)
 }
 
-/// Confidence that an image of this [`Features::brightness`](super::Features::brightness) is dark:
-/// 1.0 for black, 0.5 at the threshold, towards 0.0 when bright.
+/// Confidence that an image is dark: 1.0 for black, 0.5 at the threshold.
 pub fn dark_score(brightness: f32) -> f32 {
     falloff(brightness, DARK_THRESHOLD)
 }
 
-/// Confidence that an image of this [`Features::brightness`](super::Features::brightness) is
-/// bright: 1.0 for white, 0.5 at the threshold, towards 0.0 when dark.
+/// Confidence that an image is bright: 1.0 for white, 0.5 at the threshold.
 pub fn bright_score(brightness: f32) -> f32 {
     falloff(1.0 - brightness, 1.0 - BRIGHT_THRESHOLD)
 }

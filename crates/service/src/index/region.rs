@@ -2,15 +2,22 @@
 
 use tessera_model::Region;
 
-/// Converts a region to whole pixels (left, top, width, height): at least one pixel, never outside.
-pub fn region_in_pixels(region: Region, (width, height): (u32, u32)) -> (u32, u32, u32, u32) {
-    let span = |from: f64, share: f64, side: u32| {
-        let first = ((from * f64::from(side)) as u32).min(side - 1);
-        let length = ((share * f64::from(side)).round() as u32).clamp(1, side - first);
-        (first, length)
+pub fn region_in_pixels(region: Region, size: (u32, u32)) -> (u32, u32, u32, u32) {
+    let (width, height) = (f64::from(size.0), f64::from(size.1));
+    let Region { x, y, .. } = region;
+    whole_pixels([x * width, y * height, region.width * width, region.height * height], size)
+}
+
+/// Rounds a rectangle (left, top, width, height): at least one pixel, never outside.
+pub fn whole_pixels(
+    [x, y, wide, high]: [f64; 4],
+    (width, height): (u32, u32),
+) -> (u32, u32, u32, u32) {
+    let span = |from: f64, length: f64, side: u32| {
+        let first = (from as u32).min(side - 1);
+        (first, (length.round() as u32).clamp(1, side - first))
     };
-    let (x, wide) = span(region.x, region.width, width);
-    let (y, high) = span(region.y, region.height, height);
+    let ((x, wide), (y, high)) = (span(x, wide, width), span(y, high, height));
     (x, y, wide, high)
 }
 
@@ -37,6 +44,7 @@ mod tests {
         assert_eq!(of(0.25, 0.5, 0.5, 0.5), (25, 25, 50, 25));
         assert_eq!(of(0.999, 0.0, 0.001, 0.0001), (99, 0, 1, 1));
         assert_eq!(of(1.0, 1.0, 1e-12, 1e-12), (99, 49, 1, 1));
+        assert_eq!(whole_pixels([90.0, 0.0, 2048.0, 1536.0], (100, 50)), (90, 0, 10, 50));
     }
 
     #[test]

@@ -1,5 +1,4 @@
-//! The two small copies of an image: the thumbnail for display and the square copy for the
-//! descriptor.
+//! The two small copies of an image: a thumbnail for display, a square for the descriptor.
 
 use image::RgbImage;
 use jpeg_encoder::{ColorType, Encoder};
@@ -12,8 +11,7 @@ use super::grid::SQUARE_SIDE;
 pub const MAX_SIDE: u32 = 256;
 const JPEG_QUALITY: u8 = 80;
 
-/// Returns a copy of at most [`MAX_SIDE`] pixels per side with the same aspect ratio; never
-/// enlarged.
+/// Returns a copy of at most [`MAX_SIDE`] pixels per side, never enlarged.
 pub fn shrink(pixels: &RgbImage) -> Result<RgbImage, DecodeError> {
     let (width, height) = pixels.dimensions();
     let longest = width.max(height);
@@ -29,7 +27,6 @@ pub fn square(pixels: &RgbImage) -> Result<RgbImage, DecodeError> {
     fit::resize(pixels, (SQUARE_SIDE as u32, SQUARE_SIDE as u32))
 }
 
-/// Encodes a small copy as JPEG.
 pub fn encode(pixels: &RgbImage) -> Result<Vec<u8>, DecodeError> {
     let refused = |error: &dyn std::fmt::Display| DecodeError(format!("no thumbnail: {error}"));
     let side = |length: u32| u16::try_from(length).map_err(|error| refused(&error));

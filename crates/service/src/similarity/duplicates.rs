@@ -28,13 +28,11 @@ const HARD_EDIT_SIMILARITY: (f32, f32) = (0.6, 0.9);
 const MAX_CANDIDATES: usize = 128;
 const ROWS_PER_STEP: usize = 32;
 
-/// Two rows that show the same picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DuplicatePair {
     /// The lower row and the higher one.
     pub rows: (u32, u32),
-    /// 1.0: identical; from 0.9: a light edit; 0.6 to 0.9: matched by corners, more for more
-    /// matches.
+    /// 1.0: identical; from 0.9: a light edit; 0.6 to 0.9: matched by corners.
     pub similarity: f32,
 }
 
@@ -53,14 +51,9 @@ pub fn near_duplicates(
         .par_chunks(ROWS_PER_STEP)
         .map_init(Votes::default, |votes, rows| {
             let pairs = rows.iter().flat_map(|&row| {
+                let own = &keypoints[row as usize];
                 let mut others = graph[row as usize].clone();
-                index.add_candidates(
-                    row,
-                    &keypoints[row as usize],
-                    MAX_CANDIDATES,
-                    votes,
-                    &mut others,
-                );
+                index.add_candidates(row, own, MAX_CANDIDATES, votes, &mut others);
                 duplicates_of_row(row, &others, keypoints)
             });
             let pairs = pairs.collect();
@@ -89,8 +82,7 @@ fn duplicates_of_row(row: u32, others: &[Neighbor], keypoints: &[Keypoints]) -> 
     others.iter().filter_map(pair).collect()
 }
 
-/// The similarity of two pictures if they are duplicates, by their corners and their distance,
-/// which is infinite if unknown.
+/// The similarity of two duplicates; `None` for others. An unknown `distance` is infinite.
 fn similarity(lower: &[Keypoint], higher: &[Keypoint], distance: f32) -> Option<f32> {
     let plain = lower.len().min(higher.len()) < MIN_CORNERS;
     let close = if plain { PLAIN_EQUAL_DISTANCE } else { EQUAL_DISTANCE };
@@ -104,8 +96,7 @@ fn similarity(lower: &[Keypoint], higher: &[Keypoint], distance: f32) -> Option<
     // A mirror image has a similar descriptor, so only a neighbor can be one.
     let share =
         inlier_score(lower, higher).or_else(|| distance.is_finite().then(mirrored).flatten())?;
-    let alike = distance <= EASY_EDIT_DISTANCE;
-    Some(if alike {
+    Some(if distance <= EASY_EDIT_DISTANCE {
         1.0 - distance
     } else {
         HARD_EDIT_SIMILARITY.0 + (HARD_EDIT_SIMILARITY.1 - HARD_EDIT_SIMILARITY.0) * share

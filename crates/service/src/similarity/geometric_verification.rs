@@ -12,7 +12,6 @@ use crate::index::Keypoint;
 // different pictures never had more than six consistent corners by chance, and on 1,000 paintings,
 // which share whole barns and boats. They were evaluated on other photographs.
 const MAX_DIFFERING_BITS: u32 = 24;
-/// Fewest consistent corners.
 const MIN_INLIERS: usize = 10;
 /// Smallest share of consistent corners in each half.
 const MIN_INLIER_SHARE: f32 = 0.2;
@@ -25,8 +24,7 @@ const MAX_CORRESPONDENCES: usize = 40;
 
 type Correspondence = (Point, Point);
 
-/// How well the corners of two pictures match, from 0.0 (just enough) to 1.0; `None` if they do
-/// not.
+/// How well two pictures match, from 0.0 (just enough) to 1.0; `None` if they do not.
 pub fn inlier_score(left: &[Keypoint], right: &[Keypoint]) -> Option<f32> {
     let matches = Arch::new().dispatch(|| mutual_matches(left, right));
     if matches.len() < MIN_INLIERS {

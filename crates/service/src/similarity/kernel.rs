@@ -12,7 +12,6 @@
 use half::f16;
 use pulp::Arch;
 
-/// Numbers added in parallel.
 const LANES: usize = 16;
 /// The same for one query, where more lanes hide the latency of an addition.
 const MORE_LANES: usize = 2 * LANES;
@@ -111,7 +110,6 @@ pub fn tile(left: &[f32], right: &[f32], dimension: usize, out: &mut [f32]) {
     }
 }
 
-/// Four rows against one panel.
 struct Quad<'a> {
     rows: &'a [f32],
     panel: &'a [f32],

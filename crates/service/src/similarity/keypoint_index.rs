@@ -146,14 +146,8 @@ mod tests {
 
     fn before(row: u32, rows: &[Keypoints], most: usize, known: &[Neighbor]) -> Vec<u32> {
         let mut found = known.to_vec();
-        let descriptors = KeypointIndex::new(rows);
-        descriptors.add_candidates(
-            row,
-            &rows[row as usize],
-            most,
-            &mut Votes::default(),
-            &mut found,
-        );
+        let (index, own) = (KeypointIndex::new(rows), &rows[row as usize]);
+        index.add_candidates(row, own, most, &mut Votes::default(), &mut found);
         found[known.len()..].iter().map(|other| other.row).collect()
     }
 

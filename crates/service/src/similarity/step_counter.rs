@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The steps of a computation, reported to a callback that may stop it.
 pub struct StepCounter<'a, P> {
     total: usize,
     done: AtomicUsize,

@@ -41,7 +41,6 @@ impl Transform {
         (turned.0 + self.shift.0, turned.1 + self.shift.1)
     }
 
-    /// Whether `from` is moved close to `to`.
     pub fn fits(self, from: Point, to: Point) -> bool {
         let (x, y) = self.apply(from);
         squared_norm((x - to.0, y - to.1)) <= SQUARED_TOLERANCE * squared_norm(self.factor)

@@ -45,7 +45,6 @@ impl Vectors {
         &self.rows[row * self.dimension..][..self.dimension]
     }
 
-    /// Up to `count` consecutive rows from `first` on.
     pub(super) fn block(&self, first: usize, count: usize) -> &[f16] {
         let end = (first + count).min(self.len());
         &self.rows[first * self.dimension..end * self.dimension]
@@ -69,7 +68,6 @@ impl Vectors {
         distances
     }
 
-    /// The `k` rows nearest to `query`, nearest first.
     pub fn nearest(&self, query: &[f16], k: usize) -> Vec<Neighbor> {
         let mut found: Vec<Neighbor> = (0..)
             .zip(self.distances(query))

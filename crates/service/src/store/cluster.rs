@@ -131,7 +131,7 @@ pub fn locate(
 ) -> Result<Option<(EntityType, Granularity, u32)>> {
     let sql = "SELECT entity, level, rank FROM cluster WHERE id = ?1 AND dataset = ?2";
     query::find(connection, sql, [id.0, dataset.0], |row| {
-        let entity = EntityType::parse(row.get_ref(0)?.as_str()?).unwrap_or_default();
+        let entity = row.get_ref(0)?.as_str()?.parse().unwrap_or_default();
         Ok((entity, Granularity::new(row.get(1)?).unwrap_or_default(), row.get(2)?))
     })
 }

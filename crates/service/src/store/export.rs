@@ -7,9 +7,7 @@ use super::{
     media::{MEDIA_COLUMN_COUNT, MEDIA_COLUMNS, MediaRecord, read_media},
     now_micros, query,
 };
-use tessera_model::{
-    ArchiveName, ClusterId, DatasetId, ExportFormat, ExportSpec, ExportTaskId, Granularity,
-};
+use tessera_model::{ArchiveName, ClusterId, DatasetId, ExportSpec, ExportTaskId, Granularity};
 
 /// How long a finished export is kept, in microseconds.
 const RETENTION_MICROS: i64 = 24 * 3600 * 1_000_000;
@@ -81,7 +79,7 @@ fn read_export(row: &Row) -> Result<ExportRecord> {
         dataset: DatasetId(row.get(1)?),
         spec: ExportSpec {
             file_name: ArchiveName::new(row.get_ref(2)?.as_str()?),
-            format: ExportFormat::parse(row.get_ref(3)?.as_str()?).unwrap_or_default(),
+            format: row.get_ref(3)?.as_str()?.parse().unwrap_or_default(),
             include_images: row.get(4)?,
         },
         origin: row.get(5)?,

@@ -48,7 +48,7 @@ pub fn find(
     let sql = "SELECT entity, level, descriptor FROM anchor WHERE id = ?1 AND dataset = ?2";
     query::find(connection, sql, [id.0, dataset.0], |row| {
         Ok(StoredQueryImage {
-            entity: EntityType::parse(row.get_ref(0)?.as_str()?).unwrap_or_default(),
+            entity: row.get_ref(0)?.as_str()?.parse().unwrap_or_default(),
             level: Granularity::new(row.get(1)?).unwrap_or_default(),
             descriptor: decode_f16(row.get_ref(2)?.as_blob()?),
         })

@@ -27,7 +27,6 @@ use crate::{
 };
 use tessera_model::{DatasetId, EntityType, Granularity};
 
-/// Neighbors per media item that clustering uses.
 const GRAPH_NEIGHBORS: usize = 24;
 /// Per cluster.
 const MAX_LABELS_OR_TAGS: usize = 8;
@@ -46,7 +45,6 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// The source that a batch is limited to.
     pub fn source(self) -> Option<i64> {
         match self {
             Self::Everything => None,
@@ -63,7 +61,6 @@ impl Scope {
     }
 }
 
-/// The clusters of a dataset or of a batch, ready to be written.
 pub struct ClusterUpdate {
     dataset: DatasetId,
     scope: Scope,
@@ -160,7 +157,6 @@ impl EntityClusters {
     }
 }
 
-/// The stored form of a cluster of these members.
 fn build_cluster(
     dataset: DatasetId,
     level: Granularity,

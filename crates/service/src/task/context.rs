@@ -29,8 +29,7 @@ impl TaskContext {
         if self.stop.load(Ordering::Relaxed) { Err(TaskError::Stopped) } else { Ok(()) }
     }
 
-    /// Runs a task unless it was stopped before. A panic fails this task, not those queued behind
-    /// it.
+    /// Runs a task unless stopped before. A panic fails this task, not those queued behind it.
     pub fn run<T>(&self, task: impl FnOnce() -> Result<T, TaskError>) -> Result<T, TaskError> {
         self.check_cancelled()?;
         catch_unwind(AssertUnwindSafe(task))

@@ -17,7 +17,6 @@ enum TextSpaceUpdate {
     Replaced(Option<TextSpace>),
 }
 
-/// The embeddings of a dataset or of a batch, ready to be written.
 pub struct EmbeddingUpdate {
     dataset: DatasetId,
     space: TextSpaceUpdate,

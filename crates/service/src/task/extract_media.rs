@@ -3,7 +3,6 @@
 //! which bounds the memory.
 
 use std::{
-    fmt::Display,
     io::Read as _,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
@@ -48,8 +47,7 @@ enum FileOutcome {
     Skipped(String),
 }
 
-/// Extracts `files` of a source into the store. `all` is the number of files in the folder, for the
-/// progress.
+/// Extracts `files` into the store. `all` is the number of files in the folder, for the progress.
 pub fn extract_media(
     context: &TaskContext,
     source: &SourceFolder,
@@ -67,13 +65,11 @@ pub fn extract_media(
         }
         drop(sender);
         let known = all - files.len();
-        write_all(context, source, &outcomes, |done| percent(known + done, all))
+        write_all(context, source, &outcomes, |done| {
+            u8::try_from(EXTRACTION_PERCENT * (known + done) / all.max(1)).unwrap_or(100)
+        })
     })?;
     context.check_cancelled()
-}
-
-fn percent(done: usize, all: usize) -> u8 {
-    u8::try_from(EXTRACTION_PERCENT * done / all.max(1)).unwrap_or(100)
 }
 
 fn examine_all<'a>(
@@ -147,15 +143,11 @@ fn examine_video(
 fn extract_features(bytes: &[u8]) -> Result<Features, String> {
     let extracted = catch_unwind(AssertUnwindSafe(|| index::extract(bytes)))
         .map_err(|_| "the decoder failed on it".to_owned())?;
-    extracted.map_err(|cause| broken(&cause))
+    extracted.map_err(|cause| format!("broken picture ({cause})"))
 }
 
 fn unreadable(cause: &std::io::Error) -> String {
     format!("cannot be read ({})", cause.kind())
-}
-
-fn broken(cause: &impl Display) -> String {
-    format!("broken picture ({cause})")
 }
 
 fn write_all(
@@ -198,8 +190,7 @@ fn write_all(
     }
 }
 
-/// Waits for the next outcomes: a full batch, or those that arrive before the timeout. Empty at the
-/// end.
+/// Waits for a full batch, or for what arrives before the timeout. Empty at the end.
 fn next_batch<T>(outcomes: &Receiver<T>) -> Vec<T> {
     let mut batch: Vec<T> = outcomes.recv().into_iter().collect();
     let deadline = Instant::now() + BATCH_TIMEOUT;

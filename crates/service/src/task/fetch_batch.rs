@@ -1,5 +1,4 @@
-//! Brings the files of a batch into its folder, from the uploaded archive or from object storage.
-//! Can be repeated after an interruption.
+//! Brings the files of a batch into its folder. Can be repeated after an interruption.
 
 use std::{fs, path::PathBuf};
 
@@ -17,7 +16,6 @@ use crate::{
 /// Share of the progress of an addition.
 const FETCH_SHARE: f64 = 0.3;
 
-/// Files that are missing, and why.
 pub type MissingFiles = Vec<(PathBuf, String)>;
 
 /// Brings the files into the folder unless they are there. Returns those that are missing.
@@ -78,7 +76,6 @@ fn unpack_batch(
     Ok(missing)
 }
 
-/// Downloads what a folder or manifest in object storage lists.
 fn download_batch(
     context: &TaskContext,
     source: &SourceFolder,

@@ -1,5 +1,4 @@
-//! Indexes the folder of a source: scans it, extracts new files, removes missing ones, and applies
-//! the sidecars.
+//! Indexes a folder: scans it, extracts new files, removes missing ones, applies sidecars.
 
 use std::{
     collections::BTreeSet,

@@ -12,7 +12,6 @@ pub fn fraction(done: usize, all: usize) -> f64 {
     done as f64 / all.max(1) as f64
 }
 
-/// A range of the progress of an operation.
 pub struct ProgressRange<'a> {
     context: &'a TaskContext,
     dataset: DatasetId,
@@ -27,7 +26,6 @@ impl<'a> ProgressRange<'a> {
         Self { context, dataset, from, to, reported: AtomicU8::new(0) }
     }
 
-    /// A part of this range.
     pub fn subrange(&self, from: f64, to: f64) -> Self {
         let at = |share: f64| self.from + share * (self.to - self.from);
         Self::new(self.context, self.dataset, at(from), at(to))

@@ -18,7 +18,6 @@ use tessera_model::ExportTaskId;
 pub struct TaskRunner {
     /// Operations that are RUNNING in the store, by their row.
     pub operations: TaskQueue<i64>,
-    /// Unfinished exports of the store.
     pub exports: TaskQueue<ExportTaskId>,
     outstanding: Arc<watch::Sender<usize>>,
     stop: Arc<AtomicBool>,

@@ -1,5 +1,4 @@
-//! Text search: the full-text query language, the trained text space (LSA), and the user's own
-//! encoders.
+//! Text search: full-text queries, the trained text space (LSA), and the user's own encoders.
 
 pub mod encoders;
 pub mod full_text_query;

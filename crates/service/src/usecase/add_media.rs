@@ -23,7 +23,6 @@ use tessera_model::{DatasetId, Operation};
 pub(crate) struct AddMediaRequest {
     pub source: AddMediaSource,
     pub auto_reindex: bool,
-    /// The role to assume for storage of another account.
     pub assume_role: Option<RoleArn>,
 }
 
@@ -47,7 +46,6 @@ impl Deployment {
         self.start_operation(id, OperationKind::Reindex, false, BatchFolder::None)
     }
 
-    /// Fails if media cannot be added to a dataset now.
     pub(crate) fn require_can_add(&self, id: DatasetId) -> Result<(), ServiceError> {
         let record = self.require_dataset(id)?;
         if !self.settings.add_media {

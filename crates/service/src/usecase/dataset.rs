@@ -21,7 +21,6 @@ impl Deployment {
         self.store.read(|c| dataset::find(c, id))?.ok_or_else(ServiceError::dataset_not_found)
     }
 
-    /// A dataset whose status allows an operation.
     pub(crate) fn require_ready(
         &self,
         id: DatasetId,
@@ -81,7 +80,6 @@ impl Deployment {
     }
 }
 
-/// Fails if the status of a dataset forbids an operation.
 pub(super) fn check_status(
     record: &DatasetRecord,
     needed: Operation,

@@ -14,7 +14,6 @@ use crate::{
 };
 use tessera_model::{ArchiveName, DatasetId, EntityType, ExportFormat, ExportSpec, Operation};
 
-/// Media items read at a time for the CSV.
 const PAGE_SIZE: usize = 10_000;
 
 impl Deployment {

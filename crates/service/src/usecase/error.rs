@@ -4,19 +4,15 @@ use crate::{retrieval::RetrievalError, store::StoreError};
 
 #[derive(Debug)]
 pub(crate) enum ServiceError {
-    /// Something the request names does not exist.
     NotFound(String),
     /// The settings of the deployment forbid the request.
     Forbidden(String),
     /// The state of the dataset forbids the request for now.
     Conflict(String),
-    /// The request itself is wrong.
     Invalid(String),
     /// A folder to add is not an absolute path.
     RelativePath,
-    /// The query cannot be ranked.
     Retrieval(RetrievalError),
-    /// A step inside the service failed.
     Failed(&'static str),
 }
 

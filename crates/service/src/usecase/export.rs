@@ -21,7 +21,6 @@ use tessera_model::{
     ClusterId, DatasetId, ExportSpec, ExportTaskId, MediaId, Operation, SelectionItem,
 };
 
-/// The media that an export is started for.
 pub(crate) enum ExportScope {
     /// All that match a query; all of the dataset if it only browses.
     Query(SearchQuery),
@@ -145,7 +144,6 @@ impl Deployment {
     }
 }
 
-/// A new export of a whole dataset.
 pub(super) fn new_export(
     dataset: &DatasetRecord,
     spec: ExportSpec,

@@ -1,5 +1,4 @@
-//! Browsing and searching: the clusters of a dataset, largest first, or those that match a query, and the
-//! members of a cluster.
+//! Browsing and searching the clusters of a dataset, and the members of a cluster.
 
 use super::ServiceError;
 use crate::{
@@ -12,7 +11,6 @@ use crate::{
 };
 use tessera_model::{ClusterId, DatasetId, EntityType, Filter, Granularity, Operation, Page};
 
-/// A cluster with the scores of its previews, if the query ranks.
 pub(crate) struct ScoredCluster {
     pub entity: EntityType,
     pub level: Granularity,
@@ -27,7 +25,6 @@ pub(crate) struct PreviewScores {
 }
 
 impl Deployment {
-    /// One page of the clusters that match a query.
     pub(crate) fn find_clusters(
         &self,
         id: DatasetId,
@@ -37,8 +34,7 @@ impl Deployment {
         if query.is_browse() { self.browse(id, query, page) } else { self.search(id, query, page) }
     }
 
-    /// One page of clusters. While a dataset is indexed for the first time, each media item it has
-    /// so far is a cluster.
+    /// One page of clusters; during the first indexing, each media item so far is a cluster.
     fn browse(
         &self,
         id: DatasetId,
@@ -93,7 +89,6 @@ impl Deployment {
         })?)
     }
 
-    /// The rows of the members of a cluster that match all filters.
     pub(super) fn cluster_members(
         &self,
         record: &DatasetRecord,

@@ -10,7 +10,6 @@ use tessera_model::{
     },
 };
 
-/// Longest text that is read.
 pub const MAX_BYTES: usize = 64 * 1024;
 
 /// Characters of foreign text repeated in an error.
@@ -90,7 +89,6 @@ fn read_filter(index: usize, item: &Value) -> Result<Filter, VqlError> {
 struct FilterFields<'a>(&'a Map<String, Value>);
 
 impl<'a> FilterFields<'a> {
-    /// Rejects every field but the `known` ones.
     fn new(value: &'a Value, known: &[&str]) -> Result<Self, InvalidField> {
         let object = value.as_object();
         let object = object.ok_or_else(|| InvalidField::new("", "must be an object"))?;
@@ -129,7 +127,6 @@ impl<'a> FilterFields<'a> {
         self.get(field).map(|_| self.number(field)).transpose()
     }
 
-    /// The value of one of these keywords.
     fn keyword<T: Copy>(
         &self,
         field: &'static str,

@@ -42,7 +42,6 @@ fn issue_to_json(issue: &IssueFilter) -> Value {
     with_number(body, "confidence_max", issue.confidence_max)
 }
 
-/// Adds a field if it has a value.
 fn with_number(mut object: Value, field: &str, value: Option<Fraction>) -> Value {
     if let Some(value) = value {
         object[field] = value.value().into();

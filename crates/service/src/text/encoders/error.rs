@@ -28,7 +28,6 @@ impl fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-/// A message of a library, printable and truncated.
 pub(super) fn short_reason(reason: &dyn fmt::Display) -> SafeText {
     SafeText::new(&reason.to_string(), MAX_REASON_CHARS)
 }

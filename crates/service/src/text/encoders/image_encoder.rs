@@ -17,7 +17,6 @@ const ROLE: &str = "image encoder";
 const PREFERRED_OUTPUTS: [&str; 3] = ["image_embeds", "sentence_embedding", "pooler_output"];
 /// Pixels per side if the model accepts any size.
 const DEFAULT_SIDE: usize = 224;
-/// Limit on pixels per side.
 const MAX_SIDE: usize = 2_048;
 /// Mean and standard deviation of red, green and blue in the training data of CLIP.
 const CHANNEL_MEAN: [f32; 3] = [0.481_454_66, 0.457_827_5, 0.408_210_73];

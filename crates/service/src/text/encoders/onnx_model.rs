@@ -20,7 +20,6 @@ pub struct ModelInput {
     pub shape: Vec<Option<usize>>,
 }
 
-/// Opens a model file; `what` is its role.
 pub fn load_model(what: &str, path: &Path) -> Result<Model, LoadError> {
     Model::load_file(path).map_err(|cause| {
         let reason = format!(
@@ -47,9 +46,7 @@ pub fn model_inputs(model: &Model) -> Vec<ModelInput> {
 impl OnnxModel {
     /// Selects the output that is a vector by running the model with `example`: first outputs with
     /// the names in `preferred`, in that order, then the others. Also returns the vector length.
-    ///
-    /// # Errors
-    /// No output is a vector; the reason is that of the first one.
+    /// Fails if no output is a vector, with the reason of the first one.
     pub fn new(
         model: Model,
         preferred: &[&str],

@@ -20,8 +20,7 @@ use crate::path_display::printable_path;
 /// Prefix of the value stored as text space of a pair of encoders.
 const SPACE_MARKER: &[u8] = b"tessera-encoders\n";
 
-/// A pair of encoders with comparable vectors. Can be shared between threads; each inference uses
-/// all cores.
+/// Encoders with comparable vectors, shared between threads; each inference uses all cores.
 pub struct Encoders {
     image: ImageEncoder,
     text: TextEncoder,
@@ -37,9 +36,6 @@ impl fmt::Debug for Encoders {
 
 impl Encoders {
     /// Loads the pair and runs each model once.
-    ///
-    /// # Errors
-    /// A file cannot be read or is not a suitable model or tokenizer, or the files do not match.
     pub fn load(image: &Path, text: &Path, tokenizer: &Path) -> Result<Self, LoadError> {
         let fingerprint = fingerprint([image, text, tokenizer])?;
         let (image_encoder, image_dimension) = ImageEncoder::load(image)?;
@@ -75,23 +71,16 @@ impl Encoders {
         [SPACE_MARKER, &self.fingerprint].concat()
     }
 
-    /// Whether a stored text space belongs to a pair of encoders.
     pub fn is_space_marker(space: &[u8]) -> bool {
         space.starts_with(SPACE_MARKER)
     }
 
-    /// Encodes an upright image as a unit vector.
-    ///
-    /// # Errors
-    /// The model fails, or returns a zero or non-finite vector. The message contains no local paths.
+    /// Encodes an upright image as a unit vector. The error message contains no local paths.
     pub fn embed_image(&self, pixels: &RgbImage) -> Result<Vec<f16>, String> {
         self.image.embed(pixels).and_then(unit_vector).map_err(|reason| failure("image", &reason))
     }
 
     /// Encodes a text as a unit vector; texts longer than the model supports are truncated.
-    ///
-    /// # Errors
-    /// As for images.
     pub fn embed_text(&self, text: &str) -> Result<Vec<f16>, String> {
         self.text.embed(text).and_then(unit_vector).map_err(|reason| failure("text", &reason))
     }

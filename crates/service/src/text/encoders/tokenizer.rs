@@ -26,10 +26,7 @@ pub struct TextTokenizer {
 }
 
 impl TextTokenizer {
-    /// Parses a tokenizer.json.
-    ///
-    /// # Errors
-    /// It is invalid, or of an unsupported type (Unigram).
+    /// Fails for invalid files and unsupported types (Unigram).
     pub fn from_json(json: &str) -> Result<Self, String> {
         let mut json: Value = serde_json::from_str(json).map_err(|cause| cause.to_string())?;
         add_missing_fields(&mut json);
@@ -45,10 +42,7 @@ impl TextTokenizer {
         Ok(tokens)
     }
 
-    /// Sets the token limit.
-    ///
-    /// # Errors
-    /// It leaves no room besides the special tokens.
+    /// Fails if the limit leaves no room besides the special tokens.
     pub fn set_max_tokens(&mut self, longest: usize) -> Result<(), String> {
         if longest <= self.prefix.len() + self.suffix.len() {
             return Err(format!("{longest} tokens leave no room for a text"));
@@ -123,8 +117,7 @@ fn add_missing_fields(json: &mut Value) {
     }
 }
 
-/// The special tokens before and after a text: fixed for BERT, else from either form of
-/// post-processor.
+/// Special tokens before and after a text: fixed for BERT, else of either kind of post-processor.
 fn special_tokens(json: &Value) -> (Vec<i32>, Vec<i32>) {
     let one = |value: &Value| to_id(value).into_iter().collect();
     if json["model"]["type"] == "WordPiece" {

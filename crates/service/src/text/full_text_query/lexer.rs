@@ -2,10 +2,8 @@
 
 use std::fmt;
 
-/// Limit on words and phrases per query.
 const MAX_TERMS: usize = 64;
 
-/// A syntax error in a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SyntaxError {
     /// Character position, from 1.
@@ -36,11 +34,8 @@ pub enum QueryToken {
 /// A token and its character position, from 1.
 pub type PositionedToken = (usize, QueryToken);
 
-/// Splits a query into tokens.
-///
-/// # Errors
-/// A quote is not closed, a minus stands alone, a term has no letter or digit, or there are too
-/// many terms.
+/// Splits a query into tokens. Fails if a quote is not closed, a minus stands alone, a term has no
+/// letter or digit, or there are too many terms.
 pub fn tokenize(text: &str) -> Result<Vec<PositionedToken>, SyntaxError> {
     let text: Vec<char> = text.chars().collect();
     let mut tokens = Vec::new();

@@ -8,7 +8,6 @@ const MAX_DEPTH: usize = 16;
 /// An FTS5 expression, possibly negated as a whole, which FTS5 itself cannot express.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FtsExpression {
-    /// Captions that match.
     Matching(String),
     /// Captions that do not match, including media without a caption.
     NotMatching(String),
@@ -143,7 +142,6 @@ impl Expression {
     }
 }
 
-/// Splits operands into positive and negated ones.
 fn split_by_sign(parts: &[Expression]) -> (Vec<String>, Vec<String>) {
     let (mut positive, mut negated) = (Vec::new(), Vec::new());
     for part in parts {

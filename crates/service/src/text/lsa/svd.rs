@@ -1,5 +1,4 @@
-//! Truncated singular value decomposition by subspace iteration, which needs only products with the
-//! sparse matrix.
+//! Truncated singular value decomposition, using only products with the sparse matrix.
 
 /// Additional directions per iteration, for faster convergence.
 const OVERSAMPLING: usize = 16;
@@ -23,7 +22,6 @@ impl TextMatrix {
         Self { weights, words: Vec::new(), ends: Vec::new() }
     }
 
-    /// Adds a text as word numbers.
     pub fn push_text(&mut self, words: impl Iterator<Item = u32>) {
         let start = self.words.len();
         self.words.extend(words);
@@ -189,7 +187,6 @@ fn jacobi_rotate(matrix: &mut [Vec<f64>], vectors: &mut [Vec<f64>], p: usize, q:
 mod tests {
     use super::*;
 
-    /// A deterministic pseudorandom sequence.
     fn numbers() -> impl FnMut() -> u32 {
         let mut state = 1_u64;
         move || {

@@ -20,7 +20,6 @@ pub struct TextSpace {
     pub(super) vocabulary: Vec<String>,
     /// One vector per word, multiplied by its weight.
     pub(super) vectors: Vec<f16>,
-    /// Length of a word vector.
     pub(super) vector_length: usize,
 }
 
@@ -58,8 +57,7 @@ impl TextSpace {
         bytes
     }
 
-    /// Deserializes a text space. `None` if it is damaged or of another version and must be trained
-    /// again.
+    /// `None` if the bytes are damaged or of another version, and the space must be trained again.
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (content, sum) = bytes.split_last_chunk::<{ blake3::OUT_LEN }>()?;
         if blake3::hash(content) != *sum {
