@@ -18,7 +18,6 @@ pub(super) fn status(dataset: &Dataset) -> String {
     }
 }
 
-/// The current search, and how to read its scores.
 pub(super) fn search(search: &Search, similar_to: &str, page: &Page) -> String {
     let about = match &search.query {
         Query::Browse => "the whole dataset".to_owned(),

@@ -186,7 +186,6 @@ impl GlobalOptions {
         Sources::from_environment(flags.into_iter().flatten().collect(), user)
     }
 
-    /// Whether output and errors are documents for programs.
     pub fn is_machine(&self) -> bool {
         self.json.is_some() || self.jsonl || self.jq.is_some()
     }

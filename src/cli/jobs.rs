@@ -106,7 +106,6 @@ pub async fn run(context: &Context, command: JobsCommand) -> CliResult {
     }
 }
 
-/// The jobs of the selected deployment, or of all.
 fn load_deployment_jobs(context: &Context) -> CliResult<Vec<DeploymentJobs>> {
     let (global, settings) = (&context.global, &context.settings);
     let named = global.profile.is_some() || global.base_url.is_some();

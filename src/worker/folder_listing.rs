@@ -4,7 +4,6 @@ use std::{fs, io, path::Path};
 
 use tessera_model::{Failure, FolderEntry, FolderListing, SafeText};
 
-/// Lists the files and folders in `path` by name, ignoring case.
 pub(super) fn list_folder(path: &Path) -> Result<FolderListing, Failure> {
     let to_failure =
         |error: io::Error| Failure::local(format!("cannot list {}: {error}", path.display()));

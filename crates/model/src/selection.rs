@@ -95,7 +95,6 @@ pub struct SelectionTotals {
     /// Members of the clusters with a known size, including excluded ones.
     pub members: u64,
     pub previewed: usize,
-    /// Clusters whose exact size is unknown.
     pub uncounted: usize,
     pub stale: usize,
 }

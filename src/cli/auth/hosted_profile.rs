@@ -49,7 +49,6 @@ impl HostedProfile {
     }
 }
 
-/// The login that commands use, and the lifetime of its tokens.
 pub(super) fn command_login(context: &Context) -> Result<(ServiceLogin, Duration), CliError> {
     match context.target()? {
         ServiceTarget::Profile(profile) => {

@@ -14,7 +14,6 @@ use tessera_picture::Crop;
 
 const MAX_PICTURE_BYTES: usize = 64 << 20;
 
-/// Loads pictures, and reuses the connection to the deployment.
 #[derive(Default)]
 pub struct PictureLoader<'a> {
     connection: Option<Connection<'a>>,

@@ -279,7 +279,6 @@ impl<'a> AdditionRun<'a> {
         }
     }
 
-    /// Writes the list of remaining files for `--files-from`.
     fn save_remaining(&self, remaining: &[AdditionPart]) -> Result<String, String> {
         let list = AdditionPlan::file_list(remaining).map_err(|error| error.to_string())?;
         let folder = config::state_dir(&self.connection.deployment_name);

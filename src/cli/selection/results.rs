@@ -34,7 +34,6 @@ pub(super) fn read_entries(
     Ok(entries)
 }
 
-/// The part of the search that an entry records.
 fn search_of_query(dataset: DatasetId, query: &Value) -> Result<Search, String> {
     let filters = match &query["vql"] {
         Value::Null => Vec::new(),

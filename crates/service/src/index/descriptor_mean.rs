@@ -4,7 +4,6 @@
 //! set; the others were kept for evaluation). Changing a block of the descriptor requires measuring
 //! again.
 
-/// Length of a descriptor.
 pub const DIMENSION: usize = 256;
 
 /// The mean of every component before centering, in block order.

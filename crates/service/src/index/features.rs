@@ -12,7 +12,6 @@ pub struct Features {
     /// Pixels, upright.
     pub width: u32,
     pub height: u32,
-    /// The visual descriptor: a unit vector.
     pub descriptor: Vec<f16>,
     /// Corners with descriptors, to recognize heavily edited copies.
     pub keypoints: Keypoints,

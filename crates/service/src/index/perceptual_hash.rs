@@ -8,7 +8,6 @@ use super::grid::{SQUARE_SIDE, downsample_2x};
 
 /// Pixels per side of the transformed image.
 const INPUT_SIDE: usize = SQUARE_SIDE / 2;
-/// Number of frequencies per side.
 const FREQUENCIES: usize = 8;
 
 /// DCT basis of the lowest frequencies, one row of [`INPUT_SIDE`] per frequency.

@@ -36,7 +36,6 @@ impl TaskContext {
             .unwrap_or_else(|_| Err(TaskError::Failed("an internal error ended it".to_owned())))
     }
 
-    /// Stores the progress of the operation of a dataset, 0.0-1.0.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
     pub fn report_progress(&self, dataset: DatasetId, share: f64) -> Result<(), TaskError> {
         let percent = (share.clamp(0.0, 1.0) * 100.0) as u8;

@@ -22,7 +22,6 @@ use tessera_model::Region;
 /// Pictures opened and written at a time: bounds the memory and the number of syncs.
 const BATCH_SIZE: usize = 32;
 
-/// A picture and its objects that are not in the store yet.
 pub struct ChangedObjects {
     pub picture: DescribedMedia,
     /// Labels and regions in fractions of the picture.

@@ -32,7 +32,6 @@ impl Deployment {
         Ok(record)
     }
 
-    /// Which text there is beside the media of a dataset.
     pub(crate) fn text_coverage(
         &self,
         id: DatasetId,

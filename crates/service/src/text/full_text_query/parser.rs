@@ -2,7 +2,6 @@
 
 use super::lexer::{PositionedToken, QueryToken, SyntaxError, tokenize};
 
-/// Limit on nested parentheses and minus signs.
 const MAX_DEPTH: usize = 16;
 
 /// An FTS5 expression, possibly negated as a whole, which FTS5 itself cannot express.
