@@ -21,7 +21,8 @@ use crate::{
         file_kind::FileKind,
         file_names::sanitized_path,
         staging::{
-            ARCHIVE_FILE_NAME, UniqueFiles, available_space, create_private_dir, create_staging_dir,
+            ARCHIVE_FILE_NAME, UniqueFiles, available_space, create_private_dir,
+            create_staging_dir, private_file,
         },
         unpack::ArchiveKind,
     },
@@ -150,7 +151,7 @@ impl FormReader<'_> {
         })?;
         let staged = create_staging_dir(self.uploads).map_err(storage_problem)?;
         let path = staged.path().join(ARCHIVE_FILE_NAME);
-        let file = File::create_new(&path).map_err(storage_problem)?;
+        let file = private_file().create_new(true).open(&path).map_err(storage_problem)?;
         // The size of the body limits it.
         save_part(part, file, SizeLimit { bytes: u64::MAX, message: NO_SPACE }).await?;
         if !kind.matches_signature(&read_head(&path).map_err(storage_problem)?) {

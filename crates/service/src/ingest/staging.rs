@@ -4,7 +4,7 @@ use std::{
     collections::HashMap,
     fs::{self, DirBuilder, File, OpenOptions, Permissions},
     io::{self, ErrorKind},
-    os::unix::fs::{DirBuilderExt as _, PermissionsExt as _},
+    os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
 };
 
@@ -22,6 +22,9 @@ pub const UNPACKED_DIR_NAME: &str = "unpacked";
 const MAX_STAGED_BYTES: u64 = 50 << 30;
 /// Disk space that is never used, in bytes.
 const RESERVED_DISK_BYTES: u64 = 1 << 30;
+
+/// The mode bit of directories in which all users create files.
+const STICKY: u32 = 0o1000;
 
 /// Creates the staging directory `<base>/<uuid>` (mode 0700), and `base` if it does not exist. It is
 /// removed when dropped; what cannot be removed then is removed at the next start.
@@ -72,6 +75,34 @@ pub fn create_private_dir(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
+/// Creates a directory like [`create_private_dir`], or takes all access to it from other users.
+///
+/// # Errors
+/// Another user owns it, or all users share it, such as `/tmp`.
+pub(crate) fn ensure_private_dir(path: &Path) -> io::Result<()> {
+    create_private_dir(path)?;
+    let mode = fs::metadata(path)?.permissions().mode();
+    if mode & STICKY != 0 {
+        return Err(io::Error::other("it is shared by all users"));
+    }
+    restrict(path, 0o700)
+}
+
+/// Sets the mode of a file or directory unless it is set.
+pub(crate) fn restrict(path: &Path, mode: u32) -> io::Result<()> {
+    if fs::metadata(path)?.permissions().mode() & 0o777 == mode {
+        return Ok(());
+    }
+    fs::set_permissions(path, Permissions::from_mode(mode))
+}
+
+/// Options that create a file for writing that only its owner can read (mode 0600).
+pub(crate) fn private_file() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.write(true).mode(0o600);
+    options
+}
+
 /// Creates files in a directory that nobody else writes to, with unique names.
 #[derive(Debug)]
 pub struct UniqueFiles {
@@ -91,7 +122,7 @@ impl UniqueFiles {
         let requested = self.ensure_parent_dir(path)?;
         let mut path = requested.clone();
         loop {
-            let file = OpenOptions::new().write(true).create_new(true).open(self.root.join(&path));
+            let file = private_file().create_new(true).open(self.root.join(&path));
             match file {
                 Ok(file) => return Ok((path, file)),
                 Err(cause) if cause.kind() != ErrorKind::AlreadyExists => return Err(cause),

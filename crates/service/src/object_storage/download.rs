@@ -16,7 +16,7 @@ use super::{
     object_entry::ObjectEntry,
     response_body::{copy_body, ensure},
 };
-use crate::ingest::staging::{available_space, create_private_dir};
+use crate::ingest::staging::{available_space, create_private_dir, private_file};
 
 /// Number of concurrent downloads.
 const MAX_CONCURRENT_DOWNLOADS: usize = 8;
@@ -82,7 +82,7 @@ impl ObjectStorage {
         let announced = response.content_length().or(entry.size).unwrap_or_default();
         ensure(announced <= limit, too_large)?;
         let room = available_space(part.parent().unwrap_or(part))?;
-        let mut file = File::create(part).await?;
+        let mut file = File::from_std(private_file().create(true).truncate(true).open(part)?);
         let check = |length| {
             ensure(length <= limit, too_large)?;
             ensure(length <= room, || io::Error::from(ErrorKind::StorageFull).into())

@@ -1,8 +1,8 @@
 //! Opening, reading and writing the database file.
 
 use std::{
-    fs::{self, DirBuilder, File},
-    os::unix::fs::DirBuilderExt as _,
+    fs::{self, File},
+    io,
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
@@ -12,6 +12,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use uuid::Uuid;
 
 use super::{StoreError, process_lock, query, recovery, schema};
+use crate::ingest::staging::{ensure_private_dir, private_file, restrict};
 
 /// First `SQLite` release with the fix for the WAL-reset corruption bug.
 const MIN_SQLITE_VERSION: i32 = 3_051_003;
@@ -36,20 +37,18 @@ impl Store {
         if rusqlite::version_number() < MIN_SQLITE_VERSION {
             return Err(StoreError::OldSqlite(rusqlite::version()));
         }
-        for folder in ["exports", "uploads"] {
-            DirBuilder::new()
-                .recursive(true)
-                .mode(0o700)
-                .create(data.join(folder))
-                .map_err(|cause| StoreError::Io(data.to_owned(), cause))?;
+        let disk = |cause| StoreError::Io(data.to_owned(), cause);
+        for folder in ["", "exports", "uploads"] {
+            ensure_private_dir(&data.join(folder)).map_err(disk)?;
         }
         let lock = process_lock::acquire(data)?;
+        restrict_database(data).map_err(disk)?;
         let ((writer, link_key), recovery_notice) = match open_existing(data) {
             Ok(Some(opened)) => (opened, None),
             Err(cause) if !cause.is_damage() => return Err(cause),
             Ok(None) | Err(_) => {
-                let notice = recovery::set_aside(data)
-                    .map_err(|cause| StoreError::Io(data.to_owned(), cause))?;
+                let notice = recovery::set_aside(data).map_err(disk)?;
+                restrict_database(data).map_err(disk)?;
                 (migrate(data, open_connection(data)?)?, notice)
             }
         };
@@ -139,6 +138,14 @@ fn migrate(data: &Path, mut writer: Connection) -> Result<(Connection, [u8; 32])
     }
     let link_key = load_or_create_link_key(&writer)?;
     Ok((writer, link_key))
+}
+
+/// Makes the database readable by its owner only; creates an empty file if there is none. `SQLite`
+/// gives its log files the mode of the database.
+fn restrict_database(data: &Path) -> io::Result<()> {
+    private_file().create(true).truncate(false).open(database_file(data))?;
+    let files = recovery::DATABASE_FILES.map(|name| data.join(name));
+    files.iter().filter(|file| file.exists()).try_for_each(|file| restrict(file, 0o600))
 }
 
 fn database_file(data: &Path) -> PathBuf {

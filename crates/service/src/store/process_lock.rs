@@ -2,12 +2,13 @@
 //! process.
 
 use std::{
-    fs::{File, OpenOptions, TryLockError},
+    fs::{File, TryLockError},
     io::{Read as _, Seek as _, Write as _},
     path::Path,
 };
 
 use super::StoreError;
+use crate::ingest::staging::{private_file, restrict};
 
 /// Returns which other process holds the lock of the data directory; `None` if it is free. Creates
 /// no files.
@@ -31,13 +32,9 @@ pub fn lock_holder(data: &Path) -> std::io::Result<Option<String>> {
 pub(super) fn acquire(data: &Path) -> Result<File, StoreError> {
     let path = data.join("lock");
     let disk = |cause| StoreError::Io(path.clone(), cause);
-    let mut file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(&path)
-        .map_err(disk)?;
+    let mut file =
+        private_file().read(true).create(true).truncate(false).open(&path).map_err(disk)?;
+    restrict(&path, 0o600).map_err(disk)?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {

@@ -22,7 +22,7 @@ pub(super) fn set_aside(data: &Path) -> io::Result<Option<String>> {
     let (accepted, unrecorded): (Vec<PathBuf>, Vec<PathBuf>) =
         staging_dirs(&uploads)?.into_iter().partition(|staging| upload::is_accepted(staging));
     let database = DATABASE_FILES.map(|name| data.join(name)).into_iter();
-    let remains: Vec<PathBuf> = database.filter(|file| file.exists()).chain(unrecorded).collect();
+    let remains: Vec<PathBuf> = database.filter(|file| is_filled(file)).chain(unrecorded).collect();
     if remains.is_empty() && accepted.is_empty() {
         return Ok(None);
     }
@@ -40,4 +40,9 @@ pub(super) fn set_aside(data: &Path) -> io::Result<Option<String>> {
         notice += &format!(". What was left of the store was moved to {}", printable_path(&folder));
     }
     Ok(Some(notice))
+}
+
+/// Whether a file exists and is not empty.
+fn is_filled(file: &Path) -> bool {
+    fs::metadata(file).is_ok_and(|file| file.len() > 0)
 }

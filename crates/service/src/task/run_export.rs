@@ -13,6 +13,7 @@ use rusqlite::Connection;
 use super::TaskContext;
 use crate::{
     archive::{self, ArchiveContent, SourceFolders},
+    ingest::staging::private_file,
     settings::InjectedFailure,
     store::{
         StoreError, dataset,
@@ -55,7 +56,7 @@ fn create_archive(
     context.simulate(Some(InjectedFailure::Export), |part| {
         Ok(advance(ExportTaskState::InProgress, part, None)?)
     })?;
-    let file = File::create(partial)?;
+    let file = private_file().create(true).truncate(true).open(partial)?;
     let mut reported = -1.0;
     let report = |progress: f64| {
         context.check_cancelled()?;

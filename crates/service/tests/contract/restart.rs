@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    os::unix::fs::PermissionsExt as _,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
@@ -192,4 +193,31 @@ async fn an_archive_not_yet_unpacked_survives_the_loss_of_the_database() {
     fs::remove_file(place.data.path().join("tessera.db")).unwrap();
     let service = Service::at(place, true).await;
     assert_eq!(service.record().await["n_images"], 15);
+}
+
+/// The files below a directory, and the directories among them.
+fn everything_below(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path());
+    let below = |path: PathBuf| {
+        let inside = if path.is_dir() { everything_below(&path) } else { Vec::new() };
+        inside.into_iter().chain([path])
+    };
+    entries.flat_map(below).collect()
+}
+
+#[tokio::test]
+async fn other_users_can_read_nothing_in_the_data_directory() {
+    let service = Service::of_pictures().await;
+    let export = "/export_context_async?file_name=a&export_format=json";
+    service.good(&service.of_dataset(export)).await;
+    service.deployment.wait_until_idle().await;
+    service.added(uploads(12..14)).await;
+    service.added(archived("set.zip", zip(&new(14..16)))).await;
+    let paths = everything_below(service.place.data.path());
+    let named = |end: &str| paths.iter().any(|path| path.to_str().unwrap().ends_with(end));
+    assert!(named(".zip") && named("n012.png") && named("n014.png") && named("tessera.db-wal"));
+    for path in paths {
+        let mode = fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o077, 0, "{} has mode {mode:o}", path.display());
+    }
 }

@@ -1,6 +1,10 @@
 //! Opening the store.
 
-use std::{fs, path::Path};
+use std::{
+    fs::{self, Permissions},
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+};
 
 use rusqlite::Connection;
 
@@ -56,13 +60,44 @@ fn a_damaged_store_is_set_aside_with_the_uploads_that_nothing_describes() {
 
 #[test]
 fn the_directory_is_private_and_the_link_key_persists() {
-    use std::os::unix::fs::PermissionsExt as _;
     let parent = tempfile::tempdir().unwrap();
     let data = parent.path().join("new");
     let key = *Store::open(&data).unwrap().link_key();
-    let mode = fs::metadata(&data).unwrap().permissions().mode();
-    assert_eq!(mode & 0o777, 0o700);
+    assert_eq!(mode(&data), 0o700);
     assert_eq!(*Store::open(&data).unwrap().link_key(), key);
+}
+
+#[test]
+fn an_open_data_directory_is_made_private() {
+    let data = tempfile::tempdir().unwrap();
+    drop(Store::open(data.path()).unwrap());
+    let inside = |names: &[&str]| -> Vec<PathBuf> {
+        names.iter().map(|name| data.path().join(name)).collect()
+    };
+    let directories = inside(&["", "exports", "uploads"]);
+    let files = inside(&["tessera.db", "lock"]);
+    for path in directories.iter().chain(&files) {
+        fs::set_permissions(path, Permissions::from_mode(0o755)).unwrap();
+    }
+    let store = Store::open(data.path()).unwrap();
+    assert!(directories.iter().all(|path| mode(path) == 0o700), "{directories:?}");
+    assert!(files.iter().all(|path| mode(path) == 0o600), "{files:?}");
+    drop(store);
+}
+
+#[test]
+fn a_directory_shared_by_all_users_is_refused() {
+    let data = tempfile::tempdir().unwrap();
+    fs::set_permissions(data.path(), Permissions::from_mode(0o1777)).unwrap();
+    let refusal = Store::open(data.path()).err().unwrap().to_string();
+    assert!(refusal.contains("shared by all users"), "{refusal}");
+    assert!(refusal.contains("--data"), "{refusal}");
+    assert_eq!(mode(data.path()), 0o777);
+    assert!(fs::read_dir(data.path()).unwrap().next().is_none());
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
 #[test]
