@@ -182,7 +182,7 @@ impl Launcher {
         let start = std::mem::take(&mut self.start);
         // The state is stored under the name; the header also shows the kind.
         let name = kind.map_or_else(|| name.to_owned(), |kind| format!("{name}·{kind}"));
-        let (keymap, warnings) =
+        let (keymap, key_warnings) =
             config::load_keymap(config::keymap_file().as_deref()).map_err(CliError::usage)?;
         // With a clock before 1970, ages count from the start of the program.
         let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
@@ -194,7 +194,7 @@ impl Launcher {
             pinned: profile_options.pinned.iter().filter_map(|id| id.parse().ok()).collect(),
             search_defaults: self.settings.search.clone(),
             export_defaults: self.settings.export.clone(),
-            warnings,
+            warnings: [self.settings.warnings.clone(), key_warnings].concat(),
             profiles: self.settings.profiles.clone(),
             on_premises: client.endpoint().is_on_premises(),
             initial_dataset: start.dataset.or(dataset.map(|id| id.to_string())),

@@ -2,13 +2,13 @@
 
 use std::{env, ffi::OsStr, path::Path, process::Command};
 
-use crate::credentials::{SECRET_FILE_VARIABLE, SECRET_VARIABLE, TOKEN_VARIABLE};
+use crate::credentials::LOGIN_VARIABLES;
 
 /// A command without our secrets in its environment. `tests/architecture.rs` verifies that nothing
 /// else starts a program.
 pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
-    for variable in [SECRET_VARIABLE, SECRET_FILE_VARIABLE, TOKEN_VARIABLE] {
+    for variable in LOGIN_VARIABLES {
         command.env_remove(variable);
     }
     command
@@ -35,7 +35,7 @@ mod tests {
     fn a_program_starts_without_our_secrets() {
         let command = command("printenv");
         let removed: Vec<_> = command.get_envs().filter(|(_, value)| value.is_none()).collect();
-        for variable in [SECRET_VARIABLE, SECRET_FILE_VARIABLE, TOKEN_VARIABLE] {
+        for variable in LOGIN_VARIABLES {
             assert!(removed.iter().any(|(name, _)| *name == variable), "{variable}");
         }
     }

@@ -4,6 +4,7 @@
 use std::{fmt::Write as _, fs, path::Path};
 
 use tessera::cli::Exit;
+use tessera::config::key::KEYS;
 use tessera::input::{Action, KeyContext, Keymap, action::ActionGroup};
 
 fn key_table() -> String {
@@ -25,6 +26,11 @@ fn config_block() -> String {
     format!("```toml\n{}```\n", fs::read_to_string(root.join("assets/config.toml")).unwrap())
 }
 
+fn project_key_list() -> String {
+    let keys = KEYS.iter().filter(|key| key.in_projects);
+    keys.fold(String::new(), |list, key| list + &format!("- `{}`\n", key.name))
+}
+
 fn exit_code_table() -> String {
     let mut table = String::from("| Code | Meaning |\n|---|---|\n");
     for exit in Exit::ALL {
@@ -39,6 +45,7 @@ fn the_documentation_lists_the_keys_settings_and_exit_codes_of_the_program() {
     for (page, name, block) in [
         ("keys.md", "keys", key_table()),
         ("settings.md", "config", config_block()),
+        ("settings.md", "project keys", project_key_list()),
         ("scripting.md", "exit codes", exit_code_table()),
     ] {
         let path = docs.join(page);

@@ -108,7 +108,7 @@ fn print_paths(context: &Context, all: bool) -> Result<Exit, CliError> {
         context.out.print_text(&format!("{}\n", file.display()))?;
         return Ok(Exit::Done);
     }
-    let project = context.global.sources().project;
+    let project = read_layers(context).0.project;
     let state = config::state_dir("x").and_then(|path| path.parent().map(PathBuf::from));
     let paths = [
         ("user", Some(file)),
@@ -129,8 +129,17 @@ fn print_paths(context: &Context, all: bool) -> Result<Exit, CliError> {
     context.print(&Document::list("tessera.places/1", answer, "places", PATH_COLUMNS))
 }
 
-fn read_layers(context: &Context) -> Result<Layers, CliError> {
+/// All layers and their errors. Prints their warnings.
+fn read_layers(context: &Context) -> (Layers, Vec<ConfigError>) {
     let (layers, errors) = Layers::read(&context.global.sources());
+    for warning in &layers.warnings {
+        context.messages.warn(warning);
+    }
+    (layers, errors)
+}
+
+fn read_valid_layers(context: &Context) -> Result<Layers, CliError> {
+    let (layers, errors) = read_layers(context);
     if errors.is_empty() { Ok(layers) } else { Err(invalid_settings(&errors)) }
 }
 
@@ -140,7 +149,7 @@ fn invalid_settings(errors: &[ConfigError]) -> CliError {
 }
 
 fn show_settings(context: &Context) -> Result<Exit, CliError> {
-    let layers = read_layers(context)?;
+    let layers = read_valid_layers(context)?;
     let unset = key::KEYS
         .iter()
         .filter(|key| layers.get(key.name).is_none())
@@ -179,7 +188,7 @@ fn require_key(name: &str) -> Result<&'static SettingKey, CliError> {
 
 fn get_setting(context: &Context, name: &str) -> Result<Exit, CliError> {
     let key = require_key(name)?;
-    let layers = read_layers(context)?;
+    let layers = read_valid_layers(context)?;
     let Some(setting) = layers.get(name) else {
         let message = format!("`{name}` is not set; it takes {}", key.value_type.description());
         return Err(CliError::not_found(message));
@@ -205,7 +214,7 @@ fn set_setting(context: &Context, name: &str, word: &str) -> Result<Exit, CliErr
     }
     edit::set(&file, name, &value).map_err(CliError::usage)?;
     context.messages.info(format!("{name} = {value} in {}", file.display()));
-    let (layers, _) = Layers::read(&context.global.sources());
+    let (layers, _) = read_layers(context);
     if let Some(Setting { value, origin }) = layers.get(name).filter(|nearer| nearer.value != value)
     {
         let text = value_text(value);
@@ -274,7 +283,7 @@ fn report_errors(context: &Context, errors: &[ConfigError]) -> Result<Exit, CliE
 }
 
 fn find_errors(context: &Context, theme: ThemeValidator) -> Vec<ConfigError> {
-    let (layers, mut errors) = Layers::read(&context.global.sources());
+    let (layers, mut errors) = read_layers(context);
     for (name, settings) in layers.all() {
         let own = name.rsplit('.').next().unwrap_or(name);
         if let Some(setting) = settings.first()

@@ -46,6 +46,9 @@ impl Context {
         let settings = Settings::load(&global.sources())
             .map_err(|error| CliError::usage(error).with_remedy("tessera config validate"))?;
         let context = Self::from_settings(global, settings, screen);
+        for warning in &context.settings.warnings {
+            context.messages.warn(warning);
+        }
         if let Some(project) = &context.settings.project {
             context.messages.info(format!("using project settings: {}", project.display()));
         }

@@ -196,7 +196,9 @@ pub fn address_client(address: &ServiceAddress) -> CliResult<Client> {
     let endpoint = match kind {
         DeploymentKind::Onprem => on_premises_endpoint(base_url, pipeline_url.as_deref())?,
         DeploymentKind::Hosted => {
-            hosted_endpoint(BaseUrl::parse(base_url)?, ServiceLogin::from_environment()?, options)?
+            let base_url = BaseUrl::parse(base_url)?;
+            let login = ServiceLogin::for_address(&base_url)?;
+            hosted_endpoint(base_url, login, options)?
         }
         DeploymentKind::Local => {
             return Err(CliError::usage(

@@ -181,13 +181,15 @@ fn check_terminal(detect_terminal: fn() -> TerminalInfo) -> CheckResult {
 
 fn check_settings(global: &GlobalOptions) -> Vec<CheckResult> {
     let sources = global.sources();
-    let (_, errors) = Layers::read(&sources);
+    let (layers, errors) = Layers::read(&sources);
     let mut findings = Vec::new();
-    for (subject, file) in [("settings", &sources.user), ("project", &sources.project)] {
+    for (subject, file) in [("settings", &sources.user), ("project", &layers.project)] {
         let Some(file) = file else { continue };
         let there = if file.exists() { "" } else { ": not present, so the defaults apply" };
         findings.push(CheckResult::passed(subject, format!("{}{there}", file.display())));
     }
+    let ignored = layers.warnings.into_iter();
+    findings.extend(ignored.map(|message| CheckResult::warning("project", message)));
     let mut messages: Vec<String> = errors.iter().map(ToString::to_string).collect();
     if errors.is_empty() {
         messages.extend(Settings::load(&sources).err());
@@ -206,12 +208,11 @@ fn check_settings(global: &GlobalOptions) -> Vec<CheckResult> {
 
 /// Where secrets are stored; never the secrets themselves.
 fn check_secrets() -> Vec<CheckResult> {
-    let mut messages: Vec<String> =
-        [credentials::SECRET_FILE_VARIABLE, credentials::SECRET_VARIABLE]
-            .into_iter()
-            .filter(|name| env::var_os(name).is_some_and(|value| !value.is_empty()))
-            .map(|name| format!("{name} is set, and overrides every profile"))
-            .collect();
+    let mut messages: Vec<String> = credentials::login_variables()
+        .map(|name| {
+            format!("{name} is set, for the service of TESSERA_BASE_URL or TESSERA_PROFILE only")
+        })
+        .collect();
     if let Ok(secrets) = login::open_secrets() {
         messages.push(match secrets.check_keyring() {
             Ok(()) => format!("{} answers", secrets.describe(SecretStore::Keyring)),

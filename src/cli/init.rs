@@ -9,7 +9,7 @@ use super::profile::{named_profile, save_profile};
 use crate::{
     cli::{CliError, CliResult, Context, DeploymentKind, Exit, login},
     config::DeploymentConfig,
-    credentials::{self, SecretOwner},
+    credentials::{EnvironmentLogin, SecretOwner},
 };
 use tessera_client::BaseUrl;
 
@@ -78,14 +78,15 @@ fn deployment_from_environment(context: &Context) -> CliResult<DeploymentConfig>
 }
 
 fn store_secret(context: &Context, name: &str, base_url: &str, api_key: &str) -> CliResult<()> {
-    let (secret, _) = credentials::from_environment()
+    let origin = BaseUrl::parse(base_url)?.to_string();
+    let (secret, _) = EnvironmentLogin::for_address(&origin)
+        .and_then(EnvironmentLogin::secret)
         .map_err(CliError::usage)?
         .ok_or_else(|| CliError::usage("--store needs TESSERA_API_SECRET to be set"))?;
     let secrets = login::open_secrets()?;
     // Reported before anything is written.
     let store = secrets.preferred_store();
     context.messages.info(format!("the secret will be stored in {}", secrets.describe(store)));
-    let origin = BaseUrl::parse(base_url)?.to_string();
     let holder = SecretOwner { profile: name, origin: &origin, api_key };
     secrets.save(holder, &secret, store).map_err(CliError::failed)
 }

@@ -8,9 +8,9 @@ use secrecy::{ExposeSecret as _, SecretString};
 use crate::{
     cli::{CliError, CliResult, Exit},
     config,
-    credentials::{self, SecretOwner, SecretStore, SecretStores},
+    credentials::{self, EnvironmentLogin, SecretOwner, SecretStore, SecretStores},
 };
-use tessera_client::{AuthMethod, Credentials, SecretReloader};
+use tessera_client::{AuthMethod, BaseUrl, Credentials, SecretReloader};
 
 /// The variable with the API key, if the profile has none.
 pub const API_KEY_VARIABLE: &str = "TESSERA_API_KEY";
@@ -52,7 +52,10 @@ impl ServiceLogin {
         typed: Option<SecretString>,
         secrets: Option<&SecretStores>,
     ) -> CliResult<Self> {
-        if let (None, Some(token)) = (&typed, credentials::token_from_environment()) {
+        if typed.is_none()
+            && let Ok(environment) = EnvironmentLogin::for_profile(holder)
+            && let Some(token) = environment.token()
+        {
             return Ok(Self::from_token(token));
         }
         let api_key = profile_key(holder)?;
@@ -73,8 +76,10 @@ impl ServiceLogin {
     }
 
     /// The login for an address without a profile, from the environment only.
-    pub fn from_environment() -> CliResult<Self> {
-        if let Some(token) = credentials::token_from_environment() {
+    pub fn for_address(base_url: &BaseUrl) -> CliResult<Self> {
+        let environment =
+            EnvironmentLogin::for_address(&base_url.to_string()).map_err(CliError::usage)?;
+        if let Some(token) = environment.token() {
             return Ok(Self::from_token(token));
         }
         let missing = |names: &str| {
@@ -84,14 +89,14 @@ impl ServiceLogin {
         };
         let api_key =
             nonempty_variable(API_KEY_VARIABLE).ok_or_else(|| missing(API_KEY_VARIABLE))?;
-        let secret = credentials::from_environment().map_err(CliError::usage)?;
+        let secret = environment.secret().map_err(CliError::usage)?;
         let (api_secret, name) = secret.ok_or_else(|| {
             let (file, variable) =
                 (credentials::SECRET_FILE_VARIABLE, credentials::SECRET_VARIABLE);
             missing(&format!("{file} (or {variable})"))
         })?;
-        let reload = SecretReloader::new(|| {
-            credentials::from_environment().ok().flatten().map(|(secret, _)| secret)
+        let reload = SecretReloader::new(move || {
+            environment.secret().ok().flatten().map(|(secret, _)| secret)
         });
         let access = AuthMethod::Hosted(Credentials { api_key, api_secret });
         Ok(Self { access, source: SecretSource::Variable(name), reload: Some(reload) })
@@ -119,15 +124,20 @@ fn profile_key(holder: SecretOwner) -> CliResult<String> {
 
 fn missing_in_profile(holder: SecretOwner, what: &str) -> CliError {
     let name = holder.profile;
-    CliError::new(Exit::Login, format!("the profile `{name}` has no {what}"))
+    let unusable = EnvironmentLogin::for_profile(holder).err();
+    let reason = unusable.map(|reason| format!("; {reason}")).unwrap_or_default();
+    CliError::new(Exit::Login, format!("the profile `{name}` has no {what}{reason}"))
         .with_remedy(format!("tessera auth import --profile {name}"))
 }
 
+/// A secret in the environment takes precedence, if it belongs to the profile.
 pub fn find_secret(
     holder: SecretOwner,
     secrets: Option<&SecretStores>,
 ) -> CliResult<Option<(SecretString, SecretSource)>> {
-    if let Some((secret, name)) = credentials::from_environment().map_err(CliError::usage)? {
+    if let Ok(environment) = EnvironmentLogin::for_profile(holder)
+        && let Some((secret, name)) = environment.secret().map_err(CliError::usage)?
+    {
         return Ok(Some((secret, SecretSource::Variable(name))));
     }
     let stored =

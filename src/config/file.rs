@@ -3,8 +3,11 @@
 use std::{
     fs,
     io::{self, Write as _},
+    os::unix::fs::MetadataExt as _,
     path::Path,
 };
+
+use rustix::process::geteuid;
 
 /// Writes a temporary file and renames it: after a crash the file is the old one or the new one. A
 /// symbolic link stays; its target is replaced.
@@ -20,6 +23,18 @@ pub fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
     temporary.as_file().sync_all()?;
     temporary.persist(path)?;
     Ok(())
+}
+
+/// Reads a file that belongs to this user; `None` if it, or a link at its path, belongs to another.
+pub fn read_if_own(path: &Path) -> io::Result<Option<String>> {
+    let user = geteuid().as_raw();
+    if fs::symlink_metadata(path)?.uid() != user {
+        return Ok(None);
+    }
+    let file = fs::File::open(path)?;
+    // Of the open file: the path may refer to another file by now.
+    let is_own = file.metadata()?.uid() == user;
+    is_own.then(|| io::read_to_string(file)).transpose()
 }
 
 /// Turns the error that a file does not exist into `None`.

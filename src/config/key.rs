@@ -16,6 +16,9 @@ pub struct SettingKey {
     pub env_variable: Option<&'static str>,
     /// The kinds of profiles that have this key; empty for keys outside of profiles.
     pub profile_kinds: &'static [&'static str],
+    /// Whether a project's file may set it: only what cannot choose where a login goes, where text is
+    /// sent, or where files are written.
+    pub in_projects: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +38,7 @@ pub enum ValueType {
 }
 
 const fn setting(name: &'static str, value_type: ValueType) -> SettingKey {
-    SettingKey { name, value_type, env_variable: None, profile_kinds: &[] }
+    SettingKey { name, value_type, env_variable: None, profile_kinds: &[], in_projects: false }
 }
 
 impl SettingKey {
@@ -46,24 +49,28 @@ impl SettingKey {
     const fn of_profiles(self, kinds: &'static [&'static str]) -> Self {
         Self { profile_kinds: kinds, ..self }
     }
+
+    const fn allowed_in_projects(self) -> Self {
+        Self { in_projects: true, ..self }
+    }
 }
 
 pub const KEYS: &[SettingKey] = &[
-    setting("schema", ValueType::Integer(1, 1)),
+    setting("schema", ValueType::Integer(1, 1)).allowed_in_projects(),
     setting("default_profile", ValueType::Text),
     setting("ui.theme", ValueType::Theme).with_variable("TESSERA_THEME"),
     setting("ui.graphics", ValueType::Choice(&["auto", "half", "kitty", "sixel", "iterm", "none"]))
         .with_variable("TESSERA_GRAPHICS"),
-    setting("ui.tile", ValueType::Choice(&["small", "medium", "large"])),
+    setting("ui.tile", ValueType::Choice(&["small", "medium", "large"])).allowed_in_projects(),
     setting("ui.mouse", ValueType::Boolean),
     setting("ui.accessible", ValueType::Boolean).with_variable("TESSERA_ACCESSIBLE"),
     setting("ui.notify", ValueType::ChoiceList(&["toast", "bell", "desktop", "progress"]))
         .with_variable("TESSERA_NOTIFY"),
-    setting("search.entity", ValueType::Choice(&["IMAGES", "OBJECTS"])),
-    setting("search.granularity", ValueType::Integer(0, 4)),
+    setting("search.entity", ValueType::Choice(&["IMAGES", "OBJECTS"])).allowed_in_projects(),
+    setting("search.granularity", ValueType::Integer(0, 4)).allowed_in_projects(),
     setting("search.text_search_path", ValueType::Text),
-    setting("export.format", ValueType::Choice(&["parquet", "json"])),
-    setting("export.include_images", ValueType::Boolean),
+    setting("export.format", ValueType::Choice(&["parquet", "json"])).allowed_in_projects(),
+    setting("export.include_images", ValueType::Boolean).allowed_in_projects(),
     setting("export.download_dir", ValueType::Text),
     setting("export.auto_download", ValueType::Boolean),
     setting("poll.min", ValueType::Duration),

@@ -82,8 +82,8 @@ impl fmt::Display for ConfigError {
 pub enum FileOwner {
     BuiltIn,
     User,
-    /// Found in a working directory that anybody may have filled, so it must not define deployments and
-    /// must not decide where secrets are sent.
+    /// Found in a working directory that anybody may have filled, so it sets only the keys that are
+    /// allowed in projects.
     Project,
 }
 
@@ -185,6 +185,11 @@ impl LayerReader<'_> {
         if !key.value_type.accepts(value) {
             return self
                 .push_error(byte, format!("`{name}` must be {}", key.value_type.description()));
+        }
+        if self.owner == FileOwner::Project && !key.in_projects {
+            let reason =
+                format!("a project's file cannot set `{name}`; set it in your own settings file");
+            return self.push_error(byte, reason);
         }
         let origin = match self.owner {
             FileOwner::BuiltIn => SettingOrigin::BuiltIn,

@@ -58,13 +58,15 @@ pub fn project_file(folder: &Path) -> Option<PathBuf> {
 pub struct Layers {
     /// By full key name; the effective value first, then those it overrides.
     settings: BTreeMap<String, Vec<Setting>>,
+    /// The project's file, if it was read.
     pub project: Option<PathBuf>,
+    pub warnings: Vec<String>,
 }
 
 impl Layers {
     /// Reads all layers. Invalid values are skipped and reported.
     pub fn read(sources: &Sources) -> (Self, Vec<ConfigError>) {
-        let mut layers = Self { project: sources.project.clone(), ..Self::default() };
+        let mut layers = Self::default();
         let mut errors = Vec::new();
         for (name, flag, value) in &sources.flags {
             layers.add(name, Setting { value: value.clone(), origin: SettingOrigin::Flag(flag) });
@@ -79,15 +81,25 @@ impl Layers {
                 }
             }
         }
-        for (file, owner) in
-            [(&sources.project, FileOwner::Project), (&sources.user, FileOwner::User)]
-        {
-            let Some(path) = file else { continue };
-            match file::if_exists(fs::read_to_string(path)) {
+        if let Some(path) = &sources.project {
+            match file::read_if_own(path) {
                 Ok(Some(source)) => {
-                    layers.add_layer(Layer::read(path, &source, owner), &mut errors);
+                    layers.add_layer(Layer::read(path, &source, FileOwner::Project), &mut errors);
+                    layers.project = Some(path.clone());
                 }
-                Ok(None) => {}
+                // Anybody can leave one in a folder above, such as /tmp.
+                Ok(None) => layers
+                    .warnings
+                    .push(format!("ignoring {}: it belongs to another user", path.display())),
+                Err(error) => errors.push(ConfigError::new(path.display(), error.to_string())),
+            }
+        }
+        if let Some(path) = &sources.user {
+            match file::if_exists(fs::read_to_string(path)) {
+                Ok(source) => {
+                    let source = source.unwrap_or_default();
+                    layers.add_layer(Layer::read(path, &source, FileOwner::User), &mut errors);
+                }
                 Err(error) => errors.push(ConfigError::new(path.display(), error.to_string())),
             }
         }

@@ -29,6 +29,8 @@ pub struct Settings {
     /// The project's file, if there is one.
     #[serde(skip)]
     pub project: Option<PathBuf>,
+    #[serde(skip)]
+    pub warnings: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -123,6 +125,7 @@ impl Settings {
         Ok(Self {
             accessible: accessible_reason(&layers, sources.accessible_variable),
             project: layers.project,
+            warnings: layers.warnings,
             ..settings.with_complete_profiles()
         })
     }

@@ -1,30 +1,110 @@
-//! Secrets in environment variables.
+//! The login in environment variables, which belongs to the one service that the environment names.
 
 use std::{env, fs};
 
 use secrecy::{SecretString, zeroize::Zeroizing};
+use tessera_client::BaseUrl;
+
+use super::SecretOwner;
 
 pub const SECRET_VARIABLE: &str = "TESSERA_API_SECRET";
 pub const SECRET_FILE_VARIABLE: &str = "TESSERA_API_SECRET_FILE";
 pub const TOKEN_VARIABLE: &str = "TESSERA_TOKEN";
+const ADDRESS_VARIABLE: &str = "TESSERA_BASE_URL";
+const PROFILE_VARIABLE: &str = "TESSERA_PROFILE";
 
-/// The secret in the environment, with the variable's name.
-pub fn from_environment() -> Result<Option<(SecretString, &'static str)>, String> {
-    if let Some(path) = environment_variable(SECRET_FILE_VARIABLE) {
-        let secret = fs::read_to_string(path.as_str())
-            .map(Zeroizing::new)
-            .map_err(|error| format!("{SECRET_FILE_VARIABLE}: {}: {error}", path.as_str()))?;
-        return Ok(Some((SecretString::from(secret.trim()), SECRET_FILE_VARIABLE)));
+/// The variables that contain a login, in the order of their precedence.
+pub const LOGIN_VARIABLES: [&str; 3] = [TOKEN_VARIABLE, SECRET_FILE_VARIABLE, SECRET_VARIABLE];
+
+/// Those that are set.
+pub fn login_variables() -> impl Iterator<Item = &'static str> {
+    LOGIN_VARIABLES.into_iter().filter(|name| nonempty_variable(name).is_some())
+}
+
+/// The service that the environment names. An address takes precedence over a profile.
+enum NamedService {
+    /// The normalized address.
+    Address(String),
+    Profile(String),
+    Unnamed,
+}
+
+impl NamedService {
+    fn read() -> Result<Self, String> {
+        if let Some(address) = nonempty_variable(ADDRESS_VARIABLE) {
+            let address = BaseUrl::parse(&address)
+                .map_err(|failure| format!("{ADDRESS_VARIABLE}: {failure}"))?;
+            return Ok(Self::Address(address.to_string()));
+        }
+        let profile = nonempty_variable(PROFILE_VARIABLE);
+        Ok(profile.map_or(Self::Unnamed, |name| Self::Profile(name.as_str().to_owned())))
     }
-    Ok(environment_variable(SECRET_VARIABLE)
-        .map(|secret| (SecretString::from(secret.trim()), SECRET_VARIABLE)))
 }
 
-pub fn token_from_environment() -> Option<SecretString> {
-    environment_variable(TOKEN_VARIABLE).map(|token| SecretString::from(token.trim()))
+/// Permission to read the login in the environment. It exists only for a service that the login may
+/// be sent to, so an exported login never reaches another one.
+#[derive(Clone, Copy, Debug)]
+pub struct EnvironmentLogin(());
+
+impl EnvironmentLogin {
+    /// For a profile that the environment names, by its address or its name. The error says which
+    /// service the login belongs to.
+    pub fn for_profile(owner: SecretOwner) -> Result<Self, String> {
+        Self::check(|service| match service {
+            NamedService::Address(address) => address == owner.origin,
+            NamedService::Profile(name) => name == owner.profile,
+            NamedService::Unnamed => false,
+        })
+    }
+
+    /// For an address from the environment, or from the command line if the environment names no
+    /// service.
+    pub fn for_address(origin: &str) -> Result<Self, String> {
+        Self::check(|service| match service {
+            NamedService::Address(address) => address == origin,
+            NamedService::Profile(_) => false,
+            NamedService::Unnamed => true,
+        })
+    }
+
+    fn check(belongs_to: impl FnOnce(&NamedService) -> bool) -> Result<Self, String> {
+        let Some(variable) = login_variables().next() else { return Ok(Self(())) };
+        let service = NamedService::read()?;
+        if belongs_to(&service) {
+            return Ok(Self(()));
+        }
+        Err(match service {
+            NamedService::Address(address) => {
+                format!("{variable} belongs to {address}, the address in {ADDRESS_VARIABLE}")
+            }
+            NamedService::Profile(name) => {
+                format!("{variable} belongs to `{name}`, the profile in {PROFILE_VARIABLE}")
+            }
+            NamedService::Unnamed => format!(
+                "{variable} is not used, because neither {ADDRESS_VARIABLE} nor {PROFILE_VARIABLE} \
+                 says which service it belongs to"
+            ),
+        })
+    }
+
+    pub fn token(self) -> Option<SecretString> {
+        nonempty_variable(TOKEN_VARIABLE).map(|token| SecretString::from(token.trim()))
+    }
+
+    /// The secret, with the variable's name.
+    pub fn secret(self) -> Result<Option<(SecretString, &'static str)>, String> {
+        if let Some(path) = nonempty_variable(SECRET_FILE_VARIABLE) {
+            let secret = fs::read_to_string(path.as_str())
+                .map(Zeroizing::new)
+                .map_err(|error| format!("{SECRET_FILE_VARIABLE}: {}: {error}", path.as_str()))?;
+            return Ok(Some((SecretString::from(secret.trim()), SECRET_FILE_VARIABLE)));
+        }
+        Ok(nonempty_variable(SECRET_VARIABLE)
+            .map(|secret| (SecretString::from(secret.trim()), SECRET_VARIABLE)))
+    }
 }
 
-fn environment_variable(name: &str) -> Option<Zeroizing<String>> {
+fn nonempty_variable(name: &str) -> Option<Zeroizing<String>> {
     let value = env::var(name).ok().map(Zeroizing::new);
     value.filter(|value| !value.trim().is_empty())
 }

@@ -90,7 +90,8 @@ fn form_lines(
         let consequence = if welcome.store {
             format!(" The secret is saved in {secrets} as plain text that only you can read.")
         } else {
-            " The secret is not saved; set TESSERA_API_SECRET the next time.".to_owned()
+            " The secret is not saved; set TESSERA_PROFILE and TESSERA_API_SECRET the next time."
+                .to_owned()
         };
         lines.push(Line::styled(consequence, theme.dim));
     }

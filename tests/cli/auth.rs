@@ -131,6 +131,62 @@ fn tokens_are_printed_and_a_wrong_secret_is_reported() {
     assert!(out.contains("expired or is wrong"), "{out}");
 }
 
+/// The login in the environment belongs to the service that the environment names: neither another
+/// profile nor a check of all profiles sends it elsewhere.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_login_in_the_environment_is_sent_to_its_service_only() {
+    let own = ScriptedServer::start(|_: &ReceivedRequest| Reply::json("[]")).await;
+    let other = ScriptedServer::start(|_: &ReceivedRequest| Reply::json("[]")).await;
+    let (own_url, other_url) = (own.url(), other.url());
+    let home = home(&other_url);
+    let settings = home.path().join("tessera/config.toml");
+    let lab = format!("[profiles.lab]\nkind = 'hosted'\nbase_url = '{own_url}/api/v1/'\n");
+    fs::write(&settings, fs::read_to_string(&settings).unwrap() + &lab).unwrap();
+    let secret_file = home.path().join("secret");
+    fs::write(&secret_file, "canary-in-a-file").unwrap();
+    let logins = [
+        ("TESSERA_TOKEN", "canary"),
+        ("TESSERA_API_SECRET", "canary"),
+        ("TESSERA_API_SECRET_FILE", secret_file.to_str().unwrap()),
+    ];
+    let names = [
+        None,
+        Some(("TESSERA_BASE_URL", own_url.as_str(), own_url.as_str())),
+        Some(("TESSERA_PROFILE", "lab", "`lab`")),
+    ];
+    for (variable, value) in logins {
+        for named in names {
+            let ask = |arguments: &[&str]| {
+                let mut command = tessera(home.path(), arguments);
+                command.env(variable, value).env("TESSERA_API_KEY", "ak_1");
+                if let Some((name, service, _)) = named {
+                    command.env(name, service);
+                }
+                outcome(&mut command)
+            };
+            let elsewhere = ["--kind", "hosted", "--base-url", &other_url];
+            for command in [["dataset", "list"], ["auth", "token"]] {
+                let (code, _, err) = ask(&[&command[..], &["-p", "prod"]].concat());
+                assert_eq!(code, 4, "{variable} {named:?}: {err}");
+                let (name, _, shown) = named.unwrap_or(("TESSERA_BASE_URL", "", "TESSERA_PROFILE"));
+                assert!([variable, name, shown].iter().all(|word| err.contains(word)), "{err}");
+                let (code, _, err) = ask(&[&command[..], &["-p", "lab"]].concat());
+                assert_eq!(code, if named.is_some() { 0 } else { 4 }, "{variable}: {err}");
+                if named.is_some() {
+                    let (code, _, err) = ask(&[&command[..], &elsewhere].concat());
+                    assert_eq!(code, 2, "{err}");
+                    assert!(err.contains(variable) && err.contains(shown), "{err}");
+                }
+            }
+            let (code, out, _) = ask(&["doctor", "--json", "-p", "lab"]);
+            assert!(code != 0 && out.contains("the profile `prod` has no"), "{code} {out}");
+        }
+    }
+    assert_eq!(other.count(), 0);
+    // A list and a check for each login with a named service.
+    assert_eq!(own.count(), 2 * 2 * logins.len());
+}
+
 #[test]
 fn what_needs_no_login_and_where_none_is_sent() {
     let home = home("http://media.example");
@@ -273,6 +329,7 @@ fn any_request_with_the_login_and_the_code_of_its_status() {
     let home = home.path();
     let ask = |arguments: &[&str]| {
         let mut command = tessera(home, arguments);
+        command.env("TESSERA_PROFILE", "prod");
         command.env("TESSERA_API_KEY", text(&serving.1, "api_key"));
         command.env("TESSERA_API_SECRET", text(&serving.1, "api_secret"));
         outcome(&mut command)

@@ -5,7 +5,7 @@ use std::{
     fs,
     io::{Read as _, Write as _},
     net::TcpListener,
-    os::unix::fs::PermissionsExt as _,
+    os::unix::fs::{PermissionsExt as _, chown, symlink},
     path::Path,
     thread,
 };
@@ -145,6 +145,10 @@ fn a_project_decides_neither_where_a_key_goes_nor_what_a_secret_is() {
     for (source, word) in [
         ("[profiles.prod]\nkind = 'hosted'\nbase_url = 'https://evil.example'\n", "cannot define"),
         ("api_secret = 's3cret'\n", "secrets do not belong"),
+        ("default_profile = 'partner'\n", "cannot set `default_profile`"),
+        ("search.text_search_path = 'x/{dataset_id}'\n", "cannot set `search.text_search_path`"),
+        ("export.download_dir = '/etc/cron.d'\n", "cannot set `export.download_dir`"),
+        ("export.auto_download = true\n", "cannot set `export.auto_download`"),
     ] {
         fs::write(project.join(".tessera.toml"), source).unwrap();
         let mut command = tessera(home.path(), &["profile", "list"]);
@@ -152,6 +156,37 @@ fn a_project_decides_neither_where_a_key_goes_nor_what_a_secret_is() {
         assert_eq!(code, 2, "{err}");
         assert!(err.contains(word) && err.contains("line 1") && !err.contains("s3cret"), "{err}");
     }
+}
+
+#[test]
+fn a_project_file_of_another_user_is_ignored_with_a_warning() {
+    let home = home("");
+    let project = home.path().join("project");
+    fs::create_dir(&project).unwrap();
+    let file = project.join(".tessera.toml");
+    fs::write(&file, "[export]\nformat = 'json'\n").unwrap();
+    let run_in_project = |arguments: &[&str]| {
+        let (code, out, err) = outcome(tessera(home.path(), arguments).current_dir(&project));
+        assert_eq!(code, 0, "{err}");
+        (out, err)
+    };
+    let format = ["config", "get", "export.format"];
+    assert_eq!(run_in_project(&format).0, "json\n");
+    // Only the superuser can change the owner of a file; others link to a file of the superuser.
+    if chown(&file, Some(65_534), None).is_err() {
+        fs::remove_file(&file).unwrap();
+        symlink("/etc/passwd", &file).unwrap();
+    }
+    assert_eq!(run_in_project(&format).0, "parquet\n");
+    for command in
+        [&["config", "get", "ui.tile"][..], &["config", "validate"], &["profile", "list"]]
+    {
+        let (_, err) = run_in_project(command);
+        assert!(err.contains("warning: ignoring") && err.contains("another user"), "{err}");
+        assert!(!err.contains("using project settings"), "{err}");
+    }
+    let (out, _) = run_in_project(&["doctor", "--offline", "--json"]);
+    assert!(out.contains("belongs to another user"), "{out}");
 }
 
 #[test]
@@ -237,7 +272,8 @@ fn the_login_is_sent_unencrypted_only_with_allow_http() {
         home("[profiles.p]\nkind = 'hosted'\nbase_url = 'http://media.example'\napi_key = 'k'\n");
     let ask = |more: &[&str]| {
         let arguments = [&["dataset", "list", "--dry-run"][..], more].concat();
-        outcome(tessera(home.path(), &arguments).env("TESSERA_API_SECRET", "canary"))
+        let mut command = tessera(home.path(), &arguments);
+        outcome(command.env("TESSERA_PROFILE", "p").env("TESSERA_API_SECRET", "canary"))
     };
     let (code, out, err) = ask(&[]);
     assert_eq!(out, "");

@@ -2,8 +2,10 @@
 
 use std::fs;
 
-use toml::Value;
+use toml::{Table, Value};
 
+use tessera::config::key::{KEYS, PROFILE_KEYS, ValueType};
+use tessera::config::layer::Setting;
 use tessera::config::layers::PROJECT_FILE;
 use tessera::config::{Layers, Sources};
 
@@ -21,20 +23,22 @@ fn files(project: &str, user: &str) -> (tempfile::TempDir, Sources) {
 #[test]
 fn every_value_knows_its_origin_and_what_it_overrides() {
     let (_folder, mut sources) =
-        files("[ui]\ngraphics = 'half'\n", "[ui]\n\ngraphics = 'sixel'\nmouse = false\n");
+        files("[ui]\ntile = 'large'\n", "[ui]\n\ngraphics = 'sixel'\ntile = 'small'\n");
     sources.variables.insert("TESSERA_GRAPHICS", "kitty".to_owned());
     sources.flags.push(("ui.graphics", "--graphics", "none".into()));
     let (layers, errors) = Layers::read(&sources);
     assert_eq!(errors, []);
-    let (_, graphics) = layers.all().find(|(name, _)| *name == "ui.graphics").unwrap();
-    let messages: Vec<String> =
-        graphics.iter().map(|setting| format!("{} {}", setting.value, setting.origin)).collect();
-    assert_eq!(messages[0], "\"none\" --graphics");
-    assert_eq!(messages[1], "\"kitty\" TESSERA_GRAPHICS");
-    assert!(messages[2].starts_with("\"half\"") && messages[2].ends_with(".tessera.toml:2"));
-    assert!(messages[3].starts_with("\"sixel\"") && messages[3].ends_with("config.toml:3"));
-    assert_eq!(messages[4], "\"auto\" shipped");
-    assert_eq!(layers.get("ui.mouse").unwrap().value, Value::Boolean(false));
+    let [graphics, tile] = ["ui.graphics", "ui.tile"].map(|key| {
+        let (_, settings) = layers.all().find(|(name, _)| *name == key).unwrap();
+        let describe = |setting: &Setting| format!("{} {}", setting.value, setting.origin);
+        settings.iter().map(describe).collect::<Vec<String>>()
+    });
+    assert_eq!(graphics[..2], ["\"none\" --graphics", "\"kitty\" TESSERA_GRAPHICS"]);
+    assert!(graphics[2].starts_with("\"sixel\"") && graphics[2].ends_with("config.toml:3"));
+    assert_eq!(graphics[3], "\"auto\" shipped");
+    assert!(tile[0].starts_with("\"large\"") && tile[0].ends_with(".tessera.toml:2"));
+    assert!(tile[1].starts_with("\"small\"") && tile[1].ends_with("config.toml:4"));
+    assert_eq!(tile[2], "\"medium\" shipped");
 }
 
 #[test]
@@ -62,6 +66,58 @@ fn all_errors_are_reported_with_their_locations() {
     }
     assert!(!messages.concat().contains("s3cret"));
     assert!(layers.get("profiles.evil.kind").is_none());
+}
+
+/// A value that this type accepts.
+fn valid_value(value_type: ValueType) -> Value {
+    match value_type {
+        ValueType::Boolean => true.into(),
+        ValueType::Choice(words) => words[0].into(),
+        ValueType::ChoiceList(words) => vec![words[0]].into(),
+        ValueType::Theme | ValueType::Text => "dark".into(),
+        ValueType::DatasetIds => Value::Array(Vec::new()),
+        ValueType::Integer(_, high) => high.into(),
+        ValueType::Duration => "15s".into(),
+    }
+}
+
+/// A file that contains only this key.
+fn file_with(name: &str, value: Value) -> String {
+    let nested = name
+        .rsplit('.')
+        .fold(value, |inner, part| Value::Table(Table::from_iter([(part.to_owned(), inner)])));
+    toml::to_string(&nested).unwrap()
+}
+
+#[test]
+fn a_project_sets_only_the_keys_that_cannot_redirect_anything() {
+    let allowed = [
+        "schema",
+        "ui.tile",
+        "search.entity",
+        "search.granularity",
+        "export.format",
+        "export.include_images",
+    ];
+    let of_profiles =
+        PROFILE_KEYS.iter().map(|key| (format!("profiles.x.{}", key.name), key.value_type));
+    let of_settings = KEYS.iter().map(|key| (key.name.to_owned(), key.value_type));
+    let user = "[profiles.dark]\nkind = 'local'\nfolder = 'pictures'\n";
+    for (name, value_type) in of_settings.chain(of_profiles) {
+        let (_folder, sources) = files(&file_with(&name, valid_value(value_type)), user);
+        let (layers, errors) = Layers::read(&sources);
+        let from_project = layers
+            .get(&name)
+            .is_some_and(|setting| setting.origin.to_string().contains(PROJECT_FILE));
+        assert_eq!(from_project, allowed.contains(&name.as_str()), "{name}: {errors:?}");
+        if from_project {
+            assert_eq!(errors, [], "{name}");
+        } else {
+            assert_eq!(errors.len(), 1, "{name}: {errors:?}");
+            let error = errors[0].to_string();
+            assert!(error.contains(".tessera.toml, line") && error.contains("project"), "{error}");
+        }
+    }
 }
 
 #[test]

@@ -56,9 +56,9 @@ pub(super) fn command_login(context: &Context) -> Result<(ServiceLogin, Duration
             let hosted = HostedProfile::from_profile(profile)?;
             Ok((ServiceLogin::for_profile(hosted.owner(), None, Some(&open_secrets()?))?, life))
         }
-        ServiceTarget::Address(ServiceAddress { kind: DeploymentKind::Hosted, .. }) => {
-            Ok((ServiceLogin::from_environment()?, TOKEN_LIFETIME))
-        }
+        ServiceTarget::Address(ServiceAddress {
+            kind: DeploymentKind::Hosted, base_url, ..
+        }) => Ok((ServiceLogin::for_address(&BaseUrl::parse(&base_url)?)?, TOKEN_LIFETIME)),
         ServiceTarget::Address(ServiceAddress {
             kind: DeploymentKind::Onprem | DeploymentKind::Local,
             ..

@@ -23,7 +23,7 @@ pub(super) fn run(context: &Context) -> Result<Exit, CliError> {
     if stores.is_empty() {
         context.messages.info(format!("no secret of `{name}` is stored"));
     }
-    if let Some((_, variable)) = credentials::from_environment().unwrap_or_default() {
+    for variable in credentials::login_variables() {
         context.messages.info(format!("{variable} is still set in this shell"));
     }
     let locations: Vec<_> =

@@ -42,7 +42,11 @@ Examples:
 
 /// Environment variables that do not correspond to an option.
 const ENVIRONMENT_VARIABLES: [(&str, &str); 17] = [
-    ("TESSERA_API_KEY", "API key of a hosted deployment"),
+    (
+        "TESSERA_API_KEY",
+        "API key of the hosted deployment in TESSERA_BASE_URL or TESSERA_PROFILE; it and its secret \
+         are sent to no other",
+    ),
     ("TESSERA_API_SECRET_FILE", "file with the secret of the key; safer than the next one"),
     ("TESSERA_API_SECRET", "secret of the key"),
     ("NO_COLOR", "no color, if set and not empty"),
