@@ -1,5 +1,4 @@
-//! Edits the user's settings file. Comments and unrelated lines stay; a change that does not validate
-//! is not written.
+//! Edits the user's settings file: comments stay, and a change that does not validate is refused.
 
 use std::{fs, path::Path};
 
@@ -29,9 +28,7 @@ pub fn unset(file: &Path, name: &str) -> Result<bool, String> {
 pub fn add_profile(file: &Path, profile: &Profile) -> Result<(), String> {
     check_name(&profile.name)?;
     edit_file(file, |document| {
-        let exists =
-            document.get("profiles").and_then(|profiles| profiles.get(&profile.name)).is_some();
-        if exists {
+        if document.get("profiles").is_some_and(|all| all.get(&profile.name).is_some()) {
             return Err(format!("a profile `{}` already exists", profile.name));
         }
         for (key, value) in profile.settings() {

@@ -1,5 +1,4 @@
-//! Layered settings: options, then the environment, the project's file, the user's file, and the
-//! defaults in `assets/config.toml`, which also documents them.
+//! Layered settings; `assets/config.toml` contains and documents the defaults.
 
 pub mod edit;
 pub mod file;

@@ -7,7 +7,6 @@ use tessera_model::SafeText;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum NotificationMethod {
-    /// A message in the program.
     Toast,
     Bell,
     /// A desktop notification, through the terminal.
@@ -20,7 +19,6 @@ impl NotificationMethod {
     pub const ALL: [Self; 4] = [Self::Toast, Self::Bell, Self::Desktop, Self::Progress];
 }
 
-/// The escape sequences for desktop notifications.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DesktopProtocol {
     /// One text.
@@ -30,8 +28,8 @@ pub enum DesktopProtocol {
 }
 
 impl DesktopProtocol {
-    /// The protocol of a terminal, by its environment variables. `None` for terminals that could interpret
-    /// the sequence differently, and inside multiplexers, which do not pass it on.
+    /// By the environment variables of a terminal. `None` for terminals that could interpret the
+    /// sequence differently, and inside multiplexers, which do not pass it on.
     pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Option<Self> {
         let set = |name: &str| variable(name).is_some_and(|value| !value.is_empty());
         if ["TMUX", "STY", "ZELLIJ"].into_iter().any(set) {

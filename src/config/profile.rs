@@ -1,5 +1,4 @@
-//! Profiles: named deployments, each a table `[profiles.NAME]` in the user's file. A profile never
-//! contains a secret.
+//! Profiles: named deployments in the user's file, without secrets.
 
 use std::{
     path::{Path, PathBuf},
@@ -43,7 +42,6 @@ pub enum DeploymentConfig {
 /// Options that usually keep their defaults.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct ProfileOptions {
-    /// Refuse all changes.
     #[serde(default)]
     pub read_only: bool,
     /// Dataset IDs that the service does not list.
@@ -54,14 +52,11 @@ pub struct ProfileOptions {
     /// Lifetime of a token.
     #[serde(default, deserialize_with = "deserialize_some_duration")]
     pub token_ttl: Option<Duration>,
-    /// Allow login over an unencrypted connection.
     #[serde(default)]
     pub allow_http: bool,
-    /// Additional certificate authorities.
     pub ca_file: Option<PathBuf>,
 }
 
-/// Reads a duration such as `90s`.
 pub(super) fn deserialize_duration<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<Duration, D::Error> {
@@ -74,7 +69,6 @@ fn deserialize_some_duration<'de, D: Deserializer<'de>>(
     deserialize_duration(from).map(Some)
 }
 
-/// What to open next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
     Profile(String),

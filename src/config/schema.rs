@@ -1,5 +1,4 @@
-//! Describes the settings file: the description of each key, from the comments of
-//! `assets/config.toml`, and a JSON Schema for editors.
+//! Describes the settings file, from the comments of `assets/config.toml`: text and JSON Schema.
 
 use serde_json::{Map, Value, json};
 
@@ -8,7 +7,6 @@ use super::{
     key::{KEYS, PROFILE_KEYS, SettingKey},
 };
 
-/// Reads the comments of the default settings file.
 struct CommentReader {
     /// `profiles` for the section of any profile.
     section: String,

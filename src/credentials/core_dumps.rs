@@ -4,8 +4,7 @@ use std::io;
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-/// Disables core dumps of this process and its children. On Linux, other processes of the same user
-/// cannot read its memory either.
+/// On Linux, other processes of the same user cannot read the memory either.
 pub fn forbid_core_dumps() -> io::Result<()> {
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
     #[cfg(target_os = "linux")]

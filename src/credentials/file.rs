@@ -66,9 +66,8 @@ impl SecretsFile {
         // Of the open file: the path may refer to another file by now.
         let metadata = file.metadata().map_err(|error| self.error(error))?;
         if metadata.uid() != geteuid().as_raw() {
-            return Err(
-                self.error("belongs to another user; remove it and enter the secrets again")
-            );
+            let reason = "belongs to another user; remove it and enter the secrets again";
+            return Err(self.error(reason));
         }
         if metadata.mode() & OTHERS_PERMISSIONS != 0 {
             return Err(self.error(

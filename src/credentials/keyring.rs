@@ -1,5 +1,4 @@
-//! The system keyring, accessed with a timeout: a hanging bus or a locked keyring must not block the
-//! program.
+//! The system keyring, with a timeout: a hanging bus or a locked keyring must not block.
 
 use std::{
     fmt, process,
@@ -13,7 +12,6 @@ use secrecy::zeroize::Zeroizing;
 
 use super::stored_secret::StoredSecret;
 
-/// The service name of our entries.
 const SERVICE: &str = "tessera";
 const KEYRING_TIMEOUT: Duration = Duration::from_secs(3);
 

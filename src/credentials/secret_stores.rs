@@ -23,7 +23,6 @@ impl SecretStores {
         Self { keyring: Keyring::of_system(), file: SecretsFile::in_dir(folder) }
     }
 
-    /// The location of a store, for display.
     pub fn describe(&self, store: SecretStore) -> String {
         match store {
             SecretStore::Keyring => "the keyring of this system".to_owned(),
@@ -31,13 +30,11 @@ impl SecretStores {
         }
     }
 
-    /// Checks whether the keyring works. Like everything that uses the keyring, blocks for up to three
-    /// seconds.
+    /// Like everything that uses the keyring, blocks for up to three seconds.
     pub fn check_keyring(&self) -> Result<(), String> {
         self.keyring.check()
     }
 
-    /// The keyring if it works, otherwise the file.
     pub fn preferred_store(&self) -> SecretStore {
         self.check_keyring().map_or(SecretStore::File, |()| SecretStore::Keyring)
     }
@@ -94,7 +91,6 @@ impl SecretStores {
         }
     }
 
-    /// Removes the secret of a profile, and returns where it was.
     pub fn remove(&self, profile: &str) -> Result<Vec<SecretStore>, String> {
         let mut stores = Vec::new();
         if self.file.remove(profile)? {

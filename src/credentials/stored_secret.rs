@@ -3,7 +3,6 @@
 use secrecy::{SecretString, zeroize::Zeroize as _};
 use serde::{Deserialize, Serialize};
 
-/// What a secret belongs to.
 #[derive(Clone, Copy, Debug)]
 pub struct SecretOwner<'a> {
     pub profile: &'a str,
@@ -21,7 +20,6 @@ pub(super) struct StoredSecret {
 }
 
 impl StoredSecret {
-    /// The secret, if it belongs to this owner.
     pub(super) fn into_secret_for(mut self, owner: SecretOwner) -> Result<SecretString, String> {
         if self.origin != owner.origin || self.api_key != owner.api_key {
             return Err(format!(

@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, fs, io, path::Path};
 
+use clap::ValueEnum as _;
+
 use crate::{
     config::{self, GraphicsChoice},
     runtime::probe::Environment,
@@ -28,22 +30,14 @@ pub(super) fn save(environment: &Environment, protocol: Protocol) -> Result<(), 
 fn save_to(path: &Path, environment: &Environment, protocol: Protocol) -> io::Result<()> {
     // An unreadable file is replaced.
     let mut results = read(path).unwrap_or_default();
-    results.insert(environment.terminal_name(), choice_of_protocol(protocol));
+    let choices = GraphicsChoice::value_variants().iter();
+    let choice = choices.copied().find(|choice| choice.protocol() == Some(protocol));
+    results.extend(choice.map(|choice| (environment.terminal_name(), choice)));
     config::file::write_atomically(path, &toml::to_string(&results).map_err(io::Error::other)?)
 }
 
 fn read(path: &Path) -> io::Result<BTreeMap<String, GraphicsChoice>> {
     toml::from_str(&fs::read_to_string(path)?).map_err(io::Error::other)
-}
-
-fn choice_of_protocol(protocol: Protocol) -> GraphicsChoice {
-    match protocol {
-        Protocol::HalfBlock => GraphicsChoice::Half,
-        Protocol::Kitty => GraphicsChoice::Kitty,
-        Protocol::Sixel => GraphicsChoice::Sixel,
-        Protocol::Iterm => GraphicsChoice::Iterm,
-        Protocol::None => GraphicsChoice::None,
-    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,4 @@
-//! Short-lived tokens: signed locally, renewed before they expire, and dated by the service's
-//! clock.
-//!
-//! Signing takes microseconds and happens under one lock, so concurrent requests share a new token.
+//! Short-lived tokens: signed locally, renewed before they expire, dated by the service's clock.
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
@@ -95,8 +92,7 @@ impl TokenSource {
         Ok(token)
     }
 
-    /// Replaces a rejected token by one from the reloaded secret. Concurrent callers with the same
-    /// rejected token receive the same new one.
+    /// Concurrent callers with the same rejected token receive the same new one.
     pub(super) async fn renew(&self, token: &AccessToken) -> Result<AccessToken, Failure> {
         let _turn = self.renewal.lock().await;
         let is_current =
@@ -119,7 +115,6 @@ impl TokenSource {
         tokio::task::spawn_blocking(move || (reload.0)()).await.ok().flatten()
     }
 
-    /// Updates the clock skew from a response, for the next tokens.
     pub(super) fn update_clock_skew(
         &self,
         headers: &HeaderMap,
@@ -135,7 +130,6 @@ impl TokenSource {
         self.lock_state().skew
     }
 
-    /// Whether the service rejected the first secret and another one was found.
     pub(super) fn is_secret_replaced(&self) -> bool {
         self.lock_state().replaced
     }

@@ -1,5 +1,4 @@
-//! Adding media. An upload is never sent twice automatically, and its outcome is never guessed:
-//! after a lost connection, the state of the dataset decides.
+//! Adding media: an upload is sent once; after a lost connection, the state of the dataset decides.
 
 use std::{
     pin::pin,
@@ -21,10 +20,8 @@ use tessera_model::{
 use tessera_wire::paths::{self, Parameters, query};
 
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
-/// Limit between two chunks.
 const UPLOAD_IDLE_TIMEOUT: Duration = Duration::from_mins(1);
-/// Minimum rate in bytes per second at which a service is expected to store an upload before it
-/// responds.
+/// Bytes per second at which a service is expected to store an upload before it responds.
 const MIN_STORE_RATE: u64 = 1 << 20;
 
 impl Client {
@@ -83,7 +80,6 @@ impl Client {
         Ok(Preflight::default())
     }
 
-    /// Returns the dataset, unless its status forbids adding media.
     async fn require_addable(&self, dataset: DatasetId, force: bool) -> Result<Dataset, Failure> {
         let before = self.dataset(dataset).await?;
         match before.status.allows(Operation::AddMedia).denial_reason() {
@@ -129,8 +125,7 @@ impl Client {
         }
     }
 
-    /// Determines the outcome of a request without a response from the state of the dataset.
-    /// Without a form there was nothing to upload.
+    /// Takes the outcome from the state of the dataset; without a form nothing was uploaded.
     async fn resolve_lost_upload(
         &self,
         before: &Dataset,
@@ -170,8 +165,7 @@ impl Client {
     }
 }
 
-/// Reports upload progress, and once more on drop: whether everything was sent decides how the
-/// outcome is reported.
+/// Reports once more on drop: whether everything was sent decides how the outcome is reported.
 struct UploadReporter<'a> {
     form: &'a MediaForm,
     report: ProgressCallback<'a>,

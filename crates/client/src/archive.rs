@@ -1,8 +1,4 @@
-//! Reads archives entry by entry. The directory is streamed, not loaded, so memory does not grow
-//! with the number of entries. Limits apply to the bytes actually unpacked, not to the declared
-//! sizes.
-//!
-//! A download is verified by reading every entry to its end, which compares the checksums.
+//! Reads archives entry by entry, in constant memory; limits apply to the bytes actually unpacked.
 
 use std::{
     error::Error,
@@ -31,8 +27,7 @@ const COPY_BUFFER_BYTES: usize = 64 << 10;
 /// Where an export stores its pictures (interface document, "Export archive content").
 pub(super) const IMAGES_PREFIX: &str = "images/";
 
-/// What is wrong with an archive, or the [`Failure`] that ended the reading. The text is not safe to
-/// print.
+/// What is wrong with an archive, or the [`Failure`] that ended the reading. Not safe to print.
 pub(super) type ArchiveError = Box<dyn Error + Send + Sync>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,10 +95,8 @@ pub(super) fn for_each_entry(
             // Entries that share bytes add up to more than the file size.
             return Err("overlapping entries".into());
         }
-        let name = match entry.name() {
-            Ok(name) => name.into_owned(),
-            Err(_) => String::from_utf8_lossy(entry.name_raw()).into_owned(),
-        };
+        let name = entry.name().unwrap_or_else(|_| String::from_utf8_lossy(entry.name_raw()));
+        let name = name.into_owned();
         let (contents, unpacked) = (&mut contents, &mut unpacked);
         visit(ArchiveEntry { name, entry, contents, packed, unpacked })?;
     }

@@ -3,7 +3,7 @@
 //! Nothing here keeps the query of a URL: signed links are credentials, and error texts would leak
 //! them.
 
-use std::error::Error as _;
+use std::{error::Error, io, iter::successors};
 
 use bytes::Bytes;
 use reqwest::{StatusCode, header::HeaderMap};
@@ -21,7 +21,6 @@ pub(super) enum AttemptError {
     Fatal(Failure),
 }
 
-/// A response with an error status.
 #[derive(Debug)]
 pub(super) struct ErrorResponse {
     pub status: StatusCode,
@@ -61,24 +60,15 @@ fn root_cause(error: &reqwest::Error) -> String {
     if error.is_timeout() && error.is_connect() {
         return "connecting took too long".to_owned();
     }
-    let mut cause = error.source();
-    let mut text = error.to_string();
-    while let Some(inner) = cause {
-        text = inner.to_string();
-        cause = inner.source();
-    }
-    text
+    causes(error).last().map_or_else(|| error.to_string(), ToString::to_string)
+}
+
+fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
+    successors(error.source(), |&cause| cause.source())
 }
 
 /// A handshake that failed because of its content is fatal; an interrupted one is not.
 fn is_certificate_error(error: &reqwest::Error) -> bool {
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        let io = inner.downcast_ref::<std::io::Error>();
-        if io.is_some_and(|io| io.kind() == std::io::ErrorKind::InvalidData) {
-            return error.is_connect();
-        }
-        cause = inner.source();
-    }
-    false
+    let mut io_causes = causes(error).filter_map(|cause| cause.downcast_ref::<io::Error>());
+    error.is_connect() && io_causes.any(|io| io.kind() == io::ErrorKind::InvalidData)
 }

@@ -60,7 +60,6 @@ impl AuthProvider {
         }
     }
 
-    /// Returns a new header for a rejected one, if it can be renewed.
     pub(super) async fn renew_header(
         &self,
         rejected: &AuthHeader,

@@ -1,5 +1,4 @@
-//! The address of a service. It is parsed once, so that no request can go to a half-understood
-//! address and every requested path stays below it.
+//! The address of a service, parsed once, so that every requested path stays below it.
 
 use std::{fmt, net::IpAddr};
 
@@ -46,8 +45,7 @@ impl BaseUrl {
         url
     }
 
-    /// Returns the URL of a path typed by the user, with or without `/api/v1` and with an optional
-    /// query.
+    /// The path is typed by the user, with or without `/api/v1` and with an optional query.
     pub(super) fn resolve_path(&self, path: &str) -> Result<Url, Failure> {
         let (path, query) =
             path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));

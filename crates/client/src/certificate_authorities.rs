@@ -1,5 +1,4 @@
-//! Certificates that the user trusts in addition to the system's. The file is read once, when the
-//! client is created; nothing falls back silently.
+//! Certificates that the user trusts in addition to the system's, read once.
 
 use std::{fs, io::Read as _, path::Path};
 

@@ -52,12 +52,10 @@ impl Client {
         Ok(Self { transport: Arc::new(Transport::new(endpoint, policy)?) })
     }
 
-    /// Reports every request to `recorder`.
     pub fn with_recorder(self, recorder: RequestRecorder) -> Self {
         self.changed(|transport| transport.recorder = recorder)
     }
 
-    /// Retries safe requests this many times.
     pub fn with_retries(self, retries: u32) -> Self {
         self.changed(|transport| {
             let policy = transport.retry_engine.policy().clone();
@@ -66,14 +64,12 @@ impl Client {
         })
     }
 
-    /// Sends text searches to another path.
     pub fn with_text_search(self, path: TextSearchPath) -> Self {
         self.changed(|transport| {
             transport.endpoint = transport.endpoint.clone().with_text_search(path);
         })
     }
 
-    /// Records the requests of `dry_run` instead of sending them.
     pub fn with_dry_run(self, dry_run: DryRun) -> Self {
         self.changed(|transport| transport.dry_run = Some(dry_run))
     }
@@ -88,13 +84,11 @@ impl Client {
         &self.transport.endpoint
     }
 
-    /// Whether the service rejected the secret and another one was found in its store.
     pub fn has_replaced_secret(&self) -> bool {
         self.transport.auth.is_secret_replaced()
     }
 
-    /// Seconds by which the service's clock is ahead of the local one; 0 if unknown or without
-    /// tokens.
+    /// Seconds by which the service's clock is ahead; 0 if unknown or without tokens.
     pub fn clock_skew(&self) -> i64 {
         self.transport.auth.clock_skew()
     }
@@ -114,18 +108,15 @@ impl Client {
         self.get(ApiOperation::Datasets, &paths::datasets(), &NO_PARAMETERS, read_datasets).await
     }
 
-    /// `GET dataset`: one record.
     pub async fn dataset(&self, id: DatasetId) -> Result<Dataset, Failure> {
         self.get(ApiOperation::Dataset, &paths::dataset(id), &NO_PARAMETERS, read_dataset).await
     }
 
-    /// `GET dataset`: every field of the record, including unknown ones. Fields of the interface
-    /// document come first, others follow by name.
+    /// `GET dataset`: documented fields first, then unknown ones by name.
     pub async fn dataset_fields(&self, id: DatasetId) -> Result<Vec<RecordField>, Failure> {
         self.get(ApiOperation::Dataset, &paths::dataset(id), &NO_PARAMETERS, read_fields).await
     }
 
-    /// `GET enrichment/context`: the models that were applied.
     pub async fn enrichment(&self, id: DatasetId) -> Result<Enrichment, Failure> {
         let (path, read) =
             (paths::enrichment_context(id), |value: &Value| Some(read_enrichment(value)));
@@ -161,7 +152,6 @@ impl Client {
         })
     }
 
-    /// Text searches may have their own path.
     fn explore_path(&self, search: &Search) -> String {
         if is_text_search(search) {
             self.endpoint().text_search_path(search.dataset)
@@ -224,10 +214,7 @@ impl Client {
         self.fetch_as(&request, |value| read_task(value, None)).await
     }
 
-    /// `POST export_entities_async`: starts an export of a selection. Sent once.
-    ///
-    /// # Errors
-    /// As [`Client::start_export`].
+    /// `POST export_entities_async`: starts an export of a selection; as [`Client::start_export`].
     pub async fn start_selective_export(
         &self,
         dataset: DatasetId,
@@ -254,7 +241,6 @@ impl Client {
         self.transport.fetch(&request).await.map(drop)
     }
 
-    /// `GET export_status`: the state of an export.
     pub async fn export_status(
         &self,
         dataset: DatasetId,

@@ -7,8 +7,6 @@ use crate::{
 use shell_words::quote;
 
 impl ApiRequest {
-    /// Returns the command, with a token from the shell's environment when the request needs a
-    /// login.
     pub(super) fn curl(&self, login: bool) -> String {
         let login = match self.operation {
             _ if !login => "",

@@ -47,7 +47,6 @@ struct DownloadTransfer<'a> {
 }
 
 enum DownloadStep {
-    /// The part is already complete.
     Complete,
     /// The part does not match the archive: start over.
     Restart,
@@ -182,7 +181,7 @@ impl DownloadTransfer<'_> {
         }
     }
 
-    /// Decides what follows a failed attempt. `links` counts the new links without progress.
+    /// `links` counts the new links without progress.
     fn next_step(
         &self,
         attempts: &mut RetryState,
@@ -194,11 +193,8 @@ impl DownloadTransfer<'_> {
             if status == StatusCode::RANGE_NOT_SATISFIABLE && self.part.bytes_written > 0 {
                 let total =
                     ContentRange::from_headers(&rejection.headers).and_then(|range| range.total);
-                return if total == Some(self.part.bytes_written) {
-                    DownloadStep::Complete
-                } else {
-                    DownloadStep::Restart
-                };
+                let complete = total == Some(self.part.bytes_written);
+                return if complete { DownloadStep::Complete } else { DownloadStep::Restart };
             }
             if matches!(status.as_u16(), 400 | 401 | 403 | 404 | 410) && links < MAX_LINK_REFRESHES
             {
@@ -209,7 +205,6 @@ impl DownloadTransfer<'_> {
         pause.map_or(DownloadStep::GiveUp, DownloadStep::Retry)
     }
 
-    /// Sends one request that continues at the end of the part.
     async fn fetch(
         &mut self,
         request: &ApiRequest,
@@ -239,8 +234,7 @@ impl DownloadTransfer<'_> {
         let headers = response.headers();
         let validator = validator(headers);
         if response.status() != StatusCode::PARTIAL_CONTENT {
-            // The whole archive: no range was requested, the archive has changed, or ranges are
-            // ignored.
+            // The whole archive: no range was requested, it has changed, or ranges are ignored.
             self.restart().await.map_err(AttemptError::Fatal)?;
             self.version = ArchiveVersion { validator, total: response.content_length() };
             return Ok(());
@@ -286,12 +280,9 @@ impl DownloadTransfer<'_> {
         Ok(verified.unwrap_or_else(|_| Err("it cannot be read".into())))
     }
 
-    /// Removes a damaged archive and returns the failure.
     fn discard_damaged(self, damage: &ArchiveError) -> Failure {
-        let failure = Failure::new(
-            FailureKind::Unexpected,
-            format!("the downloaded archive is damaged: {damage}"),
-        );
+        let sentence = format!("the downloaded archive is damaged: {damage}");
+        let failure = Failure::new(FailureKind::Unexpected, sentence);
         match self.part.discard() {
             Ok(()) => failure.with_remedy("Download it again"),
             Err(disk) => disk,

@@ -1,5 +1,4 @@
-//! A dry run: the request of a command is recorded instead of sent. Preparing requests, such as
-//! finding a dataset by name, are sent.
+//! A dry run: the request of a command is recorded; preparing requests are sent.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,7 +12,6 @@ pub struct DryRun {
     request: Arc<Mutex<Option<DryRunRequest>>>,
 }
 
-/// A request that was not sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DryRunRequest {
     pub method: &'static str,
@@ -36,8 +34,7 @@ impl DryRun {
         self.request.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Returns the failure that ends the command instead of sending the request, if it belongs to
-    /// the dry run.
+    /// Returns the failure that ends the command, if the request belongs to the dry run.
     pub(super) fn intercept(&self, client_login: bool, request: &ApiRequest) -> Option<Failure> {
         if !self.operations.contains(&request.operation) {
             return None;

@@ -1,5 +1,4 @@
-//! A service to connect to: its address, authentication and options. Checked once, so that no token
-//! is sent unencrypted.
+//! A service to connect to, checked once, so that no token is sent unencrypted.
 
 use std::{fmt, sync::Arc, time::Duration};
 
@@ -60,11 +59,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// Combines an address and a login.
-    ///
-    /// # Errors
-    /// The login would be sent over plain HTTP to another machine; see
-    /// [`Self::new_allowing_http`].
+    /// Fails if the login would be sent over plain HTTP to another machine.
     pub fn new(base_url: BaseUrl, auth: AuthMethod) -> Result<Self, Failure> {
         let unencrypted = base_url.is_unencrypted() && !base_url.is_loopback();
         if unencrypted && !matches!(auth, AuthMethod::OnPremises) {
@@ -93,13 +88,11 @@ impl Endpoint {
         Self { authorities, ..self }
     }
 
-    /// Sets the lifetime of tokens. They are renewed after four fifths of it.
     pub fn with_token_lifetime(self, life: Duration) -> Self {
         Self { token_lifetime: life, ..self }
     }
 
-    /// Reads the secret again when the service rejects a token: it may have been replaced while
-    /// this program runs.
+    /// The secret may be replaced while this program runs.
     pub fn with_secret_reloader(self, reload: SecretReloader) -> Self {
         Self { secret_reloader: Some(reload), ..self }
     }

@@ -1,6 +1,5 @@
-//! Extracts archives: regular files with safe names, below one folder that is opened once, so that
-//! neither a name nor a link can lead elsewhere. Rejected entries are listed, and the rest is
-//! extracted.
+//! Extracts regular files with safe names below one folder that is opened once, so that neither a
+//! name nor a link can lead elsewhere.
 
 use std::{
     collections::HashSet,
@@ -25,7 +24,6 @@ use crate::{
 };
 use tessera_model::{Extraction, Failure, archive_path::safe_relative_path};
 
-/// Joins each metadata row with the path of its picture.
 const ROWS_FILE: &str = "rows.jsonl";
 
 /// Extracts `archive` into `folder`, which is created if necessary. Blocks on the disk. With
@@ -99,7 +97,6 @@ impl TargetFolder {
         Ok(Self { root, existing })
     }
 
-    /// Extracts an archive. Rejected entries are listed in the result.
     fn extract_all(&self, archive: File, folder: &Path) -> Result<Extraction, ArchiveError> {
         let mut extraction = Extraction { folder: folder.to_owned(), ..Extraction::default() };
         let mut used_names = HashSet::new();
@@ -182,7 +179,6 @@ impl TargetFolder {
             .is_ok_and(|path| statat(&self.root, path, AtFlags::SYMLINK_NOFOLLOW).is_ok())
     }
 
-    /// Writes the metadata rows with the paths of their pictures.
     fn write_rows(&self, archive: &Path, folder: &Path) -> Result<PathBuf, Failure> {
         let target = folder.join(ROWS_FILE);
         let refused = |error: io::Error| disk_failure(&target, &error);

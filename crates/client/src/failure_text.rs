@@ -9,7 +9,6 @@ use crate::{
 };
 use tessera_model::{Failure, FailureKind, Link, SafeText};
 
-/// Where and how a request was sent.
 #[derive(Clone, Copy)]
 pub(super) struct FailureContext<'a> {
     pub operation: ApiOperation,

@@ -1,5 +1,4 @@
-//! Errors whose messages are documented: an error code for programs and a remedy for the user.
-//! Matching is lenient, and nothing depends on a match.
+//! Errors whose messages are documented, matched leniently: a code for programs, a remedy for users.
 
 use crate::retry_table::ApiOperation;
 use tessera_model::Failure;

@@ -15,7 +15,6 @@ pub(super) struct MultipartBody {
     pub body: Body,
 }
 
-/// The delimiter between parts.
 #[derive(Clone)]
 pub(super) struct Boundary(String);
 
@@ -27,10 +26,8 @@ pub(super) struct PartHeader<'a> {
 }
 
 pub(super) const OCTET_STREAM: &str = "application/octet-stream";
-/// Follows the content of a part.
 pub(super) const PART_END: &str = "\r\n";
 
-/// A form whose parts are all in memory.
 pub(super) fn in_memory<'a>(
     parts: impl IntoIterator<Item = (PartHeader<'a>, Bytes)>,
 ) -> MultipartBody {
@@ -102,7 +99,6 @@ mod tests {
         '\u{202e}', '\u{2028}', '\u{fffd}', 'é', '-', 'a',
     ];
 
-    /// The name as a browser encodes it (WHATWG), other control characters aside.
     fn expected(raw: &str) -> String {
         raw.replace('"', "%22")
             .replace('\r', "%0D")

@@ -39,7 +39,6 @@ pub(super) struct PartFile {
 }
 
 impl PartFile {
-    /// Opens or creates the part file of `target`.
     pub(super) async fn open(
         target: &Path,
         existing: ExistingFile,
@@ -110,10 +109,8 @@ impl PartFile {
             })
         });
         renamed.map_err(|error| disk_failure(&self.target, &error))?;
-        let folder = match self.target.parent() {
-            Some(folder) if folder != Path::new("") => folder,
-            _ => Path::new("."),
-        };
+        let folder = self.target.parent().filter(|folder| *folder != Path::new(""));
+        let folder = folder.unwrap_or(Path::new("."));
         let synced = File::open(folder).and_then(|folder| folder.sync_all());
         synced.map_err(|error| disk_failure(folder, &error))?;
         Ok((self.target, self.bytes_written))
@@ -124,7 +121,6 @@ impl PartFile {
     }
 }
 
-/// Checks that a download may be saved at this path.
 pub fn check_target(target: &Path, existing: ExistingFile) -> Result<(), Failure> {
     match fs::symlink_metadata(target) {
         Ok(known) if existing == ExistingFile::Replace && known.is_file() => Ok(()),
@@ -140,8 +136,7 @@ pub fn check_target(target: &Path, existing: ExistingFile) -> Result<(), Failure
 }
 
 fn open_locked(path: &Path) -> Result<File, Failure> {
-    let is_not_a_file = fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file());
-    if is_not_a_file {
+    if fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return Err(
             local_failure(path, "exists and is not a regular file").with_remedy("Move it away")
         );
@@ -159,8 +154,8 @@ fn open_locked(path: &Path) -> Result<File, Failure> {
         Err(TryLockError::Error(error)) => return Err(disk_failure(path, &error)),
     }
     // Between opening and locking, another program may have renamed this file.
-    let same = fs::symlink_metadata(path)
-        .and_then(|named| Ok(named.ino() == file.metadata()?.ino()))
-        .is_ok_and(|same| same);
-    if same { Ok(file) } else { Err(busy()) }
+    match (fs::symlink_metadata(path), file.metadata()) {
+        (Ok(named), Ok(opened)) if named.ino() == opened.ino() => Ok(file),
+        _ => Err(busy()),
+    }
 }

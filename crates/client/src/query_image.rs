@@ -1,5 +1,4 @@
-//! A query image: validated before anything is sent, and rotated upright so that a bounding box
-//! means the same on both sides.
+//! A query image, validated and rotated upright so that a bounding box means the same on both sides.
 
 use std::path::Path;
 
@@ -8,7 +7,7 @@ use image::ImageFormat;
 
 use tessera_model::{Failure, SafeText};
 
-/// A query image that can be sent any number of times.
+/// Can be sent any number of times.
 #[derive(Clone, Debug)]
 pub struct QueryImageUpload {
     pub(super) bytes: Bytes,
@@ -26,8 +25,7 @@ impl QueryImageUpload {
         let name = file.display().to_string();
         let to_failure = |error: std::io::Error| image_failure(&name, &error.to_string());
         let metadata = tokio::fs::metadata(file).await.map_err(to_failure)?;
-        // Checked before it is opened: a pipe would never end, and a huge file would be read
-        // completely.
+        // Before it is opened: a pipe would never end, and a huge file would be read completely.
         if !metadata.is_file() {
             return Err(image_failure(&name, "not a file").with_remedy("Choose a picture file"));
         }
@@ -52,8 +50,7 @@ impl QueryImageUpload {
         let upright =
             tokio::task::spawn_blocking(move || tessera_picture::to_upright_jpeg(&bytes)).await;
         let upright = upright.map_err(|_| image_failure(name, "it could not be decoded"))?;
-        // The service may decode formats that this program cannot; it gets the whole picture,
-        // without a box.
+        // The service may decode formats that this program cannot, then without a box.
         image.is_decodable = upright.is_ok();
         if let Ok(Some(jpeg)) = upright {
             (image.bytes, image.name, image.media_type) = (jpeg.into(), "query.jpg", "image/jpeg");
@@ -67,7 +64,6 @@ impl QueryImageUpload {
     }
 }
 
-/// The name and media type to send, by the first bytes.
 fn name_and_media_type(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
     Some(match image::guess_format(bytes).ok()? {
         ImageFormat::Jpeg => ("query.jpg", "image/jpeg"),

@@ -1,5 +1,4 @@
-//! Reports every request to a listener. Secrets are left out at the source: headers are never read,
-//! and the values in signed links are masked.
+//! Reports every request to a listener, without headers and with masked values in signed links.
 
 use std::{
     fmt,
@@ -23,7 +22,6 @@ impl RequestRecorder {
         Self(Some(Arc::new(listener)))
     }
 
-    /// Returns the trace record of a request.
     pub fn exchange_json(record: &RequestRecord) -> Value {
         let outcome = match &record.outcome {
             RequestOutcome::Succeeded { status, bytes } => {
@@ -103,8 +101,7 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// Returns a readable target. The query of a link may grant access, so only the names of its
-/// parameters are shown.
+/// The query of a link may grant access, so only the names of its parameters are shown.
 fn printable_target(url: &Url, link: bool) -> SafeText {
     let location = if link { Link::new(url.as_str()).to_string() } else { url.path().to_owned() };
     let pairs = url

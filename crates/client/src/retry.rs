@@ -1,7 +1,5 @@
-//! Applies the retry table: decides how long to wait before the next attempt, or to give up.
-//!
-//! Apart from the shared budget this is pure; the caller sleeps. Pauses double with full jitter,
-//! `Retry-After` is respected, and a budget per origin keeps retries from making an outage worse.
+//! Applies the retry table, with full jitter, `Retry-After`, and a budget per origin, so that retries
+//! do not make an outage worse.
 
 use std::{
     collections::HashMap,
@@ -28,12 +26,10 @@ pub(super) struct RetryEngine {
     jitter: AtomicU64,
 }
 
-/// The attempts of one request.
 pub(super) struct RetryState {
     rule: RetryRule,
     origin: String,
     failed: u32,
-    /// What the latest retry cost.
     last_cost: u32,
 }
 
@@ -77,16 +73,8 @@ impl RetryEngine {
             return None;
         }
         attempts.last_cost = cost;
-        let requested = match error {
-            AttemptError::Rejected(rejection) => {
-                let value = rejection.headers.get(RETRY_AFTER);
-                let value = value.and_then(|value| value.to_str().ok());
-                value.and_then(|value| parse_retry_after(value, SystemTime::now()))
-            }
-            _ => None,
-        };
-        let requested = requested.unwrap_or_default().min(self.policy.max_retry_after);
-        Some(self.backoff(attempts.failed).max(requested))
+        let requested = requested_pause(error).unwrap_or_default();
+        Some(self.backoff(attempts.failed).max(requested.min(self.policy.max_retry_after)))
     }
 
     /// Records a success, which refunds the latest retry, or a little.
@@ -102,20 +90,15 @@ impl RetryEngine {
     fn spend_budget(&self, origin: &str, cost: u32) -> bool {
         let mut budgets = self.budgets.lock().unwrap_or_else(PoisonError::into_inner);
         let budget = budgets.entry(origin.to_owned()).or_insert(RETRY_BUDGET);
-        match budget.checked_sub(cost) {
-            Some(rest) => {
-                *budget = rest;
-                true
-            }
-            None => false,
-        }
+        let rest = budget.checked_sub(cost);
+        *budget = rest.unwrap_or(*budget);
+        rest.is_some()
     }
 
     /// A random pause up to the limit (full jitter).
     fn backoff(&self, failed: u32) -> Duration {
         let doubled = self.policy.initial_backoff.saturating_mul(1 << (failed - 1).min(16));
-        let bound = doubled.min(MAX_BACKOFF);
-        bound.mul_f64(self.next_fraction())
+        doubled.min(MAX_BACKOFF).mul_f64(self.next_fraction())
     }
 
     /// The next number in [0, 1), by splitmix64.
@@ -133,8 +116,7 @@ impl RetryEngine {
     }
 }
 
-/// Returns the attempt limit after such an error, and the cost of a retry. Requests with possible
-/// side effects are never retried, whatever the number of retries.
+/// Requests with possible side effects are never retried, whatever the number of retries.
 fn attempt_limit_and_cost(
     rule: RetryRule,
     error: &AttemptError,
@@ -154,6 +136,12 @@ fn attempt_limit_and_cost(
         },
         AttemptError::Fatal(_) => (1, 0),
     }
+}
+
+fn requested_pause(error: &AttemptError) -> Option<Duration> {
+    let AttemptError::Rejected(rejection) = error else { return None };
+    let value = rejection.headers.get(RETRY_AFTER)?.to_str().ok()?;
+    parse_retry_after(value, SystemTime::now())
 }
 
 /// Parses `Retry-After`, seconds or a date. A past date means now; an invalid value is ignored.

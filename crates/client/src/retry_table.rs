@@ -5,7 +5,6 @@
 //! one new token and one replay are allowed, because the check precedes the effect. Rejections
 //! (400, 403, 404, 409, 422) are never retried.
 
-/// The operations of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ApiOperation {
     Datasets,
@@ -44,8 +43,7 @@ pub(super) struct RetryRule {
 pub(super) const MAX_UNSENT_ATTEMPTS: u32 = 3;
 
 impl RetryRule {
-    /// Whether a request without a response may have changed something that a second one would
-    /// change again.
+    /// Whether a second request could change again what a lost one may have changed.
     pub(super) fn has_side_effect(self) -> bool {
         self.max_attempts == 1
     }

@@ -1,5 +1,4 @@
-//! The trace of a run: JSON lines in a new file (`--trace FILE`). Commands write their requests;
-//! the interface also writes its events and frames.
+//! The trace of a run: JSON lines in a new file (`--trace FILE`).
 
 use std::{
     fs::File,
@@ -38,8 +37,7 @@ impl Trace {
         self.0.is_some()
     }
 
-    /// Writes a record with its time, unbuffered because the program may be killed. The first
-    /// failed write ends the trace.
+    /// Unbuffered, because the program may be killed; the first failed write ends the trace.
     pub fn write(&self, record: impl FnOnce() -> Value) {
         let Some(writer) = &self.0 else { return };
         let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);

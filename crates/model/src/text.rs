@@ -140,6 +140,20 @@ pub fn format_age(age: Duration) -> String {
     }
 }
 
+pub fn capitalize(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Parses a boolean as it is commonly written in variables, forms and queries.
+pub fn parse_boolean(word: &str) -> Option<bool> {
+    match word.trim().to_lowercase().as_str() {
+        "true" | "1" | "yes" | "on" => Some(true),
+        "false" | "0" | "no" | "off" => Some(false),
+        _ => None,
+    }
+}
+
 /// Truncates a text to a display width, with an ellipsis.
 pub fn truncate(text: &str, cells: usize) -> String {
     if text.width() <= cells {

@@ -28,8 +28,3 @@ pub fn article(word: &str) -> &'static str {
 pub fn plural(n: usize) -> &'static str {
     if n == 1 { "" } else { "s" }
 }
-
-pub fn capitalize(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}

@@ -17,3 +17,4 @@ pub use super::{
     rng::Rng,
     scene::Scene,
 };
+pub use tessera_model::text::capitalize;

@@ -1,5 +1,4 @@
-//! Errors of the local deployment, for the user of the terminal. They contain local paths, so they
-//! must not be sent in HTTP responses.
+//! Errors of the local deployment for the terminal; with local paths, so not for HTTP responses.
 
 use std::{fmt, io, net::SocketAddr, path::PathBuf};
 

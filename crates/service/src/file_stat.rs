@@ -7,7 +7,6 @@ pub struct FileStat {
     pub modified: i64,
 }
 
-/// A file that was opened before.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownFile {
     pub stat: FileStat,

@@ -1,5 +1,4 @@
-//! Settings of a deployment: permissions, readable folders, encoders, and simulated delays and
-//! failures.
+//! Settings of a deployment: permissions, folders, programs, and simulated failures.
 
 use std::{collections::BTreeSet, path::PathBuf, str::FromStr, sync::Arc, time::Duration};
 

@@ -1,7 +1,7 @@
 //! Conditions that several actions have in common. Each returns the reason if it is not met.
 
 use crate::app::App;
-use tessera_model::{Dataset, Operation};
+use tessera_model::{Dataset, Operation, text::capitalize};
 
 pub(super) fn unless(met: bool, reason: &str) -> Option<String> {
     (!met).then(|| reason.to_owned())
@@ -26,11 +26,6 @@ pub(super) fn status_allows(app: &App, operation: Operation) -> Option<String> {
 /// The reason and the way out if the status of a dataset forbids an operation.
 pub(in crate::app) fn status_denial(dataset: &Dataset, operation: Operation) -> Option<String> {
     let way_out = dataset.status.allows(operation).denial_reason()?;
-    let (name, status) = (capitalized(operation.label()), dataset.status.as_str());
-    Some(format!("{name}: not available while {status}. {}.", capitalized(way_out)))
-}
-
-fn capitalized(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    let (name, status) = (capitalize(operation.label()), dataset.status.as_str());
+    Some(format!("{name}: not available while {status}. {}.", capitalize(way_out)))
 }

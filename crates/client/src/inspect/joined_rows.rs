@@ -8,8 +8,7 @@ use super::{listing::ArchiveListing, metadata::FILE_COLUMN};
 use crate::archive::{ArchiveError, IMAGES_PREFIX, into_failure};
 use tessera_model::Failure;
 
-/// Writes the rows of `archive` as one JSON object per line, with the path of the picture as
-/// `_path`, or null if `has` does not know the picture.
+/// One JSON object per line, with the path of the picture as `_path`, null if it is unknown.
 pub(crate) fn write_joined_rows(
     archive: &Path,
     has: impl Fn(&str) -> bool,

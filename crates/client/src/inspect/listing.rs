@@ -7,7 +7,6 @@ use crate::archive::{self, ArchiveError, IMAGES_PREFIX};
 use tessera_model::{SafeText, archive_path::safe_relative_path, inspection::NameSample};
 
 pub(super) struct ArchiveListing {
-    /// The only metadata file.
     pub metadata: MetadataFile,
     /// Names below `images/`.
     pub images: Vec<String>,

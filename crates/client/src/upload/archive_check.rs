@@ -1,5 +1,4 @@
-//! Checks an archive before it is sent: its format and how many media items it contains. Only names
-//! are read, and the unpacked size is bounded.
+//! Checks an archive before it is sent: only names are read, and the unpacked size is bounded.
 
 use std::{
     fs::File,

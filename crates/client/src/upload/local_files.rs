@@ -1,5 +1,4 @@
-//! Collects the media files to send: folders are searched and headers are read. Unreadable files
-//! are reported and left out, because one bad file could make the whole upload fail.
+//! Collects the media files to send: one unreadable file could make the whole upload fail.
 
 use std::{
     collections::HashMap,
@@ -83,8 +82,7 @@ impl FileCollector<'_> {
         let visible = |entry: &DirEntry| {
             entry.depth() == 0 || !entry.file_name().as_encoded_bytes().starts_with(b".")
         };
-        let walk = WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(visible);
-        for entry in walk {
+        for entry in WalkDir::new(folder).sort_by_file_name().into_iter().filter_entry(visible) {
             match entry {
                 Ok(entry) if entry.file_type().is_dir() => {}
                 Ok(entry) if !self.matches_glob(folder, entry.path()) => {}
@@ -138,7 +136,6 @@ impl FileCollector<'_> {
         }
     }
 
-    /// A name that no other file of the form has.
     fn unique_name(&mut self, path: &Path) -> String {
         let raw = path.file_name().unwrap_or_default().to_string_lossy();
         let name = escape_file_name(&raw);
@@ -166,8 +163,7 @@ fn kind_by_extension(path: &Path) -> UploadKind {
     }
 }
 
-/// Checks that a file is readable and not empty. The type is checked before it is opened: a pipe
-/// would never end.
+/// The type is checked before it is opened: a pipe would never end.
 pub(super) fn check_file(path: &Path) -> Result<FileFingerprint, String> {
     let metadata = fs::metadata(path).map_err(|error| error.to_string())?;
     if !metadata.is_file() {
@@ -180,7 +176,6 @@ pub(super) fn check_file(path: &Path) -> Result<FileFingerprint, String> {
     Ok(FileFingerprint::of(&metadata))
 }
 
-/// Checks that the header of a picture can be read.
 fn check_picture(path: &Path) -> Result<FileFingerprint, String> {
     let fingerprint = check_file(path)?;
     let to_text = |error: io::Error| error.to_string();

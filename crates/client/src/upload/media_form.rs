@@ -1,5 +1,4 @@
-//! The form of `add_media`. Files are streamed from disk one after the other, so that memory and
-//! open files do not grow with the upload.
+//! The form of `add_media`, streamed from disk one file after the other, in constant memory.
 
 use std::{
     io,
@@ -75,7 +74,6 @@ impl MediaForm {
         self.stream_state.error.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The form, to be sent from its beginning.
     pub(crate) fn multipart_body(&self) -> MultipartBody {
         self.stream_state.sent_bytes.store(0, Ordering::Relaxed);
         let boundary = Boundary::new();
@@ -106,7 +104,7 @@ impl MediaForm {
     }
 }
 
-/// The form field and files of a source; no files for a remote source.
+/// Without files for a remote source.
 fn files_of_source(
     source: &MediaSource,
 ) -> Result<(&'static str, Vec<UploadFile>, Preflight), Failure> {
@@ -174,7 +172,6 @@ fn file_stream(
     })
 }
 
-/// The next chunk and the open file, or `None` at the end.
 async fn read_chunk(
     open: Option<File>,
     sent: u64,

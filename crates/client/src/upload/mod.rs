@@ -1,5 +1,4 @@
-//! Local media on their way into an upload: files are collected and checked, archives inspected,
-//! and both encoded as a form.
+//! Local media on their way into an upload: collected, checked, and encoded as a form.
 
 mod archive_check;
 mod local_files;

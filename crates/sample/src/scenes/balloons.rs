@@ -43,7 +43,7 @@ pub fn draw(s: &mut Scene) {
         }
         [] => String::new(),
     };
-    s.caption = caption::capitalize(&format!("{balloons} {verb} {ground} {time}"));
+    s.caption = capitalize(&format!("{balloons} {verb} {ground} {time}"));
 }
 
 fn hills(s: &mut Scene, horizon: f32) -> &'static str {

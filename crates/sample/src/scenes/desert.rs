@@ -107,7 +107,7 @@ fn mesas(s: &mut Scene) {
     let n = caption::number(count, "a lone");
     let cacti = if count == 1 { "cactus" } else { "cacti" };
     let before = s.rng.pick(&["before red mesas", "below red rocks", "among red cliffs"]);
-    s.caption = caption::capitalize(&format!("{n} {cacti} in the desert {before} {sky}"));
+    s.caption = capitalize(&format!("{n} {cacti} in the desert {before} {sky}"));
 }
 
 fn mesa(s: &mut Scene, base: f32, near: f32, rock: Rgb) {
@@ -148,7 +148,7 @@ fn pyramids(s: &mut Scene) {
     s.add_label("sand");
     let n = caption::number(count, "a great");
     let rise = if count == 1 { "pyramid rises" } else { "pyramids rise" };
-    s.caption = caption::capitalize(&format!("{n} {rise} from the desert {sky}"));
+    s.caption = capitalize(&format!("{n} {rise} from the desert {sky}"));
 }
 
 /// Draws a pyramid on the point `foot`, the edge between its faces at the fraction `side`.

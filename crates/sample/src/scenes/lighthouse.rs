@@ -48,7 +48,7 @@ pub fn draw(s: &mut Scene) {
         (false, _) => " among gulls",
     };
     let (a, time) = (caption::article(name), s.time_phrase());
-    s.caption = caption::capitalize(&format!("{a} {name} lighthouse{with} {verb} {time}"));
+    s.caption = capitalize(&format!("{a} {name} lighthouse{with} {verb} {time}"));
 }
 
 fn draw_sky_and_sea(s: &mut Scene, horizon: f32, left: bool) {

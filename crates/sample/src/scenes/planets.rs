@@ -65,7 +65,7 @@ pub fn draw(s: &mut Scene) {
     };
     let place = s.rng.pick(&["among the stars", "in deep space", "in the dark"]);
     let article = caption::article(name);
-    s.caption = caption::capitalize(&format!("{article} {name} planet{with} {place}, {nebula}"));
+    s.caption = capitalize(&format!("{article} {name} planet{with} {place}, {nebula}"));
 }
 
 /// Draws stars and a nebula, and returns the phrase for it.

@@ -53,7 +53,7 @@ pub fn draw(s: &mut Scene) {
     };
     let place = s.rng.pick(&places);
     let with = if gulls > 0 { ", with gulls" } else { "" };
-    s.caption = caption::capitalize(&format!("{boats} {place}{with} {time}"));
+    s.caption = capitalize(&format!("{boats} {place}{with} {time}"));
 }
 
 /// Draws the sky and returns the column of its sun or moon, if any.

@@ -33,7 +33,7 @@ pub fn uniqueness(entry: &ExportEntry) -> Option<f64> {
     entry.assignment.map(|assignment| assignment.uniqueness.into())
 }
 
-/// Calls `each` with every row of the metadata, with the names that the pictures have in the archive.
+/// Calls `each` with every row, with the names that the pictures have in the archive.
 pub fn for_each_row(
     content: &ArchiveContent,
     missing: &HashSet<i64>,

@@ -1,5 +1,4 @@
-//! The archive of an export: a ZIP with `images/` if requested, and the metadata last, because it
-//! names the pictures that could be read. It is streamed, so memory does not grow with the dataset.
+//! The archive of an export: pictures first, then the metadata, which names those that could be read.
 
 mod content;
 mod json;

@@ -1,5 +1,4 @@
-//! Names inside `images/`: a single path component, safe to unpack anywhere, and unique even on
-//! case-insensitive file systems.
+//! Names inside `images/`: safe to unpack anywhere, and unique even ignoring case.
 
 use std::collections::HashSet;
 
@@ -9,8 +8,7 @@ pub struct UniqueNames {
 }
 
 impl UniqueNames {
-    /// Returns a new name similar to `file_name`. The same calls in the same order return the same
-    /// names.
+    /// The same calls in the same order return the same names.
     pub fn unique(&mut self, file_name: &str) -> String {
         let safe: String = file_name
             .chars()

@@ -20,8 +20,7 @@ const PICTURES_SHARE: f64 = 0.9;
 
 type Zip<'a> = ZipWriter<&'a File>;
 
-/// Writes the archive into `file` and reports the progress, 0.0-1.0. Returns how many pictures
-/// could not be read.
+/// Reports the progress, 0.0-1.0, and returns how many pictures could not be read.
 pub(crate) fn write(
     content: &ArchiveContent,
     file: &File,

@@ -1,5 +1,4 @@
-//! The form of `add_media`, streamed to a staging folder. A form that is refused, invalid or
-//! interrupted leaves nothing behind.
+//! The form of `add_media`, streamed to a staging folder; a refused form leaves nothing behind.
 
 use std::{
     fs::File,
@@ -14,7 +13,7 @@ use tokio::io::AsyncWriteExt as _;
 use super::{
     multipart_form::{FormPart, MultipartForm, SizeLimit},
     problem::Problem,
-    query_params::{BOOLEAN_HINT, parse_boolean},
+    query_params::BOOLEAN_HINT,
 };
 use crate::{
     ingest::{
@@ -29,6 +28,7 @@ use crate::{
     object_storage::RoleArn,
     usecase::{AddMediaRequest, AddMediaSource},
 };
+use tessera_model::text::parse_boolean;
 use tessera_wire::paths::field;
 
 /// The field name that the error text of the interface suggests, but that is not accepted.
@@ -46,7 +46,6 @@ const TEXT_LIMIT: SizeLimit =
     SizeLimit { bytes: 4 << 10, message: "A text field is longer than 4 KiB" };
 const NO_SPACE: &str = "The upload is larger than what can be stored here";
 
-/// Reads the form into a staging folder below `uploads`.
 pub async fn read_form(request: Request, uploads: &Path) -> Result<AddMediaRequest, Problem> {
     // Clients send no body at all for a form without fields.
     if request.body().is_end_stream() {
@@ -210,7 +209,6 @@ async fn skip_empty_file(part: FormPart<'_>) -> Result<(), Problem> {
     part.bytes(SizeLimit { bytes: 0, message }).await.map(drop)
 }
 
-/// Streams a part into a file of at most `limit`.
 async fn save_part(mut part: FormPart<'_>, file: File, limit: SizeLimit) -> Result<(), Problem> {
     let mut file = tokio::fs::File::from_std(file);
     let mut bytes = 0;

@@ -26,7 +26,6 @@ pub enum RequestCost {
 }
 
 impl AppState {
-    /// Runs a use case on a thread where it may block.
     pub async fn spawn_blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Deployment) -> Result<T, ServiceError> + Send + 'static,
@@ -36,8 +35,7 @@ impl AppState {
         Ok(result.unwrap_or_else(|_| Err(ServiceError::internal()))?)
     }
 
-    /// Like [`AppState::spawn_blocking`]; expensive work waits for a free slot. If the client
-    /// disconnects while it waits, the request is dropped.
+    /// Expensive work waits for a free slot; if the client disconnects meanwhile, it is dropped.
     pub async fn run_blocking<T: Send + 'static>(
         &self,
         cost: RequestCost,

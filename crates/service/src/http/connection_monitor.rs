@@ -113,7 +113,6 @@ impl ConnectionMonitor {
         }
     }
 
-    /// Called when bytes were accepted by the client, or not.
     fn on_write(&self, accepted: bool) {
         self.activity.send_if_modified(|state| {
             let changed = state.blocked_since.is_some() == accepted;
@@ -167,7 +166,6 @@ impl hyper::body::Body for MonitoredBody {
     }
 }
 
-/// A stream that records its traffic.
 pub struct MonitoredStream<S> {
     pub stream: S,
     pub monitor: ConnectionMonitor,

@@ -28,7 +28,6 @@ use tessera_wire::{error_body::ProblemBody, paths::query};
 /// The content behind such a link never changes.
 const IMMUTABLE_CACHE: &str = "private, max-age=31536000, immutable";
 
-/// What a link opens if the request may open it.
 pub struct AuthorizedMedia {
     id: MediaId,
     version: String,

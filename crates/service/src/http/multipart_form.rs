@@ -52,8 +52,8 @@ pub fn check_content_length(request: &Request, limit: SizeLimit) -> Result<(), P
     limit.check(length.unwrap_or_default())
 }
 
-/// Reads a refused body for a moment, because a client that is cut off while it sends never sees
-/// the response. A client that sent `Expect` has sent nothing yet.
+/// A client that is cut off while it sends never sees the response, so a refused body is read for
+/// a moment. A client that sent `Expect` has sent nothing yet.
 pub async fn drain(request: Request) {
     if !request.headers().contains_key(header::EXPECT) {
         drain_stream(request.into_body().into_data_stream()).await;
@@ -84,7 +84,6 @@ async fn drain_rest(body: Arc<Mutex<BodyDataStream>>) {
 
 pub struct MultipartForm {
     multipart: Multipart,
-    /// The source of the parser.
     body: Arc<Mutex<BodyDataStream>>,
     flow: Arc<FlowControl>,
     idle: Duration,
@@ -99,8 +98,7 @@ pub struct FormPart<'a> {
 }
 
 impl MultipartForm {
-    /// Opens the form of a request. 413 if the declared length exceeds `limit`, 400 if it is not a
-    /// form.
+    /// 413 if the declared length exceeds `limit`, 400 if it is not a form.
     pub async fn open(mut request: Request, limit: SizeLimit) -> Result<Self, Problem> {
         if let Err(problem) = check_content_length(&request, limit) {
             drain(request).await;
@@ -158,7 +156,6 @@ impl FormPart<'_> {
         next
     }
 
-    /// All bytes; 413 over `limit`.
     pub async fn bytes(mut self, limit: SizeLimit) -> Result<Vec<u8>, Problem> {
         let mut bytes = Vec::new();
         while let Some(chunk) = self.chunk().await? {
@@ -200,13 +197,11 @@ impl FlowControl {
         self.bytes_fed.store(0, Ordering::Relaxed);
     }
 
-    /// Ends the body because of a limit.
     fn exceed(&self, limit: LimitExceeded) -> BoxError {
         self.exceeded.get_or_init(|| limit);
         "a limit of the body was exceeded".into()
     }
 
-    /// Waits for the parser.
     async fn wait<T>(
         &self,
         idle: Duration,
@@ -230,7 +225,6 @@ enum LimitExceeded {
     Body,
 }
 
-/// The body as a stream under flow control.
 fn paced_stream(
     body: Arc<Mutex<BodyDataStream>>,
     flow: Arc<FlowControl>,

@@ -5,7 +5,6 @@ use std::time::Duration;
 use secrecy::SecretString;
 use uuid::Uuid;
 
-/// Who may use a served deployment.
 #[derive(Clone, Debug)]
 pub enum AccessMode {
     /// Clients with a token signed by these credentials, as in a hosted service.
@@ -28,7 +27,6 @@ impl From<AccessMode> for ServerOptions {
     }
 }
 
-/// The key pair that signs and verifies tokens.
 #[derive(Clone, Debug)]
 pub struct ServiceCredentials {
     /// Identifies the key: `kid` and `sub` of every token.

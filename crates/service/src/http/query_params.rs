@@ -8,7 +8,7 @@ use axum::{
 };
 
 use super::problem::Problem;
-use tessera_model::{EntityType, Granularity};
+use tessera_model::{EntityType, Granularity, text::parse_boolean};
 use tessera_wire::paths::query;
 
 pub const BOOLEAN_HINT: &str = "Input should be a valid boolean";
@@ -52,7 +52,6 @@ impl QueryParams {
         parse(raw.trim()).map(Some).ok_or_else(invalid)
     }
 
-    /// An identifier that must be present.
     pub fn id<T: FromStr>(&self, name: &'static str) -> Result<T, Problem> {
         let raw = self.required(name)?;
         raw.parse().map_err(|_| Problem::invalid_id("query", name, raw))
@@ -79,14 +78,5 @@ impl QueryParams {
 
     pub fn boolean(&self, name: &'static str) -> Result<Option<bool>, Problem> {
         self.parse(name, BOOLEAN_HINT, parse_boolean)
-    }
-}
-
-/// Parses a boolean in any case, as clients in different languages write it.
-pub fn parse_boolean(raw: &str) -> Option<bool> {
-    match raw.to_ascii_lowercase().as_str() {
-        "true" | "1" | "yes" | "on" => Some(true),
-        "false" | "0" | "no" | "off" => Some(false),
-        _ => None,
     }
 }

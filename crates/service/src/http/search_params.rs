@@ -21,7 +21,6 @@ pub fn parse(state: &AppState, params: &QueryParams) -> Result<SearchQuery, Prob
     parse_optional(state, params)
 }
 
-/// Reads the same parameters where all of them are optional, as for exports.
 pub fn parse_optional(state: &AppState, params: &QueryParams) -> Result<SearchQuery, Problem> {
     let number = "Input should be a number from 0.0 to 1.0";
     let fraction = |raw: &str| Fraction::new(raw.parse().ok()?);

@@ -26,11 +26,8 @@ use crate::{Deployment, LocalError};
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
 
 impl Deployment {
-    /// Serves the HTTP interface at `listener` until `shutdown` completes; then finishes open
-    /// responses for at most five seconds.
-    ///
-    /// # Errors
-    /// [`AccessMode::Open`] at an address that is not loopback, or the socket fails.
+    /// Serves the HTTP interface until `shutdown` completes; then finishes open responses for at most
+    /// five seconds. Refuses [`AccessMode::Open`] at an address that is not loopback.
     pub async fn serve(
         &self,
         listener: TcpListener,
@@ -55,7 +52,6 @@ impl Deployment {
     }
 }
 
-/// Serves connections until `shutdown` completes, then finishes open requests.
 async fn serve_connections(
     listener: TcpListener,
     router: Router,
@@ -95,7 +91,6 @@ async fn serve_connections(
     connections.shutdown().await;
 }
 
-/// Accepts the next connection once a slot is free.
 async fn accept_next(
     listener: &TcpListener,
     slots: &Arc<Semaphore>,

@@ -14,7 +14,6 @@ use tessera_model::{ExportTaskId, MediaId};
 /// In seconds.
 const ARCHIVE_LINK_LIFETIME: u64 = 3600;
 
-/// Makes and checks links for the client of a request.
 pub struct SignedLinks {
     key: [u8; 32],
     /// The start of every link.

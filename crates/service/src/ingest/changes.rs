@@ -6,12 +6,10 @@ use std::{collections::BTreeMap, path::PathBuf};
 use super::scan::{FolderScan, ScannedFile};
 use crate::file_stat::KnownFile;
 
-/// The difference between a scan and the known files.
 #[derive(Clone, Debug, Default)]
 pub struct FolderChanges {
     /// Files that are new or modified, with the content hash if known.
     pub added_or_modified: Vec<(ScannedFile, Option<[u8; 32]>)>,
-    /// Known files that no longer exist.
     pub removed: Vec<PathBuf>,
 }
 

@@ -8,12 +8,10 @@ const MAX_VIDEO_SIZE: u64 = 4 << 30;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
-    /// An image in a supported format.
     Picture,
     Video,
     /// Captions, labels or boxes in a separate file.
     Sidecar,
-    /// An archive or compressed file.
     Archive,
     Other,
 }

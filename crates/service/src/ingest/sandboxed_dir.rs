@@ -17,17 +17,12 @@ const SIGNATURE_LENGTH: usize = 12;
 pub struct SandboxedDir(OwnedFd);
 
 impl SandboxedDir {
-    /// Opens a directory by its absolute path.
     pub fn open(path: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Self(open(path, flags, Mode::empty())?))
     }
 
-    /// Opens the regular file at `relative` for reading.
-    ///
-    /// # Errors
-    /// It does not exist, cannot be read, is not a regular file, or the path contains a link or
-    /// `..`.
+    /// Opens a regular file for reading. Fails if the path contains a link or `..`.
     pub fn open_file(&self, relative: &Path) -> io::Result<File> {
         let refused = || io::Error::new(io::ErrorKind::InvalidInput, "not a file of this folder");
         let mut parts = relative.components().peekable();

@@ -19,21 +19,19 @@ pub struct ScannedFile {
 /// The result of a scan, ordered by path.
 #[derive(Clone, Debug, Default)]
 pub struct FolderScan {
-    /// Regular files.
     pub files: Vec<ScannedFile>,
     /// Entries that were skipped without being opened (relative path), with the reason.
     pub skipped: Vec<(PathBuf, &'static str)>,
 }
 
-/// Lists a folder. Skips hidden entries, links, special files, and directories that cannot be
-/// listed.
+/// Skips hidden entries, links, special files, and directories that cannot be listed.
 pub fn scan_folder(folder: &Path) -> FolderScan {
     let mut scan = FolderScan::default();
     let relative = |path: &Path| path.strip_prefix(folder).unwrap_or(path).to_owned();
     let mut entries = WalkDir::new(folder).min_depth(1).sort_by_file_name().into_iter();
     while let Some(entry) = entries.next() {
         match entry {
-            Ok(entry) if is_hidden(&entry) => {
+            Ok(entry) if entry.file_name().as_encoded_bytes().starts_with(b".") => {
                 scan.skipped.push((relative(entry.path()), "hidden"));
                 if entry.file_type().is_dir() {
                     entries.skip_current_dir();
@@ -51,10 +49,6 @@ pub fn scan_folder(folder: &Path) -> FolderScan {
         }
     }
     scan
-}
-
-fn is_hidden(entry: &DirEntry) -> bool {
-    entry.file_name().as_encoded_bytes().starts_with(b".")
 }
 
 fn file_stat(entry: &DirEntry) -> Result<FileStat, &'static str> {

@@ -26,8 +26,8 @@ const RESERVED_DISK_BYTES: u64 = 1 << 30;
 /// The mode bit of directories in which all users create files.
 const STICKY: u32 = 0o1000;
 
-/// Creates the staging directory `<base>/<uuid>` (mode 0700), and `base` if it does not exist. It is
-/// removed when dropped; what cannot be removed then is removed at the next start.
+/// Creates `<base>/<uuid>` (mode 0700). It is removed when dropped; what cannot be removed then is
+/// removed at the next start.
 pub fn create_staging_dir(base: &Path) -> io::Result<TempDir> {
     create_private_dir(base)?;
     tempfile::Builder::new()
@@ -37,8 +37,7 @@ pub fn create_staging_dir(base: &Path) -> io::Result<TempDir> {
         .tempdir_in(base)
 }
 
-/// Removes the staging directories below `base` that a crashed process left, except those that
-/// `keep` selects.
+/// Removes what a crashed process left below `base`, except what `keep` selects.
 pub fn remove_abandoned(base: &Path, keep: impl Fn(&Path) -> bool) -> io::Result<()> {
     staging_dirs(base)?.iter().filter(|staging| !keep(staging)).try_for_each(fs::remove_dir_all)
 }
@@ -59,8 +58,7 @@ pub(crate) fn staging_dirs(base: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(staging)
 }
 
-/// Returns how many bytes can be staged below the existing directory `path`: its free disk space
-/// minus a reserve, at most 50 GiB.
+/// The free disk space minus a reserve, at most 50 GiB.
 pub fn available_space(path: &Path) -> io::Result<u64> {
     let disk = rustix::fs::statvfs(path)?;
     Ok(disk
@@ -116,8 +114,7 @@ impl UniqueFiles {
         Self { root: root.to_owned(), next_suffix: HashMap::new() }
     }
 
-    /// Creates an empty file at a safe relative path, with a number if the name is taken. Returns its
-    /// path below the directory.
+    /// Adds a number if the name is taken, and returns the path below the directory.
     pub fn create(&mut self, path: &Path) -> io::Result<(PathBuf, File)> {
         let requested = self.ensure_parent_dir(path)?;
         let mut path = requested.clone();
@@ -136,8 +133,7 @@ impl UniqueFiles {
         }
     }
 
-    /// Creates the parent directories of `path`; if a file is in the way, returns a path without
-    /// them.
+    /// Returns a path without parent directories if a file is in the way.
     fn ensure_parent_dir(&self, path: &Path) -> io::Result<PathBuf> {
         let Some(parent) = path.parent() else { return Ok(path.to_owned()) };
         match create_private_dir(&self.root.join(parent)) {

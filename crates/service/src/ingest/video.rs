@@ -13,7 +13,6 @@ use std::{
     time::Duration,
 };
 
-/// Time limit for decoding a frame.
 const FRAME_TIMEOUT: Duration = Duration::from_secs(20);
 /// Size limit of an encoded frame, in bytes.
 const MAX_FRAME_BYTES: u64 = 64 << 20;
@@ -24,7 +23,6 @@ pub const FFMPEG_MISSING: &str = "a video: install ffmpeg to decode its first fr
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VideoContainer {
     pub content_type: &'static str,
-    /// The name of the `ffmpeg` demuxer.
     demuxer: &'static str,
 }
 
@@ -46,10 +44,6 @@ impl VideoContainer {
     }
 
     /// Decodes the first frame as PNG bytes.
-    ///
-    /// # Errors
-    /// `ffmpeg` cannot be started, cannot decode the video, or takes too long; the message says
-    /// which.
     pub fn first_frame(self, ffmpeg: &Path, video: File) -> Result<Vec<u8>, String> {
         let mut child = command_without_secrets(ffmpeg)
             .args(["-nostdin", "-v", "quiet", "-threads", "1", "-protocol_whitelist", "file"])

@@ -29,7 +29,6 @@ impl ObjectStorage {
         Self::with_retry_policy(settings, RetryPolicy::default())
     }
 
-    /// Like [`ObjectStorage::new`], with timeouts and delays of your choice.
     pub fn with_retry_policy(
         settings: StorageSettings,
         retry_policy: RetryPolicy,
@@ -37,12 +36,8 @@ impl ObjectStorage {
         Ok(Self { s3: S3Client::new(settings, retry_policy)? })
     }
 
-    /// Lists the media at `uri`, a folder or manifest, until `most` media are found: 1 checks
-    /// whether there are any. At most [`MAX_OBJECTS`] objects are read.
-    ///
-    /// # Errors
-    /// `uri` is invalid, cannot be read, or contains no media; or a role is given. The message is
-    /// safe to send to clients.
+    /// Lists the media at `uri`, a folder or manifest, until `most` media are found: 1 checks whether
+    /// there are any. At most [`MAX_OBJECTS`] objects are read. Errors are safe to send to clients.
     pub async fn list(
         &self,
         uri: &str,
@@ -115,7 +110,6 @@ impl ObjectStorage {
             .unwrap_or_else(|_| Err("it is damaged".to_owned()))
     }
 
-    /// Downloads a manifest into an unnamed temporary file.
     async fn download_manifest(&self, uri: &S3Uri) -> Result<std::fs::File, StorageAttemptError> {
         let response = self.s3.get_object(&uri.bucket, &uri.key).await?;
         let mut file = File::from_std(tempfile::tempfile()?);

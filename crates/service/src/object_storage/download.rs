@@ -1,5 +1,4 @@
-//! Downloads objects into a staging directory: each into a part file, which is renamed when
-//! complete. Existing files are not downloaded again.
+//! Downloads objects, each into a part file that is renamed when complete.
 
 use std::{
     fs,
@@ -18,7 +17,6 @@ use super::{
 };
 use crate::ingest::staging::{available_space, create_private_dir, private_file};
 
-/// Number of concurrent downloads.
 const MAX_CONCURRENT_DOWNLOADS: usize = 8;
 
 impl ObjectStorage {
@@ -52,8 +50,7 @@ impl ObjectStorage {
         end
     }
 
-    /// Downloads `entries` concurrently and calls `on_result` with each result; stops when `on_result`
-    /// returns false.
+    /// Calls `on_result` with each result, and stops when that returns false.
     pub async fn download_all(
         &self,
         entries: &[ObjectEntry],
@@ -70,7 +67,6 @@ impl ObjectStorage {
         }
     }
 
-    /// Downloads an object into `part`, replacing its content. One attempt.
     async fn try_download(
         &self,
         entry: &ObjectEntry,

@@ -1,17 +1,14 @@
-//! Errors of object storage, safe to send to clients: they contain neither addresses (which are
-//! signed) nor secrets.
+//! Errors of object storage, safe for clients: without signed addresses and secrets.
 
 use std::{fmt, io};
 
 use roxmltree::Document;
 
-/// Why an object or a listing is not available.
 #[derive(Debug)]
 pub enum StorageError {
     /// This object is not available; others may be.
     Object(String),
     Service(String),
-    /// The local disk cannot be written.
     Io(io::Error),
 }
 
@@ -31,8 +28,7 @@ impl StorageError {
         Self::Service(message.into())
     }
 
-    /// Interprets an error response that is not retryable. `keyless` means that the request was not
-    /// signed.
+    /// For responses that are not retryable; `keyless`: the request was not signed.
     pub(super) fn from_response(status: u16, description: &str, keyless: bool) -> Self {
         let code = error_code(description).unwrap_or_default();
         match (code.as_str(), status) {
@@ -84,8 +80,7 @@ impl From<io::Error> for StorageAttemptError {
     }
 }
 
-/// There is no response. The message of the HTTP library is not used because it contains the signed
-/// address.
+/// The message of the HTTP library is not used because it contains the signed address.
 impl From<reqwest::Error> for StorageAttemptError {
     fn from(cause: reqwest::Error) -> Self {
         let message = if cause.is_timeout() {
@@ -99,7 +94,6 @@ impl From<reqwest::Error> for StorageAttemptError {
     }
 }
 
-/// The code in an S3 error document.
 fn error_code(description: &str) -> Option<String> {
     let document = Document::parse(description).ok()?;
     let code = document.descendants().find(|node| node.has_tag_name("Code"))?;

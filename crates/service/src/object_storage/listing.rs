@@ -9,7 +9,6 @@ pub const MAX_OBJECTS: usize = 1_000_000;
 pub struct ObjectListing {
     /// Media and sidecars, in listing order.
     pub entries: Vec<ObjectEntry>,
-    /// Number of entries that are media.
     pub media: usize,
     /// Number of objects that are neither, or whose keys are not addressable.
     pub skipped: usize,
@@ -18,7 +17,6 @@ pub struct ObjectListing {
 }
 
 impl ObjectListing {
-    /// Adds an object if it is a media file or a sidecar.
     pub(super) fn add(&mut self, entry: ObjectEntry) {
         match entry.file_kind() {
             FileKind::Picture | FileKind::Video => self.media += 1,

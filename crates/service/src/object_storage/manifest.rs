@@ -1,5 +1,4 @@
-//! Manifests: files that list media by address, or by key relative to the manifest. Manifests are
-//! untrusted, so their size and content are checked.
+//! Manifests: untrusted files that list media by address, or by key relative to the manifest.
 
 use std::{
     collections::HashSet,
@@ -24,20 +23,17 @@ use super::{
 
 /// Length limit of a line, in bytes.
 const MAX_LINE_BYTES: u64 = 4_096;
-/// Number of values read from a column at once.
 const VALUE_BATCH_SIZE: usize = 1_024;
 /// Names of a column that lists media.
 const COLUMN_NAMES: [&str; 6] = ["uri", "url", "path", "file_name", "s3_uri", "image"];
 
 const NOT_PARQUET: &str = "it is damaged or not a Parquet file";
 
-/// Converts rows to object entries.
 struct ManifestReader {
     bucket: Arc<str>,
     folder: String,
     /// Hashes of the objects listed so far.
     listed_ids: HashSet<Uuid>,
-    /// Number of media to stop at.
     media_limit: usize,
     row: usize,
     listing: ObjectListing,
@@ -62,10 +58,7 @@ impl From<ParquetError> for ReadEnd {
     }
 }
 
-/// Reads the manifest at `uri` from `file` until `most` media are found.
-///
-/// # Errors
-/// What is wrong with the manifest.
+/// Reads until `most` media are found. The error says what is wrong with the manifest.
 pub fn read(
     file: File,
     format: ManifestFormat,
@@ -194,10 +187,10 @@ impl ManifestReader {
                 Err(_) => return Ok(None),
             }
         } else if raw.contains("://") {
-            let row = self.row;
-            let reason =
-                format!("row {row} is a link; only s3:// addresses and keys are supported");
-            return Err(ReadEnd::Invalid(reason));
+            return Err(ReadEnd::Invalid(format!(
+                "row {} is a link; only s3:// addresses and keys are supported",
+                self.row
+            )));
         } else {
             let key = raw.trim_start_matches("./").trim_start_matches('/');
             (self.bucket.to_string(), format!("{}{key}", self.folder))

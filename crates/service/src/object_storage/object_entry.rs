@@ -14,7 +14,6 @@ pub struct ObjectEntry {
     pub path_root: PathRoot,
 }
 
-/// The part of an object's name that is kept in its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PathRoot {
     /// The key after this many bytes, that is, relative to the listed folder.

@@ -5,7 +5,6 @@ use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 
 use super::error::{StorageAttemptError, StorageError};
 
-/// Reads a response body of at most `limit` bytes as text.
 pub async fn read_text(response: Response, limit: u64) -> Result<String, StorageAttemptError> {
     let mut bytes = Vec::new();
     let too_large = || StorageError::service("the storage response is too large");
@@ -29,7 +28,6 @@ pub async fn copy_body(
     Ok(length)
 }
 
-/// Fails with `error` unless `valid`.
 pub fn ensure(valid: bool, error: impl FnOnce() -> StorageError) -> Result<(), StorageError> {
     if valid { Ok(()) } else { Err(error()) }
 }

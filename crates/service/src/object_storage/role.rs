@@ -1,12 +1,10 @@
-//! The cloud role that a request can ask to assume. Only its syntax is checked: assuming it needs a
-//! token service, which a local deployment does not have.
+//! The cloud role that a request can ask to assume; only its syntax is checked, for lack of an STS.
 
 use std::fmt;
 
 /// Length limit of the path and name of a role, in bytes.
 const MAX_RESOURCE_BYTES: usize = 512;
 
-/// The ARN of a role, with valid syntax.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoleArn(String);
 

@@ -64,32 +64,25 @@ impl S3Client {
         Ok(Self { client, settings, retry_policy })
     }
 
-    /// Returns one page of the keys that start with `prefix`.
     pub async fn list_page(
         &self,
         bucket: &str,
         prefix: &str,
         token: Option<&str>,
     ) -> Result<ListObjectsV2Response, StorageError> {
-        let bucket = &self.bucket(bucket)?;
-        self.with_retries(|| self.try_list_page(bucket, prefix, token)).await
-    }
-
-    async fn try_list_page(
-        &self,
-        bucket: &Bucket,
-        prefix: &str,
-        token: Option<&str>,
-    ) -> Result<ListObjectsV2Response, StorageAttemptError> {
-        let credentials = self.settings.credentials();
-        let mut list = bucket.list_objects_v2(credentials.as_ref());
-        list.with_prefix(prefix);
-        if let Some(token) = token {
-            list.with_continuation_token(token);
-        }
-        let response = self.send(list.sign(SIGNATURE_LIFETIME)).await?;
-        let text = read_text(response, MAX_PAGE_BYTES).await?;
-        ListObjectsV2::parse_response(&text).map_err(|_| not_object_storage())
+        let bucket = self.bucket(bucket)?;
+        self.with_retries(|| async {
+            let credentials = self.settings.credentials();
+            let mut list = bucket.list_objects_v2(credentials.as_ref());
+            list.with_prefix(prefix);
+            if let Some(token) = token {
+                list.with_continuation_token(token);
+            }
+            let response = self.send(list.sign(SIGNATURE_LIFETIME)).await?;
+            let text = read_text(response, MAX_PAGE_BYTES).await?;
+            ListObjectsV2::parse_response(&text).map_err(|_| not_object_storage())
+        })
+        .await
     }
 
     /// Requests an object. Returns a successful response whose body has not been read.
@@ -103,7 +96,6 @@ impl S3Client {
         self.send(bucket.get_object(credentials.as_ref(), key).sign(SIGNATURE_LIFETIME)).await
     }
 
-    /// Retries an attempt with exponential backoff while its error is retryable.
     pub async fn with_retries<T, F>(&self, attempt: impl Fn() -> F) -> Result<T, StorageError>
     where
         F: Future<Output = Result<T, StorageAttemptError>>,
@@ -157,10 +149,8 @@ impl S3Client {
         } else {
             let top = if region.starts_with("cn-") { "com.cn" } else { "com" };
             let endpoint = Url::parse(&format!("https://s3.{region}.amazonaws.{top}")).ok();
-            (
-                endpoint,
-                if name.contains(unsuitable) { UrlStyle::Path } else { UrlStyle::VirtualHost },
-            )
+            let by_path = name.contains(unsuitable);
+            (endpoint, if by_path { UrlStyle::Path } else { UrlStyle::VirtualHost })
         };
         endpoint
             .and_then(|url| Bucket::new(url, style, name.to_owned(), region.clone()).ok())

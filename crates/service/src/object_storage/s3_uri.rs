@@ -31,7 +31,6 @@ impl S3Uri {
         Ok(Self { bucket: bucket.to_owned(), key: key.to_owned() })
     }
 
-    /// The manifest format, if it refers to a manifest.
     pub fn manifest_format(&self) -> Option<ManifestFormat> {
         let (_, extension) = self.key.rsplit_once('.')?;
         match extension.to_ascii_lowercase().as_str() {

@@ -5,7 +5,6 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 const DEFAULT_REGION: &str = "us-east-1";
 
-/// How to reach object storage.
 #[derive(Clone, Debug)]
 pub struct StorageSettings {
     /// `None` for public buckets.
@@ -25,7 +24,6 @@ impl Default for StorageSettings {
 
 #[derive(Clone, Debug)]
 pub struct AccessKey {
-    /// The public identifier.
     pub id: String,
     pub secret: SecretString,
     /// The session token of temporary credentials.
@@ -35,10 +33,7 @@ pub struct AccessKey {
 impl StorageSettings {
     /// Reads `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION` or
     /// `AWS_DEFAULT_REGION`, and `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL`. Empty variables count
-    /// as unset.
-    ///
-    /// # Errors
-    /// A message about the invalid variable, without its value.
+    /// as unset. Errors do not contain the value.
     pub fn from_env(var: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
         let first = |names: &[&'static str]| {
             let set = |name: &&'static str| {
@@ -70,7 +65,6 @@ impl StorageSettings {
         Ok(Self { key, region, endpoint: endpoint.transpose()? })
     }
 
-    /// The key as a type of the signing library.
     pub(super) fn credentials(&self) -> Option<rusty_s3::Credentials> {
         let key = self.key.as_ref()?;
         let secret = key.secret.expose_secret();

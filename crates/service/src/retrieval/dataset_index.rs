@@ -1,5 +1,4 @@
-//! The media items of one dataset and entity type in memory: descriptors, embeddings, and the
-//! values that filters check.
+//! The media items of one dataset and entity type in memory, with what rankings and filters need.
 
 use std::collections::HashMap;
 
@@ -17,7 +16,6 @@ use crate::{
 };
 use tessera_model::{DatasetId, EntityType, MediaId, TagId};
 
-/// The media items of one dataset as of one generation.
 pub struct DatasetIndex {
     pub(super) generation: i64,
     /// Ordered by path.
@@ -31,7 +29,6 @@ pub struct DatasetIndex {
     names: NameTable,
 }
 
-/// A clustered media item as filters and rankings use it.
 pub struct IndexedMedia {
     pub row: i64,
     /// The row of the picture that it is, or is in.
@@ -42,9 +39,7 @@ pub struct IndexedMedia {
     pub sharpness: f32,
     /// Mean luma, 0.0-1.0.
     pub brightness: f32,
-    /// Labels as identifiers of the name table.
     pub labels: Box<[u32]>,
-    /// User tags as identifiers of the name table.
     pub tags: Box<[u32]>,
 }
 

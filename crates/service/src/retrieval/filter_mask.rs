@@ -9,7 +9,6 @@ use tessera_model::{
     vql::{Fraction, IssueFilter, IssueMode, IssueName, Label, LabelRule},
 };
 
-/// Which members of an index match.
 pub struct FilterMask<'a> {
     index: &'a DatasetIndex,
     mask: Vec<bool>,
@@ -59,7 +58,6 @@ impl<'a> FilterMask<'a> {
         });
     }
 
-    /// Members with, or without, a quality issue.
     pub fn issue(&mut self, issue: &IssueFilter) {
         // A query with only a maximum includes low confidences.
         let min = if issue.confidence_max.is_some() { 0.0 } else { DEFAULT_MIN_CONFIDENCE };

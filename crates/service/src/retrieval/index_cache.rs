@@ -14,7 +14,6 @@ use crate::{
 };
 use tessera_model::{DatasetId, EntityType};
 
-/// The text space of a dataset, if it has one, as of a generation.
 type CachedTextSpace = (i64, Option<Arc<TextSpace>>);
 
 #[derive(Clone)]
@@ -30,8 +29,7 @@ pub struct IndexCache {
 }
 
 impl IndexCache {
-    /// The embedding of a text, by the user's encoders or else by the text space of the dataset;
-    /// `None` if the text space knows none of its words.
+    /// By the user's encoders or else by the text space; `None` if that knows none of the words.
     pub(super) fn embed_text(
         &self,
         store: &Store,
@@ -61,8 +59,7 @@ impl IndexCache {
         Ok(space)
     }
 
-    /// The ranking of a query: from memory if it was the last one of its index, otherwise from
-    /// `rank`.
+    /// From memory if it was the last one of its index, otherwise from `rank`.
     pub(super) fn ranking(
         &self,
         store: &Store,

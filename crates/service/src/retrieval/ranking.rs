@@ -14,7 +14,6 @@ pub struct Scores {
     pub kind: &'static str,
 }
 
-/// The matching clusters of a query, in order.
 pub struct ClusterRanking {
     index: Arc<DatasetIndex>,
     level: usize,
@@ -64,7 +63,6 @@ impl ClusterRanking {
         Self { index, level, mask, scores, order }
     }
 
-    /// The wire name of the scores, if the query ranks.
     pub fn score_kind(&self) -> Option<&'static str> {
         self.scores.as_ref().map(|scores| scores.kind)
     }

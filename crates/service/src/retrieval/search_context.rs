@@ -1,5 +1,4 @@
-//! Runs a query: resolves what ranks to vectors, applies the filters, and ranks the clusters of the
-//! remaining members.
+//! Runs a query: resolves what ranks to vectors, filters, and ranks the remaining clusters.
 
 use std::{collections::HashSet, sync::Arc};
 

@@ -3,7 +3,7 @@
 use half::f16;
 use rayon::prelude::*;
 
-use super::{Neighbor, kernel};
+use super::kernel;
 
 /// Rows per task: enough work for another core.
 const ROWS_PER_TASK: usize = 1024;
@@ -66,18 +66,5 @@ impl Vectors {
             .zip(self.rows.par_chunks(ROWS_PER_TASK * self.dimension))
             .for_each(|(out, rows)| kernel::scan(rows, &query, out));
         distances
-    }
-
-    pub fn nearest(&self, query: &[f16], k: usize) -> Vec<Neighbor> {
-        let mut found: Vec<Neighbor> = (0..)
-            .zip(self.distances(query))
-            .map(|(row, distance)| Neighbor { row, distance })
-            .collect();
-        if k < found.len() {
-            found.select_nth_unstable_by(k, Neighbor::order);
-            found.truncate(k);
-        }
-        found.sort_unstable_by(Neighbor::order);
-        found
     }
 }

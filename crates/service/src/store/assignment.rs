@@ -19,7 +19,6 @@ pub struct IssueScores {
     pub odd_size: f32,
 }
 
-/// The clusters of one media item, with its scores.
 #[derive(Clone, Copy, Debug)]
 pub struct ClusterAssignment {
     /// Row number of the media item.
@@ -38,7 +37,6 @@ pub(super) const ASSIGNMENT_COLUMNS: &str =
     "place.uniqueness, place.twin, place.outlier, place.mislabel, place.stranger, place.odd_aspect,
      place.odd_size, place.rank_0, place.rank_1, place.rank_2, place.rank_3, place.rank_4";
 
-/// Number of columns in [`ASSIGNMENT_COLUMNS`].
 pub(super) const ASSIGNMENT_COLUMN_COUNT: usize = 12;
 
 /// Reads [`ASSIGNMENT_COLUMNS`] starting at column `first`. Returns `None` if the media item is not
@@ -72,7 +70,6 @@ pub(super) fn read_assignment(
     }))
 }
 
-/// Adds or replaces the assignments of media items.
 pub(super) fn upsert_all(connection: &Connection, assignments: &[ClusterAssignment]) -> Result<()> {
     let mut insert = connection.prepare_cached(
         "INSERT OR REPLACE INTO place VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",

@@ -1,6 +1,4 @@
-//! Cluster rows: replaced as a whole by each clustering, read one page at a time.
-//!
-//! Each row contains its previews, so a page is one indexed read in a dataset of any size.
+//! Cluster rows, each with its previews, so that a page is one indexed read in any dataset.
 
 use rusqlite::{Connection, Result, Row, params};
 
@@ -28,8 +26,7 @@ pub struct ClusterRecord {
     pub tags: Vec<String>,
 }
 
-/// Returns the identifier of the cluster with the medoid `first`, stable across clusterings with
-/// the same members.
+/// Stable across clusterings with the same medoid `first`.
 pub fn cluster_id(dataset: DatasetId, level: Granularity, first: MediaId) -> ClusterId {
     let mut name = first.0.into_bytes().to_vec();
     name.push(level.level());
@@ -66,14 +63,12 @@ pub fn page(
     query::all(connection, &sql, params, read_cluster)
 }
 
-/// Whether the dataset has been clustered.
 pub fn any(connection: &Connection, dataset: DatasetId) -> Result<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM cluster WHERE dataset = ?1)";
     query::one(connection, sql, [dataset.0], |row| row.get(0))
 }
 
-/// The cluster of one rank with these members (row and score) as its previews, and their scores.
-/// Skips members that no longer exist.
+/// Takes these members (row and score) as previews; skips members that no longer exist.
 pub fn with_previews(
     connection: &Connection,
     dataset: DatasetId,
@@ -123,7 +118,6 @@ pub fn single_item_page(
     Ok(media.into_iter().map(single).collect())
 }
 
-/// Returns the entity type, level and rank of a cluster.
 pub fn locate(
     connection: &Connection,
     dataset: DatasetId,
@@ -153,7 +147,6 @@ pub fn counts(
     Ok(counts)
 }
 
-/// Deletes all clusters and assignments of a dataset.
 pub fn delete_all(connection: &Connection, dataset: DatasetId) -> Result<()> {
     let assignments = "DELETE FROM place WHERE media IN (SELECT row FROM media WHERE dataset = ?1)";
     query::execute(connection, "DELETE FROM cluster WHERE dataset = ?1", [dataset.0])?;

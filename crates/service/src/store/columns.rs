@@ -23,7 +23,6 @@ pub(super) fn encode_f16(vector: &[f16]) -> Vec<u8> {
     vector.iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
-/// The inverse of [`encode_f16`].
 pub(super) fn decode_f16(bytes: &[u8]) -> Vec<f16> {
     bytes.as_chunks().0.iter().map(|&pair| f16::from_le_bytes(pair)).collect()
 }

@@ -88,10 +88,8 @@ pub fn upsert(connection: &Connection, dataset: &DatasetRecord) -> Result<()> {
     source::upsert(connection, dataset.id, &dataset.folder).map(drop)
 }
 
-/// Sets the status. `fatal_error` is the reason for ERROR.
-///
-/// # Errors
-/// The database rejects a transition that the interface does not define.
+/// `fatal_error` is the reason for ERROR. The database rejects transitions that the interface does
+/// not define.
 pub fn set_status(
     connection: &Connection,
     id: DatasetId,
@@ -106,14 +104,12 @@ pub fn set_status(
     )
 }
 
-/// Reports the progress of the running operation. It never decreases, because several threads
-/// report it.
+/// Never decreases, because several threads report it.
 pub fn set_progress(connection: &Connection, id: DatasetId, percent: u8) -> Result<()> {
     let sql = "UPDATE dataset SET progress = max(progress, ?2) WHERE id = ?1";
     query::execute(connection, sql, params![id.0, percent])
 }
 
-/// Increments the generation, which invalidates the in-memory indexes of the dataset.
 pub fn increment_generation(connection: &Connection, id: DatasetId) -> Result<()> {
     let sql = "UPDATE dataset SET generation = generation + 1 WHERE id = ?1";
     query::execute(connection, sql, [id.0])

@@ -37,7 +37,7 @@ pub fn upsert(connection: &Connection, media: i64, vector: &[f16]) -> Result<()>
     query::execute(connection, sql, params![media, encode_f16(vector)])
 }
 
-/// Returns the row and text (caption and labels) of every media item of a dataset, or of one of its
+/// Returns the row and text (caption and labels) of the media items of a dataset, or of one of its
 /// sources, in order of row.
 pub fn texts(
     connection: &Connection,

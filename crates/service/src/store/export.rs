@@ -14,10 +14,8 @@ const RETENTION_MICROS: i64 = 24 * 3600 * 1_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportTaskState {
-    /// Requested, not started.
     Init,
     InProgress,
-    /// The archive can be downloaded.
     Completed,
     /// Finished without an archive.
     Failed,
@@ -164,7 +162,6 @@ pub fn set_media_count(connection: &Connection, id: ExportTaskId, count: u64) ->
     query::execute(connection, sql, params![id.0, count])
 }
 
-/// Counts the images and videos that the export contains now.
 pub fn count_media(connection: &Connection, export: &ExportRecord) -> Result<u64> {
     let sql = format!("SELECT count(*) FROM media WHERE {}", media_condition(export));
     query::one(connection, &sql, params![export.dataset.0, export.id.0], |row| row.get(0))
@@ -195,7 +192,6 @@ pub fn for_each_entry<E: From<rusqlite::Error>>(
     Ok(())
 }
 
-/// The objects of an image, in order.
 pub fn object_entries(connection: &Connection, picture: i64) -> Result<Vec<ExportEntry>> {
     query::all(connection, &entries_query("media.parent = ?1"), [picture], read_entry)
 }

@@ -32,8 +32,7 @@ pub fn text_coverage(connection: &Connection, dataset: DatasetId) -> Result<Text
     )
 }
 
-/// Counts the labels of the images and videos, or of the objects, of a dataset; most frequent
-/// first.
+/// Most frequent first.
 pub fn label_counts(
     connection: &Connection,
     dataset: DatasetId,

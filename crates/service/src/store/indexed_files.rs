@@ -34,7 +34,6 @@ pub fn known_files(connection: &Connection, source: i64) -> Result<BTreeMap<Path
     })
 }
 
-/// A file that became a media item.
 pub struct IndexedFile<'a> {
     /// Relative to its source.
     pub path: &'a Path,
@@ -85,7 +84,6 @@ pub fn upsert_media(
     Ok(row)
 }
 
-/// Replaces the descriptor, keypoints and thumbnail of a media item.
 pub(super) fn put_features(connection: &Connection, row: i64, features: &Features) -> Result<()> {
     let (descriptor, keypoints) = (encode_f16(&features.descriptor), features.keypoints.as_bytes());
     let sql = "INSERT OR REPLACE INTO look VALUES (?1, ?2, ?3)";
@@ -94,7 +92,6 @@ pub(super) fn put_features(connection: &Connection, row: i64, features: &Feature
     query::execute(connection, sql, params![row, features.thumbnail])
 }
 
-/// Updates size and time of a media item whose content has not changed.
 pub fn update_stat(
     connection: &Connection,
     source: i64,
@@ -105,7 +102,6 @@ pub fn update_stat(
     query::execute(connection, sql, params![source, path_to_bytes(file), stat.size, stat.modified])
 }
 
-/// Deletes a file from the media, sidecar and skipped tables.
 pub fn remove_file(connection: &Connection, source: i64, file: &Path) -> Result<()> {
     ["media", "sidecar", "skipped"]
         .into_iter()

@@ -40,7 +40,6 @@ impl MediaKind {
     }
 }
 
-/// A stored media item, without its descriptor and thumbnail.
 #[derive(Clone, Debug)]
 pub struct MediaRecord {
     /// Row number: the order of arrival.
@@ -86,7 +85,6 @@ impl MediaRecord {
         }
     }
 
-    /// The file name without its folders, lossily decoded.
     pub fn file_name(&self) -> String {
         file_name(&self.path)
     }
@@ -102,7 +100,6 @@ pub(super) const MEDIA_COLUMNS: &str =
     media.region, media.path, media.size, media.content, media.width, media.height, media.sharpness,
     media.brightness, media.caption, media.labels, media.tags";
 
-/// Number of columns in [`MEDIA_COLUMNS`].
 pub(super) const MEDIA_COLUMN_COUNT: usize = 16;
 
 pub(super) fn read_media(row: &Row) -> Result<MediaRecord> {
@@ -127,7 +124,6 @@ pub(super) fn read_media(row: &Row) -> Result<MediaRecord> {
     })
 }
 
-/// A region as stored.
 pub(super) fn region_to_array(region: Region) -> [f64; 4] {
     [region.x, region.y, region.width, region.height]
 }
@@ -164,7 +160,6 @@ pub fn page(
     query::all(connection, &sql, params![dataset.0, take, skip], read_media)
 }
 
-/// Returns the thumbnail as JPEG bytes.
 pub fn thumbnail(connection: &Connection, id: MediaId) -> Result<Option<Vec<u8>>> {
     let sql = "SELECT jpeg FROM thumbnail JOIN media ON media.row = thumbnail.media
                WHERE media.id = ?1";
@@ -225,7 +220,6 @@ pub fn for_each_with_features(
     Ok(())
 }
 
-/// SQL condition that a media item has an entity type.
 pub(super) fn entity_condition(entity: EntityType) -> &'static str {
     match entity {
         EntityType::Images => "parent IS NULL",

@@ -1,5 +1,4 @@
-//! Objects: labeled regions of an image, stored as media items with their own features, so that
-//! they are clustered, searched and counted like images.
+//! Objects: labeled regions of an image, stored, clustered and searched like images.
 
 use rusqlite::{Connection, Result, params};
 use uuid::Uuid;
@@ -20,7 +19,6 @@ pub struct DetectedObject<'a> {
     pub features: &'a Features,
 }
 
-/// Replaces the objects of an image.
 pub fn replace_all(
     connection: &Connection,
     picture: i64,

@@ -28,7 +28,6 @@ pub enum OperationKind {
 impl OperationKind {
     const ALL: [Self; 3] = [Self::Creation, Self::Addition, Self::Reindex];
 
-    /// The name in the store.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Creation => "DATASET_CREATION",
@@ -107,7 +106,6 @@ pub fn find_running(
     query::find(connection, &sql, [dataset.0], read_operation)
 }
 
-/// Finds an operation unless it has finished.
 pub fn find(connection: &Connection, row: i64) -> Result<Option<RunningOperation>> {
     let sql = format!("{SELECT_RUNNING} AND row = ?1");
     query::find(connection, &sql, [row], read_operation)
@@ -119,10 +117,7 @@ pub fn all_running(connection: &Connection) -> Result<Vec<RunningOperation>> {
 }
 
 /// Starts an operation and sets the status: INDEXING for a creation, READ ONLY for the others.
-/// Returns its row.
-///
-/// # Errors
-/// Another operation is running, or the status does not allow this one.
+/// Returns its row. Fails if another one is running, or the status does not allow this one.
 pub fn begin(
     transaction: &Transaction,
     dataset: DatasetId,
@@ -176,8 +171,7 @@ pub fn finish(transaction: &Transaction, done: &RunningOperation) -> Result<Opti
         .transpose()
 }
 
-/// Fails an operation: the dataset gets status ERROR with the reason `why`, which is safe to send
-/// to clients.
+/// The dataset gets status ERROR with the reason `why`, which is safe to send to clients.
 pub fn fail(transaction: &Transaction, failed: &RunningOperation, why: &str) -> Result<()> {
     set_final_state(transaction, failed, "FAILED")?;
     dataset::set_status(transaction, failed.dataset, &Status::Error, 0, Some(why))

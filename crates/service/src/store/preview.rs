@@ -10,7 +10,6 @@ use super::{
 };
 use tessera_model::MediaId;
 
-/// Most previews of a cluster.
 pub const MAX_PREVIEWS: usize = 9;
 
 /// A preview, stored as JSON.

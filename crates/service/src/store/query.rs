@@ -6,7 +6,6 @@ pub(super) fn execute(connection: &Connection, sql: &str, params: impl Params) -
     connection.prepare_cached(sql)?.execute(params).map(drop)
 }
 
-/// Returns the only row.
 pub(super) fn one<T>(
     connection: &Connection,
     sql: &str,
@@ -16,7 +15,6 @@ pub(super) fn one<T>(
     connection.prepare_cached(sql)?.query_row(params, read)
 }
 
-/// Returns the first row, if any.
 pub(super) fn find<T>(
     connection: &Connection,
     sql: &str,
@@ -26,7 +24,6 @@ pub(super) fn find<T>(
     one(connection, sql, params, read).optional()
 }
 
-/// Collects all rows.
 pub(super) fn all<T, C: FromIterator<T>>(
     connection: &Connection,
     sql: &str,

@@ -14,7 +14,6 @@ const LIFETIME_MICROS: i64 = 24 * 3600 * 1_000_000;
 
 #[derive(Clone, Debug)]
 pub struct StoredQueryImage {
-    /// The entity type it was registered for.
     pub entity: EntityType,
     /// The granularity that explore requests must repeat.
     pub level: Granularity,

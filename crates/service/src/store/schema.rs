@@ -9,7 +9,6 @@ use rusqlite::{Connection, Result, TransactionBehavior};
 /// never needs them.
 const MIGRATIONS: &[&str] = &[INITIAL_SCHEMA, "", OPERATIONS];
 
-/// The newest schema version that this program supports.
 pub const VERSION: usize = MIGRATIONS.len();
 
 const INITIAL_SCHEMA: &str = "
@@ -247,9 +246,6 @@ pub(super) fn version(connection: &Connection) -> Result<usize> {
 
 /// Applies all missing migrations, one transaction each. If the file has a newer version than
 /// [`VERSION`], returns that version and changes nothing.
-///
-/// # Errors
-/// A migration failed; the file stays at the version before it.
 pub fn migrate(connection: &mut Connection) -> Result<Option<usize>> {
     loop {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
@@ -257,9 +253,7 @@ pub fn migrate(connection: &mut Connection) -> Result<Option<usize>> {
         if version > VERSION {
             return Ok(Some(version));
         }
-        let Some(sql) = MIGRATIONS.get(version) else {
-            return Ok(None);
-        };
+        let Some(sql) = MIGRATIONS.get(version) else { return Ok(None) };
         transaction.execute_batch(sql)?;
         transaction.pragma_update(None, "user_version", version + 1)?;
         transaction.commit()?;

@@ -10,7 +10,6 @@ use super::{
 };
 use crate::file_stat::FileStat;
 
-/// An image or video with its text metadata.
 #[derive(Clone, Debug)]
 pub struct DescribedMedia {
     pub row: i64,
@@ -51,7 +50,6 @@ pub fn set_text(connection: &Connection, media: i64, text: &TextMetadata) -> Res
     query::execute(connection, sql, params![media, text.caption, labels, tags])
 }
 
-/// Records that a sidecar was read without errors.
 pub fn mark_read(connection: &Connection, source: i64, file: &Path, stat: FileStat) -> Result<()> {
     indexed_files::remove_file(connection, source, file)?;
     let sql = "INSERT INTO sidecar VALUES (?1, ?2, ?3, ?4)";

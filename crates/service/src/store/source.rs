@@ -15,7 +15,6 @@ pub struct SourceFolder {
     /// Row number; the dataset's own folder has the lowest.
     pub row: i64,
     pub dataset: DatasetId,
-    /// Absolute path.
     pub folder: PathBuf,
     pub is_dataset_folder: bool,
 }
@@ -57,8 +56,7 @@ pub fn upsert(connection: &Connection, dataset: DatasetId, folder: &Path) -> Res
     )
 }
 
-/// Returns the source that contains a local folder, so that no file is listed twice, or adds a new
-/// one.
+/// The source that contains a local folder, so that no file is listed twice, or a new one.
 pub fn find_or_insert_for_folder(
     connection: &Connection,
     dataset: DatasetId,

@@ -39,7 +39,7 @@ pub fn draw(s: &mut Scene) {
         (n, "daisy") => format!("{} daisies, white flowers", caption::number(n, "a")),
         (n, _) => format!("{} {name}s, flowers", caption::number(n, "a")),
     };
-    s.caption = caption::capitalize(&format!("{flowers} {background} {time}"));
+    s.caption = capitalize(&format!("{flowers} {background} {time}"));
 }
 
 fn draw_stem(s: &mut Scene, center: Point, size: f32) {

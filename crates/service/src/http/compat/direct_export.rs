@@ -1,5 +1,4 @@
-//! Exports in the response itself: `export` with the metadata as JSON, and `export_media_id` with the
-//! identifiers as CSV.
+//! Exports in the response itself: the metadata as JSON, and the media identifiers as CSV.
 
 use std::fs::File;
 

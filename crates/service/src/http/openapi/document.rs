@@ -28,7 +28,6 @@ const OPTIONAL_IN_COMPAT: [&str; 2] = [query::ENTITY_TYPE, query::FILE_NAME];
 pub struct OpenApiDocument(Bytes);
 
 impl OpenApiDocument {
-    /// Completes the description of the routes of a service with or without `login`.
     pub fn new(mut routes: OpenApi, login: bool, compat: bool) -> Self {
         if compat {
             relax_parameters(&mut routes);
@@ -42,7 +41,6 @@ impl OpenApiDocument {
     }
 }
 
-/// Describes the operations as a lenient service accepts them.
 fn relax_parameters(routes: &mut OpenApi) {
     let items = routes.paths.paths.values_mut();
     let operations = items.flat_map(|item| [&mut item.get, &mut item.post]).flatten();

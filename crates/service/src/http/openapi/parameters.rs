@@ -50,7 +50,7 @@ parameters! {
     PageParams => [optional(query::PAGE_NUMBER, unsigned(isize::MAX)).with_description("0-based; 100 clusters a page")];
     ExportParams => [
         vec![
-            required(query::FILE_NAME, non_empty()).with_description("Name of the archive"),
+            required(query::FILE_NAME, string().min_length(Some(1)).into()).with_description("Name of the archive"),
             optional(query::CLUSTER_ID, uuid()).with_description("Only the members of this cluster"),
             optional(query::ENTITY_TYPE, entity()),
         ],
@@ -148,10 +148,6 @@ fn string() -> ObjectBuilder {
 
 fn uuid() -> Schema {
     string().format(Some(SchemaFormat::KnownFormat(KnownFormat::Uuid))).into()
-}
-
-fn non_empty() -> Schema {
-    string().min_length(Some(1)).into()
 }
 
 /// A string with at least one visible character.

@@ -15,13 +15,11 @@ use tessera_wire::error_body::{InvalidBody, ProblemBody};
 
 type ResponseMap = BTreeMap<String, RefOr<Response>>;
 
-/// Errors of every operation.
 pub struct CommonErrors;
 /// Also those of an operation on a dataset.
 pub struct DatasetErrors;
 /// Also those of an operation that needs permission or a status.
 pub struct StatusErrors;
-/// Errors of an operation with a form.
 pub struct UploadErrors;
 pub struct BusyError;
 pub struct FileResponses;
@@ -39,20 +37,15 @@ impl IntoResponses for CommonErrors {
 
 impl IntoResponses for DatasetErrors {
     fn responses() -> ResponseMap {
-        let mut all = CommonErrors::responses();
-        all.extend(error_responses(&[
-            (404, "There is no such thing"),
-            (422, "A parameter or body is wrong"),
-        ]));
-        all
+        let own = [(404, "There is no such thing"), (422, "A parameter or body is wrong")];
+        CommonErrors::responses().into_iter().chain(error_responses(&own)).collect()
     }
 }
 
 impl IntoResponses for StatusErrors {
     fn responses() -> ResponseMap {
-        let mut all = DatasetErrors::responses();
-        all.extend(error_responses(&[(409, "The status of the dataset forbids it")]));
-        all
+        let own = [(409, "The status of the dataset forbids it")];
+        DatasetErrors::responses().into_iter().chain(error_responses(&own)).collect()
     }
 }
 

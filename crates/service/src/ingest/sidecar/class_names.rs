@@ -17,7 +17,6 @@ use super::{
     sidecar_reader::{MAX_PER_IMAGE_SIDECAR_BYTES, SidecarReader},
 };
 
-/// Names by class number.
 pub type ClassMap = BTreeMap<u64, String>;
 
 /// Class names by folder, cached.
@@ -25,7 +24,6 @@ pub type ClassMap = BTreeMap<u64, String>;
 pub struct ClassNames(HashMap<PathBuf, Rc<ClassMap>>);
 
 impl ClassNames {
-    /// Returns the class names for a sidecar; empty if there are none.
     pub fn for_sidecar(&mut self, reader: &mut SidecarReader<'_>, sidecar: &Path) -> Rc<ClassMap> {
         let folder = sidecar.parent().unwrap_or(Path::new(""));
         if let Some(names) = self.0.get(folder) {
@@ -38,7 +36,6 @@ impl ClassNames {
     }
 }
 
-/// Reads the class names in a folder.
 fn read_folder(reader: &mut SidecarReader<'_>, folder: &Path) -> Option<ClassMap> {
     CLASS_NAME_FILES.iter().find_map(|file| {
         let path = reader.files.get(&folder.join(file))?;

@@ -64,8 +64,7 @@ pub fn read(reader: &mut SidecarReader<'_>) {
         match serde_json::from_str::<&RawValue>(&text) {
             Ok(value) => read_document(reader, sidecar, value),
             Err(cause) => {
-                let why = format!("line {}: invalid JSON", cause.line());
-                reader.report_problem(sidecar, why);
+                reader.report_problem(sidecar, format!("line {}: invalid JSON", cause.line()));
             }
         }
     }
@@ -129,8 +128,7 @@ fn read_categories(list: &RawValue) -> (HashMap<&str, String>, Option<String>) {
     (categories, problem)
 }
 
-/// Returns the media files by image identifier (`None` if missing in the folder), and what is wrong
-/// with them.
+/// Returns the media files by image identifier, `None` if missing, and what is wrong with them.
 fn read_images<'a, 'f>(
     list: &'a RawValue,
     files: &FileIndex<'f>,
@@ -151,7 +149,7 @@ fn read_images<'a, 'f>(
     (images, problem)
 }
 
-/// Returns the descriptions of the annotated media files, and what is wrong with the annotations.
+/// Returns the descriptions of the media files, and what is wrong with the annotations.
 fn read_annotations<'f>(
     list: &RawValue,
     images: &HashMap<&str, Option<&'f Path>>,

@@ -11,7 +11,6 @@ const MAX_NAMES: usize = 32;
 /// Limit on objects per media item.
 pub const MAX_OBJECTS: usize = 256;
 
-/// What sidecars say about one media item.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MediaDescription {
     /// 1-2,048 characters.
@@ -24,7 +23,6 @@ pub struct MediaDescription {
     pub objects: Vec<LabeledBox>,
 }
 
-/// An object in an image.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LabeledBox {
     /// 1-128 characters.
@@ -53,14 +51,12 @@ impl MediaDescription {
         lower.tags.iter().for_each(|tag| push_name(&mut self.tags, tag));
     }
 
-    /// Adds an object unless the limit is reached.
     pub fn push_object(&mut self, label: String, extent: BoundingBox) {
         if self.objects.len() < MAX_OBJECTS {
             self.objects.push(LabeledBox { label, bounding_box: extent });
         }
     }
 
-    /// Appends a caption, as far as the limit allows.
     pub fn push_caption(&mut self, text: &str) {
         // Room for a single space is not enough.
         let full = |caption: &String| {
@@ -123,7 +119,6 @@ pub fn normalized_name(text: &str) -> Option<String> {
     trimmed_to(text, MAX_NAME_CHARS)
 }
 
-/// Adds a label or tag unless it is blank, a duplicate, or over the limit.
 pub fn push_name(names: &mut Vec<String>, text: &str) {
     if let Some(name) = normalized_name(text)
         && names.len() < MAX_NAMES

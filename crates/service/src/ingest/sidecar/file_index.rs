@@ -18,7 +18,6 @@ const IMAGE_FOLDERS: [&str; 2] = ["images", "JPEGImages"];
 /// Limit on folders of the same name to search for an image.
 const MAX_CANDIDATE_FOLDERS: usize = 8;
 
-/// An index of the scanned files.
 pub struct FileIndex<'a> {
     scan: &'a FolderScan,
     paths: HashSet<&'a Path>,
@@ -38,7 +37,6 @@ impl<'a> FileIndex<'a> {
         self.scan.files.iter().map(|file| file.path.as_path())
     }
 
-    /// Files with a media extension.
     pub fn media(&self) -> impl Iterator<Item = &'a Path> + use<'a> {
         self.all().filter(|path| is_media(path))
     }
@@ -55,7 +53,6 @@ impl<'a> FileIndex<'a> {
         self.paths.get(path).copied()
     }
 
-    /// The sidecar with this extension next to a media file.
     pub fn sidecar_beside(&self, media: &Path, extension: &str) -> Option<&'a Path> {
         self.get(&media.with_extension(extension))
     }
@@ -77,10 +74,7 @@ impl<'a> FileIndex<'a> {
     }
 
     /// Finds the media file that a row of `sidecar` calls `name`: relative to the sidecar's folder
-    /// or the root, or the only file of that name.
-    ///
-    /// # Errors
-    /// There is no such file; the message says why.
+    /// or the root, or the only file of that name. The error says why there is none.
     pub fn resolve(&self, name: &str, sidecar: &Path) -> Result<&'a Path, &'static str> {
         // Tables written on Windows.
         let name = name.trim().replace('\\', "/");

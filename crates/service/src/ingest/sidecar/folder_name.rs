@@ -1,5 +1,4 @@
-//! Folder names as labels, as in datasets sorted by class. Used only if no sidecar has labels, and
-//! only if the name is not a generic one.
+//! Folder names as labels, if no sidecar has labels and the name is not a generic one.
 
 use std::{ffi::OsStr, path::Path};
 
@@ -15,7 +14,6 @@ const GENERIC_NAMES: &str = "all annotation annotations data dataset datasets dc
     obj_train_data output photo photos pics picture pictures png pngs raw test testing train \
     training uploads val valid validation video videos";
 
-/// Labels every unlabeled media file by its folder.
 pub fn read(reader: &mut SidecarReader<'_>) {
     for media in reader.files.media() {
         let labeled = reader.data.descriptions.get(media).is_some_and(|d| !d.labels.is_empty());
@@ -27,7 +25,6 @@ pub fn read(reader: &mut SidecarReader<'_>) {
     }
 }
 
-/// The folder name of a media file, unless it is generic.
 fn label_from_folder(media: &Path) -> Option<&str> {
     let name = media.parent()?.file_name().and_then(OsStr::to_str)?;
     let is_separator = |c: char| matches!(c, '-' | '_' | '.' | ' ');

@@ -17,7 +17,6 @@ pub fn parse_object<'a, T: Deserialize<'a>>(text: &'a str) -> Option<T> {
     text.trim_start().starts_with('{').then(|| serde_json::from_str(text).ok()).flatten()
 }
 
-/// Parses a string. `None` if `value` is anything else.
 pub fn parse_string(value: &RawValue) -> Option<String> {
     serde_json::from_str(value.get()).ok()
 }
@@ -32,8 +31,7 @@ pub fn for_each_element<'a>(list: &'a str, take: impl FnMut(&'a RawValue)) -> Op
     serde_json::Deserializer::from_str(list).deserialize_seq(ElementVisitor(take)).ok()
 }
 
-/// Adds the strings of a list to `names`. `None` if it is not a list of strings; its strings are
-/// added all the same.
+/// Adds the strings of a list to `names`. `None` if other values are in it, or it is not a list.
 pub fn collect_names(list: &str, names: &mut Vec<String>) -> Option<()> {
     let mut texts_only = true;
     for_each_element(list, |value| match serde_json::from_str::<Cow<'_, str>>(value.get()) {

@@ -11,7 +11,6 @@ use super::{
     sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, SidecarReader},
 };
 
-/// Reads every `metadata.csv` of the folder.
 pub fn read(reader: &mut SidecarReader<'_>) {
     for sidecar in reader.files.with_name(METADATA_CSV) {
         reader.mark_used(sidecar);
@@ -82,7 +81,6 @@ impl LineCounter<'_> {
     }
 }
 
-/// Converts a row: pairs of column name and cell.
 fn describe<'a>(
     columns: impl Iterator<Item = (&'a str, &'a str)>,
     diagnostics: &mut SidecarDiagnostics,
@@ -110,8 +108,7 @@ fn describe<'a>(
     description
 }
 
-/// Adds the names of a cell to `names`. `None` if it starts like a JSON list but is not a valid
-/// one.
+/// `None` if the cell starts like a JSON list but is not a valid one.
 fn parse_names(cell: &str, names: &mut Vec<String>) -> Option<()> {
     if cell.trim_start().starts_with('[') {
         return json::collect_names(cell, names);

@@ -34,7 +34,6 @@ struct SidecarRow<'a> {
     objects: Option<&'a RawValue>,
 }
 
-/// Reads every `metadata.jsonl` of the folder.
 pub fn read(reader: &mut SidecarReader<'_>) {
     for sidecar in reader.files.with_name(METADATA_JSONL) {
         reader.mark_used(sidecar);

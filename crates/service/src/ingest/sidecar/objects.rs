@@ -31,7 +31,6 @@ struct ObjectColumns<'a> {
     labels: Option<&'a RawValue>,
 }
 
-/// Adds the objects of a row to its description, and problems to `diagnostics`.
 pub fn read_objects(
     value: &str,
     description: &mut MediaDescription,

@@ -6,8 +6,6 @@ use super::{
 };
 use crate::ingest::{FolderScan, SandboxedDir};
 
-/// Reads the sidecars among the scanned files of a folder.
-///
 /// If several describe the same file, the first in the order below wins, separately for caption,
 /// labels and objects; tags are merged.
 pub fn read(folder: &SandboxedDir, scan: &FolderScan) -> SidecarData {

@@ -27,7 +27,6 @@ pub struct SidecarData {
     pub problems: BTreeMap<PathBuf, String>,
 }
 
-/// Reads the sidecars of a folder.
 pub struct SidecarReader<'a> {
     folder: &'a SandboxedDir,
     pub files: FileIndex<'a>,
@@ -39,8 +38,7 @@ impl<'a> SidecarReader<'a> {
         Self { folder, files, data: SidecarData::default() }
     }
 
-    /// Reads a file and strips a byte order mark. Returns `None` and reports a problem if it cannot
-    /// be read or is larger than `limit` bytes.
+    /// Strips a byte order mark. A file that is unreadable or larger than `limit` is a problem.
     pub fn read_bytes(&mut self, path: &Path, limit: u64) -> Option<Vec<u8>> {
         let mut bytes =
             self.read_limited(path, limit).map_err(|why| self.report_problem(path, why)).ok()?;
@@ -73,11 +71,9 @@ impl<'a> SidecarReader<'a> {
         if description == MediaDescription::default() {
             return;
         }
-        let known = self.data.descriptions.entry(media.to_owned()).or_default();
-        known.merge_missing(description);
+        self.data.descriptions.entry(media.to_owned()).or_default().merge_missing(description);
     }
 
-    /// Records that a file was used as a sidecar.
     pub fn mark_used(&mut self, path: &Path) {
         self.data.sidecars.insert(path.to_owned());
     }
@@ -88,7 +84,6 @@ impl<'a> SidecarReader<'a> {
         self.data.problems.entry(path.to_owned()).or_insert(why);
     }
 
-    /// Records the problems of a sidecar, if there are any.
     pub fn report_problems(&mut self, path: &Path, diagnostics: SidecarDiagnostics) {
         if let Some(summary) = diagnostics.summary() {
             self.report_problem(path, summary);

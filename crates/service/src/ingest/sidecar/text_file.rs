@@ -13,7 +13,6 @@ use super::{
 /// The folder of boxes, parallel to the image folder.
 const LABELS_FOLDER: &str = "labels";
 
-/// Reads the text file of every media file.
 pub fn read(reader: &mut SidecarReader<'_>) {
     let mut names = ClassNames::default();
     for media in reader.files.media() {
@@ -29,10 +28,8 @@ pub fn read(reader: &mut SidecarReader<'_>) {
             }
             Some(text) => {
                 let caption = normalized_caption(&text.replace("\r\n", "\n"));
-                reader.add_description(
-                    media,
-                    MediaDescription { caption, ..MediaDescription::default() },
-                );
+                let description = MediaDescription { caption, ..MediaDescription::default() };
+                reader.add_description(media, description);
             }
             None => {}
         }

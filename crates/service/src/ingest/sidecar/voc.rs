@@ -17,15 +17,12 @@ const MAX_ATTRIBUTES: usize = 256;
 /// Limit on namespaces. VOC has none, and nested ones need quadratic memory.
 const MAX_NAMESPACES: usize = 16;
 
-/// Reads the XML file of every media file. Other XML is ignored.
+/// Other XML is ignored.
 pub fn read(reader: &mut SidecarReader<'_>) {
     for media in reader.files.media() {
         let files = &reader.files;
-        let opposite = || {
-            ANNOTATION_FOLDERS
-                .iter()
-                .find_map(|folder| files.sidecar_in_parallel_folder(media, folder, "xml"))
-        };
+        let in_folder = |folder: &&str| files.sidecar_in_parallel_folder(media, folder, "xml");
+        let opposite = || ANNOTATION_FOLDERS.iter().find_map(in_folder);
         let Some(sidecar) = files.sidecar_beside(media, "xml").or_else(opposite) else { continue };
         let Some(text) = reader.read_text(sidecar, MAX_PER_IMAGE_SIDECAR_BYTES) else { continue };
         match parse(&text) {
@@ -41,9 +38,6 @@ pub fn read(reader: &mut SidecarReader<'_>) {
 }
 
 /// Returns the objects of a document and its problems; `None` if it is not VOC.
-///
-/// # Errors
-/// It is not valid XML, or has a DTD; the message says where.
 fn parse(text: &str) -> Result<Option<(MediaDescription, SidecarDiagnostics)>, String> {
     let namespaces = text.matches("xmlns").count();
     let attributes = text.split('<').map(|tag| tag.matches('=').count()).max();

@@ -13,7 +13,6 @@ pub fn is_yolo(text: &str) -> bool {
     lines.peek().is_some() && lines.all(|line| parse_line(line).is_some())
 }
 
-/// Returns the objects of a text and the problems of its lines.
 pub fn parse(text: &str, names: &ClassMap) -> (MediaDescription, SidecarDiagnostics) {
     let mut description = MediaDescription::default();
     let mut diagnostics = SidecarDiagnostics::new("line", "lines");

@@ -46,9 +46,7 @@ impl ArchiveKind {
 
 /// Unpacks `archive` into the directory `into`, which is emptied first. Skips links, devices,
 /// hidden and encrypted members and nested archives; further members of the same name get a number.
-///
-/// # Errors
-/// Cancelled, or the disk cannot be written. A damaged archive is a report with a reason.
+/// A damaged archive is a report with a reason, not an error.
 pub fn unpack(
     archive: &Path,
     kind: ArchiveKind,

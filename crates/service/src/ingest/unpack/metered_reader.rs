@@ -6,7 +6,6 @@ use std::{
     rc::Rc,
 };
 
-/// Counter and limit of a [`MeteredReader`].
 #[derive(Debug)]
 pub struct ReadMeter {
     pub bytes_read: Cell<u64>,

@@ -20,7 +20,6 @@ const COPY_BUFFER_SIZE: usize = 64 << 10;
 pub struct UnpackReport {
     pub files: usize,
     pub bytes: u64,
-    /// Skipped members, with the reason.
     pub skipped: Vec<(SafeText, &'static str)>,
     /// Number of skipped members beyond the reporting limit.
     pub unreported: usize,
@@ -35,7 +34,6 @@ pub enum UnpackError {
     Io(io::Error),
 }
 
-/// Why a member was not unpacked.
 pub(super) enum MemberError {
     SkipMember(&'static str),
     /// The archive is not read further, with the reason.
@@ -63,7 +61,6 @@ pub(super) struct Unpacker<'a> {
 }
 
 impl<'a> Unpacker<'a> {
-    /// Unpacks into `root`, which is emptied first.
     pub(super) fn new(
         root: &'a Path,
         limits: UnpackLimits,
@@ -86,7 +83,6 @@ impl<'a> Unpacker<'a> {
         })
     }
 
-    /// Returns the report. `end` is the end of the archive.
     pub(super) fn finish(
         mut self,
         end: Result<(), MemberError>,
@@ -131,8 +127,7 @@ impl<'a> Unpacker<'a> {
         }
     }
 
-    /// Writes the member `name` of `size` bytes. `packed_bytes` returns the number of compressed bytes
-    /// read so far.
+    /// `packed_bytes` returns the number of compressed bytes read so far.
     pub(super) fn write_member(
         &mut self,
         name: &str,
@@ -216,7 +211,6 @@ impl<'a> Unpacker<'a> {
     }
 }
 
-/// The archive cannot be read or the disk cannot be written.
 impl From<io::Error> for MemberError {
     fn from(cause: io::Error) -> Self {
         Self::Abort(UnpackError::Io(cause))

@@ -1,5 +1,4 @@
-//! Unpacks ZIP archives. The central directory is streamed, so memory use does not depend on the
-//! number of members.
+//! Unpacks ZIP archives; the central directory is streamed, so memory does not grow with it.
 
 use std::{
     borrow::Cow,
@@ -60,7 +59,8 @@ fn unpack_member(
     if entry.is_symlink() {
         return Err(MemberError::SkipMember("a link"));
     }
-    if entry.unix_mode().is_some_and(is_special_file) {
+    // Also not a device, FIFO or socket.
+    if entry.unix_mode().is_some_and(|mode| !matches!(mode & 0o170_000, 0 | 0o100_000)) {
         return Err(MemberError::SkipMember("not a regular file"));
     }
     if entry.encrypted() {
@@ -76,11 +76,6 @@ fn unpack_member(
     })?;
     let size = content.size();
     unpacker.write_member(&name, size, &mut content, || packed)
-}
-
-/// Whether a Unix mode is that of a device, FIFO or socket.
-fn is_special_file(mode: u32) -> bool {
-    !matches!(mode & 0o170_000, 0 | 0o100_000)
 }
 
 /// Unpacks members sequentially: a truncated archive has no central directory.

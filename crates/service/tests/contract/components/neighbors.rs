@@ -32,12 +32,11 @@ fn brute(vectors: &Vectors, query: &[f16]) -> Vec<f64> {
         .collect()
 }
 
-fn agree(found: &[Neighbor], vectors: &Vectors, query: &[f16], skip: Option<usize>) {
-    let exact = brute(vectors, query);
+/// Checks that these are the neighbors of `row`, nearest first.
+fn agree(found: &[Neighbor], vectors: &Vectors, row: usize) {
+    let exact = brute(vectors, vectors.row(row));
     let mut sorted: Vec<f64> = exact.clone();
-    if let Some(row) = skip {
-        sorted.remove(row);
-    }
+    sorted.remove(row);
     sorted.sort_by(f64::total_cmp);
     for (neighbor, expected) in found.iter().zip(sorted) {
         assert!((f64::from(neighbor.distance) - expected).abs() < 1e-5);
@@ -48,7 +47,7 @@ fn agree(found: &[Neighbor], vectors: &Vectors, query: &[f16], skip: Option<usiz
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
-    fn nearest_and_graph_match_brute_force(
+    fn distances_and_graph_match_brute_force(
         count in 0_usize..300, dimension in 1_usize..40, k in 0_usize..20,
     ) {
         let vectors = vectors(count, dimension);
@@ -56,12 +55,14 @@ proptest! {
         prop_assert_eq!(graph.len(), count);
         for row in (0..count).step_by(17) {
             let query = vectors.row(row);
-            let nearest = vectors.nearest(query, k);
-            prop_assert_eq!(nearest.len(), k.min(count));
-            agree(&nearest, &vectors, query, None);
+            let distances = vectors.distances(query);
+            prop_assert_eq!(distances.len(), count);
+            for (distance, exact) in distances.into_iter().zip(brute(&vectors, query)) {
+                prop_assert!((f64::from(distance) - exact).abs() < 1e-5);
+            }
             prop_assert_eq!(graph[row].len(), k.min(count - 1));
             prop_assert!(graph[row].iter().all(|other| other.row as usize != row));
-            agree(&graph[row], &vectors, query, Some(row));
+            agree(&graph[row], &vectors, row);
         }
     }
 }
@@ -71,9 +72,7 @@ fn results_do_not_depend_on_the_number_of_threads() {
     let vectors = vectors(700, 64);
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| {
-            (neighbor_graph(&vectors, 9, |_| true), vectors.nearest(vectors.row(3), 50))
-        })
+        pool.install(|| (neighbor_graph(&vectors, 9, |_| true), vectors.distances(vectors.row(3))))
     };
     assert_eq!(with(1), with(5));
 }
@@ -107,7 +106,7 @@ fn equal_rows_are_neighbors_in_row_order() {
 #[test]
 fn dataset_without_rows_has_no_neighbors() {
     for empty in [Vectors::default(), Vectors::new(256)] {
-        assert!(empty.nearest(&[], 5).is_empty());
+        assert!(empty.distances(&[]).is_empty());
         assert_eq!(neighbor_graph(&empty, 5, |_| true), Some(Vec::new()));
     }
 }
