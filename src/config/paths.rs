@@ -30,7 +30,6 @@ pub fn keymap_file() -> Option<PathBuf> {
     config_dir().map(|folder| folder.join("keys.toml"))
 }
 
-/// The index of local deployments.
 pub fn local_data_dir() -> Option<PathBuf> {
     project_dirs().map(|dirs| dirs.data_dir().join("local"))
 }

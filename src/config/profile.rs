@@ -39,7 +39,6 @@ pub enum DeploymentConfig {
     Local { folder: PathBuf },
 }
 
-/// Options that usually keep their defaults.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct ProfileOptions {
     #[serde(default)]
@@ -125,7 +124,6 @@ impl DeploymentConfig {
         }
     }
 
-    /// The address or folder, for display.
     pub fn address(&self) -> String {
         match self {
             Self::Hosted { base_url, .. } | Self::OnPrem { base_url, .. } => base_url.clone(),
@@ -134,7 +132,6 @@ impl DeploymentConfig {
     }
 }
 
-/// A name derived from the address or folder.
 pub fn suggested_name(deployment: &DeploymentConfig) -> String {
     let address = deployment.address();
     let address = address.split("://").last().unwrap_or_default().trim_end_matches('/');

@@ -37,8 +37,7 @@ impl Keyring {
         Self { backend: Arc::new(SystemKeyring), timeout: KEYRING_TIMEOUT }
     }
 
-    /// Verifies by writing and reading an entry that the keyring stores secrets: some keyrings answer but
-    /// have no storage, and a secret that is shown only once must not be lost.
+    /// Writes and reads an entry: some keyrings respond, but have no storage.
     pub(super) fn check(&self) -> Result<(), String> {
         let name = format!("check of {}", process::id());
         self.with_timeout(move |backend| {

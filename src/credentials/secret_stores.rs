@@ -39,8 +39,7 @@ impl SecretStores {
         self.check_keyring().map_or(SecretStore::File, |()| SecretStore::Keyring)
     }
 
-    /// The stored secret of a profile, and where it was. Fails if it is damaged, readable by others, or
-    /// bound to another origin or key, or if the file has none and the keyring does not respond.
+    /// Fails if it is damaged or bound to another origin or key, or if only the keyring may have it.
     pub fn find(&self, owner: SecretOwner) -> Result<Option<(SecretString, SecretStore)>, String> {
         let in_keyring = self.read(owner, SecretStore::Keyring);
         if let Ok(Some(secret)) = in_keyring {
@@ -82,8 +81,7 @@ impl SecretStores {
         }
         match store {
             SecretStore::Keyring => self.file.remove(owner.profile).map(drop),
-            // The file is used because the keyring does not respond, so its entry cannot be removed;
-            // `find` ignores entries of another origin or key.
+            // The keyring does not respond; `find` ignores entries of another origin or key.
             SecretStore::File => {
                 let _ = self.keyring.remove(owner.profile);
                 Ok(())

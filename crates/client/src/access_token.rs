@@ -58,13 +58,8 @@ impl TokenSource {
         lifetime: Duration,
         secret_reloader: Option<SecretReloader>,
     ) -> Self {
-        let state = TokenState {
-            api_secret: credentials.api_secret.clone(),
-            current: None,
-            minted: 0,
-            skew: 0,
-            replaced: false,
-        };
+        let api_secret = credentials.api_secret.clone();
+        let state = TokenState { api_secret, current: None, minted: 0, skew: 0, replaced: false };
         Self {
             api_key: credentials.api_key.clone(),
             lifetime,

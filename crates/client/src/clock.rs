@@ -8,8 +8,7 @@ const MAX_ROUND_TRIP: Duration = Duration::from_mins(15);
 /// A `Date` before 2020 comes from a clock that was never set.
 const EARLIEST_DATE: i64 = 1_577_836_800;
 
-/// Seconds by which the service's clock is ahead, measured at the middle of the exchange. `None`
-/// without a date, for a cached response, or for an exchange of more than 15 minutes.
+/// At the middle of the exchange. `None` without a date, or for a cached or too long response.
 pub(super) fn measure_skew(
     headers: &HeaderMap,
     sent: SystemTime,

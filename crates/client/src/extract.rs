@@ -26,13 +26,9 @@ use tessera_model::{Extraction, Failure, archive_path::safe_relative_path};
 
 const ROWS_FILE: &str = "rows.jsonl";
 
-/// Extracts `archive` into `folder`, which is created if necessary. Blocks on the disk. With
-/// `join`, writes each metadata row to `rows.jsonl` as one JSON object per line, with the relative
-/// path of its picture as `_path`, or null.
-///
-/// # Errors
-/// Before anything is written: an existing file that is kept, or too little disk space.
-/// Later: disk errors.
+/// Extracts `archive` into `folder`, creating it. Blocks on the disk. With `join`, writes each
+/// metadata row to `rows.jsonl` as a JSON object with the path of its picture as `_path`, or null.
+/// Fails before anything is written for an existing file that is kept, or too little disk space.
 pub fn extract(
     archive: &Path,
     folder: &Path,

@@ -20,7 +20,6 @@ use tessera_model::{ExportTaskId, Failure};
 /// Write buffer; at most this much is fetched again after a crash.
 const WRITE_BUFFER_BYTES: usize = 256 << 10;
 
-/// What happens to an existing file at the target path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExistingFile {
     /// It stays, and nothing is fetched.

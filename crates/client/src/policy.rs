@@ -5,8 +5,7 @@ use std::time::Duration;
 /// The default suits an interactive program.
 #[derive(Clone, Debug)]
 pub struct ClientPolicy {
-    /// Retries of requests without side effects, and of requests that were not sent; `None` uses
-    /// the retry table.
+    /// Of requests without side effects or not sent; `None` uses the retry table.
     pub retries: Option<u32>,
     /// Upper bound of the first pause; doubles with each retry.
     pub initial_backoff: Duration,

@@ -6,8 +6,7 @@ use tessera_model::vql::IssueKind;
 /// Confidence from which an issue counts if no bound is given.
 pub const DEFAULT_MIN_CONFIDENCE: f64 = 0.5;
 
-/// The confidence, 0.0-1.0, that a media item has an issue, by its sharpness (variance of the
-/// Laplacian), its brightness (mean luma, 0.0-1.0) and its clustering.
+/// By sharpness (variance of the Laplacian), brightness (mean luma, 0.0-1.0) and clustering.
 pub fn confidence(
     kind: IssueKind,
     sharpness: f32,

@@ -9,8 +9,7 @@ pub struct DeploymentSettings {
     /// Whether media may be added (`ADD_MEDIA_ENABLED` in the interface document).
     pub add_media: bool,
     pub write_access: bool,
-    /// Folders that `process/add_media` may read, absolute and canonical, besides the folders of
-    /// the datasets.
+    /// Absolute, canonical folders that `process/add_media` may read, besides those of the datasets.
     pub readable_roots: Vec<PathBuf>,
     /// The program that decodes the first frame of a video; without it videos are skipped.
     pub ffmpeg: Option<PathBuf>,

@@ -29,7 +29,6 @@ pub(super) struct UploadFile {
     pub fingerprint: FileFingerprint,
 }
 
-/// Identifies the version of a file that was checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FileFingerprint {
     pub bytes: u64,

@@ -48,8 +48,7 @@ fn with_warning(warning: &str) -> Preflight {
     Preflight { warnings: vec![SafeText::detail(warning)], ..Preflight::default() }
 }
 
-/// Returns the files in and below `paths` that can be sent, in sending order, and the result of the
-/// check. Inside folders, only files that match `glob` count. Blocks on the disk.
+/// In sending order. Inside folders, only files that match `glob` count. Blocks on the disk.
 pub fn files_to_send(paths: &[PathBuf], glob: Option<&Pattern>) -> (Vec<LocalFile>, Preflight) {
     let (files, preflight) = collect_files(paths, glob);
     let to_local = |file: UploadFile| LocalFile { path: file.path, bytes: file.fingerprint.bytes };

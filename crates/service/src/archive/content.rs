@@ -13,7 +13,6 @@ use crate::{
 
 #[derive(Clone, Copy)]
 pub(crate) struct ArchiveContent<'a> {
-    /// A snapshot of the store.
     pub connection: &'a Connection,
     pub dataset: &'a DatasetRecord,
     pub export: &'a ExportRecord,

@@ -193,14 +193,10 @@ impl FormReader<'_> {
 
 /// The file name of an upload; `None` for a file field that was not filled in.
 fn file_name(field: &'static str, part: &FormPart<'_>) -> Result<Option<String>, Problem> {
-    match part.file_name() {
-        Some("") => Ok(None),
-        Some(name) => Ok(Some(name.to_owned())),
-        None => {
-            let message = "Input should be a file: the part has no file name";
-            Err(Problem::invalid("body", field, "value_error", message, None))
-        }
-    }
+    let message = "Input should be a file: the part has no file name";
+    let unnamed = || Problem::invalid("body", field, "value_error", message, None);
+    let name = part.file_name().ok_or_else(unnamed)?;
+    Ok((!name.is_empty()).then(|| name.to_owned()))
 }
 
 /// A file field without a name must be empty.

@@ -79,8 +79,7 @@ impl Authenticator {
         session_cookie(headers).is_some_and(|cookie| equals_secret(cookie, session))
     }
 
-    /// The key pair of the session, with the secret only in the call that creates it. `None`
-    /// without login; 401 for another session.
+    /// The secret is only in the call that creates it. `None` without login.
     pub fn issue_credentials(
         &self,
         headers: &HeaderMap,
@@ -144,8 +143,7 @@ fn bearer_token(headers: &HeaderMap) -> Option<&str> {
     (scheme.eq_ignore_ascii_case("bearer") && token.len() <= MAX_TOKEN_BYTES).then_some(token)
 }
 
-/// Refuses requests without a valid token. A signed-in browser may add media, too: the interface
-/// document says so.
+/// A signed-in browser may add media without a token: the interface document says so.
 pub async fn require_login(
     State(authenticator): State<Arc<Authenticator>>,
     request: Request,

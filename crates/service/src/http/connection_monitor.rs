@@ -1,5 +1,4 @@
-//! Detects clients that are idle or stalled for too long. The HTTP library itself has a timeout for
-//! heads only.
+//! Detects clients that are idle or stalled: the HTTP library itself has a timeout for heads only.
 
 use std::{
     io,
@@ -73,11 +72,8 @@ impl ConnectionActivity {
 
 impl ConnectionMonitor {
     pub fn new(limits: Arc<ServerLimits>) -> Self {
-        let state = ConnectionActivity {
-            phase: ConnectionPhase::New,
-            since: Instant::now(),
-            blocked_since: None,
-        };
+        let (phase, since) = (ConnectionPhase::New, Instant::now());
+        let state = ConnectionActivity { phase, since, blocked_since: None };
         Self { activity: Arc::new(watch::Sender::new(state)), limits }
     }
 

@@ -1,5 +1,4 @@
-//! `GET api_credentials`: a new key pair for a client with the session cookie. The secret is in the
-//! first response only.
+//! `GET api_credentials`: a new key pair for a client with the session cookie.
 
 use axum::{Json, extract::State, http::HeaderMap};
 

@@ -1,5 +1,4 @@
-//! `GET datasets`, `GET dataset/{id}`, and `GET enrichment/{id}/context`: what a dataset can be searched
-//! by, in the format of hosted services. Most of it does not come from a model, and the response says so.
+//! `GET datasets`, `GET dataset/{id}`, and `GET enrichment/{id}/context` in the hosted format.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,4 @@
-//! The pictures: originals from their folder, thumbnails from the store. Opened by the signature
-//! of their link or with a token.
+//! The pictures, opened by the signature of their link or with a token.
 
 use std::io::Cursor;
 

@@ -1,5 +1,4 @@
-//! The HTTP interface. Handlers parse a request, call one use case and write the response. In front
-//! of them are a check against requests of other sites and the login.
+//! The HTTP interface: handlers parse a request, call one use case and write the response.
 
 mod add_media_form;
 mod app_state;

@@ -1,5 +1,4 @@
-//! Multipart forms, read part by part with bounded memory and timeouts, and the draining of refused
-//! bodies.
+//! Multipart forms, read part by part with bounded memory and timeouts; refused bodies are drained.
 
 use std::{
     sync::{

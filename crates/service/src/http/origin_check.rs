@@ -19,8 +19,7 @@ use super::{connection_monitor::ClientConnection, problem::Problem};
 #[derive(Clone, Debug)]
 pub struct RequestOrigin(pub String);
 
-/// Passes a request on or refuses it with 403, and adds the headers that keep a browser from
-/// rendering a response as a page.
+/// Refuses with 403, and adds the headers that keep a browser from rendering a response as a page.
 pub async fn check_origin(
     Extension(ClientConnection { local, .. }): Extension<ClientConnection>,
     mut request: Request,

@@ -20,11 +20,9 @@ impl<S: Send + Sync> FromRequestParts<S> for QueryParams {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        let Query(pairs) =
-            Query::<Vec<(String, String)>>::from_request_parts(parts, state)
-                .await
-                .map_err(|_| Problem::invalid_query("query", "The query cannot be read"))?;
-        Ok(Self(pairs.into_iter().collect()))
+        let query = Query::from_request_parts(parts, state).await;
+        let invalid = |_| Problem::invalid_query("query", "The query cannot be read");
+        query.map(|Query(pairs)| Self(pairs)).map_err(invalid)
     }
 }
 

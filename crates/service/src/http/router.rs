@@ -1,5 +1,4 @@
-//! All routes, each with its description. The interface is below `/api/v1` and requires a login;
-//! media and archives have signed links.
+//! All routes, each with its description: the interface below `/api/v1`, media and archives by link.
 
 use axum::{
     Extension, Router,

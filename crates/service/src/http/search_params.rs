@@ -1,5 +1,4 @@
-//! The parameters that select and rank, for `explore` and exports: anchor, caption, labels, tags,
-//! query language, entity type, granularity and maximum score.
+//! The parameters that select and rank, for `explore` and exports.
 
 use uuid::Uuid;
 

@@ -97,13 +97,11 @@ async fn accept_next(
 ) -> Option<(TcpStream, OwnedSemaphorePermit)> {
     let permit = slots.clone().acquire_owned().await.ok()?;
     let Ok((stream, _)) = listener.accept().await else {
-        // Out of file descriptors: the connection stays in the queue, so an immediate retry would
-        // only spin.
+        // Out of file descriptors: an immediate retry would only spin.
         sleep(Duration::from_millis(100)).await;
         return None;
     };
-    // A page is sent in two writes: with Nagle's algorithm the second would wait for an
-    // acknowledgment.
+    // A page is sent in two writes, and Nagle's algorithm would delay the second.
     stream.set_nodelay(true).ok()?;
     Some((stream, permit))
 }

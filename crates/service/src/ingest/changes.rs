@@ -1,5 +1,4 @@
-//! Changes since the last scan, by size and modification time only: an unchanged folder is
-//! recognized without opening a file.
+//! Changes since the last scan, by size and time only, so that no unchanged file is opened.
 
 use std::{collections::BTreeMap, path::PathBuf};
 

@@ -1,5 +1,4 @@
-//! File kinds by extension: the first filter for uploads, archives and object storage. Whether an
-//! image is valid is checked later, from its content.
+//! File kinds by extension; whether an image is valid is checked later, from its content.
 
 /// Size limit of a file that is not a video, in bytes.
 const MAX_FILE_SIZE: u64 = 256 << 20;

@@ -1,5 +1,4 @@
-//! External names as safe relative paths. Unsafe names in archives are rejected; unsafe names of
-//! uploads and objects are sanitized instead.
+//! External names as safe relative paths: rejected in archives, sanitized in uploads and objects.
 
 use std::path::{Path, PathBuf};
 

@@ -1,5 +1,4 @@
-//! Reads media from outside: scans folders, detects changes, and reads sidecars, uploads, archives
-//! and video frames, all within limits.
+//! Reads media from outside within limits: folders, sidecars, uploads, archives and video frames.
 
 mod changes;
 pub mod file_kind;

@@ -24,7 +24,6 @@ use super::{
 /// Length limit of a line, in bytes.
 const MAX_LINE_BYTES: u64 = 4_096;
 const VALUE_BATCH_SIZE: usize = 1_024;
-/// Names of a column that lists media.
 const COLUMN_NAMES: [&str; 6] = ["uri", "url", "path", "file_name", "s3_uri", "image"];
 
 const NOT_PARQUET: &str = "it is damaged or not a Parquet file";

@@ -47,7 +47,6 @@ impl S3Uri {
         if key.is_empty() { String::new() } else { format!("{key}/") }
     }
 
-    /// The prefix of the folder that contains the object.
     pub fn parent_prefix(&self) -> &str {
         self.key.rfind('/').map_or("", |end| &self.key[..=end])
     }

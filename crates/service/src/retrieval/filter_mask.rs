@@ -96,7 +96,6 @@ impl<'a> FilterMask<'a> {
         self.retain(|member| rows.contains(&member.picture_row) == matching);
     }
 
-    /// Members whose score passes `within`.
     pub fn by_score(&mut self, scores: &[f32], within: impl Fn(f64) -> bool) {
         for (keep, &score) in self.mask.iter_mut().zip(scores) {
             *keep = *keep && within(f64::from(score));

@@ -76,7 +76,6 @@ impl ClusterRanking {
         self.matching_members().map(|member| member.row)
     }
 
-    /// The rows of the matching media items of a cluster, by its rank.
     pub fn cluster_rows(&self, cluster: u32) -> impl Iterator<Item = i64> {
         self.matching_members()
             .filter(move |member| member.assignment.cluster_ranks[self.level] == cluster)

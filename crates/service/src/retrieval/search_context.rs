@@ -138,8 +138,7 @@ impl QueryRun<'_> {
         }
     }
 
-    /// The descriptor of an anchor. With a `level`, an uploaded one must have been registered for
-    /// that level and for this entity type.
+    /// With a `level`, an uploaded one must have been registered for it and for this entity type.
     fn anchor_descriptor(
         &self,
         anchor: Anchor,

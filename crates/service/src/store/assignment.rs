@@ -39,8 +39,7 @@ pub(super) const ASSIGNMENT_COLUMNS: &str =
 
 pub(super) const ASSIGNMENT_COLUMN_COUNT: usize = 12;
 
-/// Reads [`ASSIGNMENT_COLUMNS`] starting at column `first`. Returns `None` if the media item is not
-/// clustered: the columns come from one row, so either all of them are null or none is.
+/// `None` if the media item is not clustered: either all columns are null or none is.
 pub(super) fn read_assignment(
     row: &Row,
     first: usize,

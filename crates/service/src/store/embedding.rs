@@ -37,8 +37,7 @@ pub fn upsert(connection: &Connection, media: i64, vector: &[f16]) -> Result<()>
     query::execute(connection, sql, params![media, encode_f16(vector)])
 }
 
-/// Returns the row and text (caption and labels) of the media items of a dataset, or of one of its
-/// sources, in order of row.
+/// Captions and labels of a dataset, or of one of its sources, in order of row.
 pub fn texts(
     connection: &Connection,
     dataset: DatasetId,

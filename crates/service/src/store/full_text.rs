@@ -5,9 +5,8 @@ use rusqlite::{Connection, Result};
 use super::{media::entity_condition, query};
 use tessera_model::{DatasetId, EntityType};
 
-/// Returns the rows whose caption matches an FTS5 expression, with their bm25 score (lower is
-/// better) if `ranked`. The expression must come from `text::full_text_query`, which quotes every
-/// word.
+/// With the bm25 score (lower is better) if `ranked`. The expression must come from
+/// `text::full_text_query`, which quotes every word.
 pub fn search(connection: &Connection, expression: &str, ranked: bool) -> Result<Vec<(i64, f32)>> {
     let score = if ranked { "bm25(words)" } else { "0.0" };
     let sql = format!("SELECT rowid, {score} FROM words WHERE words MATCH ?1");

@@ -40,7 +40,6 @@ impl OperationKind {
 /// The media that an addition adds. Stored as JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Batch {
-    /// The source that contains the files.
     pub source: i64,
     /// How the files get into the folder of the source.
     #[serde(rename = "arrival")]

@@ -1,7 +1,4 @@
-//! The tables, as a list of migrations; the schema version is the number of applied migrations.
-//!
-//! The database enforces the rules that a single row can violate: known statuses, percentages, one
-//! dataset per folder, clusters only of existing datasets.
+//! The tables, as a list of migrations; the database enforces the rules that one row can violate.
 
 use rusqlite::{Connection, Result, TransactionBehavior};
 

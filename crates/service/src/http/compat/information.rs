@@ -1,5 +1,4 @@
-//! Information about the service (`healthcheck`, `user_config`, `datasets/sample_data`) and counts of a
-//! dataset (`stats`, `exploration_metadata`).
+//! Information about the service, and counts of a dataset.
 
 use axum::{Json, extract::State};
 

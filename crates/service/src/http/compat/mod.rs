@@ -1,5 +1,4 @@
-//! Routes that public clients use beyond the interface document. Only a lenient service has them;
-//! otherwise they are 404.
+//! Routes that public clients use beyond the interface document; only a lenient service has them.
 
 mod cluster_members;
 mod direct_export;

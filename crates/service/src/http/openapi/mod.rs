@@ -1,5 +1,4 @@
-//! The `OpenAPI` description, collected from the handlers by the router, which cannot route what is
-//! not described. Parameters and shared errors are described here; bodies are described in `wire`.
+//! The `OpenAPI` description, collected by the router, which cannot route what is not described.
 
 pub mod document;
 mod parameters;

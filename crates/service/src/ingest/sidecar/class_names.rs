@@ -1,7 +1,5 @@
 //! Class names for YOLO boxes: the `names` key of a `data.yaml`, or a text file with one name per
 //! line, in the folder of the boxes or its nearest ancestor.
-//!
-//! Only that key of the YAML file is parsed, in the styles that tools write.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -19,7 +17,6 @@ use super::{
 
 pub type ClassMap = BTreeMap<u64, String>;
 
-/// Class names by folder, cached.
 #[derive(Default)]
 pub struct ClassNames(HashMap<PathBuf, Rc<ClassMap>>);
 
@@ -57,8 +54,7 @@ fn parse_lines(text: &str) -> ClassMap {
         .collect()
 }
 
-/// Parses the top-level key `names`, a list or a map. Only the events of the parser are used, which
-/// keep scalars as text and do not expand aliases.
+/// Parses the top-level key `names` from events, which keep scalars as text and expand no aliases.
 fn parse_yaml(text: &str) -> ClassMap {
     let mut parsed = Parser::new_from_str(text).map_while(Result::ok);
     let is_key = |(event, span): &(Event<'_>, Span)| {

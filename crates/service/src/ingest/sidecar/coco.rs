@@ -1,5 +1,4 @@
-//! COCO: JSON with `images`, `categories` and `annotations` that contain captions or objects
-//! (`bbox` in pixels and a category).
+//! COCO: JSON with `images`, `categories` and `annotations` (captions, or boxes in pixels).
 
 use std::{
     collections::{BTreeMap, HashMap},

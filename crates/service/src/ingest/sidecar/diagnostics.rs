@@ -1,5 +1,4 @@
-//! Problems of one sidecar, summarized in one sentence: the first one and the number of further
-//! positions.
+//! Problems of one sidecar in one sentence: the first, and the number of further positions.
 
 #[derive(Debug, Default)]
 pub struct SidecarDiagnostics {

@@ -1,5 +1,4 @@
-//! The files of a folder as sidecars refer to them: by path, by name, or by location next to each
-//! other.
+//! The files of a folder as sidecars refer to them: by path, by name, or by location.
 
 use std::{
     cell::OnceCell,
@@ -95,8 +94,7 @@ impl<'a> FileIndex<'a> {
         if is_candidate(media) { Err("its file_name is not a media file") } else { Ok(media) }
     }
 
-    /// Looks in folders that the sidecar is named after: `train/a.jpg` or `images/train/a.jpg` for
-    /// `instances_train.json`.
+    /// `train/a.jpg` or `images/train/a.jpg` for `instances_train.json`.
     fn in_folder_of_same_name(&self, path: &Path, sidecar: &Path) -> Option<&'a Path> {
         let folders = self.media_folders.get_or_init(|| {
             let mut folders = HashMap::<_, BTreeSet<_>>::new();

@@ -7,8 +7,7 @@ use super::{
     sidecar_reader::SidecarReader,
 };
 
-/// Folder names that do not describe their content, in lower case and without trailing digits
-/// (`train2017`).
+/// In lower case and without trailing digits (`train2017`).
 const GENERIC_NAMES: &str = "all annotation annotations data dataset datasets dcim default dev \
     files frames image images img imgs input jpeg jpegimages jpegs jpg label labels media \
     obj_train_data output photo photos pics picture pictures png pngs raw test testing train \

@@ -1,5 +1,4 @@
-//! Lenient JSON parsing, value by value: nothing is allocated for ignored values, and a value of
-//! the wrong type does not affect the others.
+//! Lenient JSON parsing, value by value; nothing is allocated for ignored values.
 
 use std::{borrow::Cow, fmt};
 

@@ -59,8 +59,7 @@ fn read_table(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) -> O
     diagnostics.summary()
 }
 
-/// Computes line numbers of records: the CSV reader does not count every `\r\n`, and attributes
-/// blank lines to the next record.
+/// The CSV reader does not count every `\r\n`, and attributes blank lines to the next record.
 struct LineCounter<'a> {
     bytes: &'a [u8],
     offset: usize,

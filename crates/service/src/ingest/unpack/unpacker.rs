@@ -108,7 +108,6 @@ impl<'a> Unpacker<'a> {
         Ok(())
     }
 
-    /// Records a skipped member; passes on other errors.
     pub(super) fn record_member(
         &mut self,
         name: &str,
