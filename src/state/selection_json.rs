@@ -64,8 +64,8 @@ pub(super) fn read(dataset: DatasetId, document: &Value) -> Result<Selection, St
         return Ok(Selection::default());
     }
     let details = EntryDetails::read(document);
-    let items = selection::read(&json!({ "media_selection": items }))
-        .map_err(|problem| problem.to_string())?;
+    let body = json!({ "media_selection": items }).to_string();
+    let items = selection::read(body.as_bytes()).map_err(|problem| problem.to_string())?;
     let mut entries: Vec<SelectionEntry> =
         items.into_iter().flat_map(|item| details.entries(item)).collect();
     entries.sort_by_key(|entry| details.order(entry.id()));

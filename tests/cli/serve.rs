@@ -35,6 +35,33 @@ impl Serving {
         (head[9..12].parse().unwrap(), serde_json::from_str(body).unwrap_or_default())
     }
 
+    /// The status of a POST of JSON; `{id}` in the path is the dataset.
+    fn post_json(&self, path: &str, body: &str) -> u16 {
+        let host = self.1["base_url"].as_str().unwrap().trim_start_matches("http://");
+        let path = path.replace("{id}", self.1["datasets"][0]["id"].as_str().unwrap());
+        let mut stream = TcpStream::connect(host).unwrap();
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        stream.write_all(body.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer[9..12].parse().unwrap()
+    }
+
+    /// A line of the status of the process, in bytes.
+    #[cfg(target_os = "linux")]
+    fn memory(&self, name: &str) -> usize {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.0.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+        let kibibytes: usize =
+            line.trim_matches([':', ' ', '\t']).trim_end_matches(" kB").parse().unwrap();
+        kibibytes << 10
+    }
+
     /// The record of the dataset, when it is indexed.
     pub fn indexed(&self) -> Value {
         let begun = Instant::now();
@@ -165,4 +192,74 @@ fn rehearsals_fail_and_take_their_time() {
     assert_eq!(status, 500, "{body}");
     assert!(body["detail"].as_str().unwrap().contains("pipeline"), "{body}");
     assert_eq!(serving.ask("GET", "/api/v1/healthcheck").0, 200);
+}
+
+/// Selections of this size that are small for their number of values.
+#[cfg(target_os = "linux")]
+fn dense_selections(size: usize) -> Vec<(&'static str, String, u16)> {
+    let repeated = |head: &str, element: &str, tail: &str| {
+        let count = size / (element.len() + 1);
+        format!("{{\"media_selection\":[{head}{}{tail}]}}", vec![element; count].join(","))
+    };
+    let id = "\"00000000-0000-4000-8000-000000000000\"";
+    let cluster = format!("{{\"type\":\"cluster\",\"payload\":{{\"cluster_id\":{id},");
+    let labels: Vec<String> = (10..100).map(|label| format!("\"{label}\"")).collect();
+    let labelled = format!(
+        "{cluster}\"cluster_filters\":{{\"entity_type\":\"IMAGES\",\"vql\":[{}]}}}}}}",
+        vec![format!("{{\"labels\":{{\"op\":\"is\",\"value\":[{}]}}}}", labels.join(",")); 16]
+            .join(",")
+    );
+    vec![
+        ("empty items", repeated("", "{}", ""), 422),
+        ("small items", repeated("", "{\"a\":0}", ""), 422),
+        (
+            "identifiers",
+            repeated("{\"type\":\"media\",\"payload\":{\"media_ids\":[", id, "]}}"),
+            404,
+        ),
+        (
+            "labels",
+            repeated(
+                &format!("{cluster}\"cluster_filters\":{{\"entity_type\":\"IMAGES\",\"labels\":["),
+                "\"\"",
+                "]}}}",
+            ),
+            422,
+        ),
+        ("filters", repeated("", &labelled, ""), 404),
+        ("nested lists", format!("{{\"media_selection\":[{}", "[".repeat(size)), 422),
+        ("ignored fields", repeated("{\"a\":[", "[]", "]}"), 422),
+    ]
+}
+
+/// Reading a selection takes at most four times its size, and light reads go on meanwhile.
+#[cfg(target_os = "linux")]
+#[test]
+fn dense_selections_take_little_memory_and_delay_nothing() {
+    const SIZE: usize = 4 << 20;
+    const PARALLEL: usize = 2;
+    let (home, folder) = home();
+    let serving = serve(home.path(), &[folder.to_str().unwrap(), "--no-auth"]);
+    assert_eq!(serving.indexed()["status_new"], "READY");
+    let idle = serving.memory("VmRSS");
+    let path = "/api/v1/dataset/{id}/export_entities_async?export_format=json";
+    for (name, body, expected) in dense_selections(SIZE) {
+        let slowest = std::thread::scope(|scope| {
+            let posts: Vec<_> =
+                (0..PARALLEL).map(|_| scope.spawn(|| serving.post_json(path, &body))).collect();
+            let mut slowest = Duration::ZERO;
+            while posts.iter().any(|post| !post.is_finished()) {
+                let begun = Instant::now();
+                assert_eq!(serving.ask("GET", "/api/v1/datasets").0, 200);
+                slowest = slowest.max(begun.elapsed());
+            }
+            for post in posts {
+                assert_eq!(post.join().unwrap(), expected, "{name}");
+            }
+            slowest
+        });
+        assert!(slowest < Duration::from_secs(1), "{name}: a light read took {slowest:?}");
+        let grown = serving.memory("VmHWM").saturating_sub(idle);
+        assert!(grown <= PARALLEL * 4 * SIZE, "{name}: {} MiB", grown >> 20);
+    }
 }

@@ -1,12 +1,19 @@
 //! `media_selection`, the body of a selective export. Read strictly: an item that was ignored would
 //! export the wrong media.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, marker::PhantomData};
 
-use serde_json::{Map, Value, json};
+use serde::{
+    Deserialize, Deserializer,
+    de::{Error as _, SeqAccess, Visitor},
+};
+use serde_json::{Value, json, value::RawValue};
 
 use crate::vql;
-use tessera_model::{Filter, MediaId, SelectionItem, vql::LabelRule};
+use tessera_model::{
+    Filter, MediaId, SelectionItem,
+    vql::{LabelRule, MAX_VALUES},
+};
 
 pub const MAX_ITEMS: usize = 10_000;
 pub const MAX_IDS: usize = 1_000_000;
@@ -54,81 +61,173 @@ fn write_item(item: &SelectionItem) -> Value {
     }
 }
 
-pub fn read(body: &Value) -> Result<Vec<SelectionItem>, SelectionError> {
-    let whole = |reason: &str| SelectionError { item: None, reason: reason.to_owned() };
-    let items = body.get("media_selection").and_then(Value::as_array);
-    let items = items.ok_or_else(|| whole("media_selection: must be an array of items"))?;
-    if items.is_empty() || items.len() > MAX_ITEMS {
-        return Err(whole("media_selection: must have 1 to 10000 items"));
-    }
-    let read = |(number, item)| {
+/// Reads the body of a selective export. One item at a time is read into memory, so that a service
+/// needs little more than the body itself.
+pub fn items(
+    body: &[u8],
+) -> Result<impl Iterator<Item = Result<SelectionItem, SelectionError>>, SelectionError> {
+    let whole = |reason: String| SelectionError { item: None, reason };
+    let body: &RawValue =
+        serde_json::from_slice(body).map_err(|cause| whole(format!("no JSON: {cause}")))?;
+    let list = read_object(body).ok().and_then(|Body { media_selection }| media_selection);
+    let list = list.filter(|raw| raw.get().starts_with('['));
+    let list =
+        list.ok_or_else(|| whole("media_selection: must be an array of items".to_owned()))?;
+    let items: Option<CappedList<&RawValue, MAX_ITEMS>> = read_value(Some(list));
+    let items = items.filter(|CappedList(items)| !items.is_empty());
+    let CappedList(items) =
+        items.ok_or_else(|| whole(format!("media_selection: must have 1 to {MAX_ITEMS} items")))?;
+    Ok(items.into_iter().enumerate().map(|(number, item)| {
         read_item(item).map_err(|reason| SelectionError { item: Some(number), reason })
-    };
-    items.iter().enumerate().map(read).collect()
+    }))
 }
 
-fn read_item(item: &Value) -> Result<SelectionItem, String> {
-    let payload = item.get("payload").and_then(Value::as_object);
-    let payload = payload.ok_or("payload: must be an object")?;
-    match item.get("type").and_then(Value::as_str) {
+pub fn read(body: &[u8]) -> Result<Vec<SelectionItem>, SelectionError> {
+    items(body)?.collect()
+}
+
+#[derive(Deserialize)]
+struct Body<'a> {
+    #[serde(borrow)]
+    media_selection: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Item<'a> {
+    #[serde(borrow)]
+    r#type: Option<&'a RawValue>,
+    #[serde(borrow)]
+    payload: Option<&'a RawValue>,
+}
+
+/// The fields of both kinds of items.
+#[derive(Deserialize)]
+struct Payload<'a> {
+    #[serde(borrow)]
+    media_ids: Option<&'a RawValue>,
+    #[serde(borrow)]
+    cluster_id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    cluster_filters: Option<&'a RawValue>,
+    #[serde(borrow)]
+    exclude_media_ids: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct ClusterFilters<'a> {
+    #[serde(borrow)]
+    entity_type: Option<&'a RawValue>,
+    #[serde(borrow)]
+    vql: Option<&'a RawValue>,
+    #[serde(borrow)]
+    labels: Option<&'a RawValue>,
+}
+
+fn read_item(item: &RawValue) -> Result<SelectionItem, String> {
+    let Item { r#type, payload } =
+        read_object(item).map_err(|reason| format!("payload: {reason}"))?;
+    let payload: Payload = read_field("payload", payload)?;
+    match read_value::<String>(r#type).as_deref() {
         Some("media") => {
-            let media =
-                read_media_ids(payload, "media_ids")?.ok_or("payload.media_ids: field required")?;
+            let media = read_media_ids("media_ids", payload.media_ids)?;
+            let media = media.ok_or("payload.media_ids: field required")?;
             if media.is_empty() {
                 return Err("payload.media_ids: must not be empty".to_owned());
             }
             Ok(SelectionItem::Media(media))
         }
-        Some("cluster") => read_cluster(payload),
+        Some("cluster") => read_cluster(&payload),
         _ => Err("type: must be 'media' or 'cluster'".to_owned()),
     }
 }
 
-fn read_cluster(payload: &Map<String, Value>) -> Result<SelectionItem, String> {
-    let cluster = payload.get("cluster_id").and_then(Value::as_str);
-    let cluster = cluster.and_then(|raw| raw.parse().ok());
-    let restrictions = payload.get("cluster_filters").and_then(Value::as_object);
-    let restrictions = restrictions.ok_or("payload.cluster_filters: must be an object")?;
-    let entity = restrictions.get("entity_type").and_then(Value::as_str);
-    let entity = entity.and_then(|entity| entity.parse().ok());
+fn read_cluster(payload: &Payload) -> Result<SelectionItem, String> {
+    let restrictions: ClusterFilters =
+        read_field("payload.cluster_filters", payload.cluster_filters)?;
+    let cluster = read_value(payload.cluster_id);
+    let entity = read_value::<String>(restrictions.entity_type);
+    let entity = entity.and_then(|raw| raw.parse().ok());
     Ok(SelectionItem::Cluster {
         cluster: cluster.ok_or("payload.cluster_id: must be a UUID")?,
         entity: entity
             .ok_or("payload.cluster_filters.entity_type: must be 'IMAGES' or 'OBJECTS'")?,
-        filters: read_filters(restrictions)?,
-        exclude: read_media_ids(payload, "exclude_media_ids")?.unwrap_or_default(),
+        filters: read_filters(&restrictions)?,
+        exclude: read_media_ids("exclude_media_ids", payload.exclude_media_ids)?
+            .unwrap_or_default(),
     })
 }
 
 /// Reads `vql`, as an array or as the text of a query, and `labels`.
-fn read_filters(restrictions: &Map<String, Value>) -> Result<Vec<Filter>, String> {
+fn read_filters(restrictions: &ClusterFilters) -> Result<Vec<Filter>, String> {
     let at = |field: &str, reason: String| format!("payload.cluster_filters.{field}: {reason}");
-    let filters = match restrictions.get("vql") {
-        None | Some(Value::Null) => Ok(Vec::new()),
-        Some(Value::String(text)) => vql::read(text),
-        Some(array) => vql::read(&array.to_string()),
+    let filters = match restrictions.vql {
+        None => Ok(Vec::new()),
+        Some(raw) => match read_value::<String>(Some(raw)) {
+            Some(text) => vql::read(&text),
+            None => vql::read(raw.get()),
+        },
     };
     let mut filters = filters.map_err(|error| at("vql", error.to_string()))?;
-    if let Some(labels) = restrictions.get("labels").filter(|labels| !labels.is_null()) {
-        let texts = labels.as_array().map(|labels| labels.iter().map(Value::as_str));
-        let texts: Option<Vec<&str>> = texts.and_then(Iterator::collect);
-        let texts = texts.ok_or_else(|| at("labels", "must be texts".to_owned()))?;
-        let filter = Filter::labels(LabelRule::OneOf, texts);
+    if let Some(labels) = restrictions.labels {
+        let labels: Option<CappedList<String, MAX_VALUES>> = read_value(Some(labels));
+        let CappedList(labels) =
+            labels.ok_or_else(|| at("labels", format!("must be 1 to {MAX_VALUES} texts")))?;
+        let filter = Filter::labels(LabelRule::OneOf, labels.iter().map(String::as_str));
         filters.push(filter.map_err(|invalid| at("labels", invalid.reason))?);
     }
     Ok(filters)
 }
 
-fn read_media_ids(
-    payload: &Map<String, Value>,
-    field: &str,
-) -> Result<Option<Vec<MediaId>>, String> {
+fn read_media_ids(field: &str, raw: Option<&RawValue>) -> Result<Option<Vec<MediaId>>, String> {
+    let Some(raw) = raw else { return Ok(None) };
+    let ids: Option<CappedList<MediaId, MAX_IDS>> = read_value(Some(raw));
     let error = || format!("payload.{field}: must be an array of UUIDs");
-    let list = match payload.get(field) {
-        None | Some(Value::Null) => return Ok(None),
-        Some(Value::Array(list)) if list.len() <= MAX_IDS => list,
-        Some(_) => return Err(error()),
-    };
-    let ids = list.iter().map(|id| MediaId::from_str(id.as_str()?).ok());
-    ids.collect::<Option<Vec<_>>>().map(Some).ok_or_else(error)
+    ids.map(|CappedList(ids)| Some(ids)).ok_or_else(error)
+}
+
+fn read_field<'a, T: Deserialize<'a>>(name: &str, raw: Option<&'a RawValue>) -> Result<T, String> {
+    let object = raw.ok_or_else(|| "must be an object".to_owned()).and_then(read_object);
+    object.map_err(|reason| format!("{name}: {reason}"))
+}
+
+/// Reads the fields of an object; the derived readers take arrays, too.
+fn read_object<'a, T: Deserialize<'a>>(raw: &'a RawValue) -> Result<T, String> {
+    if !raw.get().starts_with('{') {
+        return Err("must be an object".to_owned());
+    }
+    serde_json::from_str(raw.get()).map_err(|cause| cause.to_string())
+}
+
+fn read_value<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
+    serde_json::from_str(raw?.get()).ok()
+}
+
+/// An array of at most `MAX` elements: a longer one is rejected before it fills the memory.
+struct CappedList<T, const MAX: usize>(Vec<T>);
+
+impl<'de, T: Deserialize<'de>, const MAX: usize> Deserialize<'de> for CappedList<T, MAX> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(CappedListVisitor(PhantomData))
+    }
+}
+
+struct CappedListVisitor<T, const MAX: usize>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for CappedListVisitor<T, MAX> {
+    type Value = CappedList<T, MAX>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "an array of at most {MAX} elements")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Self::Value, A::Error> {
+        let mut list = Vec::new();
+        while let Some(element) = elements.next_element()? {
+            if list.len() == MAX {
+                return Err(A::Error::invalid_length(MAX + 1, &self));
+            }
+            list.push(element);
+        }
+        Ok(CappedList(list))
+    }
 }

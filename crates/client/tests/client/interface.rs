@@ -440,7 +440,7 @@ fn a_selection_both_ways() {
         cluster(EntityType::Images, vec![], vec![]),
         cluster(EntityType::Objects, vec![labels], vec![media]),
     ];
-    assert_eq!(selection::read(&parse(by_hand)).unwrap(), items);
+    assert_eq!(selection::read(by_hand.as_bytes()).unwrap(), items);
     assert_eq!(selection::write(&items), parse(by_hand));
 }
 

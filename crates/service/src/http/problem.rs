@@ -121,6 +121,9 @@ impl From<ServiceError> for Problem {
             ServiceError::RelativePath => {
                 Self::invalid_query(query::PATH, "Input should be an absolute path")
             }
+            ServiceError::Selection(cause) => {
+                Self::invalid_body("media_selection", &cause.to_string())
+            }
             ServiceError::Retrieval(cause) => cause.into(),
             ServiceError::Failed(message) => {
                 Self::plain(StatusCode::INTERNAL_SERVER_ERROR, message)

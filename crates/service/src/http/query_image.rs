@@ -25,6 +25,9 @@ use tessera_wire::{
 const MAX_IMAGE_BYTES: u64 = 32 << 20;
 const TOO_LARGE: &str = "The query image is larger than 32 MiB";
 const IMAGE_LIMIT: SizeLimit = SizeLimit { bytes: MAX_IMAGE_BYTES, message: TOO_LARGE };
+/// Many times the longest region: it is parsed before the turn of the request.
+const REGION_LIMIT: SizeLimit =
+    SizeLimit { bytes: 4 << 10, message: "The bounding_box is larger than 4 KiB" };
 /// The image and the multipart framing around it.
 const BODY_LIMIT: SizeLimit = SizeLimit { bytes: MAX_IMAGE_BYTES + (64 << 10), message: TOO_LARGE };
 
@@ -143,7 +146,7 @@ async fn read_fields(
             }
             Some(FILE_FIELD) => file = Some(part.bytes(IMAGE_LIMIT).await?),
             Some(query::BOUNDING_BOX) => {
-                region = String::from_utf8(part.bytes(IMAGE_LIMIT).await?).ok();
+                region = String::from_utf8(part.bytes(REGION_LIMIT).await?).ok();
             }
             _ => part.skip().await?,
         }

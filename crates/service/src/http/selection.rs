@@ -8,7 +8,6 @@ use axum::{
     http::header,
 };
 use futures_util::StreamExt as _;
-use serde_json::Value;
 use tokio::time::timeout;
 
 use super::{
@@ -22,8 +21,7 @@ use super::{
     signed_links::SignedLinks,
 };
 use crate::usecase::ExportScope;
-use tessera_model::SelectionItem;
-use tessera_wire::{error_body::ProblemBody, export::ExportTaskBody, paths::query, selection};
+use tessera_wire::{error_body::ProblemBody, export::ExportTaskBody, paths::query};
 
 /// About half a million identifiers.
 const SELECTION_LIMIT: SizeLimit =
@@ -52,26 +50,18 @@ pub async fn export_entities_async(
 ) -> Result<Json<ExportTaskBody>, Problem> {
     // The interface document has no parameter for the name.
     let spec = export_spec(&params, params.text(query::FILE_NAME).unwrap_or("selection"))?;
-    let items = read_selection(request, state.limits.body_timeout).await?;
-    start_export(&state, id, ExportScope::Selection(items), spec, &links).await
+    let body = read_json(request, state.limits.body_timeout).await?;
+    start_export(&state, id, ExportScope::Selection(body), spec, &links).await
 }
 
 /// Must be JSON: a page of another site can send any body as text, but not as JSON.
-async fn read_selection(request: Request, idle: Duration) -> Result<Vec<SelectionItem>, Problem> {
+async fn read_json(request: Request, idle: Duration) -> Result<Vec<u8>, Problem> {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
-    let invalid = |message: &str| Problem::invalid_body("media_selection", message);
     if !kind.eq_ignore_ascii_case("application/json") {
         drain(request).await;
-        return Err(invalid("Send it as application/json"));
+        return Err(Problem::invalid_body("media_selection", "Send it as application/json"));
     }
-    let body = read_body(request, idle).await?;
-    let body: Value =
-        serde_json::from_slice(&body).map_err(|cause| invalid(&format!("no JSON: {cause}")))?;
-    selection::read(&body).map_err(|cause| invalid(&cause.to_string()))
-}
-
-async fn read_body(request: Request, idle: Duration) -> Result<Vec<u8>, Problem> {
     check_content_length(&request, SELECTION_LIMIT)?;
     let mut body = request.into_body().into_data_stream();
     let mut bytes = Vec::new();

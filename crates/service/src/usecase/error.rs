@@ -1,6 +1,7 @@
 //! Why a request cannot be fulfilled. Messages are fit for the client: no local paths, no SQL.
 
 use crate::{retrieval::RetrievalError, store::StoreError};
+use tessera_wire::selection::SelectionError;
 
 #[derive(Debug)]
 pub(crate) enum ServiceError {
@@ -12,6 +13,8 @@ pub(crate) enum ServiceError {
     Invalid(String),
     /// A folder to add is not an absolute path.
     RelativePath,
+    /// The body of a selective export is wrong.
+    Selection(SelectionError),
     Retrieval(RetrievalError),
     Failed(&'static str),
 }
@@ -44,6 +47,12 @@ impl From<StoreError> for ServiceError {
 impl From<std::io::Error> for ServiceError {
     fn from(_: std::io::Error) -> Self {
         Self::internal()
+    }
+}
+
+impl From<SelectionError> for ServiceError {
+    fn from(cause: SelectionError) -> Self {
+        Self::Selection(cause)
     }
 }
 

@@ -20,13 +20,16 @@ use crate::{
 use tessera_model::{
     ClusterId, DatasetId, ExportSpec, ExportTaskId, MediaId, Operation, SelectionItem,
 };
+use tessera_wire::selection;
 
 pub(crate) enum ExportScope {
     /// All that match a query; all of the dataset if it only browses.
     Query(SearchQuery),
     /// The members of a cluster that match the filters of a query.
     Cluster(ClusterId, SearchQuery),
-    Selection(Vec<SelectionItem>),
+    /// What a body selects. Its items are read one by one: all of them would take several times the
+    /// memory of their text.
+    Selection(Vec<u8>),
 }
 
 impl ExportScope {
@@ -83,9 +86,9 @@ impl Deployment {
             ExportScope::Cluster(cluster, query) => {
                 rows.extend(self.cluster_members(record, *cluster, None, &query.filters)?);
             }
-            ExportScope::Selection(items) => {
-                for item in items {
-                    rows.extend(self.selected_rows(record, item)?);
+            ExportScope::Selection(body) => {
+                for item in selection::items(body)? {
+                    rows.extend(self.selected_rows(record, &item?)?);
                 }
             }
         }
@@ -114,12 +117,16 @@ impl Deployment {
         ids: &[MediaId],
     ) -> Result<Vec<i64>, ServiceError> {
         let rows = self.store.read(|c| {
-            ids.iter().map(|&id| media::row_of(c, record.id, id)).collect::<Result<Vec<_>, _>>()
+            let mut rows = Vec::with_capacity(ids.len());
+            for &id in ids {
+                match media::row_of(c, record.id, id)? {
+                    Some(row) => rows.push(row),
+                    None => return Ok(Err(id)),
+                }
+            }
+            Ok(Ok(rows))
         })?;
-        let known = |(id, row): (&MediaId, Option<i64>)| {
-            row.ok_or_else(|| ServiceError::NotFound(format!("Media {id} not found")))
-        };
-        ids.iter().zip(rows).map(known).collect()
+        rows.map_err(|id| ServiceError::NotFound(format!("Media {id} not found")))
     }
 
     pub(crate) fn export_of(

@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use reqwest::multipart::{Form, Part};
 use serde_json::json;
 use tessera_service::{ServerLimits, ServerOptions};
 use tokio::{
@@ -14,7 +15,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::support::{Place, Service, answer, pictures};
+use crate::support::{Place, Service, answer, picture, pictures};
 
 const SHORT: Duration = Duration::from_millis(200);
 const LONG: Duration = Duration::from_mins(1);
@@ -137,6 +138,28 @@ async fn searches_without_a_slot_are_503_and_light_reads_continue() {
     }
     let whole = service.of_dataset("/export_context_async?file_name=a&export_format=json");
     service.good(&whole).await;
+}
+
+#[tokio::test]
+async fn selections_are_read_in_their_turn() {
+    let service = limited(|limits| (limits.max_expensive, limits.queue_timeout) = (0, SHORT)).await;
+    let path = service.of_dataset("/export_entities_async?export_format=json");
+    for body in ["{\"media_selection\":[{},{},{}]}", "no JSON"] {
+        let request = service.post(&path).header("content-type", "application/json").body(body);
+        assert_eq!(answer(request).await.0, 503, "{body}");
+    }
+}
+
+#[tokio::test]
+async fn a_region_over_its_limit_is_413() {
+    let service = limited(|_| {}).await;
+    let path = service.of_dataset("/search-image-similarity?entity_type=IMAGES");
+    for (length, status) in [(4 << 10, 400), ((4 << 10) + 1, 413)] {
+        let form = Form::new().text("bounding_box", "[".repeat(length));
+        let form = form.part("file", Part::bytes(picture(1)).file_name("a.png"));
+        let (actual, body) = answer(service.post(&path).multipart(form)).await;
+        assert_eq!(actual, status, "{body}");
+    }
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use tessera_wire::selection::*;
 const ID: &str = "9a205a5e-0000-46be-83a3-000000000001";
 
 fn reason(body: &Value) -> String {
-    read(body).unwrap_err().to_string()
+    read(body.to_string().as_bytes()).unwrap_err().to_string()
 }
 
 #[test]
@@ -23,7 +23,7 @@ fn what_is_written_is_read_back() {
         cluster(Vec::new(), Vec::new()),
         cluster(filters, vec![id, id]),
     ];
-    assert_eq!(read(&write(&items)).unwrap(), items);
+    assert_eq!(read(write(&items).to_string().as_bytes()).unwrap(), items);
 }
 
 #[test]
@@ -32,7 +32,7 @@ fn the_documented_shape_is_read() {
         {"type": "cluster", "payload": {"cluster_id": ID,
          "cluster_filters": {"entity_type": "IMAGES", "labels": ["cat"]},
          "exclude_media_ids": []}}]});
-    let items = read(&body).unwrap();
+    let items = read(body.to_string().as_bytes()).unwrap();
     let [SelectionItem::Cluster { entity, filters, exclude, .. }] = items.as_slice() else {
         panic!("{items:?}");
     };
@@ -68,5 +68,41 @@ fn errors_name_item_and_field() {
     ] {
         let reason = reason(&item(wrong));
         assert!(reason.contains(words), "{reason}");
+    }
+}
+
+#[test]
+fn long_lists_are_refused() {
+    let list = |element: &str, count: usize| format!("[{}]", vec![element; count].join(","));
+    let id = format!("\"{ID}\"");
+    let cluster = |labels: &str| {
+        format!(
+            r#"{{"type": "cluster", "payload": {{"cluster_id": {id}, "cluster_filters":
+                {{"entity_type": "IMAGES", "labels": {labels}}}}}}}"#
+        )
+    };
+    let read_items = |items: &str| read(format!(r#"{{"media_selection": {items}}}"#).as_bytes());
+    let reason = |items: &str| read_items(items).unwrap_err().to_string();
+    let one = format!(r#"{{"type": "media", "payload": {{"media_ids": [{id}]}}}}"#);
+    assert_eq!(read_items(&list(&one, MAX_ITEMS)).unwrap().len(), MAX_ITEMS);
+    let expected = "media_selection: must have 1 to 10000 items";
+    assert_eq!(reason(&list(&one, MAX_ITEMS + 1)), expected);
+    assert!(read_items(&format!("[{}]", cluster(&list("\"a\"", 100)))).is_ok());
+    let expected = "item 0, payload.cluster_filters.labels: must be 1 to 100 texts";
+    assert_eq!(reason(&format!("[{}]", cluster(&list("\"a\"", 101)))), expected);
+}
+
+#[test]
+fn an_object_is_neither_an_array_nor_ambiguous() {
+    for (body, words) in [
+        ("", "no JSON: "),
+        ("{\"media_selection\": [{}", "no JSON: "),
+        ("[[]]", "media_selection: must be an array"),
+        (r#"{"media_selection": [["media", {}]]}"#, "item 0, payload: must be an object"),
+        (r#"{"media_selection": [{"type": "media", "payload": [[]]}]}"#, "payload: must be"),
+        (r#"{"media_selection": [{"payload": {}, "payload": {}}]}"#, "duplicate field `payload`"),
+    ] {
+        let reason = read(body.as_bytes()).unwrap_err().to_string();
+        assert!(reason.contains(words), "{body}: {reason}");
     }
 }
