@@ -82,9 +82,9 @@ fn a_folder_with_other_files_is_refused() {
 #[test]
 fn the_sidecar_describes_each_image_in_one_line() {
     let folder = tempfile::tempdir().expect("folder");
-    let samples = write(folder.path(), 30, 3, |_, _| {}).expect("written");
+    let samples = write(folder.path(), 120, 3, |_, _| {}).expect("written");
     let text = fs::read_to_string(folder.path().join(SIDECAR)).expect("sidecar");
-    assert_eq!(text.lines().count(), 30);
+    assert_eq!(text.lines().count(), 120);
     for (line, sample) in text.lines().zip(&samples) {
         let row: Value = serde_json::from_str(line).expect("json");
         assert_eq!(row["caption"], sample.caption.as_str());
