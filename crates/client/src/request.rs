@@ -14,9 +14,13 @@ use crate::{
     upload::MediaForm,
 };
 use tessera_model::{Failure, FailureKind, SafeText};
-use tessera_wire::{error_body::read_error_message, paths};
+use tessera_wire::{bounded_json, error_body::read_error_message, paths};
 
 const MAX_JSON_BYTES: usize = 32 << 20;
+/// Limit of a response in memory: its text, its values, and what is read from them, which takes no
+/// more than they do.
+const MAX_RESPONSE_MEMORY: usize = 60 << 20;
+pub(super) const MAX_ERROR_BODY_BYTES: usize = 64 << 10;
 /// Characters shown of an unexpected response.
 const MAX_EXCERPT_CHARS: usize = 200;
 /// Minimum upload rate in bytes per second, for timeouts.
@@ -128,15 +132,21 @@ impl ApiResponse {
         operation: ApiOperation,
         read: impl FnOnce(&Value) -> Option<T>,
     ) -> Result<T, Failure> {
-        let value: Option<Value> = serde_json::from_slice(&self.body).ok();
-        value.as_ref().and_then(read).ok_or_else(|| {
+        let limit = MAX_RESPONSE_MEMORY.saturating_sub(self.body.len()) / 2;
+        let value = bounded_json::parse(&self.body, limit);
+        let problem = match &value {
+            Err(error) if error.is_data() => "contains too many values",
+            _ => "does not match the interface",
+        };
+        value.ok().as_ref().and_then(read).ok_or_else(|| {
             let sentence = format!(
-                "cannot {}: the response ({}, {}) does not match the interface",
+                "cannot {}: the response ({}, {}) {problem}",
                 operation.retry_rule().purpose,
                 self.status.as_u16(),
                 self.media_type,
             );
-            let message = read_error_message(&self.body);
+            let message =
+                read_error_message(&self.body[..self.body.len().min(MAX_ERROR_BODY_BYTES)]);
             let excerpt = message.map(|text| SafeText::new(text.as_str(), MAX_EXCERPT_CHARS));
             Failure::new(FailureKind::Unexpected, sentence)
                 .with_detail(excerpt)

@@ -16,7 +16,7 @@ use crate::{
     multipart::MultipartBody,
     policy::ClientPolicy,
     recorder::{Attempt, RequestRecorder},
-    request::{self, ApiRequest, ApiResponse, RequestBody},
+    request::{self, ApiRequest, ApiResponse, MAX_ERROR_BODY_BYTES, RequestBody},
     retry::{RetryEngine, RetryState},
 };
 use reqwest::{
@@ -25,8 +25,6 @@ use reqwest::{
 };
 use tessera_model::{Failure, FailureKind, Link, SafeText};
 use tessera_wire::error_body::read_error_message;
-
-const MAX_ERROR_BODY_BYTES: usize = 64 << 10;
 
 /// Shared by all requests of one client.
 #[derive(Clone)]

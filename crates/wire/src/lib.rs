@@ -4,6 +4,7 @@
 //! local deployment writes the `*Body` types, which follow the interface document exactly.
 //! The contract tests verify both against hand-written bytes, so that a mistake in both ends shows.
 
+pub mod bounded_json;
 pub mod compat;
 pub mod credentials;
 pub mod dataset;

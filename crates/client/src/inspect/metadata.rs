@@ -1,23 +1,19 @@
-//! The metadata of an export, row by row: Parquet, or JSON as an array of rows or an object that
-//! contains one.
+//! The metadata of an export, row by row: Parquet or JSON.
 
-use std::{
-    collections::BTreeMap,
-    fs::File,
-    io::{Read as _, Seek as _},
-    sync::Arc,
-};
+use std::{fs::File, io::Seek as _, sync::Arc};
 
 use parquet::{
     file::reader::{FileReader as _, SerializedFileReader},
     schema::types::Type,
 };
-use serde_json::{Map, Value, value::RawValue};
+use serde_json::{Map, Value};
 
+use super::json_rows::{RowVisitor, for_each_json_row};
 use crate::archive::{ArchiveEntry, ArchiveError};
 use tessera_model::SafeText;
 
 const MAX_METADATA_BYTES: u64 = 2 << 30;
+const MAX_ROWS: usize = 10_000_000;
 /// The two columns that the interface guarantees.
 pub(super) const SCORE_COLUMN: &str = "uniqueness_score";
 pub(super) const FILE_COLUMN: &str = "image_filename";
@@ -52,12 +48,21 @@ impl MetadataFile {
     pub(super) fn for_each_row(
         self,
         needed: Option<&[&str]>,
-        visit: impl FnMut(Value) -> Result<(), ArchiveError>,
+        mut visit: impl FnMut(Value) -> Result<(), ArchiveError>,
     ) -> Result<Vec<String>, ArchiveError> {
+        let mut rows = 0;
+        let mut visit = |row| {
+            rows += 1;
+            if rows > MAX_ROWS {
+                Err(format!("more than {MAX_ROWS} rows").into())
+            } else {
+                visit(row)
+            }
+        };
         let columns = if is_json(&self.name) {
-            for_each_json_row(self.file, visit)
+            for_each_json_row(self.file, &mut visit)
         } else {
-            for_each_parquet_row(self.file, needed, visit)
+            for_each_parquet_row(self.file, needed, &mut visit)
         };
         columns.map_err(|error| in_file(&self.name, &error))
     }
@@ -71,40 +76,10 @@ fn in_file(name: &str, error: &ArchiveError) -> ArchiveError {
     format!("{}: {error}", SafeText::file_name(name)).into()
 }
 
-/// Rows are parsed one by one, so that memory holds the text only once.
-fn for_each_json_row(
-    mut file: File,
-    mut visit: impl FnMut(Value) -> Result<(), ArchiveError>,
-) -> Result<Vec<String>, ArchiveError> {
-    let mut text = String::new();
-    file.read_to_string(&mut text)?;
-    let mut columns = None;
-    for (index, raw) in find_rows(&text)?.into_iter().enumerate() {
-        let row: Map<String, Value> = serde_json::from_str(raw.get())
-            .map_err(|error| format!("row {}: {error}", index + 1))?;
-        columns.get_or_insert_with(|| row.keys().cloned().collect());
-        visit(Value::Object(row))?;
-    }
-    Ok(columns.unwrap_or_default())
-}
-
-/// Returns the unparsed rows: the array itself, or the longest array of objects at the first level.
-fn find_rows(text: &str) -> Result<Vec<&RawValue>, ArchiveError> {
-    if text.trim_start().starts_with('[') {
-        return Ok(serde_json::from_str(text)?);
-    }
-    let map: BTreeMap<String, &RawValue> = serde_json::from_str(text)?;
-    let arrays = map.values().filter_map(|value| {
-        let items: Vec<&RawValue> = serde_json::from_str(value.get()).ok()?;
-        items.iter().all(|item| item.get().starts_with('{')).then_some(items)
-    });
-    arrays.max_by_key(Vec::len).ok_or_else(|| "no rows".into())
-}
-
 fn for_each_parquet_row(
     file: File,
     needed: Option<&[&str]>,
-    mut visit: impl FnMut(Value) -> Result<(), ArchiveError>,
+    visit: RowVisitor<'_>,
 ) -> Result<Vec<String>, ArchiveError> {
     let reader = SerializedFileReader::new(file)?;
     let metadata = reader.metadata().file_metadata();

@@ -3,6 +3,7 @@
 
 mod entry;
 mod joined_rows;
+mod json_rows;
 mod listing;
 mod metadata;
 mod summary;

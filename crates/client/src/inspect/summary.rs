@@ -1,10 +1,6 @@
 //! Counts rows and pictures, and finds those without a counterpart.
 
-use std::{
-    collections::{BTreeSet, HashSet},
-    fs::File,
-    path::Path,
-};
+use std::{fs::File, path::Path};
 
 use serde_json::Value;
 
@@ -24,7 +20,8 @@ pub fn inspect_archive(path: &Path) -> Result<Inspection, Failure> {
 }
 
 fn inspect(path: &Path) -> Result<Inspection, ArchiveError> {
-    let ArchiveListing { metadata, images, rejected } = ArchiveListing::read(File::open(path)?)?;
+    let ArchiveListing { metadata, mut images, rejected } =
+        ArchiveListing::read(File::open(path)?)?;
     let source =
         |name: &String| PictureSource::Entry(path.into(), format!("{IMAGES_PREFIX}{name}"));
     let mut inspection = Inspection {
@@ -36,21 +33,22 @@ fn inspect(path: &Path) -> Result<Inspection, ArchiveError> {
         unsafe_entries: rejected,
         ..Inspection::default()
     };
-    let images: HashSet<&str> = images.iter().map(String::as_str).collect();
-    let mut without_row: BTreeSet<&str> = images.iter().copied().collect();
+    images.sort_unstable();
+    images.dedup();
+    let mut has_row = vec![false; images.len()];
     let columns = metadata.for_each_row(Some(&[SCORE_COLUMN, FILE_COLUMN]), |row| {
         inspection.rows += 1;
         count_score(&mut inspection, number(&row, SCORE_COLUMN));
         if let Some(file) = row.get(FILE_COLUMN).and_then(Value::as_str) {
-            without_row.remove(file);
-            if !images.contains(file) {
-                inspection.rows_without_file.add(file);
+            match images.binary_search_by(|image| image.as_str().cmp(file)) {
+                Ok(index) => has_row[index] = true,
+                Err(_) => inspection.rows_without_file.add(file),
             }
         }
         Ok(())
     })?;
     inspection.columns = columns.iter().map(|name| SafeText::name(name)).collect();
-    for name in without_row {
+    for (name, _) in images.iter().zip(has_row).filter(|(_, has_row)| !has_row) {
         inspection.files_without_row.add(name);
     }
     Ok(inspection)

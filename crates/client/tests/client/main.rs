@@ -15,6 +15,7 @@ mod interface;
 mod known_errors;
 mod links;
 mod log;
+mod memory;
 mod preflight;
 mod retry_table;
 mod test_zip;

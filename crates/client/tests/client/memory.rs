@@ -1,0 +1,134 @@
+//! Memory while hostile responses and archives are read: small ones that are huge when parsed.
+
+use std::{
+    fs::{self, File},
+    io::{Read as _, Write},
+    process::Command,
+};
+
+use flate2::{Compression, write::GzEncoder};
+use tessera_client::inspect_archive;
+use tessera_model::{Failure, Search};
+use zip::{ZipWriter, write::SimpleFileOptions};
+
+use tessera_testing::clients::{dataset, hosted, without_pauses};
+use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
+
+const MAX_GROWTH_KIB: u64 = 64 << 10;
+/// Just below the limit of a response.
+const BODY_BYTES: usize = 31 << 20;
+const ARCHIVE_BYTES: usize = 66 << 20;
+
+const LONG_ROW: &str = concat!(
+    r#"{"image_filename":"a folder/with pictures/of a long walk/0001.jpg","caption":"#,
+    r#""two people walk along a river, with a dog, in the evening, seen from a bridge"},"#
+);
+
+/// An operation; its text: start, repeated part, end; and the result.
+type Case = (&'static str, [&'static str; 3], Result<(), &'static str>);
+
+const CASES: [Case; 12] = [
+    ("datasets", ["[", "0,", "0]"], Err("too many values")),
+    ("datasets", ["[", "[],", "0]"], Err("too many values")),
+    ("datasets", ["[", r#"{"id":"ad195246-0000-11ef-9529-000000000001"},"#, "0]"], Err("too many")),
+    ("explore", [r#"{"clusters":[],"x":["#, "{},", "0]}"], Err("too many values")),
+    ("explore", [r#"{"clusters":[],"x":["#, r#"{"":{}},"#, "0]}"], Err("too many values")),
+    ("explore", [r#"{"clusters":[{"labels":["#, r#""","#, r#"""]}]}"#], Err("too many values")),
+    ("enrichment", ["\"", "a", "\""], Err("too many values")),
+    ("dataset", ["", "[", ""], Err("does not match")),
+    ("dataset", ["<p>", "<a>", ""], Err("does not match")),
+    ("archive", [r#"[{"a":""#, "a", r#""}]"#], Err("larger than 8 MiB")),
+    ("archive", [r#"[{"a":["#, "0,", "0]}]"], Err("too many values")),
+    ("archive", ["[", LONG_ROW, "{}]"], Ok(())),
+];
+
+fn write_text([start, part, end]: [&str; 3], bytes: usize, out: &mut impl Write) {
+    out.write_all(start.as_bytes()).unwrap();
+    let block = part.repeat((64 << 10) / part.len());
+    for _ in 0..bytes / block.len() {
+        out.write_all(block.as_bytes()).unwrap();
+    }
+    out.write_all(end.as_bytes()).unwrap();
+}
+
+async fn read_response(operation: &str, text: [&str; 3]) -> (u64, Result<(), Failure>) {
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+    write_text(text, BODY_BYTES, &mut gzip);
+    let body = gzip.finish().unwrap();
+    let headers = [("content-type", "application/json"), ("content-encoding", "gzip")];
+    let server =
+        ScriptedServer::start(move |_: &ReceivedRequest| Reply::new(200, &headers, &body)).await;
+    let client = hosted(&server.url(), without_pauses());
+    let before = reset_peak();
+    let result = match operation {
+        "datasets" => client.list_datasets().await.map(drop),
+        "dataset" => client.dataset(dataset()).await.map(drop),
+        "enrichment" => client.enrichment(dataset()).await.map(drop),
+        "explore" => client.explore(&Search::browse(dataset())).await.map(drop),
+        other => panic!("{other}"),
+    };
+    (peak_kib() - before, result)
+}
+
+fn read_archive(text: [&str; 3]) -> (u64, Result<(), Failure>) {
+    let archive = tempfile::NamedTempFile::new().unwrap();
+    let mut zip = ZipWriter::new(archive.reopen().unwrap());
+    // Incompressible bytes beside it, so that no limit of compression applies.
+    zip.start_file("images/a.jpg", SimpleFileOptions::default()).unwrap();
+    let noise = File::open("/dev/urandom").unwrap();
+    std::io::copy(&mut noise.take(1 << 20), &mut zip).unwrap();
+    zip.start_file("rows.json", SimpleFileOptions::default().compression_level(Some(1))).unwrap();
+    write_text(text, ARCHIVE_BYTES, &mut zip);
+    zip.finish().unwrap();
+    let before = reset_peak();
+    let result = inspect_archive(archive.path()).map(drop);
+    (peak_kib() - before, result)
+}
+
+/// Forgets the highest memory use so far, and returns the present one in KiB.
+fn reset_peak() -> u64 {
+    fs::write("/proc/self/clear_refs", "5").unwrap();
+    peak_kib()
+}
+
+fn peak_kib() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+/// Run by the next test, each case in its own process.
+#[tokio::test]
+#[ignore = "no_response_takes_more_than_64_mib runs it"]
+async fn inner() {
+    let case: usize = std::env::var("MEMORY_CASE").unwrap().parse().unwrap();
+    let (operation, text, expected) = CASES[case];
+    let (growth, result) = match operation {
+        "archive" => read_archive(text),
+        _ => read_response(operation, text).await,
+    };
+    let result = result.map_err(|failure| failure.to_string());
+    match (&result, expected) {
+        (Ok(()), Ok(())) => {}
+        (Err(error), Err(reason)) if error.contains(reason) => {}
+        _ => panic!("case {case}, {operation}: {result:?}, not {expected:?}"),
+    }
+    assert!(growth <= MAX_GROWTH_KIB, "case {case}, {operation}: {} MiB", growth >> 10);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn no_response_takes_more_than_64_mib() {
+    let mut failed = Vec::new();
+    for case in 0..CASES.len() {
+        let mut inner = Command::new(std::env::current_exe().unwrap());
+        inner.args(["--exact", "memory::inner", "--ignored"]).env("MEMORY_CASE", case.to_string());
+        let output = inner.output().unwrap();
+        if !output.status.success() {
+            let text = String::from_utf8_lossy(&output.stdout);
+            failed.extend(text.lines().filter(|line| line.starts_with("case")).map(str::to_owned));
+            failed.push(format!("{case} failed"));
+        }
+    }
+    assert!(failed.is_empty(), "{failed:#?}");
+}

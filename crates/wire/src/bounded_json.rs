@@ -1,0 +1,127 @@
+//! Reads JSON within a memory limit, because small text can be huge when parsed: `0,` takes 2 bytes,
+//! and 72 as a [`Value`].
+
+use std::{cell::Cell, fmt};
+
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+/// Bytes that a text takes beyond its length.
+const TEXT_OVERHEAD: usize = 24;
+/// Bytes of a map itself, and of each of its slots: hash, key, value and index.
+const MAP_OVERHEAD: usize = 32;
+const MAP_SLOT: usize = 8 + size_of::<String>() + size_of::<Value>() + size_of::<usize>() + 1;
+
+/// Parses `json` into a value of at most `limit` bytes. An error of category `Data` means that it
+/// would take more.
+pub fn parse(json: &[u8], limit: usize) -> Result<Value, serde_json::Error> {
+    let mut deserializer = serde_json::Deserializer::from_slice(json);
+    let value = BoundedValue { left: &Cell::new(limit) }.deserialize(&mut deserializer)?;
+    deserializer.end()?;
+    Ok(value)
+}
+
+/// Deserializes any value, as long as bytes are left.
+#[derive(Clone, Copy)]
+pub struct BoundedValue<'a> {
+    pub left: &'a Cell<usize>,
+}
+
+impl BoundedValue<'_> {
+    fn charge<E: Error>(self, bytes: usize) -> Result<(), E> {
+        let left = self.left.get().checked_sub(bytes);
+        self.left.set(left.ok_or_else(|| E::custom("too many values"))?);
+        Ok(())
+    }
+
+    fn text<E: Error>(self, text: &str) -> Result<String, E> {
+        self.charge(text.len() + TEXT_OVERHEAD)?;
+        Ok(text.to_owned())
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for BoundedValue<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for BoundedValue<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
+        self.text(value).map(Value::String)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let (mut list, mut slots) = (Vec::new(), 0);
+        while let Some(item) = items.next_element_seed(self)? {
+            list.push(item);
+            self.charge((list.capacity() - slots) * size_of::<Value>())?;
+            slots = list.capacity();
+        }
+        Ok(list.into())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let (mut map, mut slots) = (Map::new(), 0);
+        self.charge(MAP_OVERHEAD)?;
+        while let Some(key) = entries.next_key_seed(TextSeed(self))? {
+            map.insert(key, entries.next_value_seed(self)?);
+            // Hash tables grow to a power of two of which 7 of 8 slots are used.
+            let needed = (map.len() * 8).div_ceil(7).next_power_of_two().max(4);
+            self.charge((needed - slots) * MAP_SLOT)?;
+            slots = needed;
+        }
+        Ok(map.into())
+    }
+}
+
+/// The key of a map.
+struct TextSeed<'a>(BoundedValue<'a>);
+
+impl<'de> DeserializeSeed<'de> for TextSeed<'_> {
+    type Value = String;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for TextSeed<'_> {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_str<E: Error>(self, key: &str) -> Result<String, E> {
+        self.0.text(key)
+    }
+}
