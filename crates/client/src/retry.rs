@@ -176,27 +176,6 @@ mod tests {
         RetryEngine::new(ClientPolicy { jitter_seed: Some(seed), ..ClientPolicy::default() })
     }
 
-    /// The number of requests when every attempt fails in the same way.
-    fn requests(operation: ApiOperation, error: &AttemptError) -> u32 {
-        let engine = engine(1);
-        let mut attempts = RetryState::new(operation, "o".to_owned());
-        let mut sent = 1;
-        while engine.next_pause(&mut attempts, error).is_some() {
-            sent += 1;
-        }
-        sent
-    }
-
-    #[test]
-    fn unsent_requests_may_be_retried() {
-        let unsent = AttemptError::NoConnection("connection refused".to_owned());
-        assert_eq!(requests(ApiOperation::StartExport, &unsent), 3);
-        assert_eq!(requests(ApiOperation::Datasets, &unsent), 3);
-        let lost = AttemptError::NoResponse("reset".to_owned());
-        assert_eq!(requests(ApiOperation::StartExport, &lost), 1);
-        assert_eq!(requests(ApiOperation::RegisterAnchor, &lost), 2);
-    }
-
     #[test]
     fn pauses_stay_within_the_doubling_bound() {
         for seed in 0..10_000 {

@@ -8,8 +8,7 @@ use serde_json::{Map, Value};
 
 /// Bytes that a text takes beyond its length.
 const TEXT_OVERHEAD: usize = 24;
-/// Bytes of a map itself, and of each of its slots: hash, key, value and index.
-const MAP_OVERHEAD: usize = 32;
+/// Bytes of each slot of a map: hash, key, value and index.
 const MAP_SLOT: usize = 8 + size_of::<String>() + size_of::<Value>() + size_of::<usize>() + 1;
 
 /// Parses `json` into a value of at most `limit` bytes. An error of category `Data` means that it
@@ -32,11 +31,6 @@ impl BoundedValue<'_> {
         let left = self.left.get().checked_sub(bytes);
         self.left.set(left.ok_or_else(|| E::custom("too many values"))?);
         Ok(())
-    }
-
-    fn text<E: Error>(self, text: &str) -> Result<String, E> {
-        self.charge(text.len() + TEXT_OVERHEAD)?;
-        Ok(text.to_owned())
     }
 }
 
@@ -76,7 +70,8 @@ impl<'de> Visitor<'de> for BoundedValue<'_> {
     }
 
     fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
-        self.text(value).map(Value::String)
+        self.charge(value.len() + TEXT_OVERHEAD)?;
+        Ok(value.into())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
@@ -91,8 +86,7 @@ impl<'de> Visitor<'de> for BoundedValue<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
         let (mut map, mut slots) = (Map::new(), 0);
-        self.charge(MAP_OVERHEAD)?;
-        while let Some(key) = entries.next_key_seed(TextSeed(self))? {
+        while let Some(Value::String(key)) = entries.next_key_seed(self)? {
             map.insert(key, entries.next_value_seed(self)?);
             // Hash tables grow to a power of two of which 7 of 8 slots are used.
             let needed = (map.len() * 8).div_ceil(7).next_power_of_two().max(4);
@@ -100,28 +94,5 @@ impl<'de> Visitor<'de> for BoundedValue<'_> {
             slots = needed;
         }
         Ok(map.into())
-    }
-}
-
-/// The key of a map.
-struct TextSeed<'a>(BoundedValue<'a>);
-
-impl<'de> DeserializeSeed<'de> for TextSeed<'_> {
-    type Value = String;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
-        deserializer.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for TextSeed<'_> {
-    type Value = String;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_str<E: Error>(self, key: &str) -> Result<String, E> {
-        self.0.text(key)
     }
 }

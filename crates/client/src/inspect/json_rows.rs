@@ -27,20 +27,15 @@ pub(super) fn for_each_json_row(
     visit: RowVisitor<'_>,
 ) -> Result<Vec<String>, ArchiveError> {
     let allowance = &Cell::new(0);
-    let mut bytes = BufReader::new(&file).bytes();
-    let first = bytes.find(|byte| !byte.as_ref().is_ok_and(u8::is_ascii_whitespace));
-    let list = if first.transpose()? == Some(b'[') {
-        None
-    } else {
+    let (rows, columns) = (0, Vec::new());
+    let (list, is_object, longest, error) = (None, false, None, None);
+    let mut reader = RowReader { allowance, list, is_object, longest, visit, rows, columns, error };
+    let mut parsed = parse(&file, allowance, &mut reader);
+    if parsed.is_ok() && reader.is_object {
+        reader.list = Some(reader.longest.take().ok_or("no rows")?.2);
         file.rewind()?;
-        let mut finder = ListFinder { allowance, longest: None };
-        parse(&file, allowance, &mut finder)?;
-        Some(finder.longest.ok_or("no rows")?.2)
-    };
-    file.rewind()?;
-    let mut reader =
-        RowReader { allowance, list, visit, rows: 0, columns: Vec::new(), error: None };
-    let parsed = parse(&file, allowance, &mut reader);
+        parsed = parse(&file, allowance, &mut reader);
+    }
     match reader.error {
         Some(error) => Err(error),
         None => parsed.map(|()| reader.columns),
@@ -73,41 +68,6 @@ impl Read for BoundedReader<'_> {
             || io::Error::other(format!("a row larger than {} MiB", MAX_ROW_BYTES >> 20));
         self.allowance.set(left.ok_or_else(too_large)?);
         Ok(length)
-    }
-}
-
-/// Finds the longest array of objects at the first level.
-struct ListFinder<'a> {
-    allowance: &'a Cell<usize>,
-    /// Its length, name and position.
-    longest: Option<(usize, String, usize)>,
-}
-
-impl<'de> DeserializeSeed<'de> for &mut ListFinder<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for &mut ListFinder<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object that contains the rows")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let mut position = 0;
-        while let Some(name) = map.next_key()? {
-            let value = map.next_value_seed(Skip { allowance: self.allowance })?;
-            if let Skipped::Objects(count) = value {
-                self.longest = self.longest.take().max(Some((count, name, position)));
-            }
-            position += 1;
-        }
-        Ok(())
     }
 }
 
@@ -182,10 +142,14 @@ impl<'de> Visitor<'de> for Skip<'_> {
     }
 }
 
-/// Reads the rows of the array at `list`, or of the document itself.
+/// Reads the rows of a document that is an array. Of an object, it finds the array of rows first.
 struct RowReader<'a> {
     allowance: &'a Cell<usize>,
+    /// Position of the array of rows, once it is known.
     list: Option<usize>,
+    is_object: bool,
+    /// Length, name and position of the longest array of objects in the document.
+    longest: Option<(usize, String, usize)>,
     visit: RowVisitor<'a>,
     rows: usize,
     /// The names in the first row.
@@ -233,12 +197,15 @@ impl<'de> Visitor<'de> for &mut RowReader<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        self.is_object = true;
         let mut position = 0;
-        while map.next_key::<IgnoredAny>()?.is_some() {
+        while let Some(name) = map.next_key()? {
             if self.list == Some(position) {
                 map.next_value_seed(&mut *self)?;
-            } else {
-                map.next_value_seed(Skip { allowance: self.allowance })?;
+            } else if let Skipped::Objects(count) =
+                map.next_value_seed(Skip { allowance: self.allowance })?
+            {
+                self.longest = self.longest.take().max(Some((count, name, position)));
             }
             position += 1;
         }

@@ -228,7 +228,7 @@ async fn every_fault_maps_to_its_failure_kind() {
 #[tokio::test]
 async fn unsent_requests_are_retried() {
     for (retries, expected) in [(None, 3), (Some(0), 1), (Some(4), 5)] {
-        for operation in ["dataset", "export_context_async", "reindex", "picture"] {
+        for operation in ["datasets", "dataset", "export_context_async", "reindex", "picture"] {
             let tried = Arc::<AtomicUsize>::default();
             let counter = Arc::clone(&tried);
             let witness = RequestRecorder::new(move |_| {
