@@ -1,0 +1,98 @@
+//! Files that people write: settings, keys, themes, saved searches and selections, and sidecars.
+
+use std::{
+    fs,
+    path::{Component, Path},
+};
+
+use tessera::{
+    config::layer::{FileOwner, Layer},
+    input::Keymap,
+    state::read_selection,
+    ui::Theme,
+};
+use tessera_service::ingest::{SandboxedDir, scan_folder, sidecar};
+
+use super::{fuzz, mutation::mutated};
+
+const TOKENS: [&str; 10] =
+    ["[", "]]", "=", "\"\"\"", "'", "\n", "\u{0}", "9e99", "- &a", "<!ENTITY"];
+
+fn corpus(files: &[&str]) -> Vec<Vec<u8>> {
+    files.iter().map(|file| file.as_bytes().to_vec()).collect()
+}
+
+#[test]
+fn damaged_settings_keys_and_themes_are_read_or_refused() {
+    let files = corpus(&[
+        include_str!("../../assets/config.toml"),
+        include_str!("../../assets/keymap.toml"),
+        include_str!("../../assets/themes/dark.toml"),
+        "default_profile = \"lab\"\n[profiles.lab]\nbase_url = \"https://a.example\"\n",
+    ]);
+    fuzz(100, &mutated(files, &TOKENS), |input| {
+        let text = String::from_utf8_lossy(&input.0);
+        for owner in [FileOwner::User, FileOwner::Project] {
+            let layer = Layer::read(Path::new("config.toml"), &text, owner);
+            let lines = text.lines().count() + 1;
+            assert!(layer.errors.iter().all(|error| error.position.is_none_or(|at| at.0 <= lines)));
+        }
+        let _ = (Keymap::parse(&text), Theme::parse(&text));
+    });
+}
+
+#[test]
+fn damaged_selections_are_read_or_refused() {
+    let dataset = "ad48d250-0000-11f1-bfca-000000000001";
+    let file = format!(
+        r#"{{"schema": "tessera.selection/1", "dataset_id": "{dataset}", "clusters": [{{"cluster_id":
+        "{dataset}", "exclude": ["{dataset}"], "standing": 3}}], "media": ["{dataset}"]}}"#
+    );
+    fuzz(2_000, &mutated(corpus(&[&file]), &TOKENS), |input| {
+        let text = String::from_utf8_lossy(&input.0);
+        let _ = read_selection(&text, dataset.parse().expect("an id"));
+    });
+}
+
+#[test]
+fn damaged_sidecars_describe_what_can_be_read() {
+    let sidecars: [(&str, &str); 6] = [
+        (
+            "metadata.jsonl",
+            "{\"file_name\": \"a.jpg\", \"caption\": \"A van\", \"labels\": [\"van\"]}\n",
+        ),
+        ("metadata.csv", "file_name,caption,label\na.jpg,\"A van, red\",van\nb.jpg,,\n"),
+        (
+            "annotations.json",
+            r#"{"images": [{"id": 1, "file_name": "a.jpg", "width": 40, "height": 30}], "categories":
+            [{"id": 2, "name": "van"}], "annotations": [{"image_id": 1, "category_id": 2, "bbox": [1, 2, 3, 4]}]}"#,
+        ),
+        (
+            "a.xml",
+            "<annotation><size><width>40</width><height>30</height></size><object><name>van</name>\
+             <bndbox><xmin>1</xmin><ymin>2</ymin><xmax>9</xmax><ymax>9</ymax></bndbox></object></annotation>",
+        ),
+        ("a.txt", "0 0.5 0.5 0.25 0.25\n1 0.1 0.1 0.05 0.05\n"),
+        ("data.yaml", "names:\n  0: van\n  1: bus\n"),
+    ];
+    for (name, text) in sidecars {
+        fuzz(100, &mutated(corpus(&[text]), &TOKENS), |input| {
+            let folder = tempfile::tempdir().expect("a folder");
+            for picture in ["a.jpg", "b.jpg"] {
+                fs::write(folder.path().join(picture), b"\xFF\xD8\xFF").expect("a file");
+            }
+            for (other, text) in sidecars {
+                fs::write(folder.path().join(other), text).expect("a file");
+            }
+            fs::write(folder.path().join(name), &input.0).expect("a file");
+            let sandbox = SandboxedDir::open(folder.path()).expect("a folder");
+            let read = sidecar::read(&sandbox, &scan_folder(folder.path()));
+            let paths = read.descriptions.keys().chain(&read.sidecars);
+            assert!(paths.into_iter().all(|path| is_inside(path)), "{read:?}");
+        });
+    }
+}
+
+fn is_inside(path: &Path) -> bool {
+    path.components().all(|component| matches!(component, Component::Normal(_)))
+}
