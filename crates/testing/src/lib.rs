@@ -9,5 +9,6 @@
 
 pub mod canaries;
 pub mod clients;
+pub mod fault_proxy;
 pub mod pictures;
 pub mod scripted;
