@@ -236,3 +236,28 @@ fn the_glossary_names_types_that_exist() {
     }
     assert!(terms > 30, "the glossary was not read");
 }
+
+#[test]
+fn documents_name_files_that_exist() {
+    let mut documents = Vec::new();
+    for folder in [".", "docs", "benches"] {
+        let entries = fs::read_dir(root().join(folder)).unwrap();
+        documents.extend(entries.map(|entry| entry.unwrap().path()));
+    }
+    documents.retain(|path| path.extension().is_some_and(|end| end == "md"));
+    let folders = ["src/", "crates/", "tests/", "docs/", "assets/", "benches/"];
+    let mut named = 0;
+    for document in &documents {
+        let text = fs::read_to_string(document).unwrap();
+        // Every second piece is between backticks.
+        for path in text.split('`').skip(1).step_by(2) {
+            let is_path = folders.iter().any(|folder| path.starts_with(folder))
+                && !path.contains(char::is_whitespace);
+            if is_path && !path.contains("NAME") {
+                assert!(root().join(path).exists(), "{}: {path}", document.display());
+                named += 1;
+            }
+        }
+    }
+    assert!(named > 40, "the documents were not read");
+}
