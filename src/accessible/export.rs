@@ -4,7 +4,7 @@ use std::{io, time::Duration};
 
 use super::{
     sentences,
-    session::{AccessibleSession, EndOfAction},
+    session::{AccessibleSession, MenuActionError},
 };
 use tessera_client::ExistingFile;
 use tessera_model::{
@@ -39,7 +39,7 @@ impl ProgressStatus {
 }
 
 impl AccessibleSession {
-    pub(super) async fn watch_datasets(&mut self) -> Result<(), EndOfAction> {
+    pub(super) async fn watch_datasets(&mut self) -> Result<(), MenuActionError> {
         let (mut progress, mut failures) = (ProgressStatus::new(), 0);
         loop {
             let wait = self.cadence.interval(PollTarget::BusyDatasets, failures);
@@ -74,7 +74,7 @@ impl AccessibleSession {
         }
     }
 
-    pub(super) async fn export(&mut self) -> Result<(), EndOfAction> {
+    pub(super) async fn export(&mut self) -> Result<(), MenuActionError> {
         let Some(open) = &self.open else { return Ok(()) };
         let (dataset, name) = (open.dataset.id, open.dataset.name.clone());
         let selected_count =
@@ -82,12 +82,14 @@ impl AccessibleSession {
         self.announcer.item("1 the whole dataset")?;
         self.announcer.item(format!("2 the {selected_count}"))?;
         let choice = self.announcer.prompt_choice("Export what?", 2).await?;
-        let is_selection = choice.ok_or(EndOfAction::Cancelled)? == 1;
+        let is_selection = choice.ok_or(MenuActionError::Cancelled)? == 1;
         if is_selection && self.selected.is_empty() {
-            return Err(EndOfAction::Error("nothing is selected; select a result first".into()));
+            return Err(MenuActionError::Error(
+                "nothing is selected; select a result first".into(),
+            ));
         }
         let images = self.announcer.prompt("With the images? Type y or n").await?;
-        let include_images = images.ok_or(EndOfAction::Cancelled)?.starts_with(['y', 'Y']);
+        let include_images = images.ok_or(MenuActionError::Cancelled)?.starts_with(['y', 'Y']);
         let (file_name, format) = (ArchiveName::new(name.as_str()), ExportFormat::Parquet);
         let target = self.downloads.join(file_name.as_str());
         let task = if is_selection {
@@ -116,7 +118,7 @@ impl AccessibleSession {
         &mut self,
         dataset: DatasetId,
         mut task: ExportTask,
-    ) -> Result<ExportTaskId, EndOfAction> {
+    ) -> Result<ExportTaskId, MenuActionError> {
         let Self { client, announcer, cadence, .. } = self;
         let line = |task: &ExportTask| {
             let percent = task.progress.map_or_else(String::new, |it| format!(" {it} percent"));
@@ -139,7 +141,7 @@ impl AccessibleSession {
         };
         let ended = client.follow_export(dataset, id, pause).await??;
         self.announcer.status(line(&ended))?;
-        ended.failure_message().map_or(Ok(id), |message| Err(EndOfAction::Error(message)))
+        ended.failure_message().map_or(Ok(id), |message| Err(MenuActionError::Error(message)))
     }
 }
 

@@ -51,7 +51,7 @@ enum MenuAction {
     Datasets,
 }
 
-pub(super) enum EndOfAction {
+pub(super) enum MenuActionError {
     /// The user chose nothing, or the input ended.
     Cancelled,
     Error(String),
@@ -59,13 +59,13 @@ pub(super) enum EndOfAction {
     Io(io::Error),
 }
 
-impl From<Failure> for EndOfAction {
+impl From<Failure> for MenuActionError {
     fn from(failure: Failure) -> Self {
         Self::Error(failure.to_string())
     }
 }
 
-impl From<io::Error> for EndOfAction {
+impl From<io::Error> for MenuActionError {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
     }
@@ -123,21 +123,21 @@ pub(super) struct OpenDataset {
 }
 
 impl AccessibleSession {
-    fn announce_end(&mut self, ended: Result<(), EndOfAction>) -> io::Result<()> {
+    fn announce_end(&mut self, ended: Result<(), MenuActionError>) -> io::Result<()> {
         match ended {
-            Ok(()) | Err(EndOfAction::Cancelled) => Ok(()),
-            Err(EndOfAction::Error(message)) => self.announcer.error(message),
-            Err(EndOfAction::Io(error)) => Err(error),
+            Ok(()) | Err(MenuActionError::Cancelled) => Ok(()),
+            Err(MenuActionError::Error(message)) => self.announcer.error(message),
+            Err(MenuActionError::Io(error)) => Err(error),
         }
     }
 
-    async fn run_action(&mut self, action: MenuAction) -> Result<(), EndOfAction> {
+    async fn run_action(&mut self, action: MenuAction) -> Result<(), MenuActionError> {
         match action {
             MenuAction::Datasets => return self.open_dataset(None).await,
             MenuAction::Watch => return self.watch_datasets().await,
             _ => {}
         }
-        let error = |message: &str| Err(EndOfAction::Error(message.to_owned()));
+        let error = |message: &str| Err(MenuActionError::Error(message.to_owned()));
         let Some(open) = &self.open else {
             return error("no dataset is open; open one first");
         };
@@ -166,7 +166,7 @@ impl AccessibleSession {
     }
 
     /// Opens the preferred dataset, or prompts if there are several.
-    async fn open_dataset(&mut self, preferred: Option<DatasetId>) -> Result<(), EndOfAction> {
+    async fn open_dataset(&mut self, preferred: Option<DatasetId>) -> Result<(), MenuActionError> {
         let (list, _) = self.client.list_datasets().await?;
         self.announcer.status(count_with_noun(list.len(), "dataset", "datasets"))?;
         for (position, dataset) in (1..).zip(&list) {
@@ -179,7 +179,7 @@ impl AccessibleSession {
             (None, count) => self.announcer.prompt_choice("Which dataset?", count).await?,
         };
         let dataset = index.and_then(|index| list.into_iter().nth(index));
-        let dataset = dataset.ok_or(EndOfAction::Cancelled)?;
+        let dataset = dataset.ok_or(MenuActionError::Cancelled)?;
         self.announcer.status(format!("dataset {} is open", dataset.name))?;
         self.selected.clear();
         let (is_busy, search) = (dataset.status.is_busy(), self.new_browse_search(dataset.id));
@@ -193,7 +193,7 @@ impl AccessibleSession {
     }
 
     /// Loads a page and reads it. After an error the last result stays.
-    async fn explore(&mut self, search: Search) -> Result<(), EndOfAction> {
+    async fn explore(&mut self, search: Search) -> Result<(), MenuActionError> {
         let page = self.client.explore(&search).await?;
         if let Some(open) = &mut self.open {
             (open.search, open.page) = (search, page);
@@ -212,30 +212,30 @@ impl AccessibleSession {
         Ok(())
     }
 
-    async fn search_captions(&mut self, search: Search) -> Result<(), EndOfAction> {
+    async fn search_captions(&mut self, search: Search) -> Result<(), MenuActionError> {
         let input = self.announcer.prompt("Search captions for what? Type a few words").await?;
-        let text = QueryText::new(&input.ok_or(EndOfAction::Cancelled)?)
-            .map_err(|invalid| EndOfAction::Error(invalid.to_string()))?;
+        let text = QueryText::new(&input.ok_or(MenuActionError::Cancelled)?)
+            .map_err(|invalid| MenuActionError::Error(invalid.to_string()))?;
         let query = Query::Caption { text, max_score: None };
         self.explore(Search { query, page: 0, ..search }).await
     }
 
-    async fn find_similar_to_result(&mut self, search: Search) -> Result<(), EndOfAction> {
+    async fn find_similar_to_result(&mut self, search: Search) -> Result<(), MenuActionError> {
         let Some(open) = &mut self.open else { return Ok(()) };
         let count = open.page.clusters.len();
         let index = self.announcer.prompt_choice("Similar to which?", count).await?;
-        let cluster = open.page.clusters.get(index.ok_or(EndOfAction::Cancelled)?);
+        let cluster = open.page.clusters.get(index.ok_or(MenuActionError::Cancelled)?);
         let preview = cluster.and_then(|it| it.previews.first()).ok_or_else(|| {
-            EndOfAction::Error("this cluster shows no member to compare with".to_owned())
+            MenuActionError::Error("this cluster shows no member to compare with".to_owned())
         })?;
         open.similar_to = preview.file_name.to_string();
         let query = Query::Similar(Anchor { media: preview.media, kind: AnchorKind::Media });
         self.explore(Search { query, page: 0, ..search }).await
     }
 
-    async fn find_similar_to_file(&mut self, search: Search) -> Result<(), EndOfAction> {
+    async fn find_similar_to_file(&mut self, search: Search) -> Result<(), MenuActionError> {
         let input = self.announcer.prompt("Which file? Type its path").await?;
-        let input = input.ok_or(EndOfAction::Cancelled)?;
+        let input = input.ok_or(MenuActionError::Cancelled)?;
         let image = QueryImageUpload::read(input.as_ref()).await?;
         self.announcer.status("sending the query image")?;
         let Search { dataset, entity, granularity, .. } = search;
@@ -246,11 +246,11 @@ impl AccessibleSession {
         self.explore(Search { query: Query::Similar(anchor), page: 0, ..search }).await
     }
 
-    async fn toggle_selected(&mut self) -> Result<(), EndOfAction> {
+    async fn toggle_selected(&mut self) -> Result<(), MenuActionError> {
         let Some(open) = &self.open else { return Ok(()) };
         let clusters = &open.page.clusters;
         let index = self.announcer.prompt_choice("Which one?", clusters.len()).await?;
-        let index = index.ok_or(EndOfAction::Cancelled)?;
+        let index = index.ok_or(MenuActionError::Cancelled)?;
         let id = clusters[index].id;
         if self.selected.remove(&id).is_none() {
             self.selected.insert(id, open.search.clone());

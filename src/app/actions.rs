@@ -57,7 +57,7 @@ impl App {
             Action::PickRegion => self.open_region_picker(),
             Action::PickRegionOfQuery => self.open_region_picker_on_query(),
             Action::Caption => self.open_caption_search(),
-            Action::Loosen => self.run_loosened_search(),
+            Action::Relax => self.run_relaxed_search(),
             Action::Finer => self.change_search(|it| it.granularity = it.granularity.finer()),
             Action::Coarser => self.change_search(|it| it.granularity = it.granularity.coarser()),
             Action::Filter => self.open_filter_input(),

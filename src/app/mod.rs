@@ -36,6 +36,7 @@ mod selected;
 mod setup;
 mod store;
 mod tickets;
+pub mod tile_grid;
 mod update;
 pub mod view;
 pub mod welcome;
@@ -60,7 +61,8 @@ pub use view::{
     full_size_link,
 };
 
-use areas::{Areas, Grid};
+use areas::Areas;
+use tile_grid::TileGrid;
 
 use crate::{
     config::{ThemeChoice, TileSize},

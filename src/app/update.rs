@@ -1,8 +1,8 @@
 //! `App::update`: the flow of one event through the core.
 
 use super::{
-    App, Areas, Baskets, Effect, Event, Grid, Jobs, Level, Notifications, Pane, RecentImages,
-    RequestLog, Setup, Store, Tickets, areas, pane, view,
+    App, Areas, Baskets, Effect, Event, Jobs, Level, Notifications, Pane, RecentImages, RequestLog,
+    Setup, Store, Tickets, TileGrid, areas, pane, view,
 };
 use crate::{
     app::Uptime,
@@ -121,8 +121,8 @@ impl App {
         Areas::new(self)
     }
 
-    pub fn grid(&self) -> Option<Grid> {
-        self.areas().results.map(|area| Grid::new(self, area))
+    pub fn grid(&self) -> Option<TileGrid> {
+        self.areas().results.map(|area| TileGrid::new(self, area))
     }
 
     pub fn is_too_small(&self) -> bool {

@@ -128,7 +128,7 @@ actions! {
     ClearBasket, "clear-basket", "clear", Selection, "Clear the selection";
     SaveSelection, "save-selection", "save", Selection, "Save the selection to a file";
     OpenSelection, "open-selection", "open file", Selection, "Replace the selection with one loaded from a file";
-    Loosen, "loosen", "loosen", Searching, "Loosen the strictest condition and search again";
+    Relax, "relax", "relax", Searching, "Relax the strictest condition and search again";
     RunQuery, "run-query", "run", QueryBuilder, "Run the query";
     AddFilter, "add-filter", "add", QueryBuilder, "Add a filter";
     ToggleFilter, "toggle-filter", "on/off", QueryBuilder, "Turn a filter on or off; filters that are off are kept but not sent";

@@ -7,7 +7,7 @@ use ratatui::{
 };
 
 use crate::{
-    app::{Tile, areas::Grid, basket::SelectionState},
+    app::{Tile, basket::SelectionState, tile_grid::TileGrid},
     ui::{
         DrawContext,
         pane::basket::mark_glyph,
@@ -58,7 +58,7 @@ impl<'a> TileText<'a> {
 
 pub(super) fn draw_tile(
     ctx: &mut DrawContext,
-    grid: &Grid,
+    grid: &TileGrid,
     area: Rect,
     tile: &Tile,
     selected: bool,

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tessera::{
-    app::{App, Event, Mouse, MouseKind, Pane, Setup, areas::Grid},
+    app::{App, Event, Mouse, MouseKind, Pane, Setup, tile_grid::TileGrid},
     config::TileSize,
     input::Keymap,
 };
@@ -103,7 +103,7 @@ proptest! {
         }
         let screen = ratatui::layout::Rect::new(0, 0, columns, rows);
         if let Some(results) = desk.app.areas().results {
-            let grid = Grid::new(&desk.app, results);
+            let grid = TileGrid::new(&desk.app, results);
             for tile in (0..grid.columns * grid.rows).filter_map(|place| grid.tile_area(place)) {
                 prop_assert_eq!(tile.intersection(screen), tile);
             }

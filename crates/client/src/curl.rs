@@ -22,7 +22,7 @@ impl ApiRequest {
             }
             // The bytes sent are an upright copy under a generated name.
             RequestBody::Image(image) => format!(" -F file=@{}", image.name),
-            RequestBody::Form(parts) => form_options(parts.iter().map(RawPart::curl_field)),
+            RequestBody::Form(parts) => form_options(parts.iter().map(RawPart::to_curl_argument)),
             RequestBody::Media(media) => form_options(media.curl_fields()),
         };
         format!("curl -sS{login}{body} {}", quote(self.url.as_str()))

@@ -56,7 +56,7 @@ pub struct RawPart {
 
 impl RawPart {
     /// The field as a `curl -F` argument.
-    pub(super) fn curl_field(&self) -> String {
+    pub(super) fn to_curl_argument(&self) -> String {
         let value = match &self.file {
             Some(file) => format!("@{file}"),
             None => String::from_utf8_lossy(&self.content).into_owned(),

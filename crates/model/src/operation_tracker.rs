@@ -51,7 +51,7 @@ impl OperationTracker {
         self.last_observed = Some((dataset.status.clone(), dataset.progress, media_count(dataset)));
         self.status_changed |=
             self.status_before.as_ref().is_some_and(|from| *from != dataset.status);
-        let more_media = self.media_added().is_some_and(|added| added > 0);
+        let more_media = self.added_media_count().is_some_and(|added| added > 0);
         let settled = at.saturating_sub(self.accepted_at) >= COUNT_SETTLE_TIME;
         let began = self.status_changed || (settled && more_media);
         if !began {
@@ -94,7 +94,7 @@ impl OperationTracker {
         self.last_observed.as_ref()?.1.filter(|_| self.is_busy())
     }
 
-    pub fn media_added(&self) -> Option<u64> {
+    pub fn added_media_count(&self) -> Option<u64> {
         let now = self.last_observed.as_ref()?.2?;
         Some(now.saturating_sub(self.media_before?))
     }

@@ -103,7 +103,9 @@ fn edited_copy(sample: &SampleImage, original: usize, edit: Edit) -> SampleImage
         Edit::Crop(part) => {
             [_, _, copy.width, copy.height] = region_in_pixels(part, copy.width, copy.height);
             copy.objects.retain_mut(|object| {
-                clip_to_part(object.region, part).map(|region| object.region = region).is_some()
+                region_within_part(object.region, part)
+                    .map(|region| object.region = region)
+                    .is_some()
             });
         }
         Edit::Recompressed | Edit::Brightness(_) => {}
@@ -120,7 +122,7 @@ fn region_in_pixels(part: Region, width: u32, height: u32) -> [u32; 4] {
 }
 
 /// A box of the whole image in the coordinates of a part, if any of it is inside.
-fn clip_to_part(region: Region, part: Region) -> Option<Region> {
+fn region_within_part(region: Region, part: Region) -> Option<Region> {
     let left = ((region.x - part.x) / part.width).clamp(0.0, 1.0);
     let top = ((region.y - part.y) / part.height).clamp(0.0, 1.0);
     let right = ((region.x + region.width - part.x) / part.width).clamp(0.0, 1.0);

@@ -61,7 +61,7 @@ impl Deployment {
         let store = Arc::new(Store::open(data)?);
         for old in store.write(|tx| export::delete_expired(tx))? {
             // The archive may never have been written.
-            let _ = fs::remove_file(store.archive_path(old.0));
+            let _ = fs::remove_file(store.export_archive_path(old.0));
         }
         let needed = store.read(source::all_folders)?;
         let is_needed = |staging: &Path| {

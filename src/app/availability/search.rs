@@ -11,7 +11,7 @@ pub(super) fn search_reason(app: &App, action: Action) -> Option<String> {
     let visual_search = || status_allows(app, Operation::VisualSearch);
     match action {
         Action::Caption => dataset_open(app).or_else(|| status_allows(app, Operation::TextSearch)),
-        Action::Loosen => unless(app.loosened_search().is_some(), "no condition to relax"),
+        Action::Relax => unless(app.relaxed_search().is_some(), "no condition to relax"),
         Action::SimilarToFile => dataset_open(app).or_else(visual_search),
         Action::Similar => picture_selected(app).or_else(visual_search),
         Action::Record => unless(app.selected_dataset().is_some(), "no dataset is selected"),

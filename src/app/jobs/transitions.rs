@@ -259,7 +259,8 @@ impl Job {
     }
 
     fn completion_message(&self, status: &SafeText) -> String {
-        let added = self.tracker.as_ref().and_then(OperationTracker::media_added).unwrap_or(0);
+        let added =
+            self.tracker.as_ref().and_then(OperationTracker::added_media_count).unwrap_or(0);
         let added = usize::try_from(added).unwrap_or(usize::MAX);
         let name = &self.dataset_name;
         let next = if status.as_str() == "PARTIAL INDEX" { ": R reindexes it" } else { "" };

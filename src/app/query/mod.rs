@@ -8,7 +8,7 @@ mod diagnostics;
 mod draft;
 mod editor;
 mod known_values;
-mod loosen;
+mod relax;
 mod row;
 mod text_area;
 
@@ -17,6 +17,6 @@ pub use diagnostics::{Diagnostic, Severity, diagnostics, missing_enrichment};
 pub use draft::{JsonEditor, QueryDraft};
 pub(in crate::app) use editor::QueryEditor;
 pub use known_values::{KnownValues, Suggestion};
-pub use loosen::LoosenedSearch;
+pub use relax::RelaxedSearch;
 pub use row::{FilterField, FilterKind, FilterRow};
 pub use text_area::TextArea;

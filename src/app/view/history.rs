@@ -13,7 +13,7 @@ use tessera_model::{HistoryEntry, PictureSource, Query, StateKey, StateValue};
 #[derive(Debug, Default)]
 pub struct SearchHistory {
     /// Newest last.
-    pub searches: Vec<HistoryEntry>,
+    pub past_searches: Vec<HistoryEntry>,
     /// Whether those of earlier runs were loaded. If they cannot be read, their file is not
     /// overwritten.
     loaded: Remote<()>,
@@ -32,7 +32,7 @@ impl App {
         });
         if search.query != Query::Browse || !search.filters.is_empty() {
             let entry = HistoryEntry { search, similar_to, file, region };
-            entry.append_to(&mut self.history.searches);
+            entry.append_to(&mut self.history.past_searches);
             (self.history.unsaved, self.history.needed) = (true, true);
         }
         self.results.edit_tabs(|tabs| tabs.tab_mut().push(view));
@@ -44,7 +44,7 @@ impl App {
     }
 
     fn show_history(&mut self) {
-        if self.history.searches.is_empty() && self.history.loaded.due(None).is_none() {
+        if self.history.past_searches.is_empty() && self.history.loaded.due(None).is_none() {
             self.overlay = None;
             self.notify(Level::Warning, "no searches yet");
         } else {
@@ -53,7 +53,7 @@ impl App {
     }
 
     fn past_searches(&self) -> Vec<PickItem> {
-        let items = self.history.searches.iter().rev().map(|entry| {
+        let items = self.history.past_searches.iter().rev().map(|entry| {
             let search = &entry.search;
             let name = self.store.dataset(search.dataset).map(|dataset| dataset.name.as_str());
             let dataset = name.unwrap_or("a dataset that is not in the list");
@@ -85,9 +85,9 @@ impl App {
     pub(in crate::app) fn history_loaded(&mut self, result: LoadedState) {
         let loaded = result.map(|value| {
             if let Some(StateValue::History(earlier)) = value {
-                let newer = std::mem::replace(&mut self.history.searches, earlier);
+                let newer = std::mem::replace(&mut self.history.past_searches, earlier);
                 for entry in newer {
-                    entry.append_to(&mut self.history.searches);
+                    entry.append_to(&mut self.history.past_searches);
                 }
             }
         });
@@ -104,7 +104,7 @@ impl App {
     /// Saves new searches once the earlier ones were loaded.
     pub(in crate::app) fn save_history(&mut self) {
         if self.history.loaded.value().is_some() && std::mem::take(&mut self.history.unsaved) {
-            let entry = StateValue::History(self.history.searches.clone());
+            let entry = StateValue::History(self.history.past_searches.clone());
             self.send(Lane::SaveState(StateKey::History), Request::SaveState(entry));
         }
     }

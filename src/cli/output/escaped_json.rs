@@ -19,7 +19,7 @@ pub(super) fn compact(value: &Value) -> String {
 fn escape(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for c in json.chars() {
-        if c == '\n' || !is_terminal_active(c) {
+        if c == '\n' || !is_terminal_control(c) {
             text.push(c);
             continue;
         }
@@ -31,7 +31,7 @@ fn escape(json: &str) -> String {
     text
 }
 
-pub(super) fn is_terminal_active(c: char) -> bool {
+pub(super) fn is_terminal_control(c: char) -> bool {
     c.is_control()
         || matches!(u32::from(c),
             0x61C | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F | 0xFEFF | 0xFFF9..=0xFFFB | 0xE0000..=0xE007F)
@@ -47,7 +47,7 @@ mod tests {
     fn characters_that_a_terminal_interprets_are_escaped() {
         let hostile = "a\u{1b}[2J\u{9b}31m\u{7f}\u{202e}\u{2028}\u{85}\u{200f}é\u{e0041}😀\"";
         for text in [compact(&json!({ "name": hostile })), pretty(&json!([hostile]))] {
-            assert!(text.chars().all(|c| c == '\n' || !is_terminal_active(c)), "{text:?}");
+            assert!(text.chars().all(|c| c == '\n' || !is_terminal_control(c)), "{text:?}");
             assert!(text.contains('é') && text.contains('😀'));
             let back: Value = serde_json::from_str(&text).unwrap();
             assert!(back == json!({ "name": hostile }) || back == json!([hostile]));

@@ -51,7 +51,7 @@ fn output_lines(result: &str) -> String {
 /// Replaces control characters; keeps tabs, which separate columns.
 fn sanitize_line(line: &str) -> String {
     let cell = |cell: &str| {
-        if cell.chars().any(escaped_json::is_terminal_active) {
+        if cell.chars().any(escaped_json::is_terminal_control) {
             SafeText::new(cell, usize::MAX).as_str().to_owned()
         } else {
             cell.to_owned()

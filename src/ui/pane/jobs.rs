@@ -126,7 +126,8 @@ pub(in crate::ui) fn job_summary(job: &Job) -> String {
 }
 
 fn added_text(job: &Job) -> String {
-    let added = job.tracker().and_then(OperationTracker::media_added).filter(|added| *added > 0);
+    let added =
+        job.tracker().and_then(OperationTracker::added_media_count).filter(|added| *added > 0);
     added.map_or_else(String::new, |added| format!("+{added} media · "))
 }
 

@@ -5,8 +5,8 @@ use ratatui::layout::Rect;
 use crate::{
     app::{
         Pane, Remote, View,
-        areas::Grid,
-        query::{ChipState, LoosenedSearch, chips},
+        query::{ChipState, RelaxedSearch, chips},
+        tile_grid::TileGrid,
     },
     input::Action,
     ui::{DrawContext, results_header, tile, widget::below},
@@ -62,7 +62,7 @@ fn draw_selection_footer(ctx: &mut DrawContext, area: Rect) {
 }
 
 fn draw_loading(ctx: &mut DrawContext, area: Rect) {
-    let grid = Grid::new(ctx.app, area);
+    let grid = TileGrid::new(ctx.app, area);
     for tile in (0..grid.columns * grid.rows).map_while(|index| grid.tile_area(index)) {
         if !grid.is_list() {
             ctx.picture_placeholder(grid.picture_area(tile), "");
@@ -70,14 +70,14 @@ fn draw_loading(ctx: &mut DrawContext, area: Rect) {
     }
 }
 
-fn draw_too_strict(ctx: &mut DrawContext, body: Rect, looser: &LoosenedSearch) {
+fn draw_too_strict(ctx: &mut DrawContext, body: Rect, relaxed: &RelaxedSearch) {
     let chips = chips(ctx.app);
     let on = chips.iter().filter(|chip| chip.state == ChipState::On);
     let on: Vec<&str> = on.map(|chip| chip.text.as_str()).collect();
-    let key = ctx.first_key(Action::Loosen).unwrap_or_default();
+    let key = ctx.first_key(Action::Relax).unwrap_or_default();
     let lines = [
         format!("No match for {}", on.join(" and ")),
-        format!("{key} searches again with {}", looser.description),
+        format!("{key} searches again with {}", relaxed.description),
         "Esc goes back".to_owned(),
     ];
     ctx.centered_message(body, ctx.theme.text, &lines);
@@ -90,8 +90,8 @@ fn draw_empty(ctx: &mut DrawContext, body: Rect, view: &View) {
         return ctx.centered_message(body, theme.text, &lines);
     }
     let is_busy = ctx.app.dataset().is_some_and(|dataset| dataset.status.is_busy());
-    if let (0, false, Some(looser)) = (view.search.page, is_busy, ctx.app.loosened_search()) {
-        return draw_too_strict(ctx, body, &looser);
+    if let (0, false, Some(relaxed)) = (view.search.page, is_busy, ctx.app.relaxed_search()) {
+        return draw_too_strict(ctx, body, &relaxed);
     }
     let lines = match (view.search.page, &view.search.query) {
         (1.., _) => ["This page is empty: the previous one was the last.", "p goes back"],
@@ -109,7 +109,7 @@ fn draw_empty(ctx: &mut DrawContext, body: Rect, view: &View) {
 }
 
 fn draw_tiles(ctx: &mut DrawContext, area: Rect) {
-    let grid = Grid::new(ctx.app, area);
+    let grid = TileGrid::new(ctx.app, area);
     let (cursor, top) = ctx.app.tile_cursor();
     let first = top * grid.columns;
     let range = ctx.app.selected_tile_range();

@@ -7,7 +7,7 @@ use crate::similarity::Vectors;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct NeighborEdge {
     pub(super) distance: f32,
-    pub(super) rows: (u32, u32),
+    pub(super) endpoints: (u32, u32),
 }
 
 /// A partition of the rows of `vectors`.
@@ -44,7 +44,7 @@ impl<'a> GroupForest<'a> {
     /// Joins the groups along `edges`, in order, if their mean distance is within `threshold`.
     pub fn join_within(&mut self, edges: &[NeighborEdge], threshold: f32) {
         for edge in edges {
-            let (a, b) = (self.root(edge.rows.0), self.root(edge.rows.1));
+            let (a, b) = (self.root(edge.endpoints.0), self.root(edge.endpoints.1));
             if a != b && self.mean_distance(a, b) <= threshold {
                 self.join(a.min(b), a.max(b));
             }

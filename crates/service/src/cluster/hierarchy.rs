@@ -89,12 +89,14 @@ fn sorted_edges(graph: &[Vec<Neighbor>]) -> Vec<NeighborEdge> {
         .flat_map(|(row, nearest)| {
             nearest.iter().map(move |other| NeighborEdge {
                 distance: other.distance,
-                rows: (row.min(other.row), row.max(other.row)),
+                endpoints: (row.min(other.row), row.max(other.row)),
             })
         })
         .collect();
-    edges.sort_unstable_by(|a, b| a.distance.total_cmp(&b.distance).then(a.rows.cmp(&b.rows)));
-    edges.dedup_by_key(|edge| edge.rows);
+    edges.sort_unstable_by(|a, b| {
+        a.distance.total_cmp(&b.distance).then(a.endpoints.cmp(&b.endpoints))
+    });
+    edges.dedup_by_key(|edge| edge.endpoints);
     edges
 }
 
@@ -108,7 +110,7 @@ fn join_closed_groups(groups: &mut GroupForest, degree: usize, threshold: f32) {
     let graph = similarity::neighbor_graph(&means, GROUP_NEIGHBORS, |_| true);
     let mut edges = sorted_edges(&graph.unwrap_or_default());
     for edge in &mut edges {
-        edge.rows = (roots[edge.rows.0 as usize], roots[edge.rows.1 as usize]);
+        edge.endpoints = (roots[edge.endpoints.0 as usize], roots[edge.endpoints.1 as usize]);
     }
     groups.join_within(&edges, threshold);
 }

@@ -24,7 +24,7 @@ use tessera_model::{
 
 const COSINE_DISTANCE: &str = "cosine_distance";
 /// The wire name of full-text scores: lower is better.
-const BM25: &str = "bm25";
+const BM25_SCORE_NAME: &str = "bm25";
 
 pub struct SearchContext<'a> {
     pub store: &'a Store,
@@ -126,7 +126,7 @@ impl QueryRun<'_> {
                 values[member as usize] = score;
             }
         }
-        Ok(Some(Scores { values, kind: BM25 }))
+        Ok(Some(Scores { values, kind: BM25_SCORE_NAME }))
     }
 
     /// The distance of every member from the embedding of a text; infinite where there is none.

@@ -92,7 +92,7 @@ impl Store {
     }
 
     /// The path of the archive of a completed export.
-    pub fn archive_path(&self, export: Uuid) -> PathBuf {
+    pub fn export_archive_path(&self, export: Uuid) -> PathBuf {
         self.data.join("exports").join(format!("{export}.zip"))
     }
 

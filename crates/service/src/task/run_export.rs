@@ -30,7 +30,7 @@ pub fn run_export(context: &TaskContext, id: ExportTaskId) -> Result<(), StoreEr
     let Some(export) = store.read(|c| export::find(c, id))? else {
         return Ok(());
     };
-    let partial = store.archive_path(id.0).with_extension("part");
+    let partial = store.export_archive_path(id.0).with_extension("part");
     let Err(cause) = context.run(|| create_archive(context, &export, &partial)) else {
         return Ok(());
     };
@@ -69,7 +69,7 @@ fn create_archive(
     };
     let (entities, missing) = store.read(|c| Ok(write_snapshot(c, export, &file, report)))??;
     file.sync_all()?;
-    let target = store.archive_path(export.id.0);
+    let target = store.export_archive_path(export.id.0);
     fs::rename(partial, &target)?;
     // Makes the rename durable.
     target.parent().map_or(Ok(()), |exports| File::open(exports)?.sync_all())?;

@@ -73,7 +73,7 @@ impl Deployment {
         write: impl FnOnce(&DatasetRecord, &mut BufWriter<File>) -> Result<(), ServiceError>,
     ) -> Result<File, ServiceError> {
         let record = self.require_ready(id, Operation::Export)?;
-        let archive = self.store.archive_path(id.0);
+        let archive = self.store.export_archive_path(id.0);
         let folder = archive.parent().ok_or_else(ServiceError::internal)?;
         let mut file = BufWriter::new(tempfile::tempfile_in(folder)?);
         write(&record, &mut file)?;

@@ -146,7 +146,7 @@ impl Deployment {
     ) -> Result<(ExportRecord, File), ServiceError> {
         let export = self.store.read(|c| export::find(c, id))?;
         let export = export.ok_or_else(ServiceError::export_not_found)?;
-        let file = File::open(self.store.archive_path(id.0));
+        let file = File::open(self.store.export_archive_path(id.0));
         Ok((export, file.map_err(|_| ServiceError::export_not_found())?))
     }
 }

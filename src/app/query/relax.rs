@@ -5,7 +5,7 @@ use crate::app::App;
 use tessera_model::{Filter, Fraction, Query, Search};
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct LoosenedSearch {
+pub struct RelaxedSearch {
     /// The change: `max score 0.2 → 0.4`.
     pub description: String,
     pub search: Search,
@@ -15,32 +15,32 @@ const BOUND_STEP: f64 = 0.2;
 
 impl App {
     /// A bound on a score is moved first; without one, the last filter is removed.
-    pub fn loosened_search(&self) -> Option<LoosenedSearch> {
+    pub fn relaxed_search(&self) -> Option<RelaxedSearch> {
         let search = &self.view()?.search;
         if let Query::Caption { text, max_score: Some(bound) } = &search.query {
             let next = raise_bound(*bound);
             let description = format!("max score {}", bound_change_text(*bound, next));
             let query = Query::Caption { text: text.clone(), max_score: next };
             let search = Search { query, page: 0, ..search.clone() };
-            return Some(LoosenedSearch { description, search });
+            return Some(RelaxedSearch { description, search });
         }
         let mut filters = search.filters.clone();
-        let description = match filters.iter_mut().rev().find_map(loosen_filter) {
+        let description = match filters.iter_mut().rev().find_map(relax_filter) {
             Some(description) => description,
             None => format!("without {}", FilterRow::from_filter(&filters.pop()?).kind.keyword()),
         };
-        Some(LoosenedSearch { description, search: Search { filters, page: 0, ..search.clone() } })
+        Some(RelaxedSearch { description, search: Search { filters, page: 0, ..search.clone() } })
     }
 
-    pub(in crate::app) fn run_loosened_search(&mut self) {
-        if let Some(looser) = self.loosened_search() {
-            self.open_search(looser.search);
+    pub(in crate::app) fn run_relaxed_search(&mut self) {
+        if let Some(relaxed) = self.relaxed_search() {
+            self.open_search(relaxed.search);
         }
     }
 }
 
 /// Moves the bound of a filter, if it has one, and describes the change.
-fn loosen_filter(filter: &mut Filter) -> Option<String> {
+fn relax_filter(filter: &mut Filter) -> Option<String> {
     match filter {
         Filter::Semantic { min_similarity, .. } => {
             let now = (*min_similarity)?;
