@@ -38,11 +38,9 @@ fn client(service: &Service, url: &str) -> Client {
     let silence = Duration::from_millis(400);
     let policy = ClientPolicy {
         initial_backoff: pause,
-        max_backoff: pause,
         link_poll_interval: pause,
         header_timeout: silence,
         idle_timeout: silence,
-        upload_idle_timeout: silence,
         jitter_seed: Some(1),
         ..ClientPolicy::default()
     };
