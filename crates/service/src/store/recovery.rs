@@ -37,7 +37,8 @@ pub(super) fn set_aside(data: &Path) -> io::Result<Option<String>> {
         for path in remains {
             fs::rename(&path, folder.join(path.file_name().unwrap_or_default()))?;
         }
-        notice += &format!(". What was left of the store was moved to {}", printable_path(&folder));
+        notice += ". What was left of the store was moved to ";
+        notice += printable_path(&folder).as_str();
     }
     Ok(Some(notice))
 }

@@ -129,8 +129,11 @@ async fn a_stop_releases_the_directory() {
     assert_eq!(list[0]["status_new"], json!("READY"));
 }
 
+/// Damages the database file.
+type Damage = fn(&Path);
+
 /// Ways to lose the database of a closed deployment.
-const LOSSES: &[(&str, fn(&Path))] = &[
+const LOSSES: &[(&str, Damage)] = &[
     ("missing", |file| fs::remove_file(file).unwrap()),
     ("emptied", |file| fs::write(file, "").unwrap()),
     ("overwritten", |file| fs::write(file, "not a database".repeat(999)).unwrap()),
@@ -144,7 +147,7 @@ const LOSSES: &[(&str, fn(&Path))] = &[
     }),
 ];
 
-async fn media_ids(service: &Service) -> Vec<String> {
+fn media_ids(service: &Service) -> Vec<String> {
     let sql = "SELECT hex(id) FROM media ORDER BY id";
     let database = service.place.database();
     let mut rows = database.prepare(sql).unwrap();
@@ -166,7 +169,7 @@ async fn uploads_survive_the_loss_of_the_database() {
         let service = Service::of_pictures().await;
         service.added(uploads(12..14)).await;
         service.added(archived("set.zip", zip(&new(14..16)))).await;
-        let before = media_ids(&service).await;
+        let before = media_ids(&service);
         assert_eq!(before.len(), 16);
         let place = service.stop().await;
         lose(&place.data.path().join("tessera.db"));
@@ -175,9 +178,9 @@ async fn uploads_survive_the_loss_of_the_database() {
         }
         let service = Service::at(place, true).await;
         assert_eq!(service.record().await["status_new"], "READY", "{loss}");
-        assert_eq!(media_ids(&service).await, before, "{loss}");
+        assert_eq!(media_ids(&service), before, "{loss}");
         let service = Service::at(service.stop().await, true).await;
-        assert_eq!(media_ids(&service).await, before, "{loss}, once more");
+        assert_eq!(media_ids(&service), before, "{loss}, once more");
     }
 }
 
