@@ -15,8 +15,9 @@ use tokio::sync::mpsc;
 
 use crate::runtime::terminal;
 
-/// How long the loop may take to end before the process is ended.
-const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long the loop may take to end before the process is ended. With the time to restore the
+/// terminal, a signal ends the program within 2 seconds.
+const EXIT_TIMEOUT: Duration = Duration::from_millis(1500);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {

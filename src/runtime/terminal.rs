@@ -5,7 +5,12 @@
 
 use std::{
     io::{self, Stdout, Write},
-    sync::atomic::{AtomicBool, AtomicU8, Ordering},
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicU8, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
 };
 
 use crossterm::{
@@ -17,7 +22,14 @@ use crossterm::{
     execute, queue,
     terminal::{self, EnterAlternateScreen, LeaveAlternateScreen},
 };
-use rustix::termios::{OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
+use rustix::{
+    fs::{Mode, OFlags, open},
+    io::Errno,
+    termios::{
+        Action, OptionalActions, QueueSelector, SpecialCodeIndex, tcflow, tcflush, tcgetattr,
+        tcsetattr, ttyname,
+    },
+};
 
 use crate::{
     app::JobAlert,
@@ -27,10 +39,14 @@ use crate::{
 
 const KITTY_IN_TMUX: u8 = 2;
 
-static TERMINAL_ACTIVE: AtomicBool = AtomicBool::new(false);
+/// Locked until the terminal is restored, so that no thread ends the process before.
+static TERMINAL_ACTIVE: Mutex<bool> = Mutex::new(false);
 /// Whether pictures must be deleted on exit: 0 no, 1 kitty, 2 kitty through tmux.
 static PICTURES_TO_DELETE: AtomicU8 = AtomicU8::new(0);
 static TITLE_CHANGED: AtomicBool = AtomicBool::new(false);
+
+/// How long restoring may take when the terminal takes no output.
+const MAX_RESTORE_TIME: Duration = Duration::from_millis(500);
 
 /// Largest screen that is drawn; the rest stays empty.
 const MAX_SIZE: (u16, u16) = (1000, 500);
@@ -63,7 +79,7 @@ impl TerminalScreen {
     }
 
     pub fn reenter(&mut self) -> io::Result<()> {
-        TERMINAL_ACTIVE.store(true, Ordering::SeqCst);
+        *TERMINAL_ACTIVE.lock().unwrap_or_else(PoisonError::into_inner) = true;
         terminal::enable_raw_mode()?;
         never_block_reads()?;
         let mut out = io::stdout();
@@ -107,28 +123,56 @@ fn never_block_reads() -> io::Result<()> {
     Ok(tcsetattr(io::stdin(), OptionalActions::Now, &settings)?)
 }
 
-/// Restores the terminal, once. Errors are ignored: the terminal may be gone.
+/// Restores the terminal, once. Errors are ignored: the terminal may be gone. Takes at most
+/// [`MAX_RESTORE_TIME`], also while another thread is blocked in a write.
 pub fn restore() {
-    if !TERMINAL_ACTIVE.swap(false, Ordering::SeqCst) {
+    let mut active = TERMINAL_ACTIVE.lock().unwrap_or_else(PoisonError::into_inner);
+    if !std::mem::take(&mut *active) {
         return;
     }
-    let mut out = io::stdout();
-    let kind = PICTURES_TO_DELETE.load(Ordering::SeqCst);
-    if kind > 0 {
-        let _ = out.write_all(delete_all_pictures(kind == KITTY_IN_TMUX).as_bytes());
+    let mut bytes = Vec::new();
+    match PICTURES_TO_DELETE.load(Ordering::SeqCst) {
+        0 => {}
+        kind => bytes.extend(delete_all_pictures(kind == KITTY_IN_TMUX).as_bytes()),
     }
     if TITLE_CHANGED.swap(false, Ordering::SeqCst) {
-        let _ = out.write_all(AlertSupport::detect().reset_sequence().as_bytes());
+        bytes.extend(AlertSupport::detect().reset_sequence().as_bytes());
     }
-    let _ = execute!(
-        out,
+    let _ = queue!(
+        bytes,
         DisableMouseCapture,
         DisableFocusChange,
         DisableBracketedPaste,
         cursor::Show,
         LeaveAlternateScreen
     );
+    let _ = write_without_blocking(&bytes);
     let _ = terminal::disable_raw_mode();
+}
+
+/// Writes to the terminal through a descriptor of its own, because standard output may be locked by
+/// a blocked thread. Output that stays stopped is resumed, and what waits in it is discarded.
+fn write_without_blocking(mut bytes: &[u8]) -> io::Result<()> {
+    let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let terminal = ttyname(io::stdout(), Vec::new())
+        .and_then(|path| open(path, flags, Mode::empty()))
+        .or_else(|_| open(c"/dev/tty", flags, Mode::empty()))?;
+    let start = Instant::now();
+    while !bytes.is_empty() && start.elapsed() < MAX_RESTORE_TIME {
+        match rustix::io::write(&terminal, bytes) {
+            Ok(count) => bytes = &bytes[count..],
+            Err(Errno::INTR) => {}
+            Err(Errno::AGAIN) => {
+                if start.elapsed() > MAX_RESTORE_TIME / 2 {
+                    tcflush(&terminal, QueueSelector::OFlush)?;
+                    tcflow(&terminal, Action::OOn)?;
+                }
+                thread::sleep(Duration::from_millis(5));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
 }
 
 /// Restores the terminal before the panic is reported, so that the report is readable.

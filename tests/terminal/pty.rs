@@ -13,6 +13,10 @@ use std::{
 };
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use rustix::{
+    fs::{Mode, OFlags, open},
+    termios::{Action, tcflow},
+};
 
 /// Much longer than any step takes.
 const TIMEOUT: Duration = Duration::from_mins(1);
@@ -175,6 +179,13 @@ impl Program {
         output.parser.screen_mut().set_size(rows.try_into().unwrap(), columns.try_into().unwrap());
         let size = PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 };
         self.master.as_ref().unwrap().resize(size).unwrap();
+    }
+
+    /// Stops the output of the terminal, as Ctrl-S does in a shell.
+    pub fn stop_output(&self) {
+        let flags = OFlags::RDWR | OFlags::NOCTTY;
+        let terminal = open(&self.tty, flags, Mode::empty()).unwrap();
+        tcflow(terminal, Action::OOff).unwrap();
     }
 
     pub fn signal(&self, name: &str) {
