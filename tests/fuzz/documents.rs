@@ -77,10 +77,10 @@ fn apply(value: &mut Value, path: u64, edit: Edit) {
 
 fn edit_field(fields: &mut Map<String, Value>, key: &str, path: u64, edit: Edit) {
     match edit {
-        Edit::Remove if path % 2 == 0 => {
+        Edit::Remove if path.is_multiple_of(2) => {
             fields.shift_remove(key);
         }
-        Edit::Rename if path % 2 == 0 => {
+        Edit::Rename if path.is_multiple_of(2) => {
             if let Some(value) = fields.shift_remove(key) {
                 fields.insert(key.to_uppercase(), value);
             }

@@ -4,6 +4,8 @@
 //! long run: `TESSERA_FUZZ_RUNS=1000000 TESSERA_FUZZ_SEED=7 cargo test --release --test tests fuzz::`.
 //! A failure prints the smallest input that still fails; it becomes a test beside the reader.
 
+#![expect(clippy::panic, reason = "a test fails by panicking")]
+
 mod archives;
 mod documents;
 mod mutation;

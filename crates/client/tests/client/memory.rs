@@ -65,7 +65,7 @@ async fn read_response(operation: &str, text: [&str; 3]) -> (u64, Result<(), Fai
         "dataset" => client.dataset(dataset()).await.map(drop),
         "enrichment" => client.enrichment(dataset()).await.map(drop),
         "explore" => client.explore(&Search::browse(dataset())).await.map(drop),
-        other => panic!("{other}"),
+        other => unreachable!("{other}"),
     };
     (peak_kib() - before, result)
 }

@@ -23,8 +23,7 @@ const DEADLINE: Duration = Duration::from_mins(2);
 const ATTEMPTS: usize = 40;
 
 fn seeds() -> Range<u64> {
-    let variable = env::var("TESSERA_FAULT_SEEDS");
-    0..variable.map_or(50, |text| text.parse().expect("TESSERA_FAULT_SEEDS is a number"))
+    0..env::var("TESSERA_FAULT_SEEDS").map_or(50, |count| count.parse().unwrap())
 }
 
 fn client(service: &Service, url: &str) -> Client {

@@ -1,6 +1,8 @@
 //! Requests written byte by byte: forms as curl, browsers and careless clients send them, and the
 //! bytes of the responses.
 
+use std::path::{Path, PathBuf};
+
 use proptest::{prelude::*, test_runner::TestRunner};
 use serde_json::{Value, json};
 use tokio::{io::AsyncWriteExt as _, net::TcpStream};
@@ -165,9 +167,7 @@ async fn files_are_stored_under_safe_unique_names() {
     ]);
     assert_eq!(status(&add(&service, FORM, &body).await.0), 202);
     let uploads = service.place.data.path().join("uploads");
-    let mut folders = std::fs::read_dir(uploads).unwrap();
-    let folder = folders.next().unwrap().unwrap().path();
-    assert!(folders.next().is_none());
+    let [folder] = &folders(&uploads)[..] else { panic!("one folder for the form") };
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
     assert_eq!(
         ["a.png", "a_2.png", "cats/1.png", "empty.png"].map(read),
@@ -245,12 +245,18 @@ async fn a_form_in_small_chunks_is_a_form() {
     assert_eq!(settled(&service).await, 13);
 }
 
+/// The folders of accepted forms; beside each is a file that describes it.
+fn folders(uploads: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(uploads).into_iter().flatten();
+    entries.map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).collect()
+}
+
 #[test]
 fn corrupted_forms_are_added_or_refused() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let service = runtime.block_on(Service::of_pictures());
     let uploads = service.place.data.path().join("uploads");
-    let left = || std::fs::read_dir(&uploads).map_or(0, Iterator::count);
+    let left = || folders(&uploads).len();
     let head = head(&service, &service.of_dataset("/add_media"));
     let head = format!("{head}Content-Type: {FORM}\r\nTransfer-Encoding: chunked\r\n\r\n");
     let upload = |name: &str, content: &[u8]| {
