@@ -52,6 +52,7 @@ const SHARED_NAMES: &[(&str, &str)] = &[
     ("LocalSettings", "the same"),
     ("Output", "the associated type of operators"),
     ("Item", "the associated type of iterators"),
+    ("Value", "the associated type of serde's visitors"),
 ];
 
 fn root() -> &'static Path {
