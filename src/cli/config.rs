@@ -13,8 +13,8 @@ use crate::{
     config::{
         self, Layers, edit,
         key::{self, SettingKey},
-        layer::{ConfigError, Setting},
         schema,
+        settings_file::{ConfigError, Setting},
     },
 };
 

@@ -12,7 +12,7 @@ use toml::{Table, Value};
 use super::{
     DEFAULT_CONFIG, file,
     key::{KEYS, PROFILE_KEYS},
-    layer::{ConfigError, FileOwner, Layer, Setting, SettingOrigin},
+    settings_file::{ConfigError, FileOwner, Layer, Setting, SettingOrigin},
 };
 
 pub const PROJECT_FILE: &str = ".tessera.toml";

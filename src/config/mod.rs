@@ -4,18 +4,17 @@ pub mod edit;
 pub mod file;
 pub mod key;
 mod key_file;
-pub mod layer;
 pub mod layers;
 mod notify;
 mod paths;
 pub mod profile;
 pub mod schema;
 mod settings;
+pub mod settings_file;
 mod theme;
 mod tile;
 
 pub use key_file::load_keymap;
-pub use layer::SettingOrigin;
 pub use layers::{Layers, Sources};
 pub use notify::{DesktopProtocol, NotificationMethod};
 pub use paths::{
@@ -24,6 +23,7 @@ pub use paths::{
 };
 pub use profile::{DeploymentConfig, Destination, Profile, ProfileOptions};
 pub use settings::{ExportDefaults, GraphicsChoice, SearchDefaults, Settings};
+pub use settings_file::SettingOrigin;
 pub use theme::ThemeChoice;
 pub use tile::TileSize;
 

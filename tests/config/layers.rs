@@ -5,8 +5,8 @@ use std::fs;
 use toml::{Table, Value};
 
 use tessera::config::key::{KEYS, PROFILE_KEYS, ValueType};
-use tessera::config::layer::Setting;
 use tessera::config::layers::PROJECT_FILE;
+use tessera::config::settings_file::Setting;
 use tessera::config::{Layers, Sources};
 
 fn files(project: &str, user: &str) -> (tempfile::TempDir, Sources) {

@@ -6,7 +6,7 @@ use std::{
 };
 
 use tessera::{
-    config::layer::{FileOwner, Layer},
+    config::settings_file::{FileOwner, Layer},
     input::Keymap,
     state::read_selection,
     ui::Theme,

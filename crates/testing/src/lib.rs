@@ -9,6 +9,5 @@
 
 pub mod canaries;
 pub mod clients;
-pub mod fault_proxy;
 pub mod pictures;
 pub mod scripted;

@@ -12,10 +12,9 @@ use tessera_model::{
     Anchor, AnchorKind, ClusterId, ExportFormat, ExportState, ExportTaskId, FailureKind,
     MediaAddition, MediaSource, Page, Query, Search, SelectionItem, Status,
 };
-use tessera_testing::fault_proxy::FaultProxy;
 use tokio::time::timeout;
 
-use crate::{change::new, support::Service};
+use crate::{change::new, fault_proxy::FaultProxy, support::Service};
 
 /// No journey may take longer than this, whatever happens to its connections.
 const DEADLINE: Duration = Duration::from_mins(2);

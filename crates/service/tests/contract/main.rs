@@ -28,6 +28,7 @@ mod encoders;
 mod enrichment;
 mod explore;
 mod export;
+mod fault_proxy;
 mod faults;
 mod file_circles;
 mod folder;

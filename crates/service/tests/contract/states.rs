@@ -92,7 +92,10 @@ async fn a_reindex_is_read_only_then_indexing_then_ready() {
     assert_eq!(sizes, 15);
     let (status, body) = service.reindex().await;
     assert_eq!(status, 409, "{body}");
-    assert!(detail(&body).as_str().unwrap().ends_with("while the dataset is READY: add media first"), "{body}");
+    assert!(
+        detail(&body).as_str().unwrap().ends_with("while the dataset is READY: add media first"),
+        "{body}"
+    );
 }
 
 #[tokio::test]

@@ -1,4 +1,4 @@
-//! One layer of settings: the values of a file with their lines, and the errors of that file.
+//! Reads a settings file: its values with their lines, and its errors with line and column.
 
 use std::{
     fmt,
