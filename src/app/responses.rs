@@ -123,10 +123,10 @@ impl App {
     fn handle_local_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
         match (lane, result) {
             (Lane::Folder(path), Ok(Payload::Folder(folder))) => {
-                self.store.folder_entry(path).finish(self.now, Ok(folder));
+                self.store.folder_listing_mut(path).finish(self.now, Ok(folder));
             }
             (Lane::Folder(path), Err(failure)) => {
-                self.store.folder_entry(path).finish(self.now, Err(failure));
+                self.store.folder_listing_mut(path).finish(self.now, Err(failure));
             }
             (Lane::Inspect, Ok(Payload::Inspection(loaded))) => self.inspection_loaded(Ok(*loaded)),
             (Lane::Inspect, Err(failure)) => self.inspection_loaded(Err(failure)),

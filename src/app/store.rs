@@ -40,7 +40,7 @@ impl Store {
     }
 
     /// The listing of a folder; only the last one is kept.
-    pub fn folder_entry(&mut self, path: PathBuf) -> &mut Remote<FolderListing> {
+    pub fn folder_listing_mut(&mut self, path: PathBuf) -> &mut Remote<FolderListing> {
         let known = self.folder.take().filter(|(known, _)| *known == path);
         let (_, listed) = self.folder.insert(known.unwrap_or((path, Remote::default())));
         listed

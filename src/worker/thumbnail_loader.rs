@@ -76,7 +76,7 @@ impl ThumbnailLoader {
             return Ok(bytes);
         }
         let bytes = self.client.fetch_picture(link, MAX_PICTURE_BYTES).await?;
-        self.lock_cache().put(link.resource(), bytes.clone());
+        self.lock_cache().insert(link.resource(), bytes.clone());
         Ok(bytes)
     }
 
@@ -116,7 +116,7 @@ impl PictureByteCache {
     }
 
     /// Caches a picture, unless it would displace many others.
-    fn put(&mut self, resource: &str, bytes: Bytes) {
+    fn insert(&mut self, resource: &str, bytes: Bytes) {
         if bytes.len() > self.max_bytes / 4 {
             return;
         }
@@ -139,15 +139,15 @@ mod tests {
     fn the_cache_keeps_recently_used_pictures() {
         let mut cache = PictureByteCache::new(20);
         for name in ["a", "b", "c", "d"] {
-            cache.put(name, Bytes::from_static(b"12345"));
+            cache.insert(name, Bytes::from_static(b"12345"));
         }
         assert!(cache.get("a").is_some());
-        cache.put("e", Bytes::from_static(b"1"));
+        cache.insert("e", Bytes::from_static(b"1"));
         assert_eq!(cache.get("b"), None);
         assert!(cache.get("a").is_some() && cache.get("e").is_some());
-        cache.put("e", Bytes::from_static(b"123"));
+        cache.insert("e", Bytes::from_static(b"123"));
         assert_eq!(cache.used_bytes, 18);
-        cache.put("huge", Bytes::from_static(b"123456"));
+        cache.insert("huge", Bytes::from_static(b"123456"));
         assert_eq!((cache.used_bytes, cache.get("huge")), (18, None));
     }
 }

@@ -217,7 +217,7 @@ impl DownloadTransfer<'_> {
         self.part.check_room(missing.unwrap_or_default()).map_err(AttemptError::Fatal)?;
         let idle = self.client.transport.retry_engine.policy().idle_timeout;
         let mut body = BodyReader::transfer(response, idle);
-        while let Some(chunk) = body.next().await? {
+        while let Some(chunk) = body.next_chunk().await? {
             self.part.append(&chunk).await.map_err(AttemptError::Fatal)?;
             report(self.part.bytes_written, self.version.total);
         }

@@ -102,7 +102,7 @@ impl BodyReader {
     }
 
     /// Returns the next decoded chunk, or `None` at the end.
-    pub(super) async fn next(&mut self) -> Result<Option<Bytes>, AttemptError> {
+    pub(super) async fn next_chunk(&mut self) -> Result<Option<Bytes>, AttemptError> {
         let stalled = || AttemptError::NoResponse("the response stalled".to_owned());
         let chunk = tokio::time::timeout(self.idle, self.response.chunk())
             .await
@@ -124,7 +124,7 @@ impl BodyReader {
     /// Returns the whole body, or `None` if it exceeds `limit` decoded bytes.
     pub(super) async fn collect(mut self, limit: usize) -> Result<Option<Bytes>, AttemptError> {
         let mut whole = BytesMut::new();
-        while let Some(chunk) = self.next().await? {
+        while let Some(chunk) = self.next_chunk().await? {
             if whole.len() + chunk.len() > limit {
                 return Ok(None);
             }

@@ -175,7 +175,7 @@ fn require_pictures(path: &Path, scan: &FolderScan, had_some: bool) -> Result<()
     let picture = |path: &Path| {
         let begins =
             |head: Vec<u8>| has_image_signature(&head) || VideoContainer::detect(&head).is_some();
-        folder.read_head(path).is_ok_and(begins)
+        folder.read_first_bytes(path).is_ok_and(begins)
     };
     // Usually the first file is a picture. If there were pictures before, checking every file of a
     // large folder would only delay the start.

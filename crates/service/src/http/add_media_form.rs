@@ -153,7 +153,7 @@ impl FormReader<'_> {
         let file = private_file().create_new(true).open(&path).map_err(storage_problem)?;
         // The size of the body limits it.
         save_part(part, file, SizeLimit { bytes: u64::MAX, message: NO_SPACE }).await?;
-        if !kind.matches_signature(&read_head(&path).map_err(storage_problem)?) {
+        if !kind.matches_signature(&read_first_bytes(&path).map_err(storage_problem)?) {
             let message = format!("The archive is not a {} file", kind.extension());
             return Err(Problem::bad_request(message));
         }
@@ -218,7 +218,7 @@ async fn save_part(mut part: FormPart<'_>, file: File, limit: SizeLimit) -> Resu
 }
 
 /// The first bytes of a file, enough to recognize an archive.
-fn read_head(path: &Path) -> io::Result<Vec<u8>> {
+fn read_first_bytes(path: &Path) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
     File::open(path)?.take(512).read_to_end(&mut head)?;
     Ok(head)

@@ -42,7 +42,7 @@ impl SandboxedDir {
     }
 
     /// Reads the first bytes of a file, enough for [`has_image_signature`].
-    pub fn read_head(&self, relative: &Path) -> io::Result<Vec<u8>> {
+    pub fn read_first_bytes(&self, relative: &Path) -> io::Result<Vec<u8>> {
         let mut head = Vec::with_capacity(SIGNATURE_LENGTH);
         self.open_file(relative)?.take(SIGNATURE_LENGTH as u64).read_to_end(&mut head)?;
         Ok(head)

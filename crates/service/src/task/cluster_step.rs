@@ -45,7 +45,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    pub fn source(self) -> Option<i64> {
+    pub fn source_row(self) -> Option<i64> {
         match self {
             Self::Everything => None,
             Self::Batch(source) => Some(source),

@@ -35,7 +35,7 @@ impl EmbeddingUpdate {
             encode_media(context, dataset, scope, encoders, progress)?;
             return Ok(Self { dataset, vectors: Vec::new(), space: TextSpaceUpdate::Kept });
         }
-        let texts = context.store.read(|c| embedding::texts(c, dataset, scope.source()))?;
+        let texts = context.store.read(|c| embedding::texts(c, dataset, scope.source_row()))?;
         let space = match scope {
             Scope::Everything => TextSpace::train(texts.iter().map(|(_, text)| text)),
             Scope::Batch(_) => {

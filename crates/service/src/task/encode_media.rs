@@ -26,7 +26,7 @@ pub fn encode_media(
     if context.store.read(|c| embedding::text_space(c, dataset))?.as_deref() != Some(&mark) {
         context.store.write(|tx| embedding::replace_text_space(tx, dataset, Some(&mark)))?;
     }
-    let rows = context.store.read(|c| embedding::missing(c, dataset, scope.source()))?;
+    let rows = context.store.read(|c| embedding::missing(c, dataset, scope.source_row()))?;
     let mut done = 0;
     for batch in rows.chunks(BATCH_SIZE) {
         if !progress.report(fraction(done, rows.len())) {

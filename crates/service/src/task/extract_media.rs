@@ -97,7 +97,7 @@ fn examine(
     found: &ScannedFile,
     known: Option<&[u8; 32]>,
 ) -> Result<FileOutcome, String> {
-    let head = folder.read_head(&found.path).map_err(|cause| unreadable(&cause))?;
+    let head = folder.read_first_bytes(&found.path).map_err(|cause| unreadable(&cause))?;
     if let Some(container) = VideoContainer::detect(&head) {
         return examine_video(context, folder, found, known, container);
     }

@@ -28,7 +28,7 @@ impl Deployment {
         let (record, folder) = found.ok_or_else(ServiceError::media_not_found)?;
         let open = || {
             let folder = SandboxedDir::open(&folder)?;
-            let head = folder.read_head(&record.path)?;
+            let head = folder.read_first_bytes(&record.path)?;
             Ok::<_, std::io::Error>((folder.open_file(&record.path)?, head))
         };
         let (file, head) = open().map_err(|_| ServiceError::media_not_found())?;
