@@ -17,6 +17,7 @@ use crate::{
         settings_file::{ConfigError, Setting},
     },
 };
+use tessera_client::{BaseUrl, CertificateAuthorities, TextSearchPath};
 
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
@@ -288,7 +289,7 @@ fn find_errors(context: &Context, theme: ThemeValidator) -> Vec<ConfigError> {
         let own = name.rsplit('.').next().unwrap_or(name);
         if let Some(setting) = settings.first()
             && let Some(text) = setting.value.as_str()
-            && let Err(reason) = super::profile::check_value(own, text)
+            && let Err(reason) = check_value(own, text)
         {
             errors.push(setting.origin.error(reason));
         }
@@ -315,4 +316,17 @@ fn user_themes() -> Vec<PathBuf> {
         paths.filter(|path| path.extension().is_some_and(|end| end == "toml")).collect();
     files.sort();
     files
+}
+
+/// Checks values that only the client can validate.
+pub(super) fn check_value(key: &str, value: &str) -> Result<(), String> {
+    let reason = |failure: tessera_model::Failure| format!("`{key}`: {failure}");
+    match key {
+        "base_url" | "pipeline_url" => BaseUrl::parse(value).map(drop).map_err(reason),
+        "text_search_path" => TextSearchPath::parse(value).map(drop).map_err(reason),
+        "ca_file" => CertificateAuthorities::read(&config::expand_home(value.into()))
+            .map(drop)
+            .map_err(reason),
+        _ => Ok(()),
+    }
 }

@@ -8,13 +8,13 @@ use std::{
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::config::{report_dry_run, user_file};
+use super::config::{check_value, report_dry_run, user_file};
 use crate::{
     cli::{CliError, Column, Context, DeploymentKind, Document, Exit, deployment, login},
-    config::{self, DeploymentConfig, Profile, ProfileOptions, edit, profile::suggested_name},
+    config::{DeploymentConfig, Profile, ProfileOptions, edit, profile::suggested_name},
     credentials::SecretOwner,
 };
-use tessera_client::{BaseUrl, CertificateAuthorities, TextSearchPath};
+use tessera_client::BaseUrl;
 
 #[derive(Debug, Subcommand)]
 pub enum ProfileCommand {
@@ -242,19 +242,6 @@ fn check_profile(profile: &Profile) -> Result<(), CliError> {
         check_value(key, value.as_str().unwrap_or_default()).map_err(CliError::usage)?;
     }
     Ok(())
-}
-
-/// Checks values that only the client can validate.
-pub(super) fn check_value(key: &str, value: &str) -> Result<(), String> {
-    let reason = |failure: tessera_model::Failure| format!("`{key}`: {failure}");
-    match key {
-        "base_url" | "pipeline_url" => BaseUrl::parse(value).map(drop).map_err(reason),
-        "text_search_path" => TextSearchPath::parse(value).map(drop).map_err(reason),
-        "ca_file" => CertificateAuthorities::read(&config::expand_home(value.into()))
-            .map(drop)
-            .map_err(reason),
-        _ => Ok(()),
-    }
 }
 
 fn remove(context: &Context, name: &str) -> Result<Exit, CliError> {

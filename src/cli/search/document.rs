@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::{page_cursor::PageState, results::SearchResults};
+use super::{options::DisplayOptions, page_cursor::PageState, results::SearchResults};
 use crate::cli::{Column, Document};
 use tessera_model::{
     Cluster, Fraction, HistoryEntry, Link, Preview, Query, Relevance, RelevanceBand, ScoreScale,
@@ -60,6 +60,14 @@ pub enum RowFormat {
 }
 
 impl RowFormat {
+    pub fn new(options: DisplayOptions) -> Self {
+        match (options.flat, options.raw) {
+            (true, _) => Self::Previews,
+            (false, true) => Self::Raw,
+            (false, false) => Self::Clusters,
+        }
+    }
+
     pub fn rows_document(self, rows: Vec<Value>) -> Document {
         self.document(json!({}), rows)
     }

@@ -93,7 +93,7 @@ impl PreparedSearch<'_> {
     async fn fetch_pages(&self, sheet: Option<ContactSheet>) -> CliResult<SearchResults> {
         let Self { connection, options, .. } = self;
         let context = connection.context;
-        let format = options.display.row_format();
+        let format = document::RowFormat::new(options.display);
         let cursor = PageCursor::new(self.entry.search.clone(), options.pages);
         let mut results = SearchResults::new(cursor, sheet);
         let mut progress = context.messages.progress_bar("search");
@@ -154,7 +154,7 @@ impl PreparedSearch<'_> {
             (None, _) => Exit::Done,
         };
         if !context.out.is_jsonl() {
-            let format = self.options.display.row_format();
+            let format = document::RowFormat::new(self.options.display);
             context.print(&format.search_document(self.kind, &self.entry, results))?;
         }
         Ok(exit)

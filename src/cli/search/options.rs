@@ -4,7 +4,7 @@ use std::{num::NonZeroUsize, path::PathBuf};
 
 use clap::{Args, builder::NonEmptyStringValueParser};
 
-use super::{document::RowFormat, query_image::QueryImageOptions};
+use super::query_image::QueryImageOptions;
 use crate::{
     cli::{CliError, CliResult, Exit, query_source::parse_filters, read_file_or_stdin},
     config::SearchDefaults,
@@ -130,16 +130,6 @@ impl SearchOptions {
             granularity: self.granularity.unwrap_or(defaults.granularity),
             page: self.pages.page,
             ..Search::browse(dataset)
-        }
-    }
-}
-
-impl DisplayOptions {
-    pub fn row_format(self) -> RowFormat {
-        match (self.flat, self.raw) {
-            (true, _) => RowFormat::Previews,
-            (false, true) => RowFormat::Raw,
-            (false, false) => RowFormat::Clusters,
         }
     }
 }

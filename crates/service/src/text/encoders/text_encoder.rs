@@ -48,7 +48,8 @@ impl TextEncoder {
         if let Some(length) = inputs.length {
             tokens.set_max_tokens(length).map_err(no_tokenizer)?;
         }
-        let example = inputs.values(&tokens.ids("a").map_err(no_tokenizer)?, tokens.padding_id);
+        let example =
+            inputs.input_tensors(&tokens.ids("a").map_err(no_tokenizer)?, tokens.padding_id);
         let model = OnnxModel::new(model, &PREFERRED_OUTPUTS, &example);
         let (model, dimension) = model.map_err(|reason| {
             let why = format!(
@@ -66,7 +67,7 @@ impl TextEncoder {
     /// A tokenizer of a larger model has tokens without an embedding in this one.
     fn check_last_token(&self, tokenizer: &Path) -> Result<(), LoadError> {
         let last = self.tokenizer.max_id;
-        let values = self.inputs.values(&[last], self.tokenizer.padding_id);
+        let values = self.inputs.input_tensors(&[last], self.tokenizer.padding_id);
         self.model.run(&values).map(drop).map_err(|_| {
             let why = format!(
                 "has tokens up to {last}, which the text encoder does not know; give the one that \
@@ -78,7 +79,8 @@ impl TextEncoder {
 
     /// Returns the vector, not normalized.
     pub fn embed(&self, text: &str) -> Result<Vec<f32>, String> {
-        self.model.run(&self.inputs.values(&self.tokenizer.ids(text)?, self.tokenizer.padding_id))
+        self.model
+            .run(&self.inputs.input_tensors(&self.tokenizer.ids(text)?, self.tokenizer.padding_id))
     }
 }
 
@@ -98,7 +100,7 @@ impl TextInputs {
     }
 
     /// The inputs for these tokens, padded to the fixed length.
-    fn values(&self, ids: &[i32], padding: i32) -> Vec<(NodeId, Value)> {
+    fn input_tensors(&self, ids: &[i32], padding: i32) -> Vec<(NodeId, Value)> {
         let length = self.length.unwrap_or(ids.len());
         let row = |numbers: &[i32], rest: i32| {
             NdTensor::from_fn([1, length], |[_, at]| numbers.get(at).copied().unwrap_or(rest))
