@@ -15,6 +15,18 @@ pub(crate) enum TaskError {
     Failed(String),
 }
 
+impl TaskError {
+    /// `what` failed, for example "the upload could not be removed".
+    pub(crate) fn io(what: &str, cause: &io::Error) -> Self {
+        Self::Failed(format!("{what} ({})", cause.kind()))
+    }
+
+    #[expect(clippy::needless_pass_by_value, reason = "the signature of `map_err`")]
+    pub(crate) fn archive(cause: io::Error) -> Self {
+        Self::io("the archive could not be written", &cause)
+    }
+}
+
 impl From<StoreError> for TaskError {
     fn from(_: StoreError) -> Self {
         Self::Failed(StoreError::PUBLIC_MESSAGE.to_owned())
@@ -24,12 +36,6 @@ impl From<StoreError> for TaskError {
 impl From<rusqlite::Error> for TaskError {
     fn from(cause: rusqlite::Error) -> Self {
         StoreError::from(cause).into()
-    }
-}
-
-impl From<io::Error> for TaskError {
-    fn from(cause: io::Error) -> Self {
-        Self::Failed(format!("the archive could not be written ({})", cause.kind()))
     }
 }
 

@@ -30,15 +30,14 @@ pub fn write(
         "exported_by": "tessera",
         "total_media_items": content.export.media_count,
     });
-    write!(out, "{{\"info\":{info},\"media_items\":[")?;
+    write!(out, "{{\"info\":{info},\"media_items\":[").map_err(TaskError::archive)?;
     let mut separator = "\n";
     for_each_row(content, missing, |item| {
-        write!(out, "{separator}{}", media_item(&item))?;
+        write!(out, "{separator}{}", media_item(&item)).map_err(TaskError::archive)?;
         separator = ",\n";
         Ok(())
     })?;
-    out.write_all(b"\n]}\n")?;
-    Ok(())
+    out.write_all(b"\n]}\n").map_err(TaskError::archive)
 }
 
 fn media_item(item: &MetadataRow) -> Value {

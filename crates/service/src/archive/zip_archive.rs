@@ -99,7 +99,7 @@ fn write_picture(
     loop {
         match file.read(&mut buffer) {
             Ok(0) => return Ok(true),
-            Ok(length) => zip.write_all(&buffer[..length])?,
+            Ok(length) => zip.write_all(&buffer[..length]).map_err(TaskError::archive)?,
             Err(_) => {
                 zip.abort_file()?;
                 return Ok(false);

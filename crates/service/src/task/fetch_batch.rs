@@ -59,9 +59,7 @@ fn unpack_batch(
     let unpacked = unpack(&archive, kind, &source.folder, UnpackLimits::default(), &context.stop);
     let unpacked = unpacked.map_err(|unfinished| match unfinished {
         UnpackError::Cancelled => TaskError::Stopped,
-        UnpackError::Io(cause) => {
-            TaskError::Failed(format!("the archive could not be unpacked ({})", cause.kind()))
-        }
+        UnpackError::Io(cause) => TaskError::io("the archive could not be unpacked", &cause),
     })?;
     let skipped = unpacked.skipped.into_iter();
     let mut missing: MissingFiles =
@@ -72,7 +70,8 @@ fn unpack_batch(
     } else if unpacked.unreported > 0 {
         missing.push((whole, format!("{} more members were passed over", unpacked.unreported)));
     }
-    fs::remove_file(&archive)?;
+    fs::remove_file(&archive)
+        .map_err(|cause| TaskError::io("the unpacked archive could not be removed", &cause))?;
     Ok(missing)
 }
 
@@ -81,7 +80,9 @@ fn download_batch(
     source: &SourceFolder,
     uri: &str,
 ) -> Result<MissingFiles, TaskError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime =
+        runtime.map_err(|cause| TaskError::io("the download could not be started", &cause))?;
     let failed =
         |fault: &StorageError| TaskError::Failed(format!("object storage failed: {fault}"));
     let storage =

@@ -56,7 +56,8 @@ fn create_archive(
     context.simulate(Some(InjectedFailure::Export), |part| {
         Ok(advance(ExportTaskState::InProgress, part, None)?)
     })?;
-    let file = private_file().create(true).truncate(true).open(partial)?;
+    let file = private_file().create(true).truncate(true).open(partial);
+    let file = file.map_err(TaskError::archive)?;
     let mut reported = -1.0;
     let report = |progress: f64| {
         context.check_cancelled()?;
@@ -68,11 +69,12 @@ fn create_archive(
         Ok(())
     };
     let (entities, missing) = store.read(|c| Ok(write_snapshot(c, export, &file, report)))??;
-    file.sync_all()?;
+    file.sync_all().map_err(TaskError::archive)?;
     let target = store.export_archive_path(export.id.0);
-    fs::rename(partial, &target)?;
+    fs::rename(partial, &target).map_err(TaskError::archive)?;
     // Makes the rename durable.
-    target.parent().map_or(Ok(()), |exports| File::open(exports)?.sync_all())?;
+    let synced = target.parent().map_or(Ok(()), |exports| File::open(exports)?.sync_all());
+    synced.map_err(TaskError::archive)?;
     let message = (missing > 0).then(|| format!("{missing} pictures could not be read"));
     store.write(|tx| {
         export::set_media_count(tx, export.id, entities)?;
