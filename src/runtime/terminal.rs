@@ -124,7 +124,7 @@ fn never_block_reads() -> io::Result<()> {
 }
 
 /// Restores the terminal, once. Errors are ignored: the terminal may be gone. Takes at most
-/// [`MAX_RESTORE_TIME`], also while another thread is blocked in a write.
+/// `MAX_RESTORE_TIME`, also while another thread is blocked in a write.
 pub fn restore() {
     let mut active = TERMINAL_ACTIVE.lock().unwrap_or_else(PoisonError::into_inner);
     if !std::mem::take(&mut *active) {

@@ -37,7 +37,7 @@ impl ObjectStorage {
     }
 
     /// Lists the media at `uri`, a folder or manifest, until `most` media are found: 1 checks whether
-    /// there are any. At most [`MAX_OBJECTS`] objects are read. Errors are safe to send to clients.
+    /// there are any. At most `MAX_OBJECTS` objects are read. Errors are safe to send to clients.
     pub async fn list(
         &self,
         uri: &str,

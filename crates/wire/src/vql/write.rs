@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use tessera_model::vql::{Filter, Fraction, IssueFilter, Label};
 
-/// Writes filters; [`super::read`] returns the same filters, with numbers to 15 digits.
+/// Writes filters; `read` returns the same filters, with numbers to 15 digits.
 pub fn write(filters: &[Filter]) -> String {
     Value::Array(filters.iter().map(filter_to_json).collect()).to_string()
 }
