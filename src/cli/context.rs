@@ -21,6 +21,7 @@ use crate::{
 };
 use tessera_client::DryRunRequest;
 use tessera_client::trace::Trace;
+use tessera_model::SafeText;
 
 /// Time limit for checking the service after the user interrupted a command.
 pub const INTERRUPT_CHECK_TIMEOUT: Duration = Duration::from_millis(200);
@@ -134,7 +135,7 @@ impl Context {
             return Err(CliError::usage(message));
         }
         let mut err = io::stderr().lock();
-        write!(err, "tessera: {question} [y/N] ")?;
+        write!(err, "tessera: {} [y/N] ", SafeText::detail(question))?;
         err.flush()?;
         let mut answer = String::new();
         io::stdin().lock().read_line(&mut answer)?;

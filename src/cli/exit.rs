@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use serde_json::json;
+use serde_json::{Value, json};
+
+use super::output::escaped_json;
 use tessera_model::{Failure, FailureKind, SafeText};
 
 /// The exit codes. Scripts rely on them.
@@ -142,20 +144,20 @@ impl CliError {
         if !self.message.is_empty() {
             let message = SafeText::detail(&self.message);
             let text = match &self.remedy {
-                _ if machine => self.document(&message),
+                _ if machine => escaped_json::compact(&self.document(&message)),
                 Some(remedy) => {
-                    format!("tessera: {message}\ntessera: try: {}", SafeText::detail(remedy))
+                    format!("tessera: {message}\ntessera: try: {}\n", SafeText::detail(remedy))
                 }
-                None => format!("tessera: {message}"),
+                None => format!("tessera: {message}\n"),
             };
             // Standard error may be closed.
-            let _ = writeln!(io::stderr(), "{text}");
+            let _ = write!(io::stderr(), "{text}");
         }
         self.exit as i32
     }
 
     /// `tessera.error/1`, on one line.
-    fn document(&self, message: &SafeText) -> String {
+    fn document(&self, message: &SafeText) -> Value {
         let failure = self.failure.as_deref();
         let text = |text: Option<&SafeText>| text.map(|text| text.as_str().to_owned());
         let request =
@@ -173,7 +175,6 @@ impl CliError {
             "request": request.map(|(method, path)| json!({ "method": method, "path": path })),
             "retryable": self.exit == Exit::Network,
         })
-        .to_string()
     }
 }
 

@@ -4,6 +4,8 @@ use std::{
     io::{self, IsTerminal as _, Write as _},
     time::{Duration, Instant},
 };
+
+use tessera_model::SafeText;
 pub use tessera_model::text::format_bytes;
 
 use crate::cli::GlobalOptions;
@@ -62,14 +64,16 @@ impl Messages {
     fn write_line(self, message: &str) {
         // Clears a progress bar; it is drawn again below.
         let clear = if self.terminal { "\r\u{1b}[K" } else { "" };
+        // Paths and names are part of messages, and come from outside.
+        let message = SafeText::caption(message);
         // Standard error may be closed.
         let _ = writeln!(io::stderr(), "{clear}tessera: {message}");
     }
 
-    pub fn progress_bar(self, label: impl Into<String>) -> ProgressBar {
+    pub fn progress_bar(self, label: impl AsRef<str>) -> ProgressBar {
         ProgressBar {
             messages: self,
-            label: label.into(),
+            label: SafeText::name(label.as_ref()),
             started: Instant::now(),
             last_report: None,
             drawn: false,
@@ -81,7 +85,7 @@ impl Messages {
 #[derive(Debug)]
 pub struct ProgressBar {
     messages: Messages,
-    label: String,
+    label: SafeText,
     started: Instant,
     /// Time and tenth of the last report.
     last_report: Option<(Instant, u64)>,

@@ -9,7 +9,6 @@ use std::{
         Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU8, Ordering},
     },
-    thread,
     time::{Duration, Instant},
 };
 
@@ -23,6 +22,7 @@ use crossterm::{
     terminal::{self, EnterAlternateScreen, LeaveAlternateScreen},
 };
 use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
     fs::{Mode, OFlags, open},
     io::Errno,
     termios::{
@@ -47,6 +47,8 @@ static TITLE_CHANGED: AtomicBool = AtomicBool::new(false);
 
 /// How long restoring may take when the terminal takes no output.
 const MAX_RESTORE_TIME: Duration = Duration::from_millis(500);
+/// How often stopped output is looked at again.
+const FLUSH_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
 /// Largest screen that is drawn; the rest stays empty.
 const MAX_SIZE: (u16, u16) = (1000, 500);
@@ -167,7 +169,8 @@ fn write_without_blocking(mut bytes: &[u8]) -> io::Result<()> {
                     tcflush(&terminal, QueueSelector::OFlush)?;
                     tcflow(&terminal, Action::OOn)?;
                 }
-                thread::sleep(Duration::from_millis(5));
+                let mut ready = [PollFd::new(&terminal, PollFlags::OUT)];
+                poll(&mut ready, Some(&FLUSH_INTERVAL))?;
             }
             Err(error) => return Err(error.into()),
         }

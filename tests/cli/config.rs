@@ -372,3 +372,17 @@ fn without_a_terminal_the_short_help_is_printed() {
     assert_eq!(code, 2);
     assert!(err.contains("results") && err.contains("basket"), "{err}");
 }
+
+#[test]
+fn paths_in_messages_cannot_control_the_terminal() {
+    let home = home("");
+    let project = home.path().join("\u{1b}]0;title\u{7}\u{9b}31m\u{202e}");
+    fs::create_dir(&project).unwrap();
+    fs::write(project.join(".tessera.toml"), "[export]\nformat = 'parquet'\n").unwrap();
+    for arguments in [&["profile", "list"][..], &["dataset", "list", "--json"]] {
+        let (_, _, err) = outcome(tessera(home.path(), arguments).current_dir(&project));
+        assert!(err.contains("project settings") && err.contains("title"), "{err}");
+        let hostile = |c: char| c != '\n' && (c.is_control() || c == '\u{202e}');
+        assert!(!err.contains(hostile), "{err:?}");
+    }
+}

@@ -13,7 +13,7 @@ use crate::{
     config,
 };
 use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, Endpoint};
-use tessera_model::DatasetId;
+use tessera_model::{DatasetId, SafeText};
 use tessera_service::{
     AccessMode, Deployment, DeploymentSettings, LocalError, ServerOptions, ServiceCredentials,
 };
@@ -52,7 +52,7 @@ impl LocalService {
         let deployment = Deployment::open(&data, settings)?;
         if let Some(notice) = deployment.recovery_notice() {
             // Standard error may be closed.
-            let _ = writeln!(io::stderr(), "tessera: {notice}.");
+            let _ = writeln!(io::stderr(), "tessera: {}.", SafeText::detail(notice));
         }
         let mut datasets = Vec::new();
         for folder in folders {

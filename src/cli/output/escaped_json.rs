@@ -11,7 +11,7 @@ pub(super) fn pretty(value: &Value) -> String {
 }
 
 /// One line.
-pub(super) fn compact(value: &Value) -> String {
+pub(in crate::cli) fn compact(value: &Value) -> String {
     escape(&format!("{value}\n"))
 }
 

@@ -1,7 +1,7 @@
 //! Standard output: a table in a terminal, tab-separated in a pipe, or a JSON or CSV document.
 
 mod document;
-mod escaped_json;
+pub(super) mod escaped_json;
 pub(super) mod jq;
 mod table;
 mod writer;

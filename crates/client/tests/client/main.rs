@@ -12,6 +12,7 @@ mod extract;
 mod faults;
 mod inspect;
 mod interface;
+mod interface_requests;
 mod known_errors;
 mod links;
 mod log;

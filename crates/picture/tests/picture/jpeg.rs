@@ -7,14 +7,9 @@ use jpeg_encoder::{ColorType, Encoder};
 use proptest::prelude::*;
 use tessera_picture::decode::decode;
 
-/// Smooth colors with some texture and an edge.
-fn test_picture(width: u16, height: u16) -> RgbImage {
-    RgbImage::from_fn(width.into(), height.into(), |x, y| {
-        let texture = (x * 7 + y * 13) % 16;
-        let edge = if x + y > u32::from(width) / 2 { 20 } else { 0 };
-        let red = 40 + x * 120 / u32::from(width) + edge;
-        let blue = 200 - y * 150 / u32::from(height);
-        image::Rgb([red as u8, (90 + texture) as u8, blue as u8])
+fn test_picture(width: u32, height: u32) -> RgbImage {
+    RgbImage::from_fn(width, height, |x, y| {
+        image::Rgb([(x * 2) as u8, (x + y) as u8, (y * 2) as u8])
     })
 }
 
@@ -94,7 +89,7 @@ proptest! {
             bytes[place] = byte;
         }
         if let Err(error) = decode(&bytes, enough) {
-            prop_assert!(!error.0.is_empty());
+            prop_assert!(!error.0.contains("the decoder failed"), "{}", error.0);
         }
     }
 }

@@ -89,15 +89,14 @@ impl Journey<'_> {
                 page.clusters.iter().map(|cluster| cluster.id).collect()
             };
             let right = clusters(self.direct.explore(&search).await.unwrap());
-            for _ in 0..ATTEMPTS {
-                match self.client.explore(&search).await {
-                    Ok(page) => {
-                        assert_eq!(clusters(page), right, "seed {}", self.seed);
-                        break;
-                    }
-                    Err(failure) => assert!(!failure.to_string().is_empty()),
+            let mut attempts = 0..ATTEMPTS;
+            let read = loop {
+                assert!(attempts.next().is_some(), "seed {}: no page can be read", self.seed);
+                if let Ok(page) = self.client.explore(&search).await {
+                    break clusters(page);
                 }
-            }
+            };
+            assert_eq!(read, right, "seed {}", self.seed);
         }
     }
 
