@@ -47,7 +47,7 @@ static TITLE_CHANGED: AtomicBool = AtomicBool::new(false);
 
 /// How long restoring may take when the terminal takes no output.
 const MAX_RESTORE_TIME: Duration = Duration::from_millis(500);
-/// How often stopped output is looked at again.
+/// How long to wait for room before stopped output is checked again.
 const FLUSH_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
 
 /// Largest screen that is drawn; the rest stays empty.

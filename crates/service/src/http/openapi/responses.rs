@@ -37,7 +37,7 @@ impl IntoResponses for CommonErrors {
 
 impl IntoResponses for DatasetErrors {
     fn responses() -> ResponseMap {
-        let own = [(404, "There is no such thing"), (422, "A parameter or body is wrong")];
+        let own = [(404, "Not found"), (422, "A parameter or body is wrong")];
         CommonErrors::responses().into_iter().chain(error_responses(&own)).collect()
     }
 }
@@ -72,10 +72,10 @@ impl IntoResponses for BusyError {
 impl IntoResponses for FileResponses {
     fn responses() -> ResponseMap {
         error_responses(&[
-            (206, "The range that was asked for"),
+            (206, "The requested range"),
             (304, "The client has it already"),
             (403, "The link is not valid, or opened by a page of another site"),
-            (404, "There is no such file"),
+            (404, "The file does not exist"),
             (414, "The address is longer than 64 KiB"),
             (416, "The range is outside"),
             (500, "A fault of the service"),
