@@ -6,7 +6,11 @@
 mod core_dumps;
 mod environment;
 mod file;
+#[cfg(target_os = "macos")]
+mod keychain;
 mod keyring;
+#[cfg(not(target_os = "macos"))]
+mod secret_service;
 mod secret_stores;
 mod stored_secret;
 

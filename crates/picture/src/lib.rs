@@ -15,6 +15,7 @@ mod thumbnail;
 mod view;
 
 pub use canvas::{Canvas, Protocol};
+pub use encode_jpeg::encode_jpeg;
 pub use orientation::to_upright_jpeg;
 pub use thumbnail::{Encoded, FittedPicture, Thumbnail, fit_picture, thumbnail};
 pub use view::{Crop, PictureSubject, PictureView};

@@ -118,13 +118,7 @@ fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 fn jpeg(sample: &SampleImage) -> io::Result<Vec<u8>> {
-    let image = render(sample);
-    let size = |side: u32| u16::try_from(side).map_err(io::Error::other);
-    let mut bytes = Vec::with_capacity(96 << 10);
-    jpeg_encoder::Encoder::new(&mut bytes, JPEG_QUALITY)
-        .encode(&image, size(image.width())?, size(image.height())?, jpeg_encoder::ColorType::Rgb)
-        .map_err(io::Error::other)?;
-    Ok(bytes)
+    tessera_picture::encode_jpeg(&render(sample), JPEG_QUALITY).map_err(io::Error::other)
 }
 
 /// One JSON object per image and line, as in image-folder datasets; boxes are x, y, width and height

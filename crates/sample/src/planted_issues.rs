@@ -192,12 +192,8 @@ fn apply_tone_curve(mut image: RgbImage, curve: impl Fn(f32) -> f32) -> RgbImage
 
 /// Encodes and decodes as JPEG of quality 30. If that fails, the image stays as it was.
 fn recompress(image: RgbImage) -> RgbImage {
-    let (width, height) = image.dimensions();
-    let mut bytes = Vec::new();
-    let encoder = jpeg_encoder::Encoder::new(&mut bytes, 30);
-    let (w, h) = (width as u16, height as u16);
-    match encoder.encode(&image, w, h, jpeg_encoder::ColorType::Rgb) {
-        Ok(()) => image::ImageReader::with_format(Cursor::new(bytes), ImageFormat::Jpeg)
+    match tessera_picture::encode_jpeg(&image, 30) {
+        Ok(bytes) => image::ImageReader::with_format(Cursor::new(bytes), ImageFormat::Jpeg)
             .decode()
             .map_or(image, image::DynamicImage::into_rgb8),
         Err(_) => image,

@@ -1,7 +1,6 @@
 //! The two small copies of an image: a thumbnail for display, a square for the descriptor.
 
 use image::RgbImage;
-use jpeg_encoder::{ColorType, Encoder};
 
 use tessera_picture::{decode::DecodeError, fit};
 
@@ -28,12 +27,5 @@ pub fn square(pixels: &RgbImage) -> Result<RgbImage, DecodeError> {
 }
 
 pub fn encode(pixels: &RgbImage) -> Result<Vec<u8>, DecodeError> {
-    let refused = |error: &dyn std::fmt::Display| DecodeError(format!("no thumbnail: {error}"));
-    let side = |length: u32| u16::try_from(length).map_err(|error| refused(&error));
-    let (width, height) = (side(pixels.width())?, side(pixels.height())?);
-    let mut file = Vec::with_capacity(16 << 10);
-    Encoder::new(&mut file, JPEG_QUALITY)
-        .encode(pixels, width, height, ColorType::Rgb)
-        .map_err(|error| refused(&error))?;
-    Ok(file)
+    tessera_picture::encode_jpeg(pixels, JPEG_QUALITY)
 }

@@ -1,0 +1,86 @@
+//! The Secret Service: the keyring of Linux desktops.
+
+use std::collections::HashMap;
+
+use ::secret_service::{
+    EncryptionType, Error,
+    blocking::{Item, SecretService},
+};
+use secrecy::zeroize::Zeroizing;
+
+use super::keyring::KeyringBackend;
+
+const APPLICATION: &str = "tessera";
+
+pub(super) struct SecretServiceKeyring;
+
+impl KeyringBackend for SecretServiceKeyring {
+    fn check(&self) -> Result<(), String> {
+        connect().map(drop).map_err(|error| describe_error(&error))
+    }
+
+    fn read(&self, name: &str) -> Result<Option<Zeroizing<String>>, String> {
+        let secret = with_items(name, |items| items.first().map(Item::get_secret).transpose());
+        let Some(secret) = secret? else { return Ok(None) };
+        let text = String::from_utf8(secret).map(Zeroizing::new);
+        text.map(Some).map_err(|_| "the keyring entry is damaged".to_owned())
+    }
+
+    fn write(&self, name: &str, text: &str) -> Result<(), String> {
+        let written = connect().and_then(|service| {
+            let collection = service.get_any_collection()?;
+            collection.unlock()?;
+            let label = format!("{APPLICATION}: {name}");
+            let replace = true;
+            collection.create_item(
+                &label,
+                attributes(name),
+                text.as_bytes(),
+                replace,
+                "text/plain",
+            )?;
+            Ok(())
+        });
+        written.map_err(|error| describe_error(&error))
+    }
+
+    fn remove(&self, name: &str) -> Result<bool, String> {
+        with_items(name, |items| {
+            items.iter().try_for_each(Item::delete)?;
+            Ok(!items.is_empty())
+        })
+    }
+}
+
+fn connect() -> Result<SecretService<'static>, Error> {
+    SecretService::connect(EncryptionType::Dh)
+}
+
+/// Calls `act` with the unlocked entries of `name`; without a keyring, there are none.
+fn with_items<T>(
+    name: &str,
+    act: impl FnOnce(&[Item<'_>]) -> Result<T, Error>,
+) -> Result<T, String> {
+    let service = match connect() {
+        Ok(service) => service,
+        Err(Error::Unavailable) => return act(&[]).map_err(|error| describe_error(&error)),
+        Err(error) => return Err(describe_error(&error)),
+    };
+    let found = service.search_items(attributes(name)).and_then(|found| {
+        found.locked.iter().try_for_each(Item::unlock)?;
+        Ok([found.unlocked, found.locked].into_iter().flatten().collect::<Vec<_>>())
+    });
+    found.and_then(|items| act(&items)).map_err(|error| describe_error(&error))
+}
+
+fn attributes(name: &str) -> HashMap<&str, &str> {
+    HashMap::from([("service", APPLICATION), ("username", name)])
+}
+
+fn describe_error(error: &Error) -> String {
+    match error {
+        Error::Unavailable => "this system has no keyring".to_owned(),
+        Error::Locked | Error::Prompt => "the keyring is locked".to_owned(),
+        error => format!("the keyring cannot be used: {error}"),
+    }
+}
