@@ -8,7 +8,10 @@
 
 mod archives;
 mod documents;
+mod forms;
 mod mutation;
+mod object_storage;
+mod parquet_files;
 mod pictures;
 mod responses;
 mod terminal;

@@ -1,0 +1,131 @@
+//! Object storage: listings, errors and manifests of a hostile service.
+
+use std::{
+    path::Component,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use tessera_service::object_storage::{
+    AccessKey, ObjectListing, ObjectStorage, PathRoot, RetryPolicy, StorageSettings,
+};
+use tessera_testing::scripted::{Reply, ScriptedServer};
+use tokio::runtime::Runtime;
+
+use super::{fuzz, mutation::mutated, parquet_files::parquet_files};
+
+const TOKENS: [&str; 10] = [
+    "<Key>",
+    "</Key>",
+    "<Contents>",
+    "<IsTruncated>true</IsTruncated>",
+    "<!DOCTYPE a [<!ENTITY b \"c\">]>",
+    "&#0;",
+    "%2e%2e%2f",
+    "../",
+    "\u{0}",
+    "<Size>99999999999999999999</Size>",
+];
+
+const LAST_PAGE: &str = "<ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">\
+    <EncodingType>url</EncodingType><IsTruncated>false</IsTruncated></ListBucketResult>";
+
+fn listings() -> Vec<Vec<u8>> {
+    let object = |key: &str| {
+        format!(
+            "<Contents><Key>{key}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified>\
+             <ETag>&quot;e&quot;</ETag><Size>7</Size><StorageClass>STANDARD</StorageClass></Contents>"
+        )
+    };
+    let objects: String = ["p/a.jpg", "p/b%20c.png", "p/metadata.jsonl", "p/"].map(object).concat();
+    let page = LAST_PAGE.replace("<IsTruncated>false", &format!("{objects}<IsTruncated>false"));
+    let next = "<NextContinuationToken>1ueGcx</NextContinuationToken><IsTruncated>true";
+    let error =
+        "<?xml version=\"1.0\"?><Error><Code>AccessDenied</Code><Message>no</Message></Error>";
+    [page.replace("<IsTruncated>false", next), page, error.to_owned()]
+        .map(String::into_bytes)
+        .to_vec()
+}
+
+/// A storage service that sends what it is given, and ends every listing after its first page.
+struct HostileStorage {
+    body: Arc<Mutex<(u16, Vec<u8>)>>,
+    storage: ObjectStorage,
+    _server: ScriptedServer,
+}
+
+impl HostileStorage {
+    async fn start() -> Self {
+        let body = Arc::new(Mutex::new((200, Vec::new())));
+        let sent = Arc::clone(&body);
+        let server = ScriptedServer::start(move |request| {
+            if request.target.contains("continuation-token=") {
+                return Reply::new(200, &[], LAST_PAGE);
+            }
+            let sent = sent.lock().unwrap_or_else(PoisonError::into_inner);
+            Reply::new(sent.0, &[], &sent.1)
+        })
+        .await;
+        let key = AccessKey { id: "id".to_owned(), secret: "secret".into(), token: None };
+        let endpoint = Some(server.url().parse().expect("an address"));
+        let settings = StorageSettings { key: Some(key), endpoint, ..StorageSettings::default() };
+        let storage = ObjectStorage::with_retry_policy(settings, RetryPolicy::default());
+        Self { body, storage: storage.expect("a client"), _server: server }
+    }
+
+    async fn list(&self, status: u16, uri: &str, body: &[u8]) -> Option<ObjectListing> {
+        *self.body.lock().unwrap_or_else(PoisonError::into_inner) = (status, body.to_vec());
+        match self.storage.list(uri, None, 1_000).await {
+            Ok(listing) => Some(listing),
+            Err(message) => {
+                assert!(!message.chars().any(char::is_control), "{message:?}");
+                assert!(!message.contains("Signature"), "{message}");
+                None
+            }
+        }
+    }
+}
+
+/// What is listed is stored below one folder.
+fn assert_stored_inside(listing: &ObjectListing, folder: &str) {
+    for entry in &listing.entries {
+        let path = entry.staging_path();
+        assert!(path.components().all(|part| matches!(part, Component::Normal(_))), "{path:?}");
+        assert!(path.components().next().is_some(), "{entry:?}");
+        if entry.path_root != PathRoot::Bucket {
+            assert!(entry.key.starts_with(folder), "{entry:?}");
+        }
+    }
+}
+
+#[test]
+fn damaged_listings_are_read_or_refused() {
+    let runtime = Runtime::new().expect("a runtime");
+    let storage = runtime.block_on(HostileStorage::start());
+    fuzz(300, &mutated(listings(), &TOKENS), |input| {
+        for status in [200, 403] {
+            let listing = runtime.block_on(storage.list(status, "s3://photos/p/", &input.0));
+            if let Some(listing) = listing {
+                assert_stored_inside(&listing, "p/");
+            }
+        }
+    });
+}
+
+#[test]
+fn damaged_manifests_are_read_or_refused() {
+    let runtime = Runtime::new().expect("a runtime");
+    let storage = runtime.block_on(HostileStorage::start());
+    let text: &[u8] =
+        b"uri,label\ns3://photos/p/a.jpg,van\n./b.png,\"bus, red\"\ns3://other/c.jpg,\n";
+    let tables = vec![text.to_vec()];
+    for (extension, files) in
+        [("csv", tables.clone()), ("txt", tables), ("parquet", parquet_files())]
+    {
+        let uri = format!("s3://photos/p/list.{extension}");
+        fuzz(200, &mutated(files, &["s3://", "../", "\"", "\n", "PAR1", "\u{0}"]), |input| {
+            if let Some(listing) = runtime.block_on(storage.list(200, &uri, &input.0)) {
+                assert_stored_inside(&listing, "p/");
+            }
+        });
+    }
+}
