@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# flakes.sh [RUNS]: runs all tests RUNS times (10) beside four busy processes, and reports every test
+# whose result was not the same each time.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+runs=${1:-10}
+work=$(mktemp -d)
+busy=()
+trap 'kill "${busy[@]}" 2>/dev/null || true; rm -rf "$work"' EXIT
+
+cargo test --quiet --locked --no-run
+for _ in 1 2 3 4; do
+    sh -c 'while :; do :; done' &
+    busy+=($!)
+done
+
+for run in $(seq "$runs"); do
+    # Every test binary runs to its end; a failure counts below.
+    cargo test --locked --no-fail-fast >"$work/$run.log" 2>&1 || true
+    # "test NAME ... ok", with the binary that it is in.
+    awk '/^ +(Running|Doc-tests)/ { binary = $2 " " $3 } /^test .* \.\.\. / { print binary ": " $0 }' \
+        "$work/$run.log" | sed 's/ (.*): test / test /; s/, [0-9.]* *s$//' | sort >"$work/$run.results"
+    printf 'run %s: %s tests, %s failed\n' "$run" "$(wc -l <"$work/$run.results")" \
+        "$(grep -c ' FAILED$' "$work/$run.results" || true)"
+done
+
+# A result that not every run has.
+differing=$(cat "$work"/*.results | sort | uniq -c | awk -v runs="$runs" '$1 != runs')
+if [ -n "$differing" ]; then
+    printf 'Results that differ (how often, in %s runs):\n%s\n' "$runs" "$differing"
+    # What the failures said.
+    grep -h -A 15 "^---- .* stdout ----" "$work"/*.log || true
+    exit 1
+fi
+echo "All $runs runs had the same results."
