@@ -18,7 +18,7 @@ use tessera::{
         welcome::{WelcomeDecision, WelcomeOptions},
     },
     state::StateStore,
-    worker,
+    worker::{self, DiskCacheOptions},
 };
 use tessera_client::{Client, trace::Trace};
 use tessera_model::{DatasetId, SafeText};
@@ -137,13 +137,16 @@ impl Launcher {
                 match cli::profile_client(&profile, secret, secrets.as_ref()) {
                     Ok(client) => {
                         let name = profile.name.clone();
-                        self.run_interface(client, &name, None, Some(profile.name)).await
+                        let disk_cache = self.disk_cache();
+                        self.run_interface(client, &name, None, Some(profile.name), disk_cache)
+                            .await
                     }
                     Err(error) => self.run_welcome(Some(error.message)).await,
                 }
             }
             LaunchTarget::Address(client, name) => {
-                self.run_interface(client, &name, None, None).await
+                let disk_cache = self.disk_cache();
+                self.run_interface(client, &name, None, None, disk_cache).await
             }
             LaunchTarget::Welcome(error) => self.run_welcome(error).await,
         }
@@ -156,7 +159,8 @@ impl Launcher {
         profile: Option<String>,
     ) -> Result<RunOutcome, CliError> {
         let first = local.first_dataset();
-        let outcome = self.run_interface(local.client()?, name, first, profile).await;
+        // The pictures are on this machine already.
+        let outcome = self.run_interface(local.client()?, name, first, profile, None).await;
         // Printed after the screen was restored, so that it is not lost.
         local.report_skipped();
         local.stop().await?;
@@ -169,6 +173,7 @@ impl Launcher {
         name: &str,
         dataset: Option<DatasetId>,
         profile: Option<String>,
+        disk_cache: Option<DiskCacheOptions>,
     ) -> Result<RunOutcome, CliError> {
         if let Some(reason) = self.settings.accessible {
             return self.run_accessible(client, name, dataset, reason).await;
@@ -210,11 +215,18 @@ impl Launcher {
             notify: self.settings.ui.notify.clone(),
             ..app::Setup::new(SafeText::name(&name), keymap)
         };
-        let worker = worker::spawn(client, state);
+        let worker = worker::spawn(client, state, disk_cache);
         let options = self.options.clone();
         let running = runtime::run(setup, options, worker, watch_once(&mut self.signals)?);
         // The future is large: on the heap it does not grow all its callers.
         Ok(Box::pin(running).await?)
+    }
+
+    /// The disk cache for thumbnails of a remote service, unless it is turned off.
+    fn disk_cache(&self) -> Option<DiskCacheOptions> {
+        let max_bytes = self.settings.cache.max_mib << 20;
+        let folder = config::thumbnails_dir().filter(|_| max_bytes > 0)?;
+        Some(DiskCacheOptions { folder, max_bytes })
     }
 
     async fn run_accessible(

@@ -1,27 +1,34 @@
 //! The worker: every request gets one response, cancelled and superseded ones get none, and
 //! pictures queue. The server holds its responses behind gates, so nothing depends on timing.
 
-use std::{fs, path::PathBuf, sync::Arc};
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt as _,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use tessera::{
     message::{JobId, Lane, Payload, Request, Response, Ticket},
     state::StateStore,
-    worker::{Worker, WorkerEvent, spawn},
+    worker::{DiskCacheOptions, Worker, WorkerEvent, spawn},
 };
+use tessera_client::Client;
 use tessera_model::{
-    ArchiveName, ExportFormat, ExportSpec, FailureKind, Link, MediaId, PictureSource, Search,
+    ArchiveName, ExportFormat, ExportSpec, FailureKind, Link, MediaId, PictureSource, SafeText,
+    Search,
 };
 use tessera_picture::{Canvas, Crop, Protocol};
 use tokio::sync::{Semaphore, mpsc::UnboundedReceiver};
 use uuid::Uuid;
 
-use tessera_testing::clients::{dataset, hosted, task, without_pauses};
+use tessera_testing::clients::{dataset, hosted, on_premises, task, without_pauses};
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
 const CANVAS: Canvas = Canvas { columns: 4, rows: 2, cell: (8, 16), protocol: Protocol::HalfBlock };
 
 fn worker(server: &ScriptedServer) -> (Worker, UnboundedReceiver<WorkerEvent>) {
-    spawn(hosted(&server.url(), without_pauses()), StateStore::default())
+    spawn(hosted(&server.url(), without_pauses()), StateStore::default(), None)
 }
 
 fn ticket(lane: Lane, number: u64) -> Ticket {
@@ -198,6 +205,76 @@ async fn another_size_of_the_same_picture_needs_no_request() {
         assert!(matches!(payload, Payload::Picture(_)), "{payload:?}");
     }
     assert_eq!(server.count(), 1);
+}
+
+/// Loads `/1` to `/3`, each with a new signature, in a new worker with a disk cache. Returns how many
+/// requests it took, and the warnings.
+async fn requests_after_restart(
+    server: &ScriptedServer,
+    client: Client,
+    folder: &Path,
+) -> (usize, Vec<SafeText>) {
+    let before = server.count();
+    let disk_cache = DiskCacheOptions { folder: folder.to_owned(), max_bytes: 512 << 20 };
+    let (worker, mut replies) = spawn(client, StateStore::default(), Some(disk_cache));
+    for number in 1..=3 {
+        let link = Link::new(format!("/{number}?signature={before}"));
+        let request = Request::Picture(PictureSource::Link(link), Crop::Full, CANVAS);
+        worker.send(ticket(picture_lane(number.into(), CANVAS), number), request);
+    }
+    let (mut pictures, mut warnings) = (0, Vec::new());
+    while let Some(event) = next(&mut replies).await {
+        match event {
+            WorkerEvent::Response(response) => {
+                assert!(response.result.is_ok(), "{:?}", response.result);
+                pictures += 1;
+            }
+            WorkerEvent::Warning(sentence) => warnings.push(sentence),
+            other => panic!("{other:?}"),
+        }
+        if pictures == 3 {
+            break;
+        }
+    }
+    drop(worker);
+    (server.count() - before, warnings)
+}
+
+#[tokio::test]
+async fn a_second_start_shows_thumbnails_without_requests() {
+    let server = gated(&open_gate()).await;
+    let folder = tempfile::tempdir().unwrap();
+    let cache = folder.path().join("cache/thumbnails");
+    let client = || hosted(&server.url(), without_pauses());
+    assert_eq!(requests_after_restart(&server, client(), &cache).await, (3, vec![]));
+    assert_eq!(requests_after_restart(&server, client(), &cache).await, (0, vec![]));
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&cache), 0o700);
+    let entries: Vec<_> =
+        fs::read_dir(&cache).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(entries.iter().map(|path| mode(path)).collect::<Vec<_>>(), [0o600; 3]);
+    let other_account = on_premises(&server.url(), without_pauses());
+    assert_eq!(requests_after_restart(&server, other_account, &cache).await, (3, vec![]));
+    // A picture that is damaged on the disk is fetched again.
+    fs::write(&entries[0], "damaged").unwrap();
+    assert_eq!(requests_after_restart(&server, client(), &cache).await, (1, vec![]));
+    assert_eq!(requests_after_restart(&server, client(), &cache).await, (0, vec![]));
+}
+
+#[tokio::test]
+async fn without_a_usable_cache_folder_everything_works_after_one_warning() {
+    let server = gated(&open_gate()).await;
+    let folder = tempfile::tempdir().unwrap();
+    let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+    fs::write(&file, "").unwrap();
+    std::os::unix::fs::symlink(folder.path(), &link).unwrap();
+    for path in [file.clone(), link, file.join("below")] {
+        let client = hosted(&server.url(), without_pauses());
+        let (requests, warnings) = requests_after_restart(&server, client, &path).await;
+        assert_eq!((requests, warnings.len()), (3, 1), "{warnings:?}");
+        let expected = format!("thumbnails are not stored in {}: ", path.display());
+        assert!(warnings[0].as_str().starts_with(&expected), "{warnings:?}");
+    }
 }
 
 #[tokio::test]

@@ -83,6 +83,7 @@ impl App {
                 self.handle_progress(&progress);
             }
             Event::Exchange(exchange) => self.log.add(self.now, exchange),
+            Event::Warning(sentence) => self.notify(Level::Warning, sentence.as_str()),
             Event::PixelsUnconfirmed if self.overlay.is_none() => self.open_graphics_check(),
             Event::TerminalTaskDone(result) => {
                 result.unwrap_or_else(|failure| self.notify_failure(&failure));

@@ -118,6 +118,7 @@ fn print_paths(context: &Context, all: bool) -> Result<Exit, CliError> {
         ("themes", config::themes_dir()),
         ("state", state),
         ("local", config::local_data_dir()),
+        ("cache", config::thumbnails_dir()),
     ];
     let rows: Vec<Value> = paths
         .into_iter()

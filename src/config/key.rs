@@ -73,6 +73,7 @@ pub const KEYS: &[SettingKey] = &[
     setting("export.include_images", ValueType::Boolean).allowed_in_projects(),
     setting("export.download_dir", ValueType::Text),
     setting("export.auto_download", ValueType::Boolean),
+    setting("cache.max_mib", ValueType::Integer(0, 1 << 20)),
     setting("poll.min", ValueType::Duration),
     setting("poll.max", ValueType::Duration),
     setting("poll.unfocused", ValueType::Duration),

@@ -34,6 +34,11 @@ pub fn local_data_dir() -> Option<PathBuf> {
     project_dirs().map(|dirs| dirs.data_dir().join("local"))
 }
 
+/// Thumbnails of remote services.
+pub fn thumbnails_dir() -> Option<PathBuf> {
+    project_dirs().map(|dirs| dirs.cache_dir().join("thumbnails"))
+}
+
 /// The graphics support that the user confirmed, per terminal.
 pub fn terminal_graphics_file() -> Option<PathBuf> {
     state_dir("terminals").map(|folder| folder.with_extension("toml"))

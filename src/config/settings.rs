@@ -17,6 +17,7 @@ pub struct Settings {
     pub ui: UiSettings,
     pub search: SearchDefaults,
     pub export: ExportDefaults,
+    pub cache: CacheSettings,
     #[serde(with = "PollSettings")]
     pub poll: PollingIntervals,
     pub default_profile: Option<String>,
@@ -58,6 +59,12 @@ pub struct ExportDefaults {
     pub include_images: bool,
     pub download_dir: String,
     pub auto_download: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub struct CacheSettings {
+    /// 0 turns the cache off.
+    pub max_mib: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, clap::ValueEnum)]

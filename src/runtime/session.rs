@@ -71,5 +71,6 @@ fn event_from_worker(reply: WorkerEvent) -> Event {
         WorkerEvent::Response(response) => Event::Response(response),
         WorkerEvent::Progress(progress) => Event::Progress(progress),
         WorkerEvent::Exchange(exchange) => Event::Exchange(exchange),
+        WorkerEvent::Warning(sentence) => Event::Warning(sentence),
     }
 }

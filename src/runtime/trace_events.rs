@@ -55,6 +55,7 @@ fn event_json(event: &Event, secret: bool) -> Value {
         }),
         Event::Progress(progress) => json!({ "progress": lane_name(&progress.ticket) }),
         Event::Exchange(exchange) => RequestRecorder::exchange_json(exchange),
+        Event::Warning(sentence) => json!({ "warning": sentence.as_str() }),
         Event::WindowFocus(attended) => json!({ "focused": attended }),
         Event::Wake => json!("wake"),
         Event::Edited(text) => json!({ "edited": text.as_ref().map_or(0, String::len) }),

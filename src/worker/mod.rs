@@ -4,15 +4,19 @@
 //! wait for one of a few slots. Every request gets exactly one response, unless its lane was
 //! cancelled or has a newer request.
 
+mod disk_cache;
 mod external_viewer;
 mod folder_listing;
 mod lanes;
 mod progress_throttle;
 mod request_handler;
 mod thumbnail_loader;
+mod thumbnail_store;
 mod worker_loop;
 
 use tokio::sync::mpsc;
+
+pub use disk_cache::DiskCacheOptions;
 
 use crate::{
     message::{Lane, Request, RequestProgress, Response, Ticket},
@@ -20,13 +24,15 @@ use crate::{
     worker::worker_loop::{WorkerCommand, WorkerLoop},
 };
 use tessera_client::{Client, RequestRecorder};
-use tessera_model::RequestRecord;
+use tessera_model::{RequestRecord, SafeText};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum WorkerEvent {
     Response(Response),
     Progress(RequestProgress),
     Exchange(RequestRecord),
+    /// Something besides the requests does not work, reported once.
+    Warning(SafeText),
 }
 
 /// The handle of the worker, which stops when this is dropped.
@@ -35,9 +41,14 @@ pub struct Worker {
     commands: mpsc::UnboundedSender<WorkerCommand>,
 }
 
-/// Starts the worker of `client` and `state` on the current tokio runtime. The channels are
-/// unbounded: the interface must never wait, and it requests only what is on the screen.
-pub fn spawn(client: Client, state: StateStore) -> (Worker, mpsc::UnboundedReceiver<WorkerEvent>) {
+/// Starts the worker of `client` and `state` on the current tokio runtime, with a disk cache for
+/// thumbnails if there is to be one. The channels are unbounded: the interface must never wait, and
+/// it requests only what is on the screen.
+pub fn spawn(
+    client: Client,
+    state: StateStore,
+    disk_cache: Option<DiskCacheOptions>,
+) -> (Worker, mpsc::UnboundedReceiver<WorkerEvent>) {
     let (commands, command_receiver) = mpsc::unbounded_channel();
     let (events, event_receiver) = mpsc::unbounded_channel();
     let log = events.clone();
@@ -45,7 +56,7 @@ pub fn spawn(client: Client, state: StateStore) -> (Worker, mpsc::UnboundedRecei
         // Without a listener the program is ending.
         let _ = log.send(WorkerEvent::Exchange(exchange));
     }));
-    let worker_loop = WorkerLoop::new(client, state, events);
+    let worker_loop = WorkerLoop::new(client, state, disk_cache, events);
     tokio::spawn(worker_loop.run(command_receiver));
     (Worker { commands }, event_receiver)
 }

@@ -9,7 +9,7 @@ use crate::{
     message::{Payload, ReadRequest, Request, RequestProgress, Response, Ticket},
     state::{self, StateStore},
     worker::{
-        WorkerEvent,
+        DiskCacheOptions, WorkerEvent,
         external_viewer::{self, ViewerCopies},
         folder_listing,
         progress_throttle::ProgressThrottle,
@@ -31,9 +31,10 @@ impl RequestHandler {
     pub(super) fn new(
         client: Client,
         state: StateStore,
+        disk_cache: Option<DiskCacheOptions>,
         events: mpsc::UnboundedSender<WorkerEvent>,
     ) -> Self {
-        let pictures = ThumbnailLoader::new(client.clone());
+        let pictures = ThumbnailLoader::new(client.clone(), disk_cache, events.clone());
         Self {
             pictures,
             viewer_copies: ViewerCopies::default(),

@@ -1,5 +1,6 @@
-//! Loads pictures and fits them to a canvas. Fetched bytes are cached, so that another size of the
-//! same picture needs no request. Decoding uses at most two blocking threads.
+//! Loads pictures and fits them to a canvas. Fetched bytes are cached in memory, so that another size
+//! of the same picture needs no request, and on disk, so that another start needs none. Decoding uses
+//! at most two blocking threads.
 
 use std::{
     path::Path,
@@ -8,9 +9,10 @@ use std::{
 
 use bytes::Bytes;
 use lru::LruCache;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, mpsc};
 
-use tessera_client::{Client, read_entry};
+use super::{DiskCacheOptions, WorkerEvent, thumbnail_store::ThumbnailStore};
+use tessera_client::{Client, PictureKey, read_entry};
 use tessera_model::{Failure, FailureKind, Link, PictureSource};
 use tessera_picture::{Canvas, Crop, Thumbnail, thumbnail};
 
@@ -21,15 +23,33 @@ const MAX_PARALLEL_DECODES: usize = 2;
 
 pub(super) struct ThumbnailLoader {
     client: Client,
-    cache: Mutex<PictureByteCache>,
+    memory: Mutex<PictureByteCache>,
+    disk: ThumbnailStore,
     decode_slots: Arc<Semaphore>,
 }
 
+/// A picture, and its key if it was fetched just now and is worth storing.
+struct LoadedPicture {
+    bytes: Bytes,
+    new: Option<PictureKey>,
+}
+
+impl From<Bytes> for LoadedPicture {
+    fn from(bytes: Bytes) -> Self {
+        Self { bytes, new: None }
+    }
+}
+
 impl ThumbnailLoader {
-    pub(super) fn new(client: Client) -> Self {
+    pub(super) fn new(
+        client: Client,
+        disk_cache: Option<DiskCacheOptions>,
+        events: mpsc::UnboundedSender<WorkerEvent>,
+    ) -> Self {
         Self {
             client,
-            cache: Mutex::new(PictureByteCache::new(CACHE_BYTES)),
+            memory: Mutex::new(PictureByteCache::new(CACHE_BYTES)),
+            disk: ThumbnailStore::open(disk_cache, events),
             decode_slots: Arc::new(Semaphore::new(MAX_PARALLEL_DECODES)),
         }
     }
@@ -40,16 +60,21 @@ impl ThumbnailLoader {
         crop: Crop,
         canvas: Canvas,
     ) -> Result<Thumbnail, Failure> {
-        let bytes = self.load_bytes(source).await?;
+        let LoadedPicture { bytes, new } = self.load(source).await?;
         let to_failure = |reason: &str| {
             let sentence = format!("cannot show the picture {source}: {reason}");
             Failure::new(FailureKind::Unexpected, sentence)
         };
         let permit = Arc::clone(&self.decode_slots).acquire_owned().await;
+        let disk = self.disk.clone();
         let decoded = tokio::task::spawn_blocking(move || {
             let thumbnail = thumbnail(&bytes, crop, canvas);
             // A decode that is no longer needed keeps its slot until it ends.
             drop(permit);
+            // Only what can be shown is stored.
+            if let (Ok(_), Some(key)) = (&thumbnail, new) {
+                disk.insert(&key, &bytes);
+            }
             thumbnail
         });
         match decoded.await {
@@ -60,28 +85,42 @@ impl ThumbnailLoader {
     }
 
     pub(super) async fn load_bytes(&self, source: &PictureSource) -> Result<Bytes, Failure> {
+        Ok(self.load(source).await?.bytes)
+    }
+
+    pub(super) async fn fetch_link(&self, link: &Link) -> Result<Bytes, Failure> {
+        Ok(self.load_link(link).await?.bytes)
+    }
+
+    async fn load(&self, source: &PictureSource) -> Result<LoadedPicture, Failure> {
         match source {
-            PictureSource::Link(link) => self.fetch_link(link).await,
-            PictureSource::File(path) => read_file(path).await,
+            PictureSource::Link(link) => self.load_link(link).await,
+            PictureSource::File(path) => read_file(path).await.map(LoadedPicture::from),
             PictureSource::Entry(path, name) => {
                 let (path, name) = (path.clone(), name.clone());
                 let read = tokio::task::spawn_blocking(move || read_entry(&path, &name)).await;
-                read.unwrap_or_else(|_| Err(Failure::local(format!("cannot read {source}"))))
+                let read =
+                    read.unwrap_or_else(|_| Err(Failure::local(format!("cannot read {source}"))));
+                read.map(LoadedPicture::from)
             }
         }
     }
 
-    pub(super) async fn fetch_link(&self, link: &Link) -> Result<Bytes, Failure> {
-        if let Some(bytes) = self.lock_cache().get(link.resource()) {
-            return Ok(bytes);
+    async fn load_link(&self, link: &Link) -> Result<LoadedPicture, Failure> {
+        let key = self.client.picture_key(link)?;
+        if let Some(bytes) = self.lock_memory().get(&key) {
+            return Ok(bytes.into());
         }
-        let bytes = self.client.fetch_picture(link, MAX_PICTURE_BYTES).await?;
-        self.lock_cache().insert(link.resource(), bytes.clone());
-        Ok(bytes)
+        let (bytes, new) = match self.disk.get(key).await {
+            Some(bytes) => (bytes, None),
+            None => (self.client.fetch_picture(link, MAX_PICTURE_BYTES).await?, Some(key)),
+        };
+        self.lock_memory().insert(key, bytes.clone());
+        Ok(LoadedPicture { bytes, new })
     }
 
-    fn lock_cache(&self) -> std::sync::MutexGuard<'_, PictureByteCache> {
-        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_memory(&self) -> std::sync::MutexGuard<'_, PictureByteCache> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -101,7 +140,7 @@ async fn read_file(path: &Path) -> Result<Bytes, Failure> {
 
 /// The most recently used bytes, up to a limit.
 struct PictureByteCache {
-    pictures: LruCache<String, Bytes>,
+    pictures: LruCache<PictureKey, Bytes>,
     used_bytes: usize,
     max_bytes: usize,
 }
@@ -111,17 +150,17 @@ impl PictureByteCache {
         Self { pictures: LruCache::unbounded(), used_bytes: 0, max_bytes }
     }
 
-    fn get(&mut self, resource: &str) -> Option<Bytes> {
-        self.pictures.get(resource).cloned()
+    fn get(&mut self, key: &PictureKey) -> Option<Bytes> {
+        self.pictures.get(key).cloned()
     }
 
     /// Caches a picture, unless it would displace many others.
-    fn insert(&mut self, resource: &str, bytes: Bytes) {
+    fn insert(&mut self, key: PictureKey, bytes: Bytes) {
         if bytes.len() > self.max_bytes / 4 {
             return;
         }
         self.used_bytes += bytes.len();
-        let replaced = self.pictures.put(resource.to_owned(), bytes);
+        let replaced = self.pictures.put(key, bytes);
         self.used_bytes -= replaced.map_or(0, |old| old.len());
         while self.used_bytes > self.max_bytes
             && let Some((_, oldest)) = self.pictures.pop_lru()
@@ -133,21 +172,30 @@ impl PictureByteCache {
 
 #[cfg(test)]
 mod tests {
+    use tessera_client::{AuthMethod, BaseUrl, Endpoint};
+
     use super::*;
+
+    fn key(name: &str) -> PictureKey {
+        let url = BaseUrl::parse("https://media.example").unwrap();
+        let client = Client::new(Endpoint::new(url, AuthMethod::OnPremises).unwrap()).unwrap();
+        client.picture_key(&Link::new(name)).unwrap()
+    }
 
     #[test]
     fn the_cache_keeps_recently_used_pictures() {
         let mut cache = PictureByteCache::new(20);
-        for name in ["a", "b", "c", "d"] {
+        let [a, b, c, d, e, huge] = ["a", "b", "c", "d", "e", "huge"].map(key);
+        for name in [a, b, c, d] {
             cache.insert(name, Bytes::from_static(b"12345"));
         }
-        assert!(cache.get("a").is_some());
-        cache.insert("e", Bytes::from_static(b"1"));
-        assert_eq!(cache.get("b"), None);
-        assert!(cache.get("a").is_some() && cache.get("e").is_some());
-        cache.insert("e", Bytes::from_static(b"123"));
+        assert!(cache.get(&a).is_some());
+        cache.insert(e, Bytes::from_static(b"1"));
+        assert_eq!(cache.get(&b), None);
+        assert!(cache.get(&a).is_some() && cache.get(&e).is_some());
+        cache.insert(e, Bytes::from_static(b"123"));
         assert_eq!(cache.used_bytes, 18);
-        cache.insert("huge", Bytes::from_static(b"123456"));
-        assert_eq!((cache.used_bytes, cache.get("huge")), (18, None));
+        cache.insert(huge, Bytes::from_static(b"123456"));
+        assert_eq!((cache.used_bytes, cache.get(&huge)), (18, None));
     }
 }

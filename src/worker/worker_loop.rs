@@ -10,7 +10,9 @@ use tokio::{
 use crate::{
     message::{Lane, Request, Response, Ticket},
     state::StateStore,
-    worker::{WorkerEvent, lanes::CancellableRequests, request_handler::RequestHandler},
+    worker::{
+        DiskCacheOptions, WorkerEvent, lanes::CancellableRequests, request_handler::RequestHandler,
+    },
 };
 use tessera_client::Client;
 
@@ -35,10 +37,12 @@ impl WorkerLoop {
     pub(super) fn new(
         client: Client,
         state: StateStore,
+        disk_cache: Option<DiskCacheOptions>,
         events: mpsc::UnboundedSender<WorkerEvent>,
     ) -> Self {
+        let handler = RequestHandler::new(client, state, disk_cache, events.clone());
         Self {
-            handler: Arc::new(RequestHandler::new(client, state, events.clone())),
+            handler: Arc::new(handler),
             events,
             tasks: JoinSet::new(),
             lanes: CancellableRequests::default(),

@@ -12,6 +12,7 @@ use serde_json::Value;
 use crate::{
     dry_run::DryRun,
     endpoint::{Endpoint, TextSearchPath},
+    picture_key::PictureKey,
     policy::ClientPolicy,
     query_image::QueryImageUpload,
     recorder::RequestRecorder,
@@ -257,6 +258,15 @@ impl Client {
         let mut request = ApiRequest::get(ApiOperation::Picture, self.transport.resolve(link)?);
         request.max_bytes = limit;
         Ok(self.transport.fetch(&request).await?.body)
+    }
+
+    /// The key of a picture in caches.
+    ///
+    /// # Errors
+    /// The link is not one that may be fetched.
+    pub fn picture_key(&self, link: &Link) -> Result<PictureKey, Failure> {
+        let url = self.transport.resolve(link)?;
+        Ok(PictureKey::new(self.endpoint().base_url(), self.endpoint().auth(), &url))
     }
 
     pub fn curl_dataset(&self, id: DatasetId) -> String {

@@ -27,6 +27,7 @@ mod inspect;
 mod known_errors;
 mod multipart;
 mod part_file;
+mod picture_key;
 mod policy;
 mod query_image;
 mod raw_request;
@@ -49,6 +50,7 @@ pub use endpoint::{
 pub use extract::extract;
 pub use inspect::{inspect_archive, read_entry};
 pub use part_file::{ExistingFile, check_target};
+pub use picture_key::PictureKey;
 pub use policy::ClientPolicy;
 pub use query_image::QueryImageUpload;
 pub use raw_request::{RawBody, RawRequest, RawResponse};

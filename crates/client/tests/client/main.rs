@@ -17,6 +17,7 @@ mod known_errors;
 mod links;
 mod log;
 mod memory;
+mod picture_keys;
 mod preflight;
 mod retry_table;
 mod test_zip;

@@ -1,0 +1,79 @@
+//! The key of a picture in caches: the same for the same picture of a service and login, although
+//! its link is signed again and again.
+
+use std::fmt;
+
+use reqwest::Url;
+use secrecy::ExposeSecret as _;
+
+use crate::{base_url::BaseUrl, endpoint::AuthMethod};
+
+/// Separates these hashes from all other uses of the hash function.
+const HASH_CONTEXT: &str = "tessera 2026-11-22 key of a cached picture";
+/// Parameters that sign a link, in lower case. All others may select the picture.
+const SIGNING_PARAMETERS: [&str; 8] = [
+    "signature",
+    "sig",
+    "expires",
+    "policy",
+    "key-pair-id",
+    "awsaccesskeyid",
+    "googleaccessid",
+    "security-token",
+];
+const SIGNING_PREFIXES: [&str; 2] = ["x-amz-", "x-goog-"];
+/// Short names that sign a link only together with `sig`.
+const SHARED_ACCESS_PARAMETERS: [&str; 12] =
+    ["se", "st", "sp", "sv", "sr", "spr", "ske", "skoid", "sks", "skt", "sktid", "skv"];
+
+/// A hash, so that it contains neither an address nor a login.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PictureKey([u8; 32]);
+
+impl PictureKey {
+    pub(super) fn new(base_url: &BaseUrl, auth: &AuthMethod, url: &Url) -> Self {
+        let (kind, account) = match auth {
+            AuthMethod::Hosted(credentials) => ("key", credentials.api_key.as_str()),
+            AuthMethod::Token(token) => ("token", token.expose_secret()),
+            AuthMethod::Session(session) => ("session", session.expose_secret()),
+            AuthMethod::OnPremises => ("", ""),
+        };
+        let mut hasher = blake3::Hasher::new_derive_key(HASH_CONTEXT);
+        for part in [&base_url.to_string(), kind, account, unsigned(url).as_str()] {
+            // With its length, so that no two lists of parts are the same bytes.
+            hasher.update(&(part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
+        }
+        Self(hasher.finalize().into())
+    }
+
+    /// The checksum of a picture stored under this key. The bytes of another picture do not match.
+    pub fn checksum(&self, bytes: &[u8]) -> [u8; 32] {
+        blake3::keyed_hash(&self.0, bytes).into()
+    }
+}
+
+impl fmt::Display for PictureKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&blake3::Hash::from(self.0).to_hex())
+    }
+}
+
+/// The address without signature and fragment.
+fn unsigned(url: &Url) -> Url {
+    let query = url.query().unwrap_or_default();
+    let name =
+        |parameter: &str| parameter.split('=').next().unwrap_or_default().to_ascii_lowercase();
+    let shared_access = query.split('&').any(|parameter| name(parameter) == "sig");
+    let signs = |name: &str| {
+        SIGNING_PARAMETERS.contains(&name)
+            || SIGNING_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+            || shared_access && SHARED_ACCESS_PARAMETERS.contains(&name)
+    };
+    let rest: Vec<&str> = query.split('&').filter(|parameter| !signs(&name(parameter))).collect();
+    let rest = rest.join("&");
+    let mut url = url.clone();
+    url.set_query((!rest.is_empty()).then_some(&rest));
+    url.set_fragment(None);
+    url
+}

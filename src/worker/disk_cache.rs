@@ -1,0 +1,194 @@
+//! Thumbnails on disk, shared by all running instances. An entry is a file: the checksum of its
+//! picture, then the picture. Entries appear by renaming and may vanish at any time.
+
+use std::{
+    fs::{self, DirBuilder, File, OpenOptions},
+    io::{self, Read as _, Write as _},
+    os::unix::fs::{
+        DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
+    },
+    path::{Path, PathBuf},
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    time::{Duration, SystemTime},
+};
+
+use bytes::Bytes;
+use rustix::{fs::OFlags, process::geteuid};
+
+use tessera_client::PictureKey;
+
+const CHECKSUM_BYTES: usize = 32;
+/// Larger pictures are not stored: they would displace many thumbnails.
+const MAX_ENTRY_BYTES: u64 = 16 << 20;
+const TEMPORARY_PREFIX: &str = ".new-";
+/// An older temporary file was left by a crash.
+const MAX_TEMPORARY_AGE: Duration = Duration::from_hours(1);
+/// What a file takes on the disk is a multiple of this.
+const BLOCK_BYTES: u64 = 4_096;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DiskCacheOptions {
+    pub folder: PathBuf,
+    pub max_bytes: u64,
+}
+
+/// Everything blocks on the disk.
+pub(super) struct DiskCache {
+    folder: PathBuf,
+    max_bytes: u64,
+    /// Bytes stored since the last eviction began.
+    stored: AtomicU64,
+    /// Whether an eviction has found how much there is.
+    is_measured: AtomicBool,
+    eviction: Mutex<()>,
+}
+
+impl DiskCache {
+    /// Fails for a folder that is a link or belongs to another user.
+    pub(super) fn open(options: DiskCacheOptions) -> io::Result<Self> {
+        let DiskCacheOptions { folder, max_bytes } = options;
+        create_private_folder(&folder)?;
+        let (stored, is_measured) = (AtomicU64::default(), AtomicBool::default());
+        Ok(Self { folder, max_bytes, stored, is_measured, eviction: Mutex::default() })
+    }
+
+    /// Returns a stored picture, and deletes an entry that does not match its checksum.
+    pub(super) fn get(&self, key: &PictureKey) -> Option<Bytes> {
+        let path = self.path(key);
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+        let mut options = OpenOptions::new();
+        let options = options.read(true).custom_flags(flags.bits().cast_signed());
+        let mut file = options.open(&path).ok()?;
+        let Some(picture) = read_entry(&mut file, key) else {
+            // If it cannot be deleted, it is refused again the next time.
+            let _ = fs::remove_file(path);
+            return None;
+        };
+        // The time of the last use decides which entries are evicted; on a read-only disk, none is.
+        let _ = file.set_modified(SystemTime::now());
+        Some(picture)
+    }
+
+    /// Stores a picture, and returns whether [`Self::evict`] is due. While an eviction is overdue,
+    /// nothing is stored, so that the size stays limited.
+    pub(super) fn insert(&self, key: &PictureKey, picture: &[u8]) -> io::Result<bool> {
+        let bytes = disk_usage(picture.len() as u64 + CHECKSUM_BYTES as u64);
+        let interval = eviction_interval(self.max_bytes);
+        if bytes > MAX_ENTRY_BYTES.min(interval) {
+            return Ok(false);
+        }
+        if self.stored.load(Ordering::Relaxed) <= interval {
+            // Its files are private, also while they are temporary.
+            let mut temporary =
+                tempfile::Builder::new().prefix(TEMPORARY_PREFIX).tempfile_in(&self.folder)?;
+            temporary.write_all(&key.checksum(picture))?;
+            temporary.write_all(picture)?;
+            temporary.persist(self.path(key))?;
+            self.stored.fetch_add(bytes, Ordering::Relaxed);
+        }
+        let is_measured = self.is_measured.load(Ordering::Relaxed);
+        Ok(!is_measured || self.stored.load(Ordering::Relaxed) >= interval)
+    }
+
+    /// Deletes the entries that were not used for longest, if there are too many.
+    pub(super) fn evict(&self) -> io::Result<()> {
+        // Another thread evicts already.
+        let Ok(_evicting) = self.eviction.try_lock() else { return Ok(()) };
+        let (mut entries, mut used) = (Vec::new(), 0);
+        let stored = self.stored.load(Ordering::Relaxed);
+        for entry in fs::read_dir(&self.folder)? {
+            let path = entry?.path();
+            // Other instances delete, too.
+            let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
+            let bytes = disk_usage(metadata.len());
+            used += bytes;
+            let age = age(&metadata);
+            if age > MAX_TEMPORARY_AGE || !is_temporary(&path) {
+                entries.push((age, bytes, path));
+            }
+        }
+        entries.sort_by(|a, b| b.cmp(a));
+        let target = self.max_bytes - 3 * eviction_interval(self.max_bytes);
+        for (_, bytes, path) in entries {
+            if used <= target {
+                break;
+            }
+            if let Err(error) = fs::remove_file(path)
+                && error.kind() != io::ErrorKind::NotFound
+            {
+                return Err(error);
+            }
+            used -= bytes;
+        }
+        self.stored.fetch_sub(stored, Ordering::Relaxed);
+        self.is_measured.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn path(&self, key: &PictureKey) -> PathBuf {
+        self.folder.join(key.to_string())
+    }
+}
+
+/// Bytes that may be stored between two evictions. An eviction leaves room for three times as many:
+/// until the next one is due, while it runs, and before the first one of the next start.
+fn eviction_interval(max_bytes: u64) -> u64 {
+    max_bytes / 16
+}
+
+fn disk_usage(bytes: u64) -> u64 {
+    bytes.next_multiple_of(BLOCK_BYTES)
+}
+
+fn is_temporary(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    name.as_encoded_bytes().starts_with(TEMPORARY_PREFIX.as_bytes())
+}
+
+/// Time since the last use. With a time in the future, the clock was changed: old.
+fn age(metadata: &fs::Metadata) -> Duration {
+    let used = metadata.modified().ok();
+    used.and_then(|used| used.elapsed().ok()).unwrap_or(Duration::MAX)
+}
+
+fn read_entry(file: &mut File, key: &PictureKey) -> Option<Bytes> {
+    let metadata = file.metadata().ok()?;
+    if !metadata.is_file() || metadata.len() > MAX_ENTRY_BYTES {
+        return None;
+    }
+    let mut stored = Vec::new();
+    file.take(MAX_ENTRY_BYTES).read_to_end(&mut stored).ok()?;
+    let (checksum, picture) = stored.split_first_chunk::<CHECKSUM_BYTES>()?;
+    if *checksum != key.checksum(picture) {
+        return None;
+    }
+    Some(Bytes::from(stored).slice(CHECKSUM_BYTES..))
+}
+
+/// Creates a folder that only this user can open, or closes an existing one to other users.
+fn create_private_folder(folder: &Path) -> io::Result<()> {
+    if let Some(parent) = folder.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    match DirBuilder::new().mode(0o700).create(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    let metadata = fs::symlink_metadata(folder)?;
+    if !metadata.is_dir() {
+        return Err(io::Error::other("not a folder"));
+    }
+    if metadata.uid() != geteuid().as_raw() {
+        return Err(io::Error::other("it belongs to another user"));
+    }
+    if metadata.mode() & 0o077 != 0 {
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
