@@ -77,8 +77,9 @@ impl BaseUrl {
         is_loopback(&self.0)
     }
 
-    pub(super) fn is_local_only(&self) -> bool {
-        is_local_only(&self.0)
+    /// Returns why the service must not lead to `url`.
+    pub(super) fn target_error(&self, url: &Url) -> Option<&'static str> {
+        target_error(&self.0, url)
     }
 }
 
@@ -108,12 +109,38 @@ pub(super) fn is_loopback(url: &Url) -> bool {
     }
 }
 
-/// Whether `url` is reachable only from this machine or its link-local network.
-pub(super) fn is_local_only(url: &Url) -> bool {
-    let near = match ip_address(url).map(|address| address.to_canonical()) {
-        Some(IpAddr::V4(address)) => address.is_link_local() || address.is_unspecified(),
-        Some(IpAddr::V6(address)) => address.is_unicast_link_local() || address.is_unspecified(),
-        None => false,
-    };
-    near || is_loopback(url)
+/// The networks from which an address can be reached.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    ThisMachine,
+    /// Hosts on the same link, among them the metadata services of clouds.
+    SameLink,
+    Anywhere,
+}
+
+impl Reach {
+    fn of(url: &Url) -> Self {
+        match ip_address(url).map(|address| address.to_canonical()) {
+            _ if is_loopback(url) => Self::ThisMachine,
+            Some(address) if address.is_unspecified() => Self::ThisMachine,
+            Some(IpAddr::V4(address)) if address.is_link_local() => Self::SameLink,
+            Some(IpAddr::V6(address)) if address.is_unicast_link_local() => Self::SameLink,
+            _ => Self::Anywhere,
+        }
+    }
+}
+
+/// Returns why a link or redirect of `service` must not lead to `target`: it could reach what only
+/// this machine can reach, or give up the encryption.
+pub(super) fn target_error(service: &Url, target: &Url) -> Option<&'static str> {
+    let reach = Reach::of(target);
+    if !matches!(target.scheme(), "http" | "https") {
+        Some("neither http nor https")
+    } else if service.scheme() == "https" && target.scheme() == "http" {
+        Some("not encrypted, unlike the service")
+    } else if reach != Reach::Anywhere && reach != Reach::of(service) {
+        Some("an address that only this machine can reach")
+    } else {
+        None
+    }
 }

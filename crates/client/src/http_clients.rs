@@ -10,7 +10,11 @@ use std::time::{Duration, Instant};
 use bytes::{Bytes, BytesMut};
 use reqwest::{ClientBuilder, Response, Url, redirect};
 
-use crate::{attempt_error::AttemptError, base_url::is_local_only, endpoint::Endpoint};
+use crate::{
+    attempt_error::AttemptError,
+    base_url::{BaseUrl, target_error},
+    endpoint::Endpoint,
+};
 use tessera_model::Failure;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -32,9 +36,9 @@ pub(super) fn pipeline_client(endpoint: &Endpoint) -> Result<reqwest::Client, Fa
 }
 
 pub(super) fn blob_client(endpoint: &Endpoint) -> Result<reqwest::Client, Failure> {
-    let near = endpoint.base_url().is_local_only();
+    let base = endpoint.base_url().clone();
     let follow = redirect::Policy::custom(move |attempt| {
-        match redirect_error(attempt.previous(), attempt.url(), near) {
+        match redirect_error(&base, attempt.previous(), attempt.url()) {
             Some(reason) => attempt.error(reason),
             None => attempt.follow(),
         }
@@ -65,20 +69,14 @@ fn build_client(builder: ClientBuilder) -> Result<reqwest::Client, Failure> {
     })
 }
 
-/// Returns why a redirect to `next` is not followed. `near`: the service itself is local.
-fn redirect_error(previous: &[Url], next: &Url, near: bool) -> Option<&'static str> {
-    let downgrade = |from: &Url| from.scheme() == "https" && next.scheme() == "http";
+/// Returns why a redirect to `next` is not followed.
+fn redirect_error(base: &BaseUrl, previous: &[Url], next: &Url) -> Option<&'static str> {
     if previous.len() > MAX_REDIRECTS {
-        Some("more than 5 redirects")
-    } else if !matches!(next.scheme(), "http" | "https") {
-        Some("a redirect to something other than http or https")
-    } else if previous.last().is_some_and(downgrade) {
-        Some("a redirect from https to http")
-    } else if !near && is_local_only(next) {
-        Some("a redirect to an address of this machine")
-    } else {
-        None
+        return Some("more than 5 redirects");
     }
+    // A link of an unencrypted service may be encrypted: that must last, too.
+    let since_last = previous.last().and_then(|last| target_error(last, next));
+    base.target_error(next).or(since_last)
 }
 
 /// A response body, read in chunks and checked for stalls.
@@ -141,8 +139,10 @@ mod tests {
     #[test]
     fn forbidden_redirects_are_not_followed() {
         let url = |raw: &str| Url::parse(raw).unwrap();
-        let objects =
-            |from: &str, to: &str, near| redirect_error(&[url(from)], &url(to), near).is_some();
+        let refuses = |base: &str, from: &str, to: &str| {
+            redirect_error(&BaseUrl::parse(base).unwrap(), &[url(from)], &url(to)).is_some()
+        };
+        let service = "https://vl.example";
         for to in [
             "http://cdn.example/x",
             "https://127.0.0.1/x",
@@ -150,11 +150,20 @@ mod tests {
             "https://localhost/x",
             "file:///etc/passwd",
         ] {
-            assert!(objects("https://vl.example/x", to, false), "{to}");
+            assert!(refuses(service, "https://vl.example/x", to), "{to}");
         }
-        assert!(!objects("https://vl.example/x", "https://cdn.example/x", false));
-        assert!(!objects("http://127.0.0.1/x", "http://127.0.0.1:81/x", true));
+        let local = "http://127.0.0.1:8080";
+        for (base, from, to, refused) in [
+            (service, "https://vl.example/x", "https://cdn.example/x", false),
+            (local, "http://127.0.0.1/x", "http://127.0.0.1:81/x", false),
+            (local, "http://127.0.0.1/x", "http://169.254.169.254/", true),
+            (local, "https://cdn.example/x", "https://127.0.0.1/x", true),
+            ("http://lab.example", "https://cdn.example/x", "http://cdn.example/x", true),
+        ] {
+            assert_eq!(refuses(base, from, to), refused, "{base}: {from} to {to}");
+        }
         let loop_of_six = vec![url("https://vl.example/"); 6];
-        assert!(redirect_error(&loop_of_six, &url("https://vl.example/"), false).is_some());
+        let base = BaseUrl::parse(service).unwrap();
+        assert!(redirect_error(&base, &loop_of_six, &url("https://vl.example/")).is_some());
     }
 }

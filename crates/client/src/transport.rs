@@ -8,7 +8,6 @@ use std::{
 use crate::{
     attempt_error::{AttemptError, ErrorResponse},
     auth_provider::{AuthHeader, AuthProvider},
-    base_url::is_local_only,
     dry_run::DryRun,
     endpoint::Endpoint,
     failure_text::FailureContext,
@@ -56,14 +55,16 @@ impl Transport {
     /// Resolves a link of the service to a URL that is safe to fetch.
     pub(super) fn resolve(&self, link: &Link) -> Result<Url, Failure> {
         let base = self.endpoint.base_url();
-        let url = base.join(link.expose()).filter(|url| {
-            matches!(url.scheme(), "http" | "https")
-                && (base.is_local_only() || !is_local_only(url))
-        });
-        url.ok_or_else(|| {
-            let sentence = format!("the service sent a link that is not allowed: {link}");
+        let refused = |reason: &str| {
+            let sentence =
+                format!("the service sent a link that is not allowed ({reason}): {link}");
             Failure::new(FailureKind::Unexpected, sentence)
-        })
+        };
+        let url = base.join(link.expose()).ok_or_else(|| refused("not a URL"))?;
+        match base.target_error(&url) {
+            Some(reason) => Err(refused(reason)),
+            None => Ok(url),
+        }
     }
 
     /// Sends `request` until it succeeds or the retry table forbids another attempt.

@@ -5,7 +5,7 @@ use tessera_client::{
     TextSearchPath,
 };
 use tessera_model::{FailureKind, Link, Query, QueryText, Search};
-use tessera_testing::clients::{dataset, hosted, on_premises, without_pauses};
+use tessera_testing::clients::{dataset, on_premises, without_pauses};
 
 fn client(base_url: &str) -> Client {
     on_premises(base_url, without_pauses())
@@ -72,17 +72,30 @@ fn parameters_are_percent_encoded() {
 }
 
 #[tokio::test]
-async fn only_a_local_service_may_link_to_addresses_of_this_machine() {
-    for (link, allowed) in [
-        ("http://169.254.169.254/", false),
-        ("http://[fe80::1]/", false),
-        ("http://0.0.0.0/", false),
-        ("http://[::ffff:127.0.0.1]/", false),
-        ("http://10.0.0.1/", true),
-        ("https://cdn.example/", true),
+async fn links_lead_neither_to_closer_networks_nor_out_of_the_encryption() {
+    let (remote, local, same_link) =
+        ("https://vl.example", "http://127.0.0.1:8080", "http://[fe80::1]");
+    for (service, link, allowed) in [
+        (remote, "https://169.254.169.254/", false),
+        (remote, "https://[fe80::1]/", false),
+        (remote, "https://0.0.0.0/", false),
+        (remote, "https://[::ffff:127.0.0.1]/", false),
+        (remote, "https://10.0.0.1/", true),
+        (remote, "https://cdn.example/", true),
+        (remote, "http://cdn.example/", false),
+        (remote, "http://vl.example/", false),
+        (remote, "//cdn.example/", true),
+        (local, "http://localhost:81/", true),
+        (local, "http://0.0.0.0:81/", true),
+        (local, "http://cdn.example/", true),
+        (local, "http://169.254.169.254/latest/meta-data", false),
+        (local, "http://[::ffff:169.254.169.254]/", false),
+        (local, "http://[fe80::1]/", false),
+        (same_link, "http://[fe80::2]/", true),
+        (same_link, "http://127.0.0.1/", false),
     ] {
         let run = DryRun::new(&[ApiOperation::Picture]);
-        let client = hosted("https://vl.example", without_pauses()).with_dry_run(run.clone());
+        let client = client(service).with_dry_run(run.clone());
         let failure = client.fetch_picture(&Link::new(link), 100).await.unwrap_err();
         assert_eq!(run.request().is_some(), allowed, "{link}");
         assert_eq!(failure.kind == FailureKind::Unexpected, !allowed, "{link}");
