@@ -27,7 +27,10 @@ impl Serving {
         let host = url.trim_start_matches("http://");
         let path = path.replace("{id}", self.1["datasets"][0]["id"].as_str().unwrap());
         let mut stream = TcpStream::connect(host).unwrap();
-        let head = format!("{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\
+             X-Requested-With: tests\r\n\r\n"
+        );
         stream.write_all(head.as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
@@ -136,6 +139,7 @@ fn wrong_options_are_refused_with_what_would_be_right() {
         (["--fail", "everything"], "upload, trigger, add_media, reindex, export, search"),
         (["--slow-progress", "9999"], "3600"),
         (["--allow-path", "/no/such/folder"], "--allow-path /no/such/folder"),
+        (["--allow-host", "user@host"], "--allow-host user@host: expected NAME"),
     ] {
         let (code, out, err) = run(home.path(), &["serve", folder, arguments[0], arguments[1]]);
         assert_eq!((code, out.as_str()), (2, ""), "{err}");
@@ -199,6 +203,20 @@ fn rehearsals_fail_and_take_their_time() {
     assert_eq!(status, 500, "{body}");
     assert!(body["detail"].as_str().unwrap().contains("pipeline"), "{body}");
     assert_eq!(serving.ask("GET", "/api/v1/healthcheck").0, 200);
+}
+
+#[test]
+fn all_addresses_are_announced_as_one_that_works_with_a_warning() {
+    let (home, folder) = home();
+    let folder = folder.to_str().unwrap();
+    let arguments = [folder, "--listen", "0.0.0.0:0", "--allow-host", "media.example"];
+    let mut serving = serve(home.path(), &arguments);
+    assert_eq!(serving.ask("GET", "/api/v1/openapi.json").0, 200);
+    let mut stderr = serving.0.stderr.take().unwrap();
+    drop(serving);
+    let mut warning = String::new();
+    stderr.read_to_string(&mut warning).unwrap();
+    assert!(warning.contains("unencrypted") && warning.contains("--allow-host"), "{warning}");
 }
 
 /// Selections of this size that are small for their number of values.

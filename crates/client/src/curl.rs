@@ -9,6 +9,7 @@ use shell_words::quote;
 impl ApiRequest {
     pub(super) fn curl(&self, login: bool) -> String {
         let login = match self.operation {
+            _ if !login && self.is_unsafe_get() => " -H 'X-Requested-With: curl'",
             _ if !login => "",
             ApiOperation::Credentials => " -b \"SESSION=$SESSION\"",
             _ => " -H \"Authorization: Bearer $TESSERA_TOKEN\"",

@@ -102,6 +102,14 @@ impl ApiRequest {
         if matches!(self.body, RequestBody::Get) { "GET" } else { "POST" }
     }
 
+    /// Whether it is a GET that changes something, which a service without login accepts only with a
+    /// header that no web page can send.
+    pub(super) fn is_unsafe_get(&self) -> bool {
+        use ApiOperation::{ProcessMedia, Raw, StartExport};
+        matches!(self.body, RequestBody::Get)
+            && matches!(self.operation, StartExport | ProcessMedia | Raw)
+    }
+
     pub(super) fn origin(&self) -> String {
         self.url.origin().ascii_serialization()
     }

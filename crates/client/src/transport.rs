@@ -23,7 +23,7 @@ use reqwest::{
     header::{CONTENT_LENGTH, CONTENT_TYPE},
 };
 use tessera_model::{Failure, FailureKind, Link, SafeText};
-use tessera_wire::error_body::read_error_message;
+use tessera_wire::{error_body::read_error_message, paths::REQUESTED_WITH};
 
 /// Shared by all requests of one client.
 #[derive(Clone)]
@@ -210,6 +210,8 @@ impl Transport {
         };
         if let Some(auth_header) = auth_header {
             builder = builder.header(auth_header.name.clone(), auth_header.value.clone());
+        } else if request.is_unsafe_get() {
+            builder = builder.header(REQUESTED_WITH, "tessera");
         }
         builder.headers(request.headers.clone())
     }

@@ -27,7 +27,9 @@ mod usecase;
 
 pub use deployment::{Deployment, SkippedFile};
 pub use error::LocalError;
-pub use http::{AccessMode, OPENAPI_PATH, ServerLimits, ServerOptions, ServiceCredentials};
+pub use http::{
+    AccessMode, AllowedHost, OPENAPI_PATH, ServerLimits, ServerOptions, ServiceCredentials,
+};
 pub use settings::{DeploymentSettings, InjectedFailure};
 pub use task::EXTRACTOR_VERSION;
 

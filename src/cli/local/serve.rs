@@ -17,9 +17,13 @@ use super::{
 };
 use crate::cli::{CliError, CliResult, ServeOptions};
 use tessera_service::{
-    AccessMode, DeploymentSettings, OPENAPI_PATH, SERVE_EXPLANATION, ServerOptions,
+    AccessMode, AllowedHost, DeploymentSettings, OPENAPI_PATH, SERVE_EXPLANATION, ServerOptions,
     ServiceCredentials, object_storage,
 };
+
+const UNENCRYPTED: &str = "other machines can reach this service, and logins and pictures travel \
+    unencrypted. Put a proxy with TLS in front of it, or use an SSH tunnel, and name the host with \
+    --allow-host.";
 
 /// Serves until a signal ends it; returns the exit code.
 pub async fn serve(options: ServeOptions) -> CliResult<i32> {
@@ -31,9 +35,14 @@ pub async fn serve(options: ServeOptions) -> CliResult<i32> {
     let settings = serve_settings(&options)?;
     let login = (!options.no_auth).then(ServiceCredentials::generate);
     let access = login.clone().map_or(AccessMode::Open, AccessMode::Token);
-    let served = ServerOptions { compat: options.compat, ..access.into() };
+    let allowed_hosts = options.allow_host.iter().map(allowed_host).collect::<CliResult<_>>()?;
+    let served = ServerOptions { compat: options.compat, allowed_hosts, ..access.into() };
     let ServeOptions { data, folders, listen, .. } = options;
     let mut local = LocalService::start(data, &folders, listen, settings, served).await?;
+    if !listen.ip().is_loopback() {
+        // Standard error may be closed.
+        let _ = writeln!(io::stderr(), "tessera: warning: {UNENCRYPTED}");
+    }
     print_announcement(&local, login.as_ref())?;
     // A separate task: stopping must not wait for indexing.
     let skipped_report = tokio::spawn({
@@ -72,6 +81,10 @@ fn serve_settings(options: &ServeOptions) -> CliResult<DeploymentSettings> {
         injected_failures: options.fail.iter().copied().collect(),
         ..local_settings(&options.encoders)?
     })
+}
+
+fn allowed_host(name: &String) -> CliResult<AllowedHost> {
+    name.parse().map_err(|why| CliError::usage(format!("--allow-host {name}: {why}")))
 }
 
 /// Prints the one line that scripts read, as soon as the service accepts requests.

@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, Write as _},
-    net::{Ipv4Addr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
     path::PathBuf,
 };
 
@@ -23,6 +23,7 @@ pub struct LocalService {
     pub(super) deployment: Deployment,
     /// The datasets of the folders given at start, in the same order.
     pub(super) datasets: Vec<DatasetId>,
+    /// Where clients reach the service.
     address: SocketAddr,
     access: AccessMode,
     stop: oneshot::Sender<()>,
@@ -64,6 +65,7 @@ impl LocalService {
             let stopped = async { stopped.await.unwrap_or(()) };
             serving.serve(listener, options, stopped).await
         });
+        let address = reachable_address(address);
         Ok(Self { deployment, datasets, address, access, stop, server_task: served })
     }
 
@@ -126,6 +128,22 @@ impl LocalService {
             Err(error) => Err(CliError::failed(error.to_string())),
         }
     }
+}
+
+/// The address that clients can use: for all addresses of this machine, one of them.
+fn reachable_address(listening: SocketAddr) -> SocketAddr {
+    let (target, loopback): (_, IpAddr) = match listening.ip() {
+        all if !all.is_unspecified() => return listening,
+        IpAddr::V4(_) => ("192.0.2.1:9", Ipv4Addr::LOCALHOST.into()),
+        IpAddr::V6(_) => ("[2001:db8::1]:9", Ipv6Addr::LOCALHOST.into()),
+    };
+    // Chooses the address of the default route; connecting a UDP socket sends nothing.
+    let network_address = || {
+        let socket = UdpSocket::bind((listening.ip(), 0)).ok()?;
+        socket.connect(target).ok()?;
+        Some(socket.local_addr().ok()?.ip())
+    };
+    SocketAddr::new(network_address().unwrap_or(loopback), listening.port())
 }
 
 pub(super) fn index_dir(given: Option<PathBuf>) -> CliResult<PathBuf> {

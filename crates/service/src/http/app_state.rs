@@ -4,7 +4,11 @@ use std::sync::Arc;
 
 use tokio::{sync::Semaphore, time::timeout};
 
-use super::{auth::Authenticator, options::ServerLimits, problem::Problem};
+use super::{
+    auth::Authenticator,
+    options::{AllowedHost, ServerLimits},
+    problem::Problem,
+};
 use crate::{Deployment, usecase::ServiceError};
 
 #[derive(Clone)]
@@ -13,6 +17,7 @@ pub struct AppState {
     pub authenticator: Arc<Authenticator>,
     /// Whether to accept what public clients send beyond the interface document.
     pub compat: bool,
+    pub allowed_hosts: Arc<[AllowedHost]>,
     pub limits: Arc<ServerLimits>,
     pub expensive_slots: Arc<Semaphore>,
 }

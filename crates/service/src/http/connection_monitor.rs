@@ -18,11 +18,11 @@ use axum::{
 use hyper::body::{Frame, SizeHint};
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
-    sync::watch,
+    sync::{Notify, watch},
     time::{Instant, sleep_until},
 };
 
-use super::options::ServerLimits;
+use super::{options::ServerLimits, stall_budget::StallBudget, timed_body::TimedBody};
 
 #[derive(Clone)]
 pub struct ClientConnection {
@@ -36,6 +36,8 @@ pub struct ClientConnection {
 pub struct ConnectionMonitor {
     activity: Arc<watch::Sender<ConnectionActivity>>,
     limits: Arc<ServerLimits>,
+    /// Notified when whether the connection can be evicted may have changed.
+    phase_changed: Arc<Notify>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +46,7 @@ struct ConnectionActivity {
     since: Instant,
     /// Since when the client accepts no bytes.
     blocked_since: Option<Instant>,
+    write_budget: StallBudget,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +59,8 @@ enum ConnectionPhase {
     Response,
     /// The response is complete, and may still be in transit.
     Idle,
+    /// The connection is closed to make room for another one.
+    Evicted,
 }
 
 impl ConnectionActivity {
@@ -64,17 +69,56 @@ impl ConnectionActivity {
             ConnectionPhase::New | ConnectionPhase::Head => Some(self.since + limits.head_timeout),
             ConnectionPhase::Idle => Some(self.since + limits.idle_timeout),
             ConnectionPhase::Response => None,
+            ConnectionPhase::Evicted => self.blocked_since.is_none().then_some(self.since),
         };
-        let stuck = self.blocked_since.map(|since| since + limits.write_timeout);
+        let stuck = self.blocked_since.map(|since| since + self.write_budget.left());
         phase.into_iter().chain(stuck).min()
+    }
+
+    /// From when on the connection may be closed for another client. A client with a request or a
+    /// response in transit keeps it.
+    fn evictable_from(&self, limits: &ServerLimits) -> Option<Instant> {
+        match self.phase {
+            _ if self.blocked_since.is_some() => None,
+            ConnectionPhase::New | ConnectionPhase::Head => Some(self.since + limits.head_grace),
+            ConnectionPhase::Idle => Some(self.since),
+            ConnectionPhase::Response | ConnectionPhase::Evicted => None,
+        }
     }
 }
 
 impl ConnectionMonitor {
-    pub fn new(limits: Arc<ServerLimits>) -> Self {
-        let (phase, since) = (ConnectionPhase::New, Instant::now());
-        let state = ConnectionActivity { phase, since, blocked_since: None };
-        Self { activity: Arc::new(watch::Sender::new(state)), limits }
+    pub fn new(limits: Arc<ServerLimits>, phase_changed: Arc<Notify>) -> Self {
+        let state = ConnectionActivity {
+            phase: ConnectionPhase::New,
+            since: Instant::now(),
+            blocked_since: None,
+            write_budget: StallBudget::new(limits.write_timeout),
+        };
+        Self { activity: Arc::new(watch::Sender::new(state)), limits, phase_changed }
+    }
+
+    pub fn evictable_from(&self) -> Option<Instant> {
+        self.activity.borrow().evictable_from(&self.limits)
+    }
+
+    /// Closes the connection, unless a request has arrived meanwhile.
+    pub fn evict(&self) {
+        self.activity.send_if_modified(|state| {
+            let evictable = state.evictable_from(&self.limits).is_some();
+            if evictable {
+                state.phase = ConnectionPhase::Evicted;
+            }
+            evictable
+        });
+    }
+
+    pub fn is_evicted(&self) -> bool {
+        self.activity.borrow().phase == ConnectionPhase::Evicted
+    }
+
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.activity, &other.activity)
     }
 
     /// Completes when the client was idle or stalled for too long.
@@ -101,6 +145,7 @@ impl ConnectionMonitor {
             state.phase = phase;
             state.since = Instant::now();
         });
+        self.phase_changed.notify_one();
     }
 
     fn on_read(&self) {
@@ -109,24 +154,31 @@ impl ConnectionMonitor {
         }
     }
 
-    fn on_write(&self, accepted: bool) {
+    /// Records how many bytes the client accepted; `None` if it accepts none for now.
+    fn on_write(&self, accepted: Option<usize>) {
         self.activity.send_if_modified(|state| {
-            let changed = state.blocked_since.is_some() == accepted;
-            if changed {
-                state.blocked_since = (!accepted).then(Instant::now);
+            let blocked_before = state.blocked_since;
+            if let Some(bytes) = accepted {
+                let waited = state.blocked_since.take().map(|since| since.elapsed());
+                state.write_budget.record(waited.unwrap_or_default(), bytes);
+            } else {
+                state.blocked_since.get_or_insert_with(Instant::now);
             }
-            changed
+            state.blocked_since != blocked_before
         });
     }
 }
 
-/// Middleware that records when a request arrives and when its response is complete.
+/// Middleware that records when a request arrives and when its response is complete, and limits how
+/// slowly its body may arrive.
 pub async fn monitor_response(
     Extension(ClientConnection { monitor, .. }): Extension<ClientConnection>,
     request: Request,
     next: Next,
 ) -> Response {
     monitor.set_phase(ConnectionPhase::Response);
+    let limit = monitor.limits.body_timeout;
+    let request = request.map(|body| TimedBody::wrap(body, limit));
     next.run(request).await.map(|body| Body::new(MonitoredBody { body, monitor }))
 }
 
@@ -168,8 +220,11 @@ pub struct MonitoredStream<S> {
 }
 
 impl<S> MonitoredStream<S> {
-    fn record_write<T>(&self, written: Poll<T>) -> Poll<T> {
-        self.monitor.on_write(written.is_ready());
+    fn record_write(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        self.monitor.on_write(match &written {
+            Poll::Ready(accepted) => Some(*accepted.as_ref().unwrap_or(&0)),
+            Poll::Pending => None,
+        });
         written
     }
 }

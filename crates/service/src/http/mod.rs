@@ -6,6 +6,7 @@ mod auth;
 mod cluster_body;
 mod compat;
 mod connection_monitor;
+mod connection_slots;
 mod credentials;
 mod dataset;
 mod dataset_operations;
@@ -26,7 +27,9 @@ mod search_params;
 mod selection;
 mod server;
 mod signed_links;
+mod stall_budget;
+mod timed_body;
 
 use app_state::{AppState, RequestCost};
 pub use openapi::OPENAPI_PATH;
-pub use options::{AccessMode, ServerLimits, ServerOptions, ServiceCredentials};
+pub use options::{AccessMode, AllowedHost, ServerLimits, ServerOptions, ServiceCredentials};

@@ -1,4 +1,4 @@
-//! Multipart forms, read part by part with bounded memory and timeouts; refused bodies are drained.
+//! Multipart forms, read part by part with bounded memory; refused bodies are drained.
 
 use std::{
     sync::{
@@ -21,10 +21,9 @@ use axum::{
 use futures_util::{Stream, StreamExt as _, stream};
 use tokio::time::timeout;
 
-use super::problem::Problem;
+use super::{problem::Problem, timed_body::is_body_timeout};
 use tessera_model::SafeText;
 
-const BODY_IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Longest time and most bytes for draining a refused body.
 const DRAIN_LIMIT: (Duration, usize) = (Duration::from_secs(1), 1 << 20);
 const MAX_PARTS: usize = 10_000;
@@ -85,7 +84,6 @@ pub struct MultipartForm {
     multipart: Multipart,
     body: Arc<Mutex<BodyDataStream>>,
     flow: Arc<FlowControl>,
-    idle: Duration,
     part_count: usize,
 }
 
@@ -93,7 +91,6 @@ pub struct MultipartForm {
 pub struct FormPart<'a> {
     field: Field<'a>,
     flow: &'a FlowControl,
-    idle: Duration,
 }
 
 impl MultipartForm {
@@ -110,9 +107,7 @@ impl MultipartForm {
         let fed = Body::from_stream(paced_stream(body.clone(), flow.clone()));
         let request = Request::from_parts(head, fed);
         match Multipart::from_request(request, &()).await {
-            Ok(multipart) => {
-                Ok(Self { multipart, body, flow, idle: BODY_IDLE_TIMEOUT, part_count: 0 })
-            }
+            Ok(multipart) => Ok(Self { multipart, body, flow, part_count: 0 }),
             Err(cause) => {
                 drain_rest(body).await;
                 Err(Problem::Plain(cause.status(), cause.body_text()))
@@ -123,13 +118,13 @@ impl MultipartForm {
     /// The next part. 400 for an invalid form or too many parts, 408 after a timeout, 413.
     pub async fn next(&mut self) -> Result<Option<FormPart<'_>>, Problem> {
         self.part_count += 1;
-        let next = self.flow.wait(self.idle, self.multipart.next_field()).await?;
+        let next = self.flow.check(self.multipart.next_field().await)?;
         let Some(field) = next else { return Ok(None) };
         if self.part_count > MAX_PARTS {
             return Err(Problem::bad_request(format!("The form has more than {MAX_PARTS} parts")));
         }
         self.flow.reset();
-        Ok(Some(FormPart { field, flow: &self.flow, idle: self.idle }))
+        Ok(Some(FormPart { field, flow: &self.flow }))
     }
 
     pub async fn drain(self) {
@@ -150,7 +145,7 @@ impl FormPart<'_> {
 
     /// The next bytes. 400 for an invalid form, 408 after a timeout, 413.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, Problem> {
-        let next = self.flow.wait(self.idle, self.field.chunk()).await;
+        let next = self.flow.check(self.field.chunk().await);
         self.flow.reset();
         next
     }
@@ -201,14 +196,11 @@ impl FlowControl {
         "a limit of the body was exceeded".into()
     }
 
-    async fn wait<T>(
-        &self,
-        idle: Duration,
-        next: impl Future<Output = Result<T, MultipartError>>,
-    ) -> Result<T, Problem> {
-        let next = timeout(idle, next).await.map_err(|_| Problem::body_timeout())?;
+    /// The response to what the parser could not read.
+    fn check<T>(&self, next: Result<T, MultipartError>) -> Result<T, Problem> {
         next.map_err(|cause| match self.exceeded.get() {
             Some(LimitExceeded::Body) => Problem::too_large(self.limit.message),
+            Some(LimitExceeded::Time) => Problem::body_timeout(),
             Some(LimitExceeded::Head) => Problem::bad_request(format!(
                 "The head of a part is longer than {MAX_PART_HEAD} bytes"
             )),
@@ -222,6 +214,7 @@ impl FlowControl {
 enum LimitExceeded {
     Head,
     Body,
+    Time,
 }
 
 fn paced_stream(
@@ -248,7 +241,15 @@ fn paced_stream(
                 return Poll::Ready(Some(Err(flow.exceed(LimitExceeded::Body))));
             }
         }
-        Poll::Ready(next.map(|chunk| chunk.map_err(Into::into)))
+        Poll::Ready(next.map(|chunk| {
+            chunk.map_err(|cause| {
+                if is_body_timeout(&cause) {
+                    flow.exceed(LimitExceeded::Time)
+                } else {
+                    cause.into()
+                }
+            })
+        }))
     })
 }
 

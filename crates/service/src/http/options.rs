@@ -1,7 +1,8 @@
 //! How a deployment is served: access, compatibility, limits.
 
-use std::time::Duration;
+use std::{str::FromStr, time::Duration};
 
+use axum::http::uri::Authority;
 use secrecy::SecretString;
 use uuid::Uuid;
 
@@ -18,12 +19,37 @@ pub struct ServerOptions {
     pub access: AccessMode,
     /// Whether to accept and serve what public clients send beyond the interface document.
     pub compat: bool,
+    /// Further names that clients may use for this service.
+    pub allowed_hosts: Vec<AllowedHost>,
     pub limits: ServerLimits,
+}
+
+/// A host name, with a port if it is not that of the service, as behind a proxy.
+#[derive(Clone, Debug)]
+pub struct AllowedHost(Authority);
+
+impl AllowedHost {
+    /// Whether a client that connects to `port` may use `host`.
+    pub(super) fn matches(&self, host: &Authority, port: u16) -> bool {
+        let Self(allowed) = self;
+        let user = host.as_str().contains('@');
+        let name = host.host().eq_ignore_ascii_case(allowed.host());
+        !user && name && host.port_u16().unwrap_or(80) == allowed.port_u16().unwrap_or(port)
+    }
+}
+
+impl FromStr for AllowedHost {
+    type Err = String;
+
+    fn from_str(raw: &str) -> Result<Self, String> {
+        let host: Option<Authority> = raw.parse().ok().filter(|_| !raw.contains('@'));
+        host.map(Self).ok_or_else(|| "expected NAME or NAME:PORT".to_owned())
+    }
 }
 
 impl From<AccessMode> for ServerOptions {
     fn from(access: AccessMode) -> Self {
-        Self { access, compat: false, limits: ServerLimits::default() }
+        Self { access, compat: false, allowed_hosts: Vec::new(), limits: ServerLimits::default() }
     }
 }
 
@@ -49,15 +75,18 @@ impl ServiceCredentials {
 
 #[derive(Clone, Debug)]
 pub struct ServerLimits {
-    /// Concurrent connections; more wait in the queue of the system.
+    /// Concurrent connections. A further one takes the place of the client that has kept us waiting
+    /// longest; if all are being served, it waits in the queue of the system.
     pub max_connections: usize,
+    /// Time that a connection has for a head before it may be closed for another one.
+    pub head_grace: Duration,
     /// Time until the first byte of a connection, and from the first byte of a head to its end.
     pub head_timeout: Duration,
     /// Time between two requests of a connection.
     pub idle_timeout: Duration,
-    /// Time between two chunks of a body that is not a form.
+    /// Longest pause in a body, and the time that a client may be behind the minimum rate.
     pub body_timeout: Duration,
-    /// Time within which a client must accept the next bytes of a response.
+    /// The same for the bytes of a response that the client accepts.
     pub write_timeout: Duration,
     /// Concurrent expensive requests: searches, query images and selections.
     pub max_expensive: usize,
@@ -69,6 +98,7 @@ impl Default for ServerLimits {
     fn default() -> Self {
         Self {
             max_connections: 256,
+            head_grace: Duration::from_secs(1),
             head_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(75),
             body_timeout: Duration::from_secs(30),

@@ -1,19 +1,23 @@
 //! Refuses requests from web pages. A page of another site can make a browser send requests to
 //! loopback, by a host name that resolves here (so the Host must be ours) or directly, for example
 //! by an image tag (so the browser's fetch metadata must not name another site). Three GETs of the
-//! interface have side effects, so this check precedes all routes, in both access modes.
+//! interface have side effects, so this check precedes all routes, in both access modes. Old browsers
+//! send no fetch metadata, so without login these GETs need a header that a page cannot send.
 
 use std::net::{IpAddr, SocketAddr};
 
 use axum::{
     Extension,
-    extract::Request,
+    extract::{Request, State},
     http::{HeaderMap, HeaderValue, Uri, header, uri::Authority},
     middleware::Next,
     response::{IntoResponse, Response},
 };
 
-use super::{connection_monitor::ClientConnection, problem::Problem};
+use super::{AppState, connection_monitor::ClientConnection, problem::Problem};
+use tessera_wire::paths::REQUESTED_WITH;
+
+const FETCH_SITE: header::HeaderName = header::HeaderName::from_static("sec-fetch-site");
 
 /// Scheme, host and port that the client used: the start of every absolute link.
 #[derive(Clone, Debug)]
@@ -21,11 +25,16 @@ pub struct RequestOrigin(pub String);
 
 /// Refuses with 403, and adds the headers that keep a browser from rendering a response as a page.
 pub async fn check_origin(
+    State(state): State<AppState>,
     Extension(ClientConnection { local, .. }): Extension<ClientConnection>,
     mut request: Request,
     next: Next,
 ) -> Response {
-    let mut response = match trusted_origin(local, request.uri(), request.headers()) {
+    let is_own = |host: &Authority| {
+        is_own_host(local, host)
+            || state.allowed_hosts.iter().any(|allowed| allowed.matches(host, local.port()))
+    };
+    let mut response = match trusted_origin(is_own, request.uri(), request.headers()) {
         Some(origin) => {
             request.extensions_mut().insert(RequestOrigin(origin));
             next.run(request).await
@@ -46,17 +55,35 @@ pub async fn check_origin(
     response
 }
 
+/// Middleware of GETs with side effects: refuses with 403 what a page of another site may have sent.
+pub async fn check_unsafe_get(
+    State(state): State<AppState>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let headers = request.headers();
+    // Fetch metadata of another site was refused before.
+    let proven = headers.contains_key(REQUESTED_WITH) || headers.contains_key(FETCH_SITE);
+    if proven || state.compat || state.authenticator.requires_login() {
+        return next.run(request).await;
+    }
+    let message = "Without login, this request needs the header X-Requested-With, with any value";
+    Problem::forbidden(message).into_response()
+}
+
 /// The origin of an accepted request.
-fn trusted_origin(local: SocketAddr, uri: &Uri, headers: &HeaderMap) -> Option<String> {
+fn trusted_origin(
+    is_own: impl Fn(&Authority) -> bool,
+    uri: &Uri,
+    headers: &HeaderMap,
+) -> Option<String> {
     let host: Authority = single_header(headers, header::HOST)??.parse().ok()?;
-    if !is_own_host(local, &host)
-        || uri.authority().is_some_and(|target| !is_own_host(local, target))
-    {
+    if !is_own(&host) || uri.authority().is_some_and(|target| !is_own(target)) {
         return None;
     }
     let origin = format!("http://{host}");
     let foreign = single_header(headers, header::ORIGIN)?.is_some_and(|from| from != origin);
-    let site = single_header(headers, header::HeaderName::from_static("sec-fetch-site"))?;
+    let site = single_header(headers, FETCH_SITE)?;
     let cross = site.is_some_and(|site| site != "none" && site != "same-origin");
     (!foreign && !cross).then_some(origin)
 }

@@ -1,14 +1,11 @@
 //! `POST export_entities_async`: exports a selection of media items and clusters.
 
-use std::time::Duration;
-
 use axum::{
     Json,
     extract::{Request, State},
     http::header,
 };
 use futures_util::StreamExt as _;
-use tokio::time::timeout;
 
 use super::{
     AppState,
@@ -19,6 +16,7 @@ use super::{
     problem::Problem,
     query_params::QueryParams,
     signed_links::SignedLinks,
+    timed_body::body_problem,
 };
 use crate::usecase::ExportScope;
 use tessera_wire::{error_body::ProblemBody, export::ExportTaskBody, paths::query};
@@ -50,12 +48,12 @@ pub async fn export_entities_async(
 ) -> Result<Json<ExportTaskBody>, Problem> {
     // The interface document has no parameter for the name.
     let spec = export_spec(&params, params.text(query::FILE_NAME).unwrap_or("selection"))?;
-    let body = read_json(request, state.limits.body_timeout).await?;
+    let body = read_json(request).await?;
     start_export(&state, id, ExportScope::Selection(body), spec, &links).await
 }
 
 /// Must be JSON: a page of another site can send any body as text, but not as JSON.
-async fn read_json(request: Request, idle: Duration) -> Result<Vec<u8>, Problem> {
+async fn read_json(request: Request) -> Result<Vec<u8>, Problem> {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
     if !kind.eq_ignore_ascii_case("application/json") {
@@ -65,8 +63,8 @@ async fn read_json(request: Request, idle: Duration) -> Result<Vec<u8>, Problem>
     check_content_length(&request, SELECTION_LIMIT)?;
     let mut body = request.into_body().into_data_stream();
     let mut bytes = Vec::new();
-    while let Some(chunk) = timeout(idle, body.next()).await.map_err(|_| Problem::body_timeout())? {
-        let chunk = chunk.map_err(|_| Problem::bad_request("The body broke off"))?;
+    while let Some(chunk) = body.next().await {
+        let chunk = chunk.map_err(|cause| body_problem(&cause))?;
         SELECTION_LIMIT.check((bytes.len() + chunk.len()) as u64)?;
         bytes.extend_from_slice(&chunk);
     }

@@ -1,5 +1,5 @@
 //! The server. `axum::serve` has no timeouts, so connections are accepted here: a bounded number at a
-//! time, each watched by its [`ConnectionMonitor`], without Nagle's delay.
+//! time, each watched by the monitor of its slot, without Nagle's delay.
 
 use std::{pin::pin, sync::Arc, time::Duration};
 
@@ -8,7 +8,7 @@ use hyper::server::conn::http1;
 use hyper_util::{rt::TokioIo, server::graceful::GracefulShutdown, service::TowerToHyperService};
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::{OwnedSemaphorePermit, Semaphore},
+    sync::Semaphore,
     task::JoinSet,
     time::{sleep, timeout},
 };
@@ -16,7 +16,8 @@ use tokio::{
 use super::{
     AppState,
     auth::Authenticator,
-    connection_monitor::{ClientConnection, ConnectionMonitor, MonitoredStream},
+    connection_monitor::{ClientConnection, MonitoredStream},
+    connection_slots::{ConnectionSlot, ConnectionSlots},
     options::{AccessMode, ServerLimits, ServerOptions},
     router::build_router,
 };
@@ -34,7 +35,7 @@ impl Deployment {
         options: impl Into<ServerOptions>,
         shutdown: impl Future<Output = ()>,
     ) -> Result<(), LocalError> {
-        let ServerOptions { access, compat, limits } = options.into();
+        let ServerOptions { access, compat, allowed_hosts, limits } = options.into();
         let address = listener.local_addr().map_err(LocalError::Socket)?;
         if matches!(access, AccessMode::Open) && !address.ip().is_loopback() {
             return Err(LocalError::OpenOnNetwork(address));
@@ -44,6 +45,7 @@ impl Deployment {
             deployment: self.clone(),
             authenticator: Arc::new(Authenticator::new(access)),
             compat,
+            allowed_hosts: allowed_hosts.into(),
             limits: limits.clone(),
             expensive_slots: Arc::new(Semaphore::new(limits.max_expensive)),
         };
@@ -58,32 +60,30 @@ async fn serve_connections(
     limits: Arc<ServerLimits>,
     shutdown: impl Future<Output = ()>,
 ) {
-    let slots = Arc::new(Semaphore::new(limits.max_connections));
+    let slots = ConnectionSlots::new(limits);
     let graceful = GracefulShutdown::new();
     let mut connections = JoinSet::new();
     let mut shutdown = pin!(shutdown);
     loop {
-        tokio::select! {
+        let (stream, slot) = tokio::select! {
             () = &mut shutdown => break,
-            Some((stream, permit)) = accept_next(&listener, &slots) => {
-                let Ok(local) = stream.local_addr() else { continue };
-                let monitor = ConnectionMonitor::new(limits.clone());
-                let connection_info = ClientConnection { local, monitor: monitor.clone() };
-                let service = TowerToHyperService::new(router.clone().layer(Extension(connection_info)));
-                let stream = TokioIo::new(MonitoredStream { stream, monitor: monitor.clone() });
-                let connection = http1::Builder::new().serve_connection(stream, service);
-                let connection = graceful.watch(connection);
-                connections.spawn(async move {
-                    tokio::select! {
-                        // Errors of a connection concern only its client.
-                        _ = connection => {}
-                        () = monitor.timed_out() => {}
-                    }
-                    drop(permit);
-                });
+            accepted = accept_next(&listener, &slots) => accepted,
+        };
+        while connections.try_join_next().is_some() {}
+        let Ok(local) = stream.local_addr() else { continue };
+        let monitor = slot.monitor.clone();
+        let connection_info = ClientConnection { local, monitor: monitor.clone() };
+        let service = TowerToHyperService::new(router.clone().layer(Extension(connection_info)));
+        let stream = TokioIo::new(MonitoredStream { stream, monitor });
+        let connection = http1::Builder::new().serve_connection(stream, service);
+        let connection = graceful.watch(connection);
+        connections.spawn(async move {
+            tokio::select! {
+                // Errors of a connection concern only its client.
+                _ = connection => {}
+                () = slot.monitor.timed_out() => {}
             }
-            Some(_) = connections.join_next() => {}
-        }
+        });
     }
     drop(listener);
     // Connections that take longer are closed.
@@ -91,17 +91,20 @@ async fn serve_connections(
     connections.shutdown().await;
 }
 
+/// Accepts the next connection and waits for its slot.
 async fn accept_next(
     listener: &TcpListener,
-    slots: &Arc<Semaphore>,
-) -> Option<(TcpStream, OwnedSemaphorePermit)> {
-    let permit = slots.clone().acquire_owned().await.ok()?;
-    let Ok((stream, _)) = listener.accept().await else {
-        // Out of file descriptors: an immediate retry would only spin.
-        sleep(Duration::from_millis(100)).await;
-        return None;
-    };
-    // A page is sent in two writes, and Nagle's algorithm would delay the second.
-    stream.set_nodelay(true).ok()?;
-    Some((stream, permit))
+    slots: &Arc<ConnectionSlots>,
+) -> (TcpStream, ConnectionSlot) {
+    loop {
+        match listener.accept().await {
+            // A page is sent in two writes, and Nagle's algorithm would delay the second.
+            Ok((stream, _)) if stream.set_nodelay(true).is_ok() => {
+                return (stream, slots.acquire().await);
+            }
+            Ok(_) => {}
+            // Out of file descriptors: an immediate retry would only spin.
+            Err(_) => sleep(Duration::from_millis(100)).await,
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! A web page in a local browser cannot use the service.
 
-use tessera_service::{AccessMode, LocalError};
+use tessera_service::{AccessMode, AllowedHost, LocalError, ServerOptions};
 use tokio::net::TcpListener;
 
 use crate::support::{Place, Service, pictures};
@@ -78,6 +78,35 @@ async fn only_our_own_host_passes() {
 }
 
 #[tokio::test]
+async fn an_allowed_host_passes_at_its_own_port() {
+    let names = ["media.example", "proxied.example:8443"];
+    let service = Service::serving(Place::new(&pictures(4)), |access| {
+        let allowed_hosts = names.map(|name| name.parse().unwrap()).to_vec();
+        ServerOptions { allowed_hosts, ..ServerOptions::from(access) }
+    })
+    .await;
+    let port = service.address.port();
+    for (host, expected) in [
+        (format!("media.example:{port}"), 200),
+        (format!("MEDIA.example:{port}"), 200),
+        ("proxied.example:8443".to_owned(), 200),
+        (format!("127.0.0.1:{port}"), 200),
+        ("media.example".to_owned(), 403),
+        (format!("proxied.example:{port}"), 403),
+        (format!("user@media.example:{port}"), 403),
+        (format!("www.media.example:{port}"), 403),
+    ] {
+        let header = format!("Host: {host}\r\n");
+        assert_eq!(
+            status(&service, "/api/v1/openapi.json", "1.1", &header).await,
+            expected,
+            "{host}"
+        );
+    }
+    assert!("user@media.example".parse::<AllowedHost>().is_err());
+}
+
+#[tokio::test]
 async fn a_foreign_host_is_refused_before_routing() {
     let service = Service::of_pictures().await;
     let port = service.address.port();
@@ -136,6 +165,47 @@ async fn pages_of_other_sites_cannot_start_exports() {
     let request = service.client.head(service.url(&start));
     assert_eq!(request.send().await.unwrap().status(), 405, "a HEAD starts nothing either");
     assert_eq!(service.place.count("export"), 0);
+}
+
+/// An old browser sends an image tag of another site without fetch metadata.
+#[tokio::test]
+async fn without_login_a_get_that_changes_something_needs_evidence_that_no_page_sent_it() {
+    for (compat, plain) in [(false, 403), (true, 200)] {
+        let place = Place::new(&pictures(4));
+        let deployment = place.open();
+        let dataset = place.add(&deployment);
+        deployment.wait_until_idle().await;
+        let options = |access| ServerOptions { compat, ..ServerOptions::from(access) };
+        let service = Service::serve_as(place, deployment, dataset, false, options).await;
+        let folder = service.place.pictures.path().display().to_string();
+        for path in [
+            service.of_dataset("/export_context_async?file_name=a&export_format=json"),
+            format!("/api/v1/process/add_media?dataset_id={dataset}&path={folder}"),
+        ] {
+            for (name, value, expected) in [
+                ("accept", "image/png", plain),
+                ("sec-fetch-site", "none", 200),
+                ("sec-fetch-site", "same-origin", 200),
+                ("x-requested-with", "curl", 200),
+                ("sec-fetch-site", "cross-site", 403),
+            ] {
+                service.set_status("READY");
+                let request = service.client.get(service.url(&path)).header(name, value);
+                let status = request.send().await.unwrap().status();
+                assert_eq!(status, expected, "{path} {name}: {value}");
+                service.deployment.wait_until_idle().await;
+            }
+        }
+        // What changes nothing needs no evidence.
+        let read = service.client.get(service.url("/api/v1/datasets"));
+        assert_eq!(read.send().await.unwrap().status(), 200);
+    }
+}
+
+#[tokio::test]
+async fn with_a_token_a_get_that_changes_something_needs_no_further_evidence() {
+    let service = Service::of_pictures().await;
+    service.good(&service.of_dataset("/export_context_async?file_name=a&export_format=json")).await;
 }
 
 #[tokio::test]

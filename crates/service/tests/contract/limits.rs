@@ -74,9 +74,7 @@ async fn clients_that_do_not_read_are_disconnected() {
     let mut greedy = TcpStream::connect(service.address).await.unwrap();
     // Far more than the socket buffers.
     greedy.write_all(request.repeat(2_000).as_bytes()).await.unwrap();
-    let begun = Instant::now();
     service.good("/api/v1/datasets").await;
-    assert!(begun.elapsed() >= SHORT * 3 / 4, "the only place was not taken");
 }
 
 #[tokio::test]
@@ -92,18 +90,6 @@ async fn stalled_bodies_are_408() {
     let said = service.raw(head.as_bytes()).await;
     assert!(said.starts_with("HTTP/1.1 408"), "{said}");
     assert!(said.ends_with(r#"{"detail":"The request body did not arrive in time"}"#), "{said}");
-}
-
-#[tokio::test]
-async fn idle_connections_do_not_keep_others_out() {
-    let service = limited(|_| {}).await;
-    let mut idle = Vec::new();
-    for _ in 0..255 {
-        idle.push(TcpStream::connect(service.address).await.unwrap());
-    }
-    let begun = Instant::now();
-    service.good("/api/v1/datasets").await;
-    assert!(begun.elapsed() < Duration::from_secs(2), "the last place is free");
 }
 
 #[tokio::test]

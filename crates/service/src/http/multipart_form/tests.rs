@@ -5,6 +5,7 @@ use std::convert::Infallible;
 use axum::response::IntoResponse as _;
 
 use super::*;
+use crate::http::timed_body::TimedBody;
 
 const LIMIT: SizeLimit = SizeLimit { bytes: 1 << 30, message: "too much" };
 
@@ -111,8 +112,7 @@ async fn body_over_its_limit_is_413() {
 async fn stalled_body_is_408() {
     let begun = stream::once(async { Ok::<_, Infallible>(part("name=a", "x")) });
     let body = Body::from_stream(begun.chain(stream::pending()));
-    let mut parts = parts(body, LIMIT).await;
-    parts.idle = Duration::from_millis(20);
+    let mut parts = parts(TimedBody::wrap(body, Duration::from_millis(20)), LIMIT).await;
     assert_eq!(status(parts.next().await.unwrap().unwrap().skip().await), 408);
 }
 
