@@ -69,6 +69,9 @@ impl Deployment {
         };
         // Removes uploads that were refused or interrupted; a failure is retried at the next start.
         let _ = staging::remove_abandoned(&store.uploads_dir(), is_needed);
+        if store.recovery_notice().is_some() {
+            add_lost_uploads(&store)?;
+        }
         let tasks = Arc::new(TaskRunner::resume(&store, &settings)?);
         Ok(Self { tasks, settings, indexes: Arc::default(), store })
     }
@@ -94,9 +97,7 @@ impl Deployment {
             name.clone_into(&mut record.name);
         }
         let id = record.id;
-        let uploads = self.store.uploads_dir();
-        let uploaded = upload::folders_of_dataset(&uploads, id)
-            .map_err(|cause| StoreError::Io(uploads, cause))?;
+        let uploaded = uploaded_folders(&self.store, id)?;
         let begun = self.store.write(|tx| {
             dataset::upsert(tx, &record)?;
             let outdated = source::add_unknown_uploads(tx, id, &uploaded)?;
@@ -153,6 +154,20 @@ impl Deployment {
         });
         Ok(skipped.collect())
     }
+}
+
+/// Adds the uploads that a recovered store does not know to its datasets, before they are indexed.
+fn add_lost_uploads(store: &Store) -> Result<(), StoreError> {
+    for record in store.read(dataset::all)? {
+        let uploaded = uploaded_folders(store, record.id)?;
+        store.write(|tx| source::add_unknown_uploads(tx, record.id, &uploaded))?;
+    }
+    Ok(())
+}
+
+fn uploaded_folders(store: &Store, id: DatasetId) -> Result<Vec<PathBuf>, StoreError> {
+    let uploads = store.uploads_dir();
+    upload::folders_of_dataset(&uploads, id).map_err(|cause| StoreError::Io(uploads, cause))
 }
 
 fn canonical_folder(folder: &Path) -> Result<PathBuf, LocalError> {

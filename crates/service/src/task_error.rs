@@ -28,8 +28,8 @@ impl TaskError {
 }
 
 impl From<StoreError> for TaskError {
-    fn from(_: StoreError) -> Self {
-        Self::Failed(StoreError::PUBLIC_MESSAGE.to_owned())
+    fn from(cause: StoreError) -> Self {
+        Self::Failed(cause.public_message().to_owned())
     }
 }
 

@@ -3,12 +3,12 @@
 use std::{
     collections::HashMap,
     fs::{self, DirBuilder, File, OpenOptions, Permissions},
-    io::{self, ErrorKind},
+    io::{self, ErrorKind, Write as _},
     os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
 };
 
-use tempfile::TempDir;
+use tempfile::{NamedTempFile, TempDir};
 use uuid::Uuid;
 
 use super::file_names::with_suffix;
@@ -99,6 +99,21 @@ pub(crate) fn private_file() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true).mode(0o600);
     options
+}
+
+/// Replaces a private file. After a power cut it has its old content or the new one.
+pub(crate) fn write_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(path);
+    let mut file = NamedTempFile::new_in(folder)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(path)?;
+    sync_dir(folder)
+}
+
+/// Makes the names of a directory durable: what was created, renamed or removed in it.
+pub(crate) fn sync_dir(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
 }
 
 /// Creates files in a directory that nobody else writes to, with unique names.

@@ -35,9 +35,10 @@ pub struct ClusterAssignment {
 /// The columns that [`read_assignment`] reads, for a table called `place`.
 pub(super) const ASSIGNMENT_COLUMNS: &str =
     "place.uniqueness, place.twin, place.outlier, place.mislabel, place.stranger, place.odd_aspect,
-     place.odd_size, place.rank_0, place.rank_1, place.rank_2, place.rank_3, place.rank_4";
+     place.odd_size, place.rank_0, place.rank_1, place.rank_2, place.rank_3, place.rank_4,
+     require(coalesce(place.intact, place.media IS NULL))";
 
-pub(super) const ASSIGNMENT_COLUMN_COUNT: usize = 12;
+pub(super) const ASSIGNMENT_COLUMN_COUNT: usize = 13;
 
 /// `None` if the media item is not clustered: either all columns are null or none is.
 pub(super) fn read_assignment(

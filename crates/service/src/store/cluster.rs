@@ -33,8 +33,8 @@ pub fn cluster_id(dataset: DatasetId, level: Granularity, first: MediaId) -> Clu
     ClusterId(uuid::Uuid::new_v5(&dataset.0, &name))
 }
 
-const SELECT_CLUSTER: &str =
-    "SELECT id, images, videos, objects, previews, labels, tags FROM cluster
+const SELECT_CLUSTER: &str = "SELECT id, images, videos, objects, previews, labels, tags,
+                                     require(intact) FROM cluster
                               WHERE dataset = ?1 AND entity = ?2 AND level = ?3";
 
 fn read_cluster(row: &Row) -> Result<ClusterRecord> {
@@ -123,7 +123,8 @@ pub fn locate(
     dataset: DatasetId,
     id: ClusterId,
 ) -> Result<Option<(EntityType, Granularity, u32)>> {
-    let sql = "SELECT entity, level, rank FROM cluster WHERE id = ?1 AND dataset = ?2";
+    let sql =
+        "SELECT entity, level, rank, require(intact) FROM cluster WHERE id = ?1 AND dataset = ?2";
     query::find(connection, sql, [id.0, dataset.0], |row| {
         let entity = row.get_ref(0)?.as_str()?.parse().unwrap_or_default();
         Ok((entity, Granularity::new(row.get(1)?).unwrap_or_default(), row.get(2)?))
@@ -137,7 +138,7 @@ pub fn counts(
     entity: EntityType,
 ) -> Result<[u32; Granularity::LEVELS]> {
     let sql = "SELECT level, max(rank) + 1 FROM cluster WHERE dataset = ?1 AND entity = ?2
-               GROUP BY level";
+               AND require(intact) GROUP BY level";
     let rows: Vec<(usize, u32)> =
         query::all(connection, sql, params![dataset.0, entity.as_str()], |row| row.try_into())?;
     let mut counts = [0; Granularity::LEVELS];

@@ -4,14 +4,20 @@ use std::{
     fs::{self, File},
     io,
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
+use blake3::Hash;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use uuid::Uuid;
 
-use super::{StoreError, process_lock, query, recovery, schema};
+use super::{
+    StoreError, checksum, clean_shutdown, integrity, process_lock, query, recovery, schema,
+};
 use crate::ingest::staging::{ensure_private_dir, private_file, restrict};
 
 /// First `SQLite` release with the fix for the WAL-reset corruption bug.
@@ -23,6 +29,9 @@ pub struct Store {
     readers: Mutex<Vec<Connection>>,
     link_key: [u8; 32],
     recovery_notice: Option<String>,
+    /// The hash of the database when it was opened, if it was closed before.
+    opened: Option<Hash>,
+    has_damage: AtomicBool,
     /// Held for the lifetime of the store.
     _lock: File,
 }
@@ -43,21 +52,22 @@ impl Store {
         }
         let lock = process_lock::acquire(data)?;
         restrict_database(data).map_err(disk)?;
-        let ((writer, link_key), recovery_notice) = match open_existing(data) {
-            Ok(Some(opened)) => (opened, None),
+        let log = data.join(recovery::DATABASE_FILES[1]);
+        let opened = clean_shutdown::take(data, &database_file(data), &log).map_err(disk)?;
+        let (writer, recovery_notice) = match open_existing(data, opened.is_some()) {
+            Ok(Some(writer)) => (writer, None),
             Err(cause) if !cause.is_damage() => return Err(cause),
-            Ok(None) | Err(_) => {
-                let notice = recovery::set_aside(data).map_err(disk)?;
-                restrict_database(data).map_err(disk)?;
-                (migrate(data, open_connection(data)?)?, notice)
-            }
+            Ok(None) | Err(_) => create(data)?,
         };
+        let link_key = load_or_create_link_key(&writer)?;
         Ok(Self {
             data: data.to_owned(),
             writer: Mutex::new(writer),
             readers: Mutex::default(),
             link_key,
             recovery_notice,
+            opened,
+            has_damage: AtomicBool::new(false),
             _lock: lock,
         })
     }
@@ -72,9 +82,13 @@ impl Store {
             Some(reader) => reader,
             None => open_connection(&self.data)?,
         };
-        let snapshot = reader.transaction()?;
-        let value = query(&snapshot)?;
-        snapshot.finish()?;
+        let read = || {
+            let snapshot = reader.transaction()?;
+            let value = query(&snapshot)?;
+            snapshot.finish()?;
+            Ok(value)
+        };
+        let value = self.note_damage(read())?;
         lock(&self.readers).push(reader);
         Ok(value)
     }
@@ -85,10 +99,44 @@ impl Store {
         change: impl FnOnce(&Transaction) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
         let mut writer = lock(&self.writer);
-        let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let outcome = change(&transaction)?;
-        transaction.commit()?;
-        Ok(outcome)
+        let write = || {
+            let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let outcome = change(&transaction)?;
+            transaction.commit()?;
+            Ok(outcome)
+        };
+        self.note_damage(write())
+    }
+
+    /// A store in which damage was found is checked at its next opening.
+    fn note_damage<T>(&self, outcome: rusqlite::Result<T>) -> Result<T, StoreError> {
+        let outcome = outcome.map_err(StoreError::from);
+        if outcome.as_ref().is_err_and(StoreError::is_damage) {
+            self.has_damage.store(true, Ordering::Relaxed);
+        }
+        outcome
+    }
+
+    /// Marks the database as closed.
+    fn close(&self) -> Result<(), StoreError> {
+        lock(&self.readers).clear();
+        let writer = lock(&self.writer);
+        if self.has_damage.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let disk = |cause| StoreError::Io(self.data.clone(), cause);
+        let hash = match self.opened.filter(|_| writer.total_changes() == 0) {
+            Some(hash) => hash,
+            None => {
+                let is_busy: bool =
+                    writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+                if is_busy {
+                    return Ok(());
+                }
+                clean_shutdown::hash_file(&database_file(&self.data)).map_err(disk)?
+            }
+        };
+        clean_shutdown::put(&self.data, &hash).map_err(disk)
     }
 
     /// The path of the archive of a completed export.
@@ -117,27 +165,52 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Opens the database. `None` if it is missing or has never had tables.
-fn open_existing(data: &Path) -> Result<Option<(Connection, [u8; 32])>, StoreError> {
+impl Drop for Store {
+    fn drop(&mut self) {
+        // Without the mark, the next opening checks the database.
+        let _ = self.close();
+    }
+}
+
+/// Opens the database, and checks it unless it is known to be intact. `None` if it is missing, has
+/// never had tables, or is of a version without checksums.
+fn open_existing(data: &Path, is_intact: bool) -> Result<Option<Connection>, StoreError> {
     // SQLite would delete the log of an empty file.
     if fs::metadata(database_file(data)).map_or(0, |file| file.len()) == 0 {
         return Ok(None);
     }
-    let existing = open_connection(data)?;
-    if schema::version(&existing)? == 0 { Ok(None) } else { migrate(data, existing).map(Some) }
+    let mut existing = open_connection(data)?;
+    if !schema::has_checksums(&existing)? {
+        return Ok(None);
+    }
+    if !is_intact && schema::version(&existing)? <= schema::VERSION {
+        integrity::check(&existing)?;
+    }
+    migrate(data, &mut existing)?;
+    Ok(Some(existing))
 }
 
-/// Migrates the database. Returns its link key with it.
-fn migrate(data: &Path, mut writer: Connection) -> Result<(Connection, [u8; 32]), StoreError> {
-    if let Some(found_version) = schema::migrate(&mut writer)? {
+/// Sets aside what is left of a database, and creates a new one with its datasets.
+fn create(data: &Path) -> Result<(Connection, Option<String>), StoreError> {
+    let disk = |cause| StoreError::Io(data.to_owned(), cause);
+    let remains = recovery::set_aside(data).map_err(disk)?;
+    restrict_database(data).map_err(disk)?;
+    let mut writer = open_connection(data)?;
+    migrate(data, &mut writer)?;
+    let Some(remains) = remains else { return Ok((writer, None)) };
+    let is_restored = remains.restore_datasets(open_connection(data)?).is_ok();
+    Ok((writer, Some(remains.notice(is_restored))))
+}
+
+fn migrate(data: &Path, writer: &mut Connection) -> Result<(), StoreError> {
+    if let Some(found_version) = schema::migrate(writer)? {
         return Err(StoreError::NewerSchema {
             data: data.to_owned(),
             found_version,
             known_version: schema::VERSION,
         });
     }
-    let link_key = load_or_create_link_key(&writer)?;
-    Ok((writer, link_key))
+    Ok(())
 }
 
 /// Makes the database readable by its owner only; creates an empty file if there is none. `SQLite`
@@ -154,6 +227,7 @@ fn database_file(data: &Path) -> PathBuf {
 
 fn open_connection(data: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(database_file(data))?;
+    checksum::register_functions(&connection)?;
     connection.busy_timeout(Duration::from_secs(10))?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;

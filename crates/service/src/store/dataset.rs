@@ -33,7 +33,8 @@ pub struct DatasetRecord {
 }
 
 const SELECT_DATASET: &str = "SELECT id, name, folder, status, progress, created_at, fatal_error,
-                              n_images, n_videos, n_objects, generation, extractor FROM dataset";
+                              n_images, n_videos, n_objects, generation, extractor,
+                              require(intact) FROM dataset";
 
 fn read_dataset(row: &Row) -> Result<DatasetRecord> {
     Ok(DatasetRecord {
@@ -115,7 +116,7 @@ pub fn increment_generation(connection: &Connection, id: DatasetId) -> Result<()
     query::execute(connection, sql, [id.0])
 }
 
-/// Deletes everything derived from the files and records the extractor version to derive it with.
+/// Deletes everything derived from the files and records with which extractor version it is derived again.
 pub fn clear_derived(connection: &Connection, id: DatasetId, extractor: u32) -> Result<()> {
     for table in ["media", "cluster"] {
         query::execute(connection, &format!("DELETE FROM {table} WHERE dataset = ?1"), [id.0])?;
@@ -125,6 +126,10 @@ pub fn clear_derived(connection: &Connection, id: DatasetId, extractor: u32) -> 
         let sql = format!("DELETE FROM {table} WHERE {of_dataset}");
         query::execute(connection, &sql, [id.0])?;
     }
+    set_extractor(connection, id, extractor)
+}
+
+pub fn set_extractor(connection: &Connection, id: DatasetId, extractor: u32) -> Result<()> {
     let sql = "UPDATE dataset SET extractor = ?2 WHERE id = ?1";
     query::execute(connection, sql, params![id.0, extractor])
 }

@@ -10,7 +10,7 @@ use super::{
 use tessera_model::DatasetId;
 
 pub fn text_space(connection: &Connection, dataset: DatasetId) -> Result<Option<Vec<u8>>> {
-    let sql = "SELECT bytes FROM space WHERE dataset = ?1";
+    let sql = "SELECT bytes, require(intact) FROM space WHERE dataset = ?1";
     query::find(connection, sql, [dataset.0], |row| row.get(0))
 }
 
@@ -45,7 +45,7 @@ pub fn texts(
 ) -> Result<Vec<(i64, String)>> {
     query::all(
         connection,
-        "SELECT row, coalesce(caption, ''), labels FROM media
+        "SELECT row, coalesce(caption, ''), labels, require(intact) FROM media
          WHERE dataset = ?1 AND (?2 IS NULL OR source = ?2) ORDER BY row",
         params![dataset.0, source],
         |row| {
@@ -72,6 +72,6 @@ pub fn missing(
 }
 
 pub fn thumbnail(connection: &Connection, media: i64) -> Result<Vec<u8>> {
-    let sql = "SELECT jpeg FROM thumbnail WHERE media = ?1";
+    let sql = "SELECT jpeg, require(intact) FROM thumbnail WHERE media = ?1";
     query::one(connection, sql, [media], |row| row.get(0))
 }

@@ -26,9 +26,14 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// What clients are shown of any failure.
-    pub(crate) const PUBLIC_MESSAGE: &str =
-        "the store could not be read or written; check free disk space";
+    /// What clients are shown.
+    pub(crate) fn public_message(&self) -> &'static str {
+        if self.is_damage() {
+            "the store is damaged; restart the service to rebuild it"
+        } else {
+            "the store could not be read or written; check free disk space"
+        }
+    }
 
     /// Whether the file is not a database or not one of this program: `Unknown` is an error in SQL,
     /// such as a missing table.

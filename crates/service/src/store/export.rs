@@ -113,7 +113,8 @@ pub fn insert(connection: &Connection, export: &ExportRecord) -> Result<()> {
 
 pub fn find(connection: &Connection, id: ExportTaskId) -> Result<Option<ExportRecord>> {
     let sql = "SELECT id, dataset, file_name, format, include_images, origin, status, progress,
-                      entities, message, created_at, selective FROM export WHERE id = ?1";
+                      entities, message, created_at, selective, require(intact)
+               FROM export WHERE id = ?1";
     query::find(connection, sql, [id.0], read_export)
 }
 

@@ -39,7 +39,7 @@ pub fn label_counts(
 ) -> Result<Vec<(String, u64)>> {
     let sql = format!(
         "SELECT label.value, count(*)
-         FROM (SELECT labels FROM media WHERE dataset = ?1 AND {}) AS described,
+         FROM (SELECT labels FROM media WHERE dataset = ?1 AND require(intact) AND {}) AS described,
               json_each(described.labels) AS label
          GROUP BY label.value ORDER BY count(*) DESC, label.value",
         entity_condition(entity)

@@ -22,12 +22,13 @@ use tessera_model::DatasetId;
 /// Returns every file of a source that was opened before, by path.
 pub fn known_files(connection: &Connection, source: i64) -> Result<BTreeMap<PathBuf, KnownFile>> {
     let sql = "SELECT path, size, modified, content FROM media
-               WHERE source = ?1 AND parent IS NULL
+               WHERE require(intact) AND source = ?1 AND parent IS NULL
                UNION ALL
                SELECT path, size, modified, NULL FROM skipped
-               WHERE source = ?1 AND size IS NOT NULL
+               WHERE require(intact) AND source = ?1 AND size IS NOT NULL
                UNION ALL
-               SELECT path, size, modified, NULL FROM sidecar WHERE source = ?1";
+               SELECT path, size, modified, NULL FROM sidecar
+               WHERE require(intact) AND source = ?1";
     query::all(connection, sql, [source], |row| {
         let stat = FileStat { size: row.get(1)?, modified: row.get(2)? };
         Ok((path_from_bytes(row.get(0)?), KnownFile { stat, content_hash: row.get(3)? }))
@@ -144,7 +145,7 @@ pub fn skipped_files(
     connection: &Connection,
     dataset: DatasetId,
 ) -> Result<Vec<(PathBuf, String)>> {
-    let sql = "SELECT path, reason FROM skipped
+    let sql = "SELECT path, reason, require(intact) FROM skipped
                WHERE source IN (SELECT row FROM source WHERE dataset = ?1) ORDER BY source, path";
     query::all(connection, sql, [dataset.0], |row| Ok((path_from_bytes(row.get(0)?), row.get(1)?)))
 }

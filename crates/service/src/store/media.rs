@@ -98,9 +98,9 @@ pub(super) fn file_name(path: &Path) -> String {
 pub(super) const MEDIA_COLUMNS: &str =
     "media.row, media.id, media.source, media.kind, media.parent,
     media.region, media.path, media.size, media.content, media.width, media.height, media.sharpness,
-    media.brightness, media.caption, media.labels, media.tags";
+    media.brightness, media.caption, media.labels, media.tags, require(media.intact)";
 
-pub(super) const MEDIA_COLUMN_COUNT: usize = 16;
+pub(super) const MEDIA_COLUMN_COUNT: usize = 17;
 
 pub(super) fn read_media(row: &Row) -> Result<MediaRecord> {
     let region: Option<[f64; 4]> = from_json(row, 5)?;
@@ -140,7 +140,7 @@ pub fn find(connection: &Connection, id: MediaId) -> Result<Option<(MediaRecord,
 }
 
 pub fn row_of(connection: &Connection, dataset: DatasetId, id: MediaId) -> Result<Option<i64>> {
-    let sql = "SELECT row FROM media WHERE id = ?1 AND dataset = ?2";
+    let sql = "SELECT row, require(intact) FROM media WHERE id = ?1 AND dataset = ?2";
     query::find(connection, sql, [id.0, dataset.0], |row| row.get(0))
 }
 
@@ -161,7 +161,8 @@ pub fn page(
 }
 
 pub fn thumbnail(connection: &Connection, id: MediaId) -> Result<Option<Vec<u8>>> {
-    let sql = "SELECT jpeg FROM thumbnail JOIN media ON media.row = thumbnail.media
+    let sql = "SELECT jpeg, require(thumbnail.intact), require(media.intact)
+               FROM thumbnail JOIN media ON media.row = thumbnail.media
                WHERE media.id = ?1";
     query::find(connection, sql, [id.0], |row| row.get(0))
 }
@@ -171,7 +172,7 @@ pub fn descriptor(
     dataset: DatasetId,
     id: MediaId,
 ) -> Result<Option<Vec<f16>>> {
-    let sql = "SELECT descriptor FROM look JOIN media ON media.row = look.media
+    let sql = "SELECT descriptor, require(look.intact), require(media.intact) FROM look JOIN media ON media.row = look.media
                WHERE media.id = ?1 AND dataset = ?2";
     query::find(connection, sql, [id.0, dataset.0], |row| {
         Ok(decode_f16(row.get_ref(0)?.as_blob()?))
@@ -199,7 +200,8 @@ pub fn for_each_with_features(
     mut each: impl FnMut(MediaFeatures),
 ) -> Result<()> {
     let sql = format!(
-        "SELECT {MEDIA_COLUMNS}, descriptor, keypoints, vector, {ASSIGNMENT_COLUMNS}
+        "SELECT {MEDIA_COLUMNS}, descriptor, keypoints, vector, {ASSIGNMENT_COLUMNS},
+           require(look.intact), require(coalesce(meaning.intact, meaning.media IS NULL))
          FROM media JOIN look ON look.media = media.row LEFT JOIN place ON place.media = media.row
          LEFT JOIN meaning ON meaning.media = media.row
          WHERE dataset = ?1 AND {} ORDER BY path, media.row",

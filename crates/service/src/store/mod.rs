@@ -6,6 +6,8 @@
 //! Functions of the submodules return `rusqlite` errors, which mean that the database failed.
 
 pub(crate) mod assignment;
+pub mod checksum;
+mod clean_shutdown;
 mod clock;
 pub(crate) mod cluster;
 mod columns;
@@ -16,6 +18,7 @@ mod error;
 pub(crate) mod export;
 pub(crate) mod full_text;
 pub mod indexed_files;
+mod integrity;
 pub mod media;
 pub(crate) mod object;
 pub mod operation;
@@ -27,6 +30,7 @@ mod recovery;
 pub mod schema;
 pub mod sidecar;
 pub mod source;
+mod tables;
 pub(crate) mod upload;
 
 pub use clock::now_micros;

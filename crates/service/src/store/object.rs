@@ -58,7 +58,8 @@ pub fn matches_stored(
     picture: i64,
     objects: &[(String, Region)],
 ) -> Result<bool> {
-    let sql = "SELECT labels ->> 0, region FROM media WHERE parent = ?1 ORDER BY row";
+    let sql =
+        "SELECT labels ->> 0, region, require(intact) FROM media WHERE parent = ?1 ORDER BY row";
     let stored: Vec<(String, [f64; 4])> =
         query::all(connection, sql, [picture], |row| Ok((row.get(0)?, from_json(row, 1)?)))?;
     let near = |a: [f64; 4], b: [f64; 4]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9);

@@ -82,8 +82,8 @@ pub struct RunningOperation {
     pub reindex: bool,
 }
 
-const SELECT_RUNNING: &str = "SELECT row, dataset, kind, batch, reindex FROM operation
-                      WHERE stage = 'RUNNING'";
+const SELECT_RUNNING: &str = "SELECT row, dataset, kind, batch, reindex, require(intact)
+                      FROM operation WHERE stage = 'RUNNING'";
 
 fn read_operation(row: &Row) -> Result<RunningOperation> {
     let name: String = row.get(2)?;

@@ -49,7 +49,8 @@ fn content_version([a, b, c, d, ..]: [u8; 32]) -> String {
 
 /// Reads the preview of one media row. Pages need up to 900 of them, so nothing else is read.
 pub(super) fn find(connection: &Connection, row: i64) -> Result<Option<StoredPreview>> {
-    let sql = "SELECT id, path, width, height, content, caption, kind = 'VIDEO', region
+    let sql =
+        "SELECT id, path, width, height, content, caption, kind = 'VIDEO', region, require(intact)
                FROM media WHERE row = ?1";
     query::find(connection, sql, [row], |row| {
         Ok(StoredPreview {

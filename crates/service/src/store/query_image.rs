@@ -44,7 +44,7 @@ pub fn find(
     dataset: DatasetId,
     id: MediaId,
 ) -> Result<Option<StoredQueryImage>> {
-    let sql = "SELECT entity, level, descriptor FROM anchor WHERE id = ?1 AND dataset = ?2";
+    let sql = "SELECT entity, level, descriptor, require(intact) FROM anchor WHERE id = ?1 AND dataset = ?2";
     query::find(connection, sql, [id.0, dataset.0], |row| {
         Ok(StoredQueryImage {
             entity: row.get_ref(0)?.as_str()?.parse().unwrap_or_default(),

@@ -30,7 +30,7 @@ pub struct TextMetadata {
 
 /// All images and videos of a source, ordered by path.
 pub fn all_media(connection: &Connection, source: i64) -> Result<Vec<DescribedMedia>> {
-    let sql = "SELECT row, path, width, height, caption, labels, tags FROM media
+    let sql = "SELECT row, path, width, height, caption, labels, tags, require(intact) FROM media
                WHERE source = ?1 AND parent IS NULL ORDER BY path";
     query::all(connection, sql, [source], |row| {
         let (caption, labels, tags) = (row.get(4)?, from_json(row, 5)?, from_json(row, 6)?);

@@ -33,7 +33,7 @@ impl SourceFolder {
 }
 
 const SELECT_SOURCE: &str = "SELECT source.row, source.dataset, source.folder,
-                             source.folder = dataset.folder
+                             source.folder = dataset.folder, require(source.intact)
                       FROM source JOIN dataset ON dataset.id = source.dataset";
 
 fn read_source(row: &Row) -> Result<SourceFolder> {
@@ -103,5 +103,5 @@ pub(crate) fn add_unknown_uploads(
 
 pub fn all_folders(connection: &Connection) -> Result<Vec<PathBuf>> {
     let read = |row: &Row| row.get(0).map(path_from_bytes);
-    query::all(connection, "SELECT folder FROM source", [], read)
+    query::all(connection, "SELECT folder, require(intact) FROM source", [], read)
 }

@@ -2,13 +2,11 @@
 //! data directory, so what they belong to must outlive the database.
 
 use std::{
-    fs::{self, File},
-    io,
+    fs, io,
     path::{Path, PathBuf},
 };
 
 use serde::{Deserialize, Serialize};
-use tempfile::NamedTempFile;
 
 use super::operation::BatchOrigin;
 use crate::ingest::staging;
@@ -28,13 +26,7 @@ impl UploadRecord {
 
     /// Writes the record durably, which accepts the upload.
     pub fn write(&self, staging: &Path) -> io::Result<()> {
-        let path = record_path(staging);
-        let uploads = path.parent().unwrap_or(staging);
-        let mut file = NamedTempFile::new_in(uploads)?;
-        serde_json::to_writer(&mut file, self)?;
-        file.as_file().sync_all()?;
-        file.persist(&path)?;
-        File::open(uploads)?.sync_all()
+        staging::write_durably(&record_path(staging), &serde_json::to_vec(self)?)
     }
 }
 

@@ -24,3 +24,7 @@ pub use runner::TaskRunner;
 /// Version of the stored features. Increase it when `index::extract` computes them differently, so
 /// that existing datasets are indexed again.
 pub const EXTRACTOR_VERSION: u32 = 3;
+
+/// In place of the version until everything has been extracted again, so that an interruption
+/// neither ends it nor starts it over.
+const INCOMPLETE: u32 = 1 << 16 | EXTRACTOR_VERSION;

@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use super::TaskContext;
 use crate::{
     archive::{self, ArchiveContent, SourceFolders},
-    ingest::staging::private_file,
+    ingest::staging::{private_file, sync_dir},
     settings::InjectedFailure,
     store::{
         StoreError, dataset,
@@ -72,9 +72,7 @@ fn create_archive(
     file.sync_all().map_err(TaskError::archive)?;
     let target = store.export_archive_path(export.id.0);
     fs::rename(partial, &target).map_err(TaskError::archive)?;
-    // Makes the rename durable.
-    let synced = target.parent().map_or(Ok(()), |exports| File::open(exports)?.sync_all());
-    synced.map_err(TaskError::archive)?;
+    target.parent().map_or(Ok(()), sync_dir).map_err(TaskError::archive)?;
     let message = (missing > 0).then(|| format!("{missing} pictures could not be read"));
     store.write(|tx| {
         export::set_media_count(tx, export.id, entities)?;

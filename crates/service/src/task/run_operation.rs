@@ -2,7 +2,7 @@
 //! leaves either the old state of the dataset or the new one.
 
 use super::{
-    EXTRACTOR_VERSION, TaskContext,
+    EXTRACTOR_VERSION, INCOMPLETE, TaskContext,
     cluster_step::{ClusterUpdate, Scope},
     embed_step::EmbeddingUpdate,
     fetch_batch::{fetch_batch, finish_unpacking},
@@ -50,6 +50,9 @@ pub fn run_operation(context: &TaskContext, row: i64) -> Result<Option<i64>, Sto
             clusters.write(tx)?;
             embeddings.write(tx)?;
             dataset::increment_generation(tx, running.dataset)?;
+            if running.kind == OperationKind::Creation {
+                dataset::set_extractor(tx, running.dataset, EXTRACTOR_VERSION)?;
+            }
             operation::finish(tx, &running)
         }),
         Err(TaskError::Stopped) => Ok(None),
@@ -80,8 +83,8 @@ fn run_creation(context: &TaskContext, id: DatasetId) -> Result<OperationResult,
     let store = &context.store;
     let record = store.read(|c| dataset::find(c, id))?.ok_or(TaskError::Stopped)?;
     let outdated = record.extractor != EXTRACTOR_VERSION;
-    if outdated {
-        store.write(|tx| dataset::clear_derived(tx, id, EXTRACTOR_VERSION))?;
+    if outdated && record.extractor != INCOMPLETE {
+        store.write(|tx| dataset::clear_derived(tx, id, INCOMPLETE))?;
     }
     for source in store.read(|c| source::all(c, id))? {
         // The files of a batch do not change after it was added.

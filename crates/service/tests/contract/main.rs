@@ -20,6 +20,7 @@ mod components;
 mod connections;
 mod credentials;
 mod crowd;
+mod damage;
 mod dataset;
 mod describe;
 mod described;

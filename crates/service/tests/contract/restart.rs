@@ -50,6 +50,26 @@ async fn indexing_resumes_after_a_crash() {
 }
 
 #[tokio::test]
+async fn an_interrupted_extraction_of_everything_continues_with_the_uploads() {
+    let service = Service::of_pictures().await;
+    service.added(uploads(12..14)).await;
+    let before = media_ids(&service);
+    let place = service.stop().await;
+    place.database().execute_batch("UPDATE dataset SET extractor = 0").unwrap();
+    let folder = place.data.path().join("away");
+    fs::rename(place.pictures.path(), &folder).unwrap();
+    // The operation clears everything, and ends at the folder that is missing.
+    place.database().execute_batch(
+        "UPDATE dataset SET status = 'INDEXING'; UPDATE operation SET stage = 'RUNNING' WHERE row = 1",
+    ).unwrap();
+    place.open().wait_until_idle().await;
+    assert_eq!(place.count("media"), 0);
+    fs::rename(&folder, place.pictures.path()).unwrap();
+    let service = Service::at(place, true).await;
+    assert_eq!(media_ids(&service), before);
+}
+
+#[tokio::test]
 async fn a_folder_missing_at_restart_ends_in_error_with_a_reason() {
     let place = Service::of_pictures().await.stop().await;
     place

@@ -17,6 +17,7 @@ use tempfile::TempDir;
 use tessera_model::DatasetId;
 use tessera_service::{
     AccessMode, Deployment, DeploymentSettings, ServerOptions, ServiceCredentials,
+    store::checksum::register_functions,
 };
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -78,7 +79,9 @@ impl Place {
 
     /// The database, for states that are hard to reach in time.
     pub fn database(&self) -> Connection {
-        Connection::open(self.data.path().join("tessera.db")).unwrap()
+        let database = Connection::open(self.data.path().join("tessera.db")).unwrap();
+        register_functions(&database).unwrap();
+        database
     }
 
     pub fn count(&self, table: &str) -> i64 {

@@ -5,6 +5,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 use tessera_model::{DatasetId, Status};
 use tessera_service::store::{
+    checksum::register_functions,
     dataset::{self, DatasetRecord},
     operation::{
         Batch, BatchOrigin, OperationKind, all_running, begin, begin_clustering, fail,
@@ -81,6 +82,7 @@ struct TestDataset {
 impl TestDataset {
     fn new() -> Self {
         let mut connection = Connection::open_in_memory().unwrap();
+        register_functions(&connection).unwrap();
         assert_eq!(schema::migrate(&mut connection).unwrap(), None);
         let id = DatasetId(uuid::Uuid::from_u128(7));
         let folder = std::path::PathBuf::from("/folder");

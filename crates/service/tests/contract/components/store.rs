@@ -116,3 +116,22 @@ fn an_older_store_is_migrated_and_its_datasets_are_indexed_again() {
     drop(store);
     assert!(Store::open(data.path()).is_ok(), "once is enough");
 }
+
+#[test]
+fn every_column_is_in_the_checksum_of_its_row() {
+    let data = tempfile::tempdir().unwrap();
+    drop(Store::open(data.path()).unwrap());
+    let connection = Connection::open(data.path().join("tessera.db")).unwrap();
+    let sql = "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'words*'";
+    let mut query = connection.prepare(sql).unwrap();
+    let tables = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let tables: Vec<(String, String)> = tables.map(Result::unwrap).collect();
+    assert!(tables.len() > 10);
+    for (table, definition) in tables {
+        let mut query = connection.prepare("SELECT name FROM pragma_table_info(?1)").unwrap();
+        let columns = query.query_map([&table], |row| row.get(0)).unwrap();
+        let columns: Vec<String> = columns.map(Result::unwrap).collect();
+        let checksum = format!("crc32({})", columns.join(", "));
+        assert_eq!(definition.matches(&checksum).count(), 2, "{table}: {checksum}");
+    }
+}
