@@ -1,15 +1,9 @@
 //! The two ways to connect from the README, as printed there: from an account, and to an
 //! on-premises deployment, up to the first grid of thumbnails.
 
-use std::{
-    io::{BufRead as _, BufReader},
-    path::Path,
-    process::{Child, Command, Stdio},
-};
+use std::{path::Path, process::Command};
 
-use serde_json::Value;
-
-use super::{Program, assert_given_back};
+use super::{Program, assert_given_back, serving::Serving};
 
 const README: &str = include_str!("../../README.md");
 
@@ -20,32 +14,12 @@ fn block(name: &str) -> &'static str {
     rest.split_once("```\n").unwrap().0
 }
 
-/// A service that ends with the test.
-struct Serving(Child, Value);
-
-impl Serving {
-    fn start(home: &Path, options: &[&str]) -> Self {
-        let pictures = home.join("pictures");
-        tessera_testing::pictures::write_noise(&pictures, 12);
-        let mut command = Command::new(env!("CARGO_BIN_EXE_tessera"));
-        command.arg("serve").arg(&pictures).arg("--data").arg(home.join("index")).args(options);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        Self(child, serde_json::from_str(&line).unwrap())
-    }
-
-    fn field(&self, field: &str) -> &str {
-        self.1[field].as_str().unwrap()
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+fn serve(home: &Path, options: &[&str]) -> Serving {
+    let pictures = home.join("pictures");
+    tessera_testing::pictures::write_noise(&pictures, 12);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tessera"));
+    command.arg("serve").arg(&pictures).arg("--data").arg(home.join("index")).args(options);
+    Serving::start(&mut command)
 }
 
 /// Opens the dataset and checks its first grid of thumbnails.
@@ -61,7 +35,7 @@ fn looks_at_the_grid(program: &mut Program) {
 #[test]
 fn from_a_hosted_account_to_the_first_grid() {
     let home = tempfile::tempdir().unwrap();
-    let serving = Serving::start(home.path(), &[]);
+    let serving = serve(home.path(), &[]);
     let script = block("hosted").replace("https://media.example", serving.field("base_url"));
     let mut program = Program::script(&script, home);
     program.wait_for("Keep the secret unencrypted");
@@ -82,7 +56,7 @@ fn from_a_hosted_account_to_the_first_grid() {
 #[test]
 fn from_an_on_premises_deployment_to_the_first_grid() {
     let home = tempfile::tempdir().unwrap();
-    let serving = Serving::start(home.path(), &["--no-auth"]);
+    let serving = serve(home.path(), &["--no-auth"]);
     let script = block("onprem")
         .replace("http://media.lab.example", serving.field("base_url"))
         .replace("http://pipeline.lab.example", serving.field("base_url"));

@@ -8,6 +8,8 @@ mod frames;
 mod late_replies;
 mod picture_layer;
 mod pty;
+mod serving;
+mod soak;
 
 use std::time::{Duration, Instant};
 

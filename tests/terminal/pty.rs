@@ -188,8 +188,12 @@ impl Program {
         tcflow(terminal, Action::OOff).unwrap();
     }
 
+    pub fn process_id(&self) -> u32 {
+        self.child.process_id().unwrap()
+    }
+
     pub fn signal(&self, name: &str) {
-        let id = self.child.process_id().unwrap().to_string();
+        let id = self.process_id().to_string();
         let sent = Command::new("kill").args([&format!("-{name}"), &id]).status().unwrap();
         assert!(sent.success());
     }
@@ -220,7 +224,7 @@ impl Program {
     /// Waits until the process is stopped, according to `/proc`.
     pub fn wait_until_stopped(&self) {
         let start = Instant::now();
-        let id = self.child.process_id().unwrap();
+        let id = self.process_id();
         while !std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap().contains(") T ") {
             assert!(start.elapsed() < TIMEOUT, "it does not stop");
             thread::yield_now();
