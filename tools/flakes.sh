@@ -18,9 +18,9 @@ done
 for run in $(seq "$runs"); do
     # Every test binary runs to its end; a failure counts below.
     cargo test --locked --no-fail-fast >"$work/$run.log" 2>&1 || true
-    # "test NAME ... ok", with the binary that it is in.
-    awk '/^ +(Running|Doc-tests)/ { binary = $2 " " $3 } /^test .* \.\.\. / { print binary ": " $0 }' \
-        "$work/$run.log" | sed 's/ (.*): test / test /; s/, [0-9.]* *s$//' | sort >"$work/$run.results"
+    # "CRATE NAME ... ok": names are unique in a test binary, whose name ends with a hash.
+    awk '/^ +(Running|Doc-tests) / { binary = $NF; gsub(/.*\/|-[0-9a-f]+\)$/, "", binary) }
+        /^test .* \.\.\. / { sub(/^test/, binary); print }' "$work/$run.log" | sort >"$work/$run.results"
     printf 'run %s: %s tests, %s failed\n' "$run" "$(wc -l <"$work/$run.results")" \
         "$(grep -c ' FAILED$' "$work/$run.results" || true)"
 done
