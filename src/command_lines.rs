@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use shell_words::quote;
-
-use tessera_model::{AdditionJob, DatasetId, JobKind, MediaAddition, MediaSource, SafeText};
+use tessera_model::{
+    AdditionJob, DatasetId, ExportSpec, JobKind, MediaAddition, MediaSource, SafeText, ShellCommand,
+};
 
 /// What `run_profiler.sh`, the command of on-premises deployments, is run for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,78 +14,90 @@ pub(crate) enum ProfilerCommand<'a> {
     AddMedia(&'a str, bool),
 }
 
-pub(crate) fn profiler_command_line(dataset: DatasetId, command: ProfilerCommand) -> String {
+pub(crate) fn profiler_command_line(dataset: DatasetId, command: ProfilerCommand) -> ShellCommand {
+    let dataset = dataset.to_string();
     match command {
-        ProfilerCommand::Reindex => format!("run_profiler.sh -o reindex -d {dataset}"),
+        ProfilerCommand::Reindex => {
+            ShellCommand::new("run_profiler.sh -o reindex").option("-d", dataset)
+        }
         ProfilerCommand::AddMedia(path, reindex) => {
-            let auto = if reindex { " -a" } else { "" };
-            format!("run_profiler.sh -o add_media -d {dataset} -p {}{auto}", quote(path))
+            let command = ShellCommand::new("run_profiler.sh -o add_media").option("-d", dataset);
+            command.option("-p", path).text(if reindex { "-a" } else { "" })
         }
     }
 }
 
 /// The `tessera` command that runs a job again.
-pub(crate) fn job_command_line(job: &JobKind, dataset: DatasetId) -> String {
+pub(crate) fn job_command_line(job: &JobKind, dataset: DatasetId) -> ShellCommand {
+    let dataset = dataset.to_string();
     match job {
         JobKind::Export(export) => {
-            let images = if export.spec.include_images { " --images" } else { "" };
-            let selection = if export.selection.is_some() { " --selection NAME" } else { "" };
-            let format = export.spec.format.as_str();
-            let name = quote(export.spec.file_name.as_str());
-            format!(
-                "tessera export start {dataset}{selection} --format {format}{images} --name {name}"
-            )
+            let selection = if export.selection.is_some() { "--selection NAME" } else { "" };
+            let command = ShellCommand::new("tessera export start").word(dataset).text(selection);
+            export_options(command, &export.spec)
         }
         JobKind::AddMedia(addition) => {
-            let reindex = if addition.auto_reindex { " --reindex" } else { "" };
-            format!("tessera media add {dataset} {}{reindex}", addition.cli_options)
+            let command = ShellCommand::new("tessera media add").word(dataset);
+            let reindex = if addition.auto_reindex { "--reindex" } else { "" };
+            command.saved_options(&addition.cli_options).text(reindex)
         }
-        JobKind::Reindex => format!("tessera reindex {dataset} --wait"),
+        JobKind::Reindex => ShellCommand::new("tessera reindex").word(dataset).text("--wait"),
     }
+}
+
+pub(crate) fn export_options(command: ShellCommand, spec: &ExportSpec) -> ShellCommand {
+    let images = if spec.include_images { "--images" } else { "" };
+    let command = command.option("--format", spec.format.as_str()).text(images);
+    command.option("--name", spec.file_name.as_str())
 }
 
 /// An addition with its options for `tessera media add`. `folders` are those of its paths that are
 /// folders.
 pub(crate) fn addition_job(addition: &MediaAddition, folders: &[PathBuf]) -> AdditionJob {
     let name = |path: &PathBuf| path.to_string_lossy().into_owned();
+    let no_options = ShellCommand::default();
     let (source, options) = match &addition.source {
-        MediaSource::Storage(uri) => (uri.clone(), format!("--s3 {}", quote(uri))),
-        MediaSource::Archive(path) => (name(path), format!("--archive {}", quote(&name(path)))),
-        MediaSource::ServerPath(path) => (path.clone(), format!("--server-path {}", quote(path))),
+        MediaSource::Storage(uri) => (uri.clone(), no_options.option("--s3", uri)),
+        MediaSource::Archive(path) => (name(path), no_options.option("--archive", path)),
+        MediaSource::ServerPath(path) => (path.clone(), no_options.option("--server-path", path)),
         MediaSource::Files(paths) => {
             let source = match paths.as_slice() {
                 [only] => name(only),
                 many => format!("{} files and folders", many.len()),
             };
-            let options = paths.iter().map(|path| {
-                let flag = if folders.contains(path) { "--dir" } else { "--file" };
-                format!("{flag} {}", quote(&name(path)))
+            let options = paths.iter().fold(no_options, |options, path| {
+                options.option(if folders.contains(path) { "--dir" } else { "--file" }, path)
             });
-            (source, options.collect::<Vec<_>>().join(" "))
+            (source, options)
         }
     };
     AdditionJob {
         source: SafeText::file_name(&source),
-        cli_options: SafeText::file_name(&(options + &extra_options(addition))),
+        cli_options: SafeText::file_name(add_extra_options(options, addition).as_str()),
         auto_reindex: addition.auto_reindex,
     }
 }
 
-/// The options of an addition except its source and `--reindex`, each with a space before it.
-fn extra_options(addition: &MediaAddition) -> String {
+/// Adds the options of an addition except its source and `--reindex`.
+fn add_extra_options(mut options: ShellCommand, addition: &MediaAddition) -> ShellCommand {
     let counts = [
-        ("images", addition.batch_images),
-        ("videos", addition.batch_videos),
-        ("objects", addition.batch_objects),
+        ("--batch-images", addition.batch_images),
+        ("--batch-videos", addition.batch_videos),
+        ("--batch-objects", addition.batch_objects),
     ];
-    let mut options: String = counts
-        .iter()
-        .filter_map(|(kind, count)| Some(format!(" --batch-{kind} {}", (*count)?)))
-        .collect();
-    let role = addition.assume_role.iter();
-    options.extend(role.map(|role| format!(" --assume-role {}", quote(role))));
-    let spot = addition.spot.map(|spot| if spot { " --spot=on" } else { " --spot=off" });
-    options + spot.unwrap_or_default()
+    for (flag, count) in counts {
+        if let Some(count) = count {
+            options = options.option(flag, count.to_string());
+        }
+    }
+    if let Some(role) = &addition.assume_role {
+        options = options.option("--assume-role", role);
+    }
+    match addition.spot {
+        Some(true) => options.text("--spot=on"),
+        Some(false) => options.text("--spot=off"),
+        None => options,
+    }
 }
 
 #[cfg(test)]
@@ -108,7 +120,7 @@ mod tests {
         assert_eq!(job.cli_options.as_str(), options);
         let dataset = DatasetId(Uuid::nil());
         assert_eq!(
-            job_command_line(&JobKind::AddMedia(job), dataset),
+            job_command_line(&JobKind::AddMedia(job), dataset).as_str(),
             format!("tessera media add {dataset} {options}")
         );
     }
@@ -117,11 +129,11 @@ mod tests {
     fn profiler_paths_are_quoted() {
         let id = DatasetId(Uuid::nil());
         assert_eq!(
-            profiler_command_line(id, ProfilerCommand::AddMedia("/data/my photos", true)),
+            profiler_command_line(id, ProfilerCommand::AddMedia("/data/my photos", true)).as_str(),
             format!("run_profiler.sh -o add_media -d {id} -p '/data/my photos' -a")
         );
         assert_eq!(
-            profiler_command_line(id, ProfilerCommand::Reindex),
+            profiler_command_line(id, ProfilerCommand::Reindex).as_str(),
             format!("run_profiler.sh -o reindex -d {id}")
         );
     }

@@ -8,6 +8,7 @@ use tessera::{
     config::{DeploymentConfig, Profile, Settings},
 };
 use tessera_client::Client;
+use tessera_model::ShellCommand;
 
 pub enum LaunchTarget {
     Sample {
@@ -68,32 +69,27 @@ impl LaunchTarget {
     }
 
     /// Returns the shell command that opens the same deployment, without its encoders.
-    pub fn equivalent_command(&self) -> String {
-        let path = |path: &Path| {
-            let full = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-            full.to_string_lossy().into_owned()
-        };
-        let (mut arguments, data) = match self {
-            Self::Sample { images, data } => (
-                vec!["demo".to_owned(), "--images".to_owned(), images.to_string()],
-                data.as_deref(),
-            ),
+    pub fn equivalent_command(&self) -> ShellCommand {
+        let full = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let tessera = ShellCommand::new("tessera");
+        let (command, data) = match self {
+            Self::Sample { images, data } => {
+                (tessera.text("demo").option("--images", images.to_string()), data.as_deref())
+            }
             Self::Remote(Profile { name, .. }, _) | Self::Folder { profile: Some(name), .. } => {
-                (vec!["--profile".to_owned(), name.clone()], None)
+                (tessera.option("--profile", name), None)
             }
             Self::Folder { folder, data, .. } => {
-                (vec!["open".to_owned(), path(folder)], data.as_deref())
+                (tessera.option("open", full(folder)), data.as_deref())
             }
             Self::Address(client, _) => {
                 let endpoint = client.endpoint();
                 let kind = if endpoint.is_on_premises() { "onprem" } else { "hosted" };
                 let url = endpoint.base_url().to_string();
-                (vec!["--base-url".to_owned(), url, "--kind".to_owned(), kind.to_owned()], None)
+                (tessera.option("--base-url", url).option("--kind", kind), None)
             }
-            Self::Welcome(_) => (Vec::new(), None),
+            Self::Welcome(_) => (tessera, None),
         };
-        arguments.insert(0, "tessera".to_owned());
-        arguments.extend(data.into_iter().flat_map(|data| ["--data".to_owned(), path(data)]));
-        shell_words::join(&arguments)
+        data.into_iter().fold(command, |command, data| command.option("--data", full(data)))
     }
 }

@@ -21,13 +21,17 @@ use tessera::{
     worker::{self, DiskCacheOptions},
 };
 use tessera_client::{Client, trace::Trace};
-use tessera_model::{DatasetId, SafeText};
+use tessera_model::{DatasetId, SafeText, ShellCommand};
 
 const DEFAULT_SAMPLE_IMAGES: u32 = 240;
 
 pub fn has_terminal() -> bool {
-    let dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
-    io::stdin().is_terminal() && io::stdout().is_terminal() && !dumb
+    io::stdin().is_terminal() && io::stdout().is_terminal() && is_terminal_known()
+}
+
+/// Whether `TERM` names a terminal whose control sequences are known.
+fn is_terminal_known() -> bool {
+    std::env::var("TERM").is_ok_and(|term| !matches!(term.as_str(), "" | "dumb"))
 }
 
 pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<i32, CliError> {
@@ -42,12 +46,15 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
     let start = StartView { dataset: start.dataset.or(global.dataset), ..start };
     if !has_terminal() && settings.accessible.is_none() {
         if bare {
-            cli::print_help()?;
+            cli::print_help();
         }
-        return Err(CliError::usage(
+        return Err(CliError::usage(if is_terminal_known() {
             "the interface needs a terminal; without one, use --accessible for line-based prompts, \
-             `tessera demo` for a text tour, or `tessera serve DIR` for HTTP",
-        ));
+             `tessera demo` for a text tour, or `tessera serve DIR` for HTTP"
+        } else {
+            "the interface needs a terminal, and the variable TERM names none; set it, for example to \
+             xterm-256color, or use --accessible for line-based prompts"
+        }));
     }
     let mut options = runtime::RuntimeOptions::new(&settings).map_err(CliError::usage)?;
     if let Some(path) = trace {
@@ -61,7 +68,7 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
         read_only,
         start,
         signals: None,
-        equivalent_command: String::new(),
+        equivalent_command: ShellCommand::default(),
     };
     loop {
         match launcher.open(target).await? {
@@ -105,7 +112,7 @@ struct Launcher {
     start: StartView,
     /// Watched since the first screen.
     signals: Option<SignalReceiver>,
-    equivalent_command: String,
+    equivalent_command: ShellCommand,
 }
 
 impl Launcher {

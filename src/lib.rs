@@ -9,7 +9,7 @@
 //! crate may import which:
 //!
 //! ```text
-//! layer 0   input   message   credentials   command_lines   subprocess
+//! layer 0   input   message   credentials   command_lines   subprocess   printable_text
 //! layer 1   config -> input
 //! layer 2   state -> config                 app -> message, input, config
 //! layer 3   worker -> message, state        ui -> input, config, app
@@ -26,6 +26,7 @@ pub mod config;
 pub mod credentials;
 pub mod input;
 pub mod message;
+mod printable_text;
 pub mod runtime;
 pub mod state;
 mod subprocess;

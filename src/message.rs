@@ -6,7 +6,7 @@ use tessera_model::{
     Anchor, Archive, Dataset, DatasetId, Enrichment, EntityType, ExportFormat, ExportSpec,
     ExportTask, ExportTaskId, Failure, FolderListing, Granularity, Inspection, Link, MediaAddition,
     MediaSource, Page, PictureSource, Preflight, RecordField, Region, Search, Selection,
-    SelectionItem, StateKey, StateValue,
+    SelectionItem, ShellCommand, StateKey, StateValue,
 };
 use tessera_picture::{Canvas, Crop, PictureView, Thumbnail};
 
@@ -140,7 +140,7 @@ pub enum Payload {
     Outside,
     Original(Arc<[u8]>),
     /// Without secrets.
-    Curl(String),
+    Curl(ShellCommand),
     SelectionSaved(PathBuf),
     Selection(DatasetId, Selection),
     StateSaved,

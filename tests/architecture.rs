@@ -15,14 +15,18 @@ const TABLE: &[(&str, &[&str])] = &[
     ("config", &["input"]),
     ("credentials", &[]),
     ("command_lines", &[]),
+    ("printable_text", &[]),
     ("subprocess", &["credentials"]),
     ("state", &["config"]),
     ("worker", &["message", "state", "subprocess"]),
-    ("app", &["message", "input", "config", "command_lines"]),
+    ("app", &["message", "input", "config", "command_lines", "printable_text"]),
     ("ui", &["input", "config", "app", "command_lines"]),
-    ("cli", &["config", "credentials", "state", "command_lines", "subprocess"]),
+    ("cli", &["config", "credentials", "state", "command_lines", "printable_text", "subprocess"]),
     ("accessible", &[]),
-    ("runtime", &["app", "ui", "worker", "message", "input", "config", "subprocess"]),
+    (
+        "runtime",
+        &["app", "ui", "worker", "message", "input", "config", "printable_text", "subprocess"],
+    ),
 ];
 
 /// Lines of code a file may have, tests not counted.
@@ -134,6 +138,7 @@ fn the_reader_of_imports_sees_every_form() {
 fn every_program_is_started_without_our_secrets() {
     let started: Vec<_> = sources()
         .into_iter()
+        .map(|(path, code)| (path, code.replace("ShellCommand::new", "")))
         .filter(|(path, code)| path != "subprocess.rs" && code.contains("Command::new"))
         .map(|(path, _)| path)
         .collect();
@@ -189,4 +194,26 @@ fn every_pane_has_its_state_and_its_drawing_under_one_name() {
     let (state, drawing) = (names("app/pane"), names("ui/pane"));
     let missing: Vec<_> = state.difference(&drawing).collect();
     assert!(missing.is_empty(), "no drawing for {missing:?}");
+}
+
+#[test]
+fn only_printable_text_reaches_the_standard_streams() {
+    // What is written there is printable by its type, or comes from the drawing layer.
+    let writers = ["cli/output/writer.rs", "cli/messages.rs", "cli/auth/secret_screen.rs"];
+    let mut wrong = Vec::new();
+    for (path, code) in sources() {
+        if writers.contains(&path.as_str()) || module(&path) == "runtime" {
+            continue;
+        }
+        for line in code.lines().map(str::trim_start) {
+            let writes =
+                ["stdout()", "stderr()", "\"/dev/tty\""].iter().any(|it| line.contains(it));
+            let asks =
+                ["is_terminal()", "tcgetwinsize", "Announcer::new", ".stdin(", "use_stderr()"];
+            if writes && !line.starts_with("//") && !asks.iter().any(|it| line.contains(it)) {
+                wrong.push(format!("{path}: {line}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "use cli::output and cli::messages: {wrong:#?}");
 }

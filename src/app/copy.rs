@@ -10,8 +10,12 @@ use crate::{
     command_lines::{ProfilerCommand, profiler_command_line},
     input::Action,
     message::{Lane, ReadRequest, Request},
+    printable_text::PrintableText,
 };
-use tessera_model::{Cluster, Dataset, ExportTaskId, Link, Preview, SafeText, Status};
+use tessera_model::{
+    Cluster, Dataset, ExportTaskId, Link, Preview, SafeText, ShellCommand, Status,
+    text::format_bytes,
+};
 use tessera_wire::{
     dataset::write_dataset,
     explore::{write_cluster, write_preview},
@@ -19,11 +23,14 @@ use tessera_wire::{
 
 /// Longest part of the copied text that the notification repeats.
 const MAX_SHOWN_CHARS: usize = 60;
+/// Terminals drop longer texts, or freeze.
+const MAX_COPIED_BYTES: usize = 64 << 10;
 
 enum ClipboardContent {
     /// A text and its name.
-    Text(&'static str, String),
-    Link(Link),
+    Text(&'static str, PrintableText),
+    /// The printed form, and the whole link.
+    Link(Link, PrintableText),
     /// The `curl` command of a read, which only the client can write.
     Curl(ReadRequest),
 }
@@ -36,9 +43,9 @@ pub(super) fn unavailable_reason(app: &App, action: Action) -> Option<String> {
 impl App {
     pub(super) fn copy_to_clipboard(&mut self, action: Action) {
         match clipboard_content(self, action) {
-            Some(Ok(ClipboardContent::Text(name, text))) => self.copy_text(name, text),
-            Some(Ok(ClipboardContent::Link(link))) => {
-                self.effects.push(Effect::Copy(link.expose().to_owned()));
+            Some(Ok(ClipboardContent::Text(name, text))) => self.copy_text(name, &text),
+            Some(Ok(ClipboardContent::Link(link, text))) => {
+                self.effects.push(Effect::Copy(text));
                 let text = format!(
                     "copied the link {link}: it expires soon, and anyone who has it can use it"
                 );
@@ -52,25 +59,37 @@ impl App {
         }
     }
 
-    pub(super) fn copy_text(&mut self, name: &str, text: String) {
-        let excerpt = SafeText::new(&text, MAX_SHOWN_CHARS);
+    pub(super) fn copy_text(&mut self, name: &str, text: &PrintableText) {
+        let bytes = text.as_str().len();
+        if bytes > MAX_COPIED_BYTES {
+            let (size, limit) = (format_bytes(bytes as u64), format_bytes(MAX_COPIED_BYTES as u64));
+            self.notify(
+                Level::Warning,
+                format!("the {name} is too long to copy: {size}, but at most {limit}"),
+            );
+            return;
+        }
+        let excerpt = SafeText::new(text.as_str(), MAX_SHOWN_CHARS);
         self.notify(Level::Success, format!("copied the {name}: {excerpt}"));
-        self.effects.push(Effect::Copy(text));
+        self.effects.push(Effect::Copy(text.clone()));
     }
 }
 
 fn clipboard_content(app: &App, action: Action) -> Option<Result<ClipboardContent, &'static str>> {
-    let text = |name, text: Result<String, &'static str>| {
+    let text = |name, text: Result<PrintableText, &'static str>| {
         text.map(|text| ClipboardContent::Text(name, text))
     };
+    let line = |line: String| PrintableText::lines(&line);
     Some(match action {
-        Action::CopyId => text("id", subject(app).and_then(id)),
-        Action::CopyLink => link(app).map(ClipboardContent::Link),
-        Action::CopyName => text("name", name(app)),
-        Action::CopyJson => text("facts", subject(app).map(|it| format!("{:#}", facts(it)))),
+        Action::CopyId => text("id", subject(app).and_then(id).map(line)),
+        Action::CopyLink => link(app),
+        Action::CopyName => text("name", name(app).map(PrintableText::from)),
+        Action::CopyJson => {
+            text("facts", subject(app).map(|it| PrintableText::pretty_json(&facts(it))))
+        }
         Action::CopyCurl => equivalent_read(app).map(ClipboardContent::Curl),
-        Action::CopyCommand => text("command", Ok(app.setup.reopen_command.clone())),
-        Action::CopyProfiler => text("line", profiler_command(app)),
+        Action::CopyCommand => text("command", Ok(app.setup.reopen_command.clone().into())),
+        Action::CopyProfiler => text("line", profiler_command(app).map(PrintableText::from)),
         _ => return None,
     })
 }
@@ -110,25 +129,29 @@ fn task(job: &Job) -> Result<ExportTaskId, &'static str> {
     job.state().export_task().ok_or("this job has no id at the service")
 }
 
-fn link(app: &App) -> Result<Link, &'static str> {
+fn link(app: &App) -> Result<ClipboardContent, &'static str> {
     match app.focus {
         Pane::Results | Pane::Detail => {
             let preview = app.preview().ok_or(NO_PICTURE)?;
-            full_size_link(preview).ok_or("the service provides no link to this picture")
+            let link =
+                full_size_link(preview).ok_or("the service provides no link to this picture")?;
+            let text = PrintableText::exposed_link(&link)
+                .ok_or("the service provides an invalid link to this picture")?;
+            Ok(ClipboardContent::Link(link, text))
         }
         Pane::Jobs => Err("the link of an archive is requested for the download; d starts it"),
         Pane::Datasets | Pane::Query | Pane::Basket => Err("only pictures have links"),
     }
 }
 
-fn name(app: &App) -> Result<String, &'static str> {
+fn name(app: &App) -> Result<SafeText, &'static str> {
     match (app.focus, subject(app)) {
         (Pane::Results | Pane::Detail, _) => {
-            app.preview().map(|preview| preview.file_name.to_string()).ok_or(NO_PICTURE)
+            app.preview().map(|preview| preview.file_name.clone()).ok_or(NO_PICTURE)
         }
-        (_, Ok(Subject::Dataset(dataset))) => Ok(dataset.name.to_string()),
+        (_, Ok(Subject::Dataset(dataset))) => Ok(dataset.name.clone()),
         (_, Ok(Subject::Job(job))) => {
-            file_name(job).map(str::to_owned).ok_or("this job has no file")
+            file_name(job).map(SafeText::file_name).ok_or("this job has no file")
         }
         (_, subject) => Err(subject.err().unwrap_or(NO_DATASET)),
     }
@@ -166,7 +189,7 @@ fn equivalent_read(app: &App) -> Result<ReadRequest, &'static str> {
     }
 }
 
-fn profiler_command(app: &App) -> Result<String, &'static str> {
+fn profiler_command(app: &App) -> Result<ShellCommand, &'static str> {
     let dataset = app.target_dataset().ok_or(NO_DATASET)?;
     if !app.setup.on_premises {
         return Err("run_profiler.sh is only available for on-premises deployments");

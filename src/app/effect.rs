@@ -6,6 +6,7 @@ use crate::{
     app::{JobAlert, Uptime},
     config::Destination,
     message::{Lane, Request, Ticket},
+    printable_text::PrintableText,
 };
 use tessera_picture::Protocol;
 
@@ -17,7 +18,7 @@ pub enum Effect {
     WakeAt(Uptime),
     /// Show this picture on the whole screen.
     FullSize(Arc<[u8]>),
-    Copy(String),
+    Copy(PrintableText),
     Edit(String),
     CaptureMouse(bool),
     /// Draw pictures with this protocol from now on, and save that for this terminal.

@@ -8,7 +8,7 @@ use crate::{
     input::Keymap,
 };
 use tessera_model::{
-    DatasetId, EntityType, ExportFormat, Granularity, SafeText, Timestamp,
+    DatasetId, EntityType, ExportFormat, Granularity, SafeText, ShellCommand, Timestamp,
     polling::PollingIntervals,
 };
 use tessera_picture::Protocol;
@@ -36,7 +36,7 @@ pub struct Setup {
     pub warnings: Vec<String>,
     pub download_dir: SafeText,
     /// The command that opens this deployment again.
-    pub reopen_command: String,
+    pub reopen_command: ShellCommand,
     /// What `~/` expands to.
     pub home_dir: Option<PathBuf>,
     pub started_at: Timestamp,
@@ -76,7 +76,7 @@ impl Setup {
             read_only: false,
             warnings: Vec::new(),
             download_dir: SafeText::file_name("."),
-            reopen_command: "tessera".to_owned(),
+            reopen_command: "tessera".into(),
             home_dir: None,
             started_at: Timestamp::ZERO,
             size: (80, 24),

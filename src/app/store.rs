@@ -125,8 +125,12 @@ impl PictureCache {
         entries.find(|((view, _), _)| view.differs_only_in_region(of)).map(|((view, _), _)| view)
     }
 
-    /// Adds a picture and drops the least recently shown ones over the budget.
+    /// Adds a picture and drops the least recently shown ones over the budget. A failure does not
+    /// replace a picture.
     pub fn insert(&mut self, view: PictureView, canvas: Canvas, picture: PictureResult) {
+        if picture.is_err() && self.get(&view, canvas).is_some_and(Result::is_ok) {
+            return;
+        }
         self.bytes += size_in_bytes(&picture);
         if let Some((_, old)) = self.entries.push((view, canvas), picture) {
             self.bytes -= size_in_bytes(&old);

@@ -1,10 +1,6 @@
 //! `tessera api`: sends one request below `/api/v1` with the login of the profile.
 
-use std::{
-    fmt::Write as _,
-    io::{self, Write as _},
-    path::PathBuf,
-};
+use std::{fmt::Write as _, path::PathBuf};
 
 use clap::{Args, ValueEnum};
 
@@ -95,10 +91,8 @@ fn print_response(context: &Context, response: &RawResponse, include: bool) -> C
         }
         context.out.print_text(&(head + "\n"))?;
     }
-    if !context.out.is_terminal() {
-        let mut out = io::stdout().lock();
-        out.write_all(&response.body)?;
-        return Ok(out.flush()?);
+    if context.out.write_raw(&response.body)? {
+        return Ok(());
     }
     if let Ok(value) = serde_json::from_slice(&response.body) {
         return context.out.print_json(&value);
@@ -109,8 +103,6 @@ fn print_response(context: &Context, response: &RawResponse, include: bool) -> C
             response.body.len()
         ))
     })?;
-    for line in text.lines() {
-        context.out.print_text(&format!("{}\n", SafeText::new(line, usize::MAX)))?;
-    }
-    Ok(())
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    context.out.print_text(&format!("{text}{end}"))
 }

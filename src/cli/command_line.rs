@@ -1,6 +1,6 @@
 //! The commands and options of the program, as `clap` parses them.
 
-use std::{ffi::OsString, io::Write as _, path::PathBuf};
+use std::{ffi::OsString, path::PathBuf};
 
 use clap::{
     Args, Command, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum,
@@ -9,8 +9,10 @@ use clap::{
 use super::{
     CliError, DoctorOptions, EncoderOptions, Exit, GlobalOptions, InfoCommand, api, auth, config,
     dataset, enrichment, export, global_options::hide_rare_option, image, init, jobs,
-    local::ServeOptions, media, profile, query, reindex, search, selection, set_algebra,
+    local::ServeOptions, media, messages::write_stderr, profile, query, reindex, search, selection,
+    set_algebra,
 };
+use crate::printable_text::PrintableText;
 
 /// See, search and curate image and video datasets from a terminal.
 #[derive(Debug, Parser)]
@@ -146,6 +148,12 @@ pub fn parse_args() -> Cli {
             let message = message.trim_start_matches("error: ").trim();
             std::process::exit(CliError::usage(message).report(true));
         }
+        // Arguments are quoted in errors, and may come from outside, for example as file names.
+        let (text, printable) = (error.render().to_string(), PrintableText::lines);
+        if error.use_stderr() && printable(&text).as_str() != text {
+            write_stderr(&printable(&text));
+            std::process::exit(error.exit_code());
+        }
         error.exit()
     })
 }
@@ -154,9 +162,8 @@ pub fn definition() -> Command {
     Cli::command()
 }
 
-pub fn print_help() -> std::io::Result<()> {
-    let help = Cli::command().render_help();
-    writeln!(std::io::stderr(), "{help}")
+pub fn print_help() {
+    write_stderr(&PrintableText::line(Cli::command().render_help()));
 }
 
 impl CliCommand {

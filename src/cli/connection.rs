@@ -1,12 +1,9 @@
 //! The connection of a command to a deployment.
 
-use std::{
-    io::{self, Write as _},
-    sync::Mutex,
-};
+use std::sync::Mutex;
 
 use crate::{
-    cli::{CliResult, Context, LocalService, ServiceTarget, deployment},
+    cli::{CliResult, Context, LocalService, ServiceTarget, deployment, messages::write_message},
     config,
     state::StateStore,
 };
@@ -142,8 +139,6 @@ fn request_recorder(verbose: bool, trace: Trace) -> RequestRecorder {
         };
         let (method, target) = (exchange.method, &exchange.target);
         let milliseconds = exchange.duration.as_millis();
-        // Standard error may be closed.
-        let _ =
-            writeln!(io::stderr(), "tessera: {method} {target} -> {outcome} ({milliseconds} ms)");
+        write_message(&format!("{method} {target} -> {outcome} ({milliseconds} ms)"));
     })
 }

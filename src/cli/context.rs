@@ -3,7 +3,7 @@
 use std::{
     fmt::Display,
     fs,
-    io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _},
+    io::{self, BufRead as _, IsTerminal as _, Read as _},
     path::Path,
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
@@ -14,10 +14,11 @@ use tokio::sync::Notify;
 use crate::{
     cli::{
         CliError, CliResult, Exit, GlobalOptions, ServiceTarget, TerminalInfo, deployment,
-        messages::Messages,
+        messages::{Messages, write_stderr},
         output::{Document, Output},
     },
     config::{Settings, Sources},
+    printable_text::PrintableText,
 };
 use tessera_client::DryRunRequest;
 use tessera_client::trace::Trace;
@@ -134,9 +135,8 @@ impl Context {
             let message = format!("{question} Cannot prompt here; confirm with {flag}");
             return Err(CliError::usage(message));
         }
-        let mut err = io::stderr().lock();
-        write!(err, "tessera: {} [y/N] ", SafeText::detail(question))?;
-        err.flush()?;
+        let question = SafeText::detail(question);
+        write_stderr(&PrintableText::lines(&format!("tessera: {question} [y/N] ")));
         let mut answer = String::new();
         io::stdin().lock().read_line(&mut answer)?;
         Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))

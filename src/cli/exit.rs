@@ -1,11 +1,12 @@
 //! Exit codes and the error of a command.
 
-use std::io::{self, Write};
+use std::io;
 
 use serde_json::{Value, json};
 
-use super::output::escaped_json;
-use tessera_model::{Failure, FailureKind, SafeText};
+use super::messages::write_stderr;
+use crate::printable_text::PrintableText;
+use tessera_model::{Failure, FailureKind, SafeText, ShellCommand};
 
 /// The exit codes. Scripts rely on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +82,7 @@ pub struct CliError {
     pub message: String,
     /// A machine-readable code, if it is more specific than the exit code.
     code: Option<&'static str>,
-    remedy: Option<String>,
+    remedy: Option<ShellCommand>,
     failure: Option<Box<Failure>>,
 }
 
@@ -122,7 +123,7 @@ impl CliError {
         self
     }
 
-    pub fn with_remedy(mut self, command: impl Into<String>) -> Self {
+    pub fn with_remedy(mut self, command: impl Into<ShellCommand>) -> Self {
         self.remedy = Some(command.into());
         self
     }
@@ -144,14 +145,13 @@ impl CliError {
         if !self.message.is_empty() {
             let message = SafeText::detail(&self.message);
             let text = match &self.remedy {
-                _ if machine => escaped_json::compact(&self.document(&message)),
+                _ if machine => PrintableText::compact_json(&self.document(&message)),
                 Some(remedy) => {
-                    format!("tessera: {message}\ntessera: try: {}\n", SafeText::detail(remedy))
+                    PrintableText::line(format_args!("tessera: {message}\ntessera: try: {remedy}"))
                 }
-                None => format!("tessera: {message}\n"),
+                None => PrintableText::line(format_args!("tessera: {message}")),
             };
-            // Standard error may be closed.
-            let _ = write!(io::stderr(), "{text}");
+            write_stderr(&text);
         }
         self.exit as i32
     }
@@ -162,7 +162,7 @@ impl CliError {
         let text = |text: Option<&SafeText>| text.map(|text| text.as_str().to_owned());
         let request =
             failure.and_then(|failure| failure.request.as_ref()?.as_str().split_once(' '));
-        let remedy = self.remedy.clone();
+        let remedy = self.remedy.as_ref().map(ShellCommand::to_string);
         let code = self.code.or(failure.and_then(|failure| failure.code));
         json!({
             "schema": "tessera.error/1",

@@ -16,7 +16,6 @@ use crate::{
     config::{self, Profile},
     state::{StateStore, StoredJob, job_to_json},
 };
-use shell_words::quote;
 use tessera_client::ApiOperation;
 use tessera_model::{
     JobKind, JobRecord, SafeText, SavedJobState, Timestamp, operation_tracker::OperationTracker,
@@ -192,16 +191,17 @@ fn job_json(deployment: &DeploymentJobs, stored: &StoredJob) -> Value {
     if let (Some(all), Value::Object(known)) = (facts.as_object_mut(), job_to_json(job)) {
         all.extend(known);
     }
-    let profile =
-        deployment.profile.as_ref().map(|profile| format!(" --profile {}", quote(&profile.name)));
+    let command = job_command_line(&job.kind, job.dataset);
+    let command = match &deployment.profile {
+        Some(profile) => command.option("--profile", &profile.name),
+        None => command,
+    };
     facts["started"] = format_timestamp(job.started_at).into();
     facts["ended"] = job.ended_at.and_then(format_timestamp).into();
     facts["took_s"] =
         job.ended_at.map(|ended| ended.saturating_sub(job.started_at).as_secs()).into();
     facts["followed"] = stored.is_followed.into();
-    facts["command"] =
-        format!("{}{}", job_command_line(&job.kind, job.dataset), profile.unwrap_or_default())
-            .into();
+    facts["command"] = command.as_str().into();
     facts
 }
 

@@ -11,6 +11,7 @@ use crate::{
     credentials::{self, EnvironmentLogin, SecretOwner, SecretStore, SecretStores},
 };
 use tessera_client::{AuthMethod, BaseUrl, Credentials, SecretReloader};
+use tessera_model::ShellCommand;
 
 /// The variable with the API key, if the profile has none.
 pub const API_KEY_VARIABLE: &str = "TESSERA_API_KEY";
@@ -127,7 +128,7 @@ fn missing_in_profile(holder: SecretOwner, what: &str) -> CliError {
     let unusable = EnvironmentLogin::for_profile(holder).err();
     let reason = unusable.map(|reason| format!("; {reason}")).unwrap_or_default();
     CliError::new(Exit::Login, format!("the profile `{name}` has no {what}{reason}"))
-        .with_remedy(format!("tessera auth import --profile {name}"))
+        .with_remedy(ShellCommand::new("tessera auth import").option("--profile", name))
 }
 
 /// A secret in the environment takes precedence, if it belongs to the profile.

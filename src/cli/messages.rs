@@ -8,7 +8,7 @@ use std::{
 use tessera_model::SafeText;
 pub use tessera_model::text::format_bytes;
 
-use crate::cli::GlobalOptions;
+use crate::{cli::GlobalOptions, config::DesktopProtocol, printable_text::PrintableText};
 
 /// Without a terminal: the longest time between two lines, besides one line per tenth.
 const LINE_INTERVAL: Duration = Duration::from_secs(30);
@@ -53,21 +53,22 @@ impl Messages {
         self.terminal
     }
 
-    /// Sends the terminal a sequence that does not move the cursor, such as the bell.
-    pub fn terminal_sequence(self, sequence: &str) {
+    /// Rings the bell and shows a desktop notification, where the terminal supports it.
+    pub fn notify(self, text: &SafeText) {
         if self.terminal {
+            let desktop = DesktopProtocol::detect(|name| std::env::var(name).ok());
+            let desktop = desktop.map(|desktop| desktop.sequence(text)).unwrap_or_default();
             // Standard error may be closed.
-            let _ = write!(io::stderr(), "{sequence}");
+            let _ = write!(io::stderr(), "\x07{desktop}");
         }
     }
 
     fn write_line(self, message: &str) {
-        // Clears a progress bar; it is drawn again below.
-        let clear = if self.terminal { "\r\u{1b}[K" } else { "" };
-        // Paths and names are part of messages, and come from outside.
-        let message = SafeText::caption(message);
-        // Standard error may be closed.
-        let _ = writeln!(io::stderr(), "{clear}tessera: {message}");
+        if self.terminal {
+            // Clears a progress bar; it is drawn again below. Standard error may be closed.
+            let _ = write!(io::stderr(), "\r\u{1b}[K");
+        }
+        write_message(message);
     }
 
     pub fn progress_bar(self, label: impl AsRef<str>) -> ProgressBar {
@@ -79,6 +80,18 @@ impl Messages {
             drawn: false,
         }
     }
+}
+
+/// Writes one message without options, for what happens before or outside of a command.
+pub fn write_message(message: &str) {
+    let message = SafeText::caption(message);
+    write_stderr(&PrintableText::line(format_args!("tessera: {message}")));
+}
+
+/// The only way of text to standard error.
+pub fn write_stderr(text: &PrintableText) {
+    // Standard error may be closed.
+    let _ = write!(io::stderr(), "{text}");
 }
 
 /// Progress: a bar in a terminal, otherwise a line per tenth.

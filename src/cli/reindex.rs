@@ -10,8 +10,8 @@ use crate::cli::{CliError, CliResult, Column, Connection, Context, Document, Job
 use crate::command_lines::{ProfilerCommand, profiler_command_line};
 use tessera_client::ApiOperation;
 use tessera_model::{
-    Dataset, Failure, FailureKind, JobKind, Operation, SafeText, SavedJobState, Status,
-    operation_tracker::OperationTracker,
+    Dataset, Failure, FailureKind, JobKind, Operation, SafeText, SavedJobState, ShellCommand,
+    Status, operation_tracker::OperationTracker,
 };
 
 /// Delays between checks of the dataset after a lost response: three within ten seconds.
@@ -120,7 +120,7 @@ async fn verify_accepted(
     }
     recorder.set_failed(&failure);
     let message = format!("{}; it was probably not accepted", failure_text(&failure));
-    let remedy = format!("tessera dataset show {}", dataset.id);
+    let remedy = ShellCommand::new("tessera dataset show").word(dataset.id.to_string());
     Err(CliError::from(failure).with_message(message).with_remedy(remedy))
 }
 
@@ -145,7 +145,8 @@ async fn conflict_error(
     let message = format!("{conflict}; {} is {status} now{reason}", now.name);
     let error = CliError::from(failure).with_message(message);
     if now.status.is_busy() {
-        return error.with_remedy(format!("tessera dataset wait {}", now.id));
+        let remedy = ShellCommand::new("tessera dataset wait").word(now.id.to_string());
+        return error.with_remedy(remedy);
     }
     error
 }

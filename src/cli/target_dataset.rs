@@ -1,7 +1,7 @@
 //! Resolves the dataset of a command, and checks whether its status permits the operation.
 
 use crate::cli::{CliError, CliResult, Connection, Context, Exit};
-use tessera_model::{Dataset, DatasetId, Operation, Permission, Status};
+use tessera_model::{Dataset, DatasetId, Operation, Permission, ShellCommand, Status};
 
 impl Connection<'_> {
     /// The dataset given as an argument, or by `--dataset`, or the only one of the deployment.
@@ -99,11 +99,11 @@ impl Context {
                     format!("{} is not available: {name} is {status}: {reason}", operation.label());
                 let error = CliError::new(Exit::Conflict, message).with_code("refused_by_status");
                 let remedy = match dataset.status {
-                    Status::PartialIndex => format!("tessera reindex {id} --wait"),
-                    Status::ReadOnly | Status::Indexing => format!("tessera dataset wait {id}"),
+                    Status::PartialIndex => "tessera reindex --wait",
+                    Status::ReadOnly | Status::Indexing => "tessera dataset wait",
                     _ => return Err(error),
                 };
-                Err(error.with_remedy(remedy))
+                Err(error.with_remedy(ShellCommand::new(remedy).word(id.to_string())))
             }
         }
     }

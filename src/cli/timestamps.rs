@@ -22,3 +22,20 @@ pub fn timestamp_now() -> Timestamp {
     // A clock before 1970 counts as 1970.
     SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_beyond_the_calendar_are_not_formatted() {
+        assert_eq!(format_timestamp(Timestamp::ZERO).as_deref(), Some("1970-01-01T00:00:00Z"));
+        assert_eq!(
+            format_timestamp(Timestamp::from_secs(253_402_300_799)).as_deref(),
+            Some("9999-12-31T23:59:59Z")
+        );
+        for seconds in [253_402_300_800, u64::from(u32::MAX) << 20, u64::MAX] {
+            assert_eq!(format_timestamp(Timestamp::from_secs(seconds)), None);
+        }
+    }
+}

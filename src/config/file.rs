@@ -3,7 +3,7 @@
 use std::{
     fs,
     io::{self, Write as _},
-    os::unix::fs::MetadataExt as _,
+    os::unix::fs::{DirBuilderExt as _, MetadataExt as _},
     path::Path,
 };
 
@@ -11,18 +11,24 @@ use rustix::process::geteuid;
 
 /// Writes a temporary file and renames it: after a crash the file is the old one or the new one. A
 /// symbolic link stays; its target is replaced.
-pub fn write_atomically(path: &Path, text: &str) -> io::Result<()> {
+pub fn write_atomically(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     let path = if_exists(fs::canonicalize(path))?.unwrap_or_else(|| path.to_owned());
-    let folder = path.parent().unwrap_or_else(|| Path::new("."));
-    fs::create_dir_all(folder)?;
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    create_private_dir(folder)?;
     let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
-    temporary.write_all(text.as_bytes())?;
+    temporary.write_all(content.as_ref())?;
     if let Ok(old) = fs::metadata(&path) {
         temporary.as_file().set_permissions(old.permissions())?;
     }
     temporary.as_file().sync_all()?;
-    temporary.persist(path)?;
-    Ok(())
+    temporary.persist(&path)?;
+    // The new name must survive a power loss, too.
+    fs::File::open(folder)?.sync_all()
+}
+
+/// Creates a folder that only this user can enter. An existing one stays as it is.
+pub fn create_private_dir(folder: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
 /// Reads a file that belongs to this user; `None` if it, or a link at its path, belongs to another.

@@ -1,6 +1,6 @@
 //! The login in environment variables, which belongs to the one service that the environment names.
 
-use std::{env, fs};
+use std::{env, fs::File, io::Read as _, os::unix::fs::MetadataExt as _, path::Path};
 
 use secrecy::{SecretString, zeroize::Zeroizing};
 use tessera_client::BaseUrl;
@@ -12,6 +12,7 @@ pub const SECRET_FILE_VARIABLE: &str = "TESSERA_API_SECRET_FILE";
 pub const TOKEN_VARIABLE: &str = "TESSERA_TOKEN";
 const ADDRESS_VARIABLE: &str = "TESSERA_BASE_URL";
 const PROFILE_VARIABLE: &str = "TESSERA_PROFILE";
+const CONTAINER_SECRETS: &str = "/run/secrets";
 
 /// The variables that contain a login, in the order of their precedence.
 pub const LOGIN_VARIABLES: [&str; 3] = [TOKEN_VARIABLE, SECRET_FILE_VARIABLE, SECRET_VARIABLE];
@@ -94,9 +95,8 @@ impl EnvironmentLogin {
     /// The secret, with the variable's name.
     pub fn secret(self) -> Result<Option<(SecretString, &'static str)>, String> {
         if let Some(path) = nonempty_variable(SECRET_FILE_VARIABLE) {
-            let secret = fs::read_to_string(path.as_str())
-                .map(Zeroizing::new)
-                .map_err(|error| format!("{SECRET_FILE_VARIABLE}: {}: {error}", path.as_str()))?;
+            let secret = read_private_file(Path::new(path.as_str()))
+                .map_err(|reason| format!("{SECRET_FILE_VARIABLE}: {}: {reason}", path.as_str()))?;
             return Ok(Some((SecretString::from(secret.trim()), SECRET_FILE_VARIABLE)));
         }
         Ok(nonempty_variable(SECRET_VARIABLE)
@@ -104,7 +104,54 @@ impl EnvironmentLogin {
     }
 }
 
+/// Reads a secret, unless another user could have read or written it.
+fn read_private_file(path: &Path) -> Result<Zeroizing<String>, String> {
+    let mut file = File::open(path).map_err(|error| error.to_string())?;
+    let metadata = file.metadata().map_err(|error| error.to_string())?;
+    // A pipe or a terminal belongs to the process that reads it.
+    if metadata.is_file() {
+        check_permissions(metadata.mode(), path.starts_with(CONTAINER_SECRETS))?;
+    }
+    let mut secret = Zeroizing::new(String::new());
+    file.read_to_string(&mut secret).map_err(|error| error.to_string())?;
+    Ok(secret)
+}
+
+/// `in_container`: container engines make their secrets readable by all users of the container.
+fn check_permissions(mode: u32, in_container: bool) -> Result<(), String> {
+    if mode & 0o022 != 0 {
+        return Err("is writable by others; run chmod 600 on it, and replace the secret".to_owned());
+    }
+    if mode & 0o044 != 0 && !in_container {
+        return Err("is readable by others; run chmod 600 on it".to_owned());
+    }
+    Ok(())
+}
+
 fn nonempty_variable(name: &str) -> Option<Zeroizing<String>> {
     let value = env::var(name).ok().map(Zeroizing::new);
     value.filter(|value| !value.trim().is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_file_that_others_can_use_is_refused() {
+        for mode in [0o100_600, 0o100_400] {
+            assert_eq!(check_permissions(mode, false), Ok(()));
+        }
+        for mode in [0o100_644, 0o100_640, 0o100_604] {
+            let reason = check_permissions(mode, false).unwrap_err();
+            assert!(reason.contains("readable by others") && reason.contains("chmod 600"));
+            assert_eq!(check_permissions(mode, true), Ok(()), "as container engines make them");
+        }
+        for mode in [0o100_666, 0o100_620, 0o100_602] {
+            for in_container in [false, true] {
+                let reason = check_permissions(mode, in_container).unwrap_err();
+                assert!(reason.contains("writable by others"), "{reason}");
+            }
+        }
+    }
 }

@@ -63,7 +63,10 @@ fn with_items<T>(
 ) -> Result<T, String> {
     let service = match connect() {
         Ok(service) => service,
-        Err(Error::Unavailable) => return act(&[]).map_err(|error| describe_error(&error)),
+        // Also without a bus: a server or a container has neither.
+        Err(Error::Unavailable | Error::Zbus(_)) => {
+            return act(&[]).map_err(|error| describe_error(&error));
+        }
         Err(error) => return Err(describe_error(&error)),
     };
     let found = service.search_items(attributes(name)).and_then(|found| {

@@ -26,8 +26,8 @@ use rustix::{
     fs::{Mode, OFlags, open},
     io::Errno,
     termios::{
-        Action, OptionalActions, QueueSelector, SpecialCodeIndex, tcflow, tcflush, tcgetattr,
-        tcsetattr, ttyname,
+        Action, OptionalActions, QueueSelector, SpecialCodeIndex, Termios, tcflow, tcflush,
+        tcgetattr, tcsetattr, ttyname,
     },
 };
 
@@ -114,6 +114,22 @@ impl Drop for TerminalScreen {
 
 pub fn delete_pictures_on_exit(kitty: bool, tmux: bool) {
     PICTURES_TO_DELETE.store(u8::from(kitty) + u8::from(kitty && tmux), Ordering::SeqCst);
+}
+
+/// The line settings while another program has the terminal.
+pub(super) struct LineSettings(Option<Termios>);
+
+impl LineSettings {
+    pub(super) fn read() -> Self {
+        Self(tcgetattr(io::stdin()).ok())
+    }
+
+    pub(super) fn restore(&self) {
+        if let Some(settings) = &self.0 {
+            // The terminal may be gone; the next write reports it.
+            let _ = tcsetattr(io::stdin(), OptionalActions::Now, settings);
+        }
+    }
 }
 
 /// Makes reads return immediately, also in the middle of the sequence of a key. Raw mode must be on;

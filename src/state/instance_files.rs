@@ -5,6 +5,7 @@
 use std::{
     fs::{self, File, OpenOptions, TryLockError},
     io,
+    os::unix::fs::OpenOptionsExt as _,
     path::{Path, PathBuf},
 };
 
@@ -33,7 +34,7 @@ impl InstanceFiles {
         if let Some((path, _)) = &self.own_file {
             return Ok(path.clone());
         }
-        fs::create_dir_all(folder)?;
+        file::create_private_dir(folder)?;
         for number in 0..MAX_INSTANCES {
             let path = entry_path(folder, number);
             if !path.exists()
@@ -99,7 +100,8 @@ fn entry_path(folder: &Path, number: usize) -> PathBuf {
 /// Locks a file unless a running instance owns it. The lock ends with the process.
 pub(super) fn try_lock(path: &Path) -> io::Result<Option<File>> {
     let path = path.with_extension("lock");
-    let file = OpenOptions::new().write(true).create(true).truncate(false).open(path)?;
+    let mut options = OpenOptions::new();
+    let file = options.write(true).create(true).truncate(false).mode(0o600).open(path)?;
     match file.try_lock() {
         Ok(()) => Ok(Some(file)),
         Err(TryLockError::WouldBlock) => Ok(None),

@@ -131,6 +131,19 @@ fn tokens_are_printed_and_a_wrong_secret_is_reported() {
     assert!(out.contains("expired or is wrong"), "{out}");
 }
 
+#[test]
+fn a_secret_file_that_others_can_write_is_refused() {
+    let home = home("http://127.0.0.1:9");
+    let file = home.path().join("secret");
+    fs::write(&file, "canary-in-a-file").unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o666)).unwrap();
+    let mut command = tessera(home.path(), &["auth", "token", "-p", "prod"]);
+    command.env("TESSERA_API_SECRET_FILE", &file).env("TESSERA_PROFILE", "prod");
+    let (code, out, err) = outcome(command.env("TESSERA_API_KEY", "ak_1"));
+    assert_eq!((code, out.as_str()), (2, ""), "{err}");
+    assert!(err.contains("chmod 600") && !err.contains("canary"), "{err}");
+}
+
 /// The login in the environment belongs to the service that the environment names: neither another
 /// profile nor a check of all profiles sends it elsewhere.
 #[tokio::test(flavor = "multi_thread")]
@@ -144,6 +157,7 @@ async fn the_login_in_the_environment_is_sent_to_its_service_only() {
     fs::write(&settings, fs::read_to_string(&settings).unwrap() + &lab).unwrap();
     let secret_file = home.path().join("secret");
     fs::write(&secret_file, "canary-in-a-file").unwrap();
+    fs::set_permissions(&secret_file, fs::Permissions::from_mode(0o600)).unwrap();
     let logins = [
         ("TESSERA_TOKEN", "canary"),
         ("TESSERA_API_SECRET", "canary"),

@@ -12,6 +12,7 @@ mod canary;
 mod config;
 mod documents;
 mod export;
+mod hostile;
 mod kill;
 mod killed;
 mod media;

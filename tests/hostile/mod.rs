@@ -4,7 +4,7 @@
 //! The test presses every key in every pane, so a new screen is covered as soon as it has a key.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
-mod corpus;
+pub mod corpus;
 
 use std::{
     collections::{BTreeMap, BTreeSet},

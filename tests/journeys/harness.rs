@@ -133,7 +133,7 @@ impl Person {
         let setup = Setup {
             initial_dataset: Some(service.dataset.to_string()),
             download_dir: SafeText::file_name(&service.folder.path().to_string_lossy()),
-            reopen_command: "tessera demo".to_owned(),
+            reopen_command: "tessera demo".into(),
             home_dir: None,
             started_at: Duration::from_secs(1_795_000_000),
             size: (120, 40),

@@ -13,7 +13,7 @@ async fn what_is_copied_and_logged_names_the_service_and_no_secret() {
         Effect::Copy(text) => Some(text.clone()),
         _ => None,
     });
-    let copied = copied.unwrap();
+    let copied = copied.unwrap().to_string();
     assert!(copied.contains("$TESSERA_TOKEN") && copied.contains("/api/v1/explore/"), "{copied}");
     person.press("@").await;
     person.sees("GET /api/v1/datasets");

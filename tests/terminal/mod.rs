@@ -6,8 +6,9 @@ mod announcer;
 mod connect;
 mod frames;
 mod late_replies;
+mod load;
 mod picture_layer;
-mod pty;
+pub mod pty;
 mod serving;
 mod soak;
 
@@ -38,6 +39,14 @@ fn a_silent_terminal_gets_its_first_frame_and_quits() {
     program.press("q");
     assert_eq!(program.wait(), 0);
     assert_given_back(&program, "quit");
+}
+
+#[test]
+fn a_terminal_without_a_name_gets_a_sentence_and_no_sequences() {
+    let mut program = Program::without_term();
+    assert_eq!(program.wait(), 2);
+    let output = program.output();
+    assert!(output.contains("TERM") && !output.contains('\x1b'), "{output}");
 }
 
 #[test]

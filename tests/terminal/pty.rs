@@ -73,6 +73,25 @@ impl Program {
         Self::start(command, tempfile::tempdir().unwrap(), (120, 40))
     }
 
+    /// A command in a home of its own, as `prepare` makes it.
+    pub fn command(
+        folder: tempfile::TempDir,
+        prepare: impl FnOnce(&mut CommandBuilder, &Path),
+    ) -> Self {
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_tessera"));
+        prepare(&mut command, folder.path());
+        Self::start(command, folder, (120, 40))
+    }
+
+    /// `tessera demo` in a terminal that `TERM` does not name.
+    pub fn without_term() -> Self {
+        let mut command = CommandBuilder::new("env");
+        command.args(["-u", "TERM", env!("CARGO_BIN_EXE_tessera"), "open", "."]);
+        let folder = tempfile::tempdir().unwrap();
+        command.cwd(folder.path());
+        Self::start(command, folder, (80, 24))
+    }
+
     /// A typed shell script, with `folder` as home.
     pub fn script(script: &str, folder: tempfile::TempDir) -> Self {
         let programs = Path::new(env!("CARGO_BIN_EXE_tessera")).parent().unwrap();
@@ -192,6 +211,21 @@ impl Program {
         self.child.process_id().unwrap()
     }
 
+    /// Continues the output, as Ctrl-Q does.
+    pub fn resume_output(&self) {
+        let flags = OFlags::RDWR | OFlags::NOCTTY;
+        let terminal = open(&self.tty, flags, Mode::empty()).unwrap();
+        tcflow(terminal, Action::OOn).unwrap();
+    }
+
+    /// The resident memory of the program, according to `/proc`.
+    pub fn resident_bytes(&self) -> u64 {
+        let id = self.child.process_id().unwrap();
+        let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
+    }
+
     pub fn signal(&self, name: &str) {
         let id = self.process_id().to_string();
         let sent = Command::new("kill").args([&format!("-{name}"), &id]).status().unwrap();
@@ -234,6 +268,10 @@ impl Program {
     /// All output so far.
     pub fn output(&self) -> String {
         self.output.0.lock().unwrap().bytes.clone()
+    }
+
+    pub fn line_settings(&self) -> String {
+        settings(&self.tty)
     }
 
     /// Whether the line settings are the same as before the start.

@@ -265,7 +265,7 @@ fn the_form_shows_the_equivalent_command() {
     let (whole, part) = (cluster(0).id, cluster(1).id);
     let out = cluster(1).previews[0].media;
     assert_eq!(
-        form.command(),
+        form.command().as_str(),
         format!(
             "tessera export start {} --cluster {whole} --cluster {part}^{out} --format parquet \
              --images --name 'set-1 selection.zip'",

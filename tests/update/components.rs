@@ -12,7 +12,7 @@ use tessera::{
     },
     message::Lane,
 };
-use tessera_model::{DatasetId, Failure, FailureKind, MediaId, Page, Search, Timestamp};
+use tessera_model::{DatasetId, Failure, FailureKind, MediaId, Page, SafeText, Search, Timestamp};
 use tessera_picture::{Canvas, Encoded, PictureView, Protocol, Thumbnail};
 use tui_input::Input;
 use uuid::Uuid;
@@ -243,6 +243,21 @@ fn pictures_stay_within_their_budget_and_the_seen_ones_stay() {
     assert!((21..=24).contains(&kept), "24 MiB of pictures of 1 MiB: {kept}");
     assert!(pictures.get(&view(0), CANVAS).is_some());
     assert!(pictures.get(&view(1), CANVAS).is_none());
+}
+
+#[test]
+fn a_failure_does_not_replace_a_picture() {
+    const CANVAS: Canvas = Canvas { columns: 9, rows: 9, cell: (8, 16), protocol: Protocol::Kitty };
+    let mut pictures = Store::default().pictures;
+    let view = PictureView::from(MediaId(Uuid::from_u128(1)));
+    let failure = || Err(SafeText::name("truncated JPEG"));
+    pictures.insert(view.clone(), CANVAS, failure());
+    assert!(pictures.get(&view, CANVAS).is_some_and(Result::is_err));
+    let encoded = Encoded::Kitty { payload: "x".into(), size: (9, 9) };
+    let thumbnail = Thumbnail { cells: (9, 9), original: (9, 9), encoded };
+    pictures.insert(view.clone(), CANVAS, Ok(thumbnail));
+    pictures.insert(view.clone(), CANVAS, failure());
+    assert!(pictures.get(&view, CANVAS).is_some_and(Result::is_ok));
 }
 
 #[test]

@@ -9,6 +9,7 @@
 
 mod basket;
 mod components;
+mod endurance;
 mod exports;
 mod jobs;
 mod layout;

@@ -121,12 +121,44 @@ fn a_signature_is_copied_only_with_the_link_itself() {
 }
 
 #[test]
+fn a_copied_link_cannot_run_a_command_in_the_shell_it_is_pasted_into() {
+    let mut desk = with_status(Status::Ready);
+    let mut copied = |url: &str| {
+        let mut hostile = page(0, 1);
+        hostile.clusters[0].previews[0].original = Some(Link::new(url));
+        desk.press("r");
+        desk.answer_page(hostile);
+        desk.other.clear();
+        desk.press("2 y u");
+        (clipboard(&desk).map(str::to_owned), desk.notice().to_owned())
+    };
+    let (text, notice) = copied("https://cdn.example/a\nreboot\n?sig=1");
+    assert_eq!(text, None);
+    assert!(notice.contains("invalid link"), "{notice}");
+    let (text, _) = copied("https://cdn.example/\u{202e}a b?sig=1");
+    assert_eq!(text.as_deref(), Some("https://cdn.example/%E2%80%AEa%20b?sig=1"));
+}
+
+#[test]
+fn copied_facts_contain_nothing_that_a_terminal_interprets() {
+    let mut desk = with_status(Status::Ready);
+    let mut hostile = page(0, 1);
+    hostile.clusters[0].previews[0].original =
+        Some(Link::new("https://cdn.example/\u{9b}2J\u{202e}"));
+    desk.press("r");
+    desk.answer_page(hostile);
+    desk.press("2 y j");
+    let facts = clipboard(&desk).unwrap();
+    assert!(facts.chars().all(|c| c == '\n' || !c.is_control() && c != '\u{202e}'), "{facts:?}");
+}
+
+#[test]
 fn the_client_writes_the_curl_command() {
     let mut desk = with_status(Status::Ready);
     desk.press("y c");
     let search = desk.app.view().unwrap().search.clone();
     assert!(desk.requests().contains(&&Request::Curl(ReadRequest::Page(search))));
-    desk.answer(Lane::Curl, Payload::Curl("curl -sS https://media.example".to_owned()));
+    desk.answer(Lane::Curl, Payload::Curl("curl -sS https://media.example".into()));
     assert_eq!(clipboard(&desk), Some("curl -sS https://media.example"));
 }
 

@@ -24,7 +24,7 @@ use crate::{
 use tessera_model::{
     Anchor, Dataset, DatasetId, Enrichment, EntityType, ExportFormat, ExportSpec, ExportTask,
     ExportTaskId, Failure, FailureKind, Granularity, Link, Operation, Page, RecordField, Region,
-    Search, SelectionItem,
+    Search, SelectionItem, ShellCommand,
 };
 use tessera_wire::{
     credentials::{IssuedCredentials, read_issued_credentials},
@@ -269,20 +269,20 @@ impl Client {
         Ok(PictureKey::new(self.endpoint().base_url(), self.endpoint().auth(), &url))
     }
 
-    pub fn curl_dataset(&self, id: DatasetId) -> String {
+    pub fn curl_dataset(&self, id: DatasetId) -> ShellCommand {
         self.curl(&paths::dataset(id), &NO_PARAMETERS)
     }
 
-    pub fn curl_explore(&self, search: &Search) -> String {
+    pub fn curl_explore(&self, search: &Search) -> ShellCommand {
         self.curl(&self.explore_path(search), &paths::explore_parameters(search))
     }
 
-    pub fn curl_export_status(&self, dataset: DatasetId, task: ExportTaskId) -> String {
+    pub fn curl_export_status(&self, dataset: DatasetId, task: ExportTaskId) -> ShellCommand {
         let parameters = vec![(query::EXPORT_TASK_ID, task.to_string())];
         self.curl(&paths::export_status(dataset), &parameters)
     }
 
-    fn curl(&self, path: &str, parameters: &Parameters) -> String {
+    fn curl(&self, path: &str, parameters: &Parameters) -> ShellCommand {
         let url = self.endpoint().base_url().url_for(path, parameters);
         let login = !self.endpoint().is_on_premises();
         ApiRequest::get(ApiOperation::Dataset, url).curl(login)

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::{request::ApiRequest, retry_table::ApiOperation};
-use tessera_model::Failure;
+use tessera_model::{Failure, ShellCommand};
 
 /// The operations that are not sent, and the first such request.
 #[derive(Clone, Debug)]
@@ -18,7 +18,7 @@ pub struct DryRunRequest {
     /// The full URL. It contains no login.
     pub url: String,
     /// The `curl` command. The token is not included: the shell inserts it.
-    pub curl: String,
+    pub curl: ShellCommand,
 }
 
 impl DryRun {

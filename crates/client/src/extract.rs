@@ -3,9 +3,9 @@
 
 use std::{
     collections::HashSet,
-    fs::{self, File},
+    fs::{self, DirBuilder, File},
     io::{self, Write as _},
-    os::fd::OwnedFd,
+    os::{fd::OwnedFd, unix::fs::DirBuilderExt as _},
     path::{Path, PathBuf},
 };
 
@@ -45,7 +45,11 @@ pub fn extract(
         .extract_all(open_archive()?, folder)
         .map_err(|error| into_failure(archive, error))?;
     if join {
-        extraction.index_file = Some(target.write_rows(archive, folder)?);
+        // What was extracted and rejected is reported in any case.
+        match target.write_rows(archive, folder) {
+            Ok(file) => extraction.index_file = Some(file),
+            Err(failure) => extraction.index_failure = Some(failure),
+        }
     }
     Ok(extraction)
 }
@@ -88,7 +92,7 @@ struct TargetFolder {
 
 impl TargetFolder {
     fn open(folder: &Path, existing: ExistingFile) -> io::Result<Self> {
-        fs::create_dir_all(folder)?;
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         let root = open(folder, OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
         Ok(Self { root, existing })
     }
@@ -154,7 +158,7 @@ impl TargetFolder {
         let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut directory = openat(&self.root, ".", flags, Mode::empty())?;
         for part in path.parent().into_iter().flat_map(Path::components) {
-            match mkdirat(&directory, part.as_os_str(), Mode::from_raw_mode(0o777)) {
+            match mkdirat(&directory, part.as_os_str(), Mode::from_raw_mode(0o700)) {
                 Ok(()) | Err(Errno::EXIST) => {}
                 Err(error) => return Err(error),
             }
@@ -165,7 +169,7 @@ impl TargetFolder {
         }
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let name = path.file_name().unwrap_or_default();
-        let file = openat(&directory, name, flags, Mode::from_raw_mode(0o666))?;
+        let file = openat(&directory, name, flags, Mode::from_raw_mode(0o600))?;
         Ok((directory, file.into()))
     }
 

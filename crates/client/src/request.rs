@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use crate::{
     attempt_error::AttemptError,
+    curl::FormField,
     multipart::{self, MultipartBody, OCTET_STREAM, PartHeader, escape_file_name},
     query_image::QueryImageUpload,
     retry_table::ApiOperation,
@@ -55,13 +56,14 @@ pub struct RawPart {
 }
 
 impl RawPart {
-    /// The field as a `curl -F` argument.
-    pub(super) fn to_curl_argument(&self) -> String {
-        let value = match &self.file {
-            Some(file) => format!("@{file}"),
-            None => String::from_utf8_lossy(&self.content).into_owned(),
-        };
-        format!("{}={value}", self.name)
+    pub(super) fn form_field(&self) -> FormField {
+        match &self.file {
+            Some(file) => FormField::File(self.name.clone(), file.into()),
+            None => {
+                let value = String::from_utf8_lossy(&self.content);
+                FormField::Text(format!("{}={value}", self.name))
+            }
+        }
     }
 }
 

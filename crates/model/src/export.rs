@@ -4,7 +4,7 @@ use std::{fmt, path::PathBuf, str::FromStr};
 
 use serde::Deserialize;
 
-use crate::{ExportTaskId, Link, SafeText, inspection::NameSample, keyword::keyword_enum};
+use crate::{ExportTaskId, Failure, Link, SafeText, inspection::NameSample, keyword::keyword_enum};
 
 keyword_enum!(
     #[derive(Default, Deserialize)]
@@ -149,4 +149,6 @@ pub struct Extraction {
     pub rejected_entries: NameSample,
     /// The file that joins metadata rows and pictures, if requested.
     pub index_file: Option<PathBuf>,
+    /// Why that file could not be written.
+    pub index_failure: Option<Failure>,
 }

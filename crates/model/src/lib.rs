@@ -29,6 +29,7 @@ pub mod saved_view;
 pub mod search;
 pub mod selection;
 pub mod set_algebra;
+mod shell_command;
 pub mod text;
 pub mod vql;
 
@@ -58,5 +59,6 @@ pub use selection::{
     EntryContent, EntryId, SelectedCluster, Selection, SelectionEntry, SelectionItem,
     SelectionTotals,
 };
+pub use shell_command::ShellCommand;
 pub use text::SafeText;
 pub use vql::{Filter, Fraction, QueryText};

@@ -1,7 +1,7 @@
 //! A URL from the service. Signed links are temporary credentials, so neither `Debug` nor `Display`
 //! prints the query; only a request may `expose` it.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use crate::SafeText;
 
@@ -17,6 +17,31 @@ impl Link {
     /// The whole URL, for the request itself only.
     pub fn expose(&self) -> &str {
         &self.0
+    }
+
+    /// The whole URL, percent-encoded, to copy. `None` if it is not a URL: a line break in it would
+    /// run in the shell that it is pasted into.
+    pub fn encoded(&self) -> Option<String> {
+        let url = self.0.as_str();
+        let address = match url.split_once("://") {
+            Some(("http" | "https", address)) => address,
+            Some(_) => return None,
+            None => url.strip_prefix('/')?,
+        };
+        if address.is_empty() || url.chars().any(char::is_control) {
+            return None;
+        }
+        let mut encoded = String::with_capacity(url.len());
+        for byte in url.bytes() {
+            match byte {
+                b'!'..=b'~' if !b"\"<>\\^`{|}".contains(&byte) => encoded.push(char::from(byte)),
+                _ => {
+                    // Writing to a string cannot fail.
+                    let _ = write!(encoded, "%{byte:02X}");
+                }
+            }
+        }
+        Some(encoded)
     }
 
     /// The URL without query and fragment; identifies the resource in caches.

@@ -12,8 +12,10 @@ use unicode_width::UnicodeWidthStr;
 
 /// Bytes of one grapheme; longer ones are stacked combining marks.
 const MAX_GRAPHEME_BYTES: usize = 64;
-/// Characters beside the base of one grapheme; joined emoji need up to ten.
-const MAX_GRAPHEME_CHARS: usize = 12;
+/// Combining marks on one base character.
+const MAX_MARKS: usize = 8;
+/// Characters after the first of a joined emoji, which need up to ten.
+const MAX_JOINED_CHARS: usize = 12;
 
 /// One line of printable text: no controls, no bidirectional overrides, bounded length.
 #[derive(Clone, PartialEq, Eq, Hash, Default, PartialOrd, Ord, Serialize)]
@@ -154,6 +156,24 @@ pub fn parse_boolean(word: &str) -> Option<bool> {
     }
 }
 
+/// Writes what JSON allows in strings but a terminal interprets, such as C1 controls and
+/// bidirectional overrides, as `\u` escapes. Line breaks occur only between tokens.
+pub fn escape_json(json: &str) -> String {
+    use fmt::Write as _;
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c == '\n' || !(c.is_control() || is_invisible(u32::from(c))) {
+            text.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\\u{unit:04x}");
+        }
+    }
+    text
+}
+
 /// Truncates a text to a display width, with an ellipsis.
 pub fn truncate(text: &str, cells: usize) -> String {
     if text.width() <= cells {
@@ -177,9 +197,10 @@ pub fn truncate(text: &str, cells: usize) -> String {
 fn push_grapheme(clean: &mut String, cluster: &str) {
     let emoji =
         cluster.chars().any(|c| matches!(u32::from(c), 0x1_F000..=0x1_FAFF | 0x2600..=0x27BF));
+    let max_chars = if emoji { MAX_JOINED_CHARS } else { MAX_MARKS };
     let start = clean.len();
     for (index, c) in cluster.chars().enumerate() {
-        if index > MAX_GRAPHEME_CHARS || clean.len() - start > MAX_GRAPHEME_BYTES - 12 {
+        if index > max_chars || clean.len() - start > MAX_GRAPHEME_BYTES - 12 {
             break;
         }
         push_char(clean, c, emoji);

@@ -182,5 +182,6 @@ pub fn read_datasets(value: &Value) -> Option<(Vec<Dataset>, usize)> {
     };
     let datasets: Vec<Dataset> = rows.iter().filter_map(read_dataset).collect();
     let skipped = rows.len() - datasets.len();
-    Some((datasets, skipped))
+    // A list of something else must not look like an empty one.
+    (rows.is_empty() || !datasets.is_empty()).then_some((datasets, skipped))
 }

@@ -174,19 +174,27 @@ fn list_or_null<T: Serialize>(items: &[T]) -> Value {
     if items.is_empty() { Value::Null } else { json!(items) }
 }
 
-/// Reads a page. Clusters without a usable identifier and repeated ones are skipped and counted; `None`
-/// without a `clusters` array.
+/// Reads a page. Clusters without a usable identifier or picture, and repeated ones, are skipped and
+/// counted. `None` without a `clusters` array, or if nothing in it is a cluster: such a response must
+/// not look like an empty page.
 pub fn read_page(value: &Value) -> Option<Page> {
     let rows = value.get("clusters")?.as_array()?;
     let mut seen = HashSet::new();
     let clusters: Vec<Cluster> =
         rows.iter().filter_map(read_cluster).filter(|cluster| seen.insert(cluster.id)).collect();
     let skipped = rows.len() - clusters.len();
-    Some(Page { clusters, skipped, repeated: 0 })
+    (rows.is_empty() || !clusters.is_empty()).then_some(Page { clusters, skipped, repeated: 0 })
 }
 
 fn read_cluster(value: &Value) -> Option<Cluster> {
-    let previews = value.get("previews").and_then(Value::as_array);
+    let previews = match value.get("previews") {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(rows)) => {
+            let previews: Vec<Preview> = rows.iter().filter_map(read_preview).collect();
+            (rows.is_empty() || !previews.is_empty()).then_some(previews)?
+        }
+        Some(_) => return None,
+    };
     Some(Cluster {
         id: text(value, "cluster_id")?.parse().ok()?,
         entity: text(value, "type").and_then(|raw| raw.parse().ok()).unwrap_or_default(),
@@ -195,7 +203,7 @@ fn read_cluster(value: &Value) -> Option<Cluster> {
         n_videos: count(value, "n_videos"),
         similarity_threshold: text(value, "similarity_threshold").map(|raw| SafeText::name(&raw)),
         relevance: read_relevance(value),
-        previews: previews.into_iter().flatten().filter_map(read_preview).collect(),
+        previews,
         labels: names(value, "labels", SafeText::MAX_NAME),
         tags: read_tags(value),
         captions: names(value, "captions", SafeText::MAX_CAPTION),

@@ -1,9 +1,8 @@
 //! The export form: name, folder, format, with or without images, and when to download.
 
-use shell_words::quote;
 use tessera_model::{
     ArchiveName, Dataset, DatasetId, EntryContent, ExportFormat, ExportJob, ExportSpec, JobKind,
-    Operation, SafeText, Selection, SelectionEntry,
+    Operation, SafeText, Selection, SelectionEntry, ShellCommand,
 };
 use tui_input::Input;
 
@@ -13,6 +12,7 @@ use super::{
 };
 use crate::{
     app::{App, Level, Setup, availability, basket::cluster_count, pane::cycle},
+    command_lines::export_options,
     input::{Action, Chord, Key},
     message::Request,
 };
@@ -89,13 +89,10 @@ impl ExportForm {
         }
     }
 
-    pub fn command(&self) -> String {
-        let spec = self.spec();
-        let what = self.selection.as_ref().map_or_else(String::new, selection_options);
-        let images = if spec.include_images { " --images" } else { "" };
-        let (format, name) = (spec.format.as_str(), quote(spec.file_name.as_str()));
-        let dataset = self.dataset;
-        format!("tessera export start {dataset}{what} --format {format}{images} --name {name}")
+    pub fn command(&self) -> ShellCommand {
+        let start = ShellCommand::new("tessera export start").word(self.dataset.to_string());
+        let what = self.selection.as_ref().map(selection_options).unwrap_or_default();
+        export_options(start.followed_by(&what), &self.spec())
     }
 }
 
@@ -162,21 +159,21 @@ impl Dialog for ExportForm {
 /// Most entries that the command names; more come from a file that `w` in the basket saves.
 const MAX_ENTRIES_IN_COMMAND: usize = 4;
 
-fn selection_options(selection: &Selection) -> String {
+fn selection_options(selection: &Selection) -> ShellCommand {
     if selection.len() > MAX_ENTRIES_IN_COMMAND {
-        return " --selection-file FILE".to_owned();
+        return "--selection-file FILE".into();
     }
-    let option = |entry: &SelectionEntry| match &entry.content {
-        EntryContent::MediaItem(id, _) => format!(" --media {id}"),
+    let add = |command: ShellCommand, entry: &SelectionEntry| match &entry.content {
+        EntryContent::MediaItem(id, _) => command.option("--media", id.to_string()),
         EntryContent::Cluster(cluster) if cluster.excluded.is_empty() => {
-            format!(" --cluster {}", cluster.id)
+            command.option("--cluster", cluster.id.to_string())
         }
         EntryContent::Cluster(cluster) => {
             let excluded: Vec<String> = cluster.excluded.iter().map(ToString::to_string).collect();
-            format!(" --cluster {}^{}", cluster.id, excluded.join(","))
+            command.option("--cluster", format!("{}^{}", cluster.id, excluded.join(",")))
         }
     };
-    selection.ordered_entries().into_iter().map(option).collect()
+    selection.ordered_entries().into_iter().fold(ShellCommand::default(), add)
 }
 
 impl App {

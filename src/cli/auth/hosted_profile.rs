@@ -11,6 +11,7 @@ use crate::{
     credentials::{SecretOwner, SecretStore},
 };
 use tessera_client::{BaseUrl, TOKEN_LIFETIME};
+use tessera_model::ShellCommand;
 
 pub(super) struct HostedProfile {
     pub profile: Profile,
@@ -30,8 +31,8 @@ impl HostedProfile {
             ServiceTarget::Address(ServiceAddress { base_url, .. }) => {
                 let message =
                     "secrets are stored per profile; add a profile for this address first";
-                let remedy =
-                    format!("tessera profile add NAME --kind hosted --base-url {base_url}");
+                let remedy = ShellCommand::new("tessera profile add NAME --kind hosted")
+                    .option("--base-url", base_url);
                 Err(CliError::usage(message).with_remedy(remedy))
             }
         }

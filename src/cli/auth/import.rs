@@ -2,10 +2,7 @@
 //! secret only once, so the order is fixed: choose the store, send the one request, store the
 //! secret, read it back, then report.
 
-use std::{
-    fs::OpenOptions,
-    io::{self, IsTerminal as _, Write as _},
-};
+use std::io::{self, IsTerminal as _};
 
 use clap::Args;
 use rustix::{
@@ -15,19 +12,24 @@ use rustix::{
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::json;
 
-use super::hosted_profile::{HostedProfile, source_word};
+use super::{
+    hosted_profile::{HostedProfile, source_word},
+    secret_screen,
+};
 use crate::{
     cli::{
         CliError, Column, Context, Document, Exit,
         context::read_stdin,
         deployment::endpoint_with_login,
         login::{SecretSource, open_secrets, validate_secret},
+        output::write_stdout,
     },
     config::{edit, user_config_file},
     credentials::{SecretOwner, SecretStore, SecretStores},
+    printable_text::PrintableText,
 };
 use tessera_client::{ApiOperation, AuthMethod, Client, DryRun};
-use tessera_model::{FailureKind, SafeText};
+use tessera_model::{FailureKind, SafeText, ShellCommand};
 use tessera_wire::credentials::{IssuedCredentials, SESSION_COOKIE};
 
 #[derive(Debug, Args)]
@@ -84,7 +86,7 @@ pub(super) async fn run(context: &Context, options: ImportOptions) -> Result<Exi
         let session = read_session(options.cookie_stdin, context.global.no_input).await?;
         import.fetch_credentials(session).await?
     };
-    import.store_credentials(issued)
+    import.store_credentials(issued).await
 }
 
 /// Chooses the store. A plain file requires the user's consent.
@@ -205,7 +207,7 @@ impl CredentialImport<'_> {
         })
     }
 
-    fn store_credentials(&self, issued: IssuedCredentials) -> Result<Exit, CliError> {
+    async fn store_credentials(&self, issued: IssuedCredentials) -> Result<Exit, CliError> {
         let IssuedCredentials { api_key, api_secret, message } = issued;
         let name = &self.hosted.profile.name;
         let message = message.as_ref().map(SafeText::as_str);
@@ -220,14 +222,16 @@ impl CredentialImport<'_> {
             return Err(import_error(owner, sentence));
         };
         if let Err(reason) = self.secrets.save(owner, &secret, self.store) {
-            return Err(self.reveal_unstored_secret(owner, &secret, &reason)?);
+            return Err(self.reveal_unstored_secret(owner, &secret, &reason).await?);
         }
         let file = self.context.global.config.clone().or_else(user_config_file);
         let saved = file.ok_or_else(|| "there is no settings folder".to_owned()).and_then(|file| {
             edit::set(&file, &format!("profiles.{name}.api_key"), &api_key.clone().into())
         });
         saved.map_err(|reason| {
-            let remedy = format!("tessera config set profiles.{name}.api_key {api_key}");
+            let remedy = ShellCommand::new("tessera config set")
+                .word(format!("profiles.{name}.api_key"))
+                .word(&api_key);
             CliError::failed(format!(
                 "the secret is in {location}, but its key could not be saved in the profile: {reason}"
             ))
@@ -248,14 +252,14 @@ impl CredentialImport<'_> {
 
     /// The secret could not be stored, and the service does not show it again: shows it once on the
     /// terminal, or stores it in the file where there is no terminal. Returns the error to report.
-    fn reveal_unstored_secret(
+    async fn reveal_unstored_secret(
         &self,
-        owner: SecretOwner,
+        owner: SecretOwner<'_>,
         secret: &SecretString,
         reason: &str,
     ) -> Result<CliError, CliError> {
         let mut message = format!("{} failed: {reason}", self.secrets.describe(self.store));
-        let terminal = OpenOptions::new().write(true).open("/dev/tty");
+        let terminal = secret_screen::open_terminal();
         if self.store == SecretStore::Keyring && (self.insecure_storage || terminal.is_err()) {
             match self.secrets.save(owner, secret, SecretStore::File) {
                 Ok(()) => {
@@ -266,13 +270,22 @@ impl CredentialImport<'_> {
                 Err(reason) => message = format!("{message}; {reason}"),
             }
         }
-        let shown = format!("api_key={}\napi_secret={}\n", owner.api_key, secret.expose_secret());
+        let shown = PrintableText::lines(&format!(
+            "api_key={}\napi_secret={}\n",
+            SafeText::name(owner.api_key),
+            SafeText::name(secret.expose_secret())
+        ));
         let notice = "tessera: the secret could not be stored. Keep it, it is not shown again:";
-        let on_terminal = terminal.and_then(|mut terminal| write!(terminal, "{notice}\n{shown}"));
+        let mut text = PrintableText::line(notice);
+        text.push(&shown);
+        let on_terminal = match terminal {
+            Ok(terminal) => secret_screen::show(terminal, &text).await,
+            Err(error) => Err(error),
+        };
         if on_terminal.is_ok() {
             message += "; the secret was shown on the terminal, once";
         } else {
-            self.context.out.print_text(&shown)?;
+            write_stdout(&shown)?;
             message += "; the secret was printed instead, once";
         }
         Ok(import_error(owner, message))
@@ -281,6 +294,9 @@ impl CredentialImport<'_> {
 
 fn import_error(owner: SecretOwner, message: String) -> CliError {
     let (name, key) = (owner.profile, owner.api_key);
-    CliError::failed(message)
-        .with_remedy(format!("tessera auth import --profile {name} --secret-stdin --api-key {key}"))
+    CliError::failed(message).with_remedy(
+        ShellCommand::new("tessera auth import")
+            .option("--profile", name)
+            .option("--secret-stdin --api-key", key),
+    )
 }

@@ -3,6 +3,7 @@
 mod hosted_profile;
 mod import;
 mod logout;
+mod secret_screen;
 mod status;
 mod token;
 

@@ -1,13 +1,12 @@
 //! Reactions of `tessera dataset watch`: a shell command, the bell, a desktop notification.
 
 use std::{
-    env, io,
+    io,
     process::{Command, Stdio},
 };
 
 use crate::{
     cli::{CliError, CliResult, Context, polling::StatusChange},
-    config::DesktopProtocol,
     subprocess,
 };
 use tessera_model::{Dataset, SafeText, Status};
@@ -32,9 +31,7 @@ impl<'a> ChangeReaction<'a> {
         let Some(from) = &change.from else { return Ok(()) };
         if self.notify {
             let text = SafeText::detail(&format!("{}: {}", dataset.name, change.to.as_str()));
-            let desktop = DesktopProtocol::detect(|name| env::var(name).ok());
-            let desktop = desktop.map(|desktop| desktop.sequence(&text)).unwrap_or_default();
-            self.context.messages.terminal_sequence(&format!("\x07{desktop}"));
+            self.context.messages.notify(&text);
         }
         let Some(command) = self.command else { return Ok(()) };
         let mut command = change_command(command, dataset, from, &change.to);

@@ -1,7 +1,7 @@
 //! The goal of `tessera dataset wait`.
 
 use crate::cli::{CliError, CliResult, Context, Exit};
-use tessera_model::{Dataset, Status};
+use tessera_model::{Dataset, ShellCommand, Status};
 
 pub(super) enum WaitGoal {
     /// Polls until interrupted.
@@ -35,7 +35,8 @@ impl WaitGoal {
             Status::Error => {
                 let error = dataset.error.as_ref().map(|error| format!(": {error}"));
                 let message = format!("{} is in ERROR{}", dataset.name, error.unwrap_or_default());
-                let remedy = format!("tessera dataset show {} --raw", dataset.id);
+                let remedy =
+                    ShellCommand::new("tessera dataset show --raw").word(dataset.id.to_string());
                 Some(Err(CliError::new(Exit::Remote, message).with_remedy(remedy)))
             }
             _ => None,

@@ -1,7 +1,7 @@
 //! `tessera demo`: the sample dataset, and a text tour for runs without a terminal.
 
 use std::{
-    io::{self, Write},
+    fmt, io,
     path::PathBuf,
     sync::atomic::{AtomicUsize, Ordering},
 };
@@ -10,7 +10,10 @@ use super::{
     LocalSettings,
     service::{LocalService, index_dir},
 };
-use crate::cli::{CliError, CliResult, Exit};
+use crate::{
+    cli::{CliError, CliResult, Exit, messages::write_stderr, output::write_stdout},
+    printable_text::PrintableText,
+};
 use tessera_client::{Client, ExistingFile};
 use tessera_model::{
     Anchor, AnchorKind, ArchiveName, Cluster, Dataset, ExportFormat, ExportSpec, Failure, Preview,
@@ -51,8 +54,8 @@ fn report_painting(reported: &AtomicUsize, done: usize, all: usize) {
         return;
     }
     if reported.fetch_max(tenth, Ordering::Relaxed) < tenth {
-        // Standard error may be closed.
-        let _ = writeln!(io::stderr(), "generating the sample dataset: {done} of {all}");
+        let message = format!("generating the sample dataset: {done} of {all}");
+        write_stderr(&PrintableText::line(message));
     }
 }
 
@@ -60,22 +63,30 @@ fn report_painting(reported: &AtomicUsize, done: usize, all: usize) {
 pub async fn run_text_tour(local: &LocalService) -> CliResult<()> {
     let client = local.client()?;
     let dataset = wait_until_ready(&client, local).await?;
-    let mut out = io::stdout();
-    writeln!(out, "DATASETS  at {}", local.base_url())?;
+    print(format_args!("DATASETS  at {}", local.base_url()))?;
     for each in client.list_datasets().await?.0 {
         let count = each.n_images.unwrap_or_default();
-        writeln!(out, "  {}  {}  {}  {count} images", each.id, each.name, each.status.as_str())?;
+        print(format_args!(
+            "  {}  {}  {}  {count} images",
+            each.id,
+            each.name,
+            each.status.as_str()
+        ))?;
     }
     let browse = Search::browse(dataset.id);
     let page = client.explore(&browse).await?;
-    writeln!(out, "\nCLUSTERS  granularity {}, first 10", browse.granularity.level())?;
+    print(format_args!("\nCLUSTERS  granularity {}, first 10", browse.granularity.level()))?;
     for cluster in page.clusters.iter().take(10) {
-        writeln!(out, "  {:>4}  {}", cluster.size().unwrap_or_default(), cluster_label(cluster))?;
+        print(format_args!(
+            "  {:>4}  {}",
+            cluster.size().unwrap_or_default(),
+            cluster_label(cluster)
+        ))?;
     }
     let first = page.clusters.iter().find_map(|cluster| cluster.previews.first());
     let first = first.ok_or_else(|| CliError::failed("the sample dataset has no clusters"))?;
-    show_similar(&client, &mut out, browse, first).await?;
-    show_export(&client, &mut out, &dataset).await
+    show_similar(&client, browse, first).await?;
+    show_export(&client, &dataset).await
 }
 
 async fn wait_until_ready(client: &Client, local: &LocalService) -> CliResult<Dataset> {
@@ -92,34 +103,34 @@ async fn wait_until_ready(client: &Client, local: &LocalService) -> CliResult<Da
         if dataset.progress != reported {
             reported = dataset.progress;
             let percent = reported.unwrap_or_default();
-            writeln!(io::stderr(), "{} {percent}%", dataset.status.as_str())?;
+            let progress = format!("{} {percent}%", dataset.status.as_str());
+            write_stderr(&PrintableText::line(progress));
         }
         pause().await;
     }
+}
+
+fn print(line: fmt::Arguments<'_>) -> io::Result<()> {
+    write_stdout(&PrintableText::line(line))
 }
 
 async fn pause() {
     tokio::time::sleep(PollingIntervals::default().interval(PollTarget::BusyDatasets, 0)).await;
 }
 
-async fn show_similar(
-    client: &Client,
-    out: &mut io::Stdout,
-    browse: Search,
-    preview: &Preview,
-) -> CliResult<()> {
+async fn show_similar(client: &Client, browse: Search, preview: &Preview) -> CliResult<()> {
     let anchor = Anchor { media: preview.media, kind: AnchorKind::Media };
     let page = client.explore(&Search { query: Query::Similar(anchor), ..browse }).await?;
-    writeln!(out, "\nSIMILAR   to {}; cosine distance, lower is closer", preview.file_name)?;
+    print(format_args!("\nSIMILAR   to {}; cosine distance, lower is closer", preview.file_name))?;
     let ranked = page.clusters.iter().filter_map(|each| Some((each, each.relevance.as_ref()?)));
     for (cluster, relevance) in ranked.take(5) {
         let band = relevance.band(ScoreScale::Visual).map_or("", |band| band.label());
-        writeln!(out, "  {:.3} {band:<8} {}", relevance.score, cluster_label(cluster))?;
+        print(format_args!("  {:.3} {band:<8} {}", relevance.score, cluster_label(cluster)))?;
     }
     Ok(())
 }
 
-async fn show_export(client: &Client, out: &mut io::Stdout, dataset: &Dataset) -> CliResult<()> {
+async fn show_export(client: &Client, dataset: &Dataset) -> CliResult<()> {
     let spec = ExportSpec {
         file_name: ArchiveName::new(dataset.name.as_str()),
         format: ExportFormat::Parquet,
@@ -145,14 +156,13 @@ async fn show_export(client: &Client, out: &mut io::Stdout, dataset: &Dataset) -
         let message = format!("the archive has {} images instead of {expected}", archive.images);
         return Err(CliError::new(Exit::Remote, message));
     }
-    writeln!(
-        out,
+    print(format_args!(
         "\nEXPORT    {}: {} bytes, {} entries verified, {} of them images",
         archive.path.file_name().unwrap_or_default().display(),
         archive.bytes,
         archive.entries,
         archive.images
-    )?;
+    ))?;
     Ok(())
 }
 

@@ -1,11 +1,6 @@
 //! `tessera serve`: runs the local deployment for other programs.
 
-use std::{
-    env,
-    io::{self, Write},
-    path::PathBuf,
-    time::Duration,
-};
+use std::{env, io, path::PathBuf, time::Duration};
 
 use secrecy::ExposeSecret;
 use serde_json::json;
@@ -15,7 +10,10 @@ use super::{
     local_settings,
     service::{LocalService, report_skipped},
 };
-use crate::cli::{CliError, CliResult, ServeOptions};
+use crate::{
+    cli::{CliError, CliResult, ServeOptions, output::write_stdout},
+    printable_text::PrintableText,
+};
 use tessera_service::{
     AccessMode, AllowedHost, DeploymentSettings, OPENAPI_PATH, SERVE_EXPLANATION, ServerOptions,
     ServiceCredentials, object_storage,
@@ -28,9 +26,8 @@ const UNENCRYPTED: &str = "other machines can reach this service, and logins and
 /// Serves until a signal ends it; returns the exit code.
 pub async fn serve(options: ServeOptions) -> CliResult<i32> {
     if options.explain {
-        let mut out = io::stdout().lock();
-        out.write_all(SERVE_EXPLANATION.as_bytes())?;
-        return Ok(out.flush().map(|()| 0)?);
+        write_stdout(&PrintableText::lines(SERVE_EXPLANATION))?;
+        return Ok(0);
     }
     let settings = serve_settings(&options)?;
     let login = (!options.no_auth).then(ServiceCredentials::generate);
@@ -106,9 +103,7 @@ fn print_announcement(local: &LocalService, login: Option<&ServiceCredentials>) 
         "session": login.map(|login| login.session.expose_secret().to_owned()),
         "datasets": datasets,
     });
-    let mut out = io::stdout().lock();
-    writeln!(out, "{line}")?;
-    Ok(out.flush()?)
+    Ok(write_stdout(&PrintableText::compact_json(&line))?)
 }
 
 /// Waits for a signal, and returns its exit code. Ctrl-C and SIGTERM are the normal ways to stop.

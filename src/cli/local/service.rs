@@ -1,7 +1,6 @@
 //! A local deployment that runs in this process.
 
 use std::{
-    io::{self, Write as _},
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
     path::PathBuf,
 };
@@ -9,11 +8,15 @@ use std::{
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
 
 use crate::{
-    cli::{CliError, CliResult, Exit},
+    cli::{
+        CliError, CliResult, Exit,
+        messages::{write_message, write_stderr},
+    },
     config,
+    printable_text::PrintableText,
 };
 use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, Endpoint};
-use tessera_model::{DatasetId, SafeText};
+use tessera_model::DatasetId;
 use tessera_service::{
     AccessMode, Deployment, DeploymentSettings, LocalError, ServerOptions, ServiceCredentials,
 };
@@ -52,8 +55,7 @@ impl LocalService {
         }
         let deployment = Deployment::open(&data, settings)?;
         if let Some(notice) = deployment.recovery_notice() {
-            // Standard error may be closed.
-            let _ = writeln!(io::stderr(), "tessera: {}.", SafeText::detail(notice));
+            write_message(&format!("{notice}."));
         }
         let mut datasets = Vec::new();
         for folder in folders {
@@ -160,14 +162,13 @@ pub(super) fn report_skipped(deployment: &Deployment, dataset: DatasetId) {
     if skipped.is_empty() {
         return;
     }
-    let mut err = io::stderr().lock();
-    // Standard error may be closed.
-    let _ = writeln!(err, "tessera: skipped {} files that are not images:", skipped.len());
-    for file in skipped.iter().take(NAMED) {
-        let _ = writeln!(err, "  {}: {}", file.file, file.reason);
-    }
+    write_message(&format!("skipped {} files that are not images:", skipped.len()));
+    let named = skipped.iter().take(NAMED);
+    write_stderr(
+        &named.map(|it| format!("  {}: {}", it.file, it.reason)).map(PrintableText::line).collect(),
+    );
     if skipped.len() > NAMED {
-        let _ = writeln!(err, "  and {} more", skipped.len() - NAMED);
+        write_stderr(&PrintableText::line(format_args!("  and {} more", skipped.len() - NAMED)));
     }
 }
 

@@ -1,7 +1,10 @@
 //! Runs an addition: sends each part once, and waits for it before the next. However it ends, it
 //! reports what was accepted, and prints a command that sends the rest.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::{
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicU64, Ordering},
+};
 
 use serde_json::json;
 use tokio::time::timeout;
@@ -17,10 +20,9 @@ use crate::{
     },
     config,
 };
-use shell_words::quote;
 use tessera_model::{
     AdditionJob, Dataset, JobKind, MediaAddition, Operation, Preflight, SafeText, SavedJobState,
-    Status, operation_tracker::OperationTracker, polling::PollTarget,
+    ShellCommand, Status, operation_tracker::OperationTracker, polling::PollTarget,
 };
 
 pub struct AdditionRun<'a> {
@@ -218,7 +220,7 @@ impl<'a> AdditionRun<'a> {
         };
         JobKind::AddMedia(AdditionJob {
             source: SafeText::file_name(&source),
-            cli_options: SafeText::file_name(&self.plan.option),
+            cli_options: SafeText::file_name(self.plan.option.as_str()),
             auto_reindex: self.options.reindex,
         })
     }
@@ -279,24 +281,25 @@ impl<'a> AdditionRun<'a> {
         }
     }
 
-    fn save_remaining(&self, remaining: &[AdditionPart]) -> Result<String, String> {
+    fn save_remaining(&self, remaining: &[AdditionPart]) -> Result<PathBuf, String> {
         let list = AdditionPlan::file_list(remaining).map_err(|error| error.to_string())?;
         let folder = config::state_dir(&self.connection.deployment_name);
         let folder = folder.ok_or_else(|| "there is no state folder".to_owned())?;
         let path = folder.join(format!("rest-{}.list", self.dataset.id));
-        std::fs::create_dir_all(&folder)
-            .and_then(|()| std::fs::write(&path, list))
+        config::file::write_atomically(&path, &list)
             .map_err(|error| format!("{}: {error}", path.display()))?;
-        Ok(path.display().to_string())
+        Ok(path)
     }
 
-    fn resume_command(&self, list: &str) -> String {
+    fn resume_command(&self, list: &Path) -> ShellCommand {
         let MediaAddOptions { split, wait, then_reindex, .. } = self.options;
-        let split = split.map(|split| format!(" --split {split}")).unwrap_or_default();
-        let flags = [(*then_reindex, " --then-reindex"), (*wait, " --wait")];
-        let flags: String = flags.iter().filter_map(|(on, flag)| on.then_some(*flag)).collect();
-        let list = quote(list);
-        format!("tessera media add {} --files-from {list}{split}{flags}", self.dataset.id)
+        let command = ShellCommand::new("tessera media add").word(self.dataset.id.to_string());
+        let mut command = command.option("--files-from", list);
+        if let Some(split) = split {
+            command = command.option("--split", split.to_string());
+        }
+        let then_reindex = if *then_reindex { "--then-reindex" } else { "" };
+        command.text(then_reindex).text(if *wait { "--wait" } else { "" })
     }
 
     fn summary(&self) -> Document {

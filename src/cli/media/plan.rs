@@ -6,7 +6,8 @@ use super::{options::MediaAddOptions, source::ResolvedSource};
 use crate::cli::{CliError, CliResult, Column, Context, Document, messages::format_bytes};
 use tessera_client::{DryRunRequest, files_to_send};
 use tessera_model::{
-    Dataset, Failure, FailureKind, MediaAddition, MediaSource, Preflight, ingest::UnreadableFile,
+    Dataset, Failure, FailureKind, MediaAddition, MediaSource, Preflight, ShellCommand,
+    ingest::UnreadableFile,
 };
 
 #[derive(Debug)]
@@ -16,7 +17,7 @@ pub struct AdditionPlan {
     pub preflight: Preflight,
     pub description: String,
     /// The source as options of this command.
-    pub option: String,
+    pub option: ShellCommand,
 }
 
 #[derive(Debug)]

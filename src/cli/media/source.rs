@@ -9,8 +9,7 @@ use std::{
 use glob::Pattern;
 
 use crate::cli::{CliError, CliResult, context::read_bytes_or_stdin};
-use shell_words::quote;
-use tessera_model::MediaSource;
+use tessera_model::{MediaSource, ShellCommand};
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Sources (one of these kinds)")]
@@ -44,28 +43,31 @@ pub struct ResolvedSource {
     pub glob: Option<Pattern>,
     pub description: String,
     /// The same as options of this command.
-    pub option: String,
+    pub option: ShellCommand,
 }
 
 impl SourceOptions {
     pub fn resolve(&self) -> CliResult<ResolvedSource> {
         let local = !self.files.is_empty() || !self.folders.is_empty() || self.files_from.is_some();
-        let source = |media, description: String, option: &str| ResolvedSource {
-            option: format!("{option} {}", quote(&description)),
+        let source = |media, description: String, option| ResolvedSource {
+            option,
             media,
             glob: None,
             description,
         };
         match (&self.s3, local, &self.archive, &self.server_path) {
             (Some(uri), false, None, None) => {
-                Ok(source(MediaSource::Storage(uri.clone()), uri.clone(), "--s3"))
+                let option = ShellCommand::default().option("--s3", uri);
+                Ok(source(MediaSource::Storage(uri.clone()), uri.clone(), option))
             }
             (None, true, None, None) => self.resolve_files(),
             (None, false, Some(path), None) => {
-                Ok(source(MediaSource::Archive(path.clone()), path_text(path), "--archive"))
+                let option = ShellCommand::default().option("--archive", path);
+                Ok(source(MediaSource::Archive(path.clone()), path_text(path), option))
             }
             (None, false, None, Some(path)) => {
-                Ok(source(MediaSource::ServerPath(path.clone()), path.clone(), "--server-path"))
+                let option = ShellCommand::default().option("--server-path", path);
+                Ok(source(MediaSource::ServerPath(path.clone()), path.clone(), option))
             }
             _ => Err(self.source_count_error(local)),
         }
@@ -90,16 +92,20 @@ impl SourceOptions {
 
     fn resolve_files(&self) -> CliResult<ResolvedSource> {
         let mut paths = self.files.clone();
-        let mut options: Vec<String> =
-            self.files.iter().map(|path| format!("--file {}", quote(&path_text(path)))).collect();
+        let mut option = self
+            .files
+            .iter()
+            .fold(ShellCommand::default(), |option, path| option.option("--file", path));
         for folder in &self.folders {
             if !folder.is_dir() {
                 let message = format!("--dir {}: not a folder", folder.display());
                 return Err(CliError::usage(message));
             }
-            options.push(format!("--dir {}", quote(&path_text(folder))));
+            option = option.option("--dir", folder);
         }
-        options.extend(self.glob.iter().map(|glob| format!("--glob {}", quote(glob.as_str()))));
+        if let Some(glob) = &self.glob {
+            option = option.option("--glob", glob.as_str());
+        }
         paths.extend(self.folders.iter().cloned());
         if let Some(list) = &self.files_from {
             let bytes = read_bytes_or_stdin(list).map_err(|error| {
@@ -112,14 +118,14 @@ impl SourceOptions {
                 return Err(CliError::usage(message));
             }
             paths.extend(listed);
-            options.push(format!("--files-from {}", quote(&path_text(list))));
+            option = option.option("--files-from", list);
         }
         let description = match paths.as_slice() {
             [only] => path_text(only),
             many => format!("{} files and folders", many.len()),
         };
-        let (glob, option) = (self.glob.clone(), options.join(" "));
-        Ok(ResolvedSource { media: MediaSource::Files(paths), glob, description, option })
+        let (media, glob) = (MediaSource::Files(paths), self.glob.clone());
+        Ok(ResolvedSource { media, glob, description, option })
     }
 }
 

@@ -8,8 +8,7 @@ use jaq_core::{
 use jaq_json::Val;
 use serde_json::Value;
 
-use super::escaped_json;
-use crate::cli::CliError;
+use crate::{cli::CliError, printable_text::PrintableText};
 use tessera_model::SafeText;
 
 /// Returns the expression unchanged if it is valid.
@@ -18,16 +17,16 @@ pub fn parse_expression(expression: &str) -> Result<String, String> {
 }
 
 /// Applies the expression to a document: one line per result.
-pub fn apply(expression: &str, document: &Value) -> Result<String, CliError> {
+pub fn apply(expression: &str, document: &Value) -> Result<PrintableText, CliError> {
     let invalid = |reason: String| CliError::usage(format!("--jq {expression}: {reason}"));
     let filter = compile_filter(expression).map_err(invalid)?;
     let input = jaq_json::read::parse_single(document.to_string().as_bytes())
         .map_err(|error| invalid(error.to_string()))?;
     let context = Ctx::<JustLut<Val>>::new(&filter.lut, Vars::new([]));
-    let mut text = String::new();
+    let mut text = PrintableText::default();
     for result in filter.id.run((context, input)) {
         match result.map_err(jaq_core::Exn::get_err) {
-            Ok(value) => text += &output_lines(&value.to_string()),
+            Ok(value) => text.push(&output_lines(&value.to_string())),
             Err(Ok(error)) => return Err(invalid(error.to_string())),
             // `halt` ends the results, not the program.
             Err(Err(_)) => break,
@@ -37,27 +36,13 @@ pub fn apply(expression: &str, document: &Value) -> Result<String, CliError> {
 }
 
 /// Strings without quotes, other values as JSON.
-fn output_lines(result: &str) -> String {
+fn output_lines(result: &str) -> PrintableText {
     match serde_json::from_str(result) {
-        Ok(Value::String(text)) => {
-            text.lines().map(sanitize_line).collect::<Vec<_>>().join("\n") + "\n"
-        }
-        Ok(value) => escaped_json::compact(&value),
+        Ok(Value::String(text)) => PrintableText::line(text.strip_suffix('\n').unwrap_or(&text)),
+        Ok(value) => PrintableText::compact_json(&value),
         // jq values beyond JSON: bytes, NaN.
-        Err(_) => format!("{}\n", SafeText::caption(result)),
+        Err(_) => PrintableText::line(SafeText::caption(result)),
     }
-}
-
-/// Replaces control characters; keeps tabs, which separate columns.
-fn sanitize_line(line: &str) -> String {
-    let cell = |cell: &str| {
-        if cell.chars().any(escaped_json::is_terminal_control) {
-            SafeText::new(cell, usize::MAX).as_str().to_owned()
-        } else {
-            cell.to_owned()
-        }
-    };
-    line.split('\t').map(cell).collect::<Vec<_>>().join("\t")
 }
 
 fn compile_filter(expression: &str) -> Result<Filter<JustLut<Val>>, String> {
@@ -110,7 +95,7 @@ mod tests {
         let document = json!({ "schema": "x/1", "rows": [
             { "id": "a", "n": 2.5, "name": "a\u{9b}2J" }, { "id": "b", "n": null, "name": "é" },
         ] });
-        let made = |expression: &str| apply(expression, &document).unwrap();
+        let made = |expression: &str| apply(expression, &document).unwrap().to_string();
         assert_eq!(made(".rows[].id"), "a\nb\n");
         assert_eq!(made(".rows | length"), "2\n");
         assert_eq!(

@@ -1,10 +1,9 @@
 //! Standard output: a table in a terminal, tab-separated in a pipe, or a JSON or CSV document.
 
 mod document;
-pub(super) mod escaped_json;
 pub(super) mod jq;
 mod table;
 mod writer;
 
 pub use document::{Column, Document};
-pub use writer::Output;
+pub use writer::{Output, write_stdout};

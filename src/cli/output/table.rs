@@ -1,11 +1,12 @@
 //! Tables: aligned for a terminal, delimited for a pipe. Cells contain no control characters.
 
-use std::{env, fmt::Write as _};
+use std::env;
 
 use serde_json::Value;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{Column, Document};
+use crate::printable_text::PrintableText;
 use tessera_model::{SafeText, text::truncate};
 
 /// Columns of an unknown terminal.
@@ -23,15 +24,19 @@ pub(super) fn terminal_width() -> usize {
 }
 
 /// Aligned columns with a header; a single object has one line per column.
-pub(super) fn aligned_table(document: &Document, color: bool, width: Option<usize>) -> String {
+pub(super) fn aligned_table(
+    document: &Document,
+    color: bool,
+    width: Option<usize>,
+) -> PrintableText {
     let columns = document.columns();
     if !document.is_list() {
         let widest = columns.iter().map(|column| column.title.width()).max().unwrap_or(0);
-        let mut text = String::new();
+        let mut text = PrintableText::default();
         for column in columns {
-            let title = bold(&format!("{:widest$}", column.title), color);
-            // Writing to a string cannot fail.
-            let _ = writeln!(text, "{title}  {}", display_cell(column.value(document.root())));
+            text.push(&bold(&format!("{:widest$}", column.title), color));
+            let cell = display_cell(column.value(document.root()));
+            text.push(&PrintableText::line(format_args!("  {cell}")));
         }
         return text;
     }
@@ -48,11 +53,9 @@ pub(super) fn aligned_table(document: &Document, color: bool, width: Option<usiz
     }
     let ids: Vec<bool> = columns.iter().map(Column::is_id).collect();
     shrink_to_width(&mut widths, &ids, width);
-    let mut text = bold(&aligned_line(&titles, &widths), color) + "\n";
-    for row in &rows {
-        text += &aligned_line(row, &widths);
-        text.push('\n');
-    }
+    let mut text = bold(&aligned_line(&titles, &widths), color);
+    text.push(&PrintableText::lines("\n"));
+    text.extend(rows.iter().map(|row| PrintableText::line(aligned_line(row, &widths))));
     text
 }
 
@@ -82,49 +85,42 @@ fn aligned_line(cells: &[String], widths: &[usize]) -> String {
     text
 }
 
-fn bold(text: &str, color: bool) -> String {
-    if color { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.to_owned() }
+fn bold(text: &str, color: bool) -> PrintableText {
+    let text = PrintableText::lines(text);
+    if color { text.bold() } else { text }
 }
 
 /// One row per line; a single object has one line per column.
-pub(super) fn tab_separated(document: &Document) -> String {
+pub(super) fn tab_separated(document: &Document) -> PrintableText {
     let columns = document.columns();
-    let mut text = String::new();
-    for row in document.rows() {
-        let cells: Vec<String> =
-            columns.iter().map(|column| cell_text(column.value(row))).collect();
-        if document.is_list() {
-            text += &cells.join("\t");
-            text.push('\n');
-            continue;
-        }
-        for (column, cell) in columns.iter().zip(cells) {
-            // Writing to a string cannot fail.
-            let _ = writeln!(text, "{}\t{cell}", column.title);
-        }
+    let cells =
+        |row| -> Vec<String> { columns.iter().map(|it| cell_text(it.value(row))).collect() };
+    if document.is_list() {
+        return document.rows().map(|row| PrintableText::line(cells(row).join("\t"))).collect();
     }
-    text
+    let line = |(column, cell): (&Column, String)| {
+        PrintableText::line(format_args!("{}\t{cell}", column.title))
+    };
+    columns.iter().zip(cells(document.root())).map(line).collect()
 }
 
-/// Comma-separated values with a header (RFC 4180).
-pub(super) fn csv(document: &Document) -> String {
+/// Comma-separated values with a header (RFC 4180). Text that a spreadsheet would calculate as a
+/// formula starts with an apostrophe.
+pub(super) fn csv(document: &Document) -> PrintableText {
     let columns = document.columns();
-    let quoted = |cell: &str| {
-        if cell.contains(['"', ',', '\n', '\r'])
-            || cell.starts_with(['=', '+', '-', '@']) && cell.parse::<f64>().is_err()
-        {
-            return format!("\"{}\"", cell.replace('"', "\"\""));
+    let field = |value: &Value| {
+        let cell = cell_text(value);
+        let is_formula = cell.starts_with(['=', '+', '-', '@']) && cell.parse::<f64>().is_err();
+        match (is_formula, cell.contains(['"', ','])) {
+            (false, false) => cell,
+            (true, _) => format!("\"'{}\"", cell.replace('"', "\"\"")),
+            (false, true) => format!("\"{}\"", cell.replace('"', "\"\"")),
         }
-        cell.to_owned()
     };
-    let mut text = columns.iter().map(|column| column.field).collect::<Vec<_>>().join(",") + "\n";
-    for row in document.rows() {
-        let cells: Vec<String> =
-            columns.iter().map(|column| quoted(&cell_text(column.value(row)))).collect();
-        text += &cells.join(",");
-        text.push('\n');
-    }
-    text
+    let line = |fields: Vec<String>| PrintableText::line(fields.join(","));
+    let header = line(columns.iter().map(|column| column.field.to_owned()).collect());
+    let row = |row| line(columns.iter().map(|column| field(column.value(row))).collect());
+    std::iter::once(header).chain(document.rows().map(row)).collect()
 }
 
 /// A value for display: null is a dash, fractions are rounded.
@@ -175,23 +171,46 @@ mod tests {
 
     #[test]
     fn a_table_is_aligned_and_narrowed_to_the_terminal() {
-        let table = aligned_table(&list(), false, Some(80));
+        let table = aligned_table(&list(), false, Some(80)).to_string();
         assert_eq!(table, "NAME     IMAGES  SCORE\na␉b␛[2J  12      0.123\nx, \"y\"   —       —\n");
-        let narrow = aligned_table(&list(), false, Some(12));
+        let narrow = aligned_table(&list(), false, Some(12)).to_string();
         assert!(narrow.lines().all(|line| line.width() <= 30), "{narrow}");
-        assert!(aligned_table(&list(), true, None).starts_with("\u{1b}[1mNAME"));
+        assert!(aligned_table(&list(), true, None).as_str().starts_with("\u{1b}[1mNAME"));
     }
 
     #[test]
     fn rows_in_a_pipe_have_as_many_cells_as_columns() {
-        let rows = tab_separated(&list());
+        let rows = tab_separated(&list()).to_string();
         assert!(rows.lines().all(|line| line.split('\t').count() == 3), "{rows:?}");
         assert!(!rows.contains('\u{1b}') && rows.contains("0.123456"));
-        let csv = csv(&list());
+        let csv = csv(&list()).to_string();
         assert_eq!(csv.lines().next(), Some("name,n,score.mean"));
         assert!(csv.contains("\"x, \"\"y\"\"\",,"), "{csv}");
         let one = Document::one("tessera.test/1", json!({ "name": "a" }), &COLUMNS[..1]);
-        assert_eq!(tab_separated(&one), "NAME\ta\n");
+        assert_eq!(tab_separated(&one).as_str(), "NAME\ta\n");
         assert_eq!(one.root()["schema"], "tessera.test/1");
+    }
+
+    #[test]
+    fn no_cell_of_a_csv_file_is_a_formula() {
+        let names = ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "=\"a\",b", "-1", "-0.5", "a=1"];
+        let rows: Vec<Value> = names.iter().map(|name| json!({ "name": name })).collect();
+        let document =
+            Document::list("tessera.test/1", json!({ "rows": rows }), "rows", &COLUMNS[..1]);
+        let text = csv(&document);
+        let lines: Vec<&str> = text.as_str().lines().skip(1).collect();
+        assert_eq!(
+            lines,
+            [
+                "\"'=1+1\"",
+                "\"'+1+1\"",
+                "\"'-1+1\"",
+                "\"'@SUM(A1)\"",
+                "\"'=\"\"a\"\",b\"",
+                "-1",
+                "-0.5",
+                "a=1"
+            ]
+        );
     }
 }

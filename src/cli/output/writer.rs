@@ -8,8 +8,11 @@ use std::{
 use clap::ColorChoice;
 use serde_json::{Map, Value};
 
-use super::{Document, escaped_json, jq, table};
-use crate::cli::{CliError, GlobalOptions};
+use super::{Document, jq, table};
+use crate::{
+    cli::{CliError, GlobalOptions},
+    printable_text::PrintableText,
+};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum OutputFormat {
@@ -75,20 +78,22 @@ impl Output {
             OutputFormat::Tsv => table::tab_separated(document),
             OutputFormat::Csv => table::csv(document),
             OutputFormat::Json(fields) if fields.is_empty() => {
-                escaped_json::pretty(document.root())
+                PrintableText::pretty_json(document.root())
             }
-            OutputFormat::Json(fields) => escaped_json::pretty(&select_fields(document, fields)?),
+            OutputFormat::Json(fields) => {
+                PrintableText::pretty_json(&select_fields(document, fields)?)
+            }
             OutputFormat::Jq(expression) => jq::apply(expression, document.root())?,
-            OutputFormat::Jsonl => document.rows().map(escaped_json::compact).collect(),
+            OutputFormat::Jsonl => document.rows().map(PrintableText::compact_json).collect(),
         };
-        self.print_text(&text)
+        Ok(write_stdout(&text)?)
     }
 
     /// Prints a document for programs: pretty-printed by default.
     pub fn print_whole(&self, document: &Document) -> Result<(), CliError> {
         match &self.format {
             OutputFormat::Table | OutputFormat::Tsv | OutputFormat::Csv => {
-                self.print_text(&escaped_json::pretty(document.root()))
+                Ok(write_stdout(&PrintableText::pretty_json(document.root()))?)
             }
             OutputFormat::Json(_) | OutputFormat::Jsonl | OutputFormat::Jq(_) => {
                 self.print(document)
@@ -99,8 +104,8 @@ impl Output {
     /// Prints an event: an object on one line for programs, otherwise a sentence.
     pub fn print_event(&self, event: &Value, sentence: &str) -> Result<(), CliError> {
         match &self.format {
-            OutputFormat::Jq(expression) => self.print_text(&jq::apply(expression, event)?),
-            _ if self.is_machine() => self.print_text(&escaped_json::compact(event)),
+            OutputFormat::Jq(expression) => Ok(write_stdout(&jq::apply(expression, event)?)?),
+            _ if self.is_machine() => Ok(write_stdout(&PrintableText::compact_json(event))?),
             _ => self.print_text(&format!("{sentence}\n")),
         }
     }
@@ -108,17 +113,33 @@ impl Output {
     /// Prints JSON that is itself the output, such as a response of the service.
     pub fn print_json(&self, value: &Value) -> Result<(), CliError> {
         match &self.format {
-            OutputFormat::Jq(expression) => self.print_text(&jq::apply(expression, value)?),
-            _ => self.print_text(&escaped_json::pretty(value)),
+            OutputFormat::Jq(expression) => Ok(write_stdout(&jq::apply(expression, value)?)?),
+            _ => Ok(write_stdout(&PrintableText::pretty_json(value))?),
         }
     }
 
-    /// Prints text as it is, whatever the format.
+    /// Prints lines, made printable, whatever the format.
     pub fn print_text(&self, text: &str) -> Result<(), CliError> {
-        let mut out = io::stdout().lock();
-        out.write_all(text.as_bytes())?;
-        Ok(out.flush()?)
+        Ok(write_stdout(&PrintableText::lines(text))?)
     }
+
+    /// Writes bytes as they are to a pipe or a file. A terminal gets nothing: returns `false`.
+    pub fn write_raw(&self, bytes: &[u8]) -> Result<bool, CliError> {
+        if self.is_terminal() {
+            return Ok(false);
+        }
+        let mut out = io::stdout().lock();
+        out.write_all(bytes)?;
+        out.flush()?;
+        Ok(true)
+    }
+}
+
+/// The only way of text to standard output.
+pub fn write_stdout(text: &PrintableText) -> io::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_str().as_bytes())?;
+    out.flush()
 }
 
 fn select_fields(document: &Document, fields: &[String]) -> Result<Value, CliError> {

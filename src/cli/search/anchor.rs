@@ -3,8 +3,7 @@
 
 use super::options::SearchOptions;
 use crate::cli::{CliError, CliResult, Connection};
-use shell_words::quote;
-use tessera_model::{Anchor, AnchorKind, HistoryEntry, Query, SafeText, Search};
+use tessera_model::{Anchor, AnchorKind, HistoryEntry, Query, SafeText, Search, ShellCommand};
 
 /// Searches by `anchor`. The options may not contradict its registration.
 pub fn search_by_anchor(
@@ -36,12 +35,12 @@ pub fn search_by_anchor(
     let error =
         CliError::usage(format!("this anchor is valid only for {entity} at granularity {level}"));
     Err(match &known.file {
-        Some(file) => error.with_remedy(format!(
-            "tessera search image {} --entity {} --granularity {}",
-            quote(&file.to_string_lossy()),
-            search.entity.as_str().to_lowercase(),
-            search.granularity.level()
-        )),
+        Some(file) => error.with_remedy(
+            ShellCommand::new("tessera search image")
+                .word(file)
+                .option("--entity", search.entity.as_str().to_lowercase())
+                .option("--granularity", search.granularity.level().to_string()),
+        ),
         None => error,
     })
 }

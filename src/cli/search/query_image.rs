@@ -10,7 +10,8 @@ use crate::cli::{
 };
 use tessera_client::{Client, QueryImageUpload};
 use tessera_model::{
-    Dataset, Failure, FailureKind, HistoryEntry, Query, Region, SafeText, Search, Status,
+    Dataset, Failure, FailureKind, HistoryEntry, Query, Region, SafeText, Search, ShellCommand,
+    Status,
 };
 
 #[derive(Debug, Args)]
@@ -91,5 +92,5 @@ pub fn refused(dataset: &Dataset, failure: Failure) -> CliError {
     }
     let cause = "The dataset is READY: most likely it has no visual embedding model";
     CliError::from(failure.with_remedy(cause))
-        .with_remedy(format!("tessera enrichment show {}", dataset.id))
+        .with_remedy(ShellCommand::new("tessera enrichment show").word(dataset.id.to_string()))
 }

@@ -5,7 +5,10 @@ use std::{io, sync::Arc};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 
 use super::EventLoop;
-use crate::runtime::{editor, full_size, graphics_results, probe::Environment, signals, terminal};
+use crate::{
+    printable_text::PrintableText,
+    runtime::{editor, full_size, graphics_results, probe::Environment, signals, terminal},
+};
 use tessera_model::{Failure, FailureKind};
 use tessera_picture::Protocol;
 
@@ -48,7 +51,10 @@ impl EventLoop<'_> {
     pub(super) async fn edit_text(&mut self, text: String) -> io::Result<Result<String, Failure>> {
         self.delete_pictures()?;
         terminal::restore();
+        let settings = terminal::LineSettings::read();
         let edited = tokio::task::spawn_blocking(move || editor::edit(&text)).await;
+        // An editor that was killed leaves its own behind.
+        settings.restore();
         self.screen.reenter()?;
         edited.map_err(io::Error::other)
     }
@@ -61,14 +67,14 @@ impl EventLoop<'_> {
         graphics_results::save(&Environment::read(), protocol)
     }
 
-    pub(super) fn copy_to_clipboard(&mut self, text: &str) -> io::Result<()> {
+    pub(super) fn copy_to_clipboard(&mut self, text: &PrintableText) -> io::Result<()> {
         self.screen.frames.write(clipboard_sequence(text, Environment::read().in_tmux).as_bytes())
     }
 }
 
 /// Returns the OSC 52 sequence. tmux gets it twice: plain for its own buffer, and wrapped for the
 /// outer terminal.
-fn clipboard_sequence(text: &str, in_tmux: bool) -> String {
-    let plain = format!("\x1b]52;c;{}\x07", BASE64_STANDARD.encode(text));
+fn clipboard_sequence(text: &PrintableText, in_tmux: bool) -> String {
+    let plain = format!("\x1b]52;c;{}\x07", BASE64_STANDARD.encode(text.as_str()));
     if in_tmux { format!("{plain}\x1bPtmux;\x1b{plain}\x1b\\") } else { plain }
 }

@@ -58,7 +58,7 @@ fn draw_selection(
     }
 
     let cells = usize::from(inside.width).saturating_sub(2);
-    let command: Vec<String> = wrap_words(&form.command(), cells, 3).collect();
+    let command: Vec<String> = wrap_words(form.command().as_str(), cells, 3).collect();
     let below = u16::try_from(command.len()).unwrap_or(0) + 1;
     let top = FIELDS + u16::try_from(ExportField::ALL.len()).unwrap_or(0) + 1;
     let height = inside.height.saturating_sub(top + below);

@@ -24,7 +24,7 @@ impl Draw for JobDetail {
         lines.push(Line::default());
         lines.push(Line::styled(" the same job as a command", ctx.theme.dim));
         let command = job_command_line(&job.kind, job.dataset);
-        match command.split_once(" --") {
+        match command.as_str().split_once(" --") {
             Some((first, rest)) => {
                 lines.push(Line::from(format!("   {first} \\")));
                 lines.push(Line::from(format!("     --{rest}")));

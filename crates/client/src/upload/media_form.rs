@@ -18,6 +18,7 @@ use super::{
     archive_check,
     local_files::{FileFingerprint, UploadFile, collect_files},
 };
+use crate::curl::FormField;
 use crate::multipart::{Boundary, MultipartBody, OCTET_STREAM, PART_END, PartHeader};
 use tessera_model::{Failure, MediaAddition, MediaSource, Preflight, SafeText};
 use tessera_wire::paths::field;
@@ -58,10 +59,10 @@ impl MediaForm {
         })
     }
 
-    /// The fields as `curl -F` arguments, with files as `@PATH`.
-    pub(crate) fn curl_fields(&self) -> impl Iterator<Item = String> {
-        let texts = self.text_fields.iter().map(|(field, text)| format!("{field}={text}"));
-        let file = |file: &UploadFile| format!("{}=@{}", self.field, file.path.display());
+    pub(crate) fn form_fields(&self) -> impl Iterator<Item = FormField> {
+        let text = |(field, text): &(_, _)| FormField::Text(format!("{field}={text}"));
+        let texts = self.text_fields.iter().map(text);
+        let file = |file: &UploadFile| FormField::File(self.field.to_owned(), file.path.clone());
         texts.chain(self.files.iter().map(file))
     }
 

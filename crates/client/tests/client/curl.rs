@@ -16,9 +16,12 @@ fn commands_contain_no_secret() {
         api_secret: "secret-canary".to_owned().into(),
     }));
     let search = Search::browse(dataset());
-    let command = hosted.curl_explore(&search);
+    let command = hosted.curl_explore(&search).to_string();
     assert!(command.contains("Bearer $TESSERA_TOKEN") && !command.contains("canary"));
     assert!(command.contains("'https://media.example/api/v1/explore/"), "{command}");
     let open = client(AuthMethod::OnPremises).curl_dataset(search.dataset);
-    assert_eq!(open, format!("curl -sS https://media.example/api/v1/dataset/{}", search.dataset));
+    assert_eq!(
+        open.as_str(),
+        format!("curl -sS https://media.example/api/v1/dataset/{}", search.dataset)
+    );
 }

@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    os::unix::fs::symlink,
+    os::unix::fs::{PermissionsExt as _, symlink},
     path::{Path, PathBuf},
 };
 
@@ -175,4 +175,33 @@ fn rows_are_joined_with_the_paths_of_their_pictures() {
             r#"{"other":null,"_path":null}"#,
         ]
     );
+}
+
+#[test]
+fn extracted_files_and_folders_are_private() {
+    let rows = br#"{"media_items": [{"image_filename": "a.jpg"}]}"#;
+    let fixture =
+        ExtractFixture::new(&[stored_member("m.json", rows), stored_member("images/a.jpg", b"a")]);
+    let archive = fixture.0.path().join("x.zip");
+    extract(&archive, &fixture.folder(), ExistingFile::Keep, true).unwrap();
+    for entry in walkdir::WalkDir::new(fixture.folder()) {
+        let entry = entry.unwrap();
+        let mode = entry.metadata().unwrap().permissions().mode() & 0o777;
+        let expected = if entry.file_type().is_dir() { 0o700 } else { 0o600 };
+        assert_eq!(mode, expected, "{}", entry.path().display());
+    }
+}
+
+#[test]
+fn rejected_entries_are_reported_although_the_rows_cannot_be_joined() {
+    let fixture = ExtractFixture::new(&[
+        stored_member("m.json", br#"{"media_items": [{"a": 1e}]}"#),
+        stored_member("../evil", b"evil"),
+        stored_member("images/a.jpg", b"a"),
+    ]);
+    let archive = fixture.0.path().join("x.zip");
+    let done = extract(&archive, &fixture.folder(), ExistingFile::Keep, true).unwrap();
+    assert_eq!((done.files, done.rejected_entries.count), (2, 1));
+    assert_eq!(done.index_file, None);
+    assert!(done.index_failure.is_some());
 }

@@ -9,3 +9,22 @@ fn neither_signature_nor_password_is_printed() {
     );
     assert!(link.expose().contains("Signature"));
 }
+
+#[test]
+fn a_copied_link_is_percent_encoded_and_one_line() {
+    let encoded = |url: &str| Link::new(url).encoded();
+    let signed = "https://cdn.example/a.jpg?X-Amz-Signature=a%2Fb&x=1";
+    assert_eq!(encoded(signed).as_deref(), Some(signed));
+    assert_eq!(encoded("/api/v1/a b.jpg").as_deref(), Some("/api/v1/a%20b.jpg"));
+    assert_eq!(
+        encoded("http://a.example/\u{202e}é`x`").as_deref(),
+        Some("http://a.example/%E2%80%AE%C3%A9%60x%60")
+    );
+    let invalid =
+        ["https://a.example/x\nreboot\n", "https://a\r", "https://a\u{1b}[2J", "https://a\u{9b}2J"];
+    for url in
+        invalid.into_iter().chain(["", "https://", "file:///etc/passwd", "javascript:x", "reboot"])
+    {
+        assert_eq!(encoded(url), None, "{url:?}");
+    }
+}

@@ -16,6 +16,7 @@ mod operation_tracker;
 mod polling;
 mod region;
 mod search;
+mod shell_command;
 mod text;
 mod vql;
 mod vql_explain;

@@ -1,3 +1,4 @@
+use proptest::prelude::*;
 use serde_json::json;
 
 use tessera_model::*;
@@ -15,6 +16,8 @@ fn list_shapes() {
     let (datasets, skipped) = read_datasets(&json!([row, {"id": "x"}, 3])).unwrap();
     assert_eq!((datasets.len(), skipped), (1, 2));
     assert!(read_datasets(&json!("<html>")).is_none());
+    assert!(read_datasets(&json!([3, {"id": "x"}])).is_none(), "nothing in it is a dataset");
+    assert_eq!(read_datasets(&json!([])).unwrap(), (Vec::new(), 0));
 }
 
 #[test]
@@ -43,4 +46,30 @@ fn legacy_status_is_used_and_flagged() {
     let dataset = read_dataset(&json!({"dataset_id": ID, "status": "UPDATING"})).unwrap();
     assert_eq!((dataset.status, dataset.status_is_legacy), (Status::ReadOnly, true));
     assert_eq!(dataset.legacy_status, Some(SafeText::name("UPDATING")));
+}
+
+proptest! {
+    #[test]
+    fn any_time_is_kept_as_it_was_sent(
+        time in "[-+]?[0-9]{1,12}-[0-9]{1,3}-[0-9]{1,3}[T ]?[0-9:]{0,9}(\\.[0-9]{0,12})?(Z|[+-][0-9:]{0,6})?|\\PC*",
+    ) {
+        let read = read_dataset(&json!({"id": ID, "display_name": "a", "created_at": time})).unwrap();
+        prop_assert_eq!(read.created_at, Some(SafeText::name(&time)));
+    }
+}
+
+#[test]
+fn times_of_the_wrong_type_and_odd_years_are_read() {
+    for (sent, shown) in [
+        (json!("2025-04-24T07:44:46.136915"), Some("2025-04-24T07:44:46.136915")),
+        (json!("0000-00-00T24:60:60"), Some("0000-00-00T24:60:60")),
+        (json!("-271821-04-20T00:00:00"), Some("-271821-04-20T00:00:00")),
+        (json!(1_745_480_686), Some("1745480686")),
+        (json!(null), None),
+        (json!([2025]), None),
+    ] {
+        let read =
+            read_dataset(&json!({"id": ID, "display_name": "a", "created_at": sent})).unwrap();
+        assert_eq!(read.created_at.as_ref().map(SafeText::as_str), shown, "{sent}");
+    }
 }

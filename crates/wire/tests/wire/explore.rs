@@ -14,6 +14,27 @@ fn repeated_and_unreadable_clusters_are_counted() {
 }
 
 #[test]
+fn a_page_of_the_wrong_types_is_not_an_empty_page() {
+    let id = "9a205a5e-0000-46be-83a3-000000000001";
+    for clusters in [
+        json!([1, 2]),
+        json!("none"),
+        json!([{"cluster_id": 7}]),
+        json!([{"cluster_id": id, "previews": 5}]),
+        json!([{"cluster_id": id, "previews": [5, {"media_id": {}}]}]),
+    ] {
+        assert_eq!(read_page(&json!({"clusters": clusters})), None, "{clusters}");
+    }
+    for (clusters, count) in [
+        (json!([]), 0),
+        (json!([{"cluster_id": id, "previews": null}]), 1),
+        (json!([{"cluster_id": id, "previews": []}, 5]), 1),
+    ] {
+        assert_eq!(read_page(&json!({"clusters": clusters})).unwrap().clusters.len(), count);
+    }
+}
+
+#[test]
 fn a_box_is_written_with_six_decimals_inside_the_image() {
     let written = |x, y, w, h| write_region(Region::new(x, y, w, h).unwrap());
     assert_eq!(written(0.0, 0.25, 1.0, 0.5), r#"{"x":0,"y":0.25,"width":1,"height":0.5}"#);

@@ -1,0 +1,93 @@
+//! A command line to copy into a shell: fixed text, and words that the shell reads exactly as they
+//! are. Nothing else can become part of it, so a file name can neither end a word nor reach the
+//! terminal.
+
+use std::{ffi::OsStr, fmt, fmt::Write as _, os::unix::ffi::OsStrExt as _};
+
+use shell_words::quote;
+
+use crate::SafeText;
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ShellCommand(String);
+
+impl ShellCommand {
+    pub fn new(text: &'static str) -> Self {
+        Self(text.to_owned())
+    }
+
+    /// Appends fixed text, after a space.
+    #[must_use]
+    pub fn text(self, text: &'static str) -> Self {
+        self.append(text)
+    }
+
+    /// Appends a quoted word, after a space.
+    #[must_use]
+    pub fn word(self, word: impl AsRef<OsStr>) -> Self {
+        self.append(&quoted(word.as_ref()))
+    }
+
+    #[must_use]
+    pub fn option(self, flag: &'static str, value: impl AsRef<OsStr>) -> Self {
+        self.text(flag).word(value)
+    }
+
+    /// Appends options that were saved as text.
+    #[must_use]
+    pub fn saved_options(self, options: &SafeText) -> Self {
+        self.append(options.as_str())
+    }
+
+    #[must_use]
+    pub fn followed_by(self, rest: &Self) -> Self {
+        self.append(&rest.0)
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    fn append(mut self, text: &str) -> Self {
+        if !self.0.is_empty() && !text.is_empty() {
+            self.0.push(' ');
+        }
+        self.0.push_str(text);
+        self
+    }
+}
+
+impl From<&'static str> for ShellCommand {
+    fn from(text: &'static str) -> Self {
+        Self::new(text)
+    }
+}
+
+impl fmt::Display for ShellCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+/// What a terminal or the clipboard could misinterpret is written as bytes (`$'\033'`), which
+/// `bash`, `zsh`, `ksh` and POSIX 2024 understand.
+fn quoted(word: &OsStr) -> String {
+    if let Some(text) = word.to_str()
+        && SafeText::new(text, usize::MAX).as_str() == text
+    {
+        return quote(text).into_owned();
+    }
+    let mut escaped = "$'".to_owned();
+    for byte in word.as_bytes() {
+        match byte {
+            b'\'' | b'\\' => escaped.extend(['\\', char::from(*byte)]),
+            b' '..=b'~' => escaped.push(char::from(*byte)),
+            // Three octal digits: a hexadecimal digit may follow.
+            _ => {
+                // Writing to a string cannot fail.
+                let _ = write!(escaped, "\\{byte:03o}");
+            }
+        }
+    }
+    escaped + "'"
+}

@@ -1,0 +1,137 @@
+//! Shows a secret once, on the alternate screen, so that neither the screen nor its history keeps it.
+
+use std::{
+    fs::{File, OpenOptions},
+    io::{self, BufRead as _, BufReader, Write},
+    time::Duration,
+};
+
+use crate::printable_text::PrintableText;
+
+const SHOWN_FOR: Duration = Duration::from_secs(30);
+const ENTER_AND_CLEAR: &str = "\x1b[?1049h\x1b[2J\x1b[H";
+const CLEAR_AND_LEAVE: &str = "\x1b[2J\x1b[H\x1b[?1049l";
+
+/// The terminal of this process, which is not necessarily its standard output.
+pub(super) fn open_terminal() -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).open("/dev/tty")
+}
+
+/// Shows `text` until the user presses Enter, for at most 30 seconds.
+pub(super) async fn show(terminal: File, text: &PrintableText) -> io::Result<()> {
+    let mut input = BufReader::new(terminal.try_clone()?);
+    // Left behind after the timeout; it ends with the process.
+    let enter = tokio::task::spawn_blocking(move || input.read_line(&mut String::new()));
+    let dismissed = async { drop(enter.await) };
+    show_until(terminal, text, dismissed, tokio::time::sleep(SHOWN_FOR)).await
+}
+
+async fn show_until(
+    out: impl Write,
+    text: &PrintableText,
+    dismissed: impl Future<Output = ()>,
+    expired: impl Future<Output = ()>,
+) -> io::Result<()> {
+    let mut screen = AlternateScreen(out);
+    write!(screen.0, "{ENTER_AND_CLEAR}{text}\nPress Enter to clear it.\n")?;
+    screen.0.flush()?;
+    tokio::select! {
+        () = dismissed => {}
+        () = expired => {}
+    }
+    Ok(())
+}
+
+/// Left when it is dropped, also after an interrupt.
+struct AlternateScreen<W: Write>(W);
+
+impl<W: Write> Drop for AlternateScreen<W> {
+    fn drop(&mut self) {
+        // The terminal may be gone, and the secret with it.
+        let _ = self.0.write_all(CLEAR_AND_LEAVE.as_bytes()).and_then(|()| self.0.flush());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        future::{pending, ready},
+        sync::{Arc, Mutex},
+    };
+
+    use super::*;
+
+    /// A terminal with a history, shared with the test.
+    #[derive(Clone)]
+    struct Terminal(Arc<Mutex<vt100::Parser>>);
+
+    impl Terminal {
+        fn new() -> Self {
+            let (rows, columns) = (5.try_into().unwrap(), 40.try_into().unwrap());
+            Self(Arc::new(Mutex::new(vt100::Parser::new(rows, columns, 1_000))))
+        }
+
+        fn shows_secret(&self) -> bool {
+            self.0.lock().unwrap().screen().contents().contains("s3cret")
+        }
+    }
+
+    impl Write for Terminal {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().process(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn secret() -> PrintableText {
+        PrintableText::lines("api_secret=s3cret\n")
+    }
+
+    fn assert_gone(terminal: &Terminal) {
+        let mut parser = terminal.0.lock().unwrap();
+        for scrolled in 0..20 {
+            parser.screen_mut().set_scrollback(scrolled);
+            let contents = parser.screen().contents();
+            assert!(!contents.contains("s3cret"), "{contents}");
+        }
+        assert!(!parser.screen().alternate_screen());
+    }
+
+    /// Polls once: the secret is shown, and nothing has ended yet.
+    async fn poll_once(shown: &mut (impl Future<Output = io::Result<()>> + Unpin)) {
+        tokio::select! {
+            biased;
+            _ = shown => panic!("the secret is no longer shown"),
+            () = ready(()) => {}
+        }
+    }
+
+    #[tokio::test]
+    async fn a_secret_leaves_the_screen_when_its_time_is_over() {
+        let (terminal, text) = (Terminal::new(), secret());
+        let (expire, expired) = tokio::sync::oneshot::channel::<()>();
+        let expired = async { drop(expired.await) };
+        let mut shown = Box::pin(show_until(terminal.clone(), &text, pending(), expired));
+        poll_once(&mut shown).await;
+        assert!(terminal.shows_secret());
+        expire.send(()).unwrap();
+        shown.await.unwrap();
+        assert_gone(&terminal);
+    }
+
+    #[tokio::test]
+    async fn a_secret_leaves_the_screen_when_the_user_says_so_or_interrupts() {
+        let (terminal, text) = (Terminal::new(), secret());
+        show_until(terminal.clone(), &text, ready(()), pending()).await.unwrap();
+        assert_gone(&terminal);
+        let mut shown = Box::pin(show_until(terminal.clone(), &text, pending(), pending()));
+        poll_once(&mut shown).await;
+        assert!(terminal.shows_secret());
+        drop(shown);
+        assert_gone(&terminal);
+    }
+}

@@ -1,0 +1,150 @@
+//! The program under load: floods of resizes and keys, stopped output, editors that are killed, and
+//! what is copied.
+
+use std::{path::Path, time::Instant};
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use portable_pty::CommandBuilder;
+
+use super::{assert_given_back, pty::Program};
+use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
+
+const FRAME: &str = "\x1b[?2026h";
+/// The program draws at most one frame in this time, except after keys.
+const MIN_FRAME_MILLIS: u128 = 12;
+
+#[test]
+fn a_flood_of_resizes_is_drawn_in_few_frames_and_ends_with_the_right_one() {
+    let mut program = Program::in_half_blocks();
+    program.wait_for("● READY");
+    let (before, start) = (program.output().len(), Instant::now());
+    for number in 0..1_000 {
+        program.resize(90 + number % 30, 30 + number % 10);
+    }
+    program.resize(120, 40);
+    program.press("?");
+    program.wait_for("In Results");
+    program.press("\x1b");
+    program.wait_until_gone("In Results");
+    let frames = program.output()[before..].matches(FRAME).count() as u128;
+    let allowed = start.elapsed().as_millis() / MIN_FRAME_MILLIS + 10;
+    assert!(frames <= allowed.min(1_000), "{frames} frames, at most {allowed}");
+    // The last row shows the hints: the frame has the last size.
+    program.wait_for("● READY");
+    program.press("q");
+    assert_eq!(program.wait(), 0);
+    assert_given_back(&program, "resizes");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn keys_are_handled_while_the_service_hangs() {
+    const ID: &str = "ad48d250-0000-11f1-bfca-000000000001";
+    let server = ScriptedServer::start(|seen: &ReceivedRequest| {
+        let record = format!(r#"[{{"id":"{ID}","display_name":"hanging","status_new":"READY"}}]"#);
+        if seen.path().ends_with("/datasets") {
+            Reply::json(record)
+        } else {
+            Reply::hold(Vec::new())
+        }
+    })
+    .await;
+    let url = server.url();
+    let checked = tokio::task::spawn_blocking(move || {
+        let mut program = Program::command(tempfile::tempdir().unwrap(), |command, _| {
+            command.args(["--base-url", &url, "--kind", "onprem"]);
+            command.env("TESSERA_GRAPHICS", "half");
+        });
+        program.wait_for("hanging");
+        for _ in 0..50 {
+            program.press("?");
+            program.wait_for("In ");
+            program.press("\x1b");
+            program.wait_until_gone("In ");
+        }
+        // A storm of keys that request pages: all are handled, and the last one takes effect.
+        program.press(&"njpr".repeat(250));
+        program.press("?");
+        program.wait_for("In ");
+        program.press("\x1b");
+        program.wait_until_gone("In ");
+        program.press("q");
+        assert_eq!(program.wait(), 0);
+        program
+    });
+    assert_given_back(&checked.await.unwrap(), "a hanging service");
+}
+
+#[test]
+fn stopped_output_is_not_buffered_without_a_limit() {
+    let mut program = Program::in_half_blocks();
+    program.wait_for("● READY");
+    program.press("?");
+    program.wait_for("In Results");
+    program.press("\x1b");
+    program.wait_until_gone("In Results");
+    let before = program.resident_bytes();
+    for _ in 0..5 {
+        program.stop_output();
+        program.press(&"jk".repeat(100));
+        program.resume_output();
+        program.press("?");
+        program.wait_for("In Results");
+        program.press("\x1b");
+        program.wait_until_gone("In Results");
+    }
+    let growth = program.resident_bytes().saturating_sub(before);
+    assert!(growth <= 8 << 20, "{growth} bytes");
+    program.press("q");
+    assert_eq!(program.wait(), 0);
+}
+
+fn demo(command: &mut CommandBuilder, home: &Path) {
+    command.args(["demo", "--images", "12", "--data"]);
+    command.arg(home);
+    command.env("TESSERA_GRAPHICS", "half");
+}
+
+#[test]
+fn the_terminal_is_reclaimed_from_an_editor_that_is_killed() {
+    let mut program = Program::command(tempfile::tempdir().unwrap(), |command, home| {
+        demo(command, home);
+        // The editor changes the settings of the terminal, and cannot restore them.
+        command.env("EDITOR", "stty -echo -onlcr; printf '\\033[?1049h'; kill -9 $$; true");
+    });
+    program.wait_for("● READY");
+    program.press("3");
+    program.wait_for("F4");
+    let inside = program.line_settings();
+    for _ in 0..20 {
+        let before = program.output().len();
+        program.press("\x1bOS");
+        program.wait_for_after(before, "could not edit the query");
+        assert_eq!(program.line_settings(), inside);
+        // The notification is gone with the next key.
+        program.press("?");
+        program.wait_for("In Query");
+        program.press("\x1b");
+        program.wait_until_gone("In Query");
+    }
+    program.press("1q");
+    assert_eq!(program.wait(), 0);
+    assert_given_back(&program, "editors");
+}
+
+#[test]
+fn the_clipboard_gets_what_is_shown_and_only_when_asked() {
+    let mut program = Program::in_half_blocks();
+    program.wait_for("● READY");
+    assert!(!program.output().contains("\x1b]52"), "nothing is copied by itself");
+    let before = program.output().len();
+    program.press("yi");
+    program.wait_for_after(before, "\x1b]52;c;");
+    program.wait_for("copied the id: ");
+    let output = program.output();
+    let encoded = output.split("\x1b]52;c;").nth(1).unwrap().split('\x07').next().unwrap();
+    let copied = String::from_utf8(BASE64_STANDARD.decode(encoded).unwrap()).unwrap();
+    program.wait_for(&format!("copied the id: {copied}"));
+    assert_eq!(output.matches("\x1b]52").count(), 1);
+    program.press("q");
+    assert_eq!(program.wait(), 0);
+}
