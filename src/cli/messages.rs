@@ -153,6 +153,7 @@ impl ProgressBar {
 
     fn draw(&mut self, done: u64, all: Option<u64>, text: &str) {
         self.drawn = true;
+        let text = SafeText::name(text);
         let bar = all.map_or_else(String::new, |all| {
             let cells = done.saturating_mul(BAR_CELLS) / all.max(1);
             let percent = done.saturating_mul(100) / all.max(1);

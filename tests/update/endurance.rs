@@ -71,7 +71,7 @@ fn quitting_during_five_downloads_keeps_them_for_the_next_start() {
     let ready = desk.app.jobs.iter().filter(|job| matches!(job.state(), JobState::ExportReady(_)));
     assert_eq!(ready.count(), 5);
     desk.press("4 d");
-    assert!(desk.requests().iter().any(|it| matches!(it, Request::ExportStatus(..))));
+    assert_eq!(downloads(&desk), 1, "{:?}", desk.requests());
 }
 
 #[test]
