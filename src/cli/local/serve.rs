@@ -11,7 +11,7 @@ use super::{
     service::{LocalService, report_skipped},
 };
 use crate::{
-    cli::{CliError, CliResult, ServeOptions, output::write_stdout},
+    cli::{CliError, CliResult, ServeOptions, messages::write_message, output::write_stdout},
     printable_text::PrintableText,
 };
 use tessera_service::{
@@ -37,8 +37,7 @@ pub async fn serve(options: ServeOptions) -> CliResult<i32> {
     let ServeOptions { data, folders, listen, .. } = options;
     let mut local = LocalService::start(data, &folders, listen, settings, served).await?;
     if !listen.ip().is_loopback() {
-        // Standard error may be closed.
-        let _ = writeln!(io::stderr(), "tessera: warning: {UNENCRYPTED}");
+        write_message(&format!("warning: {UNENCRYPTED}"));
     }
     print_announcement(&local, login.as_ref())?;
     // A separate task: stopping must not wait for indexing.
