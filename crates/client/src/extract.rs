@@ -20,6 +20,7 @@ use crate::{
     },
     disk::{check_room, disk_failure, local_failure},
     inspect::write_joined_rows,
+    name_hasher::NameHasher,
     part_file::ExistingFile,
 };
 use tessera_model::{Extraction, Failure, archive_path::safe_relative_path};
@@ -99,7 +100,7 @@ impl TargetFolder {
 
     fn extract_all(&self, archive: File, folder: &Path) -> Result<Extraction, ArchiveError> {
         let mut extraction = Extraction { folder: folder.to_owned(), ..Extraction::default() };
-        let mut used_names = HashSet::new();
+        let mut used_names = UsedNames::default();
         for_each_entry(archive, |entry| {
             let name = entry.name.clone();
             match self.extract_entry(entry, &mut used_names) {
@@ -119,11 +120,11 @@ impl TargetFolder {
     }
 
     /// Writes an entry and returns its size, or `None` for a directory, which is created with its
-    /// files. `used_names` contains the lower-case names so far, for case-insensitive file systems.
+    /// files.
     fn extract_entry(
         &self,
         entry: ArchiveEntry<'_>,
-        used_names: &mut HashSet<String>,
+        used_names: &mut UsedNames,
     ) -> Result<Option<u64>, EntryError> {
         let invalid = |reason: &str| EntryError::Invalid(reason.to_owned());
         let path = safe_relative_path(&entry.name).map_err(invalid)?;
@@ -136,7 +137,7 @@ impl TargetFolder {
         if !entry.is_plain() {
             return Err(invalid("not a regular file"));
         }
-        if !used_names.insert(path.to_string_lossy().to_lowercase()) {
+        if !used_names.insert(&path) {
             return Err(invalid("duplicate name, ignoring case"));
         }
         let (directory, mut file) = match self.create(&path) {
@@ -187,6 +188,20 @@ impl TargetFolder {
         write_joined_rows(archive, |image| self.has(image), &mut out)?;
         out.flush().map_err(refused)?;
         Ok(target)
+    }
+}
+
+/// The names of extracted files in lower case, for case-insensitive file systems.
+#[derive(Default)]
+struct UsedNames {
+    hasher: NameHasher,
+    hashes: HashSet<u64>,
+}
+
+impl UsedNames {
+    /// Whether the name was not used.
+    fn insert(&mut self, path: &Path) -> bool {
+        self.hashes.insert(self.hasher.hash(&path.to_string_lossy().to_lowercase()))
     }
 }
 

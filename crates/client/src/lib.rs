@@ -26,6 +26,7 @@ mod http_clients;
 mod inspect;
 mod known_errors;
 mod multipart;
+mod name_hasher;
 mod part_file;
 mod picture_key;
 mod policy;

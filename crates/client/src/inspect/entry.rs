@@ -1,15 +1,10 @@
 //! A single picture of an archive.
 
-use std::{
-    fs::File,
-    io::{BufReader, Read as _},
-    path::Path,
-};
+use std::{fs::File, path::Path};
 
 use bytes::Bytes;
-use zip::ZipArchive;
 
-use crate::archive::ArchiveError;
+use crate::archive::{ArchiveError, for_each_entry};
 use tessera_model::{Failure, SafeText};
 
 const MAX_PICTURE_BYTES: u64 = 64 << 20;
@@ -23,11 +18,14 @@ pub fn read_entry(path: &Path, name: &str) -> Result<Bytes, Failure> {
 }
 
 fn read(path: &Path, name: &str) -> Result<Bytes, ArchiveError> {
-    let mut archive = ZipArchive::new(BufReader::new(File::open(path)?))?;
-    let mut bytes = Vec::new();
-    archive.by_name(name)?.take(MAX_PICTURE_BYTES + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > MAX_PICTURE_BYTES {
-        return Err(format!("larger than {} MiB", MAX_PICTURE_BYTES >> 20).into());
-    }
-    Ok(bytes.into())
+    let mut bytes = None;
+    for_each_entry(File::open(path)?, |entry| {
+        if bytes.is_none() && entry.name == name {
+            let mut picture = Vec::new();
+            entry.copy_to(&mut picture, MAX_PICTURE_BYTES)?;
+            bytes = Some(picture.into());
+        }
+        Ok(())
+    })?;
+    bytes.ok_or_else(|| "there is no such entry".into())
 }

@@ -20,8 +20,8 @@ pub(crate) fn write_joined_rows(
         Ok(writeln!(out, "{row}")?)
     };
     let written = || {
-        let listing = ArchiveListing::read(File::open(archive)?)?;
-        listing.metadata.for_each_row(None, write).map(drop)
+        let (_, metadata) = ArchiveListing::read(File::open(archive)?)?;
+        metadata.for_each_row(None, write).map(drop)
     };
     written().map_err(|error: ArchiveError| into_failure(archive, error))
 }

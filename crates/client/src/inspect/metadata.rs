@@ -1,14 +1,10 @@
 //! The metadata of an export, row by row: Parquet or JSON.
 
-use std::{fs::File, io::Seek as _, sync::Arc};
+use std::{fs::File, io::Seek as _};
 
-use parquet::{
-    file::reader::{FileReader as _, SerializedFileReader},
-    schema::types::Type,
-};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::json_rows::{RowVisitor, for_each_json_row};
+use super::{json_rows::for_each_json_row, parquet_rows::for_each_parquet_row};
 use crate::archive::{ArchiveEntry, ArchiveError};
 use tessera_model::SafeText;
 
@@ -44,21 +40,13 @@ impl MetadataFile {
     }
 
     /// Calls `visit` with each row, an object, and returns the names of all columns. Of a Parquet
-    /// file, only the columns of `needed` are read.
+    /// file, only the columns of `needed` are read, as far as they have one value per row.
     pub(super) fn for_each_row(
         self,
         needed: Option<&[&str]>,
         mut visit: impl FnMut(Value) -> Result<(), ArchiveError>,
     ) -> Result<Vec<String>, ArchiveError> {
-        let mut rows = 0;
-        let mut visit = |row| {
-            rows += 1;
-            if rows > MAX_ROWS {
-                Err(format!("more than {MAX_ROWS} rows").into())
-            } else {
-                visit(row)
-            }
-        };
+        let mut visit = capped(MAX_ROWS, &mut visit);
         let columns = if is_json(&self.name) {
             for_each_json_row(self.file, &mut visit)
         } else {
@@ -76,25 +64,33 @@ fn in_file(name: &str, error: &ArchiveError) -> ArchiveError {
     format!("{}: {error}", SafeText::file_name(name)).into()
 }
 
-fn for_each_parquet_row(
-    file: File,
-    needed: Option<&[&str]>,
-    visit: RowVisitor<'_>,
-) -> Result<Vec<String>, ArchiveError> {
-    let reader = SerializedFileReader::new(file)?;
-    let metadata = reader.metadata().file_metadata();
-    let fields = metadata.schema().get_fields();
-    let is_needed = |name: &str| needed.is_none_or(|needed| needed.contains(&name));
-    let read: Vec<_> =
-        fields.iter().filter(|field| is_needed(field.name())).map(Arc::clone).collect();
-    if read.is_empty() {
-        (0..metadata.num_rows()).try_for_each(|_| visit(Value::Object(Map::new())))?;
-    } else {
-        let schema =
-            Type::group_type_builder(metadata.schema().name()).with_fields(read).build()?;
-        for row in reader.get_row_iter(Some(schema))? {
-            visit(row?.to_json_value())?;
-        }
+/// Passes rows on, up to a limit.
+fn capped<'a>(
+    max_rows: usize,
+    visit: &'a mut impl FnMut(Value) -> Result<(), ArchiveError>,
+) -> impl FnMut(Value) -> Result<(), ArchiveError> + 'a {
+    let mut rows = 0;
+    move |row| {
+        rows += 1;
+        if rows > max_rows { Err(format!("more than {max_rows} rows").into()) } else { visit(row) }
     }
-    Ok(fields.iter().map(|field| field.name().to_owned()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_beyond_the_limit_are_refused() {
+        let mut visited = 0;
+        let mut visit = |_| {
+            visited += 1;
+            Ok(())
+        };
+        let mut capped = capped(2, &mut visit);
+        assert!(capped(Value::Null).is_ok() && capped(Value::Null).is_ok());
+        assert_eq!(capped(Value::Null).unwrap_err().to_string(), "more than 2 rows");
+        drop(capped);
+        assert_eq!(visited, 2);
+    }
 }

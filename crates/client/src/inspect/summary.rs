@@ -5,10 +5,10 @@ use std::{fs::File, path::Path};
 use serde_json::Value;
 
 use super::{
-    listing::ArchiveListing,
+    listing::{ArchiveListing, image_name},
     metadata::{FILE_COLUMN, SCORE_COLUMN},
 };
-use crate::archive::{ArchiveError, IMAGES_PREFIX, into_failure};
+use crate::archive::{ArchiveError, IMAGES_PREFIX, for_each_entry, into_failure};
 use tessera_model::{Failure, Inspection, PictureSource, SafeText};
 use tessera_wire::lenient::number;
 
@@ -20,36 +20,45 @@ pub fn inspect_archive(path: &Path) -> Result<Inspection, Failure> {
 }
 
 fn inspect(path: &Path) -> Result<Inspection, ArchiveError> {
-    let ArchiveListing { metadata, mut images, rejected } =
-        ArchiveListing::read(File::open(path)?)?;
+    let (mut listing, metadata) = ArchiveListing::read(File::open(path)?)?;
     let source =
         |name: &String| PictureSource::Entry(path.into(), format!("{IMAGES_PREFIX}{name}"));
     let mut inspection = Inspection {
         path: path.to_owned(),
         bytes: path.metadata().map_or(0, |metadata| metadata.len()),
         metadata_file: SafeText::file_name(&metadata.name),
-        images: images.len() as u64,
-        first_images: images.iter().take(Inspection::MAX_NAMED).map(source).collect(),
-        unsafe_entries: rejected,
+        images: listing.images,
+        first_images: listing.first_images.iter().map(source).collect(),
+        unsafe_entries: listing.rejected,
         ..Inspection::default()
     };
-    images.sort_unstable();
-    images.dedup();
-    let mut has_row = vec![false; images.len()];
+    listing.image_hashes.sort_unstable();
+    listing.image_hashes.dedup();
+    let index = |name: &str| listing.image_hashes.binary_search(&listing.hasher.hash(name)).ok();
+    let mut has_row = vec![false; listing.image_hashes.len()];
     let columns = metadata.for_each_row(Some(&[SCORE_COLUMN, FILE_COLUMN]), |row| {
         inspection.rows += 1;
         count_score(&mut inspection, number(&row, SCORE_COLUMN));
         if let Some(file) = row.get(FILE_COLUMN).and_then(Value::as_str) {
-            match images.binary_search_by(|image| image.as_str().cmp(file)) {
-                Ok(index) => has_row[index] = true,
-                Err(_) => inspection.rows_without_file.add(file),
+            match index(file) {
+                Some(index) => has_row[index] = true,
+                None => inspection.rows_without_file.add(file),
             }
         }
         Ok(())
     })?;
     inspection.columns = columns.iter().map(|name| SafeText::name(name)).collect();
-    for (name, _) in images.iter().zip(has_row).filter(|(_, has_row)| !has_row) {
-        inspection.files_without_row.add(name);
+    if has_row.contains(&false) {
+        // Names are not kept, so they are read again.
+        for_each_entry(File::open(path)?, |entry| {
+            if let Some(name) = image_name(&entry)
+                && let Some(index) = index(name)
+                && !std::mem::replace(&mut has_row[index], true)
+            {
+                inspection.files_without_row.add(name);
+            }
+            Ok(())
+        })?;
     }
     Ok(inspection)
 }

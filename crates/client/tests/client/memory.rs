@@ -2,15 +2,26 @@
 
 use std::{
     fs::{self, File},
-    io::{Read as _, Write},
+    io::{BufWriter, Read as _, Write},
     process::Command,
+    sync::Arc,
 };
 
-use flate2::{Compression, write::GzEncoder};
-use tessera_client::inspect_archive;
+use flate2::write::GzEncoder;
+use parquet::{
+    basic::Compression,
+    data_type::{ByteArray, ByteArrayType},
+    file::{
+        properties::{EnabledStatistics, WriterProperties},
+        writer::SerializedFileWriter,
+    },
+    schema::parser::parse_message_type,
+};
+use tessera_client::{inspect_archive, read_entry};
 use tessera_model::{Failure, Search};
 use zip::{ZipWriter, write::SimpleFileOptions};
 
+use crate::test_zip::{central_header, end_of_directory, local_header, stored_member, zip_bytes};
 use tessera_testing::clients::{dataset, hosted, without_pauses};
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
@@ -18,6 +29,9 @@ const MAX_GROWTH_KIB: u64 = 64 << 10;
 /// Just below the limit of a response.
 const BODY_BYTES: usize = 31 << 20;
 const ARCHIVE_BYTES: usize = 66 << 20;
+/// Together, the names take more than the limit.
+const NAMES: usize = 2_500;
+const NAME_PARTS: usize = 20_000;
 
 const LONG_ROW: &str = concat!(
     r#"{"image_filename":"a folder/with pictures/of a long walk/0001.jpg","caption":"#,
@@ -27,7 +41,7 @@ const LONG_ROW: &str = concat!(
 /// An operation; its text: start, repeated part, end; and the result.
 type Case = (&'static str, [&'static str; 3], Result<(), &'static str>);
 
-const CASES: [Case; 12] = [
+const CASES: [Case; 16] = [
     ("datasets", ["[", "0,", "0]"], Err("too many values")),
     ("datasets", ["[", "[],", "0]"], Err("too many values")),
     ("datasets", ["[", r#"{"id":"ad195246-0000-11ef-9529-000000000001"},"#, "0]"], Err("too many")),
@@ -40,6 +54,10 @@ const CASES: [Case; 12] = [
     ("archive", [r#"[{"a":""#, "a", r#""}]"#], Err("larger than 8 MiB")),
     ("archive", [r#"[{"a":["#, "0,", "0]}]"], Err("too many values")),
     ("archive", ["[", LONG_ROW, "{}]"], Ok(())),
+    ("names", ["images/", "./", ".jpg"], Ok(())),
+    ("one name", ["images/", "./", ".jpg"], Ok(())),
+    ("page", ["image_filename", "", ""], Err("larger than 16 MiB")),
+    ("rows", ["other", "", ""], Err("its pages have 77777")),
 ];
 
 fn write_text([start, part, end]: [&str; 3], bytes: usize, out: &mut impl Write) {
@@ -52,7 +70,7 @@ fn write_text([start, part, end]: [&str; 3], bytes: usize, out: &mut impl Write)
 }
 
 async fn read_response(operation: &str, text: [&str; 3]) -> (u64, Result<(), Failure>) {
-    let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+    let mut gzip = GzEncoder::new(Vec::new(), flate2::Compression::fast());
     write_text(text, BODY_BYTES, &mut gzip);
     let body = gzip.finish().unwrap();
     let headers = [("content-type", "application/json"), ("content-encoding", "gzip")];
@@ -85,6 +103,90 @@ fn read_archive(text: [&str; 3]) -> (u64, Result<(), Failure>) {
     (peak_kib() - before, result)
 }
 
+/// An archive whose names take far more than the limit.
+fn archive_of_names([start, part, end]: [&str; 3]) -> tempfile::NamedTempFile {
+    let archive = tempfile::NamedTempFile::new().unwrap();
+    let (mut out, mut length) = (BufWriter::new(archive.reopen().unwrap()), 0);
+    let members = |number: usize| {
+        let name = format!("{start}{}{number}{end}", part.repeat(NAME_PARTS));
+        stored_member(if number == 0 { "rows.json" } else { &name }, b"[]")
+    };
+    for number in 0..NAMES {
+        let header = local_header(&members(number));
+        length += header.len() + 2;
+        out.write_all(&header).unwrap();
+        out.write_all(b"[]").unwrap();
+    }
+    let (mut position, mut directory) = (0, 0);
+    for number in 0..NAMES {
+        let member = members(number);
+        let header = central_header(&member, u32::try_from(position).unwrap());
+        position += local_header(&member).len() + 2;
+        directory += header.len();
+        out.write_all(&header).unwrap();
+    }
+    out.write_all(&end_of_directory(u16::try_from(NAMES).unwrap(), directory, length)).unwrap();
+    out.flush().unwrap();
+    archive
+}
+
+/// Reads the names of an archive, by listing them or opening one.
+fn read_names(operation: &str, text: [&str; 3]) -> (u64, Result<(), Failure>) {
+    let archive = archive_of_names(text);
+    let before = reset_peak();
+    let result = match operation {
+        "one name" => read_entry(archive.path(), "rows.json").map(drop),
+        _ => inspect_archive(archive.path()).map(drop),
+    };
+    (peak_kib() - before, result)
+}
+
+/// An archive whose Parquet file claims a page of 128 MiB, or a million rows.
+fn read_parquet(operation: &str, column: &str) -> (u64, Result<(), Failure>) {
+    let rows = if operation == "rows" { 77_777 } else { 1 };
+    let text = if operation == "rows" { "a".to_owned() } else { "a".repeat(3 << 19) };
+    let mut bytes = parquet_file(column, &text, rows);
+    let (written, claimed): (&[u8], &[u8]) = match operation {
+        // In zigzag form: 77,777 and a million.
+        "rows" => (&[0xa2, 0xbf, 0x09], &[0x80, 0x89, 0x7a]),
+        _ => (&bytes[7..11].to_vec(), &[0xfe, 0xff, 0xff, 0x7f]),
+    };
+    // The first is the header of the page, the last ones are the description of the file.
+    let places: Vec<usize> = (0..bytes.len() - written.len())
+        .filter(|&at| bytes[at..].starts_with(written) && (operation == "page") == (at == 7))
+        .collect();
+    for at in places {
+        bytes[at..at + claimed.len()].copy_from_slice(claimed);
+    }
+    let archive = tempfile::NamedTempFile::new().unwrap();
+    let members = [stored_member("metadata.parquet", &bytes)];
+    fs::write(archive.path(), zip_bytes(&members)).unwrap();
+    let before = reset_peak();
+    let result = inspect_archive(archive.path()).map(drop);
+    (peak_kib() - before, result)
+}
+
+/// One column of equal texts, without a dictionary.
+fn parquet_file(column: &str, text: &str, rows: usize) -> Vec<u8> {
+    let schema = format!("message rows {{ required binary {column} (UTF8); }}");
+    let schema = Arc::new(parse_message_type(&schema).unwrap());
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_dictionary_enabled(false)
+        .set_statistics_enabled(EnabledStatistics::None)
+        .build();
+    let mut bytes = Vec::new();
+    let mut writer = SerializedFileWriter::new(&mut bytes, schema, properties.into()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let mut column = group.next_column().unwrap().unwrap();
+    let values = vec![ByteArray::from(text); rows];
+    column.typed::<ByteArrayType>().write_batch(&values, None, None).unwrap();
+    column.close().unwrap();
+    group.close().unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
 /// Forgets the highest memory use so far, and returns the present one in KiB.
 fn reset_peak() -> u64 {
     fs::write("/proc/self/clear_refs", "5").unwrap();
@@ -105,6 +207,8 @@ async fn inner() {
     let (operation, text, expected) = CASES[case];
     let (growth, result) = match operation {
         "archive" => read_archive(text),
+        "names" | "one name" => read_names(operation, text),
+        "page" | "rows" => read_parquet(operation, text[0]),
         _ => read_response(operation, text).await,
     };
     let result = result.map_err(|failure| failure.to_string());

@@ -1,0 +1,141 @@
+//! The size that the header of a Parquet page claims, read before the page is unpacked: the library
+//! allocates what the header claims.
+//!
+//! Only headers as writers write them are accepted (the Thrift compact protocol, fields in order and
+//! of their own types), so that the library cannot read another size than this.
+
+/// Which struct of the header is read, because each has its own fields.
+#[derive(Clone, Copy, PartialEq)]
+enum HeaderPart {
+    Page,
+    DataPage,
+    IndexPage,
+    DictionaryPage,
+    DataPageV2,
+    Statistics,
+}
+
+/// Types of the compact protocol.
+mod kind {
+    pub(super) const TRUE: u8 = 1;
+    pub(super) const FALSE: u8 = 2;
+    pub(super) const I32: u8 = 5;
+    pub(super) const I64: u8 = 6;
+    pub(super) const BINARY: u8 = 8;
+    pub(super) const STRUCT: u8 = 12;
+}
+
+impl HeaderPart {
+    /// The struct in this field, if it contains one.
+    fn nested(self, field: u8) -> Option<Self> {
+        match (self, field) {
+            (Self::Page, 5) => Some(Self::DataPage),
+            (Self::Page, 6) => Some(Self::IndexPage),
+            (Self::Page, 7) => Some(Self::DictionaryPage),
+            (Self::Page, 8) => Some(Self::DataPageV2),
+            (Self::DataPage, 5) | (Self::DataPageV2, 8) => Some(Self::Statistics),
+            _ => None,
+        }
+    }
+
+    fn allows(self, field: u8, kind: u8) -> bool {
+        let is_boolean = matches!(kind, kind::TRUE | kind::FALSE);
+        match (self, field) {
+            _ if self.nested(field).is_some() => kind == kind::STRUCT,
+            (Self::Page | Self::DataPage, 1..=4)
+            | (Self::DictionaryPage, 1 | 2)
+            | (Self::DataPageV2, 1..=6) => kind == kind::I32,
+            (Self::DictionaryPage, 3) | (Self::DataPageV2, 7) | (Self::Statistics, 7 | 8) => {
+                is_boolean
+            }
+            (Self::Statistics, 1 | 2 | 5 | 6) => kind == kind::BINARY,
+            (Self::Statistics, 3 | 4 | 9) => kind == kind::I64,
+            _ => false,
+        }
+    }
+}
+
+/// Returns the unpacked size of the page whose header starts here, or `None` for another header.
+pub(super) fn unpacked_page_bytes(mut header: &[u8]) -> Option<u64> {
+    let mut size = None;
+    read_part(&mut header, HeaderPart::Page, &mut size)?;
+    size
+}
+
+fn read_part(bytes: &mut &[u8], part: HeaderPart, size: &mut Option<u64>) -> Option<()> {
+    let mut field = 0_u8;
+    loop {
+        let head = read_byte(bytes)?;
+        if head == 0 {
+            return Some(());
+        }
+        let (step, kind) = (head >> 4, head & 0x0f);
+        field = field.checked_add(step)?;
+        if step == 0 || !part.allows(field, kind) {
+            return None;
+        }
+        match (kind, part.nested(field)) {
+            (_, Some(nested)) => read_part(bytes, nested, size)?,
+            (kind::I32 | kind::I64, _) => {
+                let number = read_varint(bytes)?;
+                if part == HeaderPart::Page && field == 2 {
+                    // Zigzag: odd numbers are negative.
+                    *size = (number % 2 == 0).then_some(number / 2);
+                }
+            }
+            (kind::BINARY, _) => {
+                let length = usize::try_from(read_varint(bytes)?).ok()?;
+                *bytes = bytes.get(length..)?;
+            }
+            _ => {}
+        }
+    }
+}
+
+fn read_byte(bytes: &mut &[u8]) -> Option<u8> {
+    let (first, rest) = bytes.split_first()?;
+    *bytes = rest;
+    Some(*first)
+}
+
+fn read_varint(bytes: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..63).step_by(7) {
+        let byte = read_byte(bytes)?;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_headers_in_the_usual_form_have_a_size() {
+        // Kind 0, 1,000 bytes unpacked, 20 packed; a data page of three values with statistics.
+        let usual = [
+            0x15, 0, 0x15, 0xd0, 0x0f, 0x15, 40, 0x2c, 0x15, 6, 0x15, 0, 0x15, 6, 0x15, 6, 0x1c,
+            0x36, 0, 0x28, 1, b'a', 0x18, 1, b'b', 0x11, 0x12, 0, 0, 0,
+        ];
+        assert_eq!(unpacked_page_bytes(&usual), Some(1_000));
+        let changed = |at: usize, value: u8| {
+            let mut header = usual;
+            header[at] = value;
+            unpacked_page_bytes(&header)
+        };
+        // A negative size, another type, a long or repeated field number, a huge text, an open end.
+        for (at, value) in [(3, 0xd1), (2, 0x16), (0, 0x05), (2, 0x05), (20, 100), (29, 0x15)] {
+            assert_eq!(changed(at, value), None, "byte {at}");
+        }
+        assert_eq!(unpacked_page_bytes(&[]), None);
+        assert_eq!(unpacked_page_bytes(&[0]), None);
+        assert_eq!(
+            unpacked_page_bytes(&[0x25, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0]),
+            None
+        );
+    }
+}
