@@ -20,7 +20,6 @@ use tessera_model::{
 use tessera_wire::paths::{self, Parameters, query};
 
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
-const UPLOAD_IDLE_TIMEOUT: Duration = Duration::from_mins(1);
 /// Bytes per second at which a service is expected to store an upload before it responds.
 const MIN_STORE_RATE: u64 = 1 << 20;
 
@@ -117,7 +116,8 @@ impl Client {
             if sent != latest.0 {
                 latest = (sent, Instant::now());
             }
-            let timeout = if sent < form.total_bytes { UPLOAD_IDLE_TIMEOUT } else { storing };
+            let idle = policy.upload_idle_timeout;
+            let timeout = if sent < form.total_bytes { idle } else { storing };
             if latest.1.elapsed() > timeout {
                 let sentence = "the upload stalled: the service accepts no more data";
                 return Err(Failure::new(FailureKind::NoResponse, sentence));

@@ -8,6 +8,7 @@ use std::{error::Error, io, iter::successors};
 use bytes::Bytes;
 use reqwest::{StatusCode, header::HeaderMap};
 
+use crate::failure_text::{PROXY_LOGIN, PROXY_LOGIN_REMEDY};
 use tessera_model::{Failure, FailureKind, SafeText};
 
 #[derive(Debug)]
@@ -47,6 +48,10 @@ impl From<reqwest::Error> for AttemptError {
                     "Check the address, the clock and the certificates of this machine",
                 ),
             )
+        } else if needs_proxy_login(&error) {
+            let sentence = format!("no connection: {PROXY_LOGIN}");
+            let failure = Failure::new(FailureKind::Unreachable, sentence);
+            Self::Fatal(failure.with_remedy(PROXY_LOGIN_REMEDY))
         } else if error.is_connect() {
             Self::NoConnection(cause)
         } else {
@@ -63,12 +68,22 @@ fn root_cause(error: &reqwest::Error) -> String {
     causes(error).last().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
+/// All causes, outermost first. The source of an I/O error skips the error that it contains.
 fn causes(error: &reqwest::Error) -> impl Iterator<Item = &(dyn Error + 'static)> {
-    successors(error.source(), |&cause| cause.source())
+    successors(error.source(), |&cause| match cause.downcast_ref::<io::Error>() {
+        Some(io) => io.get_ref().map(|inner| inner as &(dyn Error + 'static)),
+        None => cause.source(),
+    })
 }
 
 /// A handshake that failed because of its content is fatal; an interrupted one is not.
 fn is_certificate_error(error: &reqwest::Error) -> bool {
     let mut io_causes = causes(error).filter_map(|cause| cause.downcast_ref::<io::Error>());
     error.is_connect() && io_causes.any(|io| io.kind() == io::ErrorKind::InvalidData)
+}
+
+/// Whether a proxy refused to connect to an encrypted service. The type of this error is private.
+fn needs_proxy_login(error: &reqwest::Error) -> bool {
+    error.is_connect()
+        && causes(error).any(|cause| cause.to_string().contains("proxy authorization required"))
 }

@@ -9,6 +9,10 @@ use crate::{
 };
 use tessera_model::{Failure, FailureKind, Link, SafeText};
 
+pub(super) const PROXY_LOGIN: &str = "the proxy requires a login";
+pub(super) const PROXY_LOGIN_REMEDY: &str =
+    "Put the user name and password into the variable of the proxy: http://USER:PASSWORD@HOST:PORT";
+
 #[derive(Clone, Copy)]
 pub(super) struct FailureContext<'a> {
     pub operation: ApiOperation,
@@ -99,6 +103,7 @@ impl FailureContext<'_> {
             ),
             403 => (FailureKind::Forbidden, "the login is valid, but lacks permission", None),
             404 | 410 => (FailureKind::NotFound, rule.not_found_text, None),
+            407 => (FailureKind::Unreachable, PROXY_LOGIN, Some(PROXY_LOGIN_REMEDY)),
             409 => {
                 (FailureKind::Conflict, "not possible in the current state of the dataset", None)
             }

@@ -14,10 +14,10 @@ use crate::{
     attempt_error::AttemptError,
     base_url::{BaseUrl, target_error},
     endpoint::Endpoint,
+    policy::ClientPolicy,
 };
 use tessera_model::Failure;
 
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_REDIRECTS: usize = 5;
 /// Transfer rate below which a transfer counts as stalled.
 const MIN_BYTES_PER_SECOND: f64 = 1_024.0;
@@ -26,16 +26,25 @@ const MIN_BYTES_PER_SECOND: f64 = 1_024.0;
 /// meets a closing connection.
 const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(8);
 
-pub(super) fn api_client(endpoint: &Endpoint) -> Result<reqwest::Client, Failure> {
-    build_client(client_builder(endpoint).redirect(redirect::Policy::none()))
+pub(super) fn api_client(
+    endpoint: &Endpoint,
+    policy: &ClientPolicy,
+) -> Result<reqwest::Client, Failure> {
+    build_client(client_builder(endpoint, policy).redirect(redirect::Policy::none()))
 }
 
 /// The client for the local pipeline. It uses no proxy, because a proxy could send a request twice.
-pub(super) fn pipeline_client(endpoint: &Endpoint) -> Result<reqwest::Client, Failure> {
-    build_client(client_builder(endpoint).redirect(redirect::Policy::none()).no_proxy())
+pub(super) fn pipeline_client(
+    endpoint: &Endpoint,
+    policy: &ClientPolicy,
+) -> Result<reqwest::Client, Failure> {
+    build_client(client_builder(endpoint, policy).redirect(redirect::Policy::none()).no_proxy())
 }
 
-pub(super) fn blob_client(endpoint: &Endpoint) -> Result<reqwest::Client, Failure> {
+pub(super) fn blob_client(
+    endpoint: &Endpoint,
+    policy: &ClientPolicy,
+) -> Result<reqwest::Client, Failure> {
     let base = endpoint.base_url().clone();
     let follow = redirect::Policy::custom(move |attempt| {
         match redirect_error(&base, attempt.previous(), attempt.url()) {
@@ -44,13 +53,13 @@ pub(super) fn blob_client(endpoint: &Endpoint) -> Result<reqwest::Client, Failur
         }
     });
     // Byte ranges count the bytes of the file: a compressed response could not be resumed.
-    build_client(client_builder(endpoint).redirect(follow).no_gzip())
+    build_client(client_builder(endpoint, policy).redirect(follow).no_gzip())
 }
 
-fn client_builder(endpoint: &Endpoint) -> ClientBuilder {
+fn client_builder(endpoint: &Endpoint, policy: &ClientPolicy) -> ClientBuilder {
     let builder = reqwest::Client::builder()
         .user_agent(concat!("tessera/", env!("CARGO_PKG_VERSION")))
-        .connect_timeout(CONNECT_TIMEOUT)
+        .connect_timeout(policy.connect_timeout)
         .pool_idle_timeout(POOL_IDLE_TIMEOUT)
         .pool_max_idle_per_host(8)
         .http2_keep_alive_interval(Duration::from_secs(20))

@@ -11,9 +11,13 @@ pub struct ClientPolicy {
     pub initial_backoff: Duration,
     /// Longest `Retry-After` that is respected.
     pub max_retry_after: Duration,
+    /// Limit for one connection, over all addresses of its host.
+    pub connect_timeout: Duration,
     pub header_timeout: Duration,
     /// Limit between two chunks of a response.
     pub idle_timeout: Duration,
+    /// Limit between two parts of an upload that the service accepts.
+    pub upload_idle_timeout: Duration,
     /// Limit for a complete JSON response.
     pub total_timeout: Duration,
     /// Limit until a finished export has a link.
@@ -29,8 +33,10 @@ impl Default for ClientPolicy {
             retries: None,
             initial_backoff: Duration::from_millis(250),
             max_retry_after: Duration::from_mins(1),
+            connect_timeout: Duration::from_secs(5),
             header_timeout: Duration::from_secs(30),
             idle_timeout: Duration::from_secs(30),
+            upload_idle_timeout: Duration::from_mins(1),
             total_timeout: Duration::from_mins(1),
             link_timeout: Duration::from_mins(10),
             link_poll_interval: Duration::from_secs(5),

@@ -42,9 +42,9 @@ impl Transport {
     pub(super) fn new(endpoint: Endpoint, policy: ClientPolicy) -> Result<Self, Failure> {
         Ok(Self {
             auth: AuthProvider::new(&endpoint)?,
-            api_client: http_clients::api_client(&endpoint)?,
-            blob_client: http_clients::blob_client(&endpoint)?,
-            pipeline_client: http_clients::pipeline_client(&endpoint)?,
+            api_client: http_clients::api_client(&endpoint, &policy)?,
+            blob_client: http_clients::blob_client(&endpoint, &policy)?,
+            pipeline_client: http_clients::pipeline_client(&endpoint, &policy)?,
             retry_engine: Arc::new(RetryEngine::new(policy)),
             recorder: RequestRecorder::default(),
             dry_run: None,

@@ -5,6 +5,7 @@ use std::{
     io::{BufWriter, Read as _, Write},
     process::Command,
     sync::Arc,
+    time::Duration,
 };
 
 use flate2::write::GzEncoder;
@@ -17,20 +18,28 @@ use parquet::{
     },
     schema::parser::parse_message_type,
 };
-use tessera_client::{inspect_archive, read_entry};
+use tessera_client::{ExistingFile, inspect_archive, read_entry};
 use tessera_model::{Failure, Search};
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::{TcpListener, TcpStream},
+};
 use zip::{ZipWriter, write::SimpleFileOptions};
 
-use crate::test_zip::{central_header, end_of_directory, local_header, stored_member, zip_bytes};
-use tessera_testing::clients::{dataset, hosted, without_pauses};
-use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
+use crate::test_zip::{
+    ZipMember, central_header, end_of_directory, local_header, stored_member, zip_bytes,
+};
+use tessera_testing::clients::{dataset, hosted, on_premises, task, without_pauses};
+use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer, head};
 
 const MAX_GROWTH_KIB: u64 = 64 << 10;
 /// Just below the limit of a response.
 const BODY_BYTES: usize = 31 << 20;
 const ARCHIVE_BYTES: usize = 66 << 20;
+/// A multiple of what is sent at once.
+const DOWNLOAD_BYTES: usize = 64 << 20;
 /// Together, the names take more than the limit.
-const NAMES: usize = 2_500;
+const NAMES: usize = 1_800;
 const NAME_PARTS: usize = 20_000;
 
 const LONG_ROW: &str = concat!(
@@ -41,7 +50,7 @@ const LONG_ROW: &str = concat!(
 /// An operation; its text: start, repeated part, end; and the result.
 type Case = (&'static str, [&'static str; 3], Result<(), &'static str>);
 
-const CASES: [Case; 16] = [
+const CASES: [Case; 18] = [
     ("datasets", ["[", "0,", "0]"], Err("too many values")),
     ("datasets", ["[", "[],", "0]"], Err("too many values")),
     ("datasets", ["[", r#"{"id":"ad195246-0000-11ef-9529-000000000001"},"#, "0]"], Err("too many")),
@@ -58,6 +67,8 @@ const CASES: [Case; 16] = [
     ("one name", ["images/", "./", ".jpg"], Ok(())),
     ("page", ["image_filename", "", ""], Err("larger than 16 MiB")),
     ("rows", ["other", "", ""], Err("its pages have 77777")),
+    ("headers", ["HTTP/1.1 200 OK\r\n", "x: y\r\n", ""], Err("did not respond")),
+    ("download", ["images/a.bin", "", ""], Ok(())),
 ];
 
 fn write_text([start, part, end]: [&str; 3], bytes: usize, out: &mut impl Write) {
@@ -187,6 +198,67 @@ fn parquet_file(column: &str, text: &str, rows: usize) -> Vec<u8> {
     bytes
 }
 
+/// A response whose headers never end.
+async fn read_endless_headers([start, part, _]: [&'static str; 3]) -> (u64, Result<(), Failure>) {
+    let lines = part.repeat(10_000).into_bytes();
+    let reply = move |_: &ReceivedRequest| {
+        Reply::repeat(start.as_bytes().to_vec(), lines.clone(), Duration::ZERO)
+    };
+    let server = ScriptedServer::start(reply).await;
+    let client = on_premises(&server.url(), without_pauses());
+    let before = reset_peak();
+    let result = client.list_datasets().await.map(drop);
+    (peak_kib() - before, result)
+}
+
+/// Sends an archive with one entry of zeros, without having it in memory.
+async fn send_archive(mut stream: TcpStream, entry: &ZipMember, zeros: &'static [u8]) {
+    let mut request = [0; 4_096];
+    let read = stream.read(&mut request).await.unwrap();
+    if String::from_utf8_lossy(&request[..read]).contains("export_status") {
+        let status = br#"{"status":"COMPLETED","download_uri":"/x.zip"}"#;
+        let head = head(200, &[("content-length", &status.len().to_string())]);
+        return stream.write_all(&[&head, &status[..]].concat()).await.unwrap();
+    }
+    let (first, directory) = (local_header(entry), central_header(entry, 0));
+    let start = first.len() + DOWNLOAD_BYTES;
+    let last = [&directory[..], &end_of_directory(1, directory.len(), start)].concat();
+    let head = head(200, &[("content-length", &(start + last.len()).to_string())]);
+    stream.write_all(&[head, first].concat()).await.unwrap();
+    for _ in 0..DOWNLOAD_BYTES / zeros.len() {
+        stream.write_all(zeros).await.unwrap();
+    }
+    stream.write_all(&last).await.unwrap();
+}
+
+async fn download(name: &str) -> (u64, Result<(), Failure>) {
+    static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
+    let mut checksum = crc32fast::Hasher::new();
+    (0..DOWNLOAD_BYTES / ZEROS.len()).for_each(|_| checksum.update(&ZEROS));
+    // Never touched, so that it takes no memory.
+    let packed = vec![0; DOWNLOAD_BYTES];
+    let size = u32::try_from(DOWNLOAD_BYTES).unwrap();
+    let entry = ZipMember { packed, crc: checksum.finalize(), size, ..stored_member(name, b"") };
+    let entry = Arc::new(entry);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let entry = Arc::clone(&entry);
+            tokio::spawn(async move { send_archive(stream, &entry, &ZEROS).await });
+        }
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("x.zip");
+    let client = on_premises(&url, without_pauses());
+    let before = reset_peak();
+    let target = (target.as_path(), ExistingFile::Keep);
+    let archive = client.download((dataset(), task()), target, &mut |_, _| {}).await;
+    let growth = peak_kib() - before;
+    assert!(growth <= MAX_GROWTH_KIB / 2, "download: {} MiB", growth >> 10);
+    (growth, archive.map(drop))
+}
+
 /// Forgets the highest memory use so far, and returns the present one in KiB.
 fn reset_peak() -> u64 {
     fs::write("/proc/self/clear_refs", "5").unwrap();
@@ -208,6 +280,8 @@ async fn inner() {
     let (growth, result) = match operation {
         "archive" => read_archive(text),
         "names" | "one name" => read_names(operation, text),
+        "headers" => read_endless_headers(text).await,
+        "download" => download(text[0]).await,
         "page" | "rows" => read_parquet(operation, text[0]),
         _ => read_response(operation, text).await,
     };

@@ -1,0 +1,75 @@
+//! TLS: services that cannot prove their identity, or only speak old versions, are refused after one
+//! attempt.
+
+use tessera_client::CertificateAuthorities;
+use tessera_model::FailureKind;
+use tokio::{
+    io::{AsyncReadExt as _, AsyncWriteExt as _},
+    net::TcpStream,
+};
+use tokio_rustls::{rustls::ServerConfig, server::TlsStream};
+
+use crate::tls_service::{Authority, TlsService, client, self_signed_service};
+
+async fn answer(mut stream: TlsStream<TcpStream>, _: usize) {
+    let reply = b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\n[]";
+    if stream.read(&mut [0; 4_096]).await.is_ok_and(|read| read > 0) {
+        stream.write_all(reply).await.unwrap();
+        stream.shutdown().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn only_a_proven_identity_is_accepted() {
+    let trusted = Authority::new("trusted");
+    let service = async |config: ServerConfig| TlsService::start_tls(config, answer).await;
+    let good = service(trusted.service("localhost", false)).await;
+    assert_eq!(trusted.client(good.port).list_datasets().await, Ok((Vec::new(), 0)));
+
+    let unknown = Authority::new("unknown");
+    for (name, config, cause) in [
+        ("expired", trusted.service("localhost", true), "expired"),
+        ("another name", trusted.service("media.example", false), "not valid for"),
+        ("self-signed", self_signed_service(), "certificate"),
+        ("unknown authority", unknown.service("localhost", false), "certificate"),
+    ] {
+        let service = service(config).await;
+        let failure = trusted.client(service.port).list_datasets().await.unwrap_err();
+        let text = failure.to_string();
+        assert_eq!((failure.kind, service.accepted()), (FailureKind::Unreachable, 1), "{name}");
+        assert!(text.contains("cannot verify the identity of the service"), "{name}: {text}");
+        assert!(text.contains(cause), "{name}: {text}");
+    }
+    let service = service(trusted.service("localhost", false)).await;
+    let untrusting = client(service.port, CertificateAuthorities::default());
+    let failure = untrusting.list_datasets().await.unwrap_err();
+    assert_eq!((failure.kind, service.accepted()), (FailureKind::Unreachable, 1), "{failure}");
+}
+
+/// A service that agrees to nothing but an old version.
+fn hello_of_old_version(minor: u8) -> Vec<u8> {
+    let random = [7; 32];
+    // TLS_RSA_WITH_AES_128_CBC_SHA, no session, no compression.
+    let choice = [0, 0, 0x2f, 0];
+    let body = [&[3, minor][..], &random, &choice].concat();
+    let length = u8::try_from(body.len()).unwrap();
+    [&[0x16, 3, minor, 0, length + 4, 2, 0, 0, length][..], &body].concat()
+}
+
+#[tokio::test]
+async fn old_versions_of_tls_are_refused() {
+    for minor in [1, 2] {
+        let service = TlsService::start(move |mut stream: TcpStream, _| async move {
+            let mut hello = [0; 4_096];
+            if stream.read(&mut hello).await.is_ok_and(|read| read > 0) {
+                stream.write_all(&hello_of_old_version(minor)).await.unwrap();
+                while stream.read(&mut hello).await.is_ok_and(|read| read > 0) {}
+            }
+        })
+        .await;
+        let client = client(service.port, CertificateAuthorities::default());
+        let failure = client.list_datasets().await.unwrap_err();
+        assert_eq!((failure.kind, service.accepted()), (FailureKind::Unreachable, 1), "{failure}");
+        assert!(failure.to_string().contains("peer is incompatible"), "{failure}");
+    }
+}
