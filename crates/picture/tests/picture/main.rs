@@ -6,6 +6,7 @@ mod crop;
 mod decode;
 mod fit;
 mod jpeg;
+mod libraries;
 mod orientation;
 mod sixel;
 mod thumbnail;
