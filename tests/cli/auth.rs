@@ -305,6 +305,15 @@ async fn the_credentials_request_is_never_retried() {
 }
 
 #[tokio::test]
+async fn a_key_from_the_service_is_one_quoted_word_of_the_suggested_command() {
+    let without_secret = || Reply::json(r#"{"api_key":"ak_1; $(reboot)'\u001b[2J\n"}"#);
+    let (code, _, err, _) = imported(without_secret).await;
+    assert_eq!(code, 1, "{err}");
+    let word = r"--api-key $'ak_1; $(reboot)\'\033[2J\012'";
+    assert!(err.contains(word), "{err}");
+}
+
+#[tokio::test]
 async fn a_secret_that_cannot_be_stored_is_printed_rather_than_lost() {
     let pair = r#"{"api_key":"ak_1","api_secret":"only-once","message":"keep it"}"#;
     let server = ScriptedServer::start(move |_: &ReceivedRequest| Reply::json(pair)).await;

@@ -1,6 +1,6 @@
 //! Tests of `tessera::state`: store.
 
-use std::fs;
+use std::{fs, os::unix::fs::PermissionsExt as _};
 
 use uuid::Uuid;
 
@@ -31,6 +31,22 @@ fn the_newest_basket_is_loaded() {
     assert_eq!(store.load(&key), Ok(Some(basket(2))));
     let reopened = StateStore::in_dir(folder.path().join("state"));
     assert_eq!(reopened.load(&key), Ok(Some(basket(2))));
+}
+
+#[test]
+fn saved_state_is_private() {
+    let folder = tempfile::tempdir().unwrap();
+    let state = folder.path().join("state/prod");
+    let store = StateStore::in_dir(state.clone());
+    store.save(1, &basket(1)).unwrap();
+    store.save(2, &jobs(&[1], &[])).unwrap();
+    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&state), mode(state.parent().unwrap())), (0o700, 0o700));
+    let files: Vec<_> = fs::read_dir(&state).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(files.len() >= 3, "{files:?}");
+    for file in files {
+        assert_eq!(mode(&file), 0o600, "{}", file.display());
+    }
 }
 
 fn job(second: u64) -> JobRecord {

@@ -63,3 +63,30 @@ fn from_an_on_premises_deployment_to_the_first_grid() {
     let mut program = Program::script(&script, home);
     looks_at_the_grid(&mut program);
 }
+
+#[test]
+fn a_secret_that_cannot_be_stored_is_shown_once_and_leaves_the_screen() {
+    let home = tempfile::tempdir().unwrap();
+    // Others can write in the folder, so the file of secrets is refused.
+    let script = "mkdir -m 777 tessera; echo only-once > secret; echo before
+        cat > tessera/config.toml <<< $'[profiles.prod]\\nkind = \"hosted\"\\nbase_url = \"https://media.example\"'
+        tessera auth import -p prod --insecure-storage --secret-stdin --api-key $'ak\\e[2J' < secret || true
+        echo finished";
+    let mut program = Program::script(script, home);
+    program.wait_for("Press Enter to clear it.");
+    program.wait_for("api_secret=only-once");
+    program.press("\r");
+    program.wait_for("finished");
+    program.wait_until_gone("only-once");
+    // The rest of the screen is as it was, and the secret only ever was on the other one.
+    program.wait_for("before");
+    program.wait_for("shown on the terminal, once");
+    assert_eq!(program.wait(), 0);
+    let output = program.output();
+    let [enter, leave] = ["\x1b[?1049h", "\x1b[?1049l"].map(|switch| output.find(switch).unwrap());
+    let shown = output.find("only-once").unwrap();
+    assert!(enter < shown && shown < leave, "{output}");
+    assert_eq!(output.matches("only-once").count(), 1);
+    assert!(output[..leave].matches("\x1b[2J").count() == 2, "the key is printed, not obeyed");
+    assert!(output.contains(r"--api-key $'ak\033[2J'"), "{output}");
+}

@@ -73,14 +73,3 @@ fn quitting_during_five_downloads_keeps_them_for_the_next_start() {
     desk.press("4 d");
     assert_eq!(downloads(&desk), 1, "{:?}", desk.requests());
 }
-
-#[test]
-fn a_text_that_is_too_long_for_a_terminal_is_not_copied() {
-    let mut desk = Desk::with_clusters(1);
-    desk.press("y c");
-    let url: &'static str = String::leak("x".repeat(70_000));
-    desk.other.clear();
-    desk.answer(Lane::Curl, Payload::Curl(url.into()));
-    assert!(!desk.other.iter().any(|effect| matches!(effect, Effect::Copy(_))));
-    assert!(desk.notice().contains("too long to copy"), "{}", desk.notice());
-}

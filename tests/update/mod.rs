@@ -9,6 +9,7 @@
 
 mod basket;
 mod components;
+mod copying;
 mod endurance;
 mod exports;
 mod jobs;

@@ -1,4 +1,4 @@
-//! Menu, palette, help, clipboard and log.
+//! Menu, palette, help and log.
 
 use std::time::Duration;
 
@@ -9,16 +9,14 @@ use tessera::{
     },
     config::ThemeChoice,
     input::Action,
-    message::{Lane, Payload, ReadRequest, Request},
+    message::{Lane, Payload, Request},
 };
-use tessera_model::{
-    FailureKind, Link, RecordField, RequestOutcome, RequestRecord, SafeText, Status,
-};
+use tessera_model::{FailureKind, RecordField, RequestOutcome, RequestRecord, SafeText, Status};
 
 use crate::support::desk::{Desk, dataset, page};
 
 /// A desk with one dataset of this status open.
-fn with_status(status: Status) -> Desk {
+pub(super) fn with_status(status: Status) -> Desk {
     let mut desk = Desk::new();
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, status)], 0));
     desk.answer_page(page(0, 9));
@@ -75,102 +73,6 @@ fn a_right_click_opens_the_menu_of_what_is_under_it() {
     assert!(!menu(&desk).is_empty());
     desk.press("esc");
     assert!(desk.app.overlay.is_none());
-}
-
-/// The last text in the clipboard.
-fn clipboard(desk: &Desk) -> Option<&str> {
-    desk.other.iter().rev().find_map(|effect| match effect {
-        Effect::Copy(text) => Some(text.as_str()),
-        _ => None,
-    })
-}
-
-#[test]
-fn y_and_a_letter_copies_what_is_under_the_cursor() {
-    let mut desk = with_status(Status::Ready);
-    let cluster = desk.app.cluster().unwrap().id;
-    desk.press("y");
-    assert_eq!(desk.app.pending_keys().len(), 1, "the hints show what can follow");
-    desk.press("i");
-    assert_eq!(clipboard(&desk), Some(cluster.to_string().as_str()));
-    desk.press("1 y i");
-    assert_eq!(clipboard(&desk), Some(dataset(1, Status::Ready).id.to_string().as_str()));
-    desk.press("y f");
-    assert_eq!(clipboard(&desk), Some("set-1"));
-    desk.press("y d");
-    assert_eq!(clipboard(&desk), Some("tessera open /photos"));
-    desk.press("2 y j");
-    let facts: serde_json::Value = serde_json::from_str(clipboard(&desk).unwrap()).unwrap();
-    assert_eq!(facts["cluster_id"], cluster.to_string());
-}
-
-#[test]
-fn a_signature_is_copied_only_with_the_link_itself() {
-    let mut desk = with_status(Status::Ready);
-    let mut signed = page(0, 1);
-    signed.clusters[0].previews[0].original = Some(Link::new("https://cdn.example/a?sig=canary"));
-    desk.press("r");
-    desk.answer_page(signed);
-    for keys in ["y i", "y f", "y j", "y d"] {
-        desk.press(keys);
-        assert!(!clipboard(&desk).unwrap().contains("canary"), "{keys}");
-    }
-    desk.press("y u");
-    assert_eq!(clipboard(&desk), Some("https://cdn.example/a?sig=canary"));
-    assert!(desk.notice().contains("expires soon") && !desk.notice().contains("canary"));
-}
-
-#[test]
-fn a_copied_link_cannot_run_a_command_in_the_shell_it_is_pasted_into() {
-    let mut desk = with_status(Status::Ready);
-    let mut copied = |url: &str| {
-        let mut hostile = page(0, 1);
-        hostile.clusters[0].previews[0].original = Some(Link::new(url));
-        desk.press("r");
-        desk.answer_page(hostile);
-        desk.other.clear();
-        desk.press("2 y u");
-        (clipboard(&desk).map(str::to_owned), desk.notice().to_owned())
-    };
-    let (text, notice) = copied("https://cdn.example/a\nreboot\n?sig=1");
-    assert_eq!(text, None);
-    assert!(notice.contains("invalid link"), "{notice}");
-    let (text, _) = copied("https://cdn.example/\u{202e}a b?sig=1");
-    assert_eq!(text.as_deref(), Some("https://cdn.example/%E2%80%AEa%20b?sig=1"));
-}
-
-#[test]
-fn copied_facts_contain_nothing_that_a_terminal_interprets() {
-    let mut desk = with_status(Status::Ready);
-    let mut hostile = page(0, 1);
-    hostile.clusters[0].previews[0].original =
-        Some(Link::new("https://cdn.example/\u{9b}2J\u{202e}"));
-    desk.press("r");
-    desk.answer_page(hostile);
-    desk.press("2 y j");
-    let facts = clipboard(&desk).unwrap();
-    assert!(facts.chars().all(|c| c == '\n' || !c.is_control() && c != '\u{202e}'), "{facts:?}");
-}
-
-#[test]
-fn the_client_writes_the_curl_command() {
-    let mut desk = with_status(Status::Ready);
-    desk.press("y c");
-    let search = desk.app.view().unwrap().search.clone();
-    assert!(desk.requests().contains(&&Request::Curl(ReadRequest::Page(search))));
-    desk.answer(Lane::Curl, Payload::Curl("curl -sS https://media.example".into()));
-    assert_eq!(clipboard(&desk), Some("curl -sS https://media.example"));
-}
-
-#[test]
-fn the_profiler_command_is_for_on_premises_deployments() {
-    let mut desk = with_status(Status::PartialIndex);
-    desk.press("1 y s");
-    assert!(desk.notice().contains("on-premises"), "{}", desk.notice());
-    desk.app.setup.on_premises = true;
-    desk.press("y s");
-    let id = dataset(1, Status::Ready).id;
-    assert_eq!(clipboard(&desk), Some(format!("run_profiler.sh -o reindex -d {id}").as_str()));
 }
 
 #[test]
