@@ -22,7 +22,7 @@ use crate::{
     store::{
         Store, StoreError,
         dataset::{self, DatasetRecord},
-        embedding, export, indexed_files, now_micros,
+        embedding, indexed_files, now_micros,
         operation::{self, OperationKind},
         source, upload,
     },
@@ -59,10 +59,6 @@ impl Deployment {
     pub fn open(data: &Path, settings: DeploymentSettings) -> Result<Self, LocalError> {
         let settings = Arc::new(settings);
         let store = Arc::new(Store::open(data)?);
-        for old in store.write(|tx| export::delete_expired(tx))? {
-            // The archive may never have been written.
-            let _ = fs::remove_file(store.export_archive_path(old.0));
-        }
         let needed = store.read(source::all_folders)?;
         let is_needed = |staging: &Path| {
             upload::is_accepted(staging) || needed.iter().any(|needed| needed.starts_with(staging))

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, path::PathBuf, str::FromStr, sync::Arc, time::Duration};
 
-use super::{object_storage, text::encoders::Encoders};
+use super::{ingest::disk_quota::DiskQuota, object_storage, text::encoders::Encoders};
 
 #[derive(Clone, Debug)]
 pub struct DeploymentSettings {
@@ -16,6 +16,11 @@ pub struct DeploymentSettings {
     /// The user's own encoders; without them texts match captions and labels only.
     pub encoders: Option<Arc<Encoders>>,
     pub storage: object_storage::StorageSettings,
+    pub disk: DiskQuota,
+    /// Exports that may be waiting or running at a time.
+    pub max_unfinished_exports: u64,
+    /// How long an export that has ended is kept.
+    pub export_retention: Duration,
     /// Minimum duration of every operation and export, so that short states can be observed.
     pub simulated_delay: Duration,
     /// Failures to inject, so that rare states can be observed.
@@ -31,6 +36,9 @@ impl Default for DeploymentSettings {
             ffmpeg: None,
             encoders: None,
             storage: object_storage::StorageSettings::default(),
+            disk: DiskQuota::default(),
+            max_unfinished_exports: 32,
+            export_retention: Duration::from_hours(24),
             simulated_delay: Duration::ZERO,
             injected_failures: BTreeSet::new(),
         }

@@ -2,7 +2,6 @@
 
 use std::{
     collections::HashSet,
-    fs::File,
     io::{self, Read as _, Write as _},
 };
 
@@ -10,6 +9,7 @@ use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 use super::{ArchiveContent, SourceFolders, json, parquet, unique_names::UniqueNames};
 use crate::{
+    ingest::disk_quota::ClaimedFile,
     store::{export, media::MediaRecord},
     task_error::TaskError,
 };
@@ -18,15 +18,41 @@ use tessera_model::ExportFormat;
 /// Share of the progress for copying pictures.
 const PICTURES_SHARE: f64 = 0.9;
 
-type Zip<'a> = ZipWriter<&'a File>;
+type Zip<'a> = ZipWriter<ArchiveFile<'a>>;
+
+/// After an error, the rest is discarded: when a `ZipWriter` is dropped, it tries to finish the
+/// archive, and prints to the terminal if that fails.
+struct ArchiveFile<'a> {
+    file: &'a mut ClaimedFile,
+    failed: bool,
+}
+
+impl io::Write for ArchiveFile<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.failed {
+            return Ok(bytes.len());
+        }
+        self.file.write(bytes).inspect_err(|_| self.failed = true)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl io::Seek for ArchiveFile<'_> {
+    fn seek(&mut self, to: io::SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
 
 /// Reports the progress, 0.0-1.0, and returns how many pictures could not be read.
 pub(crate) fn write(
     content: &ArchiveContent,
-    file: &File,
+    file: &mut ClaimedFile,
     mut report: impl FnMut(f64) -> Result<(), TaskError>,
 ) -> Result<usize, TaskError> {
-    let mut zip = ZipWriter::new(file);
+    let mut zip = ZipWriter::new(ArchiveFile { file, failed: false });
     let mut missing = HashSet::new();
     report(0.0)?;
     if content.export.spec.include_images {
@@ -47,7 +73,9 @@ pub(crate) fn write(
             parquet::write(content, &mut zip, &missing)?;
         }
     }
-    zip.finish()?;
+    if zip.finish()?.failed {
+        return Err(TaskError::archive(io::ErrorKind::WriteZero.into()));
+    }
     Ok(missing.len())
 }
 

@@ -17,11 +17,11 @@ use super::{
 };
 use crate::{
     ingest::{
+        disk_quota::{DiskQuota, SpaceClaim},
         file_kind::FileKind,
         file_names::sanitized_path,
         staging::{
-            ARCHIVE_FILE_NAME, UniqueFiles, available_space, create_private_dir,
-            create_staging_dir, private_file,
+            ARCHIVE_FILE_NAME, UniqueFiles, create_private_dir, create_staging_dir, private_file,
         },
         unpack::ArchiveKind,
     },
@@ -44,18 +44,24 @@ const TEXT_FIELDS: [&str; 7] = [
 ];
 const TEXT_LIMIT: SizeLimit =
     SizeLimit { bytes: 4 << 10, message: "A text field is longer than 4 KiB" };
+const MAX_UPLOAD_BYTES: u64 = 50 << 30;
 const NO_SPACE: &str = "The upload is larger than what can be stored here";
 
-pub async fn read_form(request: Request, uploads: &Path) -> Result<AddMediaRequest, Problem> {
+pub async fn read_form(
+    request: Request,
+    uploads: &Path,
+    disk: &DiskQuota,
+) -> Result<AddMediaRequest, Problem> {
     // Clients send no body at all for a form without fields.
     if request.body().is_end_stream() {
         return Err(single_source_required());
     }
     create_private_dir(uploads).map_err(storage_problem)?;
-    let space = available_space(uploads).map_err(storage_problem)?;
+    let space = disk.available(uploads).map_err(storage_problem)?.min(MAX_UPLOAD_BYTES);
     let mut parts =
         MultipartForm::open(request, SizeLimit { bytes: space, message: NO_SPACE }).await?;
-    let mut draft = FormReader { uploads, source: None, texts: Vec::new() };
+    let claim = disk.claim_in(uploads);
+    let mut draft = FormReader { uploads, claim, source: None, texts: Vec::new() };
     match draft.read_parts(&mut parts).await {
         Ok(()) => draft.finish(),
         Err(problem) => {
@@ -68,6 +74,7 @@ pub async fn read_form(request: Request, uploads: &Path) -> Result<AddMediaReque
 
 struct FormReader<'a> {
     uploads: &'a Path,
+    claim: SpaceClaim,
     source: Option<IncomingSource>,
     texts: Vec<(&'static str, String)>,
 }
@@ -133,7 +140,7 @@ impl FormReader<'_> {
         let (_, file) = files.create(&sanitized_path(&name)).map_err(storage_problem)?;
         let largest = FileKind::from_name(&name).max_size();
         let message = "A file is larger than 256 MiB, or 4 GiB for a video";
-        save_part(part, file, SizeLimit { bytes: largest, message }).await
+        save_part(part, file, SizeLimit { bytes: largest, message }, &mut self.claim).await
     }
 
     async fn read_archive(&mut self, part: FormPart<'_>) -> Result<(), Problem> {
@@ -152,7 +159,8 @@ impl FormReader<'_> {
         let path = staged.path().join(ARCHIVE_FILE_NAME);
         let file = private_file().create_new(true).open(&path).map_err(storage_problem)?;
         // The size of the body limits it.
-        save_part(part, file, SizeLimit { bytes: u64::MAX, message: NO_SPACE }).await?;
+        let limit = SizeLimit { bytes: u64::MAX, message: NO_SPACE };
+        save_part(part, file, limit, &mut self.claim).await?;
         if !kind.matches_signature(&read_first_bytes(&path).map_err(storage_problem)?) {
             let message = format!("The archive is not a {} file", kind.extension());
             return Err(Problem::bad_request(message));
@@ -205,12 +213,18 @@ async fn skip_empty_file(part: FormPart<'_>) -> Result<(), Problem> {
     part.bytes(SizeLimit { bytes: 0, message }).await.map(drop)
 }
 
-async fn save_part(mut part: FormPart<'_>, file: File, limit: SizeLimit) -> Result<(), Problem> {
+async fn save_part(
+    mut part: FormPart<'_>,
+    file: File,
+    limit: SizeLimit,
+    claim: &mut SpaceClaim,
+) -> Result<(), Problem> {
     let mut file = tokio::fs::File::from_std(file);
     let mut bytes = 0;
     while let Some(chunk) = part.chunk().await? {
         bytes += chunk.len() as u64;
         limit.check(bytes)?;
+        claim.take(chunk.len()).map_err(storage_problem)?;
         file.write_all(&chunk).await.map_err(storage_problem)?;
     }
     // Otherwise the last error of the disk would be lost.

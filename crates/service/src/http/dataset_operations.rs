@@ -57,7 +57,9 @@ pub async fn add_media(
         drain(request).await;
         return Err(problem);
     }
-    let request = add_media_form::read_form(request, &state.deployment.store.uploads_dir()).await?;
+    let uploads = state.deployment.store.uploads_dir();
+    let disk = &state.deployment.settings.disk;
+    let request = add_media_form::read_form(request, &uploads, disk).await?;
     state.deployment.check_source(&request).await?;
     state.spawn_blocking(move |deployment| deployment.add_media(id, request)).await?;
     Ok(StatusCode::ACCEPTED)

@@ -7,7 +7,7 @@ use super::{
     auth::unix_seconds,
     file_response::{FileResponse, respond_with_file},
     openapi::{
-        BusyError, DatasetErrors, ExpiringLinkParams, ExportParams, ExportStatusParams,
+        DatasetErrors, ExpiringLinkParams, ExportErrors, ExportParams, ExportStatusParams,
         FileResponses, StatusErrors,
     },
     path_params::{DatasetPath, ExportLinkPath},
@@ -35,7 +35,7 @@ use tessera_wire::{
         (status = 200, description = "The export task", body = ExportTaskBody),
         (status = 400, description = "A parameter differs from the anchor's registration", body = ProblemBody),
         StatusErrors,
-        BusyError,
+        ExportErrors,
     ),
 )]
 pub async fn export_context_async(

@@ -101,7 +101,9 @@ impl IntoResponse for Problem {
         *response.status_mut() = status;
         let extra = match status {
             StatusCode::UNAUTHORIZED => Some((header::WWW_AUTHENTICATE, "Bearer")),
-            StatusCode::SERVICE_UNAVAILABLE => Some((header::RETRY_AFTER, RETRY_AFTER)),
+            StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS => {
+                Some((header::RETRY_AFTER, RETRY_AFTER))
+            }
             _ => None,
         };
         if let Some((name, value)) = extra {
@@ -125,6 +127,10 @@ impl From<ServiceError> for Problem {
                 Self::invalid_body("media_selection", &cause.to_string())
             }
             ServiceError::Retrieval(cause) => cause.into(),
+            ServiceError::TooMany(message) => Self::plain(StatusCode::TOO_MANY_REQUESTS, message),
+            ServiceError::Unavailable(message) => {
+                Self::plain(StatusCode::SERVICE_UNAVAILABLE, message)
+            }
             ServiceError::Failed(message) => {
                 Self::plain(StatusCode::INTERNAL_SERVER_ERROR, message)
             }

@@ -11,7 +11,7 @@ use super::{
     AppState,
     export::{export_spec, start_export},
     multipart_form::{SizeLimit, check_content_length, drain},
-    openapi::{ArchiveParams, BusyError, StatusErrors},
+    openapi::{ArchiveParams, ExportErrors, StatusErrors},
     path_params::DatasetPath,
     problem::Problem,
     query_params::QueryParams,
@@ -36,7 +36,7 @@ const SELECTION_LIMIT: SizeLimit =
         (status = 408, description = "The body did not arrive in time", body = ProblemBody),
         (status = 413, description = "The body is larger than 32 MiB", body = ProblemBody),
         StatusErrors,
-        BusyError,
+        ExportErrors,
     ),
 )]
 pub async fn export_entities_async(

@@ -1,6 +1,7 @@
 //! Reads media from outside within limits: folders, sidecars, uploads, archives and video frames.
 
 mod changes;
+pub mod disk_quota;
 pub mod file_kind;
 pub mod file_names;
 mod sandboxed_dir;

@@ -18,11 +18,6 @@ pub const ARCHIVE_FILE_NAME: &str = "archive";
 /// The directory next to it for the unpacked files.
 pub const UNPACKED_DIR_NAME: &str = "unpacked";
 
-/// Size limit of a staging directory, in bytes.
-const MAX_STAGED_BYTES: u64 = 50 << 30;
-/// Disk space that is never used, in bytes.
-const RESERVED_DISK_BYTES: u64 = 1 << 30;
-
 /// The mode bit of directories in which all users create files.
 const STICKY: u32 = 0o1000;
 
@@ -56,16 +51,6 @@ pub(crate) fn staging_dirs(base: &Path) -> io::Result<Vec<PathBuf>> {
         }
     }
     Ok(staging)
-}
-
-/// The free disk space minus a reserve, at most 50 GiB.
-pub fn available_space(path: &Path) -> io::Result<u64> {
-    let disk = rustix::fs::statvfs(path)?;
-    Ok(disk
-        .f_bavail
-        .saturating_mul(disk.f_frsize)
-        .saturating_sub(RESERVED_DISK_BYTES)
-        .min(MAX_STAGED_BYTES))
 }
 
 /// Creates a directory (mode 0700) and its parents.

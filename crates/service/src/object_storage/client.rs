@@ -12,6 +12,7 @@ use super::{
     s3::S3Client,
     s3_uri::{ManifestFormat, S3Uri, is_addressable_key},
 };
+use crate::ingest::disk_quota::DiskQuota;
 use tessera_model::SafeText;
 
 /// Limit on pages of a listing, because services choose the page size.
@@ -22,18 +23,20 @@ const MAX_MANIFEST_BYTES: u64 = 64 << 20;
 #[derive(Clone, Debug)]
 pub struct ObjectStorage {
     pub(super) s3: S3Client,
+    pub(super) disk: DiskQuota,
 }
 
 impl ObjectStorage {
-    pub fn new(settings: StorageSettings) -> Result<Self, StorageError> {
-        Self::with_retry_policy(settings, RetryPolicy::default())
+    pub fn new(settings: StorageSettings, disk: DiskQuota) -> Result<Self, StorageError> {
+        Ok(Self { disk, ..Self::with_retry_policy(settings, RetryPolicy::default())? })
     }
 
     pub fn with_retry_policy(
         settings: StorageSettings,
         retry_policy: RetryPolicy,
     ) -> Result<Self, StorageError> {
-        Ok(Self { s3: S3Client::new(settings, retry_policy)? })
+        let disk = DiskQuota::default();
+        Ok(Self { s3: S3Client::new(settings, retry_policy)?, disk })
     }
 
     /// Lists the media at `uri`, a folder or manifest, until `most` media are found: 1 checks whether

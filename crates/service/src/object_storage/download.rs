@@ -1,10 +1,6 @@
 //! Downloads objects, each into a part file that is renamed when complete.
 
-use std::{
-    fs,
-    io::{self, ErrorKind},
-    path::Path,
-};
+use std::{fs, io::ErrorKind, path::Path};
 
 use futures_util::{StreamExt as _, stream};
 use tokio::fs::File;
@@ -15,7 +11,7 @@ use super::{
     object_entry::ObjectEntry,
     response_body::{copy_body, ensure},
 };
-use crate::ingest::staging::{available_space, create_private_dir, private_file};
+use crate::ingest::staging::{create_private_dir, private_file};
 
 const MAX_CONCURRENT_DOWNLOADS: usize = 8;
 
@@ -77,11 +73,13 @@ impl ObjectStorage {
         let too_large = || StorageError::object(format!("it is larger than {} MiB", limit >> 20));
         let announced = response.content_length().or(entry.size).unwrap_or_default();
         ensure(announced <= limit, too_large)?;
-        let room = available_space(part.parent().unwrap_or(part))?;
+        let mut claim = self.disk.claim_in(part.parent().unwrap_or(part));
+        let mut claimed = 0;
         let mut file = File::from_std(private_file().create(true).truncate(true).open(part)?);
         let check = |length| {
             ensure(length <= limit, too_large)?;
-            ensure(length <= room, || io::Error::from(ErrorKind::StorageFull).into())
+            let chunk = length - std::mem::replace(&mut claimed, length);
+            Ok(claim.take(usize::try_from(chunk).unwrap_or(usize::MAX))?)
         };
         let length = copy_body(response, &mut file, check).await?;
         let changed = || StorageError::object("it has changed since it was listed");

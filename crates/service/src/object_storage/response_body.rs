@@ -16,7 +16,7 @@ pub async fn read_text(response: Response, limit: u64) -> Result<String, Storage
 pub async fn copy_body(
     mut response: Response,
     out: &mut (impl AsyncWrite + Unpin),
-    check: impl Fn(u64) -> Result<(), StorageError>,
+    mut check: impl FnMut(u64) -> Result<(), StorageError>,
 ) -> Result<u64, StorageAttemptError> {
     let mut length = 0;
     while let Some(chunk) = response.chunk().await? {

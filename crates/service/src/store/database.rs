@@ -141,7 +141,11 @@ impl Store {
 
     /// The path of the archive of a completed export.
     pub fn export_archive_path(&self, export: Uuid) -> PathBuf {
-        self.data.join("exports").join(format!("{export}.zip"))
+        self.exports_dir().join(format!("{export}.zip"))
+    }
+
+    pub fn exports_dir(&self) -> PathBuf {
+        self.data.join("exports")
     }
 
     /// The folder with one subfolder for each batch of added media.

@@ -1,5 +1,7 @@
 //! Export rows: `INIT`, `IN_PROGRESS`, then `COMPLETED` or `FAILED`; they survive restarts.
 
+use std::time::Duration;
+
 use rusqlite::{Connection, Result, Row, params};
 
 use super::{
@@ -8,9 +10,6 @@ use super::{
     now_micros, query,
 };
 use tessera_model::{ArchiveName, ClusterId, DatasetId, ExportSpec, ExportTaskId, Granularity};
-
-/// How long a finished export is kept, in microseconds.
-const RETENTION_MICROS: i64 = 24 * 3600 * 1_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportTaskState {
@@ -129,17 +128,23 @@ pub fn update_progress(
     query::execute(connection, sql, params![id.0, state.as_str(), progress, message])
 }
 
+pub fn count_unfinished(connection: &Connection) -> Result<u64> {
+    let sql = "SELECT count(*) FROM export WHERE status IN ('INIT', 'IN_PROGRESS')";
+    query::one(connection, sql, [], |row| row.get(0))
+}
+
 /// Unfinished exports, oldest first.
 pub fn unfinished(connection: &Connection) -> Result<Vec<ExportTaskId>> {
     let sql = "SELECT id FROM export WHERE status IN ('INIT', 'IN_PROGRESS') ORDER BY created_at";
     query::all(connection, sql, [], |row| row.get(0).map(ExportTaskId))
 }
 
-/// Deletes exports that finished more than a day ago and returns their identifiers.
-pub fn delete_expired(connection: &Connection) -> Result<Vec<ExportTaskId>> {
+/// Deletes exports that have ended and are older than `retention`; returns their identifiers.
+pub fn delete_expired(connection: &Connection, retention: Duration) -> Result<Vec<ExportTaskId>> {
     let sql = "DELETE FROM export WHERE status IN ('COMPLETED', 'FAILED') AND created_at < ?1
                RETURNING id";
-    let newest = now_micros() - RETENTION_MICROS;
+    let retention = i64::try_from(retention.as_micros()).unwrap_or(i64::MAX);
+    let newest = now_micros().saturating_sub(retention);
     query::all(connection, sql, [newest], |row| row.get(0).map(ExportTaskId))
 }
 

@@ -56,7 +56,8 @@ fn unpack_batch(
     }
     let kind =
         ArchiveKind::from_name(&format!("{ARCHIVE_FILE_NAME}{extension}")).ok_or_else(lost)?;
-    let unpacked = unpack(&archive, kind, &source.folder, UnpackLimits::default(), &context.stop);
+    let limits = UnpackLimits { disk: context.settings.disk.clone(), ..UnpackLimits::default() };
+    let unpacked = unpack(&archive, kind, &source.folder, limits, &context.stop);
     let unpacked = unpacked.map_err(|unfinished| match unfinished {
         UnpackError::Cancelled => TaskError::Stopped,
         UnpackError::Io(cause) => TaskError::io("the archive could not be unpacked", &cause),
@@ -85,8 +86,9 @@ fn download_batch(
         runtime.map_err(|cause| TaskError::io("the download could not be started", &cause))?;
     let failed =
         |fault: &StorageError| TaskError::Failed(format!("object storage failed: {fault}"));
-    let storage =
-        ObjectStorage::new(context.settings.storage.clone()).map_err(|fault| failed(&fault))?;
+    let settings = &context.settings;
+    let storage = ObjectStorage::new(settings.storage.clone(), settings.disk.clone());
+    let storage = storage.map_err(|fault| failed(&fault))?;
     let listing = runtime.block_on(storage.list(uri, None, MAX_OBJECTS));
     let listing = listing.map_err(TaskError::Failed)?;
     let mut missing = MissingFiles::new();

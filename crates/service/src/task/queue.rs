@@ -1,8 +1,12 @@
 //! A named thread that runs tasks in order.
 
 use std::{
-    sync::{Arc, mpsc},
+    sync::{
+        Arc,
+        mpsc::{self, RecvTimeoutError},
+    },
     thread::{self, JoinHandle},
+    time::Duration,
 };
 
 use tokio::sync::watch;
@@ -16,18 +20,26 @@ pub struct TaskQueue<T> {
 }
 
 impl<T: Send + 'static> TaskQueue<T> {
-    /// Starts the thread. `outstanding` counts queued and running tasks of all queues.
+    /// Starts the thread, which performs each task, and `None` after each `pause` without one.
+    /// `outstanding` counts queued and running tasks of all queues.
     pub fn start(
         name: &str,
         outstanding: Arc<watch::Sender<usize>>,
-        mut perform: impl FnMut(T) + Send + 'static,
+        pause: Duration,
+        mut perform: impl FnMut(Option<T>) + Send + 'static,
     ) -> Self {
         let (sender, tasks) = mpsc::channel();
         let count = outstanding.clone();
         let body = move || {
-            for task in tasks {
-                perform(task);
-                count.send_modify(|left| *left -= 1);
+            loop {
+                match tasks.recv_timeout(pause) {
+                    Ok(task) => {
+                        perform(Some(task));
+                        count.send_modify(|left| *left -= 1);
+                    }
+                    Err(RecvTimeoutError::Timeout) => perform(None),
+                    Err(RecvTimeoutError::Disconnected) => return,
+                }
             }
         };
         // If the thread cannot start, `push` fails and the tasks stay in the store.

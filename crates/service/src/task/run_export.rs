@@ -13,7 +13,10 @@ use rusqlite::Connection;
 use super::TaskContext;
 use crate::{
     archive::{self, ArchiveContent, SourceFolders},
-    ingest::staging::{private_file, sync_dir},
+    ingest::{
+        disk_quota::ClaimedFile,
+        staging::{private_file, sync_dir},
+    },
     settings::InjectedFailure,
     store::{
         StoreError, dataset,
@@ -44,6 +47,16 @@ pub fn run_export(context: &TaskContext, id: ExportTaskId) -> Result<(), StoreEr
     }
 }
 
+/// Deletes exports that ended longer ago than they are kept.
+pub fn delete_expired_exports(context: &TaskContext) -> Result<(), StoreError> {
+    let (store, retention) = (&context.store, context.settings.export_retention);
+    for old in store.write(|tx| export::delete_expired(tx, retention))? {
+        // The archive may never have been written.
+        let _ = fs::remove_file(store.export_archive_path(old.0));
+    }
+    Ok(())
+}
+
 fn create_archive(
     context: &TaskContext,
     export: &ExportRecord,
@@ -57,7 +70,8 @@ fn create_archive(
         Ok(advance(ExportTaskState::InProgress, part, None)?)
     })?;
     let file = private_file().create(true).truncate(true).open(partial);
-    let file = file.map_err(TaskError::archive)?;
+    let claim = context.settings.disk.claim_in(&store.exports_dir());
+    let mut file = ClaimedFile::new(file.map_err(TaskError::archive)?, claim);
     let mut reported = -1.0;
     let report = |progress: f64| {
         context.check_cancelled()?;
@@ -68,8 +82,9 @@ fn create_archive(
         }
         Ok(())
     };
-    let (entities, missing) = store.read(|c| Ok(write_snapshot(c, export, &file, report)))??;
-    file.sync_all().map_err(TaskError::archive)?;
+    let (entities, missing) =
+        store.read(|c| Ok(write_snapshot(c, export, &mut file, report)))??;
+    file.file.sync_all().map_err(TaskError::archive)?;
     let target = store.export_archive_path(export.id.0);
     fs::rename(partial, &target).map_err(TaskError::archive)?;
     target.parent().map_or(Ok(()), sync_dir).map_err(TaskError::archive)?;
@@ -86,7 +101,7 @@ fn create_archive(
 fn write_snapshot(
     connection: &Connection,
     export: &ExportRecord,
-    file: &File,
+    file: &mut ClaimedFile,
     report: impl FnMut(f64) -> Result<(), TaskError>,
 ) -> Result<(u64, usize), TaskError> {
     let dataset = dataset::find(connection, export.dataset)?;

@@ -7,12 +7,20 @@ use std::sync::{
 
 use tokio::sync::watch;
 
-use super::{TaskContext, queue::TaskQueue, run_export::run_export, run_operation::run_operation};
+use super::{
+    TaskContext,
+    queue::TaskQueue,
+    run_export::{delete_expired_exports, run_export},
+    run_operation::run_operation,
+};
 use crate::{
     settings::DeploymentSettings,
     store::{Store, StoreError, export, operation},
 };
 use tessera_model::ExportTaskId;
+
+/// How often ended exports are checked within the time that they are kept.
+const EXPIRY_CHECKS: u32 = 24;
 
 /// The background work of a deployment. Dropping it stops the work at the next file.
 pub struct TaskRunner {
@@ -37,16 +45,22 @@ impl TaskRunner {
         };
         let stop = context.stop.clone();
         let export_context = context.clone();
-        let operations = TaskQueue::start("operation", outstanding.clone(), move |row| {
-            let mut next = Some(row);
+        let pause = settings.export_retention / EXPIRY_CHECKS;
+        let operations = TaskQueue::start("operation", outstanding.clone(), pause, move |row| {
+            let mut next = row;
             while let Some(row) = next {
                 // If the store cannot be written, the operation stays: the next opening resumes it.
                 next = run_operation(&context, row).unwrap_or(None);
             }
         });
-        let exports = TaskQueue::start("export", outstanding.clone(), move |id| {
-            // As above: an export that cannot be written to the store is started again.
-            let _ = run_export(&export_context, id);
+        delete_expired_exports(&export_context)?;
+        let exports = TaskQueue::start("export", outstanding.clone(), pause, move |id| {
+            // If the store cannot be written, the next check deletes them.
+            let _ = delete_expired_exports(&export_context);
+            if let Some(id) = id {
+                // As above: an export that cannot be written to the store is started again.
+                let _ = run_export(&export_context, id);
+            }
         });
         let runner = Self { operations, exports, outstanding, stop };
         let (running, unfinished) =

@@ -65,8 +65,9 @@ impl Deployment {
     pub(crate) async fn check_source(&self, request: &AddMediaRequest) -> Result<(), ServiceError> {
         self.inject(InjectedFailure::Upload, "The upload to storage failed")?;
         if let AddMediaSource::Storage(uri) = &request.source {
-            let storage = ObjectStorage::new(self.settings.storage.clone())
-                .map_err(|_| ServiceError::Failed("The storage failed"))?;
+            let storage =
+                ObjectStorage::new(self.settings.storage.clone(), self.settings.disk.clone())
+                    .map_err(|_| ServiceError::Failed("The storage failed"))?;
             let listed = storage.list(uri, request.assume_role.as_ref(), 1).await;
             listed.map_err(ServiceError::Invalid)?;
         }

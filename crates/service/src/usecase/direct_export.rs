@@ -10,6 +10,7 @@ use super::{ServiceError, export::new_export};
 use crate::{
     Deployment,
     archive::{self, ArchiveContent, SourceFolders},
+    ingest::disk_quota::ClaimedFile,
     store::{dataset::DatasetRecord, media},
 };
 use tessera_model::{ArchiveName, DatasetId, EntityType, ExportFormat, ExportSpec, Operation};
@@ -70,15 +71,17 @@ impl Deployment {
     fn spool(
         &self,
         id: DatasetId,
-        write: impl FnOnce(&DatasetRecord, &mut BufWriter<File>) -> Result<(), ServiceError>,
+        write: impl FnOnce(&DatasetRecord, &mut BufWriter<ClaimedFile>) -> Result<(), ServiceError>,
     ) -> Result<File, ServiceError> {
         let record = self.require_ready(id, Operation::Export)?;
-        let archive = self.store.export_archive_path(id.0);
-        let folder = archive.parent().ok_or_else(ServiceError::internal)?;
-        let mut file = BufWriter::new(tempfile::tempfile_in(folder)?);
+        self.require_disk_space()?;
+        let folder = self.store.exports_dir();
+        let file = tempfile::tempfile_in(&folder)?;
+        let claim = self.settings.disk.claim_in(&folder);
+        let mut file = BufWriter::new(ClaimedFile::new(file, claim));
         write(&record, &mut file)?;
         file.flush()?;
         file.rewind()?;
-        file.into_inner().map_err(|_| ServiceError::internal())
+        Ok(file.into_inner().map_err(|_| ServiceError::internal())?.file)
     }
 }

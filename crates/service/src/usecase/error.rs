@@ -16,6 +16,10 @@ pub(crate) enum ServiceError {
     /// The body of a selective export is wrong.
     Selection(SelectionError),
     Retrieval(RetrievalError),
+    /// The client asks for too much at a time.
+    TooMany(&'static str),
+    /// The service cannot do this for now.
+    Unavailable(&'static str),
     Failed(&'static str),
 }
 
@@ -23,6 +27,10 @@ impl ServiceError {
     /// A failure without a cause that a client could act on.
     pub(crate) fn internal() -> Self {
         Self::Failed("The service could not do this because of a fault of its own")
+    }
+
+    pub(crate) fn no_space() -> Self {
+        Self::Unavailable("There is not enough free disk space for an export")
     }
 
     pub(crate) fn dataset_not_found() -> Self {
@@ -45,8 +53,11 @@ impl From<StoreError> for ServiceError {
 }
 
 impl From<std::io::Error> for ServiceError {
-    fn from(_: std::io::Error) -> Self {
-        Self::internal()
+    fn from(cause: std::io::Error) -> Self {
+        match cause.kind() {
+            std::io::ErrorKind::StorageFull => Self::no_space(),
+            _ => Self::internal(),
+        }
     }
 }
 

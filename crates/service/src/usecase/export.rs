@@ -49,10 +49,14 @@ impl Deployment {
         origin: String,
     ) -> Result<ExportRecord, ServiceError> {
         let record = self.require_ready(id, Operation::Export)?;
+        self.require_disk_space()?;
         let rows = self.export_rows(&record, scope)?;
         let mut export = new_export(&record, spec, origin);
         export.selective = rows.is_some();
-        self.store.write(|tx| {
+        let accepted = self.store.write(|tx| {
+            if export::count_unfinished(tx)? >= self.settings.max_unfinished_exports {
+                return Ok(false);
+            }
             export::insert(tx, &export)?;
             if let Some(rows) = &rows {
                 export.media_count = export::select_media(tx, export.id, rows.iter().copied())?;
@@ -63,12 +67,24 @@ impl Deployment {
             }
             export::set_media_count(tx, export.id, export.media_count)?;
             let message = export.message.as_deref();
-            export::update_progress(tx, export.id, export.state, export.progress, message)
+            export::update_progress(tx, export.id, export.state, export.progress, message)?;
+            Ok(true)
         })?;
+        if !accepted {
+            return Err(ServiceError::TooMany("Too many exports are waiting; try again later"));
+        }
         if export.state == ExportTaskState::Init {
             self.tasks.exports.push(export.id);
         }
         Ok(export)
+    }
+
+    /// Fails if nothing more can be written to the exports.
+    pub(super) fn require_disk_space(&self) -> Result<(), ServiceError> {
+        match self.settings.disk.available(&self.store.exports_dir())? {
+            0 => Err(ServiceError::no_space()),
+            _ => Ok(()),
+        }
     }
 
     /// The rows of the exported media; `None` for the whole dataset.

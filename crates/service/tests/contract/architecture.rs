@@ -17,7 +17,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("text", &["path_display"]),
     ("ingest", &["file_stat"]),
     ("object_storage", &["ingest"]),
-    ("settings", &["object_storage", "text"]),
+    ("settings", &["ingest", "object_storage", "text"]),
     ("store", &["file_stat", "index", "ingest", "path_display"]),
     ("error", &["path_display", "store"]),
     ("issues", &["index", "store"]),

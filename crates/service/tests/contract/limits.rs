@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use image::{ImageFormat, Rgb, RgbImage};
 use reqwest::multipart::{Form, Part};
 use serde_json::json;
 use tessera_service::{ServerLimits, ServerOptions};
@@ -15,7 +16,7 @@ use tokio::{
     time::timeout,
 };
 
-use crate::support::{Place, Service, answer, picture, pictures};
+use crate::support::{Place, Service, answer, encoded, picture, pictures};
 
 const SHORT: Duration = Duration::from_millis(200);
 const LONG: Duration = Duration::from_mins(1);
@@ -134,6 +135,48 @@ async fn selections_are_read_in_their_turn() {
         let request = service.post(&path).header("content-type", "application/json").body(body);
         assert_eq!(answer(request).await.0, 503, "{body}");
     }
+}
+
+/// A PNG of 4 megapixels in one color, which takes long to decode.
+fn heavy_picture() -> Vec<u8> {
+    let image = RgbImage::from_pixel(2_000, 2_000, Rgb([7, 7, 7]));
+    encoded(&image, ImageFormat::Png)
+}
+
+/// The server and this test share a thread, so light reads are answered only if heavy work is done
+/// on others.
+#[tokio::test]
+async fn light_reads_are_answered_beside_eight_hostile_bodies() {
+    let service = Arc::new(limited(|limits| limits.queue_timeout = LONG).await);
+    let (image, ids) = (heavy_picture(), format!("\"{}\",", service.dataset).repeat(200_000));
+    let selection = format!(
+        "{{\"media_selection\":[{{\"type\":\"media\",\"payload\":{{\"media_ids\":[{}]}}}}]}}",
+        ids.trim_end_matches(',')
+    );
+    let mut hostile = JoinSet::new();
+    for number in 0..8 {
+        let request = if number % 2 == 0 {
+            let form = Form::new().part("file", Part::bytes(image.clone()).file_name("a.png"));
+            let path = service.of_dataset("/search-image-similarity?entity_type=IMAGES");
+            service.post(&path).multipart(form)
+        } else {
+            let path = service.of_dataset("/export_entities_async?export_format=json");
+            let request = service.post(&path).header("content-type", "application/json");
+            request.body(selection.clone())
+        };
+        hostile.spawn(async move { request.send().await.unwrap().status().as_u16() });
+    }
+    let mut light_reads = 0;
+    while !hostile.is_empty() {
+        service.good("/api/v1/datasets").await;
+        light_reads += 1;
+        while let Some(status) = hostile.try_join_next() {
+            let status = status.unwrap();
+            assert!([200, 400, 404].contains(&status), "{status}");
+        }
+    }
+    // As many as there are hostile bodies, or one of them held up the others.
+    assert!(light_reads >= 8, "{light_reads} light reads");
 }
 
 #[tokio::test]

@@ -43,6 +43,7 @@ mod media;
 mod objects;
 mod onprem;
 mod private_data;
+mod quota;
 mod refused;
 mod restart;
 mod selection;

@@ -12,5 +12,5 @@ pub use parameters::{
     SignedLinkParams, UserConfigParams,
 };
 pub use responses::{
-    BusyError, CommonErrors, DatasetErrors, FileResponses, StatusErrors, UploadErrors,
+    BusyError, CommonErrors, DatasetErrors, ExportErrors, FileResponses, StatusErrors, UploadErrors,
 };

@@ -22,6 +22,8 @@ pub struct DatasetErrors;
 pub struct StatusErrors;
 pub struct UploadErrors;
 pub struct BusyError;
+/// What a service without room for another export responds.
+pub struct ExportErrors;
 pub struct FileResponses;
 
 impl IntoResponses for CommonErrors {
@@ -61,11 +63,16 @@ impl IntoResponses for UploadErrors {
 
 impl IntoResponses for BusyError {
     fn responses() -> ResponseMap {
-        let seconds = ObjectBuilder::new().schema_type(Type::Integer);
-        let after = HeaderBuilder::new().schema(Some(seconds)).description(Some("Seconds"));
-        let busy = error_response(503, "Too many searches are running");
-        let busy = busy.header("Retry-After", after.build());
-        BTreeMap::from([("503".to_owned(), busy.build().into())])
+        BTreeMap::from([retry_response(503, "Too many searches are running")])
+    }
+}
+
+impl IntoResponses for ExportErrors {
+    fn responses() -> ResponseMap {
+        BTreeMap::from([
+            retry_response(429, "Too many exports are waiting"),
+            retry_response(503, "Too many searches are running, or the disk is full"),
+        ])
     }
 }
 
@@ -88,6 +95,13 @@ fn error_responses(codes: &[(u16, &str)]) -> ResponseMap {
         (code.to_string(), error_response(code, description).build().into())
     };
     codes.iter().map(response).collect()
+}
+
+fn retry_response(code: u16, description: &str) -> (String, RefOr<Response>) {
+    let seconds = ObjectBuilder::new().schema_type(Type::Integer);
+    let after = HeaderBuilder::new().schema(Some(seconds)).description(Some("Seconds"));
+    let response = error_response(code, description).header("Retry-After", after.build());
+    (code.to_string(), response.build().into())
 }
 
 fn error_response(code: u16, description: &str) -> ResponseBuilder {

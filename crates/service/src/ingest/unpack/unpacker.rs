@@ -9,12 +9,14 @@ use std::{
 
 use super::limits::UnpackLimits;
 use crate::ingest::{
+    disk_quota::ClaimedFile,
     file_kind::FileKind,
-    staging::{UniqueFiles, available_space, create_private_dir},
+    staging::{UniqueFiles, create_private_dir},
 };
 use tessera_model::{SafeText, archive_path::safe_relative_path};
 
 const COPY_BUFFER_SIZE: usize = 64 << 10;
+const NO_SPACE: &str = "there is not enough space for all of it";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UnpackReport {
@@ -70,11 +72,10 @@ impl<'a> Unpacker<'a> {
             Err(cause) if cause.kind() != ErrorKind::NotFound => return Err(cause),
             _ => create_private_dir(root)?,
         }
-        let max_total_bytes = limits.max_total_bytes.min(available_space(root)?);
         Ok(Self {
             files: UniqueFiles::new(root),
             root,
-            limits: UnpackLimits { max_total_bytes, ..limits },
+            limits,
             cancelled,
             members: 0,
             packed_before: 0,
@@ -147,7 +148,8 @@ impl<'a> Unpacker<'a> {
             _ => self.limits.max_file_bytes,
         };
         let room = self.limits.max_total_bytes - self.report.bytes;
-        let (path, mut file) = self.files.create(&path)?;
+        let (path, file) = self.files.create(&path)?;
+        let mut file = ClaimedFile::new(file, self.limits.disk.claim_in(self.root));
         let end = match self.copy_limited(content, &mut file, largest.min(room), packed_bytes) {
             Ok(CopyOutcome::Complete(bytes)) if bytes == size => {
                 self.report.files += 1;
@@ -155,9 +157,7 @@ impl<'a> Unpacker<'a> {
                 return Ok(());
             }
             Ok(CopyOutcome::Complete(_)) => MemberError::SkipMember("it is damaged"),
-            Ok(CopyOutcome::LimitExceeded) if room < largest => {
-                MemberError::StopArchive("there is not enough space for all of it")
-            }
+            Ok(CopyOutcome::LimitExceeded) if room < largest => MemberError::StopArchive(NO_SPACE),
             Ok(CopyOutcome::LimitExceeded) => MemberError::SkipMember("it is too large"),
             Err(error) => error,
         };
@@ -212,6 +212,9 @@ impl<'a> Unpacker<'a> {
 
 impl From<io::Error> for MemberError {
     fn from(cause: io::Error) -> Self {
-        Self::Abort(UnpackError::Io(cause))
+        match cause.kind() {
+            ErrorKind::StorageFull => Self::StopArchive(NO_SPACE),
+            _ => Self::Abort(UnpackError::Io(cause)),
+        }
     }
 }

@@ -205,7 +205,7 @@ fn decompression_bombs_are_detected() {
     let tar = gzipped(&tar_of(&[("good.png", b"x"), bomb, ("late.png", b"x")]));
     let zip = zipped(&[("good.png", b"x"), bomb, ("late.png", b"x")]);
     for (kind, bytes) in [(ArchiveKind::Zip, zip), (ArchiveKind::TarGz, tar)] {
-        let (temp_dir, out) = unpack_with(kind, &bytes, limits);
+        let (temp_dir, out) = unpack_with(kind, &bytes, limits.clone());
         assert_eq!(names(&temp_dir), ["good.png"], "{kind:?}");
         assert_eq!(
             out.damage_reason,
@@ -224,7 +224,7 @@ fn many_small_bombs_are_detected() {
     for (kind, bytes) in
         [(ArchiveKind::Zip, zipped(&members)), (ArchiveKind::TarGz, gzipped(&tar_of(&members)))]
     {
-        let (_place, out) = unpack_with(kind, &bytes, limits);
+        let (_place, out) = unpack_with(kind, &bytes, limits.clone());
         assert_eq!(
             out.damage_reason,
             Some("its compression ratio is too high (decompression bomb)"),
@@ -296,15 +296,15 @@ fn limits_are_enforced() {
     let archives = [(ArchiveKind::Zip, zipped(&members)), (ArchiveKind::Tar, tar_of(&members))];
     for (kind, bytes) in archives {
         let limits = UnpackLimits { max_file_bytes: 10, ..UnpackLimits::default() };
-        let (temp_dir, out) = unpack_with(kind, &bytes, limits);
+        let (temp_dir, out) = unpack_with(kind, &bytes, limits.clone());
         assert_eq!(names(&temp_dir), ["b.mp4", "c.png", "d.png"], "{kind:?}");
         assert_eq!(skip_reasons(&out), [("a.png".to_owned(), "it is too large")]);
         let limits = UnpackLimits { max_total_bytes: 42, ..UnpackLimits::default() };
-        let (temp_dir, out) = unpack_with(kind, &bytes, limits);
+        let (temp_dir, out) = unpack_with(kind, &bytes, limits.clone());
         assert_eq!(names(&temp_dir), ["a.png", "b.mp4"], "{kind:?}");
         assert_eq!(out.damage_reason, Some("there is not enough space for all of it"));
         let limits = UnpackLimits { max_members: 3, ..UnpackLimits::default() };
-        let (_place, out) = unpack_with(kind, &bytes, limits);
+        let (_place, out) = unpack_with(kind, &bytes, limits.clone());
         assert_eq!((out.files, out.damage_reason), (3, Some("it has too many members")));
         let limits = UnpackLimits {
             max_file_bytes: 1,
@@ -312,7 +312,7 @@ fn limits_are_enforced() {
             max_reported: 1,
             ..UnpackLimits::default()
         };
-        let (_place, out) = unpack_with(kind, &bytes, limits);
+        let (_place, out) = unpack_with(kind, &bytes, limits.clone());
         assert_eq!((out.files, out.skipped.len(), out.unreported), (0, 1, 3));
     }
 }

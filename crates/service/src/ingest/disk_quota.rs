@@ -1,0 +1,210 @@
+//! The free disk space, shared by all that write large files: uploads, unpacked archives, downloads
+//! and exports. Whatever they do at the same time, a reserve stays free.
+
+use std::{
+    fmt,
+    fs::File,
+    io::{self, ErrorKind, Seek, SeekFrom, Write},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+/// Disk space that is never used, in bytes.
+const RESERVED_BYTES: u64 = 1 << 30;
+/// Space that a writer claims at a time, in bytes.
+const CLAIM_BYTES: u64 = 16 << 20;
+
+/// Clones share the claims.
+#[derive(Clone)]
+pub struct DiskQuota(Arc<QuotaState>);
+
+struct QuotaState {
+    reserved: u64,
+    free_space: Box<dyn Fn(&Path) -> io::Result<u64> + Send + Sync>,
+    /// Bytes that writers have claimed and may not have written yet.
+    claimed: Mutex<u64>,
+}
+
+impl Default for DiskQuota {
+    fn default() -> Self {
+        Self::with_reserve(RESERVED_BYTES)
+    }
+}
+
+impl DiskQuota {
+    pub fn with_reserve(reserved: u64) -> Self {
+        Self::new(reserved, |folder| {
+            let disk = rustix::fs::statvfs(folder)?;
+            Ok(disk.f_bavail.saturating_mul(disk.f_frsize))
+        })
+    }
+
+    fn new(
+        reserved: u64,
+        free_space: impl Fn(&Path) -> io::Result<u64> + Send + Sync + 'static,
+    ) -> Self {
+        let (free_space, claimed) = (Box::new(free_space), Mutex::default());
+        Self(Arc::new(QuotaState { reserved, free_space, claimed }))
+    }
+
+    /// How much can still be written to `folder`.
+    pub fn available(&self, folder: &Path) -> io::Result<u64> {
+        let claimed = *self.0.claimed();
+        self.0.available(folder, claimed)
+    }
+
+    /// An empty claim for a file in `folder`, which grows as the file does.
+    pub fn claim_in(&self, folder: &Path) -> SpaceClaim {
+        SpaceClaim { quota: self.clone(), folder: folder.to_owned(), claimed: 0, unused: 0 }
+    }
+}
+
+impl QuotaState {
+    fn claimed(&self) -> MutexGuard<'_, u64> {
+        self.claimed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn available(&self, folder: &Path, claimed: u64) -> io::Result<u64> {
+        Ok((self.free_space)(folder)?.saturating_sub(self.reserved).saturating_sub(claimed))
+    }
+}
+
+impl fmt::Debug for DiskQuota {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DiskQuota").field("reserved", &self.0.reserved).finish_non_exhaustive()
+    }
+}
+
+/// The claim of one writer. What it has not used is given back when it is dropped.
+#[derive(Debug)]
+pub struct SpaceClaim {
+    quota: DiskQuota,
+    folder: PathBuf,
+    claimed: u64,
+    unused: u64,
+}
+
+impl SpaceClaim {
+    /// Takes space for the next `bytes`, which must be written before the next call.
+    ///
+    /// # Errors
+    /// `StorageFull` if the reserve would not stay free.
+    pub fn take(&mut self, bytes: usize) -> io::Result<()> {
+        let bytes = bytes as u64;
+        if bytes > self.unused {
+            self.renew(bytes)?;
+        }
+        self.unused -= bytes;
+        Ok(())
+    }
+
+    fn renew(&mut self, bytes: u64) -> io::Result<()> {
+        let mut all = self.quota.0.claimed();
+        // What was taken before is written by now, so the disk counts it.
+        *all -= self.claimed;
+        (self.claimed, self.unused) = (0, 0);
+        let available = self.quota.0.available(&self.folder, *all)?;
+        if available < bytes {
+            return Err(ErrorKind::StorageFull.into());
+        }
+        let claimed = CLAIM_BYTES.max(bytes).min(available);
+        *all += claimed;
+        (self.claimed, self.unused) = (claimed, claimed);
+        Ok(())
+    }
+}
+
+impl Drop for SpaceClaim {
+    fn drop(&mut self) {
+        *self.quota.0.claimed() -= self.claimed;
+    }
+}
+
+/// A file that claims the space for what is written to it.
+#[derive(Debug)]
+pub struct ClaimedFile {
+    pub file: File,
+    claim: SpaceClaim,
+}
+
+impl ClaimedFile {
+    pub fn new(file: File, claim: SpaceClaim) -> Self {
+        Self { file, claim }
+    }
+}
+
+impl Write for ClaimedFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.claim.take(bytes.len())?;
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Seek for ClaimedFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::atomic::{AtomicU64, Ordering},
+        thread,
+    };
+
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    /// A disk with this much free space, and what writers use of it.
+    fn disk(free: u64, reserved: u64) -> (DiskQuota, Arc<AtomicU64>) {
+        let used = Arc::new(AtomicU64::new(0));
+        let on_disk = used.clone();
+        let quota = DiskQuota::new(reserved, move |_| Ok(free - on_disk.load(Ordering::SeqCst)));
+        (quota, used)
+    }
+
+    #[test]
+    fn parallel_writers_fill_the_disk_exactly_to_the_reserve() {
+        let (quota, used) = disk(300 * MIB, 100 * MIB);
+        let write = || {
+            let mut claim = quota.claim_in(Path::new(""));
+            while claim.take(usize::try_from(MIB).unwrap()).is_ok() {
+                used.fetch_add(MIB, Ordering::SeqCst);
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(write);
+            }
+        });
+        // A writer that gave up early may leave room for the last one.
+        write();
+        assert_eq!(used.load(Ordering::SeqCst), 200 * MIB);
+        assert_eq!(quota.available(Path::new("")).unwrap(), 0);
+    }
+
+    #[test]
+    fn unused_space_is_given_back() {
+        let (quota, _) = disk(100 * MIB, 0);
+        let mut claim = quota.claim_in(Path::new(""));
+        claim.take(1).unwrap();
+        assert_eq!(quota.available(Path::new("")).unwrap(), 84 * MIB);
+        drop(claim);
+        assert_eq!(quota.available(Path::new("")).unwrap(), 100 * MIB);
+    }
+
+    #[test]
+    fn a_failed_claim_is_storage_full_and_holds_nothing() {
+        let (quota, _) = disk(100, 0);
+        let mut claim = quota.claim_in(Path::new(""));
+        claim.take(100).unwrap();
+        assert_eq!(claim.take(101).unwrap_err().kind(), ErrorKind::StorageFull);
+        assert_eq!(quota.available(Path::new("")).unwrap(), 100);
+    }
+}

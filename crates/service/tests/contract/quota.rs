@@ -1,0 +1,79 @@
+//! Exports share a queue of limited length, and the disk with uploads.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    time::{Duration, Instant},
+};
+
+use futures_util::future::join_all;
+use serde_json::json;
+use tessera_service::{DeploymentSettings, ingest::disk_quota::DiskQuota};
+use tokio::time::sleep;
+
+use crate::{
+    change::{detail, uploads},
+    support::Service,
+};
+
+/// Ends a test that would hang.
+const GUARD: Duration = Duration::from_secs(60);
+
+const WHOLE: &str = "/export_context_async?file_name=a&export_format=json";
+
+/// Serves a dataset whose exports stay unfinished.
+async fn with_slow_exports() -> Service {
+    let simulated_delay = Duration::from_secs(20);
+    let settings = DeploymentSettings { simulated_delay, ..DeploymentSettings::default() };
+    Service::of_pictures().await.again(settings).await
+}
+
+#[tokio::test]
+async fn a_flood_of_exports_is_429_beyond_the_queue() {
+    let service = with_slow_exports().await;
+    let requests = (0..60).map(|_| service.get(&service.of_dataset(WHOLE)).send());
+    let mut answers = BTreeMap::new();
+    for response in join_all(requests).await {
+        let response = response.unwrap();
+        let wait = response.headers().get("retry-after").cloned();
+        *answers.entry((response.status().as_u16(), wait.is_some())).or_insert(0) += 1;
+    }
+    assert_eq!(answers, BTreeMap::from([((200, false), 32), ((429, true), 28)]));
+    assert_eq!(service.place.count("export"), 32);
+    service.good("/api/v1/datasets").await;
+}
+
+#[tokio::test]
+async fn without_free_disk_space_exports_and_uploads_are_refused_and_reads_continue() {
+    let disk = DiskQuota::with_reserve(u64::MAX);
+    let settings = DeploymentSettings { disk, ..DeploymentSettings::default() };
+    let service = Service::of_pictures().await.again(settings).await;
+    let response = service.get(&service.of_dataset(WHOLE)).send().await.unwrap();
+    assert_eq!(response.status(), 503);
+    assert_eq!(response.headers()["retry-after"], "5");
+    let body = response.text().await.unwrap();
+    assert_eq!(detail(&body), "There is not enough free disk space for an export");
+    let (status, body) = service.add(uploads(12..13)).await;
+    assert_eq!(
+        (status, detail(&body)),
+        (413, json!("The upload is larger than what can be stored here"))
+    );
+    assert_eq!(service.place.count("export"), 0);
+    assert_eq!(fs::read_dir(service.place.data.path().join("uploads")).unwrap().count(), 0);
+    service.good(&service.explore("")).await;
+}
+
+#[tokio::test]
+async fn ended_exports_expire_while_the_service_runs() {
+    let export_retention = Duration::from_millis(500);
+    let settings = DeploymentSettings { export_retention, ..DeploymentSettings::default() };
+    let service = Service::of_pictures().await.again(settings).await;
+    service.good(&service.of_dataset(WHOLE)).await;
+    service.deployment.wait_until_idle().await;
+    let begun = Instant::now();
+    let exports = service.place.data.path().join("exports");
+    while fs::read_dir(&exports).unwrap().count() > 0 || service.place.count("export") > 0 {
+        assert!(begun.elapsed() < GUARD, "it was never deleted");
+        sleep(Duration::from_millis(20)).await;
+    }
+}
