@@ -3,6 +3,7 @@
 use std::{
     collections::HashSet,
     io::{self, Read as _, Write as _},
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
@@ -24,15 +25,15 @@ type Zip<'a> = ZipWriter<ArchiveFile<'a>>;
 /// archive, and prints to the terminal if that fails.
 struct ArchiveFile<'a> {
     file: &'a mut ClaimedFile,
-    failed: bool,
+    failed: &'a AtomicBool,
 }
 
 impl io::Write for ArchiveFile<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.failed {
+        if self.failed.load(Ordering::Relaxed) {
             return Ok(bytes.len());
         }
-        self.file.write(bytes).inspect_err(|_| self.failed = true)
+        self.file.write(bytes).inspect_err(|_| self.failed.store(true, Ordering::Relaxed))
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -52,11 +53,26 @@ pub(crate) fn write(
     file: &mut ClaimedFile,
     mut report: impl FnMut(f64) -> Result<(), TaskError>,
 ) -> Result<usize, TaskError> {
-    let mut zip = ZipWriter::new(ArchiveFile { file, failed: false });
+    let failed = AtomicBool::new(false);
+    let mut zip = ZipWriter::new(ArchiveFile { file, failed: &failed });
+    let missing = write_members(content, &mut zip, &mut report)
+        .inspect_err(|_| failed.store(true, Ordering::Relaxed))?;
+    zip.finish()?;
+    if failed.load(Ordering::Relaxed) {
+        return Err(TaskError::archive(io::ErrorKind::WriteZero.into()));
+    }
+    Ok(missing)
+}
+
+fn write_members(
+    content: &ArchiveContent,
+    zip: &mut Zip,
+    report: &mut impl FnMut(f64) -> Result<(), TaskError>,
+) -> Result<usize, TaskError> {
     let mut missing = HashSet::new();
     report(0.0)?;
     if content.export.spec.include_images {
-        missing = write_pictures(content, &mut zip, |part| report(part * PICTURES_SHARE))?;
+        missing = write_pictures(content, zip, |part| report(part * PICTURES_SHARE))?;
     }
     report(PICTURES_SHARE)?;
     // The size is unknown, so leave room for more than 4 GiB.
@@ -64,17 +80,14 @@ pub(crate) fn write(
     match content.export.spec.format {
         ExportFormat::Json => {
             zip.start_file("metadata.json", options)?;
-            json::write(content, &mut zip, &missing)?;
+            json::write(content, zip, &missing)?;
         }
         ExportFormat::Parquet => {
             // Its columns are already compressed.
             let stored = options.compression_method(CompressionMethod::Stored);
             zip.start_file("metadata.parquet", stored)?;
-            parquet::write(content, &mut zip, &missing)?;
+            parquet::write(content, zip, &missing)?;
         }
-    }
-    if zip.finish()?.failed {
-        return Err(TaskError::archive(io::ErrorKind::WriteZero.into()));
     }
     Ok(missing.len())
 }
