@@ -84,6 +84,7 @@ fn describe_error(error: &Error) -> String {
     match error {
         Error::Unavailable => "this system has no keyring".to_owned(),
         Error::Locked | Error::Prompt => "the keyring is locked".to_owned(),
+        Error::Zbus(cause) => format!("the keyring cannot be used: {cause}"),
         error => format!("the keyring cannot be used: {error}"),
     }
 }

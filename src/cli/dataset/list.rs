@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::document::dataset_document;
 use crate::cli::{CliResult, Column, Connection, Document};
-use tessera_model::Status;
+use tessera_model::{Status, text::count_with_noun};
 
 const LIST_COLUMNS: &[Column] = &[
     Column::new("ID", "id"),
@@ -52,7 +52,8 @@ pub(super) async fn list(connection: &Connection<'_>, status: Option<&str>) -> C
         .map(dataset_document)
         .collect();
     if skipped > 0 {
-        context.messages.warn(format!("skipped {skipped} datasets that could not be read"));
+        let datasets = count_with_noun(skipped, "dataset", "datasets");
+        context.messages.warn(format!("skipped {datasets} that could not be read"));
     }
     let fields = json!({ "datasets": rows, "skipped": skipped });
     context.print(&Document::list("tessera.datasets/1", fields, "datasets", LIST_COLUMNS))

@@ -16,7 +16,7 @@ use crate::{
     printable_text::PrintableText,
 };
 use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, Endpoint};
-use tessera_model::DatasetId;
+use tessera_model::{DatasetId, text::count_with_noun};
 use tessera_service::{
     AccessMode, Deployment, DeploymentSettings, LocalError, ServerOptions, ServiceCredentials,
 };
@@ -162,7 +162,8 @@ pub(super) fn report_skipped(deployment: &Deployment, dataset: DatasetId) {
     if skipped.is_empty() {
         return;
     }
-    write_message(&format!("skipped {} files that are not images:", skipped.len()));
+    let files = count_with_noun(skipped.len(), "file", "files");
+    write_message(&format!("skipped {files} that cannot be indexed:"));
     let named = skipped.iter().take(NAMED);
     write_stderr(
         &named.map(|it| format!("  {}: {}", it.file, it.reason)).map(PrintableText::line).collect(),

@@ -7,7 +7,7 @@ use crate::cli::{CliError, CliResult, Column, Context, Document, messages::forma
 use tessera_client::{DryRunRequest, files_to_send};
 use tessera_model::{
     Dataset, Failure, FailureKind, MediaAddition, MediaSource, Preflight, ShellCommand,
-    ingest::UnreadableFile,
+    ingest::UnreadableFile, text::count_with_noun,
 };
 
 #[derive(Debug)]
@@ -74,20 +74,23 @@ impl AdditionPlan {
         warn_of_unreadable(context, unreadable_files);
         let more = unreadable - unreadable_files.len() as u64;
         if more > 0 {
-            context.messages.warn(format!("skipped {more} more files that cannot be read"));
+            let files = count_with_noun(more, "file", "files");
+            context.messages.warn(format!("skipped {files} more that cannot be read"));
         }
         for warning in warnings {
             context.messages.warn(warning);
         }
         if *skipped > 0 {
-            context.messages.info(format!("ignored {skipped} links and files that are not media"));
+            let files = count_with_noun(*skipped, "link or file", "links and files");
+            context.messages.info(format!("ignored {files} without media"));
         }
     }
 
     fn check(&self, strict: bool) -> CliResult<()> {
         let unreadable = self.preflight.unreadable;
         if strict && unreadable > 0 {
-            let message = format!("nothing was sent (--strict): {unreadable} files cannot be read");
+            let message =
+                format!("nothing was sent (--strict): files that cannot be read: {unreadable}");
             return Err(CliError::failed(message).with_code("unreadable_files"));
         }
         if self.parts.is_empty() {
