@@ -3,7 +3,7 @@
 use keyring::{Entry, Error};
 use secrecy::zeroize::Zeroizing;
 
-use super::keyring::KeyringBackend;
+use super::keyring_backend::KeyringBackend;
 
 const SERVICE: &str = "tessera";
 

@@ -13,19 +13,9 @@ use secrecy::zeroize::Zeroizing;
 use super::keychain::Keychain as SystemKeyring;
 #[cfg(not(target_os = "macos"))]
 use super::secret_service::SecretServiceKeyring as SystemKeyring;
-use super::stored_secret::StoredSecret;
+use super::{keyring_backend::KeyringBackend, stored_secret::StoredSecret};
 
 const KEYRING_TIMEOUT: Duration = Duration::from_secs(3);
-
-/// Stores texts by name. Methods may block.
-pub(super) trait KeyringBackend: Send + Sync {
-    /// Whether a keyring exists.
-    fn check(&self) -> Result<(), String>;
-    fn read(&self, name: &str) -> Result<Option<Zeroizing<String>>, String>;
-    fn write(&self, name: &str, text: &str) -> Result<(), String>;
-    /// Returns whether there was an entry.
-    fn remove(&self, name: &str) -> Result<bool, String>;
-}
 
 /// A backend with a timeout.
 #[derive(Clone)]

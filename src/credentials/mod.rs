@@ -9,6 +9,7 @@ mod file;
 #[cfg(target_os = "macos")]
 mod keychain;
 mod keyring;
+mod keyring_backend;
 #[cfg(not(target_os = "macos"))]
 mod secret_service;
 mod secret_stores;

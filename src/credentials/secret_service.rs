@@ -8,7 +8,7 @@ use ::secret_service::{
 };
 use secrecy::zeroize::Zeroizing;
 
-use super::keyring::KeyringBackend;
+use super::keyring_backend::KeyringBackend;
 
 const APPLICATION: &str = "tessera";
 

@@ -8,8 +8,11 @@ use std::{error::Error, io, iter::successors};
 use bytes::Bytes;
 use reqwest::{StatusCode, header::HeaderMap};
 
-use crate::failure_text::{PROXY_LOGIN, PROXY_LOGIN_REMEDY};
 use tessera_model::{Failure, FailureKind, SafeText};
+
+pub(super) const PROXY_LOGIN: &str = "the proxy requires a login";
+pub(super) const PROXY_LOGIN_REMEDY: &str =
+    "Put the user name and password into the variable of the proxy: http://USER:PASSWORD@HOST:PORT";
 
 #[derive(Debug)]
 pub(super) enum AttemptError {

@@ -3,15 +3,11 @@
 use reqwest::{Url, header::LOCATION};
 
 use crate::{
-    attempt_error::{AttemptError, ErrorResponse},
+    attempt_error::{AttemptError, ErrorResponse, PROXY_LOGIN, PROXY_LOGIN_REMEDY},
     known_errors,
     retry_table::ApiOperation,
 };
 use tessera_model::{Failure, FailureKind, Link, SafeText};
-
-pub(super) const PROXY_LOGIN: &str = "the proxy requires a login";
-pub(super) const PROXY_LOGIN_REMEDY: &str =
-    "Put the user name and password into the variable of the proxy: http://USER:PASSWORD@HOST:PORT";
 
 #[derive(Clone, Copy)]
 pub(super) struct FailureContext<'a> {

@@ -22,6 +22,7 @@ mod endpoint;
 mod extract;
 mod failure_text;
 mod follow_export;
+mod form_field;
 mod http_clients;
 mod inspect;
 mod known_errors;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::{
     attempt_error::AttemptError,
-    curl::FormField,
+    form_field::FormField,
     multipart::{self, MultipartBody, OCTET_STREAM, PartHeader, escape_file_name},
     query_image::QueryImageUpload,
     retry_table::ApiOperation,

@@ -18,7 +18,7 @@ use super::{
     archive_check,
     local_files::{FileFingerprint, UploadFile, collect_files},
 };
-use crate::curl::FormField;
+use crate::form_field::FormField;
 use crate::multipart::{Boundary, MultipartBody, OCTET_STREAM, PART_END, PartHeader};
 use tessera_model::{Failure, MediaAddition, MediaSource, Preflight, SafeText};
 use tessera_wire::paths::field;
