@@ -57,13 +57,11 @@ pub struct RawPart {
 
 impl RawPart {
     pub(super) fn form_field(&self) -> FormField {
-        match &self.file {
-            Some(file) => FormField::File(self.name.clone(), file.into()),
-            None => {
-                let value = String::from_utf8_lossy(&self.content);
-                FormField::Text(format!("{}={value}", self.name))
-            }
+        if let Some(file) = &self.file {
+            return FormField::File(self.name.clone(), file.into());
         }
+        let value = String::from_utf8_lossy(&self.content);
+        FormField::Text(format!("{}={value}", self.name))
     }
 }
 

@@ -65,10 +65,10 @@ fn in_file(name: &str, error: &ArchiveError) -> ArchiveError {
 }
 
 /// Passes rows on, up to a limit.
-fn capped<'a>(
+fn capped(
     max_rows: usize,
-    visit: &'a mut impl FnMut(Value) -> Result<(), ArchiveError>,
-) -> impl FnMut(Value) -> Result<(), ArchiveError> + 'a {
+    visit: &mut impl FnMut(Value) -> Result<(), ArchiveError>,
+) -> impl FnMut(Value) -> Result<(), ArchiveError> {
     let mut rows = 0;
     move |row| {
         rows += 1;

@@ -18,9 +18,12 @@ const CLAIM_BYTES: u64 = 16 << 20;
 #[derive(Clone)]
 pub struct DiskQuota(Arc<QuotaState>);
 
+/// Returns the free bytes of the disk of a folder.
+type FreeSpace = dyn Fn(&Path) -> io::Result<u64> + Send + Sync;
+
 struct QuotaState {
     reserved: u64,
-    free_space: Box<dyn Fn(&Path) -> io::Result<u64> + Send + Sync>,
+    free_space: Box<FreeSpace>,
     /// Bytes that writers have claimed and may not have written yet.
     claimed: Mutex<u64>,
 }

@@ -3,10 +3,7 @@
 //! The archive is renamed to its final name when it is complete and on disk, so an interruption
 //! leaves nothing that looks finished; the export is then started again.
 
-use std::{
-    fs::{self, File},
-    path::Path,
-};
+use std::{fs, path::Path};
 
 use rusqlite::Connection;
 
