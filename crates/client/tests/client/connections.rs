@@ -50,6 +50,7 @@ async fn an_address_that_does_not_respond_times_out() {
 }
 
 #[tokio::test]
+#[expect(clippy::print_stdout, reason = "who runs the tests should know what was not tested")]
 async fn the_next_address_of_a_name_is_tried() {
     let server = ScriptedServer::start(|_: &ReceivedRequest| Reply::json("[]")).await;
     let port = server.address.port();
@@ -240,6 +241,7 @@ fn inner(test: &str) -> Command {
 /// Run by the next test in its own process, with proxies in its environment.
 #[tokio::test]
 #[ignore = "a_proxy_that_requires_a_login_is_reported_without_the_password runs it"]
+#[expect(clippy::print_stdout, reason = "the next test reads it")]
 async fn inner_proxy() {
     for url in ["http://media.example", "https://media.example"] {
         let client = on_premises(url, without_pauses());

@@ -157,10 +157,11 @@ fn read_parquet(operation: &str, column: &str) -> (u64, Result<(), Failure>) {
     let rows = if operation == "rows" { 77_777 } else { 1 };
     let text = if operation == "rows" { "a".to_owned() } else { "a".repeat(3 << 19) };
     let mut bytes = parquet_file(column, &text, rows);
+    let header = bytes[7..11].to_vec();
     let (written, claimed): (&[u8], &[u8]) = match operation {
         // In zigzag form: 77,777 and a million.
         "rows" => (&[0xa2, 0xbf, 0x09], &[0x80, 0x89, 0x7a]),
-        _ => (&bytes[7..11].to_vec(), &[0xfe, 0xff, 0xff, 0x7f]),
+        _ => (&header, &[0xfe, 0xff, 0xff, 0x7f]),
     };
     // The first is the header of the page, the last ones are the description of the file.
     let places: Vec<usize> = (0..bytes.len() - written.len())

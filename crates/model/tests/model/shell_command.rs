@@ -22,6 +22,7 @@ const WORDS: &[&[u8]] = &[
 ];
 
 #[test]
+#[expect(clippy::print_stdout, reason = "who runs the tests should know what was not tested")]
 fn a_shell_reads_every_word_exactly() {
     for word in WORDS {
         let command = ShellCommand::new("printf %s").word(OsStr::from_bytes(word));
