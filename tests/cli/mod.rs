@@ -42,6 +42,7 @@ fn tessera(folder: &Path, arguments: &[&str]) -> Command {
     command.arg("--trace").arg(folder.join(format!("{}.trace", Uuid::new_v4())));
     command.args(arguments).stdin(Stdio::null());
     command.env("XDG_DATA_HOME", folder).env("XDG_CONFIG_HOME", folder).env("HOME", folder);
+    command.env("XDG_CACHE_HOME", folder);
     // The keyring of whoever runs the tests is none of their business.
     command.env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent");
     for name in

@@ -129,7 +129,7 @@ impl Program {
         command.env("TERM", "xterm-256color");
         // The keyring of the developer must not be used.
         command.env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent");
-        for home in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"] {
+        for home in ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"] {
             command.env(home, folder.path());
         }
         let child = pair.slave.spawn_command(command).unwrap();

@@ -14,6 +14,9 @@ pub struct ClientPolicy {
     /// Limit for one connection, over all addresses of its host.
     pub connect_timeout: Duration,
     pub header_timeout: Duration,
+    /// Between two pings of an HTTP/2 connection with open requests, and the limit for a response.
+    pub ping_interval: Duration,
+    pub ping_timeout: Duration,
     /// Limit between two chunks of a response.
     pub idle_timeout: Duration,
     /// Limit between two parts of an upload that the service accepts.
@@ -35,6 +38,8 @@ impl Default for ClientPolicy {
             max_retry_after: Duration::from_mins(1),
             connect_timeout: Duration::from_secs(5),
             header_timeout: Duration::from_secs(30),
+            ping_interval: Duration::from_secs(20),
+            ping_timeout: Duration::from_secs(10),
             idle_timeout: Duration::from_secs(30),
             upload_idle_timeout: Duration::from_mins(1),
             total_timeout: Duration::from_mins(1),

@@ -16,7 +16,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 
 use crate::tls_service::{Authority, TlsService};
-use tessera_testing::clients::dataset;
+use tessera_testing::clients::{dataset, without_pauses};
 
 type Request = http::Request<RecvStream>;
 
@@ -26,6 +26,8 @@ enum Trick {
     /// Announces the end of the connection after its response.
     GoAway,
     RefuseStream,
+    /// Neither responds nor reads.
+    Silence,
     /// Sends frames without content until the client gives up.
     EmptyFrames,
 }
@@ -49,6 +51,9 @@ async fn tricky(trick: Trick) -> (TlsService, Client, Arc<AtomicUsize>) {
                 let trick = std::mem::take(&mut first).then_some(trick);
                 if trick == Some(Trick::GoAway) {
                     connection.graceful_shutdown();
+                }
+                if trick == Some(Trick::Silence) {
+                    std::future::pending::<()>().await;
                 }
                 tokio::spawn(respond(reply, trick));
             }
@@ -95,15 +100,28 @@ async fn a_refused_read_is_repeated_and_a_refused_change_is_not() {
 }
 
 #[tokio::test]
+async fn a_connection_that_answers_no_pings_is_replaced() {
+    let (service, client, requests) = tricky(Trick::Silence).await;
+    let (ping, never) = (Duration::from_millis(500), Duration::from_hours(1));
+    let policy = ClientPolicy {
+        ping_interval: ping,
+        ping_timeout: ping,
+        header_timeout: never,
+        idle_timeout: never,
+        total_timeout: never,
+        ..without_pauses()
+    };
+    let client = Client::with_policy(client.endpoint().clone(), policy).unwrap();
+    assert_eq!(client.list_datasets().await, Ok((Vec::new(), 0)));
+    assert_eq!((service.accepted(), requests.load(Ordering::SeqCst)), (2, 2));
+}
+
+#[tokio::test]
 async fn frames_without_content_end_with_the_deadline() {
     let (_service, client, requests) = tricky(Trick::EmptyFrames).await;
-    let policy = ClientPolicy { total_timeout: Duration::from_millis(300), ..client_policy() };
+    let policy = ClientPolicy { total_timeout: Duration::from_millis(300), ..without_pauses() };
     let client = Client::with_policy(client.endpoint().clone(), policy).unwrap();
     // The deadline ends the first attempt, unless the connection has ended it; the second succeeds.
     assert_eq!(client.list_datasets().await, Ok((Vec::new(), 0)));
     assert_eq!(requests.load(Ordering::SeqCst), 2);
-}
-
-fn client_policy() -> ClientPolicy {
-    tessera_testing::clients::without_pauses()
 }
