@@ -7,7 +7,7 @@ use std::{
 };
 
 use flate2::bufread::MultiGzDecoder;
-use zip::ZipArchive;
+use zip::{read::Config, result::ZipError, unstable::read::ZipIterable};
 
 use super::local_files::{UploadFile, check_file};
 use tessera_model::{Preflight, SafeText, ingest::TGZ_SUFFIX};
@@ -85,11 +85,13 @@ impl EntryCounts {
 }
 
 fn count_zip_entries(file: File) -> Result<EntryCounts, String> {
-    let mut archive = ZipArchive::new(BufReader::new(file))
-        .map_err(|error| format!("not a ZIP archive: {error}"))?;
+    let invalid = |error: ZipError| format!("not a ZIP archive: {error}");
+    // Entry by entry: the names of all could take any amount of memory.
+    let mut archive =
+        ZipIterable::try_new(BufReader::new(file), Config::default()).map_err(invalid)?;
     let mut count = EntryCounts { is_empty: archive.is_empty(), ..EntryCounts::default() };
-    for index in 0..archive.len() {
-        let entry = archive.by_index_raw(index).map_err(|error| format!("damaged: {error}"))?;
+    for entry in archive.files().map_err(invalid)? {
+        let entry = entry.map_err(|error| format!("damaged: {error}"))?;
         count.encrypted |= entry.encrypted();
         if entry.is_file() {
             count.add(&String::from_utf8_lossy(entry.name_raw()));
