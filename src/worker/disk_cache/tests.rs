@@ -1,11 +1,12 @@
 //! The disk cache: damaged, foreign, vanishing and surplus entries, and several processes.
 
-use std::{collections::HashSet, env, process::Command};
+use std::{collections::HashSet, env};
 
 use tessera_client::{AuthMethod, BaseUrl, Client, Endpoint};
 use tessera_model::Link;
 
 use super::*;
+use crate::subprocess;
 
 const KEYS: usize = 24;
 
@@ -179,7 +180,7 @@ fn inner() {
 fn two_processes_share_the_cache() {
     let folder = tempfile::tempdir().unwrap();
     let start = |seed: &str| {
-        let mut inner = Command::new(env::current_exe().unwrap());
+        let mut inner = subprocess::command(env::current_exe().unwrap());
         inner.args(["--exact", "worker::disk_cache::tests::inner", "--ignored"]);
         inner.env("CACHE_FOLDER", folder.path()).env("CACHE_SEED", seed);
         inner.spawn().unwrap()
