@@ -9,7 +9,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use h2::{Reason, RecvStream, server::SendResponse};
+use h2::{Reason, server::SendResponse};
 use tessera_client::{Client, ClientPolicy};
 use tessera_model::FailureKind;
 use tokio::net::TcpStream;
@@ -17,8 +17,6 @@ use tokio_rustls::server::TlsStream;
 
 use crate::tls_service::{Authority, TlsService};
 use tessera_testing::clients::{dataset, without_pauses};
-
-type Request = http::Request<RecvStream>;
 
 /// What a service does with its first request on its first connection. It answers all others.
 #[derive(Clone, Copy, PartialEq)]
@@ -44,9 +42,7 @@ async fn tricky(trick: Trick) -> (TlsService, Client, Arc<AtomicUsize>) {
         async move {
             let mut connection = h2::server::handshake(stream).await.unwrap();
             let mut first = number == 0;
-            while let Some(Ok((_, reply))) =
-                connection.accept().await as Option<Result<(Request, _), _>>
-            {
+            while let Some(Ok((_, reply))) = connection.accept().await {
                 count.fetch_add(1, Ordering::SeqCst);
                 let trick = std::mem::take(&mut first).then_some(trick);
                 if trick == Some(Trick::GoAway) {
