@@ -32,7 +32,8 @@ pub async fn serve(options: ServeOptions) -> CliResult<i32> {
     let settings = serve_settings(&options)?;
     let login = (!options.no_auth).then(ServiceCredentials::generate);
     let access = login.clone().map_or(AccessMode::Open, AccessMode::Token);
-    let allowed_hosts = options.allow_host.iter().map(allowed_host).collect::<CliResult<_>>()?;
+    let allowed_hosts = options.allow_host.iter().map(|name| allowed_host(name));
+    let allowed_hosts = allowed_hosts.collect::<CliResult<_>>()?;
     let served = ServerOptions { compat: options.compat, allowed_hosts, ..access.into() };
     let ServeOptions { data, folders, listen, .. } = options;
     let mut local = LocalService::start(data, &folders, listen, settings, served).await?;
@@ -79,7 +80,7 @@ fn serve_settings(options: &ServeOptions) -> CliResult<DeploymentSettings> {
     })
 }
 
-fn allowed_host(name: &String) -> CliResult<AllowedHost> {
+fn allowed_host(name: &str) -> CliResult<AllowedHost> {
     name.parse().map_err(|why| CliError::usage(format!("--allow-host {name}: {why}")))
 }
 

@@ -19,7 +19,7 @@ const SHORT: Duration = Duration::from_millis(200);
 /// Longer than any test: what it would end does not end.
 const LONG: Duration = Duration::from_hours(1);
 /// Ends a test that would hang.
-const GUARD: Duration = Duration::from_secs(60);
+const GUARD: Duration = Duration::from_mins(1);
 
 async fn limited(change: impl FnOnce(&mut ServerLimits)) -> Service {
     Service::serving(Place::new(&pictures(4)), |access| {
