@@ -47,6 +47,7 @@ const BANNED: &[(&str, &str)] = &[
 const SHARED_NAMES: &[(&str, &str)] = &[
     ("Err", "the associated type of FromStr"),
     ("Error", "the associated type of TryFrom"),
+    ("Data", "the associated type of HTTP bodies"),
     ("Rejection", "the associated type of axum's extractors"),
     ("LocalService", "the service, and its stub for builds without the feature `local`"),
     ("LocalSettings", "the same"),
