@@ -77,6 +77,11 @@ impl Deployment {
         self.store.recovery_notice()
     }
 
+    /// The network file system of the data directory, which makes the service slow.
+    pub fn network_file_system(&self) -> Option<&'static str> {
+        self.store.network_file_system()
+    }
+
     /// Adds a folder as a dataset, or updates the dataset of a folder added before, and returns at
     /// once; the indexing runs in the background. `name` is the display name, by default the
     /// folder's name. The same folder always has the same identifier.

@@ -54,7 +54,13 @@ impl LocalService {
             return Err(LocalError::OpenOnNetwork(address).into());
         }
         let deployment = Deployment::open(&data, settings)?;
-        if let Some(notice) = deployment.recovery_notice() {
+        let network = deployment.network_file_system().map(|name| {
+            format!(
+                "the index folder is on a network file system ({name}), where it is slow; give a local \
+                 one with --data"
+            )
+        });
+        for notice in deployment.recovery_notice().into_iter().chain(network.as_deref()) {
             write_message(&format!("{notice}."));
         }
         let mut datasets = Vec::new();

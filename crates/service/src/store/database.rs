@@ -16,7 +16,8 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 use uuid::Uuid;
 
 use super::{
-    StoreError, checksum, clean_shutdown, integrity, process_lock, query, recovery, schema,
+    StoreError, checksum, clean_shutdown, file_system::network_file_system_of, integrity,
+    process_lock, query, recovery, schema,
 };
 use crate::ingest::staging::{ensure_private_dir, private_file, restrict};
 
@@ -28,6 +29,8 @@ pub struct Store {
     writer: Mutex<Connection>,
     readers: Mutex<Vec<Connection>>,
     link_key: [u8; 32],
+    /// The network file system that it is on.
+    network: Option<&'static str>,
     recovery_notice: Option<String>,
     /// The hash of the database when it was opened, if it was closed before.
     opened: Option<Hash>,
@@ -43,6 +46,14 @@ impl Store {
     /// # Errors
     /// Another process uses it, a newer version wrote it, or the directory cannot be written.
     pub fn open(data: &Path) -> Result<Self, StoreError> {
+        Self::open_on(data, network_file_system_of)
+    }
+
+    /// Opens the store of a directory whose network file system `network_of` returns.
+    pub fn open_on(
+        data: &Path,
+        network_of: impl FnOnce(&Path) -> Option<&'static str>,
+    ) -> Result<Self, StoreError> {
         if rusqlite::version_number() < MIN_SQLITE_VERSION {
             return Err(StoreError::OldSqlite(rusqlite::version()));
         }
@@ -50,14 +61,15 @@ impl Store {
         for folder in ["", "exports", "uploads"] {
             ensure_private_dir(&data.join(folder)).map_err(disk)?;
         }
+        let network = network_of(data);
         let lock = process_lock::acquire(data)?;
         restrict_database(data).map_err(disk)?;
         let log = data.join(recovery::DATABASE_FILES[1]);
         let opened = clean_shutdown::take(data, &database_file(data), &log).map_err(disk)?;
-        let (writer, recovery_notice) = match open_existing(data, opened.is_some()) {
+        let (writer, recovery_notice) = match open_existing(data, network, opened.is_some()) {
             Ok(Some(writer)) => (writer, None),
             Err(cause) if !cause.is_damage() => return Err(cause),
-            Ok(None) | Err(_) => create(data)?,
+            Ok(None) | Err(_) => create(data, network)?,
         };
         let link_key = load_or_create_link_key(&writer)?;
         Ok(Self {
@@ -65,6 +77,7 @@ impl Store {
             writer: Mutex::new(writer),
             readers: Mutex::default(),
             link_key,
+            network,
             recovery_notice,
             opened,
             has_damage: AtomicBool::new(false),
@@ -80,7 +93,7 @@ impl Store {
         let idle = lock(&self.readers).pop();
         let mut reader = match idle {
             Some(reader) => reader,
-            None => open_connection(&self.data)?,
+            None => open_connection(&self.data, self.network)?,
         };
         let read = || {
             let snapshot = reader.transaction()?;
@@ -158,6 +171,12 @@ impl Store {
         self.recovery_notice.as_deref()
     }
 
+    /// The network file system that the store is on. There, no write can be committed while
+    /// another connection reads.
+    pub fn network_file_system(&self) -> Option<&'static str> {
+        self.network
+    }
+
     /// The secret that signs links; it does not change during the lifetime of the store.
     pub fn link_key(&self) -> &[u8; 32] {
         &self.link_key
@@ -178,12 +197,16 @@ impl Drop for Store {
 
 /// Opens the database, and checks it unless it is known to be intact. `None` if it is missing, has
 /// never had tables, or is of a version without checksums.
-fn open_existing(data: &Path, is_intact: bool) -> Result<Option<Connection>, StoreError> {
+fn open_existing(
+    data: &Path,
+    network: Option<&str>,
+    is_intact: bool,
+) -> Result<Option<Connection>, StoreError> {
     // SQLite would delete the log of an empty file.
     if fs::metadata(database_file(data)).map_or(0, |file| file.len()) == 0 {
         return Ok(None);
     }
-    let mut existing = open_connection(data)?;
+    let mut existing = open_connection(data, network)?;
     if !schema::has_checksums(&existing)? {
         return Ok(None);
     }
@@ -195,14 +218,14 @@ fn open_existing(data: &Path, is_intact: bool) -> Result<Option<Connection>, Sto
 }
 
 /// Sets aside what is left of a database, and creates a new one with its datasets.
-fn create(data: &Path) -> Result<(Connection, Option<String>), StoreError> {
+fn create(data: &Path, network: Option<&str>) -> Result<(Connection, Option<String>), StoreError> {
     let disk = |cause| StoreError::Io(data.to_owned(), cause);
     let remains = recovery::set_aside(data).map_err(disk)?;
     restrict_database(data).map_err(disk)?;
-    let mut writer = open_connection(data)?;
+    let mut writer = open_connection(data, network)?;
     migrate(data, &mut writer)?;
     let Some(remains) = remains else { return Ok((writer, None)) };
-    let is_restored = remains.restore_datasets(open_connection(data)?).is_ok();
+    let is_restored = remains.restore_datasets(open_connection(data, network)?).is_ok();
     Ok((writer, Some(remains.notice(is_restored))))
 }
 
@@ -229,11 +252,16 @@ fn database_file(data: &Path) -> PathBuf {
     data.join(recovery::DATABASE_FILES[0])
 }
 
-fn open_connection(data: &Path) -> rusqlite::Result<Connection> {
+fn open_connection(data: &Path, network: Option<&str>) -> rusqlite::Result<Connection> {
     let connection = Connection::open(database_file(data))?;
     checksum::register_functions(&connection)?;
-    connection.busy_timeout(Duration::from_secs(10))?;
-    connection.pragma_update(None, "journal_mode", "WAL")?;
+    // With a log, no reader waits for a writer; with a journal, each waits for all others.
+    let (journal, timeout) = match network {
+        None => ("WAL", Duration::from_secs(10)),
+        Some(_) => ("TRUNCATE", Duration::from_mins(10)),
+    };
+    connection.busy_timeout(timeout)?;
+    connection.pragma_update(None, "journal_mode", journal)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "trusted_schema", false)?;

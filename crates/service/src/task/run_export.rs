@@ -72,8 +72,9 @@ fn create_archive(
     let mut reported = -1.0;
     let report = |progress: f64| {
         context.check_cancelled()?;
-        // Each percent is written once: a write is a sync of the disk.
-        if progress - reported >= 0.01 {
+        // Each percent is written once: a write is a sync of the disk. On a network file system it
+        // would wait for the end of the snapshot.
+        if progress - reported >= 0.01 && store.network_file_system().is_none() {
             reported = progress;
             advance(ExportTaskState::InProgress, progress, None)?;
         }

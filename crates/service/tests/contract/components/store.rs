@@ -10,7 +10,7 @@ use rusqlite::Connection;
 
 use tessera_model::Status;
 use tessera_service::store::{
-    Store, dataset,
+    Store, dataset, network_file_system,
     operation::{self, OperationKind},
     source,
 };
@@ -134,4 +134,39 @@ fn every_column_is_in_the_checksum_of_its_row() {
         let checksum = format!("crc32({})", columns.join(", "));
         assert_eq!(definition.matches(&checksum).count(), 2, "{table}: {checksum}");
     }
+}
+
+#[test]
+fn network_file_systems_are_recognized_by_their_numbers() {
+    for (magic, name) in [
+        (0x6969, "NFS"),
+        (0xFF53_4D42, "SMB"),
+        (0xFE53_4D42, "SMB"),
+        (0x6573_5546, "FUSE"),
+        (0x0102_1997, "9P"),
+    ] {
+        assert_eq!(network_file_system(magic), Some(name));
+    }
+    // ext4, XFS, Btrfs, tmpfs, overlay, ZFS, F2FS.
+    for magic in
+        [0xEF53, 0x5846_5342, 0x9123_683E, 0x0102_1994, 0x794C_7630, 0x2FC1_2FC1, 0xF2F5_2010]
+    {
+        assert_eq!(network_file_system(magic), None);
+    }
+}
+
+#[test]
+fn a_store_on_a_network_file_system_has_no_log_and_keeps_its_content() {
+    let data = tempfile::tempdir().unwrap();
+    let key = *Store::open(data.path()).unwrap().link_key();
+    let store = Store::open_on(data.path(), |_| Some("NFS")).unwrap();
+    assert_eq!((*store.link_key(), store.network_file_system()), (key, Some("NFS")));
+    let journal = |c: &Connection| c.pragma_query_value(None, "journal_mode", |row| row.get(0));
+    let mode: String = store.read(journal).unwrap();
+    assert_eq!(mode, "truncate");
+    assert!(!data.path().join("tessera.db-wal").exists());
+    drop(store);
+    let store = Store::open(data.path()).unwrap();
+    assert_eq!(store.recovery_notice(), None);
+    assert_eq!(store.read(journal).unwrap(), "wal");
 }

@@ -1,0 +1,32 @@
+//! Network file systems. `SQLite`'s write-ahead log needs memory that all its users share, which they do not
+//! offer reliably: there, the database uses a rollback journal.
+
+use std::path::Path;
+
+/// The name of a network file system, or one that may be, by its number in statfs(2).
+pub fn network_file_system(magic: u64) -> Option<&'static str> {
+    Some(match magic {
+        0x6969 => "NFS",
+        0x517B | 0xFF53_4D42 | 0xFE53_4D42 => "SMB",
+        0x6573_5546 => "FUSE",
+        0x0102_1997 => "9P",
+        0x00C3_6400 => "Ceph",
+        0x0BD0_0BD0 => "Lustre",
+        0x4750_4653 => "GPFS",
+        0x1983_0326 => "BeeGFS",
+        0x0116_1970 => "GFS2",
+        0x7461_636F => "OCFS2",
+        0x5346_414F | 0x6B41_4653 => "AFS",
+        0x7375_7245 => "Coda",
+        0x564C => "NCP",
+        _ => return None,
+    })
+}
+
+/// The network file system of a directory.
+pub(super) fn network_file_system_of(path: &Path) -> Option<&'static str> {
+    #[cfg(target_os = "linux")]
+    return network_file_system(u64::try_from(rustix::fs::statfs(path).ok()?.f_type).ok()?);
+    #[cfg(not(target_os = "linux"))]
+    None
+}
