@@ -22,13 +22,21 @@ pub fn write_atomically(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()
     }
     temporary.as_file().sync_all()?;
     temporary.persist(&path)?;
-    // The new name must survive a power loss, too.
+    sync_names(folder)
+}
+
+/// Makes new names in a folder survive a power loss.
+pub fn sync_names(folder: &Path) -> io::Result<()> {
     fs::File::open(folder)?.sync_all()
 }
 
-/// Creates a folder that only this user can enter. An existing one stays as it is.
+/// Creates a folder that only this user can enter, and the folders it is in. Existing ones stay as
+/// they are.
 pub fn create_private_dir(folder: &Path) -> io::Result<()> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+    let missing = folder.ancestors().take_while(|folder| !folder.exists()).count();
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    let parents = folder.ancestors().skip(1).take(missing);
+    parents.filter(|folder| !folder.as_os_str().is_empty()).try_for_each(sync_names)
 }
 
 /// Reads a file that belongs to this user; `None` if it, or a link at its path, belongs to another.

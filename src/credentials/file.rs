@@ -2,9 +2,9 @@
 
 use std::{
     collections::BTreeMap,
-    fs::{self, DirBuilder, OpenOptions},
+    fs::{self, OpenOptions},
     io::{self, Read as _, Write as _},
-    os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _},
+    os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
     path::{Path, PathBuf},
 };
 
@@ -12,6 +12,7 @@ use rustix::{fs::OFlags, io::Errno, process::geteuid};
 use secrecy::zeroize::Zeroizing;
 
 use super::stored_secret::StoredSecret;
+use crate::config;
 
 /// Permissions that the file must not have.
 const OTHERS_PERMISSIONS: u32 = 0o077;
@@ -86,11 +87,7 @@ impl SecretsFile {
         let source = toml::to_string(all).map(Zeroizing::new);
         let source = source.map_err(|_| self.error("cannot be written as TOML"))?;
         let folder = self.path.parent().unwrap_or_else(|| Path::new("."));
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)
-            .map_err(|error| self.error(error))?;
+        config::file::create_private_dir(folder).map_err(|error| self.error(error))?;
         let metadata = fs::metadata(folder).map_err(|error| self.error(error))?;
         if metadata.mode() & OTHERS_WRITE_PERMISSION != 0 {
             let folder = folder.display();
@@ -106,8 +103,7 @@ impl SecretsFile {
         temporary.write_all(source.as_bytes())?;
         temporary.as_file().sync_all()?;
         temporary.persist(&self.path)?;
-        // A secret that is shown only once must survive a power loss: sync the rename, too.
-        fs::File::open(folder)?.sync_all()
+        config::file::sync_names(folder)
     }
 
     fn error(&self, reason: impl std::fmt::Display) -> String {

@@ -22,7 +22,14 @@ pub fn save_selection(
 ) -> Result<PathBuf, Failure> {
     let text = format!("{:#}\n", selection_json::write(dataset, selection));
     let written = fs::OpenOptions::new().write(true).create_new(true).open(&path);
-    match written.and_then(|mut file| file.write_all(text.as_bytes())) {
+    let written = written.and_then(|mut file| {
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        file::sync_names(
+            path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new(".")),
+        )
+    });
+    match written {
         Ok(()) => Ok(path),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             let sentence = format!("{} already exists", path.display());

@@ -5,218 +5,204 @@ use std::{
     collections::BTreeSet,
     io::{Cursor, Write as _},
     net::TcpStream,
-    path::{Path, PathBuf},
+    process::Stdio,
     time::{Duration, Instant},
 };
 
-use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
-use reqwest::{
-    Client, Method, RequestBuilder,
-    multipart::{Form, Part},
-};
+use reqwest::{Method, multipart::Form};
 use serde_json::{Value, json};
-use tempfile::TempDir;
+use walkdir::WalkDir;
 use zip::ZipArchive;
 
-use super::{Serving, serve};
+use super::{
+    run, tessera,
+    world::{BATCH, PATIENCE, PICTURES, World, batch, names, picture, start},
+};
 
-/// How long anything is waited for.
-const PATIENCE: Duration = Duration::from_secs(20);
-/// Pictures of the folder, and of each batch.
-const PICTURES: u32 = 20;
-const BATCH: u32 = 12;
+/// Kills, unless `TESSERA_KILL_RUNS` gives another number.
+const RUNS: u64 = 30;
 
-/// A folder of pictures and a data folder, served by the binary, until it is killed and started again.
-struct World {
-    home: TempDir,
-    serving: Serving,
-    client: Client,
+/// A repeatable number below a limit, for one run and purpose.
+fn random(run: u64, purpose: u64, limit: u64) -> u64 {
+    let bits = (run * 31 + purpose + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    ((bits ^ (bits >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 33) % limit
 }
 
-impl World {
-    async fn new() -> Self {
-        let world = Self::begun();
-        world.until(|record| record["status_new"] == "READY").await;
-        world
-    }
+/// What is written when the process is killed.
+#[derive(Clone, Copy)]
+enum Work {
+    Addition,
+    Reindex,
+    Export,
+    Upload,
+    Indexing,
+    Download,
+    Settings,
+}
 
-    /// One whose first indexing has only begun.
-    fn begun() -> Self {
-        let home = tempfile::tempdir().unwrap();
-        std::fs::create_dir(home.path().join("pictures")).unwrap();
-        for n in 0..PICTURES {
-            let path = home.path().join(format!("pictures/p{n:03}.png"));
-            std::fs::write(path, picture(n)).unwrap();
+/// A world that is READY between two kills, with the names that it has to contain.
+struct KillLoop {
+    world: World,
+    expected: BTreeSet<String>,
+    run: u64,
+}
+
+impl KillLoop {
+    /// Reads the record some times: the moment of a kill.
+    async fn wait(&self) {
+        for _ in 0..random(self.run, 1, 30) {
+            self.world.record().await;
         }
-        let client = Client::builder().no_proxy().build().unwrap();
-        Self { serving: start(home.path()), home, client }
     }
 
-    /// SIGKILL, and a new start.
-    fn kill(&mut self) {
-        self.serving.0.kill().unwrap();
-        self.serving.0.wait().unwrap();
-        self.serving = start(self.home.path());
+    fn batch(&self) -> (Form, Vec<String>) {
+        let round = u32::try_from(self.run).unwrap();
+        (batch(round), (0..BATCH).map(|n| format!("r{round}_{n:03}.png")).collect())
     }
 
-    fn reported(&self, key: &str) -> &str {
-        self.serving.1[key].as_str().unwrap()
-    }
-
-    fn dataset(&self) -> &str {
-        self.serving.1["datasets"][0]["id"].as_str().unwrap()
-    }
-
-    fn token(&self) -> String {
-        let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs();
-        let key = self.reported("api_key");
-        let claims = json!({"sub": key, "iat": now, "exp": now + 600, "iss": "sdk"});
-        let header = Header { kid: Some(key.to_owned()), ..Header::new(Algorithm::HS256) };
-        let secret = EncodingKey::from_secret(self.reported("api_secret").as_bytes());
-        encode(&header, &claims, &secret).unwrap()
-    }
-
-    fn request(&self, method: Method, path: &str) -> RequestBuilder {
-        let url = format!("{}/api/v1{path}", self.reported("base_url"));
-        self.client.request(method, url).bearer_auth(self.token())
-    }
-
-    async fn get(&self, path: &str) -> Value {
-        let answer = self.request(Method::GET, path).send().await.unwrap();
-        assert_eq!(answer.status(), 200, "{path}");
-        answer.json().await.unwrap()
-    }
-
-    async fn post(&self, what: &str, form: Option<Form>) {
-        let path = format!("/dataset/{}/{what}", self.dataset());
-        let request = self.request(Method::POST, &path);
-        let request = match form {
-            Some(form) => request.multipart(form),
-            None => request,
-        };
-        assert_eq!(request.send().await.unwrap().status(), 202, "{what}");
-    }
-
-    async fn record(&self) -> Value {
-        self.get(&format!("/dataset/{}", self.dataset())).await
-    }
-
-    /// The record as soon as it is as wanted.
-    async fn until(&self, wanted: impl Fn(&Value) -> bool) -> Value {
-        let begun = Instant::now();
-        loop {
-            let record = self.record().await;
-            if wanted(&record) {
-                return record;
+    async fn perform(&mut self, work: Work) {
+        match work {
+            Work::Addition => {
+                let (form, names) = self.batch();
+                self.world.post("add_media", Some(form)).await;
+                self.wait().await;
+                self.world.kill();
+                self.expected.extend(names);
+                self.world.until(|record| record["status_new"] == "PARTIAL INDEX").await;
+                self.world.post("reindex", None).await;
             }
-            assert!(begun.elapsed() < PATIENCE, "stuck: {record}");
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
-    }
-
-    /// The names of all media, each of which must be in one cluster.
-    async fn names(&self) -> BTreeSet<String> {
-        let path = format!("/dataset/{}/export_context_async", self.dataset());
-        let task = self.get(&format!("{path}?file_name=a&export_format=json")).await;
-        names(&self.archive(&task).await)
-    }
-
-    /// The archive of an export, when it is complete.
-    async fn archive(&self, task: &Value) -> Vec<u8> {
-        let id = task["id"].as_str().unwrap();
-        let path = format!("/dataset/{}/export_status?export_task_id={id}", self.dataset());
-        let begun = Instant::now();
-        loop {
-            let task = self.get(&path).await;
-            if let Some(link) = task["download_uri"].as_str() {
-                let answer = self.client.get(link).send().await.unwrap();
-                return answer.bytes().await.unwrap().to_vec();
+            Work::Reindex => {
+                let (form, names) = self.batch();
+                self.world.post("add_media", Some(form)).await;
+                self.expected.extend(names);
+                self.world.until(|record| record["status_new"] == "PARTIAL INDEX").await;
+                self.world.post("reindex", None).await;
+                self.wait().await;
+                self.world.kill();
             }
-            assert_ne!(task["status"], "FAILED", "{task}");
-            assert!(begun.elapsed() < PATIENCE, "stuck: {task}");
-            tokio::time::sleep(Duration::from_millis(10)).await;
+            Work::Export => self.kill_during_export().await,
+            Work::Upload => self.kill_during_upload().await,
+            Work::Indexing => {
+                let name = format!("new{:03}.png", self.run);
+                let path = self.world.home.path().join("pictures").join(&name);
+                std::fs::write(path, picture(500_000 + u32::try_from(self.run).unwrap())).unwrap();
+                self.world.kill();
+                self.wait().await;
+                self.world.kill();
+                self.expected.insert(name);
+                let count = self.expected.len();
+                self.world.until(|record| record["n_images"] == count).await;
+            }
+            Work::Download => self.kill_download(),
+            Work::Settings => self.kill_settings(),
+        }
+        self.world.until(|record| record["status_new"] == "READY").await;
+        assert_eq!(self.world.names().await, self.expected, "run {}", self.run);
+    }
+
+    async fn kill_during_export(&mut self) {
+        let path = format!("/dataset/{}/export_context_async", self.world.dataset());
+        let query = "file_name=a&export_format=json&include_images=true";
+        let task = self.world.get(&format!("{path}?{query}")).await;
+        self.wait().await;
+        self.world.kill();
+        let archive = self.world.archive(&task).await;
+        assert_eq!(names(&archive), self.expected);
+        let zip = ZipArchive::new(Cursor::new(&archive[..])).unwrap();
+        assert_eq!(zip.len(), self.expected.len() + 1, "all the images are in it");
+    }
+
+    /// An upload without a response is there as a whole, or not at all.
+    async fn kill_during_upload(&mut self) {
+        let (form, names) = self.batch();
+        let path = format!("/dataset/{}/add_media", self.world.dataset());
+        let request = self.world.request(Method::POST, &path).multipart(form);
+        let sent = tokio::spawn(request.send());
+        for _ in 0..random(self.run, 2, 6) {
+            self.world.record().await;
+        }
+        self.world.kill();
+        let is_accepted = sent.await.unwrap().is_ok_and(|response| response.status() == 202);
+        let record = self.world.until(|record| record["status_new"] != "READ ONLY").await;
+        let is_there = record["n_images"] == self.expected.len() + names.len();
+        assert!(
+            is_there || (!is_accepted && record["n_images"] == self.expected.len()),
+            "{record}"
+        );
+        if is_there {
+            self.expected.extend(names);
+            self.world.post("reindex", None).await;
         }
     }
 
-    fn uploads(&self) -> PathBuf {
-        self.home.path().join("data/uploads")
+    /// Runs a command and kills it some time later.
+    fn kill_command(&self, arguments: &[&str]) {
+        let mut command = tessera(self.world.home.path(), arguments);
+        command.env("TESSERA_BASE_URL", self.world.reported("base_url"));
+        command.env("TESSERA_KIND", "hosted");
+        command.env("TESSERA_API_KEY", self.world.reported("api_key"));
+        command.env("TESSERA_API_SECRET", self.world.reported("api_secret"));
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let moment = Duration::from_millis(random(self.run, 3, 400));
+        let begun = Instant::now();
+        while begun.elapsed() < moment && child.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
+        // It may have ended.
+        let _ = child.kill();
+        child.wait().unwrap();
     }
-}
 
-fn start(home: &Path) -> Serving {
-    let path = |name: &str| home.join(name).to_str().unwrap().to_owned();
-    serve(home, &[&path("pictures"), "--data", &path("data")])
-}
+    /// The name is given to a whole archive only, and the journal can be read.
+    fn kill_download(&self) {
+        let home = self.world.home.path();
+        let name = format!("d{}", self.run);
+        let folder = home.to_str().unwrap();
+        let start = ["export", "start", "pictures", "--format", "json", "--name", &name];
+        self.kill_command(&[&start[..], &["--download", folder]].concat());
+        if let Ok(archive) = std::fs::read(home.join(format!("{name}.zip"))) {
+            assert_eq!(names(&archive), self.expected);
+        }
+        let (code, _, err) = run(home, &["config", "validate"]);
+        assert_eq!(code, 0, "{err}");
+        for entry in WalkDir::new(home).into_iter().map(Result::unwrap) {
+            let name = entry.file_name().to_string_lossy();
+            if name.starts_with("jobs-") && name.ends_with(".json") {
+                let journal = std::fs::read(entry.path()).unwrap();
+                serde_json::from_slice::<Value>(&journal).unwrap();
+            }
+        }
+    }
 
-/// A picture that is like no other.
-fn picture(seed: u32) -> Vec<u8> {
-    let image = image::RgbImage::from_fn(120, 90, |x, y| {
-        let bits =
-            (seed + 1).wrapping_mul(2_654_435_761) ^ (x / 15 * 6 + y / 15).wrapping_mul(40_503);
-        let bits = (bits ^ (bits >> 13)).wrapping_mul(1_274_126_177);
-        let [red, green, blue, _] = (bits ^ (bits >> 16)).to_be_bytes();
-        image::Rgb([red, green, blue])
-    });
-    let mut bytes = Cursor::new(Vec::new());
-    image.write_to(&mut bytes, image::ImageFormat::Png).unwrap();
-    bytes.into_inner()
-}
-
-/// A batch of new pictures, named after its round.
-fn batch(round: u32) -> Form {
-    (0..BATCH).fold(Form::new(), |form, n| {
-        let file = picture(1_000 * (round + 1) + n);
-        form.part("files", Part::bytes(file).file_name(format!("r{round}_{n:03}.png")))
-    })
-}
-
-/// The file names in the metadata of an archive.
-fn names(archive: &[u8]) -> BTreeSet<String> {
-    let mut zip = ZipArchive::new(Cursor::new(archive)).unwrap();
-    let metadata: Value = serde_json::from_reader(zip.by_name("metadata.json").unwrap()).unwrap();
-    let items = metadata["media_items"].as_array().unwrap();
-    let names: BTreeSet<String> =
-        items.iter().map(|item| item["file_name"].as_str().unwrap().to_owned()).collect();
-    assert_eq!(names.len(), items.len(), "none is doubled");
-    assert!(items.iter().all(|item| item["cluster_id"].is_string()), "each has a cluster");
-    names
+    /// The settings are the old ones or the new ones.
+    fn kill_settings(&self) {
+        let home = self.world.home.path();
+        let themes = ["dark", "light"];
+        assert_eq!(run(home, &["config", "set", "ui.theme", themes[0]]).0, 0);
+        self.kill_command(&["config", "set", "ui.theme", themes[1]]);
+        let (code, theme, err) = run(home, &["config", "get", "ui.theme"]);
+        assert!(code == 0 && themes.contains(&theme.trim()), "{theme}{err}");
+    }
 }
 
 #[tokio::test]
 async fn what_was_accepted_survives_a_kill_at_any_moment() {
-    let mut world = World::new().await;
-    let mut expected: BTreeSet<String> = (0..PICTURES).map(|n| format!("p{n:03}.png")).collect();
-    // Moments, counted by how often the record is read before the kill.
-    for (round, moment) in (0..).zip([0, 4, 25]) {
-        world.post("add_media", Some(batch(round))).await;
-        for _ in 0..moment {
-            world.record().await;
-        }
-        world.kill();
-        let record = world.until(|record| record["status_new"] == "PARTIAL INDEX").await;
-        expected.extend((0..BATCH).map(|n| format!("r{round}_{n:03}.png")));
-        assert_eq!(record["n_images"], expected.len(), "{record}");
-
-        world.post("reindex", None).await;
-        for _ in 0..moment {
-            world.record().await;
-        }
-        world.kill();
-        world.until(|record| record["status_new"] == "READY").await;
-
-        let path = format!("/dataset/{}/export_context_async", world.dataset());
-        let query = "file_name=a&export_format=json&include_images=true";
-        let task = world.get(&format!("{path}?{query}")).await;
-        for _ in 0..moment / 4 {
-            world.record().await;
-        }
-        world.kill();
-        let archive = world.archive(&task).await;
-        assert_eq!(names(&archive), expected);
-        let zip = ZipArchive::new(Cursor::new(&archive[..])).unwrap();
-        assert_eq!(zip.len(), expected.len() + 1, "all the images are in it");
+    let runs = std::env::var("TESSERA_KILL_RUNS").map_or(RUNS, |runs| runs.parse().unwrap());
+    let expected = (0..PICTURES).map(|n| format!("p{n:03}.png")).collect();
+    let mut kills = KillLoop { world: World::new().await, expected, run: 0 };
+    let kinds = [
+        Work::Addition,
+        Work::Reindex,
+        Work::Export,
+        Work::Upload,
+        Work::Indexing,
+        Work::Download,
+        Work::Settings,
+    ];
+    for (run, work) in (0..runs).zip(kinds.into_iter().cycle()) {
+        kills.run = run;
+        kills.perform(work).await;
     }
-    assert_eq!(world.record().await["status_new"], "READY");
 }
 
 #[tokio::test]
@@ -243,7 +229,7 @@ async fn a_kill_between_the_two_halves_of_auto_reindex() {
 
 #[tokio::test]
 async fn a_kill_during_the_first_indexing() {
-    let mut world = World::begun();
+    let mut world = World::begun(start);
     let mut images = 0;
     for moment in [0, 2, 10] {
         for _ in 0..moment {

@@ -11,7 +11,10 @@ mod auth;
 mod canary;
 mod config;
 mod documents;
+mod durability;
 mod export;
+#[cfg(target_os = "linux")]
+mod full_disk;
 mod hostile;
 mod kill;
 mod killed;
@@ -25,6 +28,7 @@ mod set;
 mod surface;
 mod tour;
 mod waiting;
+mod world;
 
 use std::{
     io::{BufRead, BufReader, Write as _},
@@ -115,8 +119,11 @@ fn reported(command: &Command, output: Output) -> (i32, String, String) {
 fn serve(folder: &Path, arguments: &[&str]) -> Serving {
     let mut arguments = arguments.to_vec();
     arguments.insert(0, "serve");
-    let mut child =
-        tessera(folder, &arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    started(tessera(folder, &arguments))
+}
+
+fn started(mut command: Command) -> Serving {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
     documents::assert_described(&line);

@@ -10,6 +10,7 @@ use std::{
 
 use tempfile::{NamedTempFile, TempDir};
 use uuid::Uuid;
+use walkdir::WalkDir;
 
 use super::file_names::with_suffix;
 
@@ -99,6 +100,17 @@ pub(crate) fn write_durably(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// Makes the names of a directory durable: what was created, renamed or removed in it.
 pub(crate) fn sync_dir(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
+}
+
+/// Makes the files below a directory durable, with their names.
+pub(crate) fn sync_tree(root: &Path) -> io::Result<()> {
+    for entry in WalkDir::new(root) {
+        let entry = entry?;
+        if entry.file_type().is_file() || entry.file_type().is_dir() {
+            File::open(entry.path())?.sync_all()?;
+        }
+    }
+    Ok(())
 }
 
 /// Creates files in a directory that nobody else writes to, with unique names.

@@ -84,6 +84,8 @@ impl ObjectStorage {
         let length = copy_body(response, &mut file, check).await?;
         let changed = || StorageError::object("it has changed since it was listed");
         ensure(entry.size.is_none_or(|size| size == length), changed)?;
+        // A file of this name and size counts as complete after a restart.
+        file.sync_all().await?;
         Ok(length)
     }
 }

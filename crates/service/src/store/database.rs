@@ -19,7 +19,7 @@ use super::{
     StoreError, checksum, clean_shutdown, file_system::network_file_system_of, integrity,
     process_lock, query, recovery, schema,
 };
-use crate::ingest::staging::{ensure_private_dir, private_file, restrict};
+use crate::ingest::staging::{ensure_private_dir, private_file, restrict, sync_dir};
 
 /// First `SQLite` release with the fix for the WAL-reset corruption bug.
 const MIN_SQLITE_VERSION: i32 = 3_051_003;
@@ -64,6 +64,9 @@ impl Store {
         let network = network_of(data);
         let lock = process_lock::acquire(data)?;
         restrict_database(data).map_err(disk)?;
+        for folder in data.ancestors().take(2).filter(|folder| !folder.as_os_str().is_empty()) {
+            sync_dir(folder).map_err(disk)?;
+        }
         let log = data.join(recovery::DATABASE_FILES[1]);
         let opened = clean_shutdown::take(data, &database_file(data), &log).map_err(disk)?;
         let (writer, recovery_notice) = match open_existing(data, network, opened.is_some()) {

@@ -7,14 +7,19 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
     thread,
+    time::Duration,
 };
 
 use crate::{
     settings::{DeploymentSettings, InjectedFailure},
-    store::{Store, dataset},
+    store::{Store, StoreError, dataset},
     task_error::TaskError,
 };
 use tessera_model::DatasetId;
+
+/// The pause before a task is run again, in steps that notice a stop.
+const PAUSE_STEPS: u32 = 20;
+const PAUSE_STEP: Duration = Duration::from_millis(50);
 
 #[derive(Clone)]
 pub struct TaskContext {
@@ -34,6 +39,20 @@ impl TaskContext {
         self.check_cancelled()?;
         catch_unwind(AssertUnwindSafe(task))
             .unwrap_or_else(|_| Err(TaskError::Failed("an internal error ended it".to_owned())))
+    }
+
+    /// Runs a task until the store could record its end, as a full disk may prevent: each run resumes
+    /// the one before. `None` if stopped; then the next opening resumes it.
+    pub fn until_stored<T>(&self, mut task: impl FnMut() -> Result<T, StoreError>) -> Option<T> {
+        loop {
+            if let Ok(value) = task() {
+                return Some(value);
+            }
+            for _ in 0..PAUSE_STEPS {
+                self.check_cancelled().ok()?;
+                thread::sleep(PAUSE_STEP);
+            }
+        }
     }
 
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]

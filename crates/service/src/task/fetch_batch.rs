@@ -5,7 +5,7 @@ use std::{fs, path::PathBuf};
 use super::{TaskContext, progress::fraction};
 use crate::{
     ingest::{
-        staging::ARCHIVE_FILE_NAME,
+        staging::{ARCHIVE_FILE_NAME, sync_tree},
         unpack::{ArchiveKind, UnpackError, UnpackLimits, unpack},
     },
     object_storage::{MAX_OBJECTS, ObjectStorage, StorageError},
@@ -71,6 +71,8 @@ fn unpack_batch(
     } else if unpacked.unreported > 0 {
         missing.push((whole, format!("{} more members were passed over", unpacked.unreported)));
     }
+    sync_tree(&source.folder)
+        .map_err(|cause| TaskError::io("the archive could not be unpacked", &cause))?;
     fs::remove_file(&archive)
         .map_err(|cause| TaskError::io("the unpacked archive could not be removed", &cause))?;
     Ok(missing)
@@ -109,5 +111,7 @@ fn download_batch(
         result.is_ok()
     }));
     result?;
+    sync_tree(&source.folder)
+        .map_err(|cause| TaskError::io("the media could not be stored", &cause))?;
     Ok(missing)
 }

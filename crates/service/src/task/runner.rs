@@ -49,8 +49,7 @@ impl TaskRunner {
         let operations = TaskQueue::start("operation", outstanding.clone(), pause, move |row| {
             let mut next = row;
             while let Some(row) = next {
-                // If the store cannot be written, the operation stays: the next opening resumes it.
-                next = run_operation(&context, row).unwrap_or(None);
+                next = context.until_stored(|| run_operation(&context, row)).flatten();
             }
         });
         delete_expired_exports(&export_context)?;
@@ -58,8 +57,7 @@ impl TaskRunner {
             // If the store cannot be written, the next check deletes them.
             let _ = delete_expired_exports(&export_context);
             if let Some(id) = id {
-                // As above: an export that cannot be written to the store is started again.
-                let _ = run_export(&export_context, id);
+                export_context.until_stored(|| run_export(&export_context, id));
             }
         });
         let runner = Self { operations, exports, outstanding, stop };

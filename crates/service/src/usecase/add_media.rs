@@ -8,7 +8,10 @@ use tempfile::TempDir;
 use super::{ServiceError, dataset::check_status};
 use crate::{
     Deployment, InjectedFailure,
-    ingest::{staging::create_staging_dir, unpack::ArchiveKind},
+    ingest::{
+        staging::{create_staging_dir, sync_tree},
+        unpack::ArchiveKind,
+    },
     object_storage::{ObjectStorage, RoleArn},
     store::{
         dataset,
@@ -91,6 +94,7 @@ impl Deployment {
             }
         };
         let record = UploadRecord { dataset: id, origin };
+        sync_tree(staging.path()).map_err(failed)?;
         record.write(staging.path()).map_err(failed)?;
         let folder = record.origin.media_folder(staging.path());
         let batch = BatchFolder::Uploaded(folder, record.origin);

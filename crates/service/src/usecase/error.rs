@@ -47,8 +47,8 @@ impl ServiceError {
 }
 
 impl From<StoreError> for ServiceError {
-    fn from(_: StoreError) -> Self {
-        Self::internal()
+    fn from(cause: StoreError) -> Self {
+        Self::Failed(cause.public_message())
     }
 }
 

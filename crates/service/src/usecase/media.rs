@@ -2,6 +2,8 @@
 
 use std::fs::File;
 
+use rustix::io::Errno;
+
 use super::ServiceError;
 use crate::{
     Deployment,
@@ -31,7 +33,12 @@ impl Deployment {
             let head = folder.read_first_bytes(&record.path)?;
             Ok::<_, std::io::Error>((folder.open_file(&record.path)?, head))
         };
-        let (file, head) = open().map_err(|_| ServiceError::media_not_found())?;
+        let (file, head) = open().map_err(|cause| match Errno::from_io_error(&cause) {
+            Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::IO) => {
+                ServiceError::internal()
+            }
+            _ => ServiceError::media_not_found(),
+        })?;
         Ok(OriginalFile { record, file, head })
     }
 

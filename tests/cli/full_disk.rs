@@ -1,0 +1,252 @@
+//! A service that cannot write, or not open files: what needs it fails with a reason, and everything that reads goes on.
+
+use std::{
+    fs::{self, File},
+    io::Write as _,
+    path::Path,
+    process::{Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use reqwest::{
+    Method,
+    multipart::{Form, Part},
+};
+use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
+use serde_json::Value;
+
+use super::{
+    Serving, run, started, tessera,
+    world::{World, batch, picture},
+};
+
+/// Starts the service so that the system refuses to write beyond a limit, rather than ending it.
+fn start_without_signal(home: &Path) -> Serving {
+    let path = |name: &str| home.join(name).to_str().unwrap().to_owned();
+    // A larger archive than anything the database writes meanwhile: decoders ignore what follows a picture.
+    let mut large =
+        fs::OpenOptions::new().append(true).open(home.join("pictures/p000.png")).unwrap();
+    large.write_all(&[0; 2 << 20]).unwrap();
+    let command = tessera(home, &["serve", &path("pictures"), "--data", &path("data")]);
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "trap '' XFSZ; exec \"$@\"", "sh"]).stdin(Stdio::null());
+    shell.arg(command.get_program()).args(command.get_args());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
+    }
+    started(shell)
+}
+
+impl World {
+    fn limit(&self, resource: Resource, current: Option<u64>) {
+        let process = Some(Pid::from_child(&self.serving.0));
+        let maximum = getrlimit(resource).maximum;
+        prlimit(process, resource, Rlimit { current, maximum }).unwrap();
+    }
+
+    fn path(&self, rest: &str) -> String {
+        format!("/dataset/{}/{rest}", self.dataset())
+    }
+
+    async fn page(&self) -> Value {
+        self.get(&format!("/explore/{}?entity_type=IMAGES&threshold=0", self.dataset())).await
+    }
+
+    async fn links(&self) -> [String; 2] {
+        let page = self.page().await;
+        let preview = &page["clusters"][0]["previews"][0];
+        ["media_thumb_uri", "media_uri"].map(|key| preview[key].as_str().unwrap().to_owned())
+    }
+
+    async fn start_export(&self) -> Value {
+        let query = "file_name=a&export_format=json&include_images=true";
+        self.get(&self.path(&format!("export_context_async?{query}"))).await
+    }
+
+    /// The export when it has ended.
+    async fn ended(&self, task: &Value) -> Value {
+        let begun = Instant::now();
+        loop {
+            let id = task["id"].as_str().unwrap();
+            let task = self.get(&self.path(&format!("export_status?export_task_id={id}"))).await;
+            if task["status"] == "COMPLETED" || task["status"] == "FAILED" {
+                return task;
+            }
+            assert!(begun.elapsed() < Duration::from_secs(20), "stuck: {task}");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// The response to a query image, which is stored.
+    async fn search(&self) -> reqwest::Response {
+        let image = Part::bytes(picture(5)).file_name("query.png");
+        let path = self.path("search-image-similarity?entity_type=IMAGES");
+        let request = self.request(Method::POST, &path);
+        request.multipart(Form::new().part("file", image)).send().await.unwrap()
+    }
+
+    async fn assert_failing(&self, method: Method, path: &str, form: Option<Form>) {
+        let request = self.request(method, path);
+        let request = match form {
+            Some(form) => request.multipart(form),
+            None => request,
+        };
+        let response = request.send().await.unwrap();
+        let status = response.status().as_u16();
+        let body: Value = response.json().await.unwrap();
+        assert!(matches!(status, 413 | 500 | 503), "{path}: {status} {body}");
+        let detail = body["detail"].as_str().unwrap();
+        assert!(!detail.is_empty() && !detail.contains('/'), "{detail}");
+    }
+
+    async fn assert_readable(&self, expected: &Value) {
+        let found = self.page().await;
+        assert_eq!(
+            found["clusters"].as_array().unwrap().len(),
+            expected["clusters"].as_array().unwrap().len()
+        );
+        for link in self.links().await {
+            let response = reqwest::Client::builder().no_proxy().build().unwrap().get(link);
+            assert_eq!(response.send().await.unwrap().status(), 200);
+        }
+    }
+
+    fn files(&self, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.home.path().join("data").join(folder)).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect()
+    }
+
+    /// Everything that writes fails with a reason and leaves nothing; everything else is as before.
+    async fn assert_only_reads_work(&self, page: &Value) {
+        let uploads = self.files("uploads");
+        let export = self.path("export_context_async?file_name=a&export_format=json");
+        self.assert_failing(Method::GET, &export, None).await;
+        self.assert_failing(Method::POST, &self.path("add_media"), Some(batch(1))).await;
+        assert_eq!(self.search().await.status(), 500);
+        self.assert_readable(page).await;
+        assert_eq!(self.files("uploads"), uploads);
+    }
+}
+
+#[tokio::test]
+async fn without_room_for_an_archive_the_export_fails_with_a_reason() {
+    let world = World::started_by(start_without_signal).await;
+    let data = world.home.path().join("data");
+    let size = |name: &str| fs::metadata(data.join(name)).map_or(0, |file| file.len());
+    let room = size("tessera.db").max(size("tessera.db-wal")) + (64 << 10);
+    world.limit(Resource::Fsize, Some(room));
+    let task = world.ended(&world.start_export().await).await;
+    assert_eq!(task["status"], "FAILED", "{task}");
+    assert!(task.to_string().contains("archive could not be written"), "{task}");
+    assert_eq!(world.files("exports"), [""; 0]);
+    world.limit(Resource::Fsize, None);
+    world.archive(&world.start_export().await).await;
+}
+
+#[tokio::test]
+async fn files_that_cannot_grow_fail_writes_and_no_reads() {
+    let world = World::started_by(start_without_signal).await;
+    world.limit(Resource::Fsize, Some(0));
+    world.assert_only_reads_work(&world.page().await).await;
+
+    world.limit(Resource::Fsize, None);
+    world.post("add_media", Some(batch(0))).await;
+    world.until(|record| record["status_new"] == "PARTIAL INDEX").await;
+    let page = world.page().await;
+    world.limit(Resource::Fsize, Some(0));
+    world.assert_failing(Method::POST, &world.path("reindex"), None).await;
+
+    world.limit(Resource::Fsize, None);
+    world.post("reindex", None).await;
+    world.limit(Resource::Fsize, Some(0));
+    world.assert_readable(&page).await;
+    world.limit(Resource::Fsize, None);
+    let record = world.until(|record| record["status_new"] == "READY").await;
+    assert_eq!(record["n_images"].as_u64(), Some(32), "{record}");
+    world.archive(&world.start_export().await).await;
+    assert!(world.files("exports").iter().all(|name| name.ends_with(".zip")));
+}
+
+#[tokio::test]
+async fn without_descriptors_requests_fail_with_a_reason_and_others_go_on() {
+    let world = World::started_by(start_without_signal).await;
+    let page = world.page().await;
+    let [_, original] = world.links().await;
+    let path = original.split_once("/media/").unwrap().1.to_owned();
+    let open =
+        || fs::read_dir(format!("/proc/{}/fd", world.serving.0.id())).unwrap().count() as u64;
+    world.limit(Resource::Nofile, Some(open()));
+    assert_eq!(
+        world.page().await["clusters"].as_array().unwrap().len(),
+        page["clusters"].as_array().unwrap().len()
+    );
+    let response =
+        world.request(Method::GET, &format!("/../../media/{path}")).send().await.unwrap();
+    assert_eq!(response.status(), 500, "a file that is there is not missing");
+    let task = world.ended(&world.start_export().await).await;
+    assert_eq!(task["status"], "FAILED", "{task}");
+    world.limit(Resource::Nofile, Some(1024));
+    world.assert_readable(&page).await;
+    world.archive(&world.start_export().await).await;
+}
+
+/// A small file system in memory, until it is dropped.
+struct SmallDisk<'a>(&'a Path);
+
+impl<'a> SmallDisk<'a> {
+    /// `None`, with the reason printed, where this user may not mount one.
+    fn mount(path: &'a Path) -> Option<Self> {
+        fs::create_dir(path).unwrap();
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=16m,mode=700", "tmpfs"])
+            .arg(path)
+            .stderr(Stdio::null())
+            .status();
+        if !mounted.is_ok_and(|status| status.success()) {
+            println!("skipped: a file system cannot be mounted here");
+            return None;
+        }
+        Some(Self(path))
+    }
+}
+
+impl Drop for SmallDisk<'_> {
+    fn drop(&mut self) {
+        // Lazily: a service that failed may still be there.
+        let _ = Command::new("umount").arg("-l").arg(self.0).status();
+    }
+}
+
+#[tokio::test]
+async fn a_full_disk_fails_writes_and_no_reads_and_a_read_only_one_is_refused() {
+    let parent = tempfile::tempdir().unwrap();
+    let data = parent.path().join("data");
+    let Some(_disk) = SmallDisk::mount(&data) else { return };
+    let place = |home: &Path| {
+        std::os::unix::fs::symlink(&data, home.join("data")).unwrap();
+        start_without_signal(home)
+    };
+    let world = World::started_by(place).await;
+    let page = world.page().await;
+    let filler = data.join("filler");
+    let mut file = File::create(&filler).unwrap();
+    while file.write_all(&[7; 4096]).is_ok() {}
+    world.assert_only_reads_work(&page).await;
+    fs::remove_file(&filler).unwrap();
+    drop(file);
+    // There is too little space for uploads and archives, whatever is removed.
+    assert_eq!(world.search().await.status(), 200);
+    let World { home, mut serving, .. } = world;
+    serving.0.kill().unwrap();
+    serving.0.wait().unwrap();
+    let remounted = Command::new("mount").args(["-o", "remount,ro"]).arg(&data).status().unwrap();
+    assert!(remounted.success());
+    let pictures = home.path().join("pictures");
+    let (code, out, err) =
+        run(home.path(), &["serve", pictures.to_str().unwrap(), "--data", data.to_str().unwrap()]);
+    assert_eq!((code, out.as_str()), (1, ""), "{err}");
+    assert!(err.contains("--data") && err.contains("ead-only"), "{err}");
+}
