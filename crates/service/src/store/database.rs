@@ -11,7 +11,6 @@ use std::{
     time::Duration,
 };
 
-use blake3::Hash;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 use uuid::Uuid;
 
@@ -32,8 +31,6 @@ pub struct Store {
     /// The network file system that it is on.
     network: Option<&'static str>,
     recovery_notice: Option<String>,
-    /// The hash of the database when it was opened, if it was closed before.
-    opened: Option<Hash>,
     has_damage: AtomicBool,
     /// Held for the lifetime of the store.
     _lock: File,
@@ -68,8 +65,8 @@ impl Store {
             sync_dir(folder).map_err(disk)?;
         }
         let log = data.join(recovery::DATABASE_FILES[1]);
-        let opened = clean_shutdown::take(data, &database_file(data), &log).map_err(disk)?;
-        let (writer, recovery_notice) = match open_existing(data, network, opened.is_some()) {
+        let is_intact = clean_shutdown::take(data, &database_file(data), &log).map_err(disk)?;
+        let (writer, recovery_notice) = match open_existing(data, network, is_intact) {
             Ok(Some(writer)) => (writer, None),
             Err(cause) if !cause.is_damage() => return Err(cause),
             Ok(None) | Err(_) => create(data, network)?,
@@ -82,7 +79,6 @@ impl Store {
             link_key,
             network,
             recovery_notice,
-            opened,
             has_damage: AtomicBool::new(false),
             _lock: lock,
         })
@@ -141,18 +137,12 @@ impl Store {
             return Ok(());
         }
         let disk = |cause| StoreError::Io(self.data.clone(), cause);
-        let hash = match self.opened.filter(|_| writer.total_changes() == 0) {
-            Some(hash) => hash,
-            None => {
-                let is_busy: bool =
-                    writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
-                if is_busy {
-                    return Ok(());
-                }
-                clean_shutdown::hash_file(&database_file(&self.data)).map_err(disk)?
-            }
-        };
-        clean_shutdown::put(&self.data, &hash).map_err(disk)
+        let is_busy: bool =
+            writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
+        if is_busy {
+            return Ok(());
+        }
+        clean_shutdown::put(&self.data, &database_file(&self.data)).map_err(disk)
     }
 
     /// The path of the archive of a completed export.
