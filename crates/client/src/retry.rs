@@ -177,15 +177,36 @@ mod tests {
     }
 
     #[test]
-    fn pauses_stay_within_the_doubling_bound() {
+    fn pauses_fill_the_doubling_bound() {
+        let bounds = [250, 500, 1_000, 2_000].map(Duration::from_millis);
+        let mut longest = [Duration::ZERO; 4];
         for seed in 0..10_000 {
             let engine = engine(seed);
             let mut attempts = RetryState::new(ApiOperation::Download, "o".to_owned());
-            for bound in [250, 500, 1_000, 2_000] {
+            for longest in &mut longest {
                 let pause = engine.next_pause(&mut attempts, &unavailable()).unwrap();
-                assert!(pause <= Duration::from_millis(bound), "{seed}: {pause:?}");
+                *longest = pause.max(*longest);
             }
             assert_eq!(engine.next_pause(&mut attempts, &unavailable()), None);
+        }
+        for (longest, bound) in longest.into_iter().zip(bounds) {
+            assert!(longest <= bound && longest > bound.mul_f64(0.99), "{longest:?} of {bound:?}");
+        }
+    }
+
+    #[test]
+    fn retry_after_is_read_as_seconds_or_a_date() {
+        let now = httpdate::parse_http_date("Sat, 01 Aug 2026 00:00:00 GMT").unwrap();
+        for (value, expected) in [
+            (" 7 ", Some(Duration::from_secs(7))),
+            ("99999999999999999999999", Some(Duration::MAX)),
+            ("Sat, 01 Aug 2026 00:00:10 GMT", Some(Duration::from_secs(10))),
+            ("Fri, 31 Jul 2026 00:00:00 GMT", Some(Duration::ZERO)),
+            ("-1", None),
+            ("soon", None),
+            ("", None),
+        ] {
+            assert_eq!(parse_retry_after(value, now), expected, "{value:?}");
         }
     }
 
