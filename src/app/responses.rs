@@ -131,7 +131,7 @@ impl App {
             (Lane::Inspect, Ok(Payload::Inspection(loaded))) => self.inspection_loaded(Ok(*loaded)),
             (Lane::Inspect, Err(failure)) => self.inspection_loaded(Err(failure)),
             (Lane::Curl, Ok(Payload::Curl(command))) => {
-                self.copy_text("curl command", &command.into())
+                self.copy_text("curl command", &command.into());
             }
             (Lane::Selection, Ok(Payload::SelectionSaved(path))) => self.selection_saved(&path),
             (Lane::Selection, Ok(Payload::Selection(dataset, selection))) => {

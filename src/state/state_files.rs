@@ -25,7 +25,7 @@ pub(super) fn write(path: &Path, entry: &StateValue) -> Result<(), Failure> {
         StateValue::Views(list) => views_json::write(list),
         StateValue::History(searches) => history_json::write(searches),
     };
-    file::write_atomically(path, &format!("{document:#}\n")).map_err(file_failure(path, "written"))
+    file::write_atomically(path, format!("{document:#}\n")).map_err(file_failure(path, "written"))
 }
 
 pub(super) fn read(path: &Path, key: &StateKey) -> Result<Option<StateValue>, Failure> {

@@ -185,15 +185,15 @@ mod tests {
     #[test]
     fn the_cache_keeps_recently_used_pictures() {
         let mut cache = PictureByteCache::new(20);
-        let [a, b, c, d, e, huge] = ["a", "b", "c", "d", "e", "huge"].map(key);
-        for name in [a, b, c, d] {
+        let [first, second, last, huge] = ["first", "second", "last", "huge"].map(key);
+        for name in [first, second, key("third"), key("fourth")] {
             cache.insert(name, Bytes::from_static(b"12345"));
         }
-        assert!(cache.get(&a).is_some());
-        cache.insert(e, Bytes::from_static(b"1"));
-        assert_eq!(cache.get(&b), None);
-        assert!(cache.get(&a).is_some() && cache.get(&e).is_some());
-        cache.insert(e, Bytes::from_static(b"123"));
+        assert!(cache.get(&first).is_some());
+        cache.insert(last, Bytes::from_static(b"1"));
+        assert_eq!(cache.get(&second), None);
+        assert!(cache.get(&first).is_some() && cache.get(&last).is_some());
+        cache.insert(last, Bytes::from_static(b"123"));
         assert_eq!(cache.used_bytes, 18);
         cache.insert(huge, Bytes::from_static(b"123456"));
         assert_eq!((cache.used_bytes, cache.get(&huge)), (18, None));

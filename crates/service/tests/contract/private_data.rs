@@ -37,8 +37,10 @@ async fn the_data_folder_is_readable_by_its_owner_only() {
     service.added(uploads(12..14)).await;
     let mut found = Vec::new();
     modes(service.place.data.path(), &mut found);
-    assert!(found.iter().any(|(path, _)| path.ends_with(".zip")), "{found:?}");
-    assert!(found.iter().any(|(path, _)| path.ends_with(".png")), "{found:?}");
+    for kind in ["zip", "png"] {
+        let is_kind = |path: &str| Path::new(path).extension().is_some_and(|found| found == kind);
+        assert!(found.iter().any(|(path, _)| is_kind(path)), "{kind}: {found:?}");
+    }
     let open: Vec<_> = found.iter().filter(|(_, mode)| mode & 0o077 != 0).collect();
     assert!(open.is_empty(), "{open:?}");
 }
