@@ -18,6 +18,7 @@ const CALLS: &str = "trace=openat,mkdir,mkdirat,write,writev,pwrite64,ftruncate,
                      sendmsg,rename,renameat,renameat2,link,linkat,unlink,unlinkat,rmdir,exit_group";
 
 /// Whether system calls can be traced here.
+#[expect(clippy::print_stdout, reason = "who runs the tests should know what was not tested")]
 fn can_trace() -> bool {
     let traced =
         Command::new("strace").args(["-o", "/dev/null", "true"]).stderr(Stdio::null()).status();
@@ -147,7 +148,11 @@ impl Unsynced {
             "rename" | "renameat" | "renameat2" | "link" | "linkat" => {
                 let paths = call.paths();
                 let [from, to] = &paths[..] else { panic!("{}", call.arguments) };
-                assert!(!self.contents.contains(from), "renamed before it was synced: {to:?}");
+                assert!(
+                    !self.contents.contains(from),
+                    "renamed before it was synced: {}",
+                    to.display()
+                );
                 self.names.remove(from);
                 self.names.insert(to.clone());
             }

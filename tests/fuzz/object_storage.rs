@@ -89,7 +89,11 @@ impl HostileStorage {
 fn assert_stored_inside(listing: &ObjectListing, folder: &str) {
     for entry in &listing.entries {
         let path = entry.staging_path();
-        assert!(path.components().all(|part| matches!(part, Component::Normal(_))), "{path:?}");
+        assert!(
+            path.components().all(|part| matches!(part, Component::Normal(_))),
+            "{}",
+            path.display()
+        );
         assert!(path.components().next().is_some(), "{entry:?}");
         if entry.path_root != PathRoot::Bucket {
             assert!(entry.key.starts_with(folder), "{entry:?}");

@@ -42,7 +42,7 @@ fn parquet_file(properties: WriterProperties) -> Vec<u8> {
     let mut file =
         SerializedFileWriter::new(Vec::new(), schema, Arc::new(properties)).expect("memory");
     for rows in [3, 1] {
-        let present: Vec<i16> = (0..rows + 1).map(|row| i16::from(row < rows)).collect();
+        let present: Vec<i16> = (0..=rows).map(|row| i16::from(row < rows)).collect();
         let names: Vec<ByteArray> =
             (0..rows).map(|row| format!("{row}.jpg").into_bytes().into()).collect();
         let scores: Vec<f64> = (0..rows).map(|row| f64::from(row) / 4.0).collect();
