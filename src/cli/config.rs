@@ -7,7 +7,6 @@ use std::{fs, path::PathBuf};
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use crate::subprocess::editor_command;
 use crate::{
     cli::{CliError, Column, Context, Document, Exit},
     config::{
@@ -16,6 +15,8 @@ use crate::{
         schema,
         settings_file::{ConfigError, Setting},
     },
+    subprocess::editor_command,
+    user_files,
 };
 use tessera_client::{BaseUrl, CertificateAuthorities, TextSearchPath};
 
@@ -251,7 +252,7 @@ fn edit_settings(context: &Context, theme: ThemeValidator) -> Result<Exit, CliEr
     let file = user_file(context)?;
     if !file.exists() {
         let begin = "# Settings of tessera: `tessera config show` lists them all.\n";
-        config::file::write_atomically(&file, begin)?;
+        user_files::write_atomically(&file, begin)?;
     }
     let (editor, mut command) = editor_command(&file);
     let status = command.status()?;

@@ -5,7 +5,8 @@ use std::{fs, path::Path};
 use toml::Value;
 use toml_edit::{DocumentMut, Item, Table, TableLike};
 
-use super::{Profile, file, layers::Layers, profile::check_name};
+use super::{Profile, layers::Layers, profile::check_name};
+use crate::user_files;
 
 pub fn set(file: &Path, name: &str, value: &Value) -> Result<(), String> {
     edit_file(file, |document| insert_value(document, name, value))
@@ -80,7 +81,8 @@ fn edit_file<T>(
     change: impl FnOnce(&mut DocumentMut) -> Result<T, String>,
 ) -> Result<T, String> {
     let describe = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let source = file::if_exists(fs::read_to_string(path)).map_err(|error| describe(&error))?;
+    let source =
+        user_files::if_exists(fs::read_to_string(path)).map_err(|error| describe(&error))?;
     let source = source.unwrap_or_default();
     validate(path, &source)?;
     let mut document: DocumentMut =
@@ -88,7 +90,7 @@ fn edit_file<T>(
     let result = change(&mut document).map_err(|reason| describe(&reason))?;
     let changed = document.to_string();
     validate(path, &changed)?;
-    file::write_atomically(path, &changed).map_err(|error| describe(&error))?;
+    user_files::write_atomically(path, &changed).map_err(|error| describe(&error))?;
     Ok(result)
 }
 

@@ -10,10 +10,11 @@ use std::{
 use toml::{Table, Value};
 
 use super::{
-    DEFAULT_CONFIG, file,
+    DEFAULT_CONFIG,
     key::{KEYS, PROFILE_KEYS},
     settings_file::{ConfigError, FileOwner, Layer, Setting, SettingOrigin},
 };
+use crate::user_files;
 
 pub const PROJECT_FILE: &str = ".tessera.toml";
 
@@ -82,7 +83,7 @@ impl Layers {
             }
         }
         if let Some(path) = &sources.project {
-            match file::read_if_own(path) {
+            match user_files::read_if_own(path) {
                 Ok(Some(source)) => {
                     layers.add_layer(Layer::read(path, &source, FileOwner::Project), &mut errors);
                     layers.project = Some(path.clone());
@@ -95,7 +96,7 @@ impl Layers {
             }
         }
         if let Some(path) = &sources.user {
-            match file::if_exists(fs::read_to_string(path)) {
+            match user_files::if_exists(fs::read_to_string(path)) {
                 Ok(source) => {
                     let source = source.unwrap_or_default();
                     layers.add_layer(Layer::read(path, &source, FileOwner::User), &mut errors);

@@ -1,7 +1,6 @@
 //! Layered settings; `assets/config.toml` contains and documents the defaults.
 
 pub mod edit;
-pub mod file;
 pub mod key;
 mod key_file;
 pub mod layers;

@@ -12,7 +12,7 @@ use rustix::{fs::OFlags, io::Errno, process::geteuid};
 use secrecy::zeroize::Zeroizing;
 
 use super::stored_secret::StoredSecret;
-use crate::config;
+use crate::user_files;
 
 /// Permissions that the file must not have.
 const OTHERS_PERMISSIONS: u32 = 0o077;
@@ -87,7 +87,7 @@ impl SecretsFile {
         let source = toml::to_string(all).map(Zeroizing::new);
         let source = source.map_err(|_| self.error("cannot be written as TOML"))?;
         let folder = self.path.parent().unwrap_or_else(|| Path::new("."));
-        config::file::create_private_dir(folder).map_err(|error| self.error(error))?;
+        user_files::create_private_dir(folder).map_err(|error| self.error(error))?;
         let metadata = fs::metadata(folder).map_err(|error| self.error(error))?;
         if metadata.mode() & OTHERS_WRITE_PERMISSION != 0 {
             let folder = folder.display();
@@ -103,7 +103,7 @@ impl SecretsFile {
         temporary.write_all(source.as_bytes())?;
         temporary.as_file().sync_all()?;
         temporary.persist(&self.path)?;
-        config::file::sync_names(folder)
+        user_files::sync_names(folder)
     }
 
     fn error(&self, reason: impl std::fmt::Display) -> String {

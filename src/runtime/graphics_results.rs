@@ -7,6 +7,7 @@ use clap::ValueEnum as _;
 use crate::{
     config::{self, GraphicsChoice},
     runtime::probe::Environment,
+    user_files,
 };
 use tessera_model::{Failure, FailureKind};
 use tessera_picture::Protocol;
@@ -33,7 +34,7 @@ fn save_to(path: &Path, environment: &Environment, protocol: Protocol) -> io::Re
     let choices = GraphicsChoice::value_variants().iter();
     let choice = choices.copied().find(|choice| choice.protocol() == Some(protocol));
     results.extend(choice.map(|choice| (environment.terminal_name(), choice)));
-    config::file::write_atomically(path, &toml::to_string(&results).map_err(io::Error::other)?)
+    user_files::write_atomically(path, &toml::to_string(&results).map_err(io::Error::other)?)
 }
 
 fn read(path: &Path) -> io::Result<BTreeMap<String, GraphicsChoice>> {

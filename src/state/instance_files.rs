@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::config::file;
+use crate::user_files;
 
 /// Files of running instances, and of exited ones that left jobs.
 const MAX_INSTANCES: usize = 64;
@@ -34,7 +34,7 @@ impl InstanceFiles {
         if let Some((path, _)) = &self.own_file {
             return Ok(path.clone());
         }
-        file::create_private_dir(folder)?;
+        user_files::create_private_dir(folder)?;
         for number in 0..MAX_INSTANCES {
             let path = entry_path(folder, number);
             if !path.exists()
@@ -83,7 +83,7 @@ pub(super) fn list_files(folder: &Path) -> impl Iterator<Item = PathBuf> {
 
 /// Whether a running instance owns this file. Does not adopt it.
 pub(super) fn is_locked(path: &Path) -> io::Result<bool> {
-    let Some(lock) = file::if_exists(File::open(path.with_extension("lock")))? else {
+    let Some(lock) = user_files::if_exists(File::open(path.with_extension("lock")))? else {
         return Ok(false);
     };
     match lock.try_lock_shared() {

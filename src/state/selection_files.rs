@@ -9,7 +9,7 @@ use std::{
 use uuid::Uuid;
 
 use super::{StateStore, selection_json, state_files::file_failure};
-use crate::config::file;
+use crate::user_files;
 use tessera_model::{DatasetId, Failure, Selection};
 
 const SELECTIONS_DIR: &str = "selections";
@@ -25,7 +25,7 @@ pub fn save_selection(
     let written = written.and_then(|mut file| {
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
-        file::sync_names(
+        user_files::sync_names(
             path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new(".")),
         )
     });
@@ -71,8 +71,8 @@ impl StateStore {
         name: &str,
     ) -> Result<Option<(Option<DatasetId>, Selection)>, Failure> {
         let path = self.named_selection_path(name)?;
-        let source =
-            file::if_exists(fs::read_to_string(&path)).map_err(file_failure(&path, "read"))?;
+        let source = user_files::if_exists(fs::read_to_string(&path))
+            .map_err(file_failure(&path, "read"))?;
         let read = |source: String| -> Result<_, String> {
             let document = serde_json::from_str(&source).map_err(|error| error.to_string())?;
             let dataset = selection_json::dataset_of(&document)?;
@@ -91,7 +91,7 @@ impl StateStore {
     ) -> Result<PathBuf, Failure> {
         let path = self.named_selection_path(name)?;
         let text = format!("{:#}\n", selection_json::write(dataset, selection));
-        file::write_atomically(&path, &text).map_err(file_failure(&path, "written"))?;
+        user_files::write_atomically(&path, &text).map_err(file_failure(&path, "written"))?;
         Ok(path)
     }
 
@@ -101,7 +101,7 @@ impl StateStore {
             return Ok(Vec::new());
         };
         let entries =
-            file::if_exists(fs::read_dir(&folder)).map_err(file_failure(&folder, "read"))?;
+            user_files::if_exists(fs::read_dir(&folder)).map_err(file_failure(&folder, "read"))?;
         let paths = entries.into_iter().flatten().flatten().map(|entry| entry.path());
         let mut names: Vec<String> = paths
             .filter(|path| path.extension().is_some_and(|end| end == "json"))
@@ -114,8 +114,8 @@ impl StateStore {
     /// Returns `false` if there was none.
     pub fn delete_named_selection(&self, name: &str) -> Result<bool, Failure> {
         let path = self.named_selection_path(name)?;
-        let removed =
-            file::if_exists(fs::remove_file(&path)).map_err(file_failure(&path, "removed"))?;
+        let removed = user_files::if_exists(fs::remove_file(&path))
+            .map_err(file_failure(&path, "removed"))?;
         Ok(removed.is_some())
     }
 

@@ -5,7 +5,7 @@ use std::{fmt, fs, path::Path};
 use serde_json::Value;
 
 use super::{history_json, jobs_json, selection_json, views_json};
-use crate::config::file;
+use crate::user_files;
 use tessera_model::{Failure, JobRecord, StateKey, StateValue};
 
 /// `None` for jobs, which have a file for each instance.
@@ -25,11 +25,13 @@ pub(super) fn write(path: &Path, entry: &StateValue) -> Result<(), Failure> {
         StateValue::Views(list) => views_json::write(list),
         StateValue::History(searches) => history_json::write(searches),
     };
-    file::write_atomically(path, format!("{document:#}\n")).map_err(file_failure(path, "written"))
+    user_files::write_atomically(path, format!("{document:#}\n"))
+        .map_err(file_failure(path, "written"))
 }
 
 pub(super) fn read(path: &Path, key: &StateKey) -> Result<Option<StateValue>, Failure> {
-    let source = file::if_exists(fs::read_to_string(path)).map_err(file_failure(path, "read"))?;
+    let source =
+        user_files::if_exists(fs::read_to_string(path)).map_err(file_failure(path, "read"))?;
     let value = source.map(|source| parse(key, &source)).transpose();
     value.map_err(file_failure(path, "parsed"))
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
-use tessera::config::file::write_atomically;
+use tessera::user_files::write_atomically;
 
 #[test]
 fn a_symlink_is_kept_and_its_target_keeps_its_mode() {

@@ -18,7 +18,7 @@ use crate::{
         CliError, CliResult, Column, Connection, Context, Document, Exit, JobRecorder,
         context::INTERRUPT_CHECK_TIMEOUT, messages::format_bytes, polling::Poller, reindex,
     },
-    config,
+    config, user_files,
 };
 use tessera_model::{
     AdditionJob, Dataset, JobKind, MediaAddition, Operation, Preflight, SafeText, SavedJobState,
@@ -286,7 +286,7 @@ impl<'a> AdditionRun<'a> {
         let folder = config::state_dir(&self.connection.deployment_name);
         let folder = folder.ok_or_else(|| "there is no state folder".to_owned())?;
         let path = folder.join(format!("rest-{}.list", self.dataset.id));
-        config::file::write_atomically(&path, &list)
+        user_files::write_atomically(&path, &list)
             .map_err(|error| format!("{}: {error}", path.display()))?;
         Ok(path)
     }
