@@ -19,7 +19,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("printable_text", &[]),
     ("subprocess", &["credentials"]),
     ("state", &["config", "user_files"]),
-    ("worker", &["message", "state", "subprocess"]),
+    ("worker", &["message", "state", "subprocess", "user_files"]),
     ("app", &["message", "input", "config", "command_lines", "printable_text"]),
     ("ui", &["input", "config", "app", "command_lines"]),
     (

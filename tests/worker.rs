@@ -272,7 +272,7 @@ async fn without_a_usable_cache_folder_everything_works_after_one_warning() {
         let client = hosted(&server.url(), without_pauses());
         let (requests, warnings) = requests_after_restart(&server, client, &path).await;
         assert_eq!((requests, warnings.len()), (3, 1), "{warnings:?}");
-        let expected = format!("thumbnails are not stored in {}: ", path.display());
+        let expected = format!("thumbnails cannot be stored in {}: ", path.display());
         assert!(warnings[0].as_str().starts_with(&expected), "{warnings:?}");
     }
 }

@@ -2,11 +2,9 @@
 //! picture, then the picture. Entries appear by renaming and may vanish at any time.
 
 use std::{
-    fs::{self, DirBuilder, File, OpenOptions},
+    fs::{self, File, OpenOptions},
     io::{self, Read as _, Write as _},
-    os::unix::fs::{
-        DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
-    },
+    os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _},
     path::{Path, PathBuf},
     sync::{
         Mutex,
@@ -18,6 +16,7 @@ use std::{
 use bytes::Bytes;
 use rustix::{fs::OFlags, process::geteuid};
 
+use crate::user_files::create_private_dir;
 use tessera_client::PictureKey;
 
 const CHECKSUM_BYTES: usize = 32;
@@ -170,13 +169,7 @@ fn read_entry(file: &mut File, key: &PictureKey) -> Option<Bytes> {
 
 /// Creates a folder that only this user can open, or closes an existing one to other users.
 fn create_private_folder(folder: &Path) -> io::Result<()> {
-    if let Some(parent) = folder.parent() {
-        fs::create_dir_all(parent)?;
-    }
-    match DirBuilder::new().mode(0o700).create(folder) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-        _ => {}
-    }
+    create_private_dir(folder)?;
     let metadata = fs::symlink_metadata(folder)?;
     if !metadata.is_dir() {
         return Err(io::Error::other("not a folder"));

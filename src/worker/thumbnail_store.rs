@@ -81,7 +81,10 @@ impl ThumbnailStore {
     fn report(&self, error: &io::Error) {
         if !self.0.failed.swap(true, Ordering::Relaxed) {
             let folder = self.0.folder.display();
-            let sentence = format!("thumbnails are not stored in {folder}: {error}");
+            let sentence = format!(
+                "thumbnails cannot be stored in {folder}: {error}. They are requested again at every \
+                 start; `cache.max_mib = 0` turns storing off"
+            );
             // Without a listener the program is ending.
             let _ = self.0.events.send(WorkerEvent::Warning(SafeText::detail(&sentence)));
         }

@@ -5,8 +5,9 @@ use std::{
     os::unix::process::CommandExt as _,
     path::Path,
     process::{Command, Stdio},
+    sync::mpsc,
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -53,13 +54,9 @@ fn run(script: &str, folder: &Path) -> (bool, String, String) {
     command.stdout(File::create(&out).unwrap()).stderr(File::create(&err).unwrap());
     let mut child = command.process_group(0).spawn().unwrap();
     let _group = Group(Pid::from_child(&child));
-    let begun = Instant::now();
-    let ended = loop {
-        match child.try_wait().unwrap() {
-            None if begun.elapsed() < PATIENCE => thread::sleep(Duration::from_millis(20)),
-            ended => break ended,
-        }
-    };
+    let (sender, ended) = mpsc::channel();
+    thread::spawn(move || sender.send(child.wait().unwrap()));
+    let ended = ended.recv_timeout(PATIENCE).ok();
     let text = |path| fs::read_to_string(path).unwrap();
     (ended.is_some_and(|status| status.success()), text(out), text(err))
 }

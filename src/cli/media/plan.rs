@@ -74,23 +74,24 @@ impl AdditionPlan {
         warn_of_unreadable(context, unreadable_files);
         let more = unreadable - unreadable_files.len() as u64;
         if more > 0 {
-            let files = count_with_noun(more, "file", "files");
-            context.messages.warn(format!("skipped {files} more that cannot be read"));
+            let files = count_with_noun(more, "more file", "more files");
+            context.messages.warn(format!("skipped {files} that cannot be read"));
         }
         for warning in warnings {
             context.messages.warn(warning);
         }
         if *skipped > 0 {
-            let files = count_with_noun(*skipped, "link or file", "links and files");
-            context.messages.info(format!("ignored {files} without media"));
+            let (one, many) =
+                ("link or file that is not media", "links and files that are not media");
+            context.messages.info(format!("ignored {}", count_with_noun(*skipped, one, many)));
         }
     }
 
     fn check(&self, strict: bool) -> CliResult<()> {
         let unreadable = self.preflight.unreadable;
         if strict && unreadable > 0 {
-            let message =
-                format!("nothing was sent (--strict): files that cannot be read: {unreadable}");
+            let files = count_with_noun(unreadable, "file", "files");
+            let message = format!("nothing was sent (--strict): {files} cannot be read");
             return Err(CliError::failed(message).with_code("unreadable_files"));
         }
         if self.parts.is_empty() {

@@ -27,5 +27,5 @@ fn read(path: &Path, name: &str) -> Result<Bytes, ArchiveError> {
         }
         Ok(())
     })?;
-    bytes.ok_or_else(|| "there is no such entry".into())
+    bytes.ok_or_else(|| "the archive does not contain this entry".into())
 }

@@ -37,7 +37,7 @@ impl StoreError {
 
     /// Whether the file is not a database or not one of this program: `Unknown` is an error in SQL,
     /// such as a missing table.
-    pub(super) fn is_damage(&self) -> bool {
+    pub(crate) fn is_damage(&self) -> bool {
         let Self::Query(cause) = self else { return false };
         matches!(
             cause.sqlite_error_code(),

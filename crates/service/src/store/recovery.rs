@@ -74,7 +74,7 @@ impl Remains {
     /// What the user has to know.
     pub fn notice(&self, is_restored: bool) -> String {
         let mut notice = if is_restored {
-            "the store was damaged or of an older version; its datasets are indexed again"
+            "the store was damaged, or written by an older version; its datasets are indexed again"
                 .to_owned()
         } else {
             format!(

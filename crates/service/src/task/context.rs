@@ -42,11 +42,13 @@ impl TaskContext {
     }
 
     /// Runs a task until the store could record its end, as a full disk may prevent: each run resumes
-    /// the one before. `None` if stopped; then the next opening resumes it.
+    /// the one before. `None` if stopped or the store is damaged; then the next opening resumes it.
     pub fn until_stored<T>(&self, mut task: impl FnMut() -> Result<T, StoreError>) -> Option<T> {
         loop {
-            if let Ok(value) = task() {
-                return Some(value);
+            match task() {
+                Ok(value) => return Some(value),
+                Err(error) if error.is_damage() => return None,
+                Err(_) => {}
             }
             for _ in 0..PAUSE_STEPS {
                 self.check_cancelled().ok()?;

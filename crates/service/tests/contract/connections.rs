@@ -3,14 +3,13 @@
 use std::time::Duration;
 
 use reqwest::Client;
-use tessera_service::{ServerLimits, ServerOptions};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
     time::{interval, timeout},
 };
 
-use crate::support::{Place, Service, pictures};
+use crate::support::Service;
 
 const MAX_CONNECTIONS: usize = 64;
 const CLIENTS: usize = 300;
@@ -20,15 +19,6 @@ const SHORT: Duration = Duration::from_millis(200);
 const LONG: Duration = Duration::from_hours(1);
 /// Ends a test that would hang.
 const GUARD: Duration = Duration::from_mins(1);
-
-async fn limited(change: impl FnOnce(&mut ServerLimits)) -> Service {
-    Service::serving(Place::new(&pictures(4)), |access| {
-        let mut options = ServerOptions::from(access);
-        change(&mut options.limits);
-        options
-    })
-    .await
-}
 
 /// The head of an upload of this many bytes, and the start of its form.
 fn upload_head(service: &Service, length: usize) -> String {
@@ -69,7 +59,7 @@ async fn connect_crowd(service: &Service) -> Vec<TcpStream> {
 
 #[tokio::test]
 async fn hundreds_of_idle_and_slow_clients_do_not_keep_others_out() {
-    let service = limited(|limits| {
+    let service = Service::limited(|limits| {
         (limits.max_connections, limits.head_grace) = (MAX_CONNECTIONS, SHORT);
         (limits.head_timeout, limits.idle_timeout, limits.body_timeout) = (LONG, LONG, SHORT);
     })
@@ -91,7 +81,7 @@ async fn hundreds_of_idle_and_slow_clients_do_not_keep_others_out() {
 
 #[tokio::test]
 async fn bodies_below_the_minimum_rate_are_408() {
-    let service = limited(|limits| limits.body_timeout = SHORT).await;
+    let service = Service::limited(|limits| limits.body_timeout = SHORT).await;
     for head in [selection_head(&service, 100_000), upload_head(&service, 100_000)] {
         let mut stream = TcpStream::connect(service.address).await.unwrap();
         stream.write_all(head.as_bytes()).await.unwrap();

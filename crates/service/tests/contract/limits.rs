@@ -8,7 +8,7 @@ use std::{
 use image::{ImageFormat, Rgb, RgbImage};
 use reqwest::multipart::{Form, Part};
 use serde_json::json;
-use tessera_service::{ServerLimits, ServerOptions};
+use tessera_service::ServerLimits;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
@@ -16,19 +16,10 @@ use tokio::{
     time::timeout,
 };
 
-use crate::support::{Place, Service, answer, encoded, picture, pictures};
+use crate::support::{Service, answer, encoded, picture};
 
 const SHORT: Duration = Duration::from_millis(200);
 const LONG: Duration = Duration::from_mins(1);
-
-async fn limited(change: impl FnOnce(&mut ServerLimits)) -> Service {
-    Service::serving(Place::new(&pictures(4)), |access| {
-        let mut options = ServerOptions::from(access);
-        change(&mut options.limits);
-        options
-    })
-    .await
-}
 
 fn question(service: &Service) -> String {
     let vql = r#"[{"uniqueness":{"op":"uniqueness","value":0.0}}]"#;
@@ -48,7 +39,7 @@ async fn kept(service: &Service, bytes: &[u8]) -> (Duration, String) {
 
 #[tokio::test]
 async fn silent_and_slow_heads_are_closed() {
-    let service = limited(|limits| limits.head_timeout = SHORT).await;
+    let service = Service::limited(|limits| limits.head_timeout = SHORT).await;
     let half = format!("GET / HTTP/1.1\r\nHost: {}\r\nX: ", service.address);
     for bytes in ["", &half] {
         let (time, said) = kept(&service, bytes.as_bytes()).await;
@@ -60,7 +51,7 @@ async fn silent_and_slow_heads_are_closed() {
 async fn idle_time_between_requests_exceeds_the_header_timeout() {
     let idle = SHORT * 3;
     let service =
-        limited(|limits| (limits.head_timeout, limits.idle_timeout) = (SHORT, idle)).await;
+        Service::limited(|limits| (limits.head_timeout, limits.idle_timeout) = (SHORT, idle)).await;
     let whole = format!("GET /api/v1/openapi.json HTTP/1.1\r\nHost: {}\r\n\r\n", service.address);
     let (time, said) = kept(&service, whole.as_bytes()).await;
     assert!(said.starts_with("HTTP/1.1 200"), "{said}");
@@ -70,7 +61,8 @@ async fn idle_time_between_requests_exceeds_the_header_timeout() {
 #[tokio::test]
 async fn clients_that_do_not_read_are_disconnected() {
     let service =
-        limited(|limits| (limits.write_timeout, limits.max_connections) = (SHORT, 1)).await;
+        Service::limited(|limits| (limits.write_timeout, limits.max_connections) = (SHORT, 1))
+            .await;
     let request = format!("GET /api/v1/openapi.json HTTP/1.1\r\nHost: {}\r\n\r\n", service.address);
     let mut greedy = TcpStream::connect(service.address).await.unwrap();
     // Far more than the socket buffers.
@@ -80,7 +72,7 @@ async fn clients_that_do_not_read_are_disconnected() {
 
 #[tokio::test]
 async fn stalled_bodies_are_408() {
-    let service = limited(|limits| limits.body_timeout = SHORT).await;
+    let service = Service::limited(|limits| limits.body_timeout = SHORT).await;
     let path = service.of_dataset("/export_entities_async?export_format=json");
     let head = format!(
         "POST {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\
@@ -95,7 +87,7 @@ async fn stalled_bodies_are_408() {
 
 #[tokio::test]
 async fn a_selection_over_its_limit_is_413() {
-    let service = limited(|_| {}).await;
+    let service = Service::limited(|_| {}).await;
     let path = service.of_dataset("/export_entities_async?export_format=json");
     let head = format!(
         "POST {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\
@@ -109,7 +101,8 @@ async fn a_selection_over_its_limit_is_413() {
 
 #[tokio::test]
 async fn searches_without_a_slot_are_503_and_light_reads_continue() {
-    let service = limited(|limits| (limits.max_expensive, limits.queue_timeout) = (0, SHORT)).await;
+    let service =
+        Service::limited(|limits| (limits.max_expensive, limits.queue_timeout) = (0, SHORT)).await;
     let response = service.get(&question(&service)).send().await.unwrap();
     assert_eq!(response.status(), 503);
     assert_eq!(response.headers()["retry-after"], "5");
@@ -129,7 +122,8 @@ async fn searches_without_a_slot_are_503_and_light_reads_continue() {
 
 #[tokio::test]
 async fn selections_are_read_in_their_turn() {
-    let service = limited(|limits| (limits.max_expensive, limits.queue_timeout) = (0, SHORT)).await;
+    let service =
+        Service::limited(|limits| (limits.max_expensive, limits.queue_timeout) = (0, SHORT)).await;
     let path = service.of_dataset("/export_entities_async?export_format=json");
     for body in ["{\"media_selection\":[{},{},{}]}", "no JSON"] {
         let request = service.post(&path).header("content-type", "application/json").body(body);
@@ -147,7 +141,7 @@ fn heavy_picture() -> Vec<u8> {
 /// on others.
 #[tokio::test]
 async fn light_reads_are_answered_beside_eight_hostile_bodies() {
-    let service = Arc::new(limited(|limits| limits.queue_timeout = LONG).await);
+    let service = Arc::new(Service::limited(|limits| limits.queue_timeout = LONG).await);
     let (image, ids) = (heavy_picture(), format!("\"{}\",", service.dataset).repeat(200_000));
     let selection = format!(
         "{{\"media_selection\":[{{\"type\":\"media\",\"payload\":{{\"media_ids\":[{}]}}}}]}}",
@@ -181,7 +175,7 @@ async fn light_reads_are_answered_beside_eight_hostile_bodies() {
 
 #[tokio::test]
 async fn a_region_over_its_limit_is_413() {
-    let service = limited(|_| {}).await;
+    let service = Service::limited(|_| {}).await;
     let path = service.of_dataset("/search-image-similarity?entity_type=IMAGES");
     for (length, status) in [(4 << 10, 400), ((4 << 10) + 1, 413)] {
         let form = Form::new().text("bounding_box", "[".repeat(length));
@@ -193,8 +187,9 @@ async fn a_region_over_its_limit_is_413() {
 
 #[tokio::test]
 async fn search_slots_are_released() {
-    let service =
-        Arc::new(limited(|limits| (limits.max_expensive, limits.queue_timeout) = (1, LONG)).await);
+    let service = Arc::new(
+        Service::limited(|limits| (limits.max_expensive, limits.queue_timeout) = (1, LONG)).await,
+    );
     let mut many = JoinSet::new();
     for _ in 0..8 {
         let service = service.clone();
@@ -208,7 +203,7 @@ async fn requests_of_disconnected_clients_are_dropped() {
     let change = |limits: &mut ServerLimits| {
         (limits.max_expensive, limits.queue_timeout, limits.max_connections) = (0, LONG, 1);
     };
-    let service = limited(change).await;
+    let service = Service::limited(change).await;
     let mut gone = TcpStream::connect(service.address).await.unwrap();
     let head = format!(
         "GET {} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tessera_model::DatasetId;
 use tessera_service::{
-    AccessMode, Deployment, DeploymentSettings, ServerOptions, ServiceCredentials,
+    AccessMode, Deployment, DeploymentSettings, ServerLimits, ServerOptions, ServiceCredentials,
     store::checksum::register_functions,
 };
 use tokio::{
@@ -115,6 +115,16 @@ impl Service {
         let dataset = place.add(&deployment);
         deployment.wait_until_idle().await;
         Self::serve_as(place, deployment, dataset, true, options).await
+    }
+
+    /// Serves four pictures with a login and other limits.
+    pub async fn limited(change: impl FnOnce(&mut ServerLimits)) -> Self {
+        Self::serving(Place::new(&pictures(4)), |access| {
+            let mut options = ServerOptions::from(access);
+            change(&mut options.limits);
+            options
+        })
+        .await
     }
 
     pub async fn serve(
