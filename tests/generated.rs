@@ -1,4 +1,5 @@
-//! Holds the generated parts of the documentation against their sources: keys, settings and exit codes.
+//! Holds the generated parts of the documentation against their sources: keys, settings, exit codes, and the
+//! choices of the local service.
 //! `TESSERA_WRITE=1 cargo test --test tests generated` rewrites them.
 
 use std::{fmt::Write as _, fs, path::Path};
@@ -6,6 +7,7 @@ use std::{fmt::Write as _, fs, path::Path};
 use tessera::cli::Exit;
 use tessera::config::key::KEYS;
 use tessera::input::{Action, KeyContext, Keymap, action::ActionGroup};
+use tessera_service::explanation_tables;
 
 fn key_table() -> String {
     let keymap = Keymap::built_in().unwrap();
@@ -42,12 +44,18 @@ fn exit_code_table() -> String {
 #[test]
 fn the_documentation_lists_the_keys_settings_and_exit_codes_of_the_program() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
-    for (page, name, block) in [
+    let mut blocks = vec![
         ("keys.md", "keys", key_table()),
         ("settings.md", "config", config_block()),
         ("settings.md", "project keys", project_key_list()),
         ("scripting.md", "exit codes", exit_code_table()),
-    ] {
+    ];
+    blocks.extend(explanation_tables().iter().map(|table| {
+        let of_choices = ["choices", "text search", "limits"].contains(&table.name);
+        let page = if of_choices { "choices.md" } else { "compatibility.md" };
+        (page, table.name, table.markdown())
+    }));
+    for (page, name, block) in blocks {
         let path = docs.join(page);
         let text = fs::read_to_string(&path).unwrap();
         let (begin, end) = (format!("<!-- {name}: begin -->\n"), format!("<!-- {name}: end -->"));

@@ -142,7 +142,7 @@ fn help_of_commands_and_keys_uses_plain_english() {
         .iter()
         .flat_map(|action| [action.help().to_owned(), action.hint().to_owned()])
         .collect();
-    texts.push(tessera_service::SERVE_EXPLANATION.to_owned());
+    texts.push(tessera_service::serve_explanation());
     for text in texts {
         for (phrase, instead) in BANNED {
             assert!(!contains_phrase(&text.to_lowercase(), phrase), "{text:?}: write {instead}");

@@ -112,7 +112,7 @@ fn the_explanation_needs_no_folder() {
     let home = tempfile::tempdir().unwrap();
     let (code, out, err) = run(home.path(), &["serve", "--explain"]);
     assert_eq!((code, err.as_str()), (0, ""));
-    assert_eq!(out, tessera_service::SERVE_EXPLANATION);
+    assert_eq!(out, tessera_service::serve_explanation());
     for words in ["used_duckdb", "without a model", "--compat", "LIMITS", "similarity_cluster"] {
         assert!(out.contains(words), "{words}");
     }

@@ -12,6 +12,7 @@ pub mod enrichment;
 mod entity_type;
 pub mod export;
 pub mod failure;
+mod file_kind;
 pub mod folder;
 pub mod ids;
 pub mod ingest;
@@ -43,6 +44,7 @@ pub use export::{
     Archive, ArchiveName, ExportFormat, ExportSpec, ExportState, ExportTask, Extraction,
 };
 pub use failure::{Failure, FailureKind};
+pub use file_kind::FileKind;
 pub use folder::{FolderEntry, FolderListing};
 pub use ids::{ClusterId, DatasetId, ExportTaskId, MediaId, TagId};
 pub use ingest::{MediaAddition, MediaSource, Preflight};

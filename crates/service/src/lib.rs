@@ -9,6 +9,7 @@ mod archive;
 pub mod cluster;
 mod deployment;
 mod error;
+mod explanation;
 pub mod file_stat;
 mod http;
 pub mod index;
@@ -18,6 +19,7 @@ pub mod object_storage;
 mod path_display;
 mod retrieval;
 mod settings;
+mod signed_link;
 pub mod similarity;
 pub mod store;
 mod task;
@@ -27,11 +29,9 @@ mod usecase;
 
 pub use deployment::{Deployment, SkippedFile};
 pub use error::LocalError;
+pub use explanation::{ExplanationTable, explanation_tables, serve_explanation};
 pub use http::{
     AccessMode, AllowedHost, OPENAPI_PATH, ServerLimits, ServerOptions, ServiceCredentials,
 };
 pub use settings::{DeploymentSettings, InjectedFailure};
 pub use task::EXTRACTOR_VERSION;
-
-/// The text of `tessera serve --explain`.
-pub const SERVE_EXPLANATION: &str = include_str!("explain.txt");

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use tessera_model::MediaId;
+use tessera_model::{ClusterId, MediaId};
 
 /// `GET healthcheck`.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -68,6 +68,23 @@ pub struct OverviewBody {
     pub media_count: u64,
     /// The labels, most frequent first.
     pub labels: Vec<LabelCountBody>,
+    /// One page of the clusters at the threshold, largest first; empty past the end.
+    #[schema(max_items = 100)]
+    pub clusters: Vec<ClusterCountBody>,
+}
+
+/// How many media a cluster contains.
+#[derive(Clone, Copy, Debug, Serialize, ToSchema)]
+pub struct ClusterCountBody {
+    /// Cluster identifier.
+    #[schema(value_type = Uuid)]
+    pub cluster_id: ClusterId,
+    /// Number of images.
+    pub n_images: u64,
+    /// Number of videos.
+    pub n_videos: u64,
+    /// Number of objects.
+    pub n_objects: u64,
 }
 
 /// How often a label occurs.
@@ -77,6 +94,25 @@ pub struct LabelCountBody {
     pub name: String,
     /// How many media have it.
     pub count: u64,
+}
+
+/// One element of `GET enrichment/{id}/list_models`.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ListedModelBody {
+    /// Its name, as in the enrichment context.
+    pub id: &'static str,
+    /// Its name for people.
+    pub name: &'static str,
+    /// The enrichment that it gives, for example `CAPTION_IMAGES`.
+    pub r#type: &'static str,
+    /// `Active`: it can be used.
+    pub status: &'static str,
+    /// Who made it.
+    pub vendor: &'static str,
+    /// What it does.
+    pub description: &'static str,
+    /// Models that it needs; null for none.
+    pub dependencies: Option<Vec<String>>,
 }
 
 /// `GET image/{media_id}`.

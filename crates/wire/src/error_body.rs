@@ -27,7 +27,7 @@ pub struct InvalidParameter {
     /// A code for programs: `missing`, `uuid_parsing`, `value_error`.
     pub r#type: &'static str,
     /// The location (`query`, `path`, `body`) and the name.
-    pub loc: [&'static str; 2],
+    pub loc: [String; 2],
     /// The error message.
     pub msg: String,
     /// The received value.

@@ -77,6 +77,13 @@ pub struct PreviewBody {
     /// Media identifier.
     #[schema(value_type = Uuid)]
     pub media_id: MediaId,
+    /// The same, from a lenient service.
+    #[schema(value_type = Option<Uuid>)]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image_id: Option<MediaId>,
+    /// As `media_uri`, from a lenient service.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image_uri: Option<String>,
     /// URL of the original.
     pub media_uri: String,
     /// URL of the thumbnail.

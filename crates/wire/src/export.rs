@@ -17,7 +17,7 @@ pub struct ExportTaskBody {
     /// The dataset it exports.
     #[schema(value_type = Uuid)]
     pub dataset_id: DatasetId,
-    /// `INIT`, `IN_PROGRESS`, `COMPLETED` or `FAILED`.
+    /// `INIT`, `IN_PROGRESS`, `COMPLETED` or `FAILED`; a lenient service also sends `REJECTED`.
     pub status: String,
     /// 0.0-1.0.
     #[schema(minimum = 0, maximum = 1)]

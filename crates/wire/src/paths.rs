@@ -39,6 +39,10 @@ pub mod query {
     pub const AUTO_REINDEX: &str = "auto_reindex";
     /// Restricts a full export to one cluster.
     pub const CLUSTER_ID: &str = "cluster_id";
+    /// Full text of captions, as older clients write it.
+    pub const CAPTION_ONLY_FILTER: &str = "caption_only_filter";
+    /// In a link of an archive: the object of the picture that it was written for.
+    pub const OBJECT_ID: &str = "object_id";
     /// In a signed link: expiry in Unix seconds.
     pub const EXPIRES: &str = "expires";
     /// In a signed link.

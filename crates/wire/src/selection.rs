@@ -113,7 +113,9 @@ struct Payload<'a> {
     exclude_media_ids: Option<&'a RawValue>,
 }
 
+/// A filter that is not known would be ignored, and more exported than selected.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct ClusterFilters<'a> {
     #[serde(borrow)]
     entity_type: Option<&'a RawValue>,

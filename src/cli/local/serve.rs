@@ -15,8 +15,8 @@ use crate::{
     printable_text::PrintableText,
 };
 use tessera_service::{
-    AccessMode, AllowedHost, DeploymentSettings, OPENAPI_PATH, SERVE_EXPLANATION, ServerOptions,
-    ServiceCredentials, object_storage,
+    AccessMode, AllowedHost, DeploymentSettings, OPENAPI_PATH, ServerOptions, ServiceCredentials,
+    object_storage, serve_explanation,
 };
 
 const UNENCRYPTED: &str = "other machines can reach this service, and logins and pictures travel \
@@ -26,7 +26,7 @@ const UNENCRYPTED: &str = "other machines can reach this service, and logins and
 /// Serves until a signal ends it; returns the exit code.
 pub async fn serve(options: ServeOptions) -> CliResult<i32> {
     if options.explain {
-        write_stdout(&PrintableText::lines(SERVE_EXPLANATION))?;
+        write_stdout(&PrintableText::lines(&serve_explanation()))?;
         return Ok(0);
     }
     let settings = serve_settings(&options)?;

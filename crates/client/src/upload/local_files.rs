@@ -14,7 +14,7 @@ use image::ImageFormat;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::multipart::escape_file_name;
-use tessera_model::{Preflight, SafeText, ingest::UnreadableFile};
+use tessera_model::{FileKind, Preflight, SafeText, ingest::UnreadableFile};
 
 /// Size that contains the header of most pictures.
 const HEADER_BYTES: u64 = 256 << 10;
@@ -40,12 +40,6 @@ impl FileFingerprint {
     pub(super) fn of(metadata: &Metadata) -> Self {
         Self { bytes: metadata.len(), modified: metadata.modified().ok(), inode: metadata.ino() }
     }
-}
-
-enum UploadKind {
-    Image,
-    Video,
-    Other,
 }
 
 /// Checks all files in and below `paths`. Hidden files and links inside folders are skipped; a path
@@ -106,13 +100,13 @@ impl FileCollector<'_> {
 
     /// Checks one file. Inside a folder, a file without a media extension is not an error.
     fn add_file(&mut self, path: &Path, named: bool) {
-        let kind = kind_by_extension(path);
-        if !named && matches!(kind, UploadKind::Other) {
+        let kind = FileKind::from_name(&path.to_string_lossy());
+        if !named && !kind.is_media() {
             self.preflight.skipped += 1;
             return;
         }
         let (checked, count) = match kind {
-            UploadKind::Video => (check_file(path), &mut self.preflight.videos),
+            FileKind::Video => (check_file(path), &mut self.preflight.videos),
             _ => (check_picture(path), &mut self.preflight.images),
         };
         match checked {
@@ -148,17 +142,6 @@ impl FileCollector<'_> {
         self.names.insert(unique.clone(), 1);
         self.names.insert(name, number);
         unique
-    }
-}
-
-fn kind_by_extension(path: &Path) -> UploadKind {
-    let extension = path.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
-    match extension.as_deref().unwrap_or_default() {
-        "jpg" | "jpeg" | "png" | "webp" | "gif" | "bmp" | "tif" | "tiff" | "avif" => {
-            UploadKind::Image
-        }
-        "mp4" | "mov" | "mkv" | "webm" | "avi" | "m4v" => UploadKind::Video,
-        _ => UploadKind::Other,
     }
 }
 

@@ -120,6 +120,8 @@ fn preview_body() -> PreviewBody {
     PreviewBody {
         r#type: "IMAGE",
         media_id: "31ae21e5-0000-46f6-85a3-000000000001".parse().unwrap(),
+        image_id: None,
+        image_uri: None,
         media_uri: "/media/1".into(),
         media_thumb_uri: "/thumb/1".into(),
         caption: None,
@@ -281,7 +283,7 @@ fn validation_errors_have_the_usual_format() {
     use tessera_wire::error_body::{InvalidBody, InvalidParameter};
     let parameter = InvalidParameter {
         r#type: "value_error",
-        loc: ["query", "threshold"],
+        loc: ["query".into(), "threshold".into()],
         msg: "Input should be an integer from 0 to 4".into(),
         input: Some("5".into()),
     };

@@ -17,6 +17,8 @@ pub(crate) struct ArchiveContent<'a> {
     pub dataset: &'a DatasetRecord,
     pub export: &'a ExportRecord,
     pub folders: &'a SourceFolders,
+    /// Signs the links of the metadata.
+    pub link_key: &'a [u8; 32],
 }
 
 /// The open folders of a dataset, by the row of their source; empty if no pictures are written.

@@ -42,7 +42,7 @@ pub fn write(
 
 fn media_item(item: &MetadataRow) -> Value {
     let media = &item.entry.media;
-    json!({
+    let mut value = json!({
         "media_id": media.id.to_string(),
         "media_type": media_type(media.kind),
         "image_filename": item.image,
@@ -55,7 +55,11 @@ fn media_item(item: &MetadataRow) -> Value {
         "url": item.url,
         "cluster_id": item.entry.cluster.map(|id| id.to_string()),
         "metadata_items": metadata_items(item),
-    })
+    });
+    if let Some(confidence) = item.entry.confidence {
+        value["search_confidence"] = json!(confidence);
+    }
+    value
 }
 
 /// The media type as spelled by hosted services.
@@ -101,7 +105,7 @@ pub(super) fn object_label(object: &ExportEntry, url: &str) -> Value {
         "source": "User",
         "bbox": bbox,
         "uniqueness_score": uniqueness(object),
-        "url": format!("{url}?object_id={}", media.id),
+        "url": format!("{url}&object_id={}", media.id),
         "metadata_items": issue_items(object).collect::<Vec<_>>(),
     });
     typed("object_label", &properties)

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::{ArchiveContent, unique_names::UniqueNames};
 use crate::{
     issues,
+    signed_link::media_link,
     store::{
         export::{self, ExportEntry},
         preview::StoredPreview,
@@ -17,7 +18,7 @@ pub struct MetadataRow {
     pub objects: Vec<ExportEntry>,
     /// Its name below `images/`, if it is included.
     pub image: Option<String>,
-    /// The URL in the service; requires a login.
+    /// The signed link of the original in the service.
     pub url: String,
 }
 
@@ -50,9 +51,10 @@ pub fn for_each_row(
             .then(|| names.unique(&entry.media.file_name()))
             .filter(|_| !missing.contains(&entry.media.row));
         let StoredPreview { media, version, .. } = StoredPreview::from(&entry.media);
-        let url = format!("{origin}/media/{media}/{version}/original");
+        let url = media_link(content.link_key, origin, media, &version, "original");
         let picture = entry.media.row;
-        let objects = with_objects.then(|| export::object_entries(content.connection, picture));
+        let objects = with_objects
+            .then(|| export::object_entries(content.connection, content.export.id, picture));
         let objects = objects.transpose()?.unwrap_or_default();
         each(MetadataRow { entry, objects, image, url })
     })

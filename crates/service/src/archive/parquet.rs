@@ -32,6 +32,7 @@ const SCHEMA: &str = "message metadata {
   REQUIRED BYTE_ARRAY file_path (UTF8);
   REQUIRED INT64 file_size;
   OPTIONAL DOUBLE uniqueness_score;
+  OPTIONAL DOUBLE search_confidence;
   REQUIRED INT32 width;
   REQUIRED INT32 height;
   REQUIRED DOUBLE sharpness;
@@ -86,6 +87,7 @@ fn write_row_group<W: Write + Send>(
     })?;
     write_column::<Int64Type, _>(columns, rows, |item| Some(item.entry.media.size.cast_signed()))?;
     write_column::<DoubleType, _>(columns, rows, |item| uniqueness(&item.entry))?;
+    write_column::<DoubleType, _>(columns, rows, |item| item.entry.confidence)?;
     write_column::<Int32Type, _>(columns, rows, |item| Some(item.entry.media.width.cast_signed()))?;
     write_column::<Int32Type, _>(columns, rows, |item| {
         Some(item.entry.media.height.cast_signed())

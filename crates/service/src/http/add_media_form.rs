@@ -18,7 +18,6 @@ use super::{
 use crate::{
     ingest::{
         disk_quota::{DiskQuota, SpaceClaim},
-        file_kind::FileKind,
         file_names::sanitized_path,
         staging::{
             ARCHIVE_FILE_NAME, UniqueFiles, create_private_dir, create_staging_dir, private_file,
@@ -28,7 +27,7 @@ use crate::{
     object_storage::RoleArn,
     usecase::{AddMediaRequest, AddMediaSource},
 };
-use tessera_model::text::parse_boolean;
+use tessera_model::{FileKind, text::parse_boolean};
 use tessera_wire::paths::field;
 
 /// The field name that the error text of the interface suggests, but that is not accepted.

@@ -50,6 +50,8 @@ pub fn preview_body(preview: StoredPreview, links: &SignedLinks) -> PreviewBody 
             (None, false) => "IMAGE",
         },
         media_id: preview.media,
+        image_id: links.with_image_names.then_some(preview.media),
+        image_uri: links.with_image_names.then(|| media_uri.clone()),
         media_uri,
         media_thumb_uri,
         caption: preview.caption,

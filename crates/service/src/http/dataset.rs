@@ -10,6 +10,7 @@ use super::{
     openapi::{CommonErrors, DatasetErrors},
     path_params::DatasetPath,
     problem::Problem,
+    service_model::ServiceModel,
 };
 use crate::{Deployment, store::dataset::DatasetRecord};
 use tessera_wire::{
@@ -74,29 +75,13 @@ pub async fn enrichment_context(
 ) -> Result<Json<EnrichmentBody>, Problem> {
     let (record, coverage) =
         state.spawn_blocking(move |deployment| deployment.text_coverage(id)).await?;
-    let encodes = state.deployment.settings.encoders.is_some();
-    let mut models = BTreeMap::new();
-    let mut apply = |applied: bool, name: &'static str, id: &str, about: &str| {
-        if applied {
-            let metadata = ModelMetadataBody { description: about.to_owned() };
-            models.insert(name, ModelBody { id: id.to_owned(), metadata });
-        }
-    };
-    let beside = "tessera-sidecar";
-    apply(
-        encodes,
-        "MULTIMODEL_IMAGE_ENCODING",
-        "own-encoders",
-        "the image and text encoders that this deployment was started with",
-    );
-    apply(
-        coverage.has_captions,
-        "CAPTION_IMAGES",
-        "tessera-text-space",
-        "captions from beside the images; searched by a text space trained on them, not by a model",
-    );
-    apply(coverage.has_labels, "IMAGE_TAGGING", beside, "labels from beside the images");
-    apply(record.n_objects > 0, "OBJECT_DETECTION", beside, "boxes from beside the images");
+    let applied = ServiceModel::available(&state.deployment)
+        .filter(|model| model.is_applied(&record, coverage))
+        .map(|model| {
+            let metadata = ModelMetadataBody { description: model.description().to_owned() };
+            (model.enrichment(), ModelBody { id: model.id().to_owned(), metadata })
+        });
+    let models: BTreeMap<_, _> = applied.collect();
     Ok(Json(EnrichmentBody {
         enrichment_context_id: Uuid::new_v5(&id.0, b"enrichment context"),
         status: if models.is_empty() { "NEW" } else { "COMPLETED" },

@@ -35,11 +35,11 @@ pub async fn explore(
     links: SignedLinks,
     params: QueryParams,
 ) -> Result<Json<ExploreBody>, Problem> {
-    let query = search_params::parse(&state, &params)?;
+    let search = search_params::parse(&state, &params)?;
     let page = params.page()?;
-    let cost = if query.is_browse() { RequestCost::Cheap } else { RequestCost::Expensive };
+    let cost = if search.is_browse() { RequestCost::Cheap } else { RequestCost::Expensive };
     let found = state
-        .run_blocking(cost, move |deployment| deployment.find_clusters(id, &query, page))
+        .run_blocking(cost, move |deployment| deployment.find_clusters(id, &search, page))
         .await?;
     let clusters = found.into_iter().map(|found| cluster_body(id, found, &links));
     Ok(Json(ExploreBody {

@@ -51,7 +51,7 @@ pub async fn export_context_async(
     let spec = export_spec(&params, &file_name)?;
     let search = search_params::parse_optional(&state, &params)?;
     let scope = match params.text(query::CLUSTER_ID) {
-        None => ExportScope::Query(search),
+        None => ExportScope::Search(search),
         Some(_) => ExportScope::Cluster(params.id::<ClusterId>(query::CLUSTER_ID)?, search),
     };
     start_export(&state, id, scope, spec, &links).await
@@ -69,7 +69,7 @@ pub async fn start_export(
     let export = state
         .run_blocking(cost, move |deployment| deployment.start_export(id, &scope, spec, origin))
         .await?;
-    Ok(Json(export_task_body(export, links)))
+    Ok(Json(export_task_body(export, links, state.compat)))
 }
 
 pub fn export_spec(params: &QueryParams, file_name: &str) -> Result<ExportSpec, Problem> {
@@ -98,15 +98,18 @@ pub async fn export_status(
 ) -> Result<Json<ExportTaskBody>, Problem> {
     let task: ExportTaskId = params.id(query::EXPORT_TASK_ID)?;
     let export = state.spawn_blocking(move |deployment| deployment.export_of(id, task)).await?;
-    Ok(Json(export_task_body(export, &links)))
+    Ok(Json(export_task_body(export, &links, state.compat)))
 }
 
-fn export_task_body(export: ExportRecord, links: &SignedLinks) -> ExportTaskBody {
+/// A lenient service reports an export of nothing as `REJECTED`, as hosted services do: public clients do not
+/// stop at `FAILED`.
+fn export_task_body(export: ExportRecord, links: &SignedLinks, compat: bool) -> ExportTaskBody {
     let complete = export.state == ExportTaskState::Completed;
+    let rejected = compat && export.is_rejected();
     ExportTaskBody {
         id: export.id,
         dataset_id: export.dataset,
-        status: export.state.as_str().to_owned(),
+        status: if rejected { "REJECTED" } else { export.state.as_str() }.to_owned(),
         progress: export.progress,
         download_uri: complete.then(|| links.archive_link(export.id, unix_seconds())),
         entities_count: export.media_count,

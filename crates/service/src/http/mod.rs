@@ -3,8 +3,10 @@
 mod add_media_form;
 mod app_state;
 mod auth;
+mod checked_routes;
 mod cluster_body;
 mod compat;
+mod compat_parameters;
 mod connection_monitor;
 mod connection_slots;
 mod credentials;
@@ -26,10 +28,12 @@ mod router;
 mod search_params;
 mod selection;
 mod server;
+mod service_model;
 mod signed_links;
 mod stall_budget;
 mod timed_body;
 
 use app_state::{AppState, RequestCost};
+pub use compat_parameters::HARMLESS_PARAMETERS;
 pub use openapi::OPENAPI_PATH;
 pub use options::{AccessMode, AllowedHost, ServerLimits, ServerOptions, ServiceCredentials};

@@ -55,25 +55,25 @@ impl Problem {
     }
 
     pub fn invalid(
-        location: &'static str,
-        name: &'static str,
+        location: &str,
+        name: &str,
         kind: &'static str,
         expected: &str,
         input: Option<String>,
     ) -> Self {
-        let (loc, msg) = ([location, name], expected.to_owned());
+        let (loc, msg) = ([location.to_owned(), name.to_owned()], expected.to_owned());
         Self::Invalid(InvalidParameter { r#type: kind, loc, msg, input })
     }
 
-    pub fn invalid_query(name: &'static str, message: &str) -> Self {
+    pub fn invalid_query(name: &str, message: &str) -> Self {
         Self::invalid("query", name, "value_error", message, None)
     }
 
-    pub fn invalid_body(name: &'static str, message: &str) -> Self {
+    pub fn invalid_body(name: &str, message: &str) -> Self {
         Self::invalid("body", name, "value_error", message, None)
     }
 
-    pub fn invalid_id(location: &'static str, name: &'static str, raw: &str) -> Self {
+    pub fn invalid_id(location: &str, name: &str, raw: &str) -> Self {
         let expected = "Input should be a valid UUID";
         Self::invalid(location, name, "uuid_parsing", expected, Some(raw.to_owned()))
     }
@@ -142,7 +142,6 @@ impl From<RetrievalError> for Problem {
     fn from(cause: RetrievalError) -> Self {
         match cause {
             RetrievalError::AnchorNotFound => Self::not_found("Anchor not found"),
-            RetrievalError::AnchorMismatch(message) => Self::bad_request(message),
             RetrievalError::NoTextEmbeddings => Self::invalid_query(
                 query::CAPTION,
                 "This dataset has no captions or labels to search by meaning: \

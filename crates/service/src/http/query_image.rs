@@ -67,13 +67,16 @@ pub async fn search_image_similarity(
     Ok(Json(AnchorBody { anchor_media_id: anchor, anchor_type: AnchorKind::Upload.as_str() }))
 }
 
+/// What a search with the anchor must repeat if it was given here.
+type RegisteredParams = (Option<EntityType>, Option<Granularity>);
+
 /// Checks parameters, length and dataset without reading the body.
 async fn check(
     state: &AppState,
     id: DatasetId,
     params: &QueryParams,
     length: Result<(), Problem>,
-) -> Result<(EntityType, Granularity), Problem> {
+) -> Result<RegisteredParams, Problem> {
     let parsed = parse_params(params, state.compat)?;
     length?;
     let allowed =
@@ -83,7 +86,7 @@ async fn check(
 }
 
 /// Parses the parameters. The interface document says 400 for wrong ones here, not 422.
-fn parse_params(params: &QueryParams, compat: bool) -> Result<(EntityType, Granularity), Problem> {
+fn parse_params(params: &QueryParams, compat: bool) -> Result<RegisteredParams, Problem> {
     let plain = |problem| match problem {
         Problem::Invalid(parameter) => {
             Problem::bad_request(format!("{}: {}", parameter.loc[1], parameter.msg))
@@ -93,8 +96,8 @@ fn parse_params(params: &QueryParams, compat: bool) -> Result<(EntityType, Granu
     if !compat {
         params.required(query::ENTITY_TYPE).map_err(plain)?;
     }
-    let entity = params.entity().map_err(plain)?.unwrap_or_default();
-    let level = params.granularity().map_err(plain)?.unwrap_or_default();
+    let entity = params.entity().map_err(plain)?;
+    let level = params.granularity().map_err(plain)?;
     params.text(query::BOUNDING_BOX).map(|raw| parse_region(raw, compat)).transpose()?;
     Ok((entity, level))
 }

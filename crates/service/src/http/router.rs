@@ -6,14 +6,12 @@ use axum::{
     middleware::{from_fn, from_fn_with_state},
 };
 use utoipa::openapi::OpenApi;
-use utoipa_axum::{
-    router::{OpenApiRouter, UtoipaMethodRouter},
-    routes,
-};
+use utoipa_axum::{router::UtoipaMethodRouter, routes};
 
 use super::{
-    AppState, auth, compat, connection_monitor, credentials, dataset, dataset_operations, explore,
-    export, media,
+    AppState, auth,
+    checked_routes::CheckedRoutes,
+    compat, connection_monitor, credentials, dataset, dataset_operations, explore, export, media,
     openapi::document::{self, OpenApiDocument},
     origin_check,
     problem::Problem,
@@ -24,14 +22,11 @@ use tessera_wire::paths::API_PREFIX;
 pub fn build_router(state: AppState) -> Router {
     let (authenticated, authenticated_api) = authenticated_routes(&state).split_for_parts();
     let (public, public_api) = public_routes(&state).split_for_parts();
-    let (link_routes, link_api) = signed_link_routes().split_for_parts();
+    let (link_routes, link_api) = signed_link_routes(&state).split_for_parts();
     let nested =
         OpenApi::default().nest(API_PREFIX, authenticated_api).nest(API_PREFIX, public_api);
-    let description = OpenApiDocument::new(
-        link_api.merge_from(nested),
-        state.authenticator.requires_login(),
-        state.compat,
-    );
+    let description =
+        OpenApiDocument::new(link_api.merge_from(nested), state.authenticator.requires_login());
     let interface = authenticated
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed)
@@ -47,35 +42,35 @@ pub fn build_router(state: AppState) -> Router {
         .with_state(state)
 }
 
-fn authenticated_routes(state: &AppState) -> OpenApiRouter<AppState> {
-    let interface = OpenApiRouter::new()
-        .routes(routes!(dataset::datasets))
-        .routes(routes!(dataset::dataset))
-        .routes(routes!(explore::explore))
-        .routes(routes!(query_image::search_image_similarity))
-        .routes(unsafe_get(state, routes!(export::export_context_async)))
-        .routes(routes!(export::export_status))
-        .routes(routes!(selection::export_entities_async))
-        .routes(routes!(dataset_operations::reindex))
-        .routes(routes!(dataset_operations::add_media))
-        .routes(unsafe_get(state, routes!(dataset_operations::process_add_media)))
-        .routes(routes!(dataset::enrichment_context));
-    if state.compat { interface.merge(compat::authenticated_routes()) } else { interface }
+fn authenticated_routes(state: &AppState) -> CheckedRoutes {
+    let interface = CheckedRoutes::new(state)
+        .add(routes!(dataset::datasets))
+        .add(routes!(dataset::dataset))
+        .add(routes!(explore::explore))
+        .add(routes!(query_image::search_image_similarity))
+        .add(unsafe_get(state, routes!(export::export_context_async)))
+        .add(routes!(export::export_status))
+        .add(routes!(selection::export_entities_async))
+        .add(routes!(dataset_operations::reindex))
+        .add(routes!(dataset_operations::add_media))
+        .add(unsafe_get(state, routes!(dataset_operations::process_add_media)))
+        .add(routes!(dataset::enrichment_context));
+    if state.compat { compat::add_authenticated_routes(interface) } else { interface }
 }
 
 /// Routes without a token: the credentials check the session themselves.
-fn public_routes(state: &AppState) -> OpenApiRouter<AppState> {
-    let interface = OpenApiRouter::new()
-        .routes(without_head(routes!(credentials::api_credentials)))
-        .routes(routes!(document::openapi));
-    if state.compat { interface.merge(compat::public_routes()) } else { interface }
+fn public_routes(state: &AppState) -> CheckedRoutes {
+    let interface = CheckedRoutes::new(state)
+        .add(without_head(routes!(credentials::api_credentials)))
+        .add(routes!(document::openapi));
+    if state.compat { compat::add_public_routes(interface) } else { interface }
 }
 
-fn signed_link_routes() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new()
-        .routes(routes!(media::original))
-        .routes(routes!(media::thumbnail))
-        .routes(routes!(export::archive))
+fn signed_link_routes(state: &AppState) -> CheckedRoutes {
+    CheckedRoutes::new(state)
+        .add(routes!(media::original))
+        .add(routes!(media::thumbnail))
+        .add(routes!(export::archive))
 }
 
 /// A GET that changes something also without login must not be reachable by pages of other sites.

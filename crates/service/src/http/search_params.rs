@@ -3,9 +3,9 @@
 use uuid::Uuid;
 
 use super::{AppState, problem::Problem, query_params::QueryParams};
-use crate::retrieval::SearchQuery;
+use crate::usecase::{RequestedAnchor, SearchParams};
 use tessera_model::{
-    Anchor, Filter, TagId,
+    Filter, MediaId, TagId,
     vql::{Fraction, LabelRule},
 };
 use tessera_wire::{paths::query, vql};
@@ -13,35 +13,38 @@ use tessera_wire::{paths::query, vql};
 pub const MAX_CAPTION_CHARS: usize = 1_000;
 
 /// Reads the parameters. `entity_type` is required unless the service is lenient.
-pub fn parse(state: &AppState, params: &QueryParams) -> Result<SearchQuery, Problem> {
+pub fn parse(state: &AppState, params: &QueryParams) -> Result<SearchParams, Problem> {
     if !state.compat {
         params.required(query::ENTITY_TYPE)?;
     }
     parse_optional(state, params)
 }
 
-pub fn parse_optional(state: &AppState, params: &QueryParams) -> Result<SearchQuery, Problem> {
+pub fn parse_optional(state: &AppState, params: &QueryParams) -> Result<SearchParams, Problem> {
     let number = "Input should be a number from 0.0 to 1.0";
     let fraction = |raw: &str| Fraction::new(raw.parse().ok()?);
-    Ok(SearchQuery {
-        entity: params.entity()?.unwrap_or_default(),
-        anchor: anchor(params)?,
+    Ok(SearchParams {
+        entity: params.entity()?,
+        anchor: anchor(state, params)?,
         caption: caption(params)?,
         max_score: params.parse(query::TEXTUAL_SIMILARITY_THRESHOLD, number, fraction)?,
         filters: filters(state, params)?,
-        granularity: params.granularity()?.unwrap_or_default(),
+        granularity: params.granularity()?,
     })
 }
 
-fn anchor(params: &QueryParams) -> Result<Option<Anchor>, Problem> {
+/// Both parts of an anchor; a lenient service finds out the type.
+fn anchor(state: &AppState, params: &QueryParams) -> Result<Option<RequestedAnchor>, Problem> {
     if params.text(query::ANCHOR_MEDIA_ID).is_none() && params.text(query::ANCHOR_TYPE).is_none() {
         return Ok(None);
     }
-    let media = params.id(query::ANCHOR_MEDIA_ID)?;
-    params.required(query::ANCHOR_TYPE)?;
+    let media: MediaId = params.id(query::ANCHOR_MEDIA_ID)?;
+    if !state.compat {
+        params.required(query::ANCHOR_TYPE)?;
+    }
     let expected = "Input should be 'UPLOAD' or 'MEDIA'";
     let kind = params.parse(query::ANCHOR_TYPE, expected, |raw| raw.parse().ok())?;
-    Ok(kind.map(|kind| Anchor { media, kind }))
+    Ok(Some(RequestedAnchor { media, kind }))
 }
 
 /// `caption` or its deprecated name, but not both.
@@ -75,6 +78,10 @@ fn filters(state: &AppState, params: &QueryParams) -> Result<Vec<Filter>, Proble
             tags.iter().map(|tag| Uuid::try_parse(tag).ok().map(TagId)).collect();
         let ids = ids.ok_or_else(|| invalid("Input should be a JSON array of tag UUID strings"))?;
         filters.push(Filter::tags(ids).map_err(|cause| invalid(&cause.reason))?);
+    }
+    if let Some(text) = params.text(query::CAPTION_ONLY_FILTER) {
+        let invalid = |reason: &str| Problem::invalid_query(query::CAPTION_ONLY_FILTER, reason);
+        filters.push(Filter::full_text(text).map_err(|cause| invalid(&cause.reason))?);
     }
     Ok(filters)
 }

@@ -1,14 +1,15 @@
-//! Links that need no login, because they contain a keyed hash of their target. Links to archives
-//! expire; links to pictures contain the content version, so that they can be cached forever.
+//! The links that responses contain. Links to archives expire; links to pictures do not.
 
 use axum::{
     extract::FromRequestParts,
     http::{StatusCode, request::Parts},
 };
-use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 
 use super::{AppState, auth::equals_secret, origin_check::RequestOrigin, problem::Problem};
-use crate::store::preview::StoredPreview;
+use crate::{
+    signed_link::{media_link, media_signature, signature},
+    store::preview::StoredPreview,
+};
 use tessera_model::{ExportTaskId, MediaId};
 
 /// In seconds.
@@ -18,6 +19,10 @@ pub struct SignedLinks {
     key: [u8; 32],
     /// The start of every link.
     pub origin: String,
+    /// Whether links to archives are without it, as on premises.
+    relative_archives: bool,
+    /// Whether previews repeat identifier and link under the names that public clients read.
+    pub with_image_names: bool,
 }
 
 impl FromRequestParts<AppState> for SignedLinks {
@@ -26,27 +31,32 @@ impl FromRequestParts<AppState> for SignedLinks {
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
         let RequestOrigin(origin) =
             parts.extensions.get().cloned().ok_or_else(Problem::internal)?;
-        Ok(Self { key: *state.deployment.store.link_key(), origin })
+        let relative_archives = state.compat && !state.authenticator.requires_login();
+        Ok(Self {
+            key: *state.deployment.store.link_key(),
+            origin,
+            relative_archives,
+            with_image_names: state.compat,
+        })
     }
 }
 
 impl SignedLinks {
     pub fn media_links(&self, preview: &StoredPreview) -> (String, String) {
         let StoredPreview { media, version, .. } = preview;
-        let origin = &self.origin;
-        let signature = self.signature("media", &media.to_string());
-        let link = |what| format!("{origin}/media/{media}/{version}/{what}?signature={signature}");
+        let link = |target| media_link(&self.key, &self.origin, *media, version, target);
         (link("original"), link("thumbnail"))
     }
 
     pub fn is_valid_media_link(&self, media: MediaId, signature: &str) -> bool {
-        equals_secret(signature, &self.signature("media", &media.to_string()))
+        equals_secret(signature, &media_signature(&self.key, media))
     }
 
     /// The link to an archive, valid for an hour after `now` (Unix seconds).
     pub fn archive_link(&self, export: ExportTaskId, now: u64) -> String {
-        let (origin, expires) = (&self.origin, now + ARCHIVE_LINK_LIFETIME);
-        let signature = self.signature("archive", &format!("{export} {expires}"));
+        let expires = now + ARCHIVE_LINK_LIFETIME;
+        let origin = if self.relative_archives { "" } else { self.origin.as_str() };
+        let signature = self.archive_signature(export, expires);
         format!("{origin}/exports/{export}?expires={expires}&signature={signature}")
     }
 
@@ -58,8 +68,7 @@ impl SignedLinks {
         signature: &str,
         now: u64,
     ) -> Result<(), Problem> {
-        let own = self.signature("archive", &format!("{export} {expires}"));
-        if !equals_secret(signature, &own) {
+        if !equals_secret(signature, &self.archive_signature(export, expires)) {
             return Err(Problem::forbidden("This link is not valid"));
         }
         if expires < now {
@@ -69,9 +78,8 @@ impl SignedLinks {
         Ok(())
     }
 
-    fn signature(&self, kind: &str, target: &str) -> String {
-        let hash = blake3::keyed_hash(&self.key, format!("{kind} {target}").as_bytes());
-        URL_SAFE_NO_PAD.encode(&hash.as_bytes()[..16])
+    fn archive_signature(&self, export: ExportTaskId, expires: u64) -> String {
+        signature(&self.key, "archive", &format!("{export} {expires}"))
     }
 }
 
@@ -83,7 +91,12 @@ mod tests {
 
     #[test]
     fn archive_links_expire_and_cannot_be_forged() {
-        let signed_by = |key| SignedLinks { key, origin: "http://127.0.0.1:1".to_owned() };
+        let signed_by = |key| SignedLinks {
+            key,
+            origin: "http://127.0.0.1:1".to_owned(),
+            relative_archives: false,
+            with_image_names: false,
+        };
         let links = signed_by([7; 32]);
         let (export, other) = (ExportTaskId(Uuid::from_u128(1)), ExportTaskId(Uuid::from_u128(2)));
         let link = links.archive_link(export, 1_000);

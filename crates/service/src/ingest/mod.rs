@@ -2,7 +2,6 @@
 
 mod changes;
 pub mod disk_quota;
-pub mod file_kind;
 pub mod file_names;
 mod sandboxed_dir;
 mod scan;

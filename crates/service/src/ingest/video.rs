@@ -20,6 +20,10 @@ const MAX_FRAME_BYTES: u64 = 64 << 20;
 /// Why a video is skipped without `ffmpeg`; it is tried again once `ffmpeg` is installed.
 pub const FFMPEG_MISSING: &str = "a video: install ffmpeg to decode its first frame";
 
+/// Brands of pictures in the container of MP4: AVIF, HEIC, and the raw format of a camera.
+const PICTURE_BRANDS: [&[u8]; 10] =
+    [b"avif", b"avis", b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"crx "];
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VideoContainer {
     pub content_type: &'static str,
@@ -31,6 +35,11 @@ impl VideoContainer {
     pub fn detect(head: &[u8]) -> Option<Self> {
         let is = |content_type, demuxer| Some(Self { content_type, demuxer });
         match head {
+            [_, _, _, _, b'f', b't', b'y', b'p', brand @ ..]
+                if PICTURE_BRANDS.iter().any(|picture| brand.starts_with(*picture)) =>
+            {
+                None
+            }
             [_, _, _, _, b'f', b't', b'y', b'p', b'q', b't', ..] => is("video/quicktime", "mov"),
             [_, _, _, _, b'f', b't', b'y', b'p', ..] => is("video/mp4", "mov"),
             [0x1A, 0x45, 0xDF, 0xA3, ..] => is("video/x-matroska", "matroska"),

@@ -1,7 +1,7 @@
 //! The content of a folder or manifest.
 
 use super::object_entry::ObjectEntry;
-use crate::ingest::file_kind::FileKind;
+use tessera_model::FileKind;
 
 pub const MAX_OBJECTS: usize = 1_000_000;
 

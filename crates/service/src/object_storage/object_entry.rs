@@ -2,7 +2,8 @@
 
 use std::{path::PathBuf, sync::Arc};
 
-use crate::ingest::{file_kind::FileKind, file_names::sanitized_path};
+use crate::ingest::file_names::sanitized_path;
+use tessera_model::FileKind;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectEntry {

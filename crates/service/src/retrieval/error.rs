@@ -5,8 +5,6 @@ use crate::{store::StoreError, text::full_text_query::SyntaxError};
 #[derive(Debug)]
 pub enum RetrievalError {
     AnchorNotFound,
-    /// A parameter differs from the registration of the anchor; the message says which.
-    AnchorMismatch(String),
     /// No media item has an embedding that a text could be compared with.
     NoTextEmbeddings,
     /// The encoder rejects the text; the message says why.

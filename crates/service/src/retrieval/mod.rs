@@ -11,6 +11,6 @@ mod search_query;
 pub use dataset_index::tag_id;
 pub use error::RetrievalError;
 pub use index_cache::IndexCache;
-pub use ranking::ClusterMatch;
+pub use ranking::{ClusterMatch, ClusterRanking, SelectedMember};
 pub use search_context::SearchContext;
 pub use search_query::SearchQuery;

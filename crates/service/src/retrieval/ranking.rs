@@ -2,9 +2,12 @@
 
 use std::{collections::HashSet, sync::Arc};
 
-use super::dataset_index::{DatasetIndex, IndexedMedia};
+use super::dataset_index::DatasetIndex;
 use crate::store::preview::MAX_PREVIEWS;
 use tessera_model::{Granularity, Page};
+
+/// The wire name of a distance from 0, which is the same, to 2.
+pub const COSINE_DISTANCE: &str = "cosine_distance";
 
 /// A score for every member, lower is better; infinite for members without one.
 #[derive(Clone, Debug)]
@@ -35,6 +38,17 @@ pub struct ClusterMatch {
     pub best_members: Vec<(i64, Option<f32>)>,
 }
 
+/// A member that matches a query.
+#[derive(Clone, Copy, Debug)]
+pub struct SelectedMember {
+    /// Its row in the store.
+    pub row: i64,
+    /// The rank of its cluster.
+    pub cluster: u32,
+    /// Lower is better; `None` if the query does not rank.
+    pub score: Option<f32>,
+}
+
 impl ClusterRanking {
     /// Orders the clusters of the members that match and, if the query ranks, have a score.
     pub fn new(
@@ -63,23 +77,24 @@ impl ClusterRanking {
         Self { index, level, mask, scores, order }
     }
 
+    /// Whether the scores are distances that similarities can be computed from.
+    pub fn is_similarity(&self) -> bool {
+        self.score_kind() == Some(COSINE_DISTANCE)
+    }
+
     pub fn score_kind(&self) -> Option<&'static str> {
         self.scores.as_ref().map(|scores| scores.kind)
     }
 
-    fn matching_members(&self) -> impl Iterator<Item = &IndexedMedia> {
-        let members = self.index.members.iter().zip(&self.mask);
-        members.filter(|(_, matches)| **matches).map(|(member, _)| member)
-    }
-
-    pub fn rows(&self) -> impl Iterator<Item = i64> {
-        self.matching_members().map(|member| member.row)
-    }
-
-    pub fn cluster_rows(&self, cluster: u32) -> impl Iterator<Item = i64> {
-        self.matching_members()
-            .filter(move |member| member.assignment.cluster_ranks[self.level] == cluster)
-            .map(|member| member.row)
+    /// The matching members of one cluster, or of all, in the order of the index.
+    pub fn selected_members(&self, cluster: Option<u32>) -> impl Iterator<Item = SelectedMember> {
+        let members = self.index.members.iter().zip(&self.mask).enumerate();
+        members.filter(|(_, (_, matches))| **matches).filter_map(move |(at, (member, _))| {
+            let rank = member.assignment.cluster_ranks[self.level];
+            let score = self.scores.as_ref().map(|scores| scores.values[at]);
+            let selected = cluster.is_none_or(|cluster| cluster == rank);
+            selected.then_some(SelectedMember { row: member.row, cluster: rank, score })
+        })
     }
 
     pub fn page(&self, page: u64) -> Vec<ClusterMatch> {

@@ -8,7 +8,7 @@ use super::{
     IndexCache, RetrievalError, SearchQuery,
     dataset_index::DatasetIndex,
     filter_mask::FilterMask,
-    ranking::{ClusterRanking, Scores},
+    ranking::{COSINE_DISTANCE, ClusterRanking, Scores},
 };
 use crate::{
     store::{Store, dataset::DatasetRecord, full_text, media, query_image},
@@ -18,11 +18,10 @@ use crate::{
     },
 };
 use tessera_model::{
-    Anchor, AnchorKind, Filter, Granularity,
+    Anchor, AnchorKind, Filter,
     vql::{Fraction, QueryText},
 };
 
-const COSINE_DISTANCE: &str = "cosine_distance";
 /// The wire name of full-text scores: lower is better.
 const BM25_SCORE_NAME: &str = "bm25";
 
@@ -54,7 +53,7 @@ impl QueryRun<'_> {
         let query = self.query;
         let mut scores = None;
         if let Some(anchor) = query.anchor {
-            let descriptor = self.anchor_descriptor(anchor, Some(query.granularity))?;
+            let descriptor = self.anchor_descriptor(anchor)?;
             scores = Some(cosine(self.index.descriptor_distances(&descriptor)));
         }
         if let Some(caption) = &query.caption {
@@ -93,7 +92,7 @@ impl QueryRun<'_> {
                 return Ok(Some(cosine(values)));
             }
             Filter::Similar { anchor, max_distance } => {
-                let descriptor = self.anchor_descriptor(*anchor, None)?;
+                let descriptor = self.anchor_descriptor(*anchor)?;
                 let values = self.index.descriptor_distances(&descriptor);
                 let max = max_distance.map(Fraction::value);
                 self.mask.by_score(&values, |score| max.is_none_or(|max| score <= max));
@@ -138,34 +137,17 @@ impl QueryRun<'_> {
         }
     }
 
-    /// With a `level`, an uploaded one must have been registered for it and for this entity type.
-    fn anchor_descriptor(
-        &self,
-        anchor: Anchor,
-        level: Option<Granularity>,
-    ) -> Result<Vec<f16>, RetrievalError> {
+    fn anchor_descriptor(&self, anchor: Anchor) -> Result<Vec<f16>, RetrievalError> {
         let (store, dataset) = (self.context.store, self.context.dataset.id);
-        if anchor.kind == AnchorKind::Media {
-            if let Some(descriptor) = self.index.descriptor(anchor.media) {
-                return Ok(descriptor.to_vec());
-            }
-            let stored = store.read(|c| media::descriptor(c, dataset, anchor.media))?;
-            return stored.ok_or(RetrievalError::AnchorNotFound);
+        if anchor.kind == AnchorKind::Upload {
+            let upload = store.read(|c| query_image::find(c, dataset, anchor.media))?;
+            return upload.map(|upload| upload.descriptor).ok_or(RetrievalError::AnchorNotFound);
         }
-        let upload = store.read(|c| query_image::find(c, dataset, anchor.media))?;
-        let upload = upload.ok_or(RetrievalError::AnchorNotFound)?;
-        let must_equal = |what: &str, value: &str| {
-            RetrievalError::AnchorMismatch(format!(
-                "{what} must equal the value used when registering the anchor: {value}"
-            ))
-        };
-        if level.is_some_and(|level| level != upload.level) {
-            return Err(must_equal("threshold", &upload.level.level().to_string()));
+        if let Some(descriptor) = self.index.descriptor(anchor.media) {
+            return Ok(descriptor.to_vec());
         }
-        if level.is_some() && upload.entity != self.query.entity {
-            return Err(must_equal("entity_type", upload.entity.as_str()));
-        }
-        Ok(upload.descriptor)
+        let stored = store.read(|c| media::descriptor(c, dataset, anchor.media))?;
+        stored.ok_or(RetrievalError::AnchorNotFound)
     }
 }
 

@@ -15,10 +15,3 @@ pub struct SearchQuery {
     pub filters: Vec<Filter>,
     pub granularity: Granularity,
 }
-
-impl SearchQuery {
-    /// Whether it neither ranks nor filters, so that stored clusters are the result.
-    pub fn is_browse(&self) -> bool {
-        self.anchor.is_none() && self.caption.is_none() && self.filters.is_empty()
-    }
-}

@@ -1,5 +1,7 @@
 //! Cluster rows, each with its previews, so that a page is one indexed read in any dataset.
 
+use std::collections::HashMap;
+
 use rusqlite::{Connection, Result, Row, params};
 
 use super::{
@@ -129,6 +131,19 @@ pub fn locate(
         let entity = row.get_ref(0)?.as_str()?.parse().unwrap_or_default();
         Ok((entity, Granularity::new(row.get(1)?).unwrap_or_default(), row.get(2)?))
     })
+}
+
+/// The identifiers of the clusters at a level.
+pub fn ids_by_rank(
+    connection: &Connection,
+    dataset: DatasetId,
+    entity: EntityType,
+    level: Granularity,
+) -> Result<HashMap<u32, ClusterId>> {
+    let sql = "SELECT rank, id FROM cluster
+               WHERE dataset = ?1 AND entity = ?2 AND level = ?3 AND require(intact)";
+    let params = params![dataset.0, entity.as_str(), level.level()];
+    query::all(connection, sql, params, |row| Ok((row.get(0)?, ClusterId(row.get(1)?))))
 }
 
 /// Returns the number of clusters at each level; the clusters of a batch continue from these ranks.

@@ -1,6 +1,6 @@
 //! Export rows: `INIT`, `IN_PROGRESS`, then `COMPLETED` or `FAILED`; they survive restarts.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use rusqlite::{Connection, Result, Row, params};
 
@@ -58,14 +58,35 @@ pub struct ExportRecord {
     pub selective: bool,
 }
 
+impl ExportRecord {
+    /// Whether it ended without being run, because it would contain nothing.
+    pub fn is_rejected(&self) -> bool {
+        self.state == ExportTaskState::Failed && self.media_count == 0
+    }
+}
+
+/// The media of a selective export, by row.
+pub type ExportChoices = BTreeMap<i64, ExportChoice>;
+
+/// Why a media item is in a selective export.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ExportChoice {
+    /// The cluster by which it was selected; `None` if by itself.
+    pub cluster: Option<ClusterId>,
+    /// Its similarity to what was searched for, 0.0-1.0; `None` if nothing was.
+    pub confidence: Option<f32>,
+}
+
 /// One row of the metadata: a media item with its clusters.
 #[derive(Clone, Debug)]
 pub struct ExportEntry {
     pub media: MediaRecord,
     /// `None` if it was added after the last clustering.
     pub assignment: Option<ClusterAssignment>,
-    /// Its cluster at the default granularity.
+    /// The cluster by which it was selected, or its cluster at the default granularity.
     pub cluster: Option<ClusterId>,
+    /// Its similarity to what was searched for, 0.0-1.0.
+    pub confidence: Option<f64>,
     /// Its cluster at the finest granularity, which groups near-duplicates.
     pub near_duplicate_cluster: Option<ClusterId>,
 }
@@ -152,12 +173,15 @@ pub fn delete_expired(connection: &Connection, retention: Duration) -> Result<Ve
 pub fn select_media(
     connection: &Connection,
     export: ExportTaskId,
-    media: impl Iterator<Item = i64>,
+    choices: &ExportChoices,
 ) -> Result<u64> {
-    let insert =
-        "INSERT OR IGNORE INTO chosen SELECT ?1, coalesce(parent, row) FROM media WHERE row = ?2";
-    for row in media {
-        query::execute(connection, insert, params![export.0, row])?;
+    let insert = "INSERT INTO chosen
+                  SELECT ?1, coalesce(parent, row), ?3, ?4 FROM media WHERE row = ?2
+                  ON CONFLICT DO UPDATE SET cluster = coalesce(cluster, excluded.cluster),
+                                            confidence = coalesce(confidence, excluded.confidence)";
+    for (row, choice) in choices {
+        let cluster = choice.cluster.map(|id| id.0);
+        query::execute(connection, insert, params![export.0, row, cluster, choice.confidence])?;
     }
     let count = "SELECT count(*) FROM chosen WHERE export = ?1";
     query::one(connection, count, [export.0], |row| row.get(0))
@@ -198,10 +222,17 @@ pub fn for_each_entry<E: From<rusqlite::Error>>(
     Ok(())
 }
 
-pub fn object_entries(connection: &Connection, picture: i64) -> Result<Vec<ExportEntry>> {
-    query::all(connection, &entries_query("media.parent = ?1"), [picture], read_entry)
+/// The objects in a picture of an export.
+pub fn object_entries(
+    connection: &Connection,
+    export: ExportTaskId,
+    picture: i64,
+) -> Result<Vec<ExportEntry>> {
+    let sql = entries_query("media.parent = ?1");
+    query::all(connection, &sql, params![picture, export.0], read_entry)
 }
 
+/// The second parameter of the condition is the identifier of the export.
 fn entries_query(condition: &str) -> String {
     let level = Granularity::DEFAULT.level();
     let cluster = |name: &str, level: u8| {
@@ -212,8 +243,10 @@ fn entries_query(condition: &str) -> String {
         )
     };
     format!(
-        "SELECT {MEDIA_COLUMNS}, {ASSIGNMENT_COLUMNS}, shown.id, finest.id
+        "SELECT {MEDIA_COLUMNS}, {ASSIGNMENT_COLUMNS}, coalesce(choice.cluster, shown.id), finest.id,
+                choice.confidence, require(choice.intact IS NOT FALSE)
          FROM media LEFT JOIN place ON place.media = media.row {} {}
+         LEFT JOIN chosen choice ON choice.export = ?2 AND choice.media = media.row
          WHERE {condition} ORDER BY media.path, media.row",
         cluster("shown", level),
         cluster("finest", 0)
@@ -227,6 +260,7 @@ fn read_entry(row: &Row) -> Result<ExportEntry> {
         assignment: read_assignment(row, MEDIA_COLUMN_COUNT, media.row)?,
         cluster: row.get::<_, Option<_>>(CLUSTER_ID_COLUMN)?.map(ClusterId),
         near_duplicate_cluster: row.get::<_, Option<_>>(CLUSTER_ID_COLUMN + 1)?.map(ClusterId),
+        confidence: row.get(CLUSTER_ID_COLUMN + 2)?,
         media,
     })
 }

@@ -14,9 +14,10 @@ const LIFETIME_MICROS: i64 = 24 * 3600 * 1_000_000;
 
 #[derive(Clone, Debug)]
 pub struct StoredQueryImage {
-    pub entity: EntityType,
-    /// The granularity that explore requests must repeat.
-    pub level: Granularity,
+    /// The entity type that searches must repeat; `None` if any.
+    pub entity: Option<EntityType>,
+    /// The granularity that searches must repeat; `None` if any.
+    pub level: Option<Granularity>,
     pub descriptor: Vec<f16>,
 }
 
@@ -35,7 +36,14 @@ pub fn put(
     query::execute(
         connection,
         "INSERT INTO anchor VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-        params![id.0, dataset.0, entity.as_str(), level.level(), descriptor, now],
+        params![
+            id.0,
+            dataset.0,
+            entity.map(EntityType::as_str),
+            level.map(Granularity::level),
+            descriptor,
+            now
+        ],
     )
 }
 
@@ -47,8 +55,8 @@ pub fn find(
     let sql = "SELECT entity, level, descriptor, require(intact) FROM anchor WHERE id = ?1 AND dataset = ?2";
     query::find(connection, sql, [id.0, dataset.0], |row| {
         Ok(StoredQueryImage {
-            entity: row.get_ref(0)?.as_str()?.parse().unwrap_or_default(),
-            level: Granularity::new(row.get(1)?).unwrap_or_default(),
+            entity: row.get_ref(0)?.as_str_or_null()?.and_then(|name| name.parse().ok()),
+            level: row.get::<_, Option<u8>>(1)?.and_then(Granularity::new),
             descriptor: decode_f16(row.get_ref(2)?.as_blob()?),
         })
     })

@@ -2,13 +2,16 @@
 
 use rusqlite::{Connection, Result, TransactionBehavior};
 
-use super::{query, tables::TABLES};
+use super::{
+    query,
+    tables::{OPTIONAL_REGISTRATION_AND_CHOICES, TABLES},
+};
 
 /// Older versions have no checksums; their datasets are indexed again in a new store.
 const LAST_WITHOUT_CHECKSUMS: usize = 3;
 
 /// Append only.
-const MIGRATIONS: &[&str] = &[TABLES];
+const MIGRATIONS: &[&str] = &[TABLES, OPTIONAL_REGISTRATION_AND_CHOICES];
 
 pub const VERSION: usize = LAST_WITHOUT_CHECKSUMS + MIGRATIONS.len();
 

@@ -80,8 +80,9 @@ fn create_archive(
         }
         Ok(())
     };
+    let link_key = store.link_key();
     let (entities, missing) =
-        store.read(|c| Ok(write_snapshot(c, export, &mut file, report)))??;
+        store.read(|c| Ok(write_snapshot(c, export, link_key, &mut file, report)))??;
     file.file.sync_all().map_err(TaskError::archive)?;
     let target = store.export_archive_path(export.id.0);
     fs::rename(partial, &target).map_err(TaskError::archive)?;
@@ -99,6 +100,7 @@ fn create_archive(
 fn write_snapshot(
     connection: &Connection,
     export: &ExportRecord,
+    link_key: &[u8; 32],
     file: &mut ClaimedFile,
     report: impl FnMut(f64) -> Result<(), TaskError>,
 ) -> Result<(u64, usize), TaskError> {
@@ -109,7 +111,7 @@ fn write_snapshot(
     })?;
     let export =
         ExportRecord { media_count: export::count_media(connection, export)?, ..export.clone() };
-    let content =
-        ArchiveContent { connection, dataset: &dataset, export: &export, folders: &folders };
+    let (dataset, export, folders) = (&dataset, &export, &folders);
+    let content = ArchiveContent { connection, dataset, export, folders, link_key };
     Ok((export.media_count, archive::write(&content, file, report)?))
 }

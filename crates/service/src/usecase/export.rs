@@ -1,41 +1,38 @@
 //! Exports: starting one, its state, and its archive.
 
-use std::{
-    collections::{BTreeSet, HashSet},
-    fs::File,
-};
+use std::fs::File;
 
 use uuid::Uuid;
 
-use super::ServiceError;
+use super::{SearchParams, ServiceError};
 use crate::{
     Deployment,
-    retrieval::SearchQuery,
     store::{
         dataset::DatasetRecord,
         export::{self, ExportRecord, ExportTaskState},
-        media, now_micros,
+        now_micros,
     },
 };
 use tessera_model::{
-    ClusterId, DatasetId, ExportSpec, ExportTaskId, MediaId, Operation, SelectionItem,
+    ClusterId, DatasetId, EntityType, ExportSpec, ExportTaskId, Granularity, Operation,
 };
-use tessera_wire::selection;
 
 pub(crate) enum ExportScope {
-    /// All that match a query; all of the dataset if it only browses.
-    Query(SearchQuery),
-    /// The members of a cluster that match the filters of a query.
-    Cluster(ClusterId, SearchQuery),
+    /// All that match a search.
+    Search(SearchParams),
+    /// The members of a cluster that match a search.
+    Cluster(ClusterId, SearchParams),
     /// What a body selects. Its items are read one by one: all of them would take several times the
     /// memory of their text.
     Selection(Vec<u8>),
 }
 
 impl ExportScope {
-    /// Whether the whole dataset is exported, which needs no ranking.
+    /// Whether the whole dataset is exported with its default clusters, which needs no ranking.
     pub(crate) fn is_whole_dataset(&self) -> bool {
-        matches!(self, Self::Query(query) if query.is_browse())
+        matches!(self, Self::Search(params) if params.is_browse()
+            && params.entity.unwrap_or_default() == EntityType::Images
+            && params.granularity.unwrap_or_default() == Granularity::DEFAULT)
     }
 }
 
@@ -50,16 +47,16 @@ impl Deployment {
     ) -> Result<ExportRecord, ServiceError> {
         let record = self.require_ready(id, Operation::Export)?;
         self.require_disk_space()?;
-        let rows = self.export_rows(&record, scope)?;
+        let selected = self.selected_media(&record, scope)?;
         let mut export = new_export(&record, spec, origin);
-        export.selective = rows.is_some();
+        export.selective = selected.is_some();
         let accepted = self.store.write(|tx| {
             if export::count_unfinished(tx)? >= self.settings.max_unfinished_exports {
                 return Ok(false);
             }
             export::insert(tx, &export)?;
-            if let Some(rows) = &rows {
-                export.media_count = export::select_media(tx, export.id, rows.iter().copied())?;
+            if let Some(selected) = &selected {
+                export.media_count = export::select_media(tx, export.id, selected)?;
             }
             if export.media_count == 0 {
                 export.state = ExportTaskState::Failed;
@@ -85,64 +82,6 @@ impl Deployment {
             0 => Err(ServiceError::no_space()),
             _ => Ok(()),
         }
-    }
-
-    /// The rows of the exported media; `None` for the whole dataset.
-    fn export_rows(
-        &self,
-        record: &DatasetRecord,
-        scope: &ExportScope,
-    ) -> Result<Option<BTreeSet<i64>>, ServiceError> {
-        let mut rows = BTreeSet::new();
-        match scope {
-            ExportScope::Query(query) if query.is_browse() => return Ok(None),
-            ExportScope::Query(query) => {
-                rows.extend(self.search_context(record).search(query)?.rows());
-            }
-            ExportScope::Cluster(cluster, query) => {
-                rows.extend(self.cluster_members(record, *cluster, None, &query.filters)?);
-            }
-            ExportScope::Selection(body) => {
-                for item in selection::items(body)? {
-                    rows.extend(self.selected_rows(record, &item?)?);
-                }
-            }
-        }
-        Ok(Some(rows))
-    }
-
-    fn selected_rows(
-        &self,
-        record: &DatasetRecord,
-        item: &SelectionItem,
-    ) -> Result<Vec<i64>, ServiceError> {
-        match item {
-            SelectionItem::Media(ids) => self.media_rows(record, ids),
-            SelectionItem::Cluster { cluster, entity, filters, exclude } => {
-                let members = self.cluster_members(record, *cluster, Some(*entity), filters)?;
-                let excluded: HashSet<i64> =
-                    self.media_rows(record, exclude)?.into_iter().collect();
-                Ok(members.into_iter().filter(|row| !excluded.contains(row)).collect())
-            }
-        }
-    }
-
-    fn media_rows(
-        &self,
-        record: &DatasetRecord,
-        ids: &[MediaId],
-    ) -> Result<Vec<i64>, ServiceError> {
-        let rows = self.store.read(|c| {
-            let mut rows = Vec::with_capacity(ids.len());
-            for &id in ids {
-                match media::row_of(c, record.id, id)? {
-                    Some(row) => rows.push(row),
-                    None => return Ok(Err(id)),
-                }
-            }
-            Ok(Ok(rows))
-        })?;
-        rows.map_err(|id| ServiceError::NotFound(format!("Media {id} not found")))
     }
 
     pub(crate) fn export_of(

@@ -5,9 +5,11 @@ mod dataset;
 mod direct_export;
 mod error;
 mod export;
+mod export_selection;
 mod media;
 mod query_image;
 mod search;
+mod search_params;
 
 pub(crate) use add_media::{AddMediaRequest, AddMediaSource};
 pub(crate) use error::ServiceError;
@@ -15,3 +17,4 @@ pub(crate) use export::ExportScope;
 pub(crate) use media::OriginalFile;
 pub(crate) use query_image::QueryRegion;
 pub(crate) use search::ScoredCluster;
+pub(crate) use search_params::{RequestedAnchor, SearchParams};

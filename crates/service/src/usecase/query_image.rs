@@ -23,12 +23,13 @@ pub(crate) enum QueryRegion {
 }
 
 impl Deployment {
-    /// Registers a query image for searches at one granularity. Returns its identifier as an anchor.
+    /// Registers a query image, for searches of one entity type and granularity if they are given.
+    /// Returns its identifier as an anchor.
     pub(crate) fn register_query_image(
         &self,
         dataset: DatasetId,
-        entity: EntityType,
-        level: Granularity,
+        entity: Option<EntityType>,
+        level: Option<Granularity>,
         file: &[u8],
         region: Option<QueryRegion>,
     ) -> Result<MediaId, ServiceError> {

@@ -1,15 +1,17 @@
 //! Browsing and searching the clusters of a dataset, and the members of a cluster.
 
-use super::ServiceError;
+use std::sync::Arc;
+
+use super::{SearchParams, ServiceError};
 use crate::{
     Deployment,
-    retrieval::{ClusterMatch, SearchContext, SearchQuery},
+    retrieval::{ClusterMatch, ClusterRanking, SearchContext},
     store::{
         cluster::{self, ClusterRecord},
         dataset::DatasetRecord,
     },
 };
-use tessera_model::{ClusterId, DatasetId, EntityType, Filter, Granularity, Operation, Page};
+use tessera_model::{ClusterId, DatasetId, EntityType, Granularity, Operation, Page};
 
 pub(crate) struct ScoredCluster {
     pub entity: EntityType,
@@ -24,25 +26,38 @@ pub(crate) struct PreviewScores {
     pub values: Vec<f32>,
 }
 
+/// A cluster, with the ranking of the members that match a search.
+pub(super) struct RankedCluster {
+    pub entity: EntityType,
+    pub level: Granularity,
+    pub rank: u32,
+    pub ranking: Arc<ClusterRanking>,
+}
+
 impl Deployment {
     pub(crate) fn find_clusters(
         &self,
         id: DatasetId,
-        query: &SearchQuery,
+        params: &SearchParams,
         page: u64,
     ) -> Result<Vec<ScoredCluster>, ServiceError> {
-        if query.is_browse() { self.browse(id, query, page) } else { self.search(id, query, page) }
+        if params.is_browse() {
+            self.browse(id, params, page)
+        } else {
+            self.search(id, params, page)
+        }
     }
 
     /// One page of clusters; during the first indexing, each media item so far is a cluster.
     fn browse(
         &self,
         id: DatasetId,
-        query: &SearchQuery,
+        params: &SearchParams,
         page: u64,
     ) -> Result<Vec<ScoredCluster>, ServiceError> {
         self.require_dataset(id)?;
-        let (entity, level) = (query.entity, query.granularity);
+        let entity = params.entity.unwrap_or_default();
+        let level = params.granularity.unwrap_or_default();
         let clusters = self.store.read(|c| {
             if cluster::any(c, id)? {
                 cluster::page(c, id, entity, level, page)
@@ -57,10 +72,10 @@ impl Deployment {
     fn search(
         &self,
         id: DatasetId,
-        query: &SearchQuery,
+        params: &SearchParams,
         page: u64,
     ) -> Result<Vec<ScoredCluster>, ServiceError> {
-        let operation = match query.anchor {
+        let operation = match params.anchor {
             Some(_) => Operation::VisualSearch,
             None => Operation::TextSearch,
         };
@@ -71,7 +86,8 @@ impl Deployment {
                 operation.code()
             )));
         }
-        let result = self.search_context(&record).search(query)?;
+        let query = self.search_query(id, params)?;
+        let result = self.search_context(&record).search(&query)?;
         let (entity, level, kind) = (query.entity, query.granularity, result.score_kind());
         let page = result.page(page);
         Ok(self.store.read(|c| {
@@ -89,43 +105,51 @@ impl Deployment {
         })?)
     }
 
-    pub(super) fn cluster_members(
+    /// Finds a cluster of the requested entity type and granularity, as far as they were requested.
+    pub(super) fn ranked_cluster(
         &self,
         record: &DatasetRecord,
         id: ClusterId,
-        entity: Option<EntityType>,
-        filters: &[Filter],
-    ) -> Result<Vec<i64>, ServiceError> {
+        params: &SearchParams,
+    ) -> Result<RankedCluster, ServiceError> {
         let found = self.store.read(|c| cluster::locate(c, record.id, id))?;
-        let found = found.filter(|(of, ..)| entity.is_none_or(|entity| entity == *of));
-        let (entity, granularity, rank) =
+        let found = found.filter(|(entity, level, _)| {
+            params.entity.is_none_or(|requested| requested == *entity)
+                && params.granularity.is_none_or(|requested| requested == *level)
+        });
+        let (entity, level, rank) =
             found.ok_or_else(|| ServiceError::NotFound(format!("Cluster {id} not found")))?;
-        let filters = filters.to_vec();
-        let query = SearchQuery { entity, filters, granularity, ..SearchQuery::default() };
-        let result = self.search_context(record).search(&query)?;
-        Ok(result.cluster_rows(rank).collect())
+        let (entity_type, granularity) = (Some(entity), Some(level));
+        let params = SearchParams { entity: entity_type, granularity, ..params.clone() };
+        let query = self.search_query(record.id, &params)?;
+        let ranking = self.search_context(record).search(&query)?;
+        Ok(RankedCluster { entity, level, rank, ranking })
     }
 
-    /// A cluster with one page of its members as previews; `None` past the last one.
+    /// A cluster with one page of its members as previews, best first; `None` past the last one.
     pub(crate) fn member_page(
         &self,
         dataset: DatasetId,
         id: ClusterId,
-        filters: &[Filter],
+        params: &SearchParams,
         page: u64,
     ) -> Result<Option<ScoredCluster>, ServiceError> {
         let record = self.require_dataset(dataset)?;
-        let rows = self.cluster_members(&record, id, None, filters)?;
+        let RankedCluster { entity, level, rank, ranking } =
+            self.ranked_cluster(&record, id, params)?;
         let skip = usize::try_from(page.saturating_mul(Page::SIZE as u64)).unwrap_or(usize::MAX);
-        let members: Vec<_> =
-            rows.into_iter().skip(skip).take(Page::SIZE).map(|row| (row, None)).collect();
-        let found = self.store.read(|c| {
-            let Some((entity, level, rank)) = cluster::locate(c, dataset, id)? else {
-                return Ok(None);
-            };
-            let found = cluster::with_previews(c, dataset, entity, level, rank, &members)?;
-            Ok(found.map(|(cluster, _)| ScoredCluster { entity, level, cluster, scores: None }))
-        })?;
+        let mut members: Vec<_> = ranking.selected_members(Some(rank)).collect();
+        members.sort_by(|a, b| a.score.unwrap_or_default().total_cmp(&b.score.unwrap_or_default()));
+        let members = members.into_iter().skip(skip).take(Page::SIZE);
+        let members: Vec<_> = members.map(|member| (member.row, member.score)).collect();
+        let found = self
+            .store
+            .read(|c| cluster::with_previews(c, dataset, entity, level, rank, &members))?;
+        let kind = ranking.score_kind();
+        let found = found.map(|(cluster, values)| {
+            let scores = kind.map(|kind| PreviewScores { kind, values });
+            ScoredCluster { entity, level, cluster, scores }
+        });
         Ok(found.filter(|page| !page.cluster.previews.is_empty()))
     }
 

@@ -11,6 +11,7 @@ use std::{
 const LAYERS: &[(&str, &[&str])] = &[
     ("file_stat", &[]),
     ("path_display", &[]),
+    ("signed_link", &[]),
     ("index", &[]),
     ("similarity", &["index"]),
     ("cluster", &["similarity"]),
@@ -23,7 +24,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("issues", &["index", "store"]),
     ("retrieval", &["index", "issues", "similarity", "store", "text"]),
     ("task_error", &["store"]),
-    ("archive", &["ingest", "issues", "store", "task_error"]),
+    ("archive", &["ingest", "issues", "signed_link", "store", "task_error"]),
     (
         "task",
         &[
@@ -57,7 +58,20 @@ const LAYERS: &[(&str, &[&str])] = &[
             "store",
         ],
     ),
-    ("http", &["deployment", "error", "ingest", "object_storage", "retrieval", "store", "usecase"]),
+    (
+        "http",
+        &[
+            "deployment",
+            "error",
+            "ingest",
+            "object_storage",
+            "retrieval",
+            "signed_link",
+            "store",
+            "usecase",
+        ],
+    ),
+    ("explanation", &["http"]),
 ];
 
 /// Libraries that only some modules may name.

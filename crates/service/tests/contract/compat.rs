@@ -8,7 +8,8 @@ use tessera_service::ServerOptions;
 
 use crate::support::{Place, Service, answer, assert_no_path, encoded, picture, pictures};
 
-async fn served(place: Place, compat: bool) -> Service {
+/// Serves a folder, strictly or leniently.
+pub async fn served(place: Place, compat: bool) -> Service {
     Service::serving(place, |access| ServerOptions { compat, ..ServerOptions::from(access) }).await
 }
 
@@ -175,6 +176,105 @@ async fn parameters_may_be_missing() {
     let task = service.good(&service.of_dataset(task)).await;
     assert_eq!((&task["status"], &task["entities_count"]), (&json!("INIT"), &json!(12)));
     service.good(&service.explore("labels=[dog,cat]")).await;
+}
+
+#[tokio::test]
+async fn cluster_identifiers_are_discovered_page_by_page() {
+    let service = lenient().await;
+    let path =
+        format!("/explore/{}/exploration_metadata?threshold=0&entity_type=IMAGES", service.dataset);
+    let body = get(&service, &format!("{path}&page_number=0")).await;
+    let ids = |body: &Value| -> Vec<Value> {
+        let clusters = body["clusters"].as_array().unwrap().iter();
+        clusters.map(|cluster| cluster["cluster_id"].clone()).collect()
+    };
+    let explored = service.good(&service.explore("threshold=0")).await;
+    assert_eq!(ids(&body), ids(&explored));
+    assert_eq!(body["clusters_count"], ids(&body).len());
+    assert_eq!(get(&service, &format!("{path}&page_number=1")).await["clusters"], json!([]));
+    let first = &body["clusters"][0];
+    let export = format!(
+        "/export_context_async?file_name=a&export_format=json&entity_type=IMAGES&threshold=0&cluster_id={}",
+        first["cluster_id"].as_str().unwrap()
+    );
+    let task = service.good(&service.of_dataset(&export)).await;
+    assert_eq!(task["entities_count"], first["n_images"]);
+}
+
+#[tokio::test]
+async fn models_are_listed() {
+    let service = lenient().await;
+    let id = service.dataset;
+    let models = get(&service, &format!("/enrichment/{id}/list_models")).await;
+    let types: Vec<&str> =
+        models.as_array().unwrap().iter().map(|model| model["type"].as_str().unwrap()).collect();
+    assert_eq!(types, ["CAPTION_IMAGES", "IMAGE_TAGGING", "OBJECT_DETECTION"]);
+    for field in ["id", "name", "status", "vendor", "description"] {
+        assert!(models[0][field].is_string(), "{field}");
+    }
+    assert_eq!(models[0]["dependencies"], json!(null));
+}
+
+#[tokio::test]
+async fn an_export_of_nothing_is_rejected_with_the_reason() {
+    let service = lenient().await;
+    let path = service.of_dataset("/export_context_async?export_format=json&labels=[nothing]");
+    let task = service.good(&path).await;
+    assert_eq!((&task["status"], &task["entities_count"]), (&json!("REJECTED"), &json!(0)));
+    assert!(task["result_message"].as_str().unwrap().contains("nothing"), "{task}");
+    let id = task["id"].as_str().unwrap();
+    let status = service
+        .of_dataset(&format!("/export_status?export_task_id={id}&dataset_id={}", service.dataset));
+    assert_eq!(service.good(&status).await["status"], "REJECTED");
+}
+
+#[tokio::test]
+async fn links_of_archives_are_relative_on_premises_and_absolute_elsewhere() {
+    for login in [false, true] {
+        let place = Place::new(&pictures(4));
+        let deployment = place.open();
+        let dataset = place.add(&deployment);
+        deployment.wait_until_idle().await;
+        let options = |access| ServerOptions { compat: true, ..ServerOptions::from(access) };
+        let service = Service::serve_as(place, deployment, dataset, login, options).await;
+        let task =
+            service.good(&service.of_dataset("/export_context_async?export_format=json")).await;
+        service.deployment.wait_until_idle().await;
+        let status = format!("/export_status?export_task_id={}", task["id"].as_str().unwrap());
+        let task = service.good(&service.of_dataset(&status)).await;
+        let link = task["download_uri"].as_str().unwrap();
+        let url = if login { link.to_owned() } else { service.url(link) };
+        assert_eq!(link.starts_with("/exports/"), !login, "{link}");
+        assert_eq!(service.client.get(url).send().await.unwrap().status(), 200);
+    }
+}
+
+#[tokio::test]
+async fn an_anchor_needs_no_type() {
+    let service = lenient().await;
+    let (_, body) = register(&service, "threshold=1").await;
+    let upload = body["anchor_media_id"].as_str().unwrap().to_owned();
+    let clusters = service.clusters("").await;
+    let media = clusters[0]["previews"][0]["media_id"].as_str().unwrap().to_owned();
+    for anchor in [upload, media] {
+        let path = format!("/explore/{}?anchor_media_id={anchor}", service.dataset);
+        let body = get(&service, &path).await;
+        assert_eq!(body["clusters"][0]["relevance_score_type"], "cosine_distance");
+    }
+    let path = format!("/api/v1/explore/{}?anchor_media_id={}", service.dataset, service.dataset);
+    assert_eq!(service.json(&path).await.0, 404);
+}
+
+#[tokio::test]
+async fn previews_repeat_the_names_that_public_clients_read() {
+    let preview = async |compat| {
+        let service = served(Place::new(&pictures(4)), compat).await;
+        service.clusters("").await[0]["previews"][0].clone()
+    };
+    let lenient = preview(true).await;
+    assert_eq!(lenient["image_id"], lenient["media_id"]);
+    assert_eq!(lenient["image_uri"], lenient["media_uri"]);
+    assert_eq!(preview(false).await.get("image_id"), None);
 }
 
 async fn register(service: &Service, query: &str) -> (u16, Value) {

@@ -43,7 +43,7 @@ const DOCUMENT: &[(&str, &str, &str)] = &[
 ];
 
 /// Further calls of public clients.
-const EXTRA: [(&str, &str); 10] = [
+const EXTRA: [(&str, &str); 11] = [
     ("get", "/api/v1/healthcheck"),
     ("get", "/api/v1/user_config"),
     ("get", "/api/v1/datasets/sample_data"),
@@ -53,6 +53,7 @@ const EXTRA: [(&str, &str); 10] = [
     ("get", "/api/v1/image/{media_id}"),
     ("get", "/api/v1/explore/{dataset_id}/similarity_cluster/{cluster_id}"),
     ("get", "/api/v1/explore/{dataset_id}/exploration_metadata"),
+    ("get", "/api/v1/enrichment/{dataset_id}/list_models"),
     ("post", "/api/v1/process/add_media"),
 ];
 
@@ -161,8 +162,9 @@ async fn further_calls_are_described_only_where_they_are_served() {
     let more: BTreeSet<_> = lenient.keys().filter(|call| !strict.contains_key(*call)).collect();
     let extra = EXTRA.map(|(method, path)| (method.to_owned(), path.to_owned()));
     assert_eq!(more, extra.iter().collect());
+    let explanation = tessera_service::serve_explanation();
     for (method, path) in EXTRA {
-        let line = tessera_service::SERVE_EXPLANATION.lines().find(|line| {
+        let line = explanation.lines().find(|line| {
             line.split_whitespace().take(2).eq([method.to_uppercase().as_str(), path])
         });
         assert!(line.is_some(), "--explain does not mention {method} {path}");
@@ -231,7 +233,7 @@ async fn invalid_values_of_described_parameters_are_rejected_by_name() {
 
 #[tokio::test]
 async fn all_parameter_names_are_described() {
-    let (_, description) = served(false).await;
+    let (_, description) = served(true).await;
     let calls = calls(&description);
     let described: BTreeSet<String> =
         calls.values().flat_map(|call| parameters(call).into_keys()).collect();
@@ -249,12 +251,19 @@ async fn all_parameter_names_are_described() {
 async fn no_response_contains_local_paths() {
     let (service, description) = served(true).await;
     assert_no_path(&description, &service.place);
-    for (method, path) in calls(&description).into_keys() {
+    for ((method, path), call) in calls(&description) {
         let word: Method = method.to_uppercase().parse().unwrap();
         let url = service.url(&filled(&path, &service));
-        let query = "entity_type=IMAGES&file_name=a&export_format=json";
-        let outside = format!("{query}&dataset_id={}&path=/tmp/x&auto_reindex=0", service.dataset);
-        for query in ["", query, &outside] {
+        let described = parameters(&call);
+        let with = |values: &[(&str, &str)]| {
+            let known = values.iter().filter(|(name, _)| described.contains_key(*name));
+            known.map(|(name, value)| format!("{name}={value}&")).collect::<String>()
+        };
+        let inside = [("entity_type", "IMAGES"), ("file_name", "a"), ("export_format", "json")];
+        let dataset = service.dataset.to_string();
+        let outside = [("dataset_id", dataset.as_str()), ("path", "/tmp/x"), ("auto_reindex", "0")];
+        for query in [String::new(), with(&inside), with(&inside) + &with(&outside)] {
+            let query = query.trim_end_matches('&');
             let request = service.client.request(word.clone(), format!("{url}?{query}"));
             let body = request.bearer_auth(service.token()).send().await.unwrap();
             let body = String::from_utf8_lossy(&body.bytes().await.unwrap()).into_owned();

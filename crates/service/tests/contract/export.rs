@@ -80,6 +80,72 @@ async fn the_json_archive_describes_every_image() {
 }
 
 #[tokio::test]
+async fn links_of_the_metadata_open_without_login() {
+    let place = crate::described::place();
+    let service = Service::at(place, true).await;
+    let (_, mut zip) = archive(&service, "file_name=a&export_format=json").await;
+    let document: Value = serde_json::from_slice(&content(&mut zip, "metadata.json")).unwrap();
+    let mut links = Vec::new();
+    for item in document["media_items"].as_array().unwrap() {
+        links.push(item["url"].as_str().unwrap().to_owned());
+        let parts = item["metadata_items"].as_array().unwrap().iter();
+        let objects = parts.filter(|part| part["type"] == "object_label");
+        links
+            .extend(objects.map(|object| object["properties"]["url"].as_str().unwrap().to_owned()));
+    }
+    assert_eq!(links.len(), 14, "ten pictures and four objects");
+    for link in links {
+        let response = service.client.get(&link).send().await.unwrap();
+        assert_eq!(response.status(), 200, "{link}");
+    }
+}
+
+#[tokio::test]
+async fn rows_name_the_cluster_that_was_exported() {
+    let service = Service::of_pictures().await;
+    for threshold in 0..5 {
+        let clusters = service.clusters(&format!("threshold={threshold}")).await;
+        let id = clusters[0]["cluster_id"].as_str().unwrap();
+        let scope = format!("file_name=a&export_format=json&cluster_id={id}");
+        let (_, mut zip) = archive(&service, &scope).await;
+        let document: Value = serde_json::from_slice(&content(&mut zip, "metadata.json")).unwrap();
+        let items = document["media_items"].as_array().unwrap();
+        assert_eq!(items.len(), clusters[0]["n_images"]);
+        assert!(items.iter().all(|item| item["cluster_id"] == id), "{threshold}: {items:?}");
+    }
+    let fine: std::collections::BTreeSet<String> = service
+        .clusters("threshold=0")
+        .await
+        .iter()
+        .map(|cluster| cluster["cluster_id"].as_str().unwrap().to_owned())
+        .collect();
+    let (_, mut zip) = archive(&service, "file_name=a&export_format=json&threshold=0").await;
+    let document: Value = serde_json::from_slice(&content(&mut zip, "metadata.json")).unwrap();
+    let items = document["media_items"].as_array().unwrap();
+    assert_eq!(items.len(), 12);
+    assert!(items.iter().all(|item| fine.contains(item["cluster_id"].as_str().unwrap())));
+}
+
+#[tokio::test]
+async fn exports_by_similarity_carry_their_confidence() {
+    let service = Service::of_pictures().await;
+    let media = service.media("p002.png").await;
+    let query = format!("file_name=a&export_format=json&anchor_media_id={media}&anchor_type=MEDIA");
+    let (_, mut zip) = archive(&service, &query).await;
+    let document: Value = serde_json::from_slice(&content(&mut zip, "metadata.json")).unwrap();
+    let items = document["media_items"].as_array().unwrap();
+    let confidence = |name: &str| {
+        let item = items.iter().find(|item| item["file_name"] == name).unwrap();
+        item["search_confidence"].as_f64().unwrap()
+    };
+    assert!(confidence("p002.png") > 0.99);
+    assert!(confidence("p001.png") < confidence("p006.png"));
+    let (_, mut zip) = archive(&service, "file_name=a&export_format=json").await;
+    let document: Value = serde_json::from_slice(&content(&mut zip, "metadata.json")).unwrap();
+    assert_eq!(document["media_items"][0].get("search_confidence"), None);
+}
+
+#[tokio::test]
 async fn the_parquet_archive_contains_its_images() {
     let twins = [("a/x.png", picture(1)), ("b/x.png", picture(2)), ("b/X.png", picture(3))];
     let service = Service::of(&twins).await;

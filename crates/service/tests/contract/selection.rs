@@ -53,6 +53,20 @@ async fn finished(service: &Service, task: &Value) -> (Value, BTreeSet<String>) 
     (task, names)
 }
 
+/// Waits for an export; returns the rows of its metadata.
+async fn finished_rows(service: &Service, task: &Value) -> Vec<Value> {
+    service.deployment.wait_until_idle().await;
+    let id = task["id"].as_str().unwrap();
+    let path = service.of_dataset(&format!("/export_status?export_task_id={id}"));
+    let task = service.good(&path).await;
+    let archive = service.client.get(task["download_uri"].as_str().unwrap()).send().await.unwrap();
+    let mut zip = ZipArchive::new(Cursor::new(archive.bytes().await.unwrap())).unwrap();
+    let mut text = String::new();
+    zip.by_name("metadata.json").unwrap().read_to_string(&mut text).unwrap();
+    let metadata: Value = serde_json::from_str(&text).unwrap();
+    metadata["media_items"].as_array().unwrap().clone()
+}
+
 async fn exported(service: &Service, items: Value) -> BTreeSet<String> {
     let (status, task) = ask(service, "export_format=json&include_images=true", items).await;
     assert_eq!(status, 200, "{task}");
@@ -114,6 +128,21 @@ async fn clusters_are_exported_without_excluded_items() {
     assert_eq!(exported(&service, both).await, names, "an exclusion is of its item only");
     let elsewhere = json!([cluster(&id, "IMAGES", &[&wall])]);
     assert!(exported(&service, elsewhere).await.contains("twin.png"), "no member: no matter");
+}
+
+#[tokio::test]
+async fn rows_of_a_selected_cluster_name_it() {
+    let service = served().await;
+    for (entity, threshold) in [("IMAGES", 0), ("IMAGES", 4), ("OBJECTS", 4)] {
+        let query = format!("entity_type={entity}&threshold={threshold}");
+        let clusters = service.clusters(&query).await;
+        let id = clusters[0]["cluster_id"].as_str().unwrap();
+        let items = json!([cluster(id, entity, &[])]);
+        let (status, task) = ask(&service, "export_format=json", items).await;
+        assert_eq!(status, 200, "{task}");
+        let rows = finished_rows(&service, &task).await;
+        assert!(rows.iter().all(|row| row["cluster_id"] == id), "{entity} {threshold}: {rows:?}");
+    }
 }
 
 #[tokio::test]

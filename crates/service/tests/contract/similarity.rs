@@ -49,16 +49,30 @@ async fn an_uploaded_image_ranks_its_like_first() {
 async fn exploring_repeats_the_threshold_of_the_registration() {
     let service = Service::of_pictures().await;
     let fine = anchor(&service, "entity_type=IMAGES&threshold=1", form(picture(1))).await;
-    for more in ["&threshold=2", ""] {
-        let (status, body) = service.json(&ranked(&service, &fine, more)).await;
-        assert_eq!(status, 400);
-        assert!(body["detail"].as_str().unwrap().contains("threshold"), "{body}");
-    }
+    let (status, body) = service.json(&ranked(&service, &fine, "&threshold=2")).await;
+    assert_eq!(status, 400);
+    assert!(body["detail"].as_str().unwrap().contains("threshold"), "{body}");
     assert_eq!(service.json(&ranked(&service, &fine, "&threshold=1")).await.0, 200);
     let default = anchor(&service, "entity_type=IMAGES", form(picture(1))).await;
-    assert_eq!(service.json(&ranked(&service, &default, "")).await.0, 200);
     let objects = ranked(&service, &default, "").replace("IMAGES", "OBJECTS");
     assert_eq!(service.json(&objects).await.0, 400);
+}
+
+#[tokio::test]
+async fn a_threshold_that_was_not_given_constrains_nothing() {
+    let service = Service::of_pictures().await;
+    let level = async |anchor: &str, more: &str| {
+        let body = service.good(&ranked(&service, anchor, more)).await;
+        body["clusters"][0]["similarity_threshold"].clone()
+    };
+    let any = anchor(&service, "entity_type=IMAGES", form(picture(1))).await;
+    for threshold in 0..5 {
+        let more = format!("&threshold={threshold}");
+        assert_eq!(level(&any, &more).await, threshold.to_string());
+    }
+    assert_eq!(level(&any, "").await, "2", "the default");
+    let fine = anchor(&service, "entity_type=IMAGES&threshold=1", form(picture(1))).await;
+    assert_eq!(level(&fine, "").await, "1", "that of the registration");
 }
 
 #[tokio::test]

@@ -34,11 +34,11 @@ pub async fn similarity_cluster(
     links: SignedLinks,
     params: QueryParams,
 ) -> Result<Json<Option<ClusterBody>>, Problem> {
-    let filters = search_params::parse(&state, &params)?.filters;
+    let search = search_params::parse(&state, &params)?;
     let page = params.page()?;
     let members = state
         .run_blocking(RequestCost::Expensive, move |deployment| {
-            deployment.member_page(id, cluster, &filters, page)
+            deployment.member_page(id, cluster, &search, page)
         })
         .await?;
     Ok(Json(members.map(|members| cluster_body(id, members, &links))))

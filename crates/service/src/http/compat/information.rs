@@ -9,14 +9,16 @@ use crate::{
         path_params::DatasetPath,
         problem::Problem,
         query_params::QueryParams,
+        service_model::ServiceModel,
     },
     store::full_text::TextCoverage,
+    usecase::{ScoredCluster, SearchParams},
 };
 use tessera_model::{DatasetId, EntityType, Granularity};
 use tessera_wire::{
     compat::{
-        FeatureBody, HealthBody, LabelCountBody, OverviewBody, StatsBody, TextSearchBody,
-        UserConfigBody,
+        ClusterCountBody, FeatureBody, HealthBody, LabelCountBody, ListedModelBody, OverviewBody,
+        StatsBody, TextSearchBody, UserConfigBody,
     },
     dataset::DatasetBody,
     paths::query,
@@ -94,7 +96,7 @@ pub async fn stats(
     }))
 }
 
-/// Returns how often each label occurs, and the number of clusters.
+/// Returns how often each label occurs, and a page of the clusters with their number.
 #[utoipa::path(
     get,
     path = "/explore/{dataset_id}/exploration_metadata",
@@ -107,14 +109,25 @@ pub async fn exploration_metadata(
     params: QueryParams,
 ) -> Result<Json<OverviewBody>, Problem> {
     let entity = params.entity()?.unwrap_or_default();
-    let level = params.granularity()?.unwrap_or_default();
-    let (record, clusters_count, labels) = state
+    let granularity = params.granularity()?;
+    let page = params.page()?;
+    let (record, clusters_count, labels, clusters) = state
         .spawn_blocking(move |deployment| {
-            let (record, clusters) = deployment.cluster_count(id, entity, level)?;
-            Ok((record, clusters, deployment.label_counts(id, entity)?))
+            let level = granularity.unwrap_or_default();
+            let (record, count) = deployment.cluster_count(id, entity, level)?;
+            let browse =
+                SearchParams { entity: Some(entity), granularity, ..SearchParams::default() };
+            let clusters = deployment.find_clusters(id, &browse, page)?;
+            Ok((record, count, deployment.label_counts(id, entity)?, clusters))
         })
         .await?;
     let label = |(name, count)| LabelCountBody { name, count };
+    let cluster = |ScoredCluster { cluster, .. }| ClusterCountBody {
+        cluster_id: cluster.id,
+        n_images: cluster.images,
+        n_videos: cluster.videos,
+        n_objects: cluster.objects,
+    };
     Ok(Json(OverviewBody {
         dataset_name: record.name,
         clusters_count,
@@ -123,5 +136,31 @@ pub async fn exploration_metadata(
             EntityType::Objects => record.n_objects,
         },
         labels: labels.into_iter().map(label).collect(),
+        clusters: clusters.into_iter().map(cluster).collect(),
     }))
+}
+
+/// Returns the models that datasets of this service can have.
+#[utoipa::path(
+    get,
+    path = "/enrichment/{dataset_id}/list_models",
+    params(DatasetPath),
+    responses((status = 200, description = "The models", body = Vec<ListedModelBody>), DatasetErrors),
+)]
+pub async fn list_models(
+    State(state): State<AppState>,
+    DatasetPath(id): DatasetPath,
+) -> Result<Json<Vec<ListedModelBody>>, Problem> {
+    state.spawn_blocking(move |deployment| deployment.require_dataset(id)).await?;
+    let available = ServiceModel::available(&state.deployment);
+    let listed = |model: ServiceModel| ListedModelBody {
+        id: model.id(),
+        name: model.name(),
+        r#type: model.enrichment(),
+        status: "Active",
+        vendor: "tessera",
+        description: model.description(),
+        dependencies: None,
+    };
+    Ok(Json(available.map(listed).collect()))
 }

@@ -8,48 +8,28 @@ use axum::{
 };
 use serde_json::{Value, json};
 use utoipa::openapi::{
-    ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder, RefOr, Required, Server,
+    ComponentsBuilder, InfoBuilder, OpenApi, OpenApiBuilder, Server,
     security::{
         ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
     },
 };
 
 use super::schemas::input_schemas;
-use tessera_wire::{
-    error_body::{InvalidBody, InvalidParameter, ProblemBody},
-    paths::query,
-};
+use tessera_wire::error_body::{InvalidBody, InvalidParameter, ProblemBody};
 
 pub const OPENAPI_PATH: &str = "/api/v1/openapi.json";
-
-const OPTIONAL_IN_COMPAT: [&str; 2] = [query::ENTITY_TYPE, query::FILE_NAME];
 
 #[derive(Clone)]
 pub struct OpenApiDocument(Bytes);
 
 impl OpenApiDocument {
-    pub fn new(mut routes: OpenApi, login: bool, compat: bool) -> Self {
-        if compat {
-            relax_parameters(&mut routes);
-        }
+    pub fn new(routes: OpenApi, login: bool) -> Self {
         let whole = base_document(login).merge_from(routes);
         let mut whole = json!(whole);
         if let Some(Value::Object(schemas)) = whole.pointer_mut("/components/schemas") {
             schemas.extend(input_schemas());
         }
         Self(whole.to_string().into())
-    }
-}
-
-fn relax_parameters(routes: &mut OpenApi) {
-    let items = routes.paths.paths.values_mut();
-    let operations = items.flat_map(|item| [&mut item.get, &mut item.post]).flatten();
-    for parameter in operations.filter_map(|operation| operation.parameters.as_mut()).flatten() {
-        if let RefOr::T(parameter) = parameter
-            && OPTIONAL_IN_COMPAT.contains(&parameter.name.as_str())
-        {
-            parameter.required = Required::False;
-        }
     }
 }
 

@@ -17,7 +17,7 @@ use crate::http::{
 };
 use tessera_model::{
     Granularity,
-    vql::{Label, MAX_VALUES},
+    vql::{Label, MAX_VALUES, QueryText},
 };
 use tessera_wire::paths::{DATASET_ID, MEDIA_ID, query};
 
@@ -70,9 +70,16 @@ parameters! {
         optional(query::AUTO_REINDEX, boolean()),
     ];
     UserConfigParams => [optional(query::DATASET_ID, uuid())];
-    CountParams => [optional(query::ENTITY_TYPE, entity()), optional(query::THRESHOLD, level())];
+    CountParams => [
+        optional(query::ENTITY_TYPE, entity()),
+        optional(query::THRESHOLD, level()),
+        optional(query::PAGE_NUMBER, unsigned(isize::MAX)).with_description("0-based; 100 clusters a page"),
+    ];
     DirectExportParams => [optional(query::EXPORT_FORMAT, one_of(&["json"]))];
-    SignedLinkParams => [optional(query::SIGNATURE, string().into())];
+    SignedLinkParams => [
+        optional(query::SIGNATURE, string().into()),
+        optional(query::OBJECT_ID, uuid()).with_description("The object that the link was written for; without effect"),
+    ];
     ExpiringLinkParams => [
         optional(query::SIGNATURE, string().into()),
         optional(query::EXPIRES, unsigned(isize::MAX)).with_description("Unix seconds"),
@@ -98,6 +105,8 @@ fn search_parameters() -> Vec<Parameter> {
         optional_json(query::TAGS, list(uuid())).with_description("All of these tags"),
         optional_json(query::VQL, Ref::from_schema_name("Vql"))
             .with_description("Filters; all of them hold"),
+        optional(query::CAPTION_ONLY_FILTER, text(QueryText::MAX_CHARS))
+            .with_description("As the filter text with op fts"),
     ]
 }
 

@@ -8,10 +8,9 @@ use std::{
 };
 
 use super::candidates::is_candidate;
-use crate::ingest::{FolderScan, file_kind::FileKind};
+use crate::ingest::FolderScan;
+use tessera_model::FileKind;
 
-/// Extensions of JPEG files that uploads may not have.
-const RARE_JPEG_EXTENSIONS: [&str; 2] = ["jpe", "jfif"];
 /// Names of image folders that have parallel sidecar folders.
 const IMAGE_FOLDERS: [&str; 2] = ["images", "JPEGImages"];
 /// Limit on folders of the same name to search for an image.
@@ -130,6 +129,5 @@ impl<'a> FileIndex<'a> {
 
 fn is_media(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let is_rare = |rare: &&str| path.extension().is_some_and(|it| it.eq_ignore_ascii_case(rare));
-    FileKind::from_name(&name).is_media() || RARE_JPEG_EXTENSIONS.iter().any(is_rare)
+    FileKind::from_name(&name).is_media()
 }

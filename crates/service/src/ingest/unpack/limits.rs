@@ -1,6 +1,7 @@
 //! Limits of an archive.
 
-use crate::ingest::{disk_quota::DiskQuota, file_kind::FileKind};
+use crate::ingest::disk_quota::DiskQuota;
+use tessera_model::FileKind;
 
 /// The defaults are those of the service.
 #[derive(Clone, Debug)]

@@ -10,10 +10,9 @@ use std::{
 use super::limits::UnpackLimits;
 use crate::ingest::{
     disk_quota::ClaimedFile,
-    file_kind::FileKind,
     staging::{UniqueFiles, create_private_dir},
 };
-use tessera_model::{SafeText, archive_path::safe_relative_path};
+use tessera_model::{FileKind, SafeText, archive_path::safe_relative_path};
 
 const COPY_BUFFER_SIZE: usize = 64 << 10;
 const NO_SPACE: &str = "there is not enough space for all of it";

@@ -3,8 +3,9 @@
 use std::path::Component;
 
 use proptest::prelude::*;
+use tessera_model::FileKind;
 use tessera_model::archive_path::{MAX_DEPTH, MAX_PATH_BYTES};
-use tessera_service::ingest::{file_kind::FileKind, file_names::sanitized_path};
+use tessera_service::ingest::file_names::sanitized_path;
 
 #[test]
 fn unsafe_names_are_sanitized_and_stay_distinct() {
@@ -37,7 +38,10 @@ proptest! {
 fn file_kinds_ignore_the_case_of_extensions() {
     let kinds = [
         ("a/b.JPeG", FileKind::Picture),
+        ("scan.TIFF", FileKind::Picture),
+        ("still.avif", FileKind::Picture),
         ("clip.v2.MP4", FileKind::Video),
+        ("clip.wmv", FileKind::Video),
         ("metadata.jsonl", FileKind::Sidecar),
         ("rest.tar.gz", FileKind::Archive),
         ("jpg", FileKind::Other),

@@ -16,6 +16,10 @@ fn containers_are_detected_by_their_first_bytes() {
     assert_eq!(of(&[0x1A, 0x45, 0xDF, 0xA3, 1, 0, 0, 0, 0, 0, 0, 0]), Some("video/x-matroska"));
     assert_eq!(of(b"RIFF\x24\0\0\0AVI LIST"), Some("video/x-msvideo"));
     assert_eq!(of(b"RIFF\x24\0\0\0WEBPVP8 "), None);
+    for picture in ["avif", "heic", "mif1", "crx "] {
+        let head = [b"\0\0\0\x20ftyp", picture.as_bytes()].concat();
+        assert_eq!(of(&head), None, "{picture} is not a video");
+    }
     // A playlist is text and could name any other file.
     assert_eq!(of(b"#EXTM3U\n#EXT"), None);
     assert_eq!(of(b""), None);

@@ -102,6 +102,15 @@ fn media_are_recognized_by_extension() {
 }
 
 #[test]
+fn labels_of_a_sidecar_replace_the_folder_as_label() {
+    let folder = TestFolder::with_media(&["cat/1.jpg", "cat/2.jpg"]);
+    folder.write("metadata.jsonl", r#"{"file_name": "cat/1.jpg", "labels": ["tabby", "kitten"]}"#);
+    let descriptions = folder.read_sidecars().descriptions;
+    assert_eq!(descriptions[Path::new("cat/1.jpg")].labels, ["tabby", "kitten"]);
+    assert_eq!(descriptions[Path::new("cat/2.jpg")].labels, ["cat"]);
+}
+
+#[test]
 fn the_folder_is_the_label_unless_its_name_is_generic() {
     for (media, expected) in [
         ("golden_retriever/1.jpg", Some("golden_retriever")),

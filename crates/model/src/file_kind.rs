@@ -1,12 +1,15 @@
-//! File kinds by extension; whether an image is valid is checked later, from its content.
+//! File kinds by extension, as client and local service agree on them; whether a picture is valid is checked
+//! later, from its content.
 
-/// Size limit of a file that is not a video, in bytes.
+/// Size limit of the local service for a file that is not a video, in bytes.
 const MAX_FILE_SIZE: u64 = 256 << 20;
-/// Size limit of a video, in bytes.
+/// Size limit of the local service for a video, in bytes.
 const MAX_VIDEO_SIZE: u64 = 4 << 30;
 
+/// What a file is by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
+    /// A picture, also of a format that only some services read.
     Picture,
     Video,
     /// Captions, labels or boxes in a separate file.
@@ -20,19 +23,21 @@ impl FileKind {
     pub fn from_name(name: &str) -> Self {
         let (_, extension) = name.rsplit_once('.').unwrap_or_default();
         match extension.to_ascii_lowercase().as_str() {
-            "png" | "jpg" | "jpeg" | "gif" | "bmp" | "webp" => Self::Picture,
-            "mp4" | "mov" | "mkv" | "webm" | "avi" | "m4v" => Self::Video,
+            "png" | "jpg" | "jpeg" | "jpe" | "jfif" | "gif" | "bmp" | "webp" | "tif" | "tiff"
+            | "avif" => Self::Picture,
+            "mp4" | "mov" | "mkv" | "webm" | "avi" | "m4v" | "wmv" | "flv" => Self::Video,
             "jsonl" | "json" | "csv" | "txt" | "xml" => Self::Sidecar,
             "zip" | "tar" | "gz" | "tgz" | "bz2" | "xz" | "zst" | "7z" | "rar" => Self::Archive,
             _ => Self::Other,
         }
     }
 
+    /// Whether it is a picture or a video.
     pub fn is_media(self) -> bool {
         matches!(self, Self::Picture | Self::Video)
     }
 
-    /// Size limit of a file of this kind, in bytes.
+    /// Size limit of the local service for a file of this kind, in bytes.
     pub fn max_size(self) -> u64 {
         if self == Self::Video { MAX_VIDEO_SIZE } else { MAX_FILE_SIZE }
     }

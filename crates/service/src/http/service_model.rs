@@ -1,0 +1,71 @@
+//! The models behind the enrichments of this service.
+
+use crate::{
+    Deployment,
+    store::{dataset::DatasetRecord, full_text::TextCoverage},
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ServiceModel {
+    Encoders,
+    TextSpace,
+    Labels,
+    Objects,
+}
+
+impl ServiceModel {
+    /// The models that a dataset of a deployment can have.
+    pub fn available(deployment: &Deployment) -> impl Iterator<Item = Self> {
+        let has_encoders = deployment.settings.encoders.is_some();
+        [Self::Encoders, Self::TextSpace, Self::Labels, Self::Objects]
+            .into_iter()
+            .filter(move |model| has_encoders || *model != Self::Encoders)
+    }
+
+    pub fn is_applied(self, record: &DatasetRecord, coverage: TextCoverage) -> bool {
+        match self {
+            Self::Encoders => true,
+            Self::TextSpace => coverage.has_captions,
+            Self::Labels => coverage.has_labels,
+            Self::Objects => record.n_objects > 0,
+        }
+    }
+
+    /// The enrichment as spelled on the wire.
+    pub fn enrichment(self) -> &'static str {
+        match self {
+            Self::Encoders => "MULTIMODEL_IMAGE_ENCODING",
+            Self::TextSpace => "CAPTION_IMAGES",
+            Self::Labels => "IMAGE_TAGGING",
+            Self::Objects => "OBJECT_DETECTION",
+        }
+    }
+
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Encoders => "own-encoders",
+            Self::TextSpace => "tessera-text-space",
+            Self::Labels | Self::Objects => "tessera-sidecar",
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Encoders => "Your encoders",
+            Self::TextSpace => "Text space",
+            Self::Labels => "Labels",
+            Self::Objects => "Boxes",
+        }
+    }
+
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Encoders => "the image and text encoders that this deployment was started with",
+            Self::TextSpace => {
+                "captions from beside the images; searched by a text space trained on them, not by a model"
+            }
+            Self::Labels => "labels from beside the images",
+            Self::Objects => "boxes from beside the images",
+        }
+    }
+}

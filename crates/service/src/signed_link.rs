@@ -1,0 +1,28 @@
+//! Links that need no login, because they contain a keyed hash of their target.
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+
+use tessera_model::MediaId;
+
+/// The signature of a target of a kind.
+pub fn signature(key: &[u8; 32], kind: &str, target: &str) -> String {
+    let hash = blake3::keyed_hash(key, format!("{kind} {target}").as_bytes());
+    URL_SAFE_NO_PAD.encode(&hash.as_bytes()[..16])
+}
+
+pub fn media_signature(key: &[u8; 32], media: MediaId) -> String {
+    signature(key, "media", &media.to_string())
+}
+
+/// The link to `original` or `thumbnail` of a media item. `version` changes with its content, so that it can
+/// be cached forever.
+pub fn media_link(
+    key: &[u8; 32],
+    origin: &str,
+    media: MediaId,
+    version: &str,
+    target: &str,
+) -> String {
+    let signature = media_signature(key, media);
+    format!("{origin}/media/{media}/{version}/{target}?signature={signature}")
+}
