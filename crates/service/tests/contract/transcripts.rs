@@ -130,7 +130,8 @@ impl Transcript {
             }
             Value::Array(items) => items.into_iter().map(|item| self.with_words(item)).collect(),
             Value::Number(number) if number.is_f64() => {
-                json!((number.as_f64().unwrap() * 100.0).round().abs() / 100.0)
+                // The sum is never a negative zero.
+                json!((number.as_f64().unwrap() * 100.0).round() / 100.0 + 0.0)
             }
             Value::String(text) => Value::String(self.text_with_words(&text)),
             other => other,
