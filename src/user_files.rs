@@ -3,7 +3,7 @@
 use std::{
     fs,
     io::{self, Write as _},
-    os::unix::fs::{DirBuilderExt as _, MetadataExt as _},
+    os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _},
     path::Path,
 };
 
@@ -37,6 +37,16 @@ pub fn create_private_dir(folder: &Path) -> io::Result<()> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     let parents = folder.ancestors().skip(1).take(missing);
     parents.filter(|folder| !folder.as_os_str().is_empty()).try_for_each(sync_names)
+}
+
+/// Closes a folder of this user to others: earlier versions, and other programs, created open ones.
+pub fn close_to_others(folder: &Path) -> io::Result<()> {
+    let metadata = fs::symlink_metadata(folder)?;
+    let is_own = metadata.uid() == geteuid().as_raw();
+    if metadata.is_dir() && is_own && metadata.mode() & 0o077 != 0 {
+        fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
+    }
+    Ok(())
 }
 
 /// Reads a file that belongs to this user; `None` if it, or a link at its path, belongs to another.

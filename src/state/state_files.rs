@@ -26,6 +26,7 @@ pub(super) fn write(path: &Path, entry: &StateValue) -> Result<(), Failure> {
         StateValue::History(searches) => history_json::write(searches),
     };
     user_files::write_atomically(path, format!("{document:#}\n"))
+        .and_then(|()| path.parent().map_or(Ok(()), user_files::close_to_others))
         .map_err(file_failure(path, "written"))
 }
 

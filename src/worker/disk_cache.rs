@@ -4,7 +4,7 @@
 use std::{
     fs::{self, File, OpenOptions},
     io::{self, Read as _, Write as _},
-    os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _},
+    os::unix::fs::{MetadataExt as _, OpenOptionsExt as _},
     path::{Path, PathBuf},
     sync::{
         Mutex,
@@ -16,7 +16,7 @@ use std::{
 use bytes::Bytes;
 use rustix::{fs::OFlags, process::geteuid};
 
-use crate::user_files::create_private_dir;
+use crate::user_files::{close_to_others, create_private_dir};
 use tessera_client::PictureKey;
 
 const CHECKSUM_BYTES: usize = 32;
@@ -177,10 +177,7 @@ fn create_private_folder(folder: &Path) -> io::Result<()> {
     if metadata.uid() != geteuid().as_raw() {
         return Err(io::Error::other("it belongs to another user"));
     }
-    if metadata.mode() & 0o077 != 0 {
-        fs::set_permissions(folder, fs::Permissions::from_mode(0o700))?;
-    }
-    Ok(())
+    close_to_others(folder)
 }
 
 #[cfg(test)]

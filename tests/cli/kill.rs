@@ -10,6 +10,7 @@ use std::{
 };
 
 use reqwest::{Method, multipart::Form};
+use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use serde_json::{Value, json};
 use walkdir::WalkDir;
 use zip::ZipArchive;
@@ -35,6 +36,8 @@ enum Work {
     Reindex,
     Export,
     Upload,
+    /// An upload for which there is too little memory.
+    UploadWithoutMemory,
     Indexing,
     Download,
     Settings,
@@ -81,7 +84,7 @@ impl KillLoop {
                 self.world.kill();
             }
             Work::Export => self.kill_during_export().await,
-            Work::Upload => self.kill_during_upload().await,
+            Work::Upload | Work::UploadWithoutMemory => self.kill_during_upload(work).await,
             Work::Indexing => {
                 let name = format!("new{:03}.png", self.run);
                 let path = self.world.home.path().join("pictures").join(&name);
@@ -113,13 +116,22 @@ impl KillLoop {
     }
 
     /// An upload without a response is there as a whole, or not at all.
-    async fn kill_during_upload(&mut self) {
+    async fn kill_during_upload(&mut self, work: Work) {
         let (form, names) = self.batch();
         let path = format!("/dataset/{}/add_media", self.world.dataset());
         let request = self.world.request(Method::POST, &path).multipart(form);
-        let sent = tokio::spawn(request.send());
-        for _ in 0..random(self.run, 2, 6) {
-            self.world.record().await;
+        if let Work::UploadWithoutMemory = work {
+            self.limit_memory();
+        }
+        let sent = tokio::spawn(request.timeout(PATIENCE).send());
+        if let Work::UploadWithoutMemory = work {
+            while !sent.is_finished() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        } else {
+            for _ in 0..random(self.run, 2, 6) {
+                self.world.record().await;
+            }
         }
         self.world.kill();
         let is_accepted = sent.await.unwrap().is_ok_and(|response| response.status() == 202);
@@ -133,6 +145,16 @@ impl KillLoop {
             self.expected.extend(names);
             self.world.post("reindex", None).await;
         }
+    }
+
+    /// Gives the process little more memory than it has.
+    fn limit_memory(&self) {
+        let process = self.world.serving.0.id();
+        let pages = std::fs::read_to_string(format!("/proc/{process}/statm")).unwrap();
+        let pages: u64 = pages.split(' ').next().unwrap().parse().unwrap();
+        let current = Some(pages * 4096 + (random(self.run, 4, 8 << 20)));
+        let process = Some(Pid::from_child(&self.world.serving.0));
+        prlimit(process, Resource::As, Rlimit { current, maximum: None }).unwrap();
     }
 
     /// Runs a command and kills it some time later.
@@ -195,6 +217,7 @@ async fn what_was_accepted_survives_a_kill_at_any_moment() {
         Work::Reindex,
         Work::Export,
         Work::Upload,
+        Work::UploadWithoutMemory,
         Work::Indexing,
         Work::Download,
         Work::Settings,

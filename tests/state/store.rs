@@ -1,6 +1,6 @@
 //! Tests of `tessera::state`: store.
 
-use std::{fs, os::unix::fs::PermissionsExt as _};
+use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 
 use uuid::Uuid;
 
@@ -33,6 +33,10 @@ fn the_newest_basket_is_loaded() {
     assert_eq!(reopened.load(&key), Ok(Some(basket(2))));
 }
 
+fn mode(path: &Path) -> u32 {
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
 #[test]
 fn saved_state_is_private() {
     let folder = tempfile::tempdir().unwrap();
@@ -40,13 +44,20 @@ fn saved_state_is_private() {
     let store = StateStore::in_dir(state.clone());
     store.save(1, &basket(1)).unwrap();
     store.save(2, &jobs(&[1], &[])).unwrap();
-    let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&state), mode(state.parent().unwrap())), (0o700, 0o700));
     let files: Vec<_> = fs::read_dir(&state).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert!(files.len() >= 3, "{files:?}");
     for file in files {
         assert_eq!(mode(&file), 0o600, "{}", file.display());
     }
+}
+
+#[test]
+fn an_open_state_folder_of_an_earlier_version_is_closed() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    StateStore::in_dir(folder.path().to_owned()).save(1, &basket(1)).unwrap();
+    assert_eq!(mode(folder.path()), 0o700);
 }
 
 fn job(second: u64) -> JobRecord {

@@ -8,6 +8,7 @@ use std::{error::Error, io, iter::successors};
 use bytes::Bytes;
 use reqwest::{StatusCode, header::HeaderMap};
 
+use crate::reach::ForbiddenAddress;
 use tessera_model::{Failure, FailureKind, SafeText};
 
 pub(super) const PROXY_LOGIN: &str = "the proxy requires a login";
@@ -44,6 +45,9 @@ impl From<reqwest::Error> for AttemptError {
         } else if error.is_builder() {
             let sentence = format!("cannot build the request: {cause}");
             Self::Fatal(Failure::local(sentence))
+        } else if causes(&error).any(|cause| cause.is::<ForbiddenAddress>()) {
+            let sentence = format!("a link leads to a target that is not allowed: {cause}");
+            Self::Fatal(Failure::new(FailureKind::Unexpected, sentence))
         } else if is_certificate_error(&error) {
             let sentence = format!("cannot verify the identity of the service: {cause}");
             Self::Fatal(

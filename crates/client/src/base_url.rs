@@ -1,9 +1,10 @@
 //! The address of a service, parsed once, so that every requested path stays below it.
 
-use std::{fmt, net::IpAddr};
+use std::fmt;
 
 use reqwest::Url;
 
+use crate::reach::{is_loopback, target_error};
 use tessera_model::Failure;
 use tessera_wire::paths::{API_PREFIX, Parameters};
 
@@ -77,6 +78,10 @@ impl BaseUrl {
         is_loopback(&self.0)
     }
 
+    pub(super) fn as_url(&self) -> &Url {
+        &self.0
+    }
+
     /// Returns why the service must not lead to `url`.
     pub(super) fn target_error(&self, url: &Url) -> Option<&'static str> {
         target_error(&self.0, url)
@@ -92,55 +97,5 @@ impl fmt::Display for BaseUrl {
 impl fmt::Debug for BaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "BaseUrl({self})")
-    }
-}
-
-fn ip_address(url: &Url) -> Option<IpAddr> {
-    let host = url.host_str()?;
-    host.trim_matches(['[', ']']).parse().ok()
-}
-
-pub(super) fn is_loopback(url: &Url) -> bool {
-    match ip_address(url) {
-        Some(address) => address.to_canonical().is_loopback(),
-        None => {
-            url.host_str().is_some_and(|host| host == "localhost" || host.ends_with(".localhost"))
-        }
-    }
-}
-
-/// The networks from which an address can be reached.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Reach {
-    ThisMachine,
-    /// Hosts on the same link, among them the metadata services of clouds.
-    SameLink,
-    Anywhere,
-}
-
-impl Reach {
-    fn of(url: &Url) -> Self {
-        match ip_address(url).map(|address| address.to_canonical()) {
-            _ if is_loopback(url) => Self::ThisMachine,
-            Some(address) if address.is_unspecified() => Self::ThisMachine,
-            Some(IpAddr::V4(address)) if address.is_link_local() => Self::SameLink,
-            Some(IpAddr::V6(address)) if address.is_unicast_link_local() => Self::SameLink,
-            _ => Self::Anywhere,
-        }
-    }
-}
-
-/// Returns why a link or redirect of `service` must not lead to `target`: it could reach what only
-/// this machine can reach, or give up the encryption.
-pub(super) fn target_error(service: &Url, target: &Url) -> Option<&'static str> {
-    let reach = Reach::of(target);
-    if !matches!(target.scheme(), "http" | "https") {
-        Some("neither http nor https")
-    } else if service.scheme() == "https" && target.scheme() == "http" {
-        Some("not encrypted, unlike the service")
-    } else if reach != Reach::Anywhere && reach != Reach::of(service) {
-        Some("an address that only this machine can reach")
-    } else {
-        None
     }
 }

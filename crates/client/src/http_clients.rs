@@ -5,16 +5,20 @@
 //! retries by itself. Both bypass the proxy for a local service, because a proxy would see the
 //! token.
 
-use std::time::{Duration, Instant};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use bytes::{Bytes, BytesMut};
 use reqwest::{ClientBuilder, Response, Url, redirect};
 
 use crate::{
     attempt_error::AttemptError,
-    base_url::{BaseUrl, target_error},
+    base_url::BaseUrl,
     endpoint::Endpoint,
     policy::ClientPolicy,
+    reach::{LinkResolver, target_error},
 };
 use tessera_model::Failure;
 
@@ -53,7 +57,9 @@ pub(super) fn blob_client(
         }
     });
     // Byte ranges count the bytes of the file: a compressed response could not be resumed.
-    build_client(client_builder(endpoint, policy).redirect(follow).no_gzip())
+    let resolver = LinkResolver::new(endpoint.base_url().as_url().clone());
+    let builder = client_builder(endpoint, policy).redirect(follow).no_gzip();
+    build_client(builder.dns_resolver(Arc::new(resolver)))
 }
 
 fn client_builder(endpoint: &Endpoint, policy: &ClientPolicy) -> ClientBuilder {

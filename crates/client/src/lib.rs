@@ -33,6 +33,7 @@ mod picture_key;
 mod policy;
 mod query_image;
 mod raw_request;
+mod reach;
 mod recorder;
 mod request;
 mod retry;

@@ -6,6 +6,7 @@ use tokio::{sync::Semaphore, time::timeout};
 
 use super::{
     auth::Authenticator,
+    body_memory::BodyMemory,
     options::{AllowedHost, ServerLimits},
     problem::Problem,
 };
@@ -20,6 +21,7 @@ pub struct AppState {
     pub allowed_hosts: Arc<[AllowedHost]>,
     pub limits: Arc<ServerLimits>,
     pub expensive_slots: Arc<Semaphore>,
+    pub body_memory: BodyMemory,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

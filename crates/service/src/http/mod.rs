@@ -4,6 +4,7 @@ mod add_media_form;
 mod app_state;
 mod auth;
 mod checked_routes;
+mod body_memory;
 mod cluster_body;
 mod compat;
 mod compat_parameters;

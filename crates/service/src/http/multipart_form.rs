@@ -45,9 +45,16 @@ impl SizeLimit {
 
 /// Refuses a request whose declared length exceeds `limit`.
 pub fn check_content_length(request: &Request, limit: SizeLimit) -> Result<(), Problem> {
-    let length = request.headers().get(header::CONTENT_LENGTH);
-    let length = length.and_then(|value| value.to_str().ok()?.parse().ok());
-    limit.check(length.unwrap_or_default())
+    limit.check(content_length(request).unwrap_or_default())
+}
+
+/// The most bytes that the body of a request with an accepted length can have.
+pub fn max_body_bytes(request: &Request, limit: SizeLimit) -> u64 {
+    content_length(request).unwrap_or(limit.bytes)
+}
+
+fn content_length(request: &Request) -> Option<u64> {
+    request.headers().get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 /// A client that is cut off while it sends never sees the response, so a refused body is read for

@@ -90,7 +90,9 @@ pub struct ServerLimits {
     pub write_timeout: Duration,
     /// Concurrent expensive requests: searches, query images and selections.
     pub max_expensive: usize,
-    /// Time that an expensive request waits for a free slot.
+    /// Bytes of selections and query images that are received or wait at the same time.
+    pub max_body_memory: u64,
+    /// Time that an expensive request waits for memory for its body, and then for a free slot.
     pub queue_timeout: Duration,
 }
 
@@ -104,6 +106,7 @@ impl Default for ServerLimits {
             body_timeout: Duration::from_secs(30),
             write_timeout: Duration::from_secs(30),
             max_expensive: 4,
+            max_body_memory: 72 << 20,
             queue_timeout: Duration::from_secs(30),
         }
     }

@@ -56,7 +56,9 @@ pub async fn search_image_similarity(
             return Err(problem);
         }
     };
+    let (request, memory) = state.body_memory.reserve_for(request, BODY_LIMIT).await?;
     let (file, region) = read_form(request).await?;
+    let file = memory.attach(file);
     let region = params.text(query::BOUNDING_BOX).or(region.as_deref());
     let region = region.map(|raw| parse_region(raw, state.compat)).transpose()?;
     let anchor = state

@@ -2,6 +2,7 @@
 
 use axum::{
     Json,
+    body::Bytes,
     extract::{Request, State},
     http::header,
 };
@@ -48,12 +49,12 @@ pub async fn export_entities_async(
 ) -> Result<Json<ExportTaskBody>, Problem> {
     // The interface document has no parameter for the name.
     let spec = export_spec(&params, params.text(query::FILE_NAME).unwrap_or("selection"))?;
-    let body = read_json(request).await?;
+    let body = read_json(&state, request).await?;
     start_export(&state, id, ExportScope::Selection(body), spec, &links).await
 }
 
 /// Must be JSON: a page of another site can send any body as text, but not as JSON.
-async fn read_json(request: Request) -> Result<Vec<u8>, Problem> {
+async fn read_json(state: &AppState, request: Request) -> Result<Bytes, Problem> {
     let kind = request.headers().get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
     let kind = kind.unwrap_or_default().split(';').next().unwrap_or_default().trim();
     if !kind.eq_ignore_ascii_case("application/json") {
@@ -61,6 +62,7 @@ async fn read_json(request: Request) -> Result<Vec<u8>, Problem> {
         return Err(Problem::invalid_body("media_selection", "Send it as application/json"));
     }
     check_content_length(&request, SELECTION_LIMIT)?;
+    let (request, memory) = state.body_memory.reserve_for(request, SELECTION_LIMIT).await?;
     let mut body = request.into_body().into_data_stream();
     let mut bytes = Vec::new();
     while let Some(chunk) = body.next().await {
@@ -68,5 +70,5 @@ async fn read_json(request: Request) -> Result<Vec<u8>, Problem> {
         SELECTION_LIMIT.check((bytes.len() + chunk.len()) as u64)?;
         bytes.extend_from_slice(&chunk);
     }
-    Ok(bytes)
+    Ok(memory.attach(bytes))
 }

@@ -16,6 +16,7 @@ use tokio::{
 use super::{
     AppState,
     auth::Authenticator,
+    body_memory::BodyMemory,
     connection_monitor::{ClientConnection, MonitoredStream},
     connection_slots::{ConnectionSlot, ConnectionSlots},
     options::{AccessMode, ServerLimits, ServerOptions},
@@ -48,6 +49,7 @@ impl Deployment {
             allowed_hosts: allowed_hosts.into(),
             limits: limits.clone(),
             expensive_slots: Arc::new(Semaphore::new(limits.max_expensive)),
+            body_memory: BodyMemory::new(limits.max_body_memory, limits.queue_timeout),
         };
         serve_connections(listener, build_router(state), limits, shutdown).await;
         Ok(())

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 
+use bytes::Bytes;
 use uuid::Uuid;
 
 use super::{SearchParams, ServiceError};
@@ -24,7 +25,7 @@ pub(crate) enum ExportScope {
     Cluster(ClusterId, SearchParams),
     /// What a body selects. Its items are read one by one: all of them would take several times the
     /// memory of their text.
-    Selection(Vec<u8>),
+    Selection(Bytes),
 }
 
 impl ExportScope {

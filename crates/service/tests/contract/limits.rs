@@ -121,6 +121,29 @@ async fn searches_without_a_slot_are_503_and_light_reads_continue() {
 }
 
 #[tokio::test]
+async fn bodies_without_free_memory_are_503() {
+    let service = Service::limited(|limits| {
+        (limits.max_body_memory, limits.queue_timeout) = (1 << 10, SHORT);
+    })
+    .await;
+    let image = Part::bytes([picture(1), vec![0; 1 << 10]].concat()).file_name("a.png");
+    let path = service.of_dataset("/search-image-similarity?entity_type=IMAGES");
+    let form = service.post(&path).multipart(Form::new().part("file", image));
+    let ids = vec![service.dataset; 30];
+    let item = json!({"type": "media", "payload": {"media_ids": ids}});
+    let path = service.of_dataset("/export_entities_async?export_format=json");
+    let selection = service.post(&path).json(&json!({"media_selection": [item]}));
+    for request in [form, selection] {
+        let (status, body) = answer(request).await;
+        assert_eq!(status, 503, "{body}");
+    }
+    // A small one fits.
+    let item = json!({"type": "media", "payload": {"media_ids": [service.dataset]}});
+    let selection = service.post(&path).json(&json!({"media_selection": [item]}));
+    assert_eq!(answer(selection).await.0, 404);
+}
+
+#[tokio::test]
 async fn selections_are_read_in_their_turn() {
     let service =
         Service::limited(|limits| (limits.max_expensive, limits.queue_timeout) = (0, SHORT)).await;

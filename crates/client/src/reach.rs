@@ -1,0 +1,174 @@
+//! From where an address can be reached. A link or redirect of a service must not lead to what only this
+//! machine can reach, neither by address nor by a name.
+
+use std::{
+    error::Error,
+    fmt,
+    net::{IpAddr, SocketAddr},
+};
+
+use reqwest::{
+    Url,
+    dns::{Addrs, Name, Resolve, Resolving},
+};
+use tokio::net::lookup_host;
+
+const TOO_CLOSE: &str = "an address that only this machine can reach";
+
+fn ip_address(url: &Url) -> Option<IpAddr> {
+    let host = url.host_str()?;
+    host.trim_matches(['[', ']']).parse().ok()
+}
+
+pub(super) fn is_loopback(url: &Url) -> bool {
+    match ip_address(url) {
+        Some(address) => address.to_canonical().is_loopback(),
+        None => {
+            url.host_str().is_some_and(|host| host == "localhost" || host.ends_with(".localhost"))
+        }
+    }
+}
+
+/// The networks from which an address can be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reach {
+    ThisMachine,
+    /// Hosts on the same link, among them the metadata services of clouds.
+    SameLink,
+    Anywhere,
+}
+
+impl Reach {
+    fn of(url: &Url) -> Self {
+        match ip_address(url) {
+            _ if is_loopback(url) => Self::ThisMachine,
+            Some(address) => Self::of_address(address),
+            None => Self::Anywhere,
+        }
+    }
+
+    fn of_address(address: IpAddr) -> Self {
+        match address.to_canonical() {
+            address if address.is_loopback() || address.is_unspecified() => Self::ThisMachine,
+            IpAddr::V4(address) if address.is_link_local() => Self::SameLink,
+            IpAddr::V6(address) if address.is_unicast_link_local() => Self::SameLink,
+            _ => Self::Anywhere,
+        }
+    }
+}
+
+/// Returns why a link or redirect of `service` must not lead to `target`: it could reach what only
+/// this machine can reach, or give up the encryption.
+pub(super) fn target_error(service: &Url, target: &Url) -> Option<&'static str> {
+    let reach = Reach::of(target);
+    if !matches!(target.scheme(), "http" | "https") {
+        Some("neither http nor https")
+    } else if service.scheme() == "https" && target.scheme() == "http" {
+        Some("not encrypted, unlike the service")
+    } else if reach != Reach::Anywhere && reach != Reach::of(service) {
+        Some(TOO_CLOSE)
+    } else {
+        None
+    }
+}
+
+/// Resolves the names in links, but not to addresses that are closer than those of the service.
+#[derive(Clone)]
+pub(super) struct LinkResolver {
+    service: Url,
+}
+
+impl LinkResolver {
+    pub(super) fn new(service: Url) -> Self {
+        Self { service }
+    }
+
+    async fn check(
+        &self,
+        name: &str,
+        addresses: Vec<SocketAddr>,
+    ) -> Result<Vec<SocketAddr>, Box<dyn Error + Send + Sync>> {
+        let service = self.service.host_str().unwrap_or_default();
+        // Links to `localhost` are refused before, so that is the name of a proxy.
+        let is_trusted = name == service || name == "localhost";
+        if is_trusted || !addresses.iter().any(is_close) {
+            return Ok(addresses);
+        }
+        // A service on this machine can have a name, too.
+        let of_service = lookup_host((service.trim_matches(['[', ']']), 0)).await?.collect();
+        let reachable = no_closer_than(of_service, addresses);
+        if reachable.is_empty() { Err(ForbiddenAddress.into()) } else { Ok(reachable) }
+    }
+}
+
+impl Resolve for LinkResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let resolver = self.clone();
+        Box::pin(async move {
+            let addresses = lookup_host((name.as_str(), 0)).await?.collect();
+            let reachable = resolver.check(name.as_str(), addresses).await?;
+            Ok(Box::new(reachable.into_iter()) as Addrs)
+        })
+    }
+}
+
+fn is_close(address: &SocketAddr) -> bool {
+    Reach::of_address(address.ip()) != Reach::Anywhere
+}
+
+fn no_closer_than(service: Vec<SocketAddr>, addresses: Vec<SocketAddr>) -> Vec<SocketAddr> {
+    let of_service: Vec<_> =
+        service.into_iter().map(|address| Reach::of_address(address.ip())).collect();
+    let is_allowed = |address: &SocketAddr| {
+        !is_close(address) || of_service.contains(&Reach::of_address(address.ip()))
+    };
+    addresses.into_iter().filter(is_allowed).collect()
+}
+
+/// A name in a link that leads only to addresses closer than those of the service.
+#[derive(Debug)]
+pub(super) struct ForbiddenAddress;
+
+impl fmt::Display for ForbiddenAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(TOO_CLOSE)
+    }
+}
+
+impl Error for ForbiddenAddress {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn addresses(raw: &[&str]) -> Vec<SocketAddr> {
+        raw.iter().map(|raw| SocketAddr::new(raw.parse().unwrap(), 0)).collect()
+    }
+
+    #[tokio::test]
+    async fn names_lead_no_closer_than_the_service() {
+        let all = addresses(&[
+            "10.0.0.1",
+            "127.0.0.1",
+            "::1",
+            "::ffff:127.0.0.1",
+            "169.254.169.254",
+            "fe80::1",
+        ]);
+        for (service, name, count) in [
+            ("https://8.8.8.8", "cdn.example", 1),
+            ("http://127.0.0.1:8080", "cdn.example", 4),
+            ("http://[::1]:8080", "cdn.example", 4),
+            ("http://169.254.1.1", "cdn.example", 3),
+            ("https://vl.example", "vl.example", 6),
+            ("https://8.8.8.8", "localhost", 6),
+        ] {
+            let resolver = LinkResolver::new(Url::parse(service).unwrap());
+            let reachable = resolver.check(name, all.clone()).await.unwrap();
+            assert_eq!(reachable.len(), count, "{service}, {name}: {reachable:?}");
+        }
+        let resolver = LinkResolver::new(Url::parse("https://8.8.8.8").unwrap());
+        let error = resolver.check("cdn.example", addresses(&["127.0.0.1", "fe80::1"])).await;
+        assert!(error.unwrap_err().is::<ForbiddenAddress>());
+    }
+}
