@@ -3,8 +3,8 @@
 mod add_media_form;
 mod app_state;
 mod auth;
-mod checked_routes;
 mod body_memory;
+mod checked_routes;
 mod cluster_body;
 mod compat;
 mod compat_parameters;
