@@ -3,6 +3,7 @@
 use std::{
     io::{Read as _, Write as _},
     net::TcpStream,
+    os::unix::fs::PermissionsExt as _,
     path::PathBuf,
     time::{Duration, Instant},
 };
@@ -105,6 +106,29 @@ fn the_line_reports_where_the_description_and_the_session_are() {
     let (_, description) = serving.ask("GET", "/api/v1/openapi.json");
     assert!(description["security"].is_null(), "nobody needs a token");
     assert_eq!(serving.ask("GET", "/api/v1/healthcheck").0, 404);
+}
+
+#[test]
+fn the_login_is_kept_over_restarts_in_a_private_file() {
+    let (home, folder) = home();
+    let data = home.path().join("data");
+    let start =
+        || serve(home.path(), &[folder.to_str().unwrap(), "--data", data.to_str().unwrap()]);
+    let login = |serving: &Serving| {
+        ["api_key", "api_secret", "session"].map(|field| serving.1[field].clone())
+    };
+    let first = login(&start());
+    assert!(first.iter().all(Value::is_string));
+    assert_eq!(login(&start()), first);
+    let file = data.join("login.json");
+    let mode = std::fs::metadata(&file).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    std::fs::write(&file, "{\"api_secret\":\"canary-in-the-file\"").unwrap();
+    let (code, _, err) =
+        run(home.path(), &["serve", folder.to_str().unwrap(), "--data", data.to_str().unwrap()]);
+    assert_eq!(code, 1);
+    assert!(err.contains("login.json") && err.contains("remove the file"), "{err}");
+    assert!(!err.contains("canary"), "{err}");
 }
 
 #[test]

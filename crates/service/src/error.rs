@@ -16,6 +16,8 @@ pub enum LocalError {
     /// Serving without login at an address that is not loopback.
     OpenOnNetwork(SocketAddr),
     Socket(io::Error),
+    /// The file with the login of the service cannot be used.
+    Login(PathBuf, io::Error),
     Store(StoreError),
 }
 
@@ -56,6 +58,11 @@ impl fmt::Display for LocalError {
             Self::Socket(cause) => {
                 write!(f, "the listening socket failed ({cause}); choose another address or port")
             }
+            Self::Login(path, cause) => write!(
+                f,
+                "the login in {} cannot be used ({cause}); remove the file to create a new login",
+                printable_path(path)
+            ),
             Self::Store(cause) => cause.fmt(f),
         }
     }
@@ -64,7 +71,7 @@ impl fmt::Display for LocalError {
 impl LocalError {
     /// Whether another folder or address is needed.
     pub fn is_usage_error(&self) -> bool {
-        !matches!(self, Self::Socket(_) | Self::Store(_))
+        !matches!(self, Self::Socket(_) | Self::Login(..) | Self::Store(_))
     }
 }
 

@@ -15,6 +15,9 @@ use base64::{Engine as _, prelude::BASE64_STANDARD, prelude::BASE64_URL_SAFE};
 /// The start of every token: `{"typ":"JWT","` in base64.
 const TOKEN: &str = "eyJ0eXAiOiJKV1QiL";
 
+/// The file in which a local service keeps its own login.
+const SERVICE_LOGIN: &str = "login.json";
+
 /// The registered secrets, and whether the secrets file may contain them.
 static SECRETS: Mutex<BTreeMap<String, bool>> = Mutex::new(BTreeMap::new());
 
@@ -84,7 +87,7 @@ impl SecretSearch {
             let (path, kind) = (entry.path(), entry.file_type().unwrap());
             if kind.is_dir() {
                 self.check_folder(&path);
-            } else if kind.is_file() {
+            } else if kind.is_file() && !path.ends_with(SERVICE_LOGIN) {
                 match fs::read(&path) {
                     Ok(content) => self.check_text(&path.display().to_string(), &content),
                     // A running service may delete files.

@@ -15,7 +15,7 @@ const FILE_DESCRIPTIONS: [(&str, &str); 4] = [
     ("~/.config/tessera/config.toml", "settings and profiles of the user; no secrets"),
     ("~/.config/tessera/keys.toml, themes/", "custom keys and themes"),
     ("~/.local/state/tessera/", "jobs, selections, saved views and history, by deployment"),
-    ("~/.local/share/tessera/", "index of local deployments"),
+    ("~/.local/share/tessera/", "index and login of local deployments"),
 ];
 
 pub(super) fn render_page(command: &Command) -> io::Result<String> {

@@ -8,15 +8,15 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::{
     local_settings,
-    service::{LocalService, report_skipped},
+    service::{LocalService, RequiredLogin, report_skipped},
 };
 use crate::{
     cli::{CliError, CliResult, ServeOptions, messages::write_message, output::write_stdout},
     printable_text::PrintableText,
 };
 use tessera_service::{
-    AccessMode, AllowedHost, DeploymentSettings, OPENAPI_PATH, ServerOptions, ServiceCredentials,
-    object_storage, serve_explanation,
+    AllowedHost, DeploymentSettings, OPENAPI_PATH, ServerOptions, object_storage,
+    serve_explanation,
 };
 
 const UNENCRYPTED: &str = "other machines can reach this service, and logins and pictures travel \
@@ -30,17 +30,16 @@ pub async fn serve(options: ServeOptions) -> CliResult<i32> {
         return Ok(0);
     }
     let settings = serve_settings(&options)?;
-    let login = (!options.no_auth).then(ServiceCredentials::generate);
-    let access = login.clone().map_or(AccessMode::Open, AccessMode::Token);
+    let login = if options.no_auth { RequiredLogin::None } else { RequiredLogin::Kept };
     let allowed_hosts = options.allow_host.iter().map(|name| allowed_host(name));
     let allowed_hosts = allowed_hosts.collect::<CliResult<_>>()?;
-    let served = ServerOptions { compat: options.compat, allowed_hosts, ..access.into() };
-    let ServeOptions { data, folders, listen, .. } = options;
-    let mut local = LocalService::start(data, &folders, listen, settings, served).await?;
+    let ServeOptions { data, folders, listen, compat, .. } = options;
+    let served = |access| ServerOptions { compat, allowed_hosts, ..ServerOptions::from(access) };
+    let mut local = LocalService::start((data, settings), &folders, listen, login, served).await?;
     if !listen.ip().is_loopback() {
         write_message(&format!("warning: {UNENCRYPTED}"));
     }
-    print_announcement(&local, login.as_ref())?;
+    print_announcement(&local)?;
     // A separate task: stopping must not wait for indexing.
     let skipped_report = tokio::spawn({
         let (deployment, datasets) = (local.deployment.clone(), local.datasets.clone());
@@ -85,7 +84,8 @@ fn allowed_host(name: &str) -> CliResult<AllowedHost> {
 }
 
 /// Prints the one line that scripts read, as soon as the service accepts requests.
-fn print_announcement(local: &LocalService, login: Option<&ServiceCredentials>) -> CliResult<()> {
+fn print_announcement(local: &LocalService) -> CliResult<()> {
+    let login = local.credentials();
     let mut datasets = Vec::new();
     for record in local.deployment.datasets()? {
         datasets.push(json!({

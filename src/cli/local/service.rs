@@ -33,14 +33,24 @@ pub struct LocalService {
     server_task: JoinHandle<Result<(), LocalError>>,
 }
 
+/// The login that clients of a local service need.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RequiredLogin {
+    None,
+    /// A new one with every start.
+    Generated,
+    /// The one of the data folder.
+    Kept,
+}
+
 impl LocalService {
     /// Opens the data folder (or the default one), adds the folders, and serves them.
-    pub async fn start(
-        data: Option<PathBuf>,
+    pub(super) async fn start(
+        (data, settings): (Option<PathBuf>, DeploymentSettings),
         folders: &[PathBuf],
         listen: SocketAddr,
-        settings: DeploymentSettings,
-        options: ServerOptions,
+        login: RequiredLogin,
+        options: impl FnOnce(AccessMode) -> ServerOptions,
     ) -> CliResult<Self> {
         let data = index_dir(data)?;
         // Bind first: an address in use must not cost an index.
@@ -49,11 +59,16 @@ impl LocalService {
             CliError::failed(format!("cannot listen on {listen}: {error}; {remedy}"))
         })?;
         let address = listener.local_addr()?;
-        let access = options.access.clone();
-        if matches!(access, AccessMode::Open) && !address.ip().is_loopback() {
+        if login == RequiredLogin::None && !address.ip().is_loopback() {
             return Err(LocalError::OpenOnNetwork(address).into());
         }
         let deployment = Deployment::open(&data, settings)?;
+        let access = match login {
+            RequiredLogin::None => AccessMode::Open,
+            RequiredLogin::Generated => AccessMode::Token(ServiceCredentials::generate()),
+            RequiredLogin::Kept => AccessMode::Token(deployment.kept_credentials()?),
+        };
+        let options = options(access.clone());
         let network = deployment.network_file_system().map(|name| {
             format!(
                 "the index folder is on a network file system ({name}), where it is slow; give a local \
@@ -84,8 +99,8 @@ impl LocalService {
         settings: DeploymentSettings,
     ) -> CliResult<Self> {
         let listen = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let access = AccessMode::Token(ServiceCredentials::generate());
-        Self::start(data, &[folder], listen, settings, access.into()).await
+        let login = RequiredLogin::Generated;
+        Self::start((data, settings), &[folder], listen, login, ServerOptions::from).await
     }
 
     pub fn first_dataset(&self) -> Option<DatasetId> {
@@ -106,14 +121,21 @@ impl LocalService {
         format!("http://{}", self.address)
     }
 
+    /// The login of the service, unless it needs none.
+    pub(super) fn credentials(&self) -> Option<&ServiceCredentials> {
+        match &self.access {
+            AccessMode::Token(credentials) => Some(credentials),
+            AccessMode::Open => None,
+        }
+    }
+
     pub fn client(&self) -> CliResult<Client> {
-        let access = match &self.access {
-            AccessMode::Token(credentials) => AuthMethod::Hosted(Credentials {
+        let access = self.credentials().map_or(AuthMethod::OnPremises, |credentials| {
+            AuthMethod::Hosted(Credentials {
                 api_key: credentials.api_key.clone(),
                 api_secret: credentials.api_secret.clone(),
-            }),
-            AccessMode::Open => AuthMethod::OnPremises,
-        };
+            })
+        });
         let endpoint = Endpoint::new(BaseUrl::parse(&self.base_url())?, access)?;
         Ok(Client::new(endpoint)?)
     }

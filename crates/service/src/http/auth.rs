@@ -1,10 +1,10 @@
 //! The login: a JWT as in the interface document, checked strictly; every refusal is the same 401.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use axum::{
     extract::{Request, State},
-    http::{HeaderMap, Method, header},
+    http::{HeaderMap, Method, StatusCode, header},
     middleware::Next,
     response::{IntoResponse, Response},
 };
@@ -13,10 +13,10 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
 
 use super::{
-    options::{AccessMode, ServiceCredentials},
+    options::{AccessMode, KeyPair, ServiceCredentials},
     problem::Problem,
 };
-use crate::store::now_micros;
+use crate::store::{lock, now_micros};
 use tessera_wire::credentials::CredentialsBody;
 
 const MAX_TOKEN_BYTES: usize = 4 << 10;
@@ -34,6 +34,8 @@ struct KeyPairs {
     configured: TokenVerifier,
     session: SecretString,
     issued: OnceLock<TokenVerifier>,
+    /// Locked while a pair is issued.
+    credentials: Mutex<ServiceCredentials>,
 }
 
 struct TokenVerifier {
@@ -52,11 +54,17 @@ impl Authenticator {
     pub fn new(access: AccessMode) -> Self {
         match access {
             AccessMode::Open => Self(None),
-            AccessMode::Token(credentials) => Self(Some(KeyPairs {
-                configured: TokenVerifier::new(&credentials),
-                session: credentials.session,
-                issued: OnceLock::new(),
-            })),
+            AccessMode::Token(credentials) => {
+                let ServiceCredentials { api_key, api_secret, session, issued, .. } = &credentials;
+                let issued = issued.as_ref();
+                let issued = issued.map(|it| TokenVerifier::new(&it.api_key, &it.api_secret));
+                Self(Some(KeyPairs {
+                    configured: TokenVerifier::new(api_key, api_secret),
+                    session: session.clone(),
+                    issued: issued.map_or_else(OnceLock::new, OnceLock::from),
+                    credentials: Mutex::new(credentials),
+                }))
+            }
         }
     }
 
@@ -88,27 +96,48 @@ impl Authenticator {
         if !self.has_session(headers) {
             return Err(Problem::unauthorized());
         }
-        let mut api_secret = None;
-        let verifier = key_pairs.issued.get_or_init(|| {
-            let pair = ServiceCredentials::generate();
-            api_secret = Some(pair.api_secret.expose_secret().to_owned());
-            TokenVerifier::new(&pair)
-        });
-        let (api_key, message) = (verifier.api_key.clone(), String::new());
-        Ok(Some(CredentialsBody { api_key, api_secret, message }))
+        let mut credentials = lock(&key_pairs.credentials);
+        let known = credentials.issued.as_ref().map(|pair| (pair.api_key.clone(), None));
+        let (api_key, api_secret) = match known {
+            Some(known) => known,
+            None => {
+                let (api_key, api_secret) = key_pairs.issue(&mut credentials)?;
+                (api_key, Some(api_secret.expose_secret().to_owned()))
+            }
+        };
+        Ok(Some(CredentialsBody { api_key, api_secret, message: String::new() }))
+    }
+}
+
+impl KeyPairs {
+    /// Creates the second pair. It is kept before it is shown, because it is shown only once.
+    fn issue(
+        &self,
+        credentials: &mut ServiceCredentials,
+    ) -> Result<(String, SecretString), Problem> {
+        let KeyPair { api_key, api_secret } = KeyPair::generate();
+        let issued = Some(KeyPair { api_key: api_key.clone(), api_secret: api_secret.clone() });
+        let changed = ServiceCredentials { issued, ..credentials.clone() };
+        changed.save().map_err(|_| {
+            let message = "The key pair could not be stored, so none was created";
+            Problem::plain(StatusCode::INTERNAL_SERVER_ERROR, message)
+        })?;
+        *credentials = changed;
+        self.issued.get_or_init(|| TokenVerifier::new(&api_key, &api_secret));
+        Ok((api_key, api_secret))
     }
 }
 
 impl TokenVerifier {
-    fn new(credentials: &ServiceCredentials) -> Self {
+    fn new(api_key: &str, api_secret: &SecretString) -> Self {
         let mut validation = Validation::new(Algorithm::HS256);
         validation.leeway = EXPIRY_LEEWAY;
         validation.set_issuer(&["sdk"]);
-        validation.sub = Some(credentials.api_key.clone());
+        validation.sub = Some(api_key.to_owned());
         validation.set_required_spec_claims(&["exp", "iss", "sub"]);
         Self {
-            key: DecodingKey::from_secret(credentials.api_secret.expose_secret().as_bytes()),
-            api_key: credentials.api_key.clone(),
+            key: DecodingKey::from_secret(api_secret.expose_secret().as_bytes()),
+            api_key: api_key.to_owned(),
             validation,
         }
     }

@@ -25,7 +25,7 @@ pub async fn api_credentials(
         return Err(Problem::not_found("This deployment needs no credentials"));
     };
     let message = if issued.api_secret.is_some() {
-        "Keep the secret: it is shown only this once. The pair is good until the service stops."
+        "Keep the secret: it is shown only this once."
     } else {
         "The secret was shown when this key was made, and is not shown again."
     };

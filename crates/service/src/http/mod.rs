@@ -11,6 +11,7 @@ mod compat_parameters;
 mod connection_monitor;
 mod connection_slots;
 mod credentials;
+mod credentials_file;
 mod dataset;
 mod dataset_operations;
 mod explore;

@@ -1,6 +1,6 @@
 //! How a deployment is served: access, compatibility, limits.
 
-use std::{str::FromStr, time::Duration};
+use std::{path::PathBuf, str::FromStr, time::Duration};
 
 use axum::http::uri::Authority;
 use secrecy::SecretString;
@@ -60,17 +60,35 @@ pub struct ServiceCredentials {
     pub api_secret: SecretString,
     /// Value of the cookie `SESSION` of a signed-in browser.
     pub session: SecretString,
+    /// The key pair that a client with the session has received.
+    pub(super) issued: Option<KeyPair>,
+    /// The file that keeps them over restarts.
+    pub(super) file: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct KeyPair {
+    pub api_key: String,
+    pub api_secret: SecretString,
 }
 
 impl ServiceCredentials {
     pub fn generate() -> Self {
-        let random = || Uuid::new_v4().simple().to_string();
-        Self {
-            api_key: format!("key-{}", random()),
-            api_secret: SecretString::from(random() + &random()),
-            session: SecretString::from(random() + &random()),
-        }
+        let KeyPair { api_key, api_secret } = KeyPair::generate();
+        Self { api_key, api_secret, session: random_secret(), issued: None, file: None }
     }
+}
+
+impl KeyPair {
+    pub(super) fn generate() -> Self {
+        let api_key = format!("key-{}", Uuid::new_v4().simple());
+        Self { api_key, api_secret: random_secret() }
+    }
+}
+
+fn random_secret() -> SecretString {
+    let random = || Uuid::new_v4().simple().to_string();
+    SecretString::from(random() + &random())
 }
 
 #[derive(Clone, Debug)]

@@ -159,6 +159,11 @@ impl Store {
         self.data.join("uploads")
     }
 
+    /// The file that keeps the login of the service over restarts.
+    pub fn login_file(&self) -> PathBuf {
+        self.data.join("login.json")
+    }
+
     /// What happened to a missing or damaged database when the store was opened.
     pub fn recovery_notice(&self) -> Option<&str> {
         self.recovery_notice.as_deref()

@@ -4,6 +4,7 @@ use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
 use reqwest::Method;
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
+use tessera_service::{AccessMode, ServerOptions};
 
 use crate::{
     change::{plain, uploads},
@@ -47,6 +48,31 @@ async fn a_session_gets_a_key_pair_and_its_secret_once() {
     assert!(second["message"].is_string());
     assert_eq!(opens(&service, key, secret).await, 200, "it stays good");
     assert_eq!(service.json("/api/v1/datasets").await.0, 200, "and so does the pair of the start");
+}
+
+/// Serves a folder with the login that its data folder keeps.
+async fn with_kept_login(place: Place) -> Service {
+    let deployment = place.open();
+    let dataset = place.add(&deployment);
+    let kept = deployment.kept_credentials().unwrap();
+    let options = |_| ServerOptions::from(AccessMode::Token(kept.clone()));
+    let mut service = Service::serve_as(place, deployment, dataset, true, options).await;
+    service.credentials = kept;
+    service
+}
+
+#[tokio::test]
+async fn an_issued_key_pair_survives_a_restart_and_is_not_shown_again() {
+    let service = with_kept_login(Place::new(&pictures(1))).await;
+    let cookie = session(&service);
+    let (_, first) = ask(&service, &cookie).await;
+    let (key, secret) = (first["api_key"].as_str().unwrap(), first["api_secret"].as_str().unwrap());
+    let service = with_kept_login(service.stop().await).await;
+    assert_eq!(opens(&service, key, secret).await, 200);
+    assert_eq!(service.json("/api/v1/datasets").await.0, 200, "and so does the pair of the start");
+    let (status, second) = ask(&service, &cookie).await;
+    assert_eq!((status, &second["api_key"]), (200, &first["api_key"]));
+    assert_eq!(second["api_secret"], json!(null), "shown only once");
 }
 
 #[tokio::test]
