@@ -3,22 +3,26 @@
 use std::{
     io::{self, IsTerminal},
     path::PathBuf,
+    sync::Arc,
     time::SystemTime,
 };
 
+mod profile_login;
+
 use crate::launch_target::LaunchTarget;
+use profile_login::{ProfileLogin, login_setup};
 use tessera::{
     accessible::{self, AccessibleOptions, Announcer},
-    app::{self, Pane, welcome::CandidateProfile},
-    cli::{self, CliError, Context, InterfaceCommand, LocalService, StartPane, TuiOptions},
-    config::{self, DeploymentConfig, Destination, Settings},
+    app::{self, LoginSetup, Pane, welcome::CandidateProfile},
+    cli::{self, CliError, Context, Exit, InterfaceCommand, LocalService, StartPane, TuiOptions},
+    config::{self, DeploymentConfig, Destination, Profile, Settings},
     credentials::SecretOwner,
     runtime::{
         self, RunOutcome, SignalReceiver,
         welcome::{WelcomeDecision, WelcomeOptions},
     },
     state::StateStore,
-    worker::{self, DiskCacheOptions},
+    worker::{self, DiskCacheOptions, LoginStorage},
 };
 use tessera_client::{Client, trace::Trace};
 use tessera_model::{DatasetId, SafeText, ShellCommand};
@@ -43,6 +47,7 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
     let mut target = LaunchTarget::initial(&context, command)?;
     let Context { global, settings, .. } = context;
     let (trace, read_only) = (global.trace, global.read_only);
+    let settings_file = global.config.or_else(config::user_config_file);
     let start = StartView { dataset: start.dataset.or(global.dataset), ..start };
     if !has_terminal() && settings.accessible.is_none() {
         if bare {
@@ -64,6 +69,7 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
     let trace = options.trace.clone();
     let mut launcher = Launcher {
         settings,
+        settings_file,
         options,
         read_only,
         start,
@@ -104,8 +110,12 @@ impl StartView {
     }
 }
 
+/// What is shown of the login of a deployment, and where another one is stored.
+type Login = (Option<LoginSetup>, Option<Arc<dyn LoginStorage>>);
+
 struct Launcher {
     settings: Settings,
+    settings_file: Option<PathBuf>,
     options: runtime::RuntimeOptions,
     read_only: bool,
     /// For the first deployment only.
@@ -141,22 +151,45 @@ impl Launcher {
             }
             LaunchTarget::Remote(profile, secret) => {
                 let secrets = cli::open_secrets().ok();
-                match cli::profile_client(&profile, secret, secrets.as_ref()) {
-                    Ok(client) => {
-                        let name = profile.name.clone();
-                        let disk_cache = self.disk_cache();
-                        self.run_interface(client, &name, None, Some(profile.name), disk_cache)
-                            .await
-                    }
+                let client = cli::profile_client(&profile, secret, secrets.as_ref());
+                // The interface opens the form for the missing login.
+                let client = client.or_else(|error| match error.exit {
+                    Exit::Login => cli::profile_client_without_secret(&profile),
+                    _ => Err(error),
+                });
+                match client {
+                    Ok(client) => self.run_profile(client, &profile).await,
                     Err(error) => self.run_welcome(Some(error.message)).await,
                 }
             }
             LaunchTarget::Address(client, name) => {
                 let disk_cache = self.disk_cache();
-                self.run_interface(client, &name, None, None, disk_cache).await
+                let login = (login_setup(&client, None), None);
+                self.run_interface((client, login), &name, None, None, disk_cache).await
             }
             LaunchTarget::Welcome(error) => self.run_welcome(error).await,
         }
+    }
+
+    /// Runs a remote profile, whose key may be replaced meanwhile.
+    async fn run_profile(
+        &mut self,
+        client: Client,
+        profile: &Profile,
+    ) -> Result<RunOutcome, CliError> {
+        let storage = ProfileLogin::new(profile, &client, self.settings_file.clone());
+        let login = (
+            login_setup(&client, Some(profile)),
+            storage.clone().map(|storage| storage as Arc<dyn LoginStorage>),
+        );
+        let (name, disk_cache) = (profile.name.clone(), self.disk_cache());
+        let outcome =
+            self.run_interface((client, login), &name, None, Some(name.clone()), disk_cache).await;
+        let known = self.settings.profiles.iter_mut().find(|known| known.name == name);
+        if let (Some(known), Some(storage)) = (known, storage) {
+            known.deployment = storage.profile().deployment;
+        }
+        outcome
     }
 
     async fn run_local(
@@ -167,7 +200,8 @@ impl Launcher {
     ) -> Result<RunOutcome, CliError> {
         let first = local.first_dataset();
         // The pictures are on this machine already.
-        let outcome = self.run_interface(local.client()?, name, first, profile, None).await;
+        let client = (local.client()?, (None, None));
+        let outcome = self.run_interface(client, name, first, profile, None).await;
         // Printed after the screen was restored, so that it is not lost.
         local.report_skipped();
         local.stop().await?;
@@ -176,7 +210,7 @@ impl Launcher {
 
     async fn run_interface(
         &mut self,
-        client: Client,
+        (client, (login, login_storage)): (Client, Login),
         name: &str,
         dataset: Option<DatasetId>,
         profile: Option<String>,
@@ -200,6 +234,7 @@ impl Launcher {
         let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let setup = app::Setup {
             profile,
+            login,
             read_only: self.read_only || profile_options.read_only,
             initial_pane: start.pane,
             initial_view: start.view,
@@ -222,7 +257,7 @@ impl Launcher {
             notify: self.settings.ui.notify.clone(),
             ..app::Setup::new(SafeText::name(&name), keymap)
         };
-        let worker = worker::spawn(client, state, disk_cache);
+        let worker = worker::spawn(client, state, disk_cache, login_storage);
         let options = self.options.clone();
         let running = runtime::run(setup, options, worker, watch_once(&mut self.signals)?);
         // The future is large: on the heap it does not grow all its callers.

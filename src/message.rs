@@ -2,10 +2,12 @@
 
 use std::{path::PathBuf, sync::Arc};
 
+use secrecy::{ExposeSecret as _, SecretString};
+
 use tessera_model::{
     Anchor, Archive, Dataset, DatasetId, Enrichment, EntityType, ExportFormat, ExportSpec,
     ExportTask, ExportTaskId, Failure, FolderListing, Granularity, Inspection, Link, MediaAddition,
-    MediaSource, Page, PictureSource, Preflight, RecordField, Region, Search, Selection,
+    MediaSource, Page, PictureSource, Preflight, RecordField, Region, SafeText, Search, Selection,
     SelectionItem, ShellCommand, StateKey, StateValue,
 };
 use tessera_picture::{Canvas, Crop, PictureView, Thumbnail};
@@ -40,6 +42,10 @@ pub enum Lane {
     /// The encoded bytes of a picture, for the full-size view.
     Original,
     Curl,
+    LoginPlaces,
+    LoginCheck,
+    /// Never cancelled, because the service may create a key pair.
+    LoginImport,
     /// A selection file that is saved or loaded; never cancelled.
     Selection,
     /// Never cancelled.
@@ -50,7 +56,27 @@ pub enum Lane {
 impl Lane {
     /// Whether a request may be aborted when its response is no longer needed.
     pub fn is_cancellable(&self) -> bool {
-        !matches!(self, Self::StartJob(_) | Self::Selection | Self::SaveState(_))
+        !matches!(
+            self,
+            Self::StartJob(_) | Self::LoginImport | Self::Selection | Self::SaveState(_)
+        )
+    }
+
+    /// Whether its request carries the login, so that its response shows whether it is accepted.
+    pub fn carries_login(&self) -> bool {
+        matches!(
+            self,
+            Self::Datasets
+                | Self::Page(_)
+                | Self::Anchor
+                | Self::Dataset(_)
+                | Self::Enrichment(_)
+                | Self::Record(_)
+                | Self::StartJob(_)
+                | Self::Upload(_)
+                | Self::Export(_)
+                | Self::LoginCheck
+        )
     }
 }
 
@@ -102,6 +128,10 @@ pub enum Request {
     OpenExternally(PictureSource),
     Original(Link),
     Curl(ReadRequest),
+    LoginPlaces,
+    /// Read a dataset, or the list of datasets, to see whether the login is accepted.
+    CheckLogin(Option<DatasetId>),
+    ImportLogin(LoginImport),
     /// Save a selection to a file that must not exist yet.
     SaveSelection(PathBuf, DatasetId, Selection),
     OpenSelection(PathBuf, DatasetId),
@@ -110,6 +140,44 @@ pub enum Request {
     OpenNamed(String, DatasetId),
     SaveState(StateValue),
     Recall(StateKey),
+}
+
+/// A typed secret. `Debug` does not show it.
+#[derive(Clone, Debug)]
+pub struct TypedSecret(pub SecretString);
+
+impl PartialEq for TypedSecret {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.expose_secret() == other.0.expose_secret()
+    }
+}
+
+/// What the login is replaced with.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LoginImport {
+    /// A key pair of the user, which is checked first.
+    KeyPair { api_key: String, api_secret: TypedSecret, store: bool },
+    /// The session of a signed-in browser, for which the service issues a key pair.
+    Session(TypedSecret),
+}
+
+/// Where secrets of the deployment are stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoginPlaces {
+    /// Where the present one is.
+    pub current: SafeText,
+    /// Where a new one would be.
+    pub new: SafeText,
+    /// Whether that is a plain file.
+    pub needs_consent: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ImportedLogin {
+    pub api_key: SafeText,
+    pub stored_in: Option<SafeText>,
+    /// What the service says about the key pair.
+    pub message: Option<SafeText>,
 }
 
 /// A read that can be copied as a `curl` command.
@@ -141,6 +209,9 @@ pub enum Payload {
     Original(Arc<[u8]>),
     /// Without secrets.
     Curl(ShellCommand),
+    LoginPlaces(LoginPlaces),
+    LoginAccepted,
+    LoginImported(ImportedLogin),
     SelectionSaved(PathBuf),
     Selection(DatasetId, Selection),
     StateSaved,

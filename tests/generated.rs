@@ -1,5 +1,5 @@
-//! Holds the generated parts of the documentation against their sources: keys, settings, exit codes, and the
-//! choices of the local service.
+//! Holds the generated parts of the documentation against their sources: keys, settings, exit codes, the
+//! choices of the local service, and the coverage of the interface document.
 //! `TESSERA_WRITE=1 cargo test --test tests generated` rewrites them.
 
 use std::{fmt::Write as _, fs, path::Path};
@@ -49,6 +49,7 @@ fn the_documentation_lists_the_keys_settings_and_exit_codes_of_the_program() {
         ("settings.md", "config", config_block()),
         ("settings.md", "project keys", project_key_list()),
         ("scripting.md", "exit codes", exit_code_table()),
+        ("coverage.md", "coverage", crate::coverage::table()),
     ];
     blocks.extend(explanation_tables().iter().map(|table| {
         let of_choices = ["choices", "text search", "limits"].contains(&table.name);

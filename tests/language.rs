@@ -239,6 +239,50 @@ fn the_glossary_names_types_that_exist() {
     assert!(terms > 30, "the glossary was not read");
 }
 
+/// The anchor of a heading, as code hosts make it.
+fn anchor(heading: &str) -> String {
+    let kept = heading.to_lowercase();
+    let kept = kept.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+    kept.collect::<String>().replace(' ', "-")
+}
+
+#[test]
+fn links_in_documents_lead_to_files_and_headings() {
+    let mut documents = Vec::new();
+    for folder in [".", "docs", "benches"] {
+        let entries = fs::read_dir(root().join(folder)).unwrap();
+        documents.extend(entries.map(|entry| entry.unwrap().path()));
+    }
+    documents.retain(|path| path.extension().is_some_and(|end| end == "md"));
+    let mut followed = 0;
+    for document in &documents {
+        let text = fs::read_to_string(document).unwrap();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            if link.contains("://") {
+                continue;
+            }
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let target = match file {
+                "" => document.clone(),
+                file => document.parent().unwrap().join(file),
+            };
+            assert!(target.exists(), "{}: {link}", document.display());
+            if !heading.is_empty() {
+                let text = fs::read_to_string(&target).unwrap();
+                let headings = text.lines().filter(|line| line.starts_with('#'));
+                let known = headings.map(|line| anchor(line.trim_start_matches('#').trim()));
+                assert!(
+                    known.into_iter().any(|it| it == heading),
+                    "{}: {link}",
+                    document.display()
+                );
+            }
+            followed += 1;
+        }
+    }
+    assert!(followed > 20, "the documents were not read");
+}
+
 #[test]
 fn documents_name_files_that_exist() {
     let mut documents = Vec::new();

@@ -5,6 +5,7 @@
 mod architecture;
 mod cli;
 mod config;
+mod coverage;
 mod dependencies;
 mod fuzz;
 mod generated;

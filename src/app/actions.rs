@@ -101,6 +101,7 @@ impl App {
             Action::ForgetJob => self.jobs.remove_selected(),
 
             Action::Profiles => self.open_profile_list(),
+            Action::Login => self.open_login(),
             Action::CopyId
             | Action::CopyLink
             | Action::CopyName

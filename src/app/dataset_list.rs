@@ -4,7 +4,7 @@ use crate::{
     app::{App, Level, Pane},
     message::{Lane, Request},
 };
-use tessera_model::{Dataset, DatasetId};
+use tessera_model::{Dataset, DatasetId, Failure};
 
 impl App {
     /// The list of datasets was loaded, without the pinned ones that the service does not list. The
@@ -14,7 +14,9 @@ impl App {
             let text = format!("{unreadable} rows of the list of datasets could not be parsed");
             self.notify(Level::Warning, text);
         }
-        if self.store.datasets.failures() > 1 {
+        let datasets = &self.store.datasets;
+        let was_down = datasets.failure().is_some_and(Failure::is_connection_failure);
+        if was_down && datasets.failures() > 1 {
             self.notify(Level::Success, "the service responds again");
             self.store.pictures.forget_failures();
         }

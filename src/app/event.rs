@@ -6,7 +6,7 @@ use crate::{
     input::Chord,
     message::{RequestProgress, Response},
 };
-use tessera_model::{Failure, RequestRecord, SafeText};
+use tessera_model::{Failure, RequestRecord, SafeText, Timestamp};
 use tessera_picture::Protocol;
 
 /// Time since the program started; monotonic, and set by hand in tests.
@@ -26,6 +26,8 @@ pub enum Event {
     Progress(RequestProgress),
     /// The client has finished a request to the service.
     Exchange(RequestRecord),
+    /// Requests carry a new token, which expires at this time.
+    TokenIssued(Timestamp),
     /// Something in the background does not work, and is not tried again.
     Warning(SafeText),
     /// The time of `Effect::WakeAt` has come.

@@ -22,6 +22,7 @@ pub mod jobs;
 mod jump;
 mod keys;
 mod log;
+mod login;
 mod mouse;
 mod navigation;
 mod notifications;
@@ -47,13 +48,14 @@ pub use effect::Effect;
 pub use event::{Event, Mouse, MouseKind, Uptime};
 pub use jobs::{Job, JobHistory, JobState, Jobs, Transition};
 pub use log::RequestLog;
+pub use login::LoginState;
 pub use notifications::{Level, Notification, Notifications};
 pub use outage::Outage;
 pub use overlay::Overlay;
 pub use pane::Pane;
 pub use remote::Remote;
 use responses::LoadedState;
-pub use setup::Setup;
+pub use setup::{LoginSetup, Setup};
 pub use store::{PictureResult, Store};
 pub use tickets::Tickets;
 pub use view::{
@@ -89,6 +91,7 @@ pub struct App {
     pub recent_images: RecentImages,
     pub notifications: Notifications,
     pub log: RequestLog,
+    pub login: LoginState,
     pub focus: Pane,
     pub zoomed: bool,
     pub tile_size: TileSize,

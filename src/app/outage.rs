@@ -52,7 +52,8 @@ impl App {
     pub(super) fn next_counter_tick(&self) -> Option<Uptime> {
         let next = Uptime::from_secs(self.now.as_secs() + 1);
         let counted = self.waiting_since().map(|since| next.max(since + SHOW_WAIT_AFTER));
-        counted.into_iter().chain(self.outage().map(|_| next)).min()
+        let ticks = [self.outage().map(|_| next), self.next_login_tick()];
+        counted.into_iter().chain(ticks.into_iter().flatten()).min()
     }
 
     /// Cancels what the user waits for; quits if there is nothing to cancel.

@@ -25,6 +25,9 @@ impl App {
             | Lane::Preflight
             | Lane::Export(_)
             | Lane::Download(_) => self.handle_job_response(lane, result),
+            Lane::LoginPlaces | Lane::LoginCheck | Lane::LoginImport => {
+                self.login_response(&lane, result);
+            }
             Lane::Folder(_)
             | Lane::Inspect
             | Lane::Curl

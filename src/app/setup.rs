@@ -13,11 +13,24 @@ use tessera_model::{
 };
 use tessera_picture::Protocol;
 
+/// The login of a hosted deployment when the program starts.
+#[derive(Clone, Debug)]
+pub struct LoginSetup {
+    /// The address of the service.
+    pub service: SafeText,
+    /// The API key, or the variable that contains a token.
+    pub key: SafeText,
+    /// Why no other key pair can be used here.
+    pub fixed: Option<SafeText>,
+}
+
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// Short name of the deployment for the header: `local`, `lab.example`.
     pub deployment_name: SafeText,
     pub profile: Option<String>,
+    /// `None`: the deployment has no login, or is part of this program.
+    pub login: Option<LoginSetup>,
     pub profiles: Vec<Profile>,
     /// Whether the deployment has no login and a pipeline that adds media by path.
     pub on_premises: bool,
@@ -55,6 +68,7 @@ impl Setup {
         Self {
             deployment_name,
             profile: None,
+            login: None,
             profiles: Vec::new(),
             on_premises: false,
             initial_dataset: None,

@@ -1,8 +1,8 @@
 //! `App::update`: the flow of one event through the core.
 
 use super::{
-    App, Areas, Baskets, Effect, Event, Jobs, Level, Notifications, Pane, RecentImages, RequestLog,
-    Setup, Store, Tickets, TileGrid, areas, pane, view,
+    App, Areas, Baskets, Effect, Event, Jobs, Level, LoginState, Notifications, Pane, RecentImages,
+    RequestLog, Setup, Store, Tickets, TileGrid, areas, pane, view,
 };
 use crate::{
     app::Uptime,
@@ -29,6 +29,10 @@ impl App {
             tickets: Tickets::default(),
             notifications,
             log: RequestLog::default(),
+            login: LoginState {
+                key: setup.login.as_ref().map(|login| login.key.clone()),
+                ..LoginState::default()
+            },
             focus: Pane::Datasets,
             zoomed: false,
             tile_size: setup.tile_size,
@@ -77,12 +81,16 @@ impl App {
             Event::WindowFocus(attended) => self.window_focused = attended,
             // The only place where stale responses are dropped.
             Event::Response(response) if self.tickets.close(&response.ticket) => {
+                self.observe_login(&response.ticket.lane, &response.result);
                 self.handle_response(response.ticket.lane, response.result);
             }
             Event::Progress(progress) if self.tickets.is_current(&progress.ticket) => {
                 self.handle_progress(&progress);
             }
             Event::Exchange(exchange) => self.log.add(self.now, exchange),
+            Event::TokenIssued(expires_at) if self.login.key.is_some() => {
+                self.login.token_expires_at = Some(expires_at);
+            }
             Event::Warning(sentence) => self.notify(Level::Warning, sentence.as_str()),
             Event::PixelsUnconfirmed if self.overlay.is_none() => self.open_graphics_check(),
             Event::TerminalTaskDone(result) => {
@@ -91,7 +99,11 @@ impl App {
                 self.effects.push(Effect::Redraw);
             }
             Event::Edited(text) => self.editor_closed(text),
-            Event::Response(_) | Event::Progress(_) | Event::PixelsUnconfirmed | Event::Wake => {}
+            Event::Response(_)
+            | Event::Progress(_)
+            | Event::TokenIssued(_)
+            | Event::PixelsUnconfirmed
+            | Event::Wake => {}
         }
     }
 

@@ -18,7 +18,7 @@ use crate::{
     subprocess::editor_command,
     user_files,
 };
-use tessera_client::{BaseUrl, CertificateAuthorities, TextSearchPath};
+use tessera_client::{ApiPrefix, BaseUrl, CertificateAuthorities, TextSearchPath};
 
 #[derive(Debug, Subcommand)]
 pub enum ConfigCommand {
@@ -325,6 +325,7 @@ pub(super) fn check_value(key: &str, value: &str) -> Result<(), String> {
     let reason = |failure: tessera_model::Failure| format!("`{key}`: {failure}");
     match key {
         "base_url" | "pipeline_url" => BaseUrl::parse(value).map(drop).map_err(reason),
+        "api_prefix" => ApiPrefix::parse(value).map(drop).map_err(reason),
         "text_search_path" => TextSearchPath::parse(value).map(drop).map_err(reason),
         "ca_file" => CertificateAuthorities::read(&config::expand_home(value.into()))
             .map(drop)

@@ -11,7 +11,8 @@ use crate::{
     credentials::{SecretOwner, SecretStores},
 };
 use tessera_client::{
-    AuthMethod, BaseUrl, CertificateAuthorities, Client, Endpoint, TextSearchPath,
+    ApiPrefix, AuthMethod, BaseUrl, CertificateAuthorities, Client, Credentials, Endpoint,
+    TextSearchPath,
 };
 use tessera_model::Failure;
 
@@ -86,6 +87,7 @@ fn with_global_options(options: ProfileOptions, global: &GlobalOptions) -> Profi
         read_only: options.read_only || global.read_only,
         allow_http: options.allow_http || global.allow_http,
         ca_file: global.ca_file.clone().or(options.ca_file),
+        api_prefix: global.api_prefix.clone().or(options.api_prefix),
         ..options
     }
 }
@@ -144,8 +146,15 @@ pub fn profile_client(
     configured_client(endpoint, &profile.options)
 }
 
-fn configured_client(mut endpoint: Endpoint, options: &ProfileOptions) -> CliResult<Client> {
+/// A client for an endpoint, with the options of its profile.
+pub(super) fn configured_client(
+    mut endpoint: Endpoint,
+    options: &ProfileOptions,
+) -> CliResult<Client> {
     let usage = |failure: Failure| CliError::usage(failure.to_string());
+    if let Some(prefix) = &options.api_prefix {
+        endpoint = endpoint.with_api_prefix(&ApiPrefix::parse(prefix).map_err(usage)?);
+    }
     if let Some(life) = options.token_ttl {
         endpoint = endpoint.with_token_lifetime(life);
     }
@@ -156,6 +165,17 @@ fn configured_client(mut endpoint: Endpoint, options: &ProfileOptions) -> CliRes
         endpoint = endpoint.with_authorities(CertificateAuthorities::read(file).map_err(usage)?);
     }
     Ok(Client::new(endpoint)?)
+}
+
+/// A client for a hosted profile whose secret is missing: no request is sent before it logs in.
+pub fn profile_client_without_secret(profile: &Profile) -> CliResult<Client> {
+    let DeploymentConfig::Hosted { base_url, api_key } = &profile.deployment else {
+        return Err(CliError::usage("this deployment needs no login"));
+    };
+    let pair = Credentials { api_key: api_key.clone(), api_secret: SecretString::from("") };
+    let login = AuthMethod::Hosted(pair);
+    let endpoint = endpoint_with_login(BaseUrl::parse(base_url)?, login, &profile.options)?;
+    configured_client(endpoint, &profile.options)
 }
 
 fn hosted_endpoint(

@@ -36,6 +36,7 @@ mod reindex;
 mod saved_search;
 mod search;
 mod selection;
+mod session_cookie;
 mod set_algebra;
 mod target_dataset;
 mod terminal_info;
@@ -50,7 +51,8 @@ pub use config::run as configure;
 pub use connection::Connection;
 pub use context::{Context, read_file_or_stdin};
 pub use deployment::{
-    ServiceAddress, ServiceTarget, address_client, profile_by_name, profile_client, select_target,
+    ServiceAddress, ServiceTarget, address_client, profile_by_name, profile_client,
+    profile_client_without_secret, select_target,
 };
 pub use doctor::{DoctorOptions, run_doctor};
 pub use encoder_options::EncoderOptions;
@@ -65,4 +67,5 @@ pub use local::{
 };
 pub use login::open_secrets;
 pub use output::{Column, Document, Output};
+pub use profile::secret_location;
 pub use terminal_info::TerminalInfo;

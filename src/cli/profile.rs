@@ -75,6 +75,7 @@ const PROFILE_COLUMNS: &[Column] = &[
     Column::new("kind", "kind"),
     Column::new("address", "address"),
     Column::new("pipeline", "pipeline_url"),
+    Column::new("path prefix", "api_prefix"),
     Column::new("API key", "api_key"),
     Column::new("secret", "secret"),
     Column::new("token holds", "token_ttl"),
@@ -129,6 +130,7 @@ fn profile_document(context: &Context, profile: &Profile) -> Value {
         "base_url": settings.get("base_url"),
         "pipeline_url": settings.get("pipeline_url"),
         "folder": settings.get("folder"),
+        "api_prefix": settings.get("api_prefix"),
         "api_key": settings.get("api_key"),
         "token_ttl": settings.get("token_ttl"),
         "text_search_path": settings.get("text_search_path"),
@@ -157,7 +159,7 @@ fn show(context: &Context, name: Option<&str>) -> Result<Exit, CliError> {
 }
 
 /// Where the secret of a profile is stored; `None` if it needs none.
-fn secret_location(profile: &Profile) -> Result<Option<String>, CliError> {
+pub fn secret_location(profile: &Profile) -> Result<Option<String>, CliError> {
     let DeploymentConfig::Hosted { base_url, api_key } = &profile.deployment else {
         return Ok(None);
     };
@@ -200,6 +202,7 @@ impl ProfileAddOptions {
         let options = ProfileOptions {
             read_only: global.read_only,
             pinned: self.pin,
+            api_prefix: global.api_prefix.clone(),
             text_search_path: self.text_search_path,
             token_ttl: self.token_ttl,
             allow_http: global.allow_http,

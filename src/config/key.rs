@@ -86,6 +86,7 @@ const HOSTED_ONLY: &[&str] = &["hosted"];
 pub const PROFILE_KEYS: &[SettingKey] = &[
     setting("kind", ValueType::Choice(ALL_KINDS)).of_profiles(ALL_KINDS),
     setting("base_url", ValueType::Text).of_profiles(REMOTE_KINDS),
+    setting("api_prefix", ValueType::Text).of_profiles(REMOTE_KINDS),
     setting("api_key", ValueType::Text).of_profiles(HOSTED_ONLY),
     setting("token_ttl", ValueType::Duration).of_profiles(HOSTED_ONLY),
     setting("allow_http", ValueType::Boolean).of_profiles(HOSTED_ONLY),

@@ -46,6 +46,8 @@ pub struct ProfileOptions {
     /// Dataset IDs that the service does not list.
     #[serde(default)]
     pub pinned: Vec<String>,
+    /// What every path begins with, if not `/api/v1`.
+    pub api_prefix: Option<String>,
     /// The text search endpoint, with `{dataset_id}`; the interface leaves it open.
     pub text_search_path: Option<String>,
     /// Lifetime of a token.
@@ -86,8 +88,15 @@ impl Profile {
         let text = |text: &str| Some(Value::from(text.to_owned()));
         let path = |path: &Path| text(&path.to_string_lossy());
         let flag = |on: bool| on.then_some(Value::Boolean(true));
-        let ProfileOptions { read_only, pinned, text_search_path, token_ttl, allow_http, ca_file } =
-            &self.options;
+        let ProfileOptions {
+            read_only,
+            pinned,
+            api_prefix,
+            text_search_path,
+            token_ttl,
+            allow_http,
+            ca_file,
+        } = &self.options;
         let [base_url, api_key, pipeline_url, folder] = match &self.deployment {
             DeploymentConfig::Hosted { base_url, api_key } => {
                 [text(base_url), text(api_key).filter(|_| !api_key.is_empty()), None, None]
@@ -101,6 +110,7 @@ impl Profile {
         let settings = [
             ("kind", text(self.deployment.kind())),
             ("base_url", base_url),
+            ("api_prefix", api_prefix.as_deref().and_then(text)),
             ("api_key", api_key),
             ("pipeline_url", pipeline_url),
             ("folder", folder),

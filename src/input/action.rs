@@ -150,6 +150,7 @@ actions! {
     Inspect, "inspect", "inspect", Jobs, "Inspect a downloaded archive";
     ForgetJob, "forget-job", "remove", Jobs, "Remove a finished job from the list";
     Profiles, "profiles", "profiles", Program, "Open another deployment";
+    Login, "login", "login", Program, "Show the login: check it, replace it, or open another deployment";
     CopyId, "copy-id", "ID", Clipboard, "Copy the ID";
     CopyLink, "copy-link", "link", Clipboard, "Copy the picture's link (expires soon)";
     CopyName, "copy-name", "name", Clipboard, "Copy the file name";

@@ -71,6 +71,7 @@ fn event_from_worker(reply: WorkerEvent) -> Event {
         WorkerEvent::Response(response) => Event::Response(response),
         WorkerEvent::Progress(progress) => Event::Progress(progress),
         WorkerEvent::Exchange(exchange) => Event::Exchange(exchange),
+        WorkerEvent::TokenIssued(expires_at) => Event::TokenIssued(expires_at),
         WorkerEvent::Warning(sentence) => Event::Warning(sentence),
     }
 }

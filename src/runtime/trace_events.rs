@@ -55,6 +55,7 @@ fn event_json(event: &Event, secret: bool) -> Value {
         }),
         Event::Progress(progress) => json!({ "progress": lane_name(&progress.ticket) }),
         Event::Exchange(exchange) => RequestRecorder::exchange_json(exchange),
+        Event::TokenIssued(expires_at) => json!({ "token_expires_at": expires_at.as_secs() }),
         Event::Warning(sentence) => json!({ "warning": sentence.as_str() }),
         Event::WindowFocus(attended) => json!({ "focused": attended }),
         Event::Wake => json!("wake"),

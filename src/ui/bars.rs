@@ -1,6 +1,7 @@
 //! The lines above the panes: header, tabs and filter chips; and the letters of the jump mode.
 
 use ratatui::{layout::Rect, style::Modifier};
+use tessera_model::NO_SECRET;
 
 use crate::{
     app::{
@@ -10,9 +11,10 @@ use crate::{
     input::Action,
     ui::{
         DrawContext,
+        overlay::token_text,
         pane::{basket, status_glyph, status_text},
         results_header,
-        widget::{format_duration, split_columns, text_cells},
+        widget::{format_duration, split_columns, text_cells, truncate},
     },
 };
 
@@ -21,25 +23,47 @@ pub(super) fn header(ctx: &mut DrawContext, area: Rect) {
     let deployment = format!("  {}", app.setup.deployment_name);
     let mut parts = vec![(" tessera".to_owned(), theme.accent), (deployment, theme.dim)];
     if let Some(dataset) = app.dataset() {
-        let (glyph, style) = status_glyph(theme, &dataset.status);
+        let (glyph, style) = status_glyph(ctx, &dataset.status);
+        let known = if app.login.rejection.is_some() { "last known " } else { "" };
         parts.push((format!(" ▸ {}  ", dataset.name), theme.text));
-        parts.push((format!("{glyph} {}", status_text(dataset)), style));
+        parts.push((format!("{glyph} {known}{}", status_text(dataset)), style));
     }
     let activity = activity_text(app);
-    let (left, right) =
-        split_columns(area, area.width.saturating_sub(text_cells(&activity).saturating_add(1)));
+    let login = login_text(app);
+    let gap = if login.is_empty() || activity.is_empty() { "" } else { "   " };
+    let needed = text_cells(&login) + text_cells(gap) + text_cells(&activity);
+    let (left, right) = split_columns(area, area.width.saturating_sub(needed.saturating_add(1)));
     ctx.put(left, 0, &parts);
     let used = parts.iter().fold(2, |used: u16, (text, _)| used.saturating_add(text_cells(text)));
     let (_, tabs) = split_columns(left, used);
     results_header::tabs(ctx, tabs);
     let style = if app.outage().is_some() { theme.moving } else { theme.dim };
-    ctx.put(right, 0, &[(activity, style)]);
+    let login_style = if app.login.rejection.is_some() { theme.failure } else { theme.dim };
+    ctx.put(right, 0, &[(login, login_style), (gap.to_owned(), style), (activity, style)]);
+}
+
+/// Who is logged in, and until when; or that the service does not accept it.
+fn login_text(app: &App) -> String {
+    const WIDE_SCREEN: u16 = 100;
+    const MAX_KEY_WIDTH: usize = 12;
+    if let Some(failure) = &app.login.rejection {
+        let is_missing = app.login.key.is_none() || failure.code == Some(NO_SECRET);
+        let text = if is_missing { "login required" } else { "login rejected" };
+        return format!("✖ {text}: L");
+    }
+    let key = app.login.key.as_ref().filter(|_| app.size.0 >= WIDE_SCREEN);
+    let key = key.filter(|key| !key.is_empty());
+    let key = key.map(|key| truncate(key.as_str(), MAX_KEY_WIDTH));
+    let token = app.token_time_left().map(token_text);
+    [key, token].into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
 fn activity_text(app: &App) -> String {
     let mut parts = Vec::new();
     parts.extend(app.outage().map(|outage| outage_text(outage, app.size.0)));
     match app.tickets.outstanding() {
+        // Without login, they are only polls.
+        _ if app.login.rejection.is_some() => {}
         0 => {}
         1 => parts.push("1 request".to_owned()),
         many => parts.push(format!("{many} requests")),

@@ -60,6 +60,9 @@ fn waiting_text(ctx: &DrawContext) -> Option<String> {
     if app.results.registering.is_some() {
         return Some("uploading the query image".to_owned());
     }
+    if app.login.rejection.is_some() {
+        return Some("as last loaded: the service rejects the login (L)".to_owned());
+    }
     let page = app.remote_page().filter(|page| page.value().is_some())?;
     let age = format_duration(app.now.saturating_sub(page.updated_at()));
     page.failure().map(|failure| format!("loaded {age} ago; r tries again: {failure}"))

@@ -8,29 +8,41 @@ mod disk_cache;
 mod external_viewer;
 mod folder_listing;
 mod lanes;
+mod login;
 mod progress_throttle;
 mod request_handler;
 mod thumbnail_loader;
 mod thumbnail_store;
 mod worker_loop;
 
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering},
+};
+
 use tokio::sync::mpsc;
 
 pub use disk_cache::DiskCacheOptions;
+pub use login::LoginStorage;
 
 use crate::{
     message::{Lane, Request, RequestProgress, Response, Ticket},
     state::StateStore,
-    worker::worker_loop::{WorkerCommand, WorkerLoop},
+    worker::{
+        login::LoginRequests,
+        worker_loop::{WorkerCommand, WorkerLoop},
+    },
 };
 use tessera_client::{Client, RequestRecorder};
-use tessera_model::{RequestRecord, SafeText};
+use tessera_model::{RequestRecord, SafeText, Timestamp};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum WorkerEvent {
     Response(Response),
     Progress(RequestProgress),
     Exchange(RequestRecord),
+    /// A new token, and when it expires.
+    TokenIssued(Timestamp),
     /// Something besides the requests does not work, reported once.
     Warning(SafeText),
 }
@@ -42,23 +54,35 @@ pub struct Worker {
 }
 
 /// Starts the worker of `client` and `state` on the current tokio runtime, with a disk cache for
-/// thumbnails if there is to be one. The channels are unbounded: the interface must never wait, and
+/// thumbnails if there is to be one, and the storage of the login if it can be replaced. The channels are unbounded: the interface must never wait, and
 /// it requests only what is on the screen.
 pub fn spawn(
     client: Client,
     state: StateStore,
     disk_cache: Option<DiskCacheOptions>,
+    login_storage: Option<Arc<dyn LoginStorage>>,
 ) -> (Worker, mpsc::UnboundedReceiver<WorkerEvent>) {
     let (commands, command_receiver) = mpsc::unbounded_channel();
     let (events, event_receiver) = mpsc::unbounded_channel();
-    let log = events.clone();
-    let client = client.with_recorder(RequestRecorder::new(move |exchange| {
-        // Without a listener the program is ending.
-        let _ = log.send(WorkerEvent::Exchange(exchange));
-    }));
-    let worker_loop = WorkerLoop::new(client, state, disk_cache, events);
+    let client = client.clone().with_recorder(event_recorder(client, events.clone()));
+    let login = LoginRequests { client: client.clone(), storage: login_storage };
+    let worker_loop = WorkerLoop::new((client, login), state, disk_cache, events);
     tokio::spawn(worker_loop.run(command_receiver));
     (Worker { commands }, event_receiver)
+}
+
+/// Reports every request, and every new token.
+fn event_recorder(client: Client, events: mpsc::UnboundedSender<WorkerEvent>) -> RequestRecorder {
+    let reported = AtomicU64::new(0);
+    RequestRecorder::new(move |exchange| {
+        // Without a listener the program is ending.
+        let _ = events.send(WorkerEvent::Exchange(exchange));
+        if let Some(expires_at) = client.token_expires_at()
+            && reported.swap(expires_at.as_secs(), Ordering::Relaxed) != expires_at.as_secs()
+        {
+            let _ = events.send(WorkerEvent::TokenIssued(expires_at));
+        }
+    })
 }
 
 impl Worker {

@@ -12,6 +12,7 @@ use crate::{
         DiskCacheOptions, WorkerEvent,
         external_viewer::{self, ViewerCopies},
         folder_listing,
+        login::LoginRequests,
         progress_throttle::ProgressThrottle,
         thumbnail_loader::ThumbnailLoader,
     },
@@ -21,6 +22,7 @@ use tessera_model::{Failure, PictureSource, SafeText};
 
 pub(super) struct RequestHandler {
     client: Client,
+    login: LoginRequests,
     state: Arc<StateStore>,
     pictures: ThumbnailLoader,
     viewer_copies: ViewerCopies,
@@ -29,7 +31,7 @@ pub(super) struct RequestHandler {
 
 impl RequestHandler {
     pub(super) fn new(
-        client: Client,
+        (client, login): (Client, LoginRequests),
         state: StateStore,
         disk_cache: Option<DiskCacheOptions>,
         events: mpsc::UnboundedSender<WorkerEvent>,
@@ -37,6 +39,7 @@ impl RequestHandler {
         let pictures = ThumbnailLoader::new(client.clone(), disk_cache, events.clone());
         Self {
             pictures,
+            login,
             viewer_copies: ViewerCopies::default(),
             client,
             state: Arc::new(state),
@@ -122,6 +125,14 @@ impl RequestHandler {
                 ReadRequest::Page(search) => client.curl_explore(&search),
                 ReadRequest::Export(dataset, task) => client.curl_export_status(dataset, task),
             }),
+            Request::LoginPlaces => Payload::LoginPlaces(self.login.places().await?),
+            Request::CheckLogin(dataset) => {
+                self.login.check(dataset).await?;
+                Payload::LoginAccepted
+            }
+            Request::ImportLogin(import) => {
+                Payload::LoginImported(self.login.import(import).await?)
+            }
             Request::SaveSelection(path, dataset, selection) => {
                 let save = move || state::save_selection(path, dataset, &selection);
                 Payload::SelectionSaved(run_blocking(save).await?)
@@ -192,7 +203,7 @@ impl RequestHandler {
     }
 }
 
-async fn run_blocking<T: Send + 'static>(
+pub(super) async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(Failure::internal_error()))

@@ -11,7 +11,8 @@ use crate::{
     message::{Lane, Request, Response, Ticket},
     state::StateStore,
     worker::{
-        DiskCacheOptions, WorkerEvent, lanes::CancellableRequests, request_handler::RequestHandler,
+        DiskCacheOptions, WorkerEvent, lanes::CancellableRequests, login::LoginRequests,
+        request_handler::RequestHandler,
     },
 };
 use tessera_client::Client;
@@ -35,7 +36,7 @@ pub(super) struct WorkerLoop {
 
 impl WorkerLoop {
     pub(super) fn new(
-        client: Client,
+        client: (Client, LoginRequests),
         state: StateStore,
         disk_cache: Option<DiskCacheOptions>,
         events: mpsc::UnboundedSender<WorkerEvent>,

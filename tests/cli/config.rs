@@ -209,17 +209,22 @@ fn the_schema_describes_every_key() {
 fn profiles_are_added_used_shown_and_removed() {
     let home = home("# mine\n");
     let home = home.path();
-    for (name, url) in [("plain", "http://127.0.0.1:9"), ("prefixed", "http://127.0.0.1:9/api/v1/")]
-    {
+    for (name, url, prefix, expected) in [
+        ("plain", "http://127.0.0.1:9", "/api/v1", "http://127.0.0.1:9/api/v1"),
+        ("prefixed", "http://127.0.0.1:9/api/v1/", "/api/v1", "http://127.0.0.1:9/api/v1"),
+        ("gateway", "http://127.0.0.1:9", "/media/v2", "http://127.0.0.1:9/media/v2"),
+    ] {
         let add = ["profile", "add", name, "--kind", "onprem", "--base-url", url];
-        let (code, out, err) = run(home, &add);
+        let (code, out, err) = run(home, &[&add[..], &["--api-prefix", prefix]].concat());
         assert_eq!((code, out.split('\t').next()), (0, Some(name)), "{err}");
         let (code, printed, err) = run(home, &["-p", name, "dataset", "list", "--dry-run"]);
         assert_eq!(
             (code, printed.as_str()),
-            (0, "GET http://127.0.0.1:9/api/v1/datasets\n"),
+            (0, format!("GET {expected}/datasets\n").as_str()),
             "{err}"
         );
+        let other = ["-p", name, "--api-prefix", "/", "dataset", "list", "--dry-run"];
+        assert_eq!(run(home, &other).1, "GET http://127.0.0.1:9/datasets\n");
     }
     let hosted =
         ["profile", "add", "prod", "--kind", "hosted", "--base-url", "https://media.example"];
@@ -230,7 +235,7 @@ fn profiles_are_added_used_shown_and_removed() {
     assert_eq!((&shown["name"], &shown["api_key"]), (&"prod".into(), &"ak_1".into()));
     assert!(shown["secret"].as_str().unwrap().contains("auth import"), "{shown}");
     let listed = document(&run(home, &["profile", "list", "--json"]).1);
-    assert_eq!(listed["profiles"].as_array().unwrap().len(), 3);
+    assert_eq!(listed["profiles"].as_array().unwrap().len(), 4);
     let (code, _, err) = run(home, &hosted);
     assert_eq!(code, 2);
     assert!(err.contains("already"), "{err}");
@@ -238,7 +243,7 @@ fn profiles_are_added_used_shown_and_removed() {
     let (code, _, err) = run(home, &["profile", "remove", "prod"]);
     assert_eq!(code, 2);
     assert!(err.contains("--yes"), "{err}");
-    for name in ["prod", "plain", "prefixed"] {
+    for name in ["prod", "plain", "prefixed", "gateway"] {
         assert_eq!(run(home, &["profile", "remove", name, "--yes"]).0, 0);
     }
     assert_eq!(settings(home), "# mine\n");
@@ -253,6 +258,7 @@ fn what_cannot_be_used_is_not_written() {
         (vec!["https://me:canary@media.example"], "user name or password"),
         (vec!["media.example"], "base_url"),
         (vec!["https://media.example", "--text-search-path", "explore"], "text_search_path"),
+        (vec!["https://media.example", "--api-prefix", "a b"], "api_prefix"),
         (vec!["https://media.example", "--ca-file", "/no/such.pem"], "/no/such.pem"),
     ] {
         let (code, out, err) = run(home, &[&add[..], &rest].concat());

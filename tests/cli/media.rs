@@ -9,7 +9,7 @@ use std::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{outcome, picture, run, serve, tessera};
+use super::{outcome, picture, piped, run, serve, tessera};
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
 const ID: &str = "ad48d250-0000-11f1-bfca-000000000001";
@@ -63,6 +63,45 @@ fn document(out: &str) -> Value {
     serde_json::from_str(out).unwrap_or_else(|error| panic!("{error}: {out}"))
 }
 
+/// The session goes to the one endpoint that accepts it, is used once and kept nowhere.
+#[tokio::test]
+async fn an_upload_can_log_in_with_the_cookie_of_a_browser() {
+    const SESSION: &str = "canary-session-of-an-upload";
+    tessera_testing::canaries::register_secret(SESSION, false);
+    let server = scripted(&["READY"], |_| Reply::new(202, &[], "")).await;
+    let (home, folder) = home(1);
+    let url = server.url();
+    let settings = format!("[profiles.prod]\nkind = 'hosted'\nbase_url = '{url}'\n");
+    std::fs::create_dir(home.path().join("tessera")).unwrap();
+    std::fs::write(home.path().join("tessera/config.toml"), settings).unwrap();
+    tokio::task::spawn_blocking(move || {
+        let import = ["auth", "import", "-p", "prod", "--secret-stdin", "--api-key", "ak_1"];
+        let secret = "a-secret-of-at-least-thirty-two-bytes";
+        let import = [&import[..], &["--insecure-storage"]].concat();
+        assert_eq!(piped(home.path(), &import, secret).0, 0);
+        let add = ["media", "add", ID, "-p", "prod", "--dir", folder.to_str().unwrap()];
+        let add = [&add[..], &["--auth", "cookie"]].concat();
+        let (code, out, err) = run(home.path(), &[&add[..], &["--print", "curl"]].concat());
+        assert_eq!(code, 0, "{err}");
+        assert!(out.contains("-b \"SESSION=$SESSION\"") && !out.contains("Bearer"), "{out}");
+        let (code, _, err) = run(home.path(), &add);
+        assert_eq!(code, 2);
+        assert!(err.contains("--cookie-stdin"), "{err}");
+        let add = [&add[..], &["--cookie-stdin", "-v"]].concat();
+        let (code, _, err) = piped(home.path(), &add, &format!("SESSION={SESSION}\n"));
+        assert_eq!(code, 0, "{err}");
+    })
+    .await
+    .unwrap();
+    for seen in server.requests() {
+        let uploads = seen.method == "POST";
+        let cookie = format!("SESSION={SESSION}");
+        assert_eq!(seen.header("cookie"), uploads.then_some(cookie.as_str()), "{}", seen.target);
+        assert_eq!(seen.header("authorization").is_none(), uploads, "never both");
+    }
+    assert_eq!(additions(&server), 1);
+}
+
 #[test]
 fn exactly_one_source_is_accepted_before_any_request() {
     let (home, folder) = home(1);
@@ -79,6 +118,8 @@ fn exactly_one_source_is_accepted_before_any_request() {
         (vec!["--s3", "s3://b/", "--split", "2"], "--split is for files"),
         (vec!["--dir", folder, "--assume-role", "arn:aws:iam::123456789012:role/x"], "storage"),
         (vec!["--dir", folder, "--spot=on"], "--spot is for hosted"),
+        (vec!["--dir", folder, "--auth", "cookie"], "needs no login"),
+        (vec!["--dir", folder, "--cookie-stdin"], "--auth cookie"),
         (vec!["--dir", "/no/such/folder"], "not a folder"),
         (vec!["--files-from", "/dev/null"], "the list is empty"),
         (vec!["--dir", folder, "--reindex", "--then-reindex"], "cannot be used with"),

@@ -140,7 +140,8 @@ impl Person {
             protocol: Protocol::HalfBlock,
             ..Setup::new(SafeText::name("local"), Keymap::built_in().unwrap())
         };
-        let session = Session::new(App::new(setup), worker::spawn(service.client(), journal, None));
+        let session =
+            Session::new(App::new(setup), worker::spawn(service.client(), journal, None, None));
         let mut person =
             Self { session, now: Duration::ZERO, effects: vec![], keys: VecDeque::new() };
         person.happen(Event::Wake);

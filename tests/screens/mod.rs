@@ -3,24 +3,26 @@
 
 mod themes;
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, time::Duration};
 
 use crate::support::desk::Desk;
-use crate::support::scene::{browsing, similar, with_marks};
+use crate::support::scene::{browsing, similar, with_jobs, with_marks};
 use crate::support::styled::styled;
 use proptest::prelude::*;
 use ratatui::{buffer::Buffer, layout::Rect};
 use tessera::{
     app::{
-        Event,
+        Event, LoginSetup,
         areas::{Areas, MIN_SCREEN},
     },
+    message::Lane,
     ui::{
         self, PictureLayer, Theme,
         picture_layer::{ColorDepth, GraphicsSettings},
         theme::ThemeName,
     },
 };
+use tessera_model::{FailureKind, SafeText};
 use tessera_picture::Protocol;
 
 fn layer() -> PictureLayer {
@@ -142,6 +144,57 @@ fn every_status_is_visible_without_color() {
     {
         assert!(list.contains(word), "{word} is missing:\n{list}");
     }
+}
+
+#[test]
+fn a_rejected_login_is_visible_in_the_header_and_in_every_pane() {
+    for (columns, rows) in [(80, 24), (120, 40)] {
+        let mut desk = with_jobs(columns, rows);
+        desk.press("esc");
+        desk.wait(30);
+        desk.fail(Lane::Datasets, FailureKind::Unauthorized);
+        let buffer = drawn(&desk, ThemeName::Plain);
+        let header = row(&buffer, 0);
+        assert!(header.contains("login required: L") && header.contains("last known"), "{header}");
+        for (keys, words) in
+            [("2", "rejects the login"), ("4", "needs login"), ("1", "(last known)")]
+        {
+            desk.press(keys);
+            let shown = screen_in(&desk, ThemeName::Plain);
+            assert!(shown.contains(words), "{columns}: {words} is missing:\n{shown}");
+        }
+    }
+}
+
+#[test]
+fn the_header_shows_who_is_logged_in_and_until_when() {
+    let mut desk = browsing(120, 40);
+    desk.app.login.key = Some(SafeText::name("ak_0123456789abcdef"));
+    desk.happen(Event::TokenIssued(desk.app.clock() + Duration::from_secs(485)));
+    let header = row(&drawn(&desk, ThemeName::Dark), 0);
+    assert!(header.contains("ak_01234567… · token 8 min"), "{header}");
+    desk.happen(Event::Resize(80, 24));
+    let header = row(&drawn(&desk, ThemeName::Dark), 0);
+    assert!(header.contains("token 8 min") && !header.contains("ak_"), "{header}");
+    desk.wait(460);
+    let header = row(&drawn(&desk, ThemeName::Dark), 0);
+    assert!(header.contains("token 25 s"), "{header}");
+}
+
+#[test]
+fn secrets_are_masked_where_they_are_typed() {
+    let mut desk = browsing(80, 24);
+    let name = SafeText::name;
+    desk.app.setup.login =
+        Some(LoginSetup { service: name("https://media.example"), key: name("ak_1"), fixed: None });
+    desk.press("L right tab tab");
+    desk.type_text("canary");
+    let shown = screen_in(&desk, ThemeName::Dark);
+    assert!(shown.contains("••••••") && !shown.contains("canary"), "{shown}");
+    desk.press("up up right down");
+    desk.type_text("canary");
+    let shown = screen_in(&desk, ThemeName::Dark);
+    assert!(shown.contains("••••••") && !shown.contains("canary"), "{shown}");
 }
 
 #[test]

@@ -54,6 +54,35 @@ fn from_a_hosted_account_to_the_first_grid() {
 }
 
 #[test]
+fn a_profile_without_a_secret_is_logged_in_from_the_interface() {
+    let home = tempfile::tempdir().unwrap();
+    let serving = serve(home.path(), &[]);
+    let add = "tessera profile add prod --kind hosted --base-url";
+    let script = format!("{add} {}\ntessera --profile prod", serving.field("base_url"));
+    let mut program = Program::script(&script, home);
+    program.wait_for("Login of prod");
+    let cookie = serving.field("session");
+    // Import with the cookie, once the keyring was looked for; agree to the file; run.
+    program.press("  ");
+    program.wait_for("secrets.toml");
+    for keys in ["\t", cookie, "\t", " ", "\r"] {
+        program.press(keys);
+    }
+    program.wait_for("logged in with the key");
+    looks_at_the_grid(&mut program);
+    let kept = std::fs::read_to_string(program.home().join("tessera/secrets.toml")).unwrap();
+    let settings = std::fs::read_to_string(program.home().join("tessera/config.toml")).unwrap();
+    let line = |text: &str, name: &str| {
+        text.lines().find_map(|line| Some(line.strip_prefix(name)?.trim().to_owned())).unwrap()
+    };
+    assert_eq!(line(&settings, "api_key = "), line(&kept, "api_key = "));
+    let (output, secret) = (program.output(), line(&kept, "api_secret = "));
+    assert!(!output.contains(cookie), "the cookie is masked");
+    assert!(!output.contains(secret.trim_matches('"')), "the secret is not shown");
+    assert!(!kept.contains(cookie), "the cookie is not kept");
+}
+
+#[test]
 fn from_an_on_premises_deployment_to_the_first_grid() {
     let home = tempfile::tempdir().unwrap();
     let serving = serve(home.path(), &["--no-auth"]);

@@ -14,6 +14,7 @@ mod endurance;
 mod exports;
 mod jobs;
 mod layout;
+mod login;
 mod query;
 mod reads;
 mod region;

@@ -2,34 +2,33 @@
 
 use std::{
     sync::{Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use reqwest::header::HeaderMap;
 use secrecy::{ExposeSecret as _, SecretString};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     clock::{measure_skew, unix_seconds},
     endpoint::{Credentials, SecretReloader},
 };
-use tessera_model::Failure;
+use tessera_model::{Failure, FailureKind, NO_SECRET, Timestamp};
 
 /// The issuer that the interface requires.
 const ISSUER: &str = "sdk";
 
 pub(super) struct TokenSource {
-    api_key: String,
     lifetime: Duration,
-    secret_reloader: Option<SecretReloader>,
     state: Mutex<TokenState>,
     /// Held while a rejected token is renewed; other requests wait for it.
     renewal: tokio::sync::Mutex<()>,
 }
 
 struct TokenState {
-    api_secret: SecretString,
+    credentials: Credentials,
+    secret_reloader: Option<SecretReloader>,
     current: Option<AccessToken>,
     minted: u64,
     /// Seconds by which the service's clock is ahead of the local one.
@@ -41,6 +40,8 @@ struct TokenState {
 #[derive(Clone)]
 pub(super) struct AccessToken {
     pub text: SecretString,
+    /// By the local clock.
+    expires_at: Timestamp,
     number: u64,
     renew_at: Instant,
 }
@@ -48,7 +49,7 @@ pub(super) struct AccessToken {
 impl Credentials {
     /// Signs a token that starts now, by the local clock, and is valid for `life`.
     pub fn sign_token(&self, life: Duration) -> Result<SecretString, Failure> {
-        sign_jwt(&self.api_key, &self.api_secret, unix_seconds(SystemTime::now()), life)
+        sign_jwt(self, unix_seconds(SystemTime::now()), life)
     }
 }
 
@@ -58,15 +59,33 @@ impl TokenSource {
         lifetime: Duration,
         secret_reloader: Option<SecretReloader>,
     ) -> Self {
-        let api_secret = credentials.api_secret.clone();
-        let state = TokenState { api_secret, current: None, minted: 0, skew: 0, replaced: false };
-        Self {
-            api_key: credentials.api_key.clone(),
-            lifetime,
+        let state = TokenState {
+            credentials: credentials.clone(),
             secret_reloader,
-            state: Mutex::new(state),
-            renewal: tokio::sync::Mutex::default(),
-        }
+            current: None,
+            minted: 0,
+            skew: 0,
+            replaced: false,
+        };
+        Self { lifetime, state: Mutex::new(state), renewal: tokio::sync::Mutex::default() }
+    }
+
+    /// Signs all further tokens with another key pair.
+    pub(super) fn replace(&self, credentials: Credentials) {
+        let mut state = self.lock_state();
+        // It would read the secret of the former key.
+        state.secret_reloader = None;
+        state.credentials = credentials;
+        state.current = None;
+    }
+
+    pub(super) fn api_key(&self) -> String {
+        self.lock_state().credentials.api_key.clone()
+    }
+
+    /// When the current token expires, by the local clock.
+    pub(super) fn expires_at(&self) -> Option<Timestamp> {
+        self.lock_state().current.as_ref().map(|token| token.expires_at)
     }
 
     /// Returns the token to send. A new one is signed after four fifths of the lifetime.
@@ -76,9 +95,16 @@ impl TokenSource {
         if let Some(token) = state.current.as_ref().filter(|token| now < token.renew_at) {
             return Ok(token.clone());
         }
-        let issued = unix_seconds(SystemTime::now()) + state.skew;
+        if state.credentials.api_secret.expose_secret().is_empty() {
+            let failure =
+                Failure::new(FailureKind::Unauthorized, "no secret is stored for the login");
+            return Err(Failure { code: Some(NO_SECRET), ..failure });
+        }
+        let started = SystemTime::now();
+        let issued = unix_seconds(started) + state.skew;
         let token = AccessToken {
-            text: sign_jwt(&self.api_key, &state.api_secret, issued, self.lifetime)?,
+            text: sign_jwt(&state.credentials, issued, self.lifetime)?,
+            expires_at: started.duration_since(UNIX_EPOCH).unwrap_or_default() + self.lifetime,
             number: state.minted,
             renew_at: now + self.lifetime * 4 / 5,
         };
@@ -96,8 +122,10 @@ impl TokenSource {
             let kept = self.reload_secret().await;
             let mut state = self.lock_state();
             if let Some(secret) = kept {
-                state.replaced |= secret.expose_secret() != state.api_secret.expose_secret();
-                state.api_secret = secret;
+                let known = &mut state.credentials.api_secret;
+                let replaced = secret.expose_secret() != known.expose_secret();
+                *known = secret;
+                state.replaced |= replaced;
             }
             state.current = None;
         }
@@ -106,7 +134,7 @@ impl TokenSource {
 
     /// Reads the secret again. A keyring may block.
     async fn reload_secret(&self) -> Option<SecretString> {
-        let reload = self.secret_reloader.clone()?;
+        let reload = self.lock_state().secret_reloader.clone()?;
         tokio::task::spawn_blocking(move || (reload.0)()).await.ok().flatten()
     }
 
@@ -134,14 +162,22 @@ impl TokenSource {
     }
 }
 
+/// The expiry of a token that was signed elsewhere, if it can be read.
+pub(super) fn expiry_of(token: &SecretString) -> Option<Timestamp> {
+    // Only shown: the service verifies the token.
+    let claims: Value =
+        jsonwebtoken::dangerous::insecure_decode_claims(token.expose_secret()).ok()?;
+    claims["exp"].as_u64().map(Duration::from_secs)
+}
+
 fn sign_jwt(
-    api_key: &str,
-    api_secret: &SecretString,
+    credentials: &Credentials,
     issued: i64,
     life: Duration,
 ) -> Result<SecretString, Failure> {
+    let Credentials { api_key, api_secret } = credentials;
     let mut header = Header::new(Algorithm::HS256);
-    header.kid = Some(api_key.to_owned());
+    header.kid = Some(api_key.clone());
     let exp = issued.saturating_add_unsigned(life.as_secs());
     let claims = json!({ "sub": api_key, "iat": issued, "exp": exp, "iss": ISSUER });
     let key = EncodingKey::from_secret(api_secret.expose_secret().as_bytes());
@@ -166,6 +202,28 @@ mod tests {
         let all = futures_util::future::join_all((0..64).map(|_| tokens.renew(&old))).await;
         assert!(all.iter().all(|token| token.as_ref().unwrap().number == 1));
         assert_eq!(tokens.lock_state().minted, 2);
+    }
+
+    #[test]
+    fn without_a_secret_no_token_is_signed() {
+        let missing = Credentials { api_secret: "".into(), ..credentials() };
+        let failure = TokenSource::new(&missing, TOKEN_LIFETIME, None).current().err().unwrap();
+        assert_eq!((failure.kind, failure.code), (FailureKind::Unauthorized, Some(NO_SECRET)));
+    }
+
+    #[test]
+    fn a_replaced_key_pair_signs_the_next_token() {
+        let tokens = TokenSource::new(&credentials(), TOKEN_LIFETIME, None);
+        assert_eq!(tokens.expires_at(), None, "no token yet");
+        let old = tokens.current().unwrap();
+        tokens.replace(Credentials { api_key: "other".into(), api_secret: "secret-2".into() });
+        let new = tokens.current().unwrap();
+        assert_ne!(old.text.expose_secret(), new.text.expose_secret());
+        assert_eq!((tokens.api_key().as_str(), new.number), ("other", 1));
+        assert!(tokens.expires_at() >= Some(old.expires_at));
+        let shown = expiry_of(&new.text).unwrap();
+        assert!(shown.abs_diff(new.expires_at) <= Duration::from_secs(1));
+        assert_eq!(expiry_of(&"not.a.token".into()), None);
     }
 
     #[test]

@@ -6,20 +6,22 @@ use reqwest::header::{AUTHORIZATION, COOKIE, HeaderMap, HeaderName, HeaderValue}
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::{
-    access_token::{AccessToken, TokenSource},
+    access_token::{AccessToken, TokenSource, expiry_of},
     endpoint::{AuthMethod, Endpoint},
 };
-use tessera_model::Failure;
+use tessera_model::{Failure, Timestamp};
 use tessera_wire::credentials::SESSION_COOKIE;
 
 #[derive(Clone)]
 pub(super) enum AuthProvider {
     Anonymous,
     Tokens(Arc<TokenSource>),
-    Fixed(HeaderName, HeaderValue),
+    /// With the expiry, if it is known.
+    Fixed(AuthHeader, Option<Timestamp>),
 }
 
 /// The header of one request. A token and a cookie are never combined.
+#[derive(Clone)]
 pub(super) struct AuthHeader {
     pub name: HeaderName,
     /// Marked sensitive.
@@ -36,12 +38,12 @@ impl AuthProvider {
                 let source = TokenSource::new(credentials, endpoint.token_lifetime, reloader);
                 Self::Tokens(Arc::new(source))
             }
-            AuthMethod::Token(token) => Self::Fixed(AUTHORIZATION, bearer_header(token)?),
-            AuthMethod::Session(session) => {
-                let cookie =
-                    SecretString::from(format!("{SESSION_COOKIE}={}", session.expose_secret()));
-                Self::Fixed(COOKIE, sensitive_header(&cookie)?)
+            AuthMethod::Token(token) => {
+                let value = bearer_header(token)?;
+                let header = AuthHeader { name: AUTHORIZATION, value, token: None };
+                Self::Fixed(header, expiry_of(token))
             }
+            AuthMethod::Session(session) => Self::Fixed(AuthHeader::from_session(session)?, None),
             AuthMethod::OnPremises => Self::Anonymous,
         })
     }
@@ -54,9 +56,7 @@ impl AuthProvider {
         match self {
             Self::Anonymous => Ok(None),
             Self::Tokens(tokens) => tokens.current().and_then(AuthHeader::from_token).map(Some),
-            Self::Fixed(name, value) => {
-                Ok(Some(AuthHeader { name: name.clone(), value: value.clone(), token: None }))
-            }
+            Self::Fixed(header, _) => Ok(Some(header.clone())),
         }
     }
 
@@ -87,6 +87,23 @@ impl AuthProvider {
         matches!(self, Self::Tokens(tokens) if tokens.is_secret_replaced())
     }
 
+    /// The key that signs the tokens, if they are signed here.
+    pub(super) fn api_key(&self) -> Option<String> {
+        match self {
+            Self::Tokens(tokens) => Some(tokens.api_key()),
+            Self::Anonymous | Self::Fixed(..) => None,
+        }
+    }
+
+    /// When the current token expires, by the local clock.
+    pub(super) fn expires_at(&self) -> Option<Timestamp> {
+        match self {
+            Self::Tokens(tokens) => tokens.expires_at(),
+            Self::Fixed(_, expires_at) => *expires_at,
+            Self::Anonymous => None,
+        }
+    }
+
     /// Seconds by which the service's clock is ahead; 0 if unknown or irrelevant.
     pub(super) fn clock_skew(&self) -> i64 {
         match self {
@@ -100,6 +117,11 @@ impl AuthHeader {
     fn from_token(token: AccessToken) -> Result<Self, Failure> {
         let value = bearer_header(&token.text)?;
         Ok(Self { name: AUTHORIZATION, value, token: Some(token) })
+    }
+
+    pub(super) fn from_session(session: &SecretString) -> Result<Self, Failure> {
+        let cookie = SecretString::from(format!("{SESSION_COOKIE}={}", session.expose_secret()));
+        Ok(Self { name: COOKIE, value: sensitive_header(&cookie)?, token: None })
     }
 }
 

@@ -10,7 +10,36 @@ use tessera_wire::paths::{API_PREFIX, Parameters};
 
 /// The `{base_url}` of the interface: scheme, host, port and an optional path before `/api/v1`.
 #[derive(Clone, PartialEq, Eq)]
-pub struct BaseUrl(Url);
+pub struct BaseUrl {
+    url: Url,
+    prefix: ApiPrefix,
+}
+
+/// What every path of a service begins with: `/api/v1`, unless a gateway changes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ApiPrefix(String);
+
+impl ApiPrefix {
+    /// Parses a path like `/media/api/v1`; `/` is no prefix.
+    ///
+    /// # Errors
+    /// It contains other characters than letters, digits, `-`, `_`, `.` and `/`, or `..`.
+    pub fn parse(raw: &str) -> Result<Self, Failure> {
+        let path = raw.trim().trim_matches('/');
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_/.".contains(c);
+        if !path.chars().all(plain) || path.split('/').any(|part| part == "." || part == "..") {
+            return Err(Failure::local("api_prefix is not a path")
+                .with_remedy("Use the form /api/v1, or / for no prefix"));
+        }
+        Ok(Self(if path.is_empty() { String::new() } else { format!("/{path}") }))
+    }
+}
+
+impl Default for ApiPrefix {
+    fn default() -> Self {
+        Self(API_PREFIX.to_owned())
+    }
+}
 
 impl BaseUrl {
     /// Parses a pasted address. A trailing slash or `/api/v1` is removed.
@@ -33,49 +62,62 @@ impl BaseUrl {
         let path = path.strip_suffix(API_PREFIX).unwrap_or(path);
         let path = format!("{}/", path.trim_end_matches('/'));
         url.set_path(&path);
-        Ok(Self(url))
+        Ok(Self { url, prefix: ApiPrefix::default() })
+    }
+
+    pub(super) fn with_prefix(self, prefix: ApiPrefix) -> Self {
+        Self { prefix, ..self }
+    }
+
+    /// The path of the prefix, which the address may contain already.
+    fn prefix_path(&self) -> String {
+        let ApiPrefix(prefix) = &self.prefix;
+        let path = self.url.path().trim_end_matches('/');
+        format!("{}{prefix}", path.strip_suffix(prefix.as_str()).unwrap_or(path))
     }
 
     /// Returns the URL of an interface path, with percent-encoded parameters.
     pub(super) fn url_for(&self, path: &str, parameters: &Parameters) -> Url {
-        let mut url = self.0.clone();
-        url.set_path(&format!("{}{path}", self.0.path().trim_end_matches('/')));
+        let mut url = self.url.clone();
+        let path = path.strip_prefix(API_PREFIX).unwrap_or(path);
+        url.set_path(&format!("{}{path}", self.prefix_path()));
         if !parameters.is_empty() {
             url.query_pairs_mut().extend_pairs(parameters);
         }
         url
     }
 
-    /// The path is typed by the user, with or without `/api/v1` and with an optional query.
+    /// The path is typed by the user, with or without the prefix and with an optional query.
     pub(super) fn resolve_path(&self, path: &str) -> Result<Url, Failure> {
         let (path, query) =
             path.split_once('?').map_or((path, None), |(path, query)| (path, Some(query)));
-        let bare = path.trim_start_matches('/');
-        let bare =
-            bare.strip_prefix(API_PREFIX.trim_matches('/')).unwrap_or(bare).trim_start_matches('/');
+        let ApiPrefix(own) = &self.prefix;
+        let typed = format!("/{}", path.trim_start_matches('/'));
+        let bare = typed.strip_prefix(own.as_str()).filter(|_| !own.is_empty());
+        let bare = bare.or_else(|| typed.strip_prefix(API_PREFIX)).unwrap_or(&typed);
+        let bare = bare.trim_start_matches('/');
         let mut url = self.url_for(&format!("{API_PREFIX}/{bare}"), &Parameters::new());
         url.set_query(query);
-        let prefix = format!("{}{API_PREFIX}/", self.0.path().trim_end_matches('/'));
-        if path.contains("://") || path.contains('\\') || !url.path().starts_with(&prefix) {
-            let sentence = format!("`{path}` is not a path below {API_PREFIX} of {self}");
-            return Err(
-                Failure::local(sentence).with_remedy("Use the form datasets or /api/v1/datasets")
-            );
+        let below = format!("{}/", self.prefix_path());
+        if path.contains("://") || path.contains('\\') || !url.path().starts_with(&below) {
+            let sentence = format!("`{path}` is not a path below {own} of {self}");
+            let remedy = format!("Use the form datasets or {own}/datasets");
+            return Err(Failure::local(sentence).with_remedy(remedy));
         }
         Ok(url)
     }
 
     /// Resolves a link from the service: absolute, or relative to this address.
     pub(super) fn join(&self, link: &str) -> Option<Url> {
-        self.0.join(link).ok()
+        self.url.join(link).ok()
     }
 
     pub(super) fn is_unencrypted(&self) -> bool {
-        self.0.scheme() == "http"
+        self.url.scheme() == "http"
     }
 
     pub fn is_loopback(&self) -> bool {
-        is_loopback(&self.0)
+        is_loopback(&self.url)
     }
 
     pub(super) fn as_url(&self) -> &Url {
@@ -84,13 +126,13 @@ impl BaseUrl {
 
     /// Returns why the service must not lead to `url`.
     pub(super) fn target_error(&self, url: &Url) -> Option<&'static str> {
-        target_error(&self.0, url)
+        target_error(&self.url, url)
     }
 }
 
 impl fmt::Display for BaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.as_str().trim_end_matches('/'))
+        f.write_str(self.url.as_str().trim_end_matches('/'))
     }
 }
 

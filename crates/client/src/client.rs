@@ -5,13 +5,15 @@ use std::{fmt, sync::Arc};
 use bytes::Bytes;
 use reqwest::{
     StatusCode,
-    header::{CACHE_CONTROL, HeaderValue},
+    header::{AUTHORIZATION, CACHE_CONTROL, HeaderValue},
 };
+use secrecy::SecretString;
 use serde_json::Value;
 
 use crate::{
+    auth_provider::{AuthHeader, AuthProvider},
     dry_run::DryRun,
-    endpoint::{Endpoint, TextSearchPath},
+    endpoint::{AuthMethod, Credentials, Endpoint, TextSearchPath},
     picture_key::PictureKey,
     policy::ClientPolicy,
     query_image::QueryImageUpload,
@@ -24,7 +26,7 @@ use crate::{
 use tessera_model::{
     Anchor, Dataset, DatasetId, Enrichment, EntityType, ExportFormat, ExportSpec, ExportTask,
     ExportTaskId, Failure, FailureKind, Granularity, Link, Operation, Page, RecordField, Region,
-    Search, SelectionItem, ShellCommand,
+    Search, SelectionItem, ShellCommand, Timestamp,
 };
 use tessera_wire::{
     credentials::{IssuedCredentials, read_issued_credentials},
@@ -75,6 +77,13 @@ impl Client {
         self.changed(|transport| transport.dry_run = Some(dry_run))
     }
 
+    /// Uploads of media carry the session of a browser in place of the token; all other requests keep
+    /// their login.
+    pub fn with_upload_session(self, session: &SecretString) -> Result<Self, Failure> {
+        let header = AuthHeader::from_session(session)?;
+        Ok(self.changed(|transport| transport.upload_session = Some(header)))
+    }
+
     fn changed(self, change: impl FnOnce(&mut Transport)) -> Self {
         let mut transport = self.transport.as_ref().clone();
         change(&mut transport);
@@ -87,6 +96,34 @@ impl Client {
 
     pub fn has_replaced_secret(&self) -> bool {
         self.transport.auth.is_secret_replaced()
+    }
+
+    /// When the current token expires, by the local clock; `None` before the first request, and if it
+    /// is unknown.
+    pub fn token_expires_at(&self) -> Option<Timestamp> {
+        self.transport.auth.expires_at()
+    }
+
+    /// A client of the same service with another login.
+    ///
+    /// # Errors
+    /// The deployment has no login.
+    pub fn with_login(&self, auth: AuthMethod) -> Result<Self, Failure> {
+        let endpoint = self.endpoint().clone().with_auth(auth)?;
+        let policy = self.transport.retry_engine.policy().clone();
+        Ok(Self::with_policy(endpoint, policy)?.with_recorder(self.transport.recorder.clone()))
+    }
+
+    /// Logs this client, and all its clones, in with another key pair.
+    ///
+    /// # Errors
+    /// Its tokens are not signed with a key pair.
+    pub fn replace_key_pair(&self, credentials: Credentials) -> Result<(), Failure> {
+        let AuthProvider::Tokens(tokens) = &self.transport.auth else {
+            return Err(Failure::local("this deployment does not log in with a key pair"));
+        };
+        tokens.replace(credentials);
+        Ok(())
     }
 
     /// Seconds by which the service's clock is ahead; 0 if unknown or without tokens.
@@ -266,7 +303,8 @@ impl Client {
     /// The link is not one that may be fetched.
     pub fn picture_key(&self, link: &Link) -> Result<PictureKey, Failure> {
         let url = self.transport.resolve(link)?;
-        Ok(PictureKey::new(self.endpoint().base_url(), self.endpoint().auth(), &url))
+        let (endpoint, api_key) = (self.endpoint(), self.transport.auth.api_key());
+        Ok(PictureKey::new(endpoint.base_url(), (endpoint.auth(), api_key.as_deref()), &url))
     }
 
     pub fn curl_dataset(&self, id: DatasetId) -> ShellCommand {
@@ -284,7 +322,7 @@ impl Client {
 
     fn curl(&self, path: &str, parameters: &Parameters) -> ShellCommand {
         let url = self.endpoint().base_url().url_for(path, parameters);
-        let login = !self.endpoint().is_on_premises();
+        let login = (!self.endpoint().is_on_premises()).then_some(&AUTHORIZATION);
         ApiRequest::get(ApiOperation::Dataset, url).curl(login)
     }
 

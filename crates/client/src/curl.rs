@@ -2,21 +2,23 @@
 
 use std::{ffi::OsStr, os::unix::ffi::OsStrExt as _};
 
+use reqwest::header::{COOKIE, HeaderName};
+
 use crate::{
     form_field::FormField,
     request::{ApiRequest, RawPart, RequestBody},
-    retry_table::ApiOperation,
 };
 use tessera_model::ShellCommand;
 
 impl ApiRequest {
-    pub(super) fn curl(&self, login: bool) -> ShellCommand {
+    /// `login` is the header that carries it, if the request has one.
+    pub(super) fn curl(&self, login: Option<&HeaderName>) -> ShellCommand {
         let curl = ShellCommand::new("curl -sS");
-        let curl = match self.operation {
-            _ if !login && self.is_unsafe_get() => curl.text("-H 'X-Requested-With: curl'"),
-            _ if !login => curl,
-            ApiOperation::Credentials => curl.text("-b \"SESSION=$SESSION\""),
-            _ => curl.text("-H \"Authorization: Bearer $TESSERA_TOKEN\""),
+        let curl = match login {
+            None if self.is_unsafe_get() => curl.text("-H 'X-Requested-With: curl'"),
+            None => curl,
+            Some(name) if *name == COOKIE => curl.text("-b \"SESSION=$SESSION\""),
+            Some(_) => curl.text("-H \"Authorization: Bearer $TESSERA_TOKEN\""),
         };
         let curl = match &self.body {
             RequestBody::Get => curl,

@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use reqwest::header::HeaderName;
+
 use crate::{request::ApiRequest, retry_table::ApiOperation};
 use tessera_model::{Failure, ShellCommand};
 
@@ -35,14 +37,18 @@ impl DryRun {
     }
 
     /// Returns the failure that ends the command, if the request belongs to the dry run.
-    pub(super) fn intercept(&self, client_login: bool, request: &ApiRequest) -> Option<Failure> {
+    pub(super) fn intercept(
+        &self,
+        login: Option<&HeaderName>,
+        request: &ApiRequest,
+    ) -> Option<Failure> {
         if !self.operations.contains(&request.operation) {
             return None;
         }
         let request = DryRunRequest {
             method: request.method(),
             url: request.url.to_string(),
-            curl: request.curl(client_login),
+            curl: request.curl(login),
         };
         self.request.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(request);
         Some(Failure::local("dry run: nothing was sent"))

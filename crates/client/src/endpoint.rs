@@ -4,7 +4,7 @@ use std::{fmt, sync::Arc, time::Duration};
 
 use secrecy::SecretString;
 
-use crate::{BaseUrl, CertificateAuthorities};
+use crate::{ApiPrefix, BaseUrl, CertificateAuthorities};
 use tessera_model::{DatasetId, Failure};
 use tessera_wire::paths::{self, API_PREFIX};
 
@@ -84,8 +84,24 @@ impl Endpoint {
         }
     }
 
+    /// The same service with another login.
+    pub(super) fn with_auth(self, auth: AuthMethod) -> Result<Self, Failure> {
+        // Without login, nobody has allowed to send one over plain HTTP.
+        if self.is_on_premises() {
+            return Err(Failure::local("this deployment needs no login"));
+        }
+        Ok(Self { auth, secret_reloader: None, ..self })
+    }
+
     pub fn with_authorities(self, authorities: CertificateAuthorities) -> Self {
         Self { authorities, ..self }
+    }
+
+    /// For a service, and its pipeline, whose paths begin with something else than `/api/v1`.
+    pub fn with_api_prefix(self, prefix: &ApiPrefix) -> Self {
+        let with_prefix = |url: BaseUrl| url.with_prefix(prefix.clone());
+        let pipeline_url = self.pipeline_url.map(with_prefix);
+        Self { base_url: with_prefix(self.base_url), pipeline_url, ..self }
     }
 
     pub fn with_token_lifetime(self, life: Duration) -> Self {

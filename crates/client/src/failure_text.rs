@@ -15,6 +15,8 @@ pub(super) struct FailureContext<'a> {
     pub method: &'static str,
     pub url: &'a Url,
     pub hosted: bool,
+    /// Whether it was sent with the session of a browser.
+    pub by_session: bool,
 }
 
 impl FailureContext<'_> {
@@ -82,7 +84,7 @@ impl FailureContext<'_> {
             401 | 403 if self.operation.follows_link() => {
                 (FailureKind::Forbidden, "the link was rejected", Some("It may have expired"))
             }
-            401 if self.operation == ApiOperation::Credentials => (
+            401 if self.by_session => (
                 FailureKind::Unauthorized,
                 "the session was not accepted",
                 Some("Sign in again in the browser, and copy the SESSION cookie again"),

@@ -42,7 +42,7 @@ pub mod trace;
 mod transport;
 mod upload;
 
-pub use base_url::BaseUrl;
+pub use base_url::{ApiPrefix, BaseUrl};
 pub use certificate_authorities::CertificateAuthorities;
 pub use client::Client;
 pub use download::ProgressCallback;

@@ -31,9 +31,14 @@ const SHARED_ACCESS_PARAMETERS: [&str; 12] =
 pub struct PictureKey([u8; 32]);
 
 impl PictureKey {
-    pub(super) fn new(base_url: &BaseUrl, auth: &AuthMethod, url: &Url) -> Self {
+    /// `api_key` replaces the one of `auth`.
+    pub(super) fn new(
+        base_url: &BaseUrl,
+        (auth, api_key): (&AuthMethod, Option<&str>),
+        url: &Url,
+    ) -> Self {
         let (kind, account) = match auth {
-            AuthMethod::Hosted(credentials) => ("key", credentials.api_key.as_str()),
+            AuthMethod::Hosted(own) => ("key", api_key.unwrap_or(&own.api_key)),
             AuthMethod::Token(token) => ("token", token.expose_secret()),
             AuthMethod::Session(session) => ("session", session.expose_secret()),
             AuthMethod::OnPremises => ("", ""),

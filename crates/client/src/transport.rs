@@ -17,6 +17,7 @@ use crate::{
     recorder::{Attempt, RequestRecorder},
     request::{self, ApiRequest, ApiResponse, MAX_ERROR_BODY_BYTES, RequestBody},
     retry::{RetryEngine, RetryState},
+    retry_table::ApiOperation,
 };
 use reqwest::{
     Response, StatusCode, Url,
@@ -33,6 +34,8 @@ pub(super) struct Transport {
     pub recorder: RequestRecorder,
     pub dry_run: Option<DryRun>,
     pub auth: AuthProvider,
+    /// The session of a browser, which uploads carry in place of the token.
+    pub upload_session: Option<AuthHeader>,
     api_client: reqwest::Client,
     blob_client: reqwest::Client,
     pipeline_client: reqwest::Client,
@@ -48,6 +51,7 @@ impl Transport {
             retry_engine: Arc::new(RetryEngine::new(policy)),
             recorder: RequestRecorder::default(),
             dry_run: None,
+            upload_session: None,
             endpoint,
         })
     }
@@ -92,9 +96,30 @@ impl Transport {
 
     /// Turns an error of `request` into a failure for the user.
     pub(super) fn explain(&self, request: &ApiRequest, error: AttemptError) -> Failure {
-        let (operation, method) = (request.operation, request.method());
-        FailureContext { operation, method, url: &request.url, hosted: !self.auth.is_anonymous() }
-            .explain(error)
+        FailureContext {
+            operation: request.operation,
+            method: request.method(),
+            url: &request.url,
+            hosted: !self.auth.is_anonymous(),
+            by_session: request.operation == ApiOperation::Credentials
+                || self.session_for(request).is_some(),
+        }
+        .explain(error)
+    }
+
+    fn session_for(&self, request: &ApiRequest) -> Option<&AuthHeader> {
+        self.upload_session.as_ref().filter(|_| request.operation == ApiOperation::AddMedia)
+    }
+
+    /// The login of a request: a session or a token, never both.
+    fn auth_header(&self, request: &ApiRequest) -> Result<Option<AuthHeader>, Failure> {
+        if request.operation.follows_link() || request.operation.uses_pipeline() {
+            return Ok(None);
+        }
+        match self.session_for(request) {
+            Some(session) => Ok(Some(session.clone())),
+            None => self.auth.current_header(),
+        }
     }
 
     /// Makes one attempt, including the response body.
@@ -134,11 +159,9 @@ impl Transport {
         &self,
         request: &ApiRequest,
     ) -> Result<Response, AttemptError> {
-        let bare = request.operation.follows_link() || request.operation.uses_pipeline();
-        let auth_header =
-            if bare { None } else { self.auth.current_header().map_err(AttemptError::Fatal)? };
-        let intercepted =
-            self.dry_run.as_ref().and_then(|run| run.intercept(auth_header.is_some(), request));
+        let auth_header = self.auth_header(request).map_err(AttemptError::Fatal)?;
+        let login = auth_header.as_ref().map(|header| &header.name);
+        let intercepted = self.dry_run.as_ref().and_then(|run| run.intercept(login, request));
         if let Some(failure) = intercepted {
             return Err(AttemptError::Fatal(failure));
         }

@@ -11,6 +11,16 @@ use tessera_model::SafeText;
 /// The cookie of a browser session, which identifies the user to the service.
 pub const SESSION_COOKIE: &str = "SESSION";
 
+/// The value of the session cookie, which browser tools copy alone or with its name. `None` if it is
+/// not one.
+pub fn session_value(typed: &str) -> Option<&str> {
+    let typed = typed.trim();
+    let named = typed.strip_prefix(SESSION_COOKIE).and_then(|rest| rest.strip_prefix('='));
+    let value = named.unwrap_or(typed);
+    let plain = |c: char| c.is_ascii_graphic() && !";,\"\\".contains(c);
+    (!value.is_empty() && value.chars().all(plain)).then_some(value)
+}
+
 /// A key pair as the service returned it. `Debug` does not print the secret.
 #[derive(Clone, Debug)]
 pub struct IssuedCredentials {

@@ -14,6 +14,9 @@ pub fn unavailable_reason(app: &App, action: Action) -> Option<String> {
     if needs_service(action) && app.outage().is_some() {
         return Some("the service is not responding; retrying automatically".to_owned());
     }
+    if needs_service(action) && app.login.rejection.is_some() {
+        return Some("the service does not accept the login; L opens it".to_owned());
+    }
     match action.group() {
         ActionGroup::Navigation => navigation_reason(app, action),
         ActionGroup::Searching => search::search_reason(app, action),
@@ -94,6 +97,10 @@ fn program_reason(app: &App, action: Action) -> Option<String> {
             !app.jobs.any_state(|state| matches!(state, JobState::Downloading(..))),
             "a download is running; wait until it ends, or stop it in the jobs pane",
         ),
+        Action::Login => {
+            let asked = app.setup.login.is_some() || app.login.rejection.is_some();
+            unless(asked, "this deployment needs no login")
+        }
         Action::LargerTiles | Action::SmallerTiles => {
             unless(app.focus == Pane::Results, "only the results have tiles")
         }

@@ -73,7 +73,7 @@ impl App {
             job.dataset == dataset
                 && matches!(job.state, JobState::Uploading(..) | JobState::DatasetRunning)
         });
-        !denied && !busy
+        !denied && !busy && self.login.rejection.is_none()
     }
 
     /// Sends the queued additions whose dataset has become free, oldest first.

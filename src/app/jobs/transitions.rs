@@ -115,10 +115,12 @@ impl Job {
         Ok(())
     }
 
-    /// A poll failed: a lost connection keeps the last state, everything else ends the job.
+    /// A poll failed: a lost connection or login keeps the last state, everything else ends the job.
     pub(super) fn poll_failed(&mut self, now: Uptime, failure: Failure) -> Applied {
         match &mut self.state {
-            JobState::ExportRunning(_, remote) if failure.is_connection_failure() => {
+            JobState::ExportRunning(_, remote)
+                if failure.is_connection_failure() || failure.kind == FailureKind::Unauthorized =>
+            {
                 remote.finish(now, Err(failure));
             }
             JobState::ExportRunning(..) => self.state = JobState::Failed(failure),

@@ -19,6 +19,7 @@ pub mod graphics_check;
 pub mod help;
 pub mod job_detail;
 pub mod log;
+pub mod login;
 pub mod palette;
 pub mod path_input;
 pub mod pick_list;
@@ -43,6 +44,7 @@ pub use filter_input::FilterInput;
 pub use graphics_check::GraphicsCheck;
 pub use help::Help;
 pub use job_detail::JobDetail;
+pub use login::LoginForm;
 pub use palette::Palette;
 pub use path_input::PathInput;
 pub use pick_list::{PickItem, PickList};
@@ -65,6 +67,7 @@ pub enum Overlay {
     Help(Help),
     JobDetail(JobDetail),
     List(CommandList),
+    Login(Box<LoginForm>),
     NameView(ViewNameInput),
     Palette(Palette),
     Prompt(TextPrompt),
@@ -87,6 +90,7 @@ macro_rules! with_dialog {
             Overlay::Help($dialog) => $body,
             Overlay::JobDetail($dialog) => $body,
             Overlay::List($dialog) => $body,
+            Overlay::Login($dialog) => $body,
             Overlay::NameView($dialog) => $body,
             Overlay::Palette($dialog) => $body,
             Overlay::Prompt($dialog) => $body,

@@ -2,13 +2,7 @@
 //! secret only once, so the order is fixed: choose the store, send the one request, store the
 //! secret, read it back, then report.
 
-use std::io::{self, IsTerminal as _};
-
 use clap::Args;
-use rustix::{
-    stdio::stdin,
-    termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr},
-};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::json;
 
@@ -20,9 +14,10 @@ use crate::{
     cli::{
         CliError, Column, Context, Document, Exit,
         context::read_stdin,
-        deployment::endpoint_with_login,
+        deployment::{configured_client, endpoint_with_login},
         login::{SecretSource, open_secrets, validate_secret},
         output::write_stdout,
+        session_cookie::read_session_cookie,
     },
     config::{edit, user_config_file},
     credentials::{SecretOwner, SecretStore, SecretStores},
@@ -30,7 +25,7 @@ use crate::{
 };
 use tessera_client::{ApiOperation, AuthMethod, Client, DryRun};
 use tessera_model::{FailureKind, SafeText, ShellCommand};
-use tessera_wire::credentials::{IssuedCredentials, SESSION_COOKIE};
+use tessera_wire::credentials::IssuedCredentials;
 
 #[derive(Debug, Args)]
 pub struct ImportOptions {
@@ -83,7 +78,7 @@ pub(super) async fn run(context: &Context, options: ImportOptions) -> Result<Exi
         let secret = validate_secret(&SecretString::from(read_stdin()?), "secret")?;
         IssuedCredentials { api_key, api_secret: Some(secret), message: None }
     } else {
-        let session = read_session(options.cookie_stdin, context.global.no_input).await?;
+        let session = read_session_cookie(options.cookie_stdin, context.global.no_input).await?;
         import.fetch_credentials(session).await?
     };
     import.store_credentials(issued).await
@@ -109,61 +104,10 @@ fn choose_store(
     Err(CliError::usage(message))
 }
 
-/// Restores the terminal's echo setting on drop, also when the prompt is interrupted.
-struct EchoGuard(Option<Termios>);
-
-impl EchoGuard {
-    /// Disables echo before the prompt appears: `rpassword` prints the prompt first, and a cookie
-    /// pasted immediately would be echoed.
-    fn off() -> Self {
-        let before = tcgetattr(stdin()).ok();
-        if let Some(mut now) = before.clone() {
-            now.local_modes.remove(LocalModes::ECHO);
-            // If the terminal rejects the settings, `rpassword` reports it.
-            let _ = tcsetattr(stdin(), OptionalActions::Now, &now);
-        }
-        Self(before)
-    }
-}
-
-impl Drop for EchoGuard {
-    fn drop(&mut self) {
-        if let Some(before) = &self.0 {
-            // The terminal may be gone by now.
-            let _ = tcsetattr(stdin(), OptionalActions::Now, before);
-        }
-    }
-}
-
-async fn read_session(piped: bool, no_input: bool) -> Result<SecretString, CliError> {
-    let text = if piped {
-        SecretString::from(read_stdin()?)
-    } else if no_input || !io::stdin().is_terminal() {
-        let message =
-            "cannot prompt for the cookie without a terminal; pipe it with --cookie-stdin";
-        return Err(CliError::usage(message));
-    } else {
-        let _echo = EchoGuard::off();
-        let prompt = tokio::task::spawn_blocking(|| {
-            rpassword::prompt_password("tessera: SESSION cookie of your browser (not shown): ")
-        });
-        let typed = prompt.await.map_err(|error| CliError::failed(error.to_string()))?;
-        SecretString::from(typed?)
-    };
-    let cookie = text.expose_secret().trim();
-    // Browser tools copy the value alone or with the cookie's name.
-    let value = cookie.strip_prefix(SESSION_COOKIE).and_then(|rest| rest.strip_prefix('='));
-    let value = validate_secret(&SecretString::from(value.unwrap_or(cookie)), "cookie")?;
-    if value.expose_secret().contains([';', ',', '"', '\\']) {
-        return Err(CliError::usage("this is not a cookie; copy only the value of SESSION"));
-    }
-    Ok(value)
-}
-
 fn session_client(hosted: &HostedProfile, session: SecretString) -> Result<Client, CliError> {
     let access = AuthMethod::Session(session);
     let options = &hosted.profile.options;
-    Ok(Client::new(endpoint_with_login(hosted.base_url.clone(), access, options)?)?)
+    configured_client(endpoint_with_login(hosted.base_url.clone(), access, options)?, options)
 }
 
 async fn dry_run(context: &Context, hosted: &HostedProfile) -> Result<Exit, CliError> {

@@ -11,6 +11,7 @@ use crate::{
     config::Profile,
 };
 use tessera_client::ApiOperation;
+use tessera_model::login_check_text;
 
 const STATUS_COLUMNS: &[Column] = &[
     Column::new("profile", "profile"),
@@ -84,12 +85,7 @@ fn check_outcome(checked: &Result<(), CliError>, by_dataset: bool) -> (Exit, Opt
         return (Exit::Done, Some(200), message.to_owned());
     };
     let status = error.http_status();
-    let message = match status {
-        Some(401) => "401: the key has expired or is wrong, or the secret does not match",
-        Some(403) if by_dataset => "403: the login works, but has no permission for this dataset",
-        Some(403) => "403: the login works, but has no permission to list datasets",
-        Some(404) if by_dataset => "404: no such dataset, or no access to it",
-        _ => error.message.as_str(),
-    };
+    let known = status.and_then(|status| login_check_text(status, by_dataset));
+    let message = known.unwrap_or(error.message.as_str());
     (error.exit, status, message.to_owned())
 }

@@ -20,6 +20,7 @@ use crate::{
     },
     config, user_files,
 };
+use tessera_client::Client;
 use tessera_model::{
     AdditionJob, Dataset, JobKind, MediaAddition, Operation, Preflight, SafeText, SavedJobState,
     ShellCommand, Status, operation_tracker::OperationTracker, polling::PollTarget,
@@ -28,6 +29,8 @@ use tessera_model::{
 pub struct AdditionRun<'a> {
     context: &'a Context,
     connection: &'a Connection<'a>,
+    /// Sends the media.
+    client: Client,
     options: &'a MediaAddOptions,
     plan: &'a AdditionPlan,
     /// The latest observation.
@@ -53,13 +56,14 @@ const SUMMARY_COLUMNS: &[Column] = &[
 impl<'a> AdditionRun<'a> {
     pub fn new(
         connection: &'a Connection<'a>,
-        options: &'a MediaAddOptions,
-        plan: &'a AdditionPlan,
+        client: Client,
+        (options, plan): (&'a MediaAddOptions, &'a AdditionPlan),
         dataset: Dataset,
     ) -> Self {
         Self {
             context: connection.context,
             connection,
+            client,
             options,
             plan,
             dataset,
@@ -129,7 +133,7 @@ impl<'a> AdditionRun<'a> {
             sent.store(done, Ordering::Relaxed);
             bar.set_bytes(done, all);
         };
-        let response = self.connection.client.add_media(id, &part.addition, &mut report).await;
+        let response = self.client.add_media(id, &part.addition, &mut report).await;
         drop(bar);
         // After an interrupt the recorder is gone, and this code does not run.
         let Some(mut recorder) = self.current_job.take() else {
@@ -191,7 +195,7 @@ impl<'a> AdditionRun<'a> {
         // Only the status check matters here: the request itself is recorded, not sent.
         let forced = MediaAddition { force: true, ..first.addition.clone() };
         let id = self.dataset.id;
-        let failure = self.connection.client.add_media(id, &forced, &mut |_, _| {}).await.err();
+        let failure = self.client.add_media(id, &forced, &mut |_, _| {}).await.err();
         if self.context.global.print.is_some() {
             // Closing the connection prints it.
             return permission.map(|()| Exit::Done);
@@ -299,7 +303,8 @@ impl<'a> AdditionRun<'a> {
             command = command.option("--split", split.to_string());
         }
         let then_reindex = if *then_reindex { "--then-reindex" } else { "" };
-        command.text(then_reindex).text(if *wait { "--wait" } else { "" })
+        let by_cookie = if self.options.by_cookie() { "--auth cookie" } else { "" };
+        command.text(by_cookie).text(then_reindex).text(if *wait { "--wait" } else { "" })
     }
 
     fn summary(&self) -> Document {

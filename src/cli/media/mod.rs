@@ -45,7 +45,8 @@ pub async fn run(context: &Context, command: MediaCommand) -> CliResult {
             return context.print_line(profiler_command_line(dataset.id, command));
         }
         let plan = AdditionPlan::prepare(context, &options, source, addition).await?;
-        AdditionRun::new(connection, &options, &plan, dataset).run().await
+        let client = options.upload_client(connection).await?;
+        AdditionRun::new(connection, client, (&options, &plan), dataset).run().await
     };
     context.with_connection(&[ApiOperation::AddMedia, ApiOperation::ProcessMedia], work).await
 }

@@ -1,8 +1,11 @@
 //! The options of `tessera media add`.
 
+use clap::ValueEnum;
+use secrecy::SecretString;
+
 use super::source::SourceOptions;
-use crate::cli::{CliError, CliResult, Connection};
-use tessera_client::AuthMethod;
+use crate::cli::{CliError, CliResult, Connection, session_cookie::read_session_cookie};
+use tessera_client::Client;
 use tessera_model::{MediaAddition, MediaSource};
 
 #[derive(Debug, clap::Args)]
@@ -45,12 +48,26 @@ pub struct MediaAddOptions {
     /// Wait until the addition has finished.
     #[arg(long)]
     pub wait: bool,
+    /// How the upload logs in: with a token, or with the SESSION cookie of a signed-in browser, which
+    /// is not stored. All other requests use the login of the profile.
+    #[arg(long, value_name = "HOW", default_value = "token")]
+    auth: UploadLogin,
+    /// Read the SESSION cookie from standard input instead of prompting for it.
+    #[arg(long)]
+    cookie_stdin: bool,
     /// Print the `run_profiler.sh` command line for an on-premises deployment, and send nothing.
     #[arg(long, requires = "server_path")]
     pub print_script: bool,
     /// Send even if the status of the dataset forbids it.
     #[arg(long)]
     pub force: bool,
+}
+
+/// How an upload logs in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum UploadLogin {
+    Token,
+    Cookie,
 }
 
 fn parse_on_off(raw: &str) -> Result<bool, String> {
@@ -76,10 +93,32 @@ impl MediaAddOptions {
         if self.split.is_some() && !matches!(media, MediaSource::Files(_)) {
             return Err(CliError::usage("--split is for files: --file, --dir, --files-from"));
         }
+        if self.cookie_stdin && self.auth != UploadLogin::Cookie {
+            return Err(CliError::usage("--cookie-stdin belongs to --auth cookie"));
+        }
         if !self.print_script {
             addition.validate().map_err(|invalid| CliError::usage(invalid.to_string()))?;
         }
         Ok(addition)
+    }
+
+    pub fn by_cookie(&self) -> bool {
+        self.auth == UploadLogin::Cookie
+    }
+
+    /// The client that uploads, with a session if it is to have one.
+    pub async fn upload_client(&self, connection: &Connection<'_>) -> CliResult<Client> {
+        let client = connection.client.clone();
+        if !self.by_cookie() {
+            return Ok(client);
+        }
+        let context = connection.context;
+        let session = if context.is_dry_run() {
+            SecretString::from("unknown")
+        } else {
+            read_session_cookie(self.cookie_stdin, context.global.no_input).await?
+        };
+        Ok(client.with_upload_session(&session)?)
     }
 
     pub fn check_deployment(
@@ -88,7 +127,7 @@ impl MediaAddOptions {
         media: &MediaSource,
     ) -> CliResult<()> {
         let endpoint = connection.client.endpoint();
-        let hosted = matches!(endpoint.auth(), AuthMethod::Hosted(_));
+        let hosted = !endpoint.is_on_premises();
         let by_path = matches!(media, MediaSource::ServerPath(_));
         let message = match (hosted, by_path) {
             (true, true) => {
@@ -96,6 +135,7 @@ impl MediaAddOptions {
                  folders, so use --dir or --s3"
             }
             (false, _) if self.spot.is_some() => "--spot is for hosted deployments only",
+            (false, _) if self.by_cookie() => "--auth cookie: this deployment needs no login",
             (false, true) if endpoint.pipeline_url().is_none() && !self.print_script => {
                 "--server-path needs the address of the pipeline: pipeline_url in the profile, or \
                  --pipeline-url"

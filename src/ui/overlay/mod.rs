@@ -10,6 +10,7 @@ mod filter_input;
 mod graphics_check;
 mod help;
 mod job_detail;
+mod login;
 mod pick_list;
 mod prompt;
 mod region_picker;
@@ -25,6 +26,8 @@ use crate::{
     app::{Overlay, overlay::with_dialog},
     ui::DrawContext,
 };
+
+pub(super) use login::token_text;
 
 trait Draw {
     fn draw(&self, ctx: &mut DrawContext, area: Rect);

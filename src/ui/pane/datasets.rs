@@ -35,7 +35,7 @@ pub(in crate::ui) fn datasets(ctx: &mut DrawContext, area: Rect) {
 
 fn draw_row(ctx: &mut DrawContext, line: Rect, dataset: &Dataset) {
     let theme = ctx.theme;
-    let (glyph, style) = status_glyph(theme, &dataset.status);
+    let (glyph, style) = status_glyph(ctx, &dataset.status);
     // READY is not spelled out: the status pane does.
     let state = if dataset.status == Status::Ready {
         dataset.n_images.map_or_else(String::new, group_digits)
@@ -55,7 +55,11 @@ fn draw_empty(ctx: &mut DrawContext, inside: Rect) {
     let datasets = &ctx.app.store.datasets;
     match (datasets.failure(), datasets.value()) {
         (Some(failure), _) => {
-            let lines = [&failure.to_string(), "r tries again; I opens a dataset by its id"];
+            let way_out = match ctx.app.login.rejection {
+                Some(_) => "L opens the login",
+                None => "r tries again; I opens a dataset by its id",
+            };
+            let lines = [&failure.to_string(), way_out];
             ctx.centered_message(inside, theme.failure, &lines);
         }
         (None, Some(_)) => {

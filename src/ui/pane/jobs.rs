@@ -32,7 +32,9 @@ pub(in crate::ui) fn jobs(ctx: &mut DrawContext, area: Rect) {
 /// Draws a job; its id and next poll only in a wide pane.
 fn draw_row(ctx: &mut DrawContext, inside: Rect, row: u16, job: &Job) {
     let (app, theme) = (ctx.app, ctx.theme);
-    let (mark, style) = state_glyph(theme, job);
+    let waits = app.waits_for_login(job);
+    let (mark, style) = if waits { ("✖", theme.failure) } else { state_glyph(theme, job) };
+    let state = if waits { "needs login".to_owned() } else { state_text(job) };
     let wide = inside.width >= 100;
     let id = job.state().export_task().map_or_else(String::new, ExportTaskId::short);
     let id = if wide { format!("{id:<8} ") } else { String::new() };
@@ -43,11 +45,11 @@ fn draw_row(ctx: &mut DrawContext, inside: Rect, row: u16, job: &Job) {
         (format!(" {:<9} ", job.kind.label()), theme.text),
         (format!("{:<16} ", truncate(job.dataset_name.as_str(), 16)), theme.text),
         (id, theme.dim),
-        (format!("{:<16} ", truncate(&state_text(job), 16)), style),
+        (format!("{:<16} ", truncate(&state, 16)), style),
         (bar, theme.gauge),
         (format!("{:<6} ", format_duration(job.elapsed(app.clock()))), theme.dim),
         (next, theme.dim),
-        (job_summary(job), theme.dim),
+        (if waits { waiting_for_login(job) } else { job_summary(job) }, theme.dim),
     ];
     ctx.put(inside, row, &parts);
 }
@@ -76,6 +78,11 @@ fn state_text(job: &Job) -> String {
         }
         _ => job.label().to_owned(),
     }
+}
+
+/// What is known of a job that cannot be followed without login.
+fn waiting_for_login(job: &Job) -> String {
+    format!("last {} · L opens the login", state_text(job))
 }
 
 fn next_poll_text(app: &App, job: &Job) -> String {

@@ -5,7 +5,7 @@ use ratatui::{layout::Rect, style::Style};
 use crate::{
     app::Uptime,
     ui::{
-        DrawContext, Theme,
+        DrawContext,
         widget::{below, format_age, gauge, group_digits},
     },
 };
@@ -34,16 +34,19 @@ pub(in crate::ui) fn status(ctx: &mut DrawContext, area: Rect) {
     draw_operations(ctx, below(inside, OPERATIONS_ROW), &dataset.status);
 }
 
-/// The glyph and style of a status; its name is always shown beside it.
-pub(in crate::ui) fn status_glyph(theme: &Theme, status: &Status) -> (&'static str, Style) {
-    match status {
+/// The glyph and style of a status; its name is always shown beside it. Without login it is only the
+/// last known one, and dimmed.
+pub(in crate::ui) fn status_glyph(ctx: &DrawContext, status: &Status) -> (&'static str, Style) {
+    let theme = ctx.theme;
+    let (glyph, style) = match status {
         Status::Ready => ("●", theme.success),
         Status::PartialIndex => ("◧", theme.moving),
         Status::ReadOnly => ("◑", theme.moving),
         Status::Indexing => ("◔", theme.moving),
         Status::Error => ("✖", theme.failure),
         Status::Other(_) => ("?", theme.moving),
-    }
+    };
+    (glyph, if ctx.app.login.rejection.is_some() { theme.dim } else { style })
 }
 
 pub(in crate::ui) fn status_text(dataset: &Dataset) -> String {
@@ -57,10 +60,14 @@ pub(in crate::ui) fn status_text(dataset: &Dataset) -> String {
 
 fn draw_status(ctx: &mut DrawContext, inside: Rect, dataset: &Dataset) {
     let theme = ctx.theme;
-    let (glyph, style) = status_glyph(theme, &dataset.status);
+    let (glyph, style) = status_glyph(ctx, &dataset.status);
     let status = format!(" {}", status_text(dataset));
-    let legacy = if dataset.status_is_legacy { " (legacy)" } else { "" };
-    let parts = [(" ", theme.text), (glyph, style), (&status, style), (legacy, theme.dim)];
+    let note = match (&ctx.app.login.rejection, dataset.status_is_legacy) {
+        (Some(_), _) => " (last known)",
+        (None, true) => " (legacy)",
+        (None, false) => "",
+    };
+    let parts = [(" ", theme.text), (glyph, style), (&status, style), (note, theme.dim)];
     ctx.put(inside, 0, &parts);
     let history = ctx.app.store.observed.get(dataset.id);
     let last_good = history.and_then(|history| history.last_good_status.as_ref());

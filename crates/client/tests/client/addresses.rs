@@ -1,8 +1,8 @@
 //! Addresses: which are accepted, where requests go, and where credentials may be sent.
 
 use tessera_client::{
-    ApiOperation, AuthMethod, BaseUrl, Client, Credentials, DryRun, Endpoint, RawBody, RawRequest,
-    TextSearchPath,
+    ApiOperation, ApiPrefix, AuthMethod, BaseUrl, Client, Credentials, DryRun, Endpoint, RawBody,
+    RawRequest, TextSearchPath,
 };
 use tessera_model::{FailureKind, Link, Query, QueryText, Search};
 use tessera_testing::clients::{dataset, on_premises, without_pauses};
@@ -38,6 +38,39 @@ fn pasted_base_urls_are_normalized() {
     ] {
         let failure = BaseUrl::parse(bad).unwrap_err();
         assert!(!failure.to_string().contains("pass@"), "{failure}");
+    }
+}
+
+#[tokio::test]
+async fn every_path_begins_with_the_prefix_of_the_service() {
+    for (base, typed_prefix, expected) in [
+        ("https://vl.example", "/media/v2/", "https://vl.example/media/v2"),
+        ("https://vl.example/lab/", "media/v2", "https://vl.example/lab/media/v2"),
+        ("https://vl.example/media/v2", "/media/v2", "https://vl.example/media/v2"),
+        ("https://vl.example/api/v1", "/", "https://vl.example"),
+    ] {
+        let prefix = ApiPrefix::parse(typed_prefix).unwrap();
+        let base_url = BaseUrl::parse(base).unwrap();
+        let endpoint = Endpoint::new(base_url, AuthMethod::OnPremises).unwrap();
+        let endpoint = endpoint.with_api_prefix(&prefix);
+        let run = DryRun::new(&[ApiOperation::Raw]);
+        let client = Client::new(endpoint).unwrap().with_dry_run(run.clone());
+        let command = client.curl_explore(&Search::browse(dataset())).to_string();
+        assert!(command.contains(&format!("{expected}/explore/{}?", dataset())), "{command}");
+        for typed in [
+            "datasets",
+            "/api/v1/datasets",
+            &format!("{}/datasets", typed_prefix.trim_end_matches('/')),
+        ] {
+            let request =
+                RawRequest { path: typed.to_owned(), parameters: Vec::new(), body: RawBody::Get };
+            client.send_raw(request).await.unwrap_err();
+            let sent = run.take_request().unwrap().url;
+            assert_eq!(sent, format!("{expected}/datasets"), "{typed}");
+        }
+    }
+    for bad in ["../v1", "a b", "/v1?x=1", "https://vl.example/v1"] {
+        assert!(ApiPrefix::parse(bad).is_err(), "{bad}");
     }
 }
 

@@ -60,6 +60,34 @@ fn uploads(server: &ScriptedServer) -> usize {
 type Case = (fn() -> Reply, usize, FailureKind);
 
 #[tokio::test]
+async fn an_upload_carries_a_session_in_place_of_the_token_and_nothing_else_does() {
+    let (_folder, path) = picture(100);
+    for (reply, accepted) in [
+        ((|| Reply::new(202, &[], "")) as fn() -> Reply, true),
+        (|| Reply::new(401, &[], "{}"), false),
+    ] {
+        let server = service(["READY", "READ ONLY"], reply).await;
+        let client = hosted(&server.url(), without_pauses());
+        let client = client.with_upload_session(&"canary-of-a-session".into()).unwrap();
+        let addition = MediaAddition::new(MediaSource::Files(vec![path.clone()]));
+        let outcome = client.add_media(dataset(), &addition, &mut |_, _| {}).await;
+        assert_eq!(outcome.is_ok(), accepted);
+        if let Err(failure) = outcome {
+            assert_eq!(failure.kind, FailureKind::Unauthorized);
+            let text = failure.to_string();
+            assert!(text.contains("the session was not accepted"), "{text}");
+            assert!(!text.contains("canary"), "{text}");
+        }
+        assert_eq!(uploads(&server), 1, "a session is not renewed");
+        for seen in server.requests() {
+            let (cookie, token) = (seen.header("cookie"), seen.header("authorization"));
+            let session = (seen.method == "POST").then_some("SESSION=canary-of-a-session");
+            assert_eq!((cookie, token.is_none()), (session, session.is_some()), "never both");
+        }
+    }
+}
+
+#[tokio::test]
 async fn an_upload_is_never_sent_twice() {
     let (_folder, path) = picture(10_000);
     let replies: [Case; 6] = [

@@ -29,7 +29,7 @@ pub const CHOICES: &[[&str; 3]] = &[
     ],
     [
         "`api_credentials`",
-        "one second key pair per start; its secret is in the first response only",
+        "one second key pair, kept over restarts; its secret is in the first response only",
         "the document says that a secret is shown once",
     ],
     [

@@ -15,3 +15,13 @@ fn a_pair_is_read_with_and_without_its_secret() {
     }
     assert!(read_issued_credentials(&json!({ "api_secret": "canary" })).is_none());
 }
+
+#[test]
+fn the_session_is_read_with_and_without_its_name() {
+    for typed in ["abc", " abc\n", "SESSION=abc", "SESSION=abc\n"] {
+        assert_eq!(session_value(typed), Some("abc"), "{typed:?}");
+    }
+    for typed in ["", "SESSION=", "a=b; SESSION=abc", "two words", "\"abc\"", "SESSION=a;b"] {
+        assert_eq!(session_value(typed), None, "{typed:?}");
+    }
+}

@@ -1,0 +1,122 @@
+//! The login: whose it is and where it is, and the form to check or replace it.
+
+use ratatui::{layout::Rect, style::Style};
+use tui_input::Input;
+
+use super::Draw;
+use crate::{
+    app::overlay::login::{LoginField, LoginForm, LoginOutcome, LoginTask},
+    ui::{
+        DrawContext,
+        widget::{choice_text, wrap_words},
+    },
+};
+
+const FIELD_COLUMN: u16 = 16;
+const FIRST_FIELD: u16 = 5;
+const OUTCOME_ROW: u16 = 10;
+const OUTCOME_ROWS: usize = 3;
+
+impl Draw for LoginForm {
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let name = ctx.app.setup.deployment_name.clone();
+        let inside = ctx.dialog(area, &format!("Login of {name}"));
+        let theme = ctx.theme;
+        for (row, (label, value, style)) in (0..).zip(self.facts(ctx)) {
+            let label = format!("   {label:<13}");
+            ctx.put(inside, row, &[(label.as_str(), theme.dim), (value.as_str(), style)]);
+        }
+        for (row, field) in (FIRST_FIELD..).zip(self.fields()) {
+            draw_field(ctx, inside, row, self, *field);
+        }
+        let (mark, text, style) = match &self.outcome {
+            LoginOutcome::None => return,
+            LoginOutcome::Running => ("", "waiting for the service …", theme.moving),
+            LoginOutcome::Accepted(text) => ("✔ ", text.as_str(), theme.success),
+            LoginOutcome::Failed(text) => ("✖ ", text.as_str(), theme.failure),
+        };
+        let cells = usize::from(inside.width).saturating_sub(2);
+        let text = format!("{mark}{text}");
+        for (row, line) in (OUTCOME_ROW..).zip(wrap_words(&text, cells, OUTCOME_ROWS)) {
+            ctx.put(inside, row, &[(" ", style), (&line, style)]);
+        }
+    }
+}
+
+impl LoginForm {
+    fn facts(&self, ctx: &DrawContext) -> [(&'static str, String, Style); 4] {
+        let (app, theme) = (ctx.app, ctx.theme);
+        let login = app.setup.login.as_ref();
+        let service = login.map_or_else(String::new, |login| login.service.to_string());
+        let key = match &app.login.key {
+            Some(key) if key.is_empty() => "none yet".to_owned(),
+            Some(key) => key.to_string(),
+            None => "none: this deployment needs no login".to_owned(),
+        };
+        let place = match (login.and_then(|login| login.fixed.as_ref()), &self.places) {
+            (Some(reason), _) => reason.to_string(),
+            (None, Some(places)) => places.current.to_string(),
+            (None, None) if login.is_none() => "—".to_owned(),
+            (None, None) => "…".to_owned(),
+        };
+        let (state, style) = match (&app.login.rejection, app.token_time_left()) {
+            (Some(failure), _) => (failure.message.to_string(), theme.failure),
+            (None, Some(left)) => (token_text(left), theme.text),
+            (None, None) => ("no request was rejected".to_owned(), theme.text),
+        };
+        [
+            ("service", service, theme.text),
+            ("key", key, theme.text),
+            ("secret in", place, theme.text),
+            ("state", state, style),
+        ]
+    }
+}
+
+/// How long a token is valid; it is renewed before that.
+pub(in crate::ui) fn token_text(left: std::time::Duration) -> String {
+    match left.as_secs() {
+        0 => "token expired".to_owned(),
+        seconds @ ..=60 => format!("token {seconds} s"),
+        seconds => format!("token {} min", seconds / 60),
+    }
+}
+
+fn draw_field(ctx: &mut DrawContext, inside: Rect, row: u16, form: &LoginForm, field: LoginField) {
+    let focused = form.field == field;
+    let label = match field {
+        LoginField::Task => "do",
+        LoginField::ApiKey => "api_key",
+        LoginField::ApiSecret => "api_secret",
+        LoginField::Session => "cookie",
+        LoginField::Store => "store secret",
+    };
+    let text = ctx.theme.text;
+    let value = ctx.field_label(inside, (row, FIELD_COLUMN), (label, text), focused);
+    let choice = match field {
+        LoginField::ApiKey => return ctx.text_field(value, &form.api_key, focused),
+        LoginField::ApiSecret => return masked_field(ctx, value, &form.api_secret.0, focused),
+        LoginField::Session => return masked_field(ctx, value, &form.session.0, focused),
+        LoginField::Task => form.task.title().to_owned(),
+        LoginField::Store => store_text(form),
+    };
+    let style = if focused { ctx.theme.accent } else { text };
+    ctx.put(value, 0, &[(choice_text(&choice, focused), style)]);
+}
+
+fn store_text(form: &LoginForm) -> String {
+    match (&form.places, form.stores()) {
+        (Some(places), true) => format!("in {}", places.new),
+        (Some(places), false) if form.task == LoginTask::EnterKeyPair => {
+            format!("no, only until the program ends; or in {}", places.new)
+        }
+        (Some(places), false) => format!("no; or in {}", places.new),
+        (None, _) => "looking for the keyring …".to_owned(),
+    }
+}
+
+/// Draws a dot for each typed character.
+fn masked_field(ctx: &mut DrawContext, area: Rect, input: &Input, focused: bool) {
+    let dots = Input::new("•".repeat(input.value().chars().count()));
+    ctx.text_field(area, &dots.with_cursor(input.cursor()), focused);
+}
