@@ -121,7 +121,7 @@ impl BaseUrl {
     }
 
     pub(super) fn as_url(&self) -> &Url {
-        &self.0
+        &self.url
     }
 
     /// Returns why the service must not lead to `url`.

@@ -15,8 +15,7 @@ use crate::{
     printable_text::PrintableText,
 };
 use tessera_service::{
-    AllowedHost, DeploymentSettings, OPENAPI_PATH, ServerOptions, object_storage,
-    serve_explanation,
+    AllowedHost, DeploymentSettings, OPENAPI_PATH, ServerOptions, object_storage, serve_explanation,
 };
 
 const UNENCRYPTED: &str = "other machines can reach this service, and logins and pictures travel \
