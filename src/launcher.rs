@@ -288,6 +288,9 @@ impl Launcher {
             cluster_options: (search.entity, search.granularity),
             cadence: *poll,
         };
+        let client = client.with_field_warnings(|sentence| {
+            cli::write_message(&format!("warning: {sentence}"));
+        });
         // Signals keep their default effect: there is no terminal to restore.
         accessible::run(client, options, announcer).await?;
         Ok(RunOutcome::Exit(0))

@@ -11,6 +11,7 @@ use tessera_model::{
     SelectionItem, ShellCommand, StateKey, StateValue,
 };
 use tessera_picture::{Canvas, Crop, PictureView, Thumbnail};
+use tessera_wire::acceptance::Accepted;
 
 /// Identifies a job within this run of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -199,7 +200,7 @@ pub enum Payload {
     Anchor(Anchor),
     Export(ExportTask),
     /// The service accepted the job and returned nothing else.
-    Accepted,
+    Accepted(Accepted),
     Preflight(Preflight),
     Downloaded(Archive),
     Picture(Thumbnail),

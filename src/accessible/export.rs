@@ -119,6 +119,9 @@ impl AccessibleSession {
         dataset: DatasetId,
         mut task: ExportTask,
     ) -> Result<ExportTaskId, MenuActionError> {
+        if let Some(failure) = task.failure() {
+            return Err(failure.into());
+        }
         let Self { client, announcer, cadence, .. } = self;
         let line = |task: &ExportTask| {
             let percent = task.progress.map_or_else(String::new, |it| format!(" {it} percent"));
@@ -141,7 +144,7 @@ impl AccessibleSession {
         };
         let ended = client.follow_export(dataset, id, pause).await??;
         self.announcer.status(line(&ended))?;
-        ended.failure_message().map_or(Ok(id), |message| Err(MenuActionError::Error(message)))
+        ended.failure().map_or(Ok(id), |failure| Err(failure.into()))
     }
 }
 

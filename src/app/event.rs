@@ -28,7 +28,8 @@ pub enum Event {
     Exchange(RequestRecord),
     /// Requests carry a new token, which expires at this time.
     TokenIssued(Timestamp),
-    /// Something in the background does not work, and is not tried again.
+    /// Something in the background does not work and is not tried again, or a field of a response
+    /// cannot be read.
     Warning(SafeText),
     /// The time of `Effect::WakeAt` has come.
     Wake,

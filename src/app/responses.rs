@@ -102,8 +102,8 @@ impl App {
 
     fn handle_job_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
         match (lane, result) {
-            (Lane::StartJob(id) | Lane::Upload(id), Ok(Payload::Accepted)) => {
-                self.operation_accepted(id);
+            (Lane::StartJob(id) | Lane::Upload(id), Ok(Payload::Accepted(accepted))) => {
+                self.operation_accepted(id, accepted);
             }
             (Lane::StartJob(id) | Lane::Upload(id), Err(failure)) => {
                 self.job_start_failed(id, &failure);

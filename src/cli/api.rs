@@ -42,7 +42,8 @@ fn parse_pair(raw: &str) -> Result<(String, String), String> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
-/// Sends the request and prints the response. The exit code reflects the HTTP status.
+/// Sends the request and prints the response. The exit code reflects the HTTP status, or the error that
+/// the body reports.
 pub async fn run(context: &Context, api: ApiOptions) -> CliResult {
     let include = api.include;
     let request = build_request(context, api)?;

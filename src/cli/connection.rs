@@ -48,7 +48,7 @@ impl Context {
         }
         Ok(Connection {
             context: self,
-            client: self.with_recorder(client),
+            client: self.with_listeners(client),
             deployment_name: target.name(),
             journal: target_journal(target),
             dry_run,
@@ -57,7 +57,10 @@ impl Context {
         })
     }
 
-    pub(super) fn with_recorder(&self, client: Client) -> Client {
+    /// Warns about unreadable fields, and records the requests if that is requested.
+    pub(super) fn with_listeners(&self, client: Client) -> Client {
+        let messages = self.messages;
+        let client = client.with_field_warnings(move |sentence| messages.warn(sentence.as_str()));
         if self.global.verbose || self.trace.is_enabled() {
             return client.with_recorder(request_recorder(self.global.verbose, self.trace.clone()));
         }

@@ -189,7 +189,8 @@ impl From<Failure> for CliError {
             FailureKind::NotFound => Exit::NotFound,
             FailureKind::Conflict => Exit::Conflict,
             FailureKind::Invalid => Exit::Invalid,
-            FailureKind::Unexpected | FailureKind::Local => Exit::Failed,
+            FailureKind::Rejected => Exit::Remote,
+            FailureKind::Unconfirmed | FailureKind::Unexpected | FailureKind::Local => Exit::Failed,
         };
         Self { failure: Some(Box::new(failure.clone())), ..Self::new(exit, failure.to_string()) }
     }

@@ -5,9 +5,10 @@ use std::sync::{MutexGuard, PoisonError};
 
 use crate::cli::{CliError, CliResult, Connection, Exit, timestamps::timestamp_now};
 use tessera_model::{
-    Archive, Dataset, ExportTaskId, Failure, JobKind, JobRecord, SafeText, SavedJobState, StateKey,
-    StateValue, job, operation_tracker::OperationTracker,
+    Archive, Dataset, ExportTaskId, FailedExport, Failure, JobKind, JobRecord, SafeText,
+    SavedJobState, StateKey, StateValue, job, operation_tracker::OperationTracker,
 };
+use tessera_wire::acceptance::Accepted;
 
 pub struct JobRecorder<'a> {
     connection: &'a Connection<'a>,
@@ -35,9 +36,13 @@ impl<'a> JobRecorder<'a> {
     }
 
     pub fn set_state(&mut self, state: SavedJobState) {
-        self.job.ended_at = state.is_over().then(timestamp_now);
+        self.job.ended_at = (!state.is_running()).then(timestamp_now);
         self.job.state = state;
         self.save();
+    }
+
+    pub fn set_accepted(&mut self, _evidence: Accepted) {
+        self.set_state(SavedJobState::Accepted);
     }
 
     /// The request was rejected, or its effect is unknown.
@@ -46,14 +51,15 @@ impl<'a> JobRecorder<'a> {
         self.set_state(if failure.may_have_taken_effect() {
             SavedJobState::Uncertain(reason)
         } else {
-            SavedJobState::Failed(reason)
+            SavedJobState::Failed(reason, None)
         });
     }
 
     /// Unless the operation failed at the service, it continues there, and others follow it.
     pub fn set_waiting_error(&mut self, error: &CliError) {
         if error.exit == Exit::Remote {
-            self.set_state(SavedJobState::Failed(SafeText::detail(&error.message)));
+            let export = self.job.state.export().map(FailedExport::without_status);
+            self.set_state(SavedJobState::Failed(SafeText::detail(&error.message), export));
         }
     }
 
@@ -110,7 +116,7 @@ impl Connection<'_> {
                 && let Some(job) = own.iter_mut().find(|job| job.state.export() == Some(task))
             {
                 job.ended_at = Some(timestamp_now());
-                job.state = SavedJobState::Downloaded(archive.clone());
+                job.state = SavedJobState::Downloaded(archive.clone(), Some(task));
                 self.journal.replace_jobs(own)?;
             }
             Ok(())

@@ -74,6 +74,7 @@ const JOB_COLUMNS: &[Column] = &[
     Column::new("standing", "standing"),
     Column::new("words", "words"),
     Column::new("export", "export_task_id"),
+    Column::new("export status", "export_status"),
     Column::new("archive", "archive.path"),
     Column::new("followed", "followed"),
     Column::new("again", "command"),
@@ -243,10 +244,10 @@ impl DeploymentJobs {
 /// Returns the final status. Saves nothing: the job stays with the process that follows it.
 async fn follow(connection: &Connection<'_>, job: &JobRecord) -> CliResult<SafeText> {
     match (&job.state, &job.kind) {
-        (SavedJobState::Failed(reason), _) => Err(CliError::new(Exit::Remote, reason.as_str())),
+        (SavedJobState::Failed(reason, _), _) => Err(CliError::new(Exit::Remote, reason.as_str())),
         (SavedJobState::Uncertain(reason), _) => Err(CliError::new(Exit::Network, reason.as_str())),
         (SavedJobState::Done(status), _) => Ok(status.clone()),
-        (SavedJobState::Downloaded(_), _) => Ok(SafeText::name("downloaded")),
+        (SavedJobState::Downloaded(..), _) => Ok(SafeText::name("downloaded")),
         (SavedJobState::Accepted, JobKind::AddMedia(_) | JobKind::Reindex) => {
             let tracker = OperationTracker::resume(job.started_at);
             connection.follow_operation(job.dataset, &job.kind, tracker).await
@@ -254,7 +255,10 @@ async fn follow(connection: &Connection<'_>, job: &JobRecord) -> CliResult<SafeT
         (state, _) => match state.export() {
             Some(task) => {
                 let export = connection.follow_export(job.dataset, task, None).await?;
-                Ok(SafeText::name(export.state.as_str()))
+                match export.failure() {
+                    Some(failure) => Err(failure.into()),
+                    None => Ok(SafeText::name(export.state.as_str())),
+                }
             }
             None => Err(CliError::failed("the service has not accepted the job yet")),
         },

@@ -66,6 +66,7 @@ pub use local::{
     LocalService, LocalSettings, ServeOptions, local_settings, run_text_tour, serve, start_demo,
 };
 pub use login::open_secrets;
+pub use messages::write_message;
 pub use output::{Column, Document, Output};
 pub use profile::secret_location;
 pub use terminal_info::TerminalInfo;

@@ -10,9 +10,10 @@ use crate::cli::{CliError, CliResult, Column, Connection, Context, Document, Job
 use crate::command_lines::{ProfilerCommand, profiler_command_line};
 use tessera_client::ApiOperation;
 use tessera_model::{
-    Dataset, Failure, FailureKind, JobKind, Operation, SafeText, SavedJobState, ShellCommand,
-    Status, operation_tracker::OperationTracker,
+    Dataset, Failure, FailureKind, JobKind, Operation, SafeText, ShellCommand,
+    operation_tracker::OperationTracker,
 };
+use tessera_wire::acceptance::{Accepted, accepted_since};
 
 /// Delays between checks of the dataset after a lost response: three within ten seconds.
 const STATUS_CHECK_DELAYS: [Duration; 3] =
@@ -85,10 +86,11 @@ pub async fn send_reindex<'a>(
     dataset: &Dataset,
 ) -> CliResult<JobRecorder<'a>> {
     let mut recorder = JobRecorder::begin(connection, dataset, JobKind::Reindex);
-    if let Err(failure) = connection.client.reindex(dataset.id).await {
-        verify_accepted(connection, dataset, failure, &mut recorder).await?;
-    }
-    recorder.set_state(SavedJobState::Accepted);
+    let accepted = match connection.client.reindex(dataset.id).await {
+        Ok(accepted) => accepted,
+        Err(failure) => verify_accepted(connection, dataset, failure, &mut recorder).await?,
+    };
+    recorder.set_accepted(accepted);
     Ok(recorder)
 }
 
@@ -97,7 +99,7 @@ async fn verify_accepted(
     dataset: &Dataset,
     failure: Failure,
     recorder: &mut JobRecorder<'_>,
-) -> CliResult<()> {
+) -> CliResult<Accepted> {
     let context = connection.context;
     if !failure.may_have_taken_effect() {
         recorder.set_failed(&failure);
@@ -110,11 +112,13 @@ async fn verify_accepted(
     for pause in STATUS_CHECK_DELAYS {
         tokio::time::sleep(pause).await;
         match connection.client.dataset(dataset.id).await {
-            Ok(now) if was_accepted(&dataset.status, &now.status) => {
-                context.messages.info(format!("it was: {} is {}", now.name, now.status.as_str()));
-                return Ok(());
+            Ok(now) => {
+                if let Some(accepted) = accepted_since(dataset, &now) {
+                    let status = now.status.as_str();
+                    context.messages.info(format!("it was: {} is {status}", now.name));
+                    return Ok(accepted);
+                }
             }
-            Ok(_) => {}
             Err(failure) => context.messages.debug(failure.to_string()),
         }
     }
@@ -127,10 +131,6 @@ async fn verify_accepted(
 /// The failure without its remedy, for messages with a better one.
 fn failure_text(failure: &Failure) -> String {
     Failure { remedy: None, ..failure.clone() }.to_string()
-}
-
-fn was_accepted(before: &Status, now: &Status) -> bool {
-    now.is_busy() || (*before == Status::PartialIndex && *now == Status::Ready)
 }
 
 async fn conflict_error(
@@ -149,24 +149,4 @@ async fn conflict_error(
         return error.with_remedy(remedy);
     }
     error
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_status_shows_whether_a_reindex_was_accepted() {
-        let (partial, ready) = (Status::PartialIndex, Status::Ready);
-        for (before, now, accepted) in [
-            (&partial, &Status::ReadOnly, true),
-            (&partial, &Status::Indexing, true),
-            (&partial, &ready, true),
-            (&partial, &partial, false),
-            (&ready, &ready, false),
-            (&partial, &Status::Error, false),
-        ] {
-            assert_eq!(was_accepted(before, now), accepted, "{before:?} {now:?}");
-        }
-    }
 }

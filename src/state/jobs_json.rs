@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use tessera_model::{
-    AdditionJob, Archive, ArchiveName, ExportJob, ExportSpec, ExportTaskId, JobKind, JobRecord,
-    SafeText, SavedJobState, Timestamp,
+    AdditionJob, Archive, ArchiveName, ExportJob, ExportSpec, ExportTaskId, FailedExport, JobKind,
+    JobRecord, SafeText, SavedJobState, Timestamp,
 };
 
 const SCHEMA: &str = "tessera.jobs/1";
@@ -41,36 +41,41 @@ pub fn job_to_json(record: &JobRecord) -> Value {
         }
         JobKind::Reindex => {}
     }
-    let (word, field) = state_fields(&record.state);
-    if let Some((name, value)) = field {
+    let (word, fields) = state_fields(&record.state);
+    for (name, value) in fields {
         job[name] = value;
     }
     job["standing"] = word.into();
     job
 }
 
-fn state_fields(state: &SavedJobState) -> (&'static str, Option<(&'static str, Value)>) {
-    let task = |task: Option<ExportTaskId>| Some(("export_task_id", json!(task)));
-    let message = |text: &SafeText| Some(("words", text.as_str().into()));
+fn state_fields(state: &SavedJobState) -> (&'static str, Vec<(&'static str, Value)>) {
+    let task = |task: Option<ExportTaskId>| vec![("export_task_id", json!(task))];
+    let message = |text: &SafeText| ("words", text.as_str().into());
     match state {
-        SavedJobState::Queued => ("queued", None),
-        SavedJobState::Sent => ("sent", None),
-        SavedJobState::Accepted => ("accepted", None),
+        SavedJobState::Queued => ("queued", vec![]),
+        SavedJobState::Sent => ("sent", vec![]),
+        SavedJobState::Accepted => ("accepted", vec![]),
         SavedJobState::Running(id) => ("running", task(Some(*id))),
         SavedJobState::Completed(id) => ("completed", task(Some(*id))),
         SavedJobState::Unwatched(id) => ("unwatched", task(*id)),
-        SavedJobState::Downloaded(archive) => {
+        SavedJobState::Downloaded(archive, export) => {
             let archive = json!({
                 "path": archive.path.to_string_lossy(),
                 "bytes": archive.bytes,
                 "entries": archive.entries,
                 "images": archive.images,
             });
-            ("downloaded", Some(("archive", archive)))
+            let export = export.map(|id| ("export_task_id", json!(id)));
+            ("downloaded", [("archive", archive)].into_iter().chain(export).collect())
         }
-        SavedJobState::Done(text) => ("done", message(text)),
-        SavedJobState::Failed(text) => ("failed", message(text)),
-        SavedJobState::Uncertain(text) => ("uncertain", message(text)),
+        SavedJobState::Done(text) => ("done", vec![message(text)]),
+        SavedJobState::Failed(text, None) => ("failed", vec![message(text)]),
+        SavedJobState::Failed(text, Some(export)) => {
+            let status = ("export_status", export.status.as_str().into());
+            ("failed", vec![message(text), ("export_task_id", json!(export.id)), status])
+        }
+        SavedJobState::Uncertain(text) => ("uncertain", vec![message(text)]),
     }
 }
 
@@ -130,17 +135,26 @@ fn read_state(job: &Value) -> Option<SavedJobState> {
         "unwatched" => SavedJobState::Unwatched(task),
         "downloaded" => {
             let archive = &job["archive"];
-            SavedJobState::Downloaded(Archive {
+            let archive = Archive {
                 path: archive["path"].as_str()?.into(),
                 bytes: archive["bytes"].as_u64()?,
                 entries: number(&archive["entries"])?,
                 images: number(&archive["images"])?,
-            })
+            };
+            SavedJobState::Downloaded(archive, task)
         }
         "done" => SavedJobState::Done(text(&job["words"])?),
-        "failed" => SavedJobState::Failed(text(&job["words"])?),
+        "failed" => SavedJobState::Failed(text(&job["words"])?, read_failed_export(job, task)),
         "uncertain" => SavedJobState::Uncertain(text(&job["words"])?),
         _ => return None,
+    })
+}
+
+fn read_failed_export(job: &Value, task: Option<ExportTaskId>) -> Option<FailedExport> {
+    let status = job["export_status"].as_str().map(SafeText::name);
+    task.map(|id| match status {
+        Some(status) => FailedExport { id, status },
+        None => FailedExport::without_status(id),
     })
 }
 

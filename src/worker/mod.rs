@@ -43,7 +43,8 @@ pub enum WorkerEvent {
     Exchange(RequestRecord),
     /// A new token, and when it expires.
     TokenIssued(Timestamp),
-    /// Something besides the requests does not work, reported once.
+    /// Something besides the requests does not work, or a field of a response cannot be read; reported
+    /// once.
     Warning(SafeText),
 }
 
@@ -65,6 +66,10 @@ pub fn spawn(
     let (commands, command_receiver) = mpsc::unbounded_channel();
     let (events, event_receiver) = mpsc::unbounded_channel();
     let client = client.clone().with_recorder(event_recorder(client, events.clone()));
+    let warnings = events.clone();
+    let client = client.with_field_warnings(move |sentence| {
+        let _ = warnings.send(WorkerEvent::Warning(sentence));
+    });
     let login = LoginRequests { client: client.clone(), storage: login_storage };
     let worker_loop = WorkerLoop::new((client, login), state, disk_cache, events);
     tokio::spawn(worker_loop.run(command_receiver));

@@ -81,14 +81,11 @@ impl RequestHandler {
                 let export = client.start_selective_export(dataset, format, images, &items);
                 Payload::Export(export.await?)
             }
-            Request::Reindex(dataset) => {
-                client.reindex(dataset).await?;
-                Payload::Accepted
-            }
+            Request::Reindex(dataset) => Payload::Accepted(client.reindex(dataset).await?),
             Request::AddMedia(dataset, addition) => {
                 let mut progress = self.progress_callback(ticket.clone());
-                client.add_media(dataset, &addition, &mut progress).await?;
-                Payload::Accepted
+                let (accepted, _) = client.add_media(dataset, &addition, &mut progress).await?;
+                Payload::Accepted(accepted)
             }
             Request::Preflight(source) => {
                 Payload::Preflight(run_blocking(move || tessera_client::preflight(&source)).await?)

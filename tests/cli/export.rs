@@ -11,6 +11,7 @@ use std::{
 
 use serde_json::Value;
 use tempfile::TempDir;
+use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 
 use super::{Serving, outcome, picture, serve, tessera};
 
@@ -231,4 +232,87 @@ fn a_kill_before_the_answer_leaves_a_trace() {
     let listed: Value = serde_json::from_str(&out).unwrap();
     assert_eq!(listed["exports"][0]["status"], "may have started", "{listed}");
     assert!(started.try_recv().is_err(), "it was sent once");
+}
+
+/// A ready dataset whose exports start and end as in these bodies.
+async fn exporting(start: &'static str, status: &'static str) -> ScriptedServer {
+    ScriptedServer::start(move |seen: &ReceivedRequest| match seen.path() {
+        path if path.ends_with("/export_context_async") => Reply::json(start),
+        path if path.ends_with("/export_status") => Reply::json(status),
+        _ => {
+            Reply::json(format!(r#"{{"id":"{DATASET}","display_name":"x","status_new":"READY"}}"#))
+        }
+    })
+    .await
+}
+
+const REJECTED: &str = r#"{"id":"cf8b3e78-0000-4954-a782-000000000001","status":"REJECTED",
+    "result_message":"91000 entities exceed the threshold"}"#;
+const STARTED: &str = r#"{"id":"cf8b3e78-0000-4954-a782-000000000001","status":"INIT"}"#;
+const NOT_ACCEPTED: &str = r#"{"error":"Export rejected: 91000 entities exceed the threshold"}"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rejected_export_keeps_its_id_status_message_and_times() {
+    let id = "cf8b3e78-0000-4954-a782-000000000001";
+    let message = "the export ended with REJECTED (service: 91000 entities exceed the threshold)";
+    for (start, options) in [
+        (REJECTED, &["export", "start", DATASET][..]),
+        (STARTED, &["export", "start", DATASET, "--wait"]),
+    ] {
+        let service = exporting(start, REJECTED).await;
+        let home = tempfile::tempdir().unwrap();
+        let ask = |arguments: &[&str]| {
+            let mut command = tessera(home.path(), &[arguments, &["--json"]].concat());
+            command.env("TESSERA_BASE_URL", service.url()).env("TESSERA_KIND", "onprem");
+            let (code, out, err) = outcome(&mut command);
+            (code, serde_json::from_str::<Value>(&out).unwrap_or_default(), err)
+        };
+        let (code, _, err) = ask(options);
+        assert_eq!(code, 7, "{err}");
+        let error: Value = serde_json::from_str(err.lines().last().unwrap()).unwrap();
+        assert_eq!(error["message"], "the export ended with REJECTED");
+        assert_eq!(error["detail"], "91000 entities exceed the threshold");
+        let (_, listed, _) = ask(&["export", "list"]);
+        let export = &listed["exports"][0];
+        assert_eq!((&export["id"], &export["status"]), (&id.into(), &"REJECTED".into()));
+        assert_eq!(export["message"], message);
+        assert!(export["started_at"].is_string() && export["finished_at"].is_string(), "{export}");
+        let (_, job, _) = ask(&["jobs", "show", id]);
+        assert_eq!(
+            (&job["standing"], &job["export_status"]),
+            (&"failed".into(), &"REJECTED".into())
+        );
+        for command in [["export", "status", id], ["export", "watch", id]] {
+            assert_eq!(ask(&command).0, 7, "{command:?}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_start_that_answers_with_an_error_is_a_rejection() {
+    let service = exporting(NOT_ACCEPTED, REJECTED).await;
+    let home = tempfile::tempdir().unwrap();
+    let mut command = tessera(home.path(), &["export", "start", DATASET]);
+    command.env("TESSERA_BASE_URL", service.url()).env("TESSERA_KIND", "onprem");
+    let (code, out, err) = outcome(&mut command);
+    assert_eq!((code, out.as_str()), (7, ""), "{err}");
+    assert!(err.contains("cannot start the export: the service reported an error"), "{err}");
+    assert!(err.contains("91000 entities exceed the threshold"), "{err}");
+    let path = format!("dataset/{DATASET}/export_context_async");
+    let mut command = tessera(home.path(), &["api", "get", &path]);
+    command.env("TESSERA_BASE_URL", service.url()).env("TESSERA_KIND", "onprem");
+    let (code, out, err) = outcome(&mut command);
+    assert_eq!((code, out.as_str()), (7, NOT_ACCEPTED), "{err}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_folder_that_does_not_exist_is_refused_before_the_first_request() {
+    let service = exporting(STARTED, REJECTED).await;
+    let home = tempfile::tempdir().unwrap();
+    let start = ["export", "start", DATASET, "--wait", "--download", "none/such"];
+    let mut command = tessera(home.path(), &start);
+    command.env("TESSERA_BASE_URL", service.url()).env("TESSERA_KIND", "onprem");
+    let (code, out, err) = outcome(command.current_dir(home.path()));
+    assert_eq!((code, out.as_str(), service.count()), (1, "", 0), "{err}");
+    assert!(err.contains("none/such: the folder does not exist. Create the folder first"), "{err}");
 }

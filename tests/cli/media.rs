@@ -323,3 +323,33 @@ async fn an_interrupt_reports_whether_the_upload_may_have_been_accepted() {
     assert!(err.contains("may have been accepted; dash is READY"), "{err}");
     assert!(begun.elapsed().as_millis() < 1_000, "{:?}", begun.elapsed());
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_pipeline_that_answers_with_an_error_has_accepted_nothing() {
+    let (home, _) = home(1);
+    let answer = r#"{"status":"error","message":"Path /data/bad does not exist"}"#;
+    let server = scripted(&["READY"], move |_| Reply::json(answer)).await;
+    let arguments = ["media", "add", ID, "--server-path", "/data/bad", "--json"];
+    let (code, out, err) = outcome(&mut asked(&server, home.path(), &arguments));
+    assert_eq!((code, out.as_str(), additions(&server)), (7, "", 1), "{err}");
+    let error = document(err.lines().last().unwrap());
+    assert_eq!(error["detail"], "Path /data/bad does not exist");
+    assert!(!err.contains("accepted"), "{err}");
+    let (_, out, _) = outcome(&mut asked(&server, home.path(), &["jobs", "list", "--json"]));
+    assert_eq!(document(&out)["jobs"][0]["standing"], "failed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn fields_that_cannot_be_read_are_warned_about_once() {
+    let (home, _) = home(1);
+    let server = ScriptedServer::start(|_: &ReceivedRequest| {
+        let record = json!({ "id": ID, "display_name": "dash", "status_new": "READY",
+            "n_images": ["3"] });
+        Reply::json(json!([record, record]).to_string())
+    })
+    .await;
+    let (code, _, err) = outcome(&mut asked(&server, home.path(), &["dataset", "list"]));
+    let warning = "tessera: warning: the response of GET /api/v1/datasets has fields that cannot be \
+                   read: datasets.n_images is an unexpected list\n";
+    assert_eq!((code, err.as_str()), (0, warning));
+}

@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 use tessera_model::{Dataset, QueryText};
 use tessera_service::text::full_text_query;
 use tessera_wire::{
-    bounded_json, credentials, dataset, enrichment, error_body, explore, export, selection, vql,
+    acceptance, bounded_json, credentials, dataset, enrichment,
+    error_body::{self, StatusField},
+    explore, export, selection, vql,
 };
 
 use super::{documents::edited, fuzz, mutation::mutated};
@@ -68,7 +70,12 @@ fn read_with_everything(document: &Value) {
     }
     explore::read_region(document);
     explore::read_anchor(document);
-    export::read_task(document, None);
+    export::read_started(document);
+    export::read_status(document, ID.parse().expect("an identifier"));
+    acceptance::read_processing(document);
+    for meaning in [StatusField::Outcome, StatusField::State] {
+        error_body::read_reported_error(document, meaning);
+    }
     enrichment::read_enrichment(document);
     credentials::read_issued_credentials(document);
     body_is_read_or_refused(document.to_string().as_bytes());

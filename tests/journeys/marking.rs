@@ -28,7 +28,7 @@ async fn mark_clusters_leave_one_out_export_and_find_exactly_that() {
         person.wait(2).await;
     }
     let job = person.session.app.jobs.iter().next_back().unwrap();
-    assert!(matches!(job.state(), JobState::Downloaded(_)), "{}", person.screen());
+    assert!(matches!(job.state(), JobState::Downloaded(..)), "{}", person.screen());
 
     let path = service.folder.path().join("paintings selection.zip");
     let mut archive = zip::ZipArchive::new(File::open(path).unwrap()).unwrap();

@@ -8,9 +8,10 @@ use uuid::Uuid;
 use tessera::state::{StateStore, read_selection, write_selection};
 use tessera_model::{
     AdditionJob, Anchor, AnchorKind, Archive, ArchiveName, ClusterId, DatasetId, EntityType,
-    EntryContent, ExportFormat, ExportJob, ExportSpec, ExportTaskId, Filter, Fraction, Granularity,
-    HistoryEntry, JobKind, JobRecord, MediaId, Query, QueryText, Region, SafeText, SavedJobState,
-    SavedView, Search, SelectedCluster, Selection, SelectionEntry, StateValue, Timestamp,
+    EntryContent, ExportFormat, ExportJob, ExportSpec, ExportTaskId, FailedExport, Filter,
+    Fraction, Granularity, HistoryEntry, JobKind, JobRecord, MediaId, Query, QueryText, Region,
+    SafeText, SavedJobState, SavedView, Search, SelectedCluster, Selection, SelectionEntry,
+    StateValue, Timestamp,
 };
 use tessera_wire::selection;
 
@@ -34,6 +35,7 @@ fn reload(
 fn jobs() -> StateValue {
     let text = SafeText::detail("it broke");
     let task = ExportTaskId(Uuid::from_u128(9));
+    let rejected = FailedExport { id: task, status: SafeText::name("REJECTED") };
     let archive = Archive { path: "/d/a.zip".into(), bytes: 9, entries: 4, images: 3 };
     let spec = ExportSpec {
         file_name: ArchiveName::new("a.zip"),
@@ -50,9 +52,11 @@ fn jobs() -> StateValue {
         SavedJobState::Running(task),
         SavedJobState::Accepted,
         SavedJobState::Completed(task),
-        SavedJobState::Downloaded(archive),
+        SavedJobState::Downloaded(archive.clone(), Some(task)),
+        SavedJobState::Downloaded(archive, None),
         SavedJobState::Done(text.clone()),
-        SavedJobState::Failed(text.clone()),
+        SavedJobState::Failed(text.clone(), None),
+        SavedJobState::Failed(text.clone(), Some(rejected)),
         SavedJobState::Uncertain(text.clone()),
         SavedJobState::Unwatched(Some(task)),
         SavedJobState::Unwatched(None),

@@ -80,7 +80,7 @@ fn an_export_is_polled_and_downloaded() {
     assert_eq!(desk.app.jobs.get(JOB).unwrap().fraction_done(), Some(0.5));
     let archive = Archive { path: target, bytes: 10, entries: 4, images: 3 };
     desk.respond(ticket, Ok(Payload::Downloaded(archive.clone())));
-    assert_eq!(state(&desk), &JobState::Downloaded(archive));
+    assert_eq!(state(&desk), &JobState::Downloaded(archive, Some(task("").id)));
     assert_eq!(desk.notice(), "/downloads/set-1.zip: 4 entries verified, including 3 images");
 }
 
@@ -108,7 +108,7 @@ fn a_start_without_a_response_is_not_sent_again() {
 fn a_conflict_is_shown_and_reloads_the_datasets() {
     let mut desk = started();
     desk.fail(START, FailureKind::Conflict);
-    assert!(matches!(state(&desk), JobState::Failed(_)));
+    assert!(matches!(state(&desk), JobState::Failed(..)));
     assert!(desk.requests().contains(&&Request::Datasets));
 }
 
@@ -117,7 +117,9 @@ fn failed_and_rejected_exports_are_no_longer_polled() {
     for word in ["FAILED", "REJECTED", "CANCELLED"] {
         let mut desk = started();
         desk.answer(START, Payload::Export(task(word)));
-        assert!(matches!(state(&desk), JobState::Failed(_)), "{word}");
+        assert!(matches!(state(&desk), JobState::Failed(..)), "{word}");
+        let job = desk.app.jobs.get(JOB).unwrap();
+        assert_eq!((job.label(), job.state().export_task()), (word, Some(task("").id)));
         desk.wait(14);
         assert!(desk.requests().is_empty(), "{word}");
     }
@@ -174,6 +176,6 @@ fn two_exports_do_not_mix() {
     let other = ExportTask { id: ExportTaskId(Uuid::from_u128(10)), ..task("INIT") };
     desk.answer(Lane::StartJob(JobId(1)), Payload::Export(other));
     desk.answer(START, Payload::Export(task("FAILED")));
-    assert!(matches!(state(&desk), JobState::Failed(_)));
+    assert!(matches!(state(&desk), JobState::Failed(..)));
     assert!(matches!(desk.app.jobs.get(JobId(1)).unwrap().state(), JobState::ExportRunning(..)));
 }

@@ -10,6 +10,7 @@ use tessera_model::{
     Archive, Dataset, FailureKind, MediaAddition, MediaSource, Preflight, SafeText, SavedJobState,
     StateKey, StateValue, Status,
 };
+use tessera_wire::acceptance::read_accepted;
 
 use crate::support::desk::{Desk, dataset, page, task};
 
@@ -157,7 +158,7 @@ fn only_the_selected_source_is_sent() {
 fn an_addition_is_followed_to_partial_index_with_its_counts() {
     let mut desk = Desk::with_clusters(3);
     add_media(&mut desk);
-    desk.answer(Lane::Upload(JOB), Payload::Accepted);
+    desk.answer(Lane::Upload(JOB), Payload::Accepted(read_accepted(202).unwrap()));
     desk.answer(Lane::Datasets, images(240, "READY"));
     assert!(
         desk.app.jobs.get(JOB).unwrap().is_active(),
@@ -184,7 +185,7 @@ fn a_reindex_is_confirmed_and_followed() {
     desk.press("R esc");
     assert!(!desk.requests().iter().any(|request| matches!(request, Request::Reindex(_))));
     desk.press("R enter");
-    desk.answer(Lane::StartJob(JOB), Payload::Accepted);
+    desk.answer(Lane::StartJob(JOB), Payload::Accepted(read_accepted(202).unwrap()));
     desk.answer(Lane::Datasets, images(240, "PARTIAL INDEX"));
     for status in ["READ ONLY", "INDEXING"] {
         poll_returns(&mut desk, 240, status);

@@ -9,7 +9,8 @@ use std::{
 use crate::{
     AuthMethod, ProgressCallback,
     client::Client,
-    request::{ApiRequest, ApiResponse, RequestBody},
+    request::{ApiRequest, RequestBody},
+    response::ApiResponse,
     retry_table::ApiOperation,
     upload::MediaForm,
 };
@@ -17,31 +18,36 @@ use tessera_model::{
     Dataset, DatasetId, Failure, FailureKind, MediaAddition, MediaSource, Preflight, SafeText,
     dataset::Operation,
 };
-use tessera_wire::paths::{self, Parameters, query};
+use tessera_wire::{
+    acceptance::{Accepted, accepted_since, read_processing},
+    paths::{self, Parameters, query},
+};
 
 const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 /// Bytes per second at which a service is expected to store an upload before it responds.
 const MIN_STORE_RATE: u64 = 1 << 20;
 
 impl Client {
-    /// Adds media to a dataset. Sent once. Returns what was sent and which files were left out.
+    /// Adds media to a dataset. Sent once. Returns the acceptance, what was sent, and which files were
+    /// left out.
     ///
     /// # Errors
     /// [`FailureKind::Local`] before any request for invalid input, and for files that
     /// change while they are sent; [`FailureKind::Conflict`] if the dataset is busy;
-    /// [`FailureKind::NoResponse`] if the outcome is unknown.
+    /// [`FailureKind::NoResponse`] and [`FailureKind::Unconfirmed`] if the outcome is unknown.
     pub async fn add_media(
         &self,
         dataset: DatasetId,
         addition: &MediaAddition,
         report: ProgressCallback<'_>,
-    ) -> Result<Preflight, Failure> {
+    ) -> Result<(Accepted, Preflight), Failure> {
         addition.validate().map_err(|invalid| Failure::local(invalid.to_string()))?;
         if addition.spot.is_some() && matches!(self.endpoint().auth(), AuthMethod::OnPremises) {
             return Err(Failure::local("use_spot: only for hosted deployments"));
         }
         if let MediaSource::ServerPath(path) = &addition.source {
-            return self.process_folder(dataset, path, addition.force).await;
+            let accepted = self.process_folder(dataset, path, addition.force).await?;
+            return Ok((accepted, Preflight::default()));
         }
         let form = Arc::new(MediaForm::open(addition).await?);
         // A long upload often loses an early rejection, so the status is checked first.
@@ -50,11 +56,12 @@ impl Client {
             self.endpoint().base_url().url_for(&paths::add_media(dataset), &Parameters::new());
         let request =
             ApiRequest::new(ApiOperation::AddMedia, url, RequestBody::Media(Arc::clone(&form)));
-        match self.upload(&request, &form, report).await {
-            Ok(_) => {}
+        let response = self.upload(&request, &form, report).await;
+        let accepted = match response.and_then(|response| response.read_accepted()) {
+            Ok(accepted) => accepted,
             Err(failure) => self.resolve_lost_upload(&before, Some(&form), failure).await?,
-        }
-        Ok(form.preflight.clone())
+        };
+        Ok((accepted, form.preflight.clone()))
     }
 
     /// `GET process/add_media` of the pipeline: adds a folder that the pipeline can read.
@@ -63,7 +70,7 @@ impl Client {
         dataset: DatasetId,
         path: &str,
         force: bool,
-    ) -> Result<Preflight, Failure> {
+    ) -> Result<Accepted, Failure> {
         let pipeline = self.endpoint().pipeline_url().ok_or_else(|| {
             Failure::local("path: no pipeline URL is configured for this deployment")
                 .with_remedy("Set pipeline_url in the profile of the deployment")
@@ -73,10 +80,11 @@ impl Client {
         let url = pipeline.url_for(paths::PROCESS_ADD_MEDIA, &parameters);
         let before = self.require_addable(dataset, force).await?;
         let request = ApiRequest::get(ApiOperation::ProcessMedia, url);
-        if let Err(failure) = self.transport.fetch(&request).await {
-            self.resolve_lost_upload(&before, None, failure).await?;
+        let response = self.transport.fetch(&request).await;
+        match response.and_then(|response| self.read(&response, |it| read_processing(it))) {
+            Ok(accepted) => Ok(accepted),
+            Err(failure) => self.resolve_lost_upload(&before, None, failure).await,
         }
-        Ok(Preflight::default())
     }
 
     async fn require_addable(&self, dataset: DatasetId, force: bool) -> Result<Dataset, Failure> {
@@ -131,28 +139,27 @@ impl Client {
         before: &Dataset,
         form: Option<&MediaForm>,
         failure: Failure,
-    ) -> Result<(), Failure> {
+    ) -> Result<Accepted, Failure> {
         if let Some(error) = form.and_then(MediaForm::file_error) {
             return Err(Failure::local(format!("nothing was added: {error}"))
                 .with_remedy("Send it again when the files no longer change"));
         }
-        if failure.kind != FailureKind::NoResponse {
+        if !matches!(failure.kind, FailureKind::NoResponse | FailureKind::Unconfirmed) {
             return Err(failure);
         }
         let Ok(now) = self.dataset(before.id).await else { return Err(failure) };
-        let changed = (&now.status, now.n_images, now.n_videos)
-            != (&before.status, before.n_images, before.n_videos);
+        let accepted = accepted_since(before, &now);
         let word = now.status.as_str();
         let (sent, total) = form.map_or((0, 0), |form| (form.sent_bytes(), form.total_bytes));
-        match (sent == total, changed) {
-            (true, true) => Ok(()),
-            (true, false) => Err(failure),
-            (false, true) => Err(Failure::new(
+        match (sent == total, accepted) {
+            (true, Some(accepted)) => Ok(accepted),
+            (true, None) => Err(failure),
+            (false, Some(_)) => Err(Failure::new(
                 FailureKind::Conflict,
                 format!("the upload was rejected during the transfer: the dataset is {word} now"),
             )
             .with_remedy("Another operation is running; send it again when that is done")),
-            (false, false) => Err(Failure::new(
+            (false, None) => Err(Failure::new(
                 FailureKind::NoResponse,
                 format!(
                     "the upload was interrupted after {sent} of {total} bytes; the dataset is {word} as \

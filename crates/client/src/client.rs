@@ -3,10 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use bytes::Bytes;
-use reqwest::{
-    StatusCode,
-    header::{AUTHORIZATION, CACHE_CONTROL, HeaderValue},
-};
+use reqwest::header::{AUTHORIZATION, CACHE_CONTROL, HeaderValue};
 use secrecy::SecretString;
 use serde_json::Value;
 
@@ -14,11 +11,13 @@ use crate::{
     auth_provider::{AuthHeader, AuthProvider},
     dry_run::DryRun,
     endpoint::{AuthMethod, Credentials, Endpoint, TextSearchPath},
+    field_warnings::FieldWarnings,
     picture_key::PictureKey,
     policy::ClientPolicy,
     query_image::QueryImageUpload,
     recorder::RequestRecorder,
     request::{ApiRequest, RequestBody},
+    response::ApiResponse,
     retry::RetryEngine,
     retry_table::ApiOperation,
     transport::Transport,
@@ -26,14 +25,16 @@ use crate::{
 use tessera_model::{
     Anchor, Dataset, DatasetId, Enrichment, EntityType, ExportFormat, ExportSpec, ExportTask,
     ExportTaskId, Failure, FailureKind, Granularity, Link, Operation, Page, RecordField, Region,
-    Search, SelectionItem, ShellCommand, Timestamp,
+    SafeText, Search, SelectionItem, ShellCommand, Timestamp,
 };
 use tessera_wire::{
+    acceptance::Accepted,
     credentials::{IssuedCredentials, read_issued_credentials},
     dataset::{read_dataset, read_datasets, read_fields},
     enrichment::read_enrichment,
     explore::{read_anchor, read_page, write_region},
-    export::read_task,
+    export::{read_started, read_status},
+    fields::Fields,
     paths::{self, Parameters, query},
     selection,
 };
@@ -57,6 +58,12 @@ impl Client {
 
     pub fn with_recorder(self, recorder: RequestRecorder) -> Self {
         self.changed(|transport| transport.recorder = recorder)
+    }
+
+    /// Reports fields of responses that are needed and cannot be read, each once. `listener` must not
+    /// block.
+    pub fn with_field_warnings(self, listener: impl Fn(SafeText) + Send + Sync + 'static) -> Self {
+        self.changed(|transport| transport.field_warnings = FieldWarnings::new(listener))
     }
 
     pub fn with_retries(self, retries: u32) -> Self {
@@ -138,43 +145,48 @@ impl Client {
     /// [`FailureKind::Unexpected`] a key pair may exist.
     pub async fn create_credentials(&self) -> Result<IssuedCredentials, Failure> {
         let path = paths::api_credentials();
-        self.get(ApiOperation::Credentials, &path, &NO_PARAMETERS, read_issued_credentials).await
+        self.get(ApiOperation::Credentials, &path, &NO_PARAMETERS, |it| read_issued_credentials(it))
+            .await
     }
 
     /// `GET datasets`: the visible datasets, and the number of unreadable records.
     pub async fn list_datasets(&self) -> Result<(Vec<Dataset>, usize), Failure> {
-        self.get(ApiOperation::Datasets, &paths::datasets(), &NO_PARAMETERS, read_datasets).await
+        let path = paths::datasets();
+        self.get(ApiOperation::Datasets, &path, &NO_PARAMETERS, |list| read_datasets(list)).await
     }
 
     pub async fn dataset(&self, id: DatasetId) -> Result<Dataset, Failure> {
-        self.get(ApiOperation::Dataset, &paths::dataset(id), &NO_PARAMETERS, read_dataset).await
+        let path = paths::dataset(id);
+        self.get(ApiOperation::Dataset, &path, &NO_PARAMETERS, |record| read_dataset(record)).await
     }
 
     /// `GET dataset`: documented fields first, then unknown ones by name.
     pub async fn dataset_fields(&self, id: DatasetId) -> Result<Vec<RecordField>, Failure> {
-        self.get(ApiOperation::Dataset, &paths::dataset(id), &NO_PARAMETERS, read_fields).await
+        let path = paths::dataset(id);
+        self.get(ApiOperation::Dataset, &path, &NO_PARAMETERS, |record| read_fields(record)).await
     }
 
     pub async fn enrichment(&self, id: DatasetId) -> Result<Enrichment, Failure> {
-        let (path, read) =
-            (paths::enrichment_context(id), |value: &Value| Some(read_enrichment(value)));
+        let path = paths::enrichment_context(id);
+        let read = |context: Fields<'_>| Some(read_enrichment(context.value()));
         self.get(ApiOperation::Enrichment, &path, &NO_PARAMETERS, read).await
     }
 
     /// `GET explore`: one page of clusters.
     pub async fn explore(&self, search: &Search) -> Result<Page, Failure> {
-        self.explore_as(search, read_page).await
+        self.explore_as(search, |page| read_page(page)).await
     }
 
-    /// `GET explore`: one page as the service sent it, including undocumented fields.
-    pub async fn explore_raw(&self, search: &Search) -> Result<Value, Failure> {
-        self.explore_as(search, |value| Some(value.clone())).await
+    /// `GET explore`: one page as the service sent it, including undocumented fields, and what could be
+    /// read of it.
+    pub async fn explore_raw(&self, search: &Search) -> Result<(Value, Option<Page>), Failure> {
+        self.explore_as(search, |page| Some((page.value().clone(), read_page(page)))).await
     }
 
     async fn explore_as<T>(
         &self,
         search: &Search,
-        read: impl FnOnce(&Value) -> Option<T>,
+        read: impl FnOnce(Fields<'_>) -> Option<T>,
     ) -> Result<T, Failure> {
         let (path, parameters) = (self.explore_path(search), paths::explore_parameters(search));
         let page = self.get(ApiOperation::Explore, &path, &parameters, read).await;
@@ -224,13 +236,13 @@ impl Client {
         let body = RequestBody::Image(image);
         let request = self.request(ApiOperation::RegisterAnchor, &path, &parameters, body);
         let reply = self.transport.fetch(&request).await?;
-        if reply.status == StatusCode::ACCEPTED && reply.body.is_empty() {
+        if reply.is_pending_anchor() {
             let sentence = "the query image was accepted, but no anchor was returned";
             return Err(
                 Failure::new(FailureKind::Unexpected, sentence).with_remedy("Send it again")
             );
         }
-        reply.parse(request.operation, read_anchor)
+        self.read(&reply, |anchor| read_anchor(anchor))
     }
 
     /// `GET export_context_async`: starts an export of a whole dataset. Sent once.
@@ -249,7 +261,7 @@ impl Client {
             self.request(ApiOperation::StartExport, &path, &parameters, RequestBody::Get);
         // A cached response would name somebody else's export.
         request.headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        self.fetch_as(&request, |value| read_task(value, None)).await
+        self.fetch_as(&request, |task| read_started(task)).await
     }
 
     /// `POST export_entities_async`: starts an export of a selection; as [`Client::start_export`].
@@ -264,19 +276,19 @@ impl Client {
         let parameters = paths::selection_parameters(format, include_images);
         let body = RequestBody::Json(selection::write(items).to_string().into());
         let request = self.request(ApiOperation::StartSelection, &path, &parameters, body);
-        self.fetch_as(&request, |value| read_task(value, None)).await
+        self.fetch_as(&request, |task| read_started(task)).await
     }
 
-    /// `POST reindex`: clusters the dataset again. Sent once. The interface documents no response
-    /// body, so none is read.
+    /// `POST reindex`: clusters the dataset again. Sent once.
     ///
     /// # Errors
     /// [`FailureKind::Conflict`] if the dataset is not in PARTIAL INDEX. After
-    /// [`FailureKind::NoResponse`] and [`FailureKind::Server`] it may have started.
-    pub async fn reindex(&self, dataset: DatasetId) -> Result<(), Failure> {
+    /// [`FailureKind::NoResponse`], [`FailureKind::Server`] and [`FailureKind::Unconfirmed`] it may
+    /// have started.
+    pub async fn reindex(&self, dataset: DatasetId) -> Result<Accepted, Failure> {
         let path = paths::reindex(dataset);
         let request = self.request(ApiOperation::Reindex, &path, &NO_PARAMETERS, RequestBody::Post);
-        self.transport.fetch(&request).await.map(drop)
+        self.transport.fetch(&request).await?.read_accepted()
     }
 
     pub async fn export_status(
@@ -285,7 +297,7 @@ impl Client {
         task: ExportTaskId,
     ) -> Result<ExportTask, Failure> {
         let parameters = vec![(query::EXPORT_TASK_ID, task.to_string())];
-        let read = |value: &Value| read_task(value, Some(task));
+        let read = |status: Fields<'_>| read_status(status, task);
         self.get(ApiOperation::ExportStatus, &paths::export_status(dataset), &parameters, read)
             .await
     }
@@ -294,7 +306,7 @@ impl Client {
     pub async fn fetch_picture(&self, link: &Link, limit: usize) -> Result<Bytes, Failure> {
         let mut request = ApiRequest::get(ApiOperation::Picture, self.transport.resolve(link)?);
         request.max_bytes = limit;
-        Ok(self.transport.fetch(&request).await?.body)
+        Ok(self.transport.fetch(&request).await?.into_picture())
     }
 
     /// The key of a picture in caches.
@@ -331,7 +343,7 @@ impl Client {
         operation: ApiOperation,
         path: &str,
         parameters: &Parameters,
-        read: impl FnOnce(&Value) -> Option<T>,
+        read: impl FnOnce(Fields<'_>) -> Option<T>,
     ) -> Result<T, Failure> {
         self.fetch_as(&self.request(operation, path, parameters, RequestBody::Get), read).await
     }
@@ -339,9 +351,17 @@ impl Client {
     async fn fetch_as<T>(
         &self,
         request: &ApiRequest,
-        read: impl FnOnce(&Value) -> Option<T>,
+        read: impl FnOnce(Fields<'_>) -> Option<T>,
     ) -> Result<T, Failure> {
-        self.transport.fetch(request).await?.parse(request.operation, read)
+        self.read(&self.transport.fetch(request).await?, read)
+    }
+
+    pub(super) fn read<T>(
+        &self,
+        response: &ApiResponse,
+        read: impl FnOnce(Fields<'_>) -> Option<T>,
+    ) -> Result<T, Failure> {
+        response.read(&self.transport.field_warnings, read)
     }
 
     fn request(

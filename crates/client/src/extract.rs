@@ -185,7 +185,7 @@ impl TargetFolder {
         let refused = |error: io::Error| disk_failure(&target, &error);
         let (_, file) = self.create(Path::new(ROWS_FILE)).map_err(|error| refused(error.into()))?;
         let mut out = io::BufWriter::new(file);
-        write_joined_rows(archive, |image| self.has(image), &mut out)?;
+        write_joined_rows(archive, |image| self.has(image), (&mut out, &target))?;
         out.flush().map_err(refused)?;
         Ok(target)
     }

@@ -1,45 +1,38 @@
 //! Turns an [`AttemptError`] into a [`Failure`] for the user: one match and one table of statuses.
 
-use reqwest::{Url, header::LOCATION};
+use reqwest::header::LOCATION;
 
 use crate::{
     attempt_error::{AttemptError, ErrorResponse, PROXY_LOGIN, PROXY_LOGIN_REMEDY},
     known_errors,
+    request::ApiRequest,
     retry_table::ApiOperation,
 };
-use tessera_model::{Failure, FailureKind, Link, SafeText};
+use tessera_model::{Failure, FailureKind, Link};
 
 #[derive(Clone, Copy)]
 pub(super) struct FailureContext<'a> {
-    pub operation: ApiOperation,
-    pub method: &'static str,
-    pub url: &'a Url,
+    pub request: &'a ApiRequest,
     pub hosted: bool,
     /// Whether it was sent with the session of a browser.
     pub by_session: bool,
 }
 
 impl FailureContext<'_> {
-    fn origin(&self) -> String {
-        self.url.origin().ascii_serialization()
-    }
-
     pub(super) fn explain(&self, error: AttemptError) -> Failure {
         let status = match &error {
             AttemptError::Rejected(rejection) => Some(rejection.status.as_u16()),
             _ => None,
         };
         let failure = self.describe(error);
-        // Without the query: the link may contain a signature.
-        let request = SafeText::file_name(&format!("{} {}", self.method, self.url.path()));
-        let failure =
-            Failure { status: status.or(failure.status), request: Some(request), ..failure };
-        known_errors::add_known_remedy(self.operation, failure)
+        let request = Some(self.request.method_and_path());
+        let failure = Failure { status: status.or(failure.status), request, ..failure };
+        known_errors::add_known_remedy(self.request.operation, failure)
     }
 
     fn describe(&self, error: AttemptError) -> Failure {
-        let rule = self.operation.retry_rule();
-        let (purpose, origin) = (rule.purpose, self.origin());
+        let rule = self.request.operation.retry_rule();
+        let (purpose, origin) = (rule.purpose, self.request.origin());
         match error {
             AttemptError::Fatal(failure) => failure,
             AttemptError::NoConnection(cause) => Failure::new(
@@ -69,7 +62,7 @@ impl FailureContext<'_> {
         }
         let (kind, reason, remedy) = self.describe_status(status);
         let sentence =
-            format!("cannot {}: {reason} ({status})", self.operation.retry_rule().purpose);
+            format!("cannot {}: {reason} ({status})", self.request.operation.retry_rule().purpose);
         let failure = Failure::new(kind, sentence).with_detail(rejection.detail);
         match remedy {
             Some(remedy) => failure.with_remedy(remedy),
@@ -79,9 +72,10 @@ impl FailureContext<'_> {
 
     /// What a status means and what to do about it (interface document, "Errors").
     fn describe_status(&self, status: u16) -> (FailureKind, &'static str, Option<&'static str>) {
-        let rule = self.operation.retry_rule();
+        let operation = self.request.operation;
+        let rule = operation.retry_rule();
         match status {
-            401 | 403 if self.operation.follows_link() => {
+            401 | 403 if operation.follows_link() => {
                 (FailureKind::Forbidden, "the link was rejected", Some("It may have expired"))
             }
             401 if self.by_session => (
@@ -126,8 +120,8 @@ impl FailureContext<'_> {
         let target = Link::new(target.unwrap_or("nowhere"));
         let sentence = format!(
             "cannot {}: {} redirects to {target} ({})",
-            self.operation.retry_rule().purpose,
-            self.origin(),
+            self.request.operation.retry_rule().purpose,
+            self.request.origin(),
             rejection.status.as_u16()
         );
         Failure::new(FailureKind::Unexpected, sentence)

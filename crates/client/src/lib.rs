@@ -2,7 +2,8 @@
 //!
 //! Callers see [`Client`]: one async function per endpoint. Below it, `retry_table` says which
 //! requests may be sent again, `retry` applies the table, `access_token` renews the login,
-//! `transport` carries one request, and `failure_text` words every error.
+//! `transport` carries one request, `response` decides whether it has succeeded, and `failure_text`
+//! words every other error.
 
 mod access_token;
 mod add_media;
@@ -21,6 +22,7 @@ mod dry_run;
 mod endpoint;
 mod extract;
 mod failure_text;
+mod field_warnings;
 mod follow_export;
 mod form_field;
 mod http_clients;
@@ -36,6 +38,7 @@ mod raw_request;
 mod reach;
 mod recorder;
 mod request;
+mod response;
 mod retry;
 mod retry_table;
 pub mod trace;
@@ -52,7 +55,7 @@ pub use endpoint::{
 };
 pub use extract::extract;
 pub use inspect::{inspect_archive, read_entry};
-pub use part_file::{ExistingFile, check_target};
+pub use part_file::{ExistingFile, check_folder, check_target};
 pub use picture_key::PictureKey;
 pub use policy::ClientPolicy;
 pub use query_image::QueryImageUpload;

@@ -120,7 +120,18 @@ impl PartFile {
     }
 }
 
+/// Checks that an archive can be saved in a folder.
+pub fn check_folder(folder: &Path) -> Result<(), Failure> {
+    if folder.as_os_str().is_empty() || folder.is_dir() {
+        return Ok(());
+    }
+    let reason = if folder.exists() { "not a folder" } else { "the folder does not exist" };
+    Err(local_failure(folder, reason).with_remedy("Create the folder first, or choose another one"))
+}
+
+/// Checks that an archive can be saved at a path, before it is exported.
 pub fn check_target(target: &Path, existing: ExistingFile) -> Result<(), Failure> {
+    check_folder(target.parent().unwrap_or(Path::new("")))?;
     match fs::symlink_metadata(target) {
         Ok(known) if existing == ExistingFile::Replace && known.is_file() => Ok(()),
         Ok(_) if existing == ExistingFile::Replace => {

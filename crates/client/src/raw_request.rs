@@ -2,13 +2,14 @@
 //! as it is.
 
 use bytes::Bytes;
-use reqwest::{StatusCode, Url, header::HeaderMap};
+use reqwest::Url;
 
 use crate::{
     attempt_error::AttemptError,
     client::Client,
     recorder::Attempt,
     request::{ApiRequest, RawPart, RequestBody},
+    response::ResponseParts,
     retry_table::ApiOperation,
 };
 use tessera_model::Failure;
@@ -38,6 +39,7 @@ pub struct RawResponse {
     pub headers: Vec<(String, String)>,
     /// Decoded bytes; of an error response, the first 64 KiB.
     pub body: Bytes,
+    /// Also that of a body that reports an error under a status of success.
     pub failure: Option<Failure>,
 }
 
@@ -57,9 +59,9 @@ impl Client {
         let attempt = Attempt::new(&request, 1);
         let error = match self.transport.fetch_once(&request).await {
             Ok(reply) => {
-                let bytes = reply.body.len() as u64;
-                self.transport.recorder.notify(|| attempt.succeeded(reply.status, bytes));
-                return Ok(raw_response(reply.status, &reply.headers, reply.body, None));
+                let record = || attempt.succeeded(reply.status(), reply.bytes());
+                self.transport.recorder.notify(record);
+                return Ok(reply.into_parts().into());
             }
             Err(error) => error,
         };
@@ -69,21 +71,18 @@ impl Client {
         };
         let (status, headers, body) =
             (rejection.status, rejection.headers.clone(), rejection.body.clone());
-        let failure = self.transport.explain(&request, AttemptError::Rejected(rejection));
-        Ok(raw_response(status, &headers, body, Some(failure)))
+        let failure = Some(self.transport.explain(&request, AttemptError::Rejected(rejection)));
+        Ok(ResponseParts { status, headers, body, failure }.into())
     }
 }
 
-fn raw_response(
-    status: StatusCode,
-    headers: &HeaderMap,
-    body: Bytes,
-    failure: Option<Failure>,
-) -> RawResponse {
-    let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
-    let headers = headers
-        .iter()
-        .map(|(name, value)| (name.as_str().to_owned(), text(value.as_bytes())))
-        .collect();
-    RawResponse { status: status.as_u16(), headers, body, failure }
+impl From<ResponseParts> for RawResponse {
+    fn from(ResponseParts { status, headers, body, failure }: ResponseParts) -> Self {
+        let text = |value: &[u8]| String::from_utf8_lossy(value).into_owned();
+        let headers = headers
+            .iter()
+            .map(|(name, value)| (name.as_str().to_owned(), text(value.as_bytes())))
+            .collect();
+        Self { status: status.as_u16(), headers, body, failure }
+    }
 }

@@ -1,10 +1,9 @@
-//! Requests as values that can be sent any number of times, and their complete responses.
+//! Requests as values that can be sent any number of times.
 
 use std::{sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use reqwest::{StatusCode, Url, header::HeaderMap};
-use serde_json::Value;
+use reqwest::{Url, header::HeaderMap};
 
 use crate::{
     attempt_error::AttemptError,
@@ -15,15 +14,10 @@ use crate::{
     upload::MediaForm,
 };
 use tessera_model::{Failure, FailureKind, SafeText};
-use tessera_wire::{bounded_json, error_body::read_error_message, paths};
+use tessera_wire::paths;
 
 const MAX_JSON_BYTES: usize = 32 << 20;
-/// Limit of a response in memory: its text, its values, and what is read from them, which takes no
-/// more than they do.
-const MAX_RESPONSE_MEMORY: usize = 60 << 20;
 pub(super) const MAX_ERROR_BODY_BYTES: usize = 64 << 10;
-/// Characters shown of an unexpected response.
-const MAX_EXCERPT_CHARS: usize = 200;
 /// Minimum upload rate in bytes per second, for timeouts.
 const MIN_UPLOAD_RATE: u64 = 64 << 10;
 
@@ -65,13 +59,6 @@ impl RawPart {
     }
 }
 
-pub(super) struct ApiResponse {
-    pub status: StatusCode,
-    pub headers: HeaderMap,
-    pub media_type: SafeText,
-    pub body: Bytes,
-}
-
 impl ApiRequest {
     pub(super) fn get(operation: ApiOperation, url: Url) -> Self {
         Self::new(operation, url, RequestBody::Get)
@@ -110,6 +97,11 @@ impl ApiRequest {
             && matches!(self.operation, StartExport | ProcessMedia | Raw)
     }
 
+    /// The method and the path. Without the query: a link may contain a signature.
+    pub(super) fn method_and_path(&self) -> SafeText {
+        SafeText::file_name(&format!("{} {}", self.method(), self.url.path()))
+    }
+
     pub(super) fn origin(&self) -> String {
         self.url.origin().ascii_serialization()
     }
@@ -131,35 +123,6 @@ impl QueryImageUpload {
         let head =
             PartHeader { field: paths::FILE_FIELD, file: Some((self.name, self.media_type)) };
         multipart::in_memory([(head, self.bytes.clone())])
-    }
-}
-
-impl ApiResponse {
-    pub(super) fn parse<T>(
-        &self,
-        operation: ApiOperation,
-        read: impl FnOnce(&Value) -> Option<T>,
-    ) -> Result<T, Failure> {
-        let limit = MAX_RESPONSE_MEMORY.saturating_sub(self.body.len()) / 2;
-        let value = bounded_json::parse(&self.body, limit);
-        let problem = match &value {
-            Err(error) if error.is_data() => "contains too many values",
-            _ => "does not match the interface",
-        };
-        value.ok().as_ref().and_then(read).ok_or_else(|| {
-            let sentence = format!(
-                "cannot {}: the response ({}, {}) {problem}",
-                operation.retry_rule().purpose,
-                self.status.as_u16(),
-                self.media_type,
-            );
-            let message =
-                read_error_message(&self.body[..self.body.len().min(MAX_ERROR_BODY_BYTES)]);
-            let excerpt = message.map(|text| SafeText::new(text.as_str(), MAX_EXCERPT_CHARS));
-            Failure::new(FailureKind::Unexpected, sentence)
-                .with_detail(excerpt)
-                .with_remedy("Check that the base URL leads to a dataset service")
-        })
     }
 }
 

@@ -5,6 +5,8 @@
 //! one new token and one replay are allowed, because the check precedes the effect. Rejections
 //! (400, 403, 404, 409, 422) are never retried.
 
+use tessera_wire::error_body::StatusField;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ApiOperation {
     Datasets,
@@ -75,6 +77,27 @@ impl ApiOperation {
     /// Whether it follows a link to any host, without login.
     pub(super) fn follows_link(self) -> bool {
         matches!(self, Self::Picture | Self::Download)
+    }
+
+    /// What `status` means in its response.
+    pub(super) fn status_field(self) -> StatusField {
+        match self {
+            Self::Datasets
+            | Self::Dataset
+            | Self::StartExport
+            | Self::StartSelection
+            | Self::ExportStatus
+            | Self::Enrichment
+            | Self::Raw => StatusField::State,
+            Self::Explore
+            | Self::RegisterAnchor
+            | Self::Reindex
+            | Self::AddMedia
+            | Self::ProcessMedia
+            | Self::Credentials
+            | Self::Picture
+            | Self::Download => StatusField::Outcome,
+        }
     }
 
     pub(super) fn adds_media(self) -> bool {

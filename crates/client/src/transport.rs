@@ -11,11 +11,13 @@ use crate::{
     dry_run::DryRun,
     endpoint::Endpoint,
     failure_text::FailureContext,
+    field_warnings::FieldWarnings,
     http_clients::{self, BodyReader},
     multipart::MultipartBody,
     policy::ClientPolicy,
     recorder::{Attempt, RequestRecorder},
-    request::{self, ApiRequest, ApiResponse, MAX_ERROR_BODY_BYTES, RequestBody},
+    request::{self, ApiRequest, MAX_ERROR_BODY_BYTES, RequestBody},
+    response::ApiResponse,
     retry::{RetryEngine, RetryState},
     retry_table::ApiOperation,
 };
@@ -32,6 +34,7 @@ pub(super) struct Transport {
     pub endpoint: Endpoint,
     pub retry_engine: Arc<RetryEngine>,
     pub recorder: RequestRecorder,
+    pub field_warnings: FieldWarnings,
     pub dry_run: Option<DryRun>,
     pub auth: AuthProvider,
     /// The session of a browser, which uploads carry in place of the token.
@@ -50,6 +53,7 @@ impl Transport {
             pipeline_client: http_clients::pipeline_client(&endpoint, &policy)?,
             retry_engine: Arc::new(RetryEngine::new(policy)),
             recorder: RequestRecorder::default(),
+            field_warnings: FieldWarnings::default(),
             dry_run: None,
             upload_session: None,
             endpoint,
@@ -78,8 +82,7 @@ impl Transport {
             let attempt = Attempt::new(request, attempts.number());
             let error = match self.fetch_once(request).await {
                 Ok(reply) => {
-                    let bytes = reply.body.len() as u64;
-                    self.recorder.notify(|| attempt.succeeded(reply.status, bytes));
+                    self.recorder.notify(|| attempt.succeeded(reply.status(), reply.bytes()));
                     self.retry_engine.succeeded(&mut attempts);
                     return Ok(reply);
                 }
@@ -97,9 +100,7 @@ impl Transport {
     /// Turns an error of `request` into a failure for the user.
     pub(super) fn explain(&self, request: &ApiRequest, error: AttemptError) -> Failure {
         FailureContext {
-            operation: request.operation,
-            method: request.method(),
-            url: &request.url,
+            request,
             hosted: !self.auth.is_anonymous(),
             by_session: request.operation == ApiOperation::Credentials
                 || self.session_for(request).is_some(),
@@ -147,7 +148,7 @@ impl Transport {
                 .collect(request.max_bytes)
                 .await?
                 .ok_or_else(|| request.response_too_large())?;
-            Ok(ApiResponse { status, headers, media_type, body })
+            Ok(ApiResponse::new(request, (status, headers), media_type, body))
         };
         let late = |_| AttemptError::NoResponse("the response took too long".to_owned());
         tokio::time::timeout(deadline, response).await.map_err(late)?

@@ -4,7 +4,10 @@ use std::{fmt, path::PathBuf, str::FromStr};
 
 use serde::Deserialize;
 
-use crate::{ExportTaskId, Failure, Link, SafeText, inspection::NameSample, keyword::keyword_enum};
+use crate::{
+    ExportTaskId, Failure, FailureKind, Link, SafeText, inspection::NameSample,
+    keyword::keyword_enum,
+};
 
 keyword_enum!(
     #[derive(Default, Deserialize)]
@@ -75,7 +78,7 @@ pub enum ExportState {
     Running(SafeText),
     /// The archive can be downloaded once there is a link.
     Completed,
-    /// FAILED, REJECTED or CANCELLED, as received.
+    /// FAILED, REJECTED, CANCELLED or another word for it, as received.
     Failed(SafeText),
 }
 
@@ -84,7 +87,7 @@ impl ExportState {
     pub fn parse(raw: &str) -> Self {
         match raw.trim().to_uppercase().as_str() {
             "COMPLETED" => Self::Completed,
-            "FAILED" | "REJECTED" | "CANCELED" | "CANCELLED" => {
+            "FAILED" | "FAILURE" | "ERROR" | "REJECTED" | "CANCELED" | "CANCELLED" | "ABORTED" => {
                 Self::Failed(SafeText::name(raw.trim()))
             }
             _ => Self::Running(SafeText::name(raw.trim())),
@@ -122,10 +125,11 @@ impl ExportTask {
         }
     }
 
-    pub fn failure_message(&self) -> Option<String> {
+    /// Why there will be no archive, if the export has ended without one.
+    pub fn failure(&self) -> Option<Failure> {
         let ExportState::Failed(state) = &self.state else { return None };
-        let detail = self.message.as_ref().map_or_else(String::new, |it| format!(": {it}"));
-        Some(format!("the export ended with {state}{detail}"))
+        let sentence = format!("the export ended with {state}");
+        Some(Failure::new(FailureKind::Rejected, sentence).with_detail(self.message.clone()))
     }
 }
 

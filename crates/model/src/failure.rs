@@ -25,6 +25,10 @@ pub enum FailureKind {
     Conflict,
     /// 400, 413, 415, 422.
     Invalid,
+    /// The response reports an error, whatever its status code is.
+    Rejected,
+    /// The response does not show whether a write was accepted: it may have taken effect.
+    Unconfirmed,
     /// The response could not be parsed.
     Unexpected,
     /// This machine: disk, permissions, an unreadable file.
@@ -77,7 +81,10 @@ impl Failure {
     }
 
     pub fn may_have_taken_effect(&self) -> bool {
-        matches!(self.kind, FailureKind::NoResponse | FailureKind::Server)
+        matches!(
+            self.kind,
+            FailureKind::NoResponse | FailureKind::Server | FailureKind::Unconfirmed
+        )
     }
 
     /// Whether the connection failed, so that a later retry may succeed.

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use crate::{Archive, DatasetId, ExportSpec, ExportTaskId, SafeText};
+use crate::{Archive, DatasetId, ExportSpec, ExportState, ExportTask, ExportTaskId, SafeText};
 
 /// Time since the Unix epoch by the local clock.
 pub type Timestamp = Duration;
@@ -72,28 +72,62 @@ pub enum SavedJobState {
     Accepted,
     /// The archive can be downloaded.
     Completed(ExportTaskId),
-    Downloaded(Archive),
+    /// The export it came from, unless the job is of an older version.
+    Downloaded(Archive, Option<ExportTaskId>),
     /// Finished, with the final status of the dataset.
     Done(SafeText),
-    Failed(SafeText),
+    /// Why, and the export if the service has accepted one.
+    Failed(SafeText, Option<FailedExport>),
     /// It may have started; the reason why that is unknown.
     Uncertain(SafeText),
     /// No longer watched; the export, to resume watching.
     Unwatched(Option<ExportTaskId>),
 }
 
+/// An export that the service accepted and that has no archive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedExport {
+    pub id: ExportTaskId,
+    /// FAILED, REJECTED or another word for it, as received.
+    pub status: SafeText,
+}
+
+impl FailedExport {
+    /// The status of an export that ended without one.
+    pub const STATUS: &str = "FAILED";
+
+    /// An export whose status was not received.
+    pub fn without_status(id: ExportTaskId) -> Self {
+        Self { id, status: SafeText::name(Self::STATUS) }
+    }
+}
+
+impl From<&ExportTask> for SavedJobState {
+    fn from(task: &ExportTask) -> Self {
+        match (&task.state, task.failure()) {
+            (ExportState::Failed(status), Some(failure)) => Self::Failed(
+                SafeText::detail(&failure.to_string()),
+                Some(FailedExport { id: task.id, status: status.clone() }),
+            ),
+            _ if task.has_ended() => Self::Completed(task.id),
+            _ => Self::Running(task.id),
+        }
+    }
+}
+
 impl SavedJobState {
-    /// The export at the service, while it matters.
+    /// The export at the service.
     pub fn export(&self) -> Option<ExportTaskId> {
         match self {
             Self::Running(task) | Self::Completed(task) => Some(*task),
-            Self::Unwatched(task) => *task,
-            _ => None,
+            Self::Unwatched(task) | Self::Downloaded(_, task) => *task,
+            Self::Failed(_, export) => export.as_ref().map(|export| export.id),
+            Self::Queued | Self::Sent | Self::Accepted | Self::Done(_) | Self::Uncertain(_) => None,
         }
     }
 
     pub fn is_over(&self) -> bool {
-        matches!(self, Self::Done(_) | Self::Failed(_) | Self::Downloaded(_) | Self::Uncertain(_))
+        matches!(self, Self::Done(_) | Self::Failed(..) | Self::Downloaded(..) | Self::Uncertain(_))
     }
 
     /// Whether the job continues without the user, here or at the service.
@@ -107,7 +141,7 @@ const MAX_RECORDS: usize = 200;
 /// Removes the oldest successful jobs beyond the limit; `records` are oldest first.
 pub fn drop_oldest_finished(records: &mut Vec<JobRecord>) {
     let succeeded = |record: &JobRecord| {
-        matches!(record.state, SavedJobState::Downloaded(_) | SavedJobState::Done(_))
+        matches!(record.state, SavedJobState::Downloaded(..) | SavedJobState::Done(_))
     };
     while records.len() > MAX_RECORDS
         && let Some(old) = records.iter().position(succeeded)

@@ -50,7 +50,7 @@ pub use folder::{FolderEntry, FolderListing};
 pub use ids::{ClusterId, DatasetId, ExportTaskId, MediaId, TagId};
 pub use ingest::{MediaAddition, MediaSource, Preflight};
 pub use inspection::Inspection;
-pub use job::{AdditionJob, ExportJob, JobKind, JobRecord, SavedJobState, Timestamp};
+pub use job::{AdditionJob, ExportJob, FailedExport, JobKind, JobRecord, SavedJobState, Timestamp};
 pub use link::Link;
 pub use login::{NO_SECRET, login_check_text};
 pub use picture_source::PictureSource;

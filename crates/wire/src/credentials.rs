@@ -2,10 +2,9 @@
 
 use secrecy::SecretString;
 use serde::Serialize;
-use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::lenient::text;
+use crate::{fields::Fields, lenient::text};
 use tessera_model::SafeText;
 
 /// The cookie of a browser session, which identifies the user to the service.
@@ -31,10 +30,15 @@ pub struct IssuedCredentials {
 }
 
 /// Reads a response; `None` without a key.
-pub fn read_issued_credentials(value: &Value) -> Option<IssuedCredentials> {
-    let filled = |key: &str| text(value, key).filter(|text| !text.trim().is_empty());
+pub fn read_issued_credentials<'a>(object: impl Into<Fields<'a>>) -> Option<IssuedCredentials> {
+    let object = object.into();
+    let filled = |key: &str| text(object, key).filter(|text| !text.trim().is_empty());
+    let Some(api_key) = filled("api_key") else {
+        object.note("api_key");
+        return None;
+    };
     Some(IssuedCredentials {
-        api_key: filled("api_key")?,
+        api_key,
         api_secret: filled("api_secret").map(SecretString::from),
         message: filled("message").map(|message| SafeText::detail(&message)),
     })

@@ -5,7 +5,10 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::lenient::{count, first_text, percent, text};
+use crate::{
+    fields::Fields,
+    lenient::{count, first_text, percent, required, text},
+};
 use tessera_model::{Dataset, DatasetId, Link, RecordField, SafeText, Status};
 
 /// The record as a service writes it.
@@ -106,13 +109,22 @@ pub fn write_dataset(dataset: &Dataset) -> Value {
     })
 }
 
+/// The identifier of a record, by the document and as observed.
+const ID_FIELDS: &[&str] = &["id", "dataset_id"];
+
 /// Reads one record. `None` without a usable identifier.
-pub fn read_dataset(value: &Value) -> Option<Dataset> {
-    let id: DatasetId = first_text(value, &["id", "dataset_id"])?.parse().ok()?;
+pub fn read_dataset<'a>(record: impl Into<Fields<'a>>) -> Option<Dataset> {
+    let value = record.into();
+    let id: DatasetId = required(value, ID_FIELDS)?;
     let current = first_text(value, &["status_new"]);
-    let status = match &current {
-        Some(word) => Status::parse(word),
-        None => Status::parse_legacy(&text(value, "status").unwrap_or_default()),
+    let legacy = text(value, "status");
+    let status = match (&current, &legacy) {
+        (Some(word), _) => Status::parse(word),
+        (None, Some(word)) => Status::parse_legacy(word),
+        (None, None) => {
+            value.note("status_new");
+            Status::parse_legacy("")
+        }
     };
     let name = first_text(value, &["display_name", "name"]).unwrap_or_else(|| id.to_string());
     Some(Dataset {
@@ -120,7 +132,7 @@ pub fn read_dataset(value: &Value) -> Option<Dataset> {
         name: SafeText::name(&name),
         status,
         status_is_legacy: current.is_none(),
-        legacy_status: text(value, "status").map(|word| SafeText::name(&word)),
+        legacy_status: legacy.map(|word| SafeText::name(&word)),
         progress: percent(value, "progress"),
         owner: text(value, "owned_by").map(|owner| SafeText::name(&owner)),
         created_at: text(value, "created_at").map(|time| SafeText::name(&time)),
@@ -145,9 +157,11 @@ const DOCUMENTED_FIELDS: [&str; 9] = [
 ];
 
 /// Reads every field of a record: first those of the document, then the others by name. Objects and
-/// arrays become JSON, links lose their signatures. `None` if the value is not an object.
-pub fn read_fields(value: &Value) -> Option<Vec<RecordField>> {
-    let record = value.as_object()?;
+/// arrays become JSON, links lose their signatures. `None` without a usable identifier.
+pub fn read_fields<'a>(record: impl Into<Fields<'a>>) -> Option<Vec<RecordField>> {
+    let value = record.into();
+    let _: DatasetId = required(value, ID_FIELDS)?;
+    let record = value.value().as_object()?;
     let position = |name: &str| {
         DOCUMENTED_FIELDS.iter().position(|known| *known == name).unwrap_or(DOCUMENTED_FIELDS.len())
     };
@@ -168,19 +182,24 @@ pub fn read_fields(value: &Value) -> Option<Vec<RecordField>> {
 
 /// Reads the list: an array, or an object with exactly one array. Returns the records and the number of
 /// rows without a usable identifier; `None` if it is not a list.
-pub fn read_datasets(value: &Value) -> Option<(Vec<Dataset>, usize)> {
-    let rows = match value {
+pub fn read_datasets<'a>(list: impl Into<Fields<'a>>) -> Option<(Vec<Dataset>, usize)> {
+    let list = list.into();
+    let rows = match list.value() {
         Value::Array(rows) => rows,
         Value::Object(map) => {
             let mut lists = map.values().filter_map(Value::as_array);
             match (lists.next(), lists.next()) {
                 (Some(rows), None) => rows,
-                _ => return None,
+                _ => {
+                    list.note("datasets");
+                    return None;
+                }
             }
         }
         _ => return None,
     };
-    let datasets: Vec<Dataset> = rows.iter().filter_map(read_dataset).collect();
+    let read = |row| read_dataset(list.element("datasets", row));
+    let datasets: Vec<Dataset> = rows.iter().filter_map(read).collect();
     let skipped = rows.len() - datasets.len();
     // A list of something else must not look like an empty one.
     (rows.is_empty() || !datasets.is_empty()).then_some((datasets, skipped))

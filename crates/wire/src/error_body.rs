@@ -5,7 +5,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::lenient::first_text;
-use tessera_model::SafeText;
+use tessera_model::{ExportState, SafeText};
 
 /// The error body as a service writes it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -32,6 +32,45 @@ pub struct InvalidParameter {
     pub msg: String,
     /// The received value.
     pub input: Option<String>,
+}
+
+/// What `status` means in a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StatusField {
+    /// How the request ended: `error`.
+    Outcome,
+    /// The state of the dataset or export that the response describes: `FAILED`.
+    State,
+}
+
+/// The message of a body that reports an error, whatever its status code is: by a filled `error` or
+/// `detail`, by `success: false`, or by its `status`. A dataset or an export that has failed is not an
+/// error of the request.
+pub fn read_reported_error(value: &Value, meaning: StatusField) -> Option<SafeText> {
+    let object = value.as_object()?;
+    let status = first_text(value, &["status"]).unwrap_or_default().to_uppercase();
+    let failed =
+        status == "FATAL_ERROR" || matches!(ExportState::parse(&status), ExportState::Failed(_));
+    let has_id = ["id", "dataset_id", "status_new"].iter().any(|key| object.contains_key(*key));
+    // `error` alone is how an outcome is reported; a state of that name belongs to something.
+    if meaning == StatusField::State && failed && (has_id || status != "ERROR") {
+        return None;
+    }
+    let reported = failed
+        || ["error", "detail"].iter().any(|key| object.get(*key).is_some_and(is_filled))
+        || object.get("success") == Some(&Value::Bool(false));
+    reported.then(|| SafeText::detail(&error_message(value).unwrap_or_else(|| value.to_string())))
+}
+
+fn is_filled(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::Bool(true) => true,
+        Value::Number(code) => code.as_f64() != Some(0.0),
+        Value::String(text) => !text.trim().is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(map) => !map.is_empty(),
+    }
 }
 
 /// The message of an error body: `detail` as text or as a list of `{loc, msg}`, or `message`, or `error`,

@@ -6,7 +6,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use crate::lenient::{count, first_text, names, number, text};
+use crate::{
+    fields::Fields,
+    lenient::{count, first_text, names, number, parsed, required, text},
+};
 use tessera_model::{
     Anchor, AnchorKind, Cluster, ClusterId, Link, MediaId, Page, Preview, Region, Relevance,
     SafeText, ScoreKind, Tag, TagId,
@@ -184,27 +187,37 @@ fn list_or_null<T: Serialize>(items: &[T]) -> Value {
 /// Reads a page. Clusters without a usable identifier or picture, and repeated ones, are skipped and
 /// counted. `None` without a `clusters` array, or if nothing in it is a cluster: such a response must
 /// not look like an empty page.
-pub fn read_page(value: &Value) -> Option<Page> {
-    let rows = value.get("clusters")?.as_array()?;
+pub fn read_page<'a>(page: impl Into<Fields<'a>>) -> Option<Page> {
+    let page = page.into();
+    let Some(rows) = page.get("clusters").and_then(Value::as_array) else {
+        page.note("clusters");
+        return None;
+    };
+    let read = |row| read_cluster(page.element("clusters", row));
     let mut seen = HashSet::new();
     let clusters: Vec<Cluster> =
-        rows.iter().filter_map(read_cluster).filter(|cluster| seen.insert(cluster.id)).collect();
+        rows.iter().filter_map(read).filter(|cluster| seen.insert(cluster.id)).collect();
     let skipped = rows.len() - clusters.len();
     (rows.is_empty() || !clusters.is_empty()).then_some(Page { clusters, skipped, repeated: 0 })
 }
 
-fn read_cluster(value: &Value) -> Option<Cluster> {
+fn read_cluster(value: Fields<'_>) -> Option<Cluster> {
+    let id = required(value, &["cluster_id"])?;
+    let read = |row| read_preview(value.element("previews", row));
     let previews = match value.get("previews") {
-        None | Some(Value::Null) => Vec::new(),
+        None => Vec::new(),
         Some(Value::Array(rows)) => {
-            let previews: Vec<Preview> = rows.iter().filter_map(read_preview).collect();
+            let previews: Vec<Preview> = rows.iter().filter_map(read).collect();
             (rows.is_empty() || !previews.is_empty()).then_some(previews)?
         }
-        Some(_) => return None,
+        Some(_) => {
+            value.note("previews");
+            return None;
+        }
     };
     Some(Cluster {
-        id: text(value, "cluster_id")?.parse().ok()?,
-        entity: text(value, "type").and_then(|raw| raw.parse().ok()).unwrap_or_default(),
+        id,
+        entity: parsed(value, "type").unwrap_or_default(),
         n_images: count(value, "n_images"),
         n_objects: count(value, "n_objects"),
         n_videos: count(value, "n_videos"),
@@ -219,7 +232,7 @@ fn read_cluster(value: &Value) -> Option<Cluster> {
 
 /// Reads tags with their identifiers where the service sends both: a list of objects, or an object of
 /// names by identifier. Any other shape contains names only.
-fn read_tags(value: &Value) -> Vec<Tag> {
+fn read_tags(value: Fields<'_>) -> Vec<Tag> {
     let tag = |id: Option<String>, name: &str| Tag {
         id: id.and_then(|id| id.parse().ok()),
         name: SafeText::name(name),
@@ -227,6 +240,7 @@ fn read_tags(value: &Value) -> Vec<Tag> {
     match value.get("user_tags") {
         Some(Value::Array(items)) if items.iter().all(Value::is_object) => items
             .iter()
+            .map(|item| value.element("user_tags", item))
             .filter_map(|item| Some(tag(text(item, "id"), &first_text(item, &["name", "id"])?)))
             .collect(),
         Some(Value::Object(by_id)) if by_id.values().all(Value::is_string) => by_id
@@ -240,8 +254,8 @@ fn read_tags(value: &Value) -> Vec<Tag> {
     }
 }
 
-fn read_preview(value: &Value) -> Option<Preview> {
-    let media = first_text(value, &["media_id", "image_id"])?.parse().ok()?;
+fn read_preview(value: Fields<'_>) -> Option<Preview> {
+    let media = required(value, &["media_id", "image_id"])?;
     let link = |keys: &[&str]| first_text(value, keys).map(Link::new);
     let side = |key| count(value, key).and_then(|side| u32::try_from(side).ok());
     Some(Preview {
@@ -251,13 +265,13 @@ fn read_preview(value: &Value) -> Option<Preview> {
         thumbnail: link(&["media_thumb_uri", "media_uri", "image_uri"]),
         caption: first_text(value, &["caption"]).map(|raw| SafeText::caption(&raw)),
         file_name: SafeText::file_name(&text(value, "file_name").unwrap_or_default()),
-        region: value.get("bounding_box").and_then(read_region),
+        region: value.read("bounding_box", read_region),
         relevance: read_relevance(value),
         dimensions: side("width").zip(side("height")),
     })
 }
 
-fn read_relevance(value: &Value) -> Option<Relevance> {
+fn read_relevance(value: Fields<'_>) -> Option<Relevance> {
     let score = number(value, "relevance_score")?;
     let kind = match text(value, "relevance_score_type") {
         Some(kind) if kind.eq_ignore_ascii_case("cosine_distance") => ScoreKind::CosineDistance,
@@ -301,10 +315,10 @@ pub fn write_region(region: Region) -> String {
 }
 
 /// Reads a search anchor. `None` without a usable `anchor_media_id`.
-pub fn read_anchor(value: &Value) -> Option<Anchor> {
-    let kind = text(value, "anchor_type").and_then(|raw| raw.parse().ok());
+pub fn read_anchor<'a>(anchor: impl Into<Fields<'a>>) -> Option<Anchor> {
+    let anchor = anchor.into();
     Some(Anchor {
-        media: text(value, "anchor_media_id")?.parse().ok()?,
-        kind: kind.unwrap_or(AnchorKind::Upload),
+        media: required(anchor, &["anchor_media_id"])?,
+        kind: parsed(anchor, "anchor_type").unwrap_or(AnchorKind::Upload),
     })
 }

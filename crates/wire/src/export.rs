@@ -1,10 +1,12 @@
 //! `GET export_context_async` and `GET export_status`: the export task.
 
 use serde::Serialize;
-use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::lenient::{first_text, number, text};
+use crate::{
+    fields::Fields,
+    lenient::{first_text, number, parsed, required, text},
+};
 use tessera_model::{DatasetId, ExportState, ExportTask, ExportTaskId, Link, SafeText};
 
 /// The export task as a service writes it. The document guarantees `id` at the start, and `status` and
@@ -32,17 +34,38 @@ pub struct ExportTaskBody {
     pub created_at: String,
 }
 
-/// Reads a task. `known` is the requested identifier, for responses that do not repeat it.
-pub fn read_task(value: &Value, known: Option<ExportTaskId>) -> Option<ExportTask> {
-    let id = text(value, "id").and_then(|id| id.parse().ok()).or(known)?;
-    let message = first_text(value, &["result_message", "error"]);
+/// Reads the task that a start returns. Without a status, it has not begun.
+pub fn read_started<'a>(task: impl Into<Fields<'a>>) -> Option<ExportTask> {
+    let task = task.into();
+    Some(read_task(task, required(task, &["id"])?))
+}
+
+/// Reads the status of the task `id`, which the response may repeat. `None` if it is that of another.
+pub fn read_status<'a>(task: impl Into<Fields<'a>>, id: ExportTaskId) -> Option<ExportTask> {
+    let task = task.into();
+    if !task.value().is_object() {
+        task.note("status");
+        return None;
+    }
+    if parsed(task, "id").is_some_and(|own: ExportTaskId| own != id) {
+        task.note("id");
+        return None;
+    }
+    if task.get("status").is_none() {
+        task.note("status");
+    }
+    Some(read_task(task, id))
+}
+
+fn read_task(value: Fields<'_>, id: ExportTaskId) -> ExportTask {
+    let message = first_text(value, &["result_message", "error", "message"]);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
     let progress = number(value, "progress").map(|part| (part.clamp(0.0, 1.0) * 100.0) as u8);
-    Some(ExportTask {
+    ExportTask {
         id,
         state: ExportState::parse(&text(value, "status").unwrap_or_default()),
         progress,
         download: first_text(value, &["download_uri"]).map(Link::new),
         message: message.map(|message| SafeText::detail(&message)),
-    })
+    }
 }

@@ -4,6 +4,7 @@
 //! local deployment writes the `*Body` types, which follow the interface document exactly.
 //! The contract tests verify both against hand-written bytes, so that a mistake in both ends shows.
 
+pub mod acceptance;
 pub mod bounded_json;
 pub mod compat;
 pub mod credentials;
@@ -12,6 +13,7 @@ pub mod enrichment;
 pub mod error_body;
 pub mod explore;
 pub mod export;
+pub mod fields;
 pub mod lenient;
 pub mod paths;
 pub mod pipeline;

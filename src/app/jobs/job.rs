@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use tessera_model::{
-    Archive, DatasetId, ExportJob, ExportTask, ExportTaskId, Failure, JobKind, MediaAddition,
-    SafeText, Timestamp,
+    Archive, DatasetId, ExportJob, ExportTask, ExportTaskId, FailedExport, Failure, JobKind,
+    MediaAddition, SafeText, Timestamp,
     operation_tracker::OperationTracker,
     polling::{PollTarget, PollingIntervals},
 };
@@ -49,8 +49,9 @@ pub enum JobState {
     /// Downloading the archive: bytes so far, bytes in all.
     Downloading(ExportTaskId, u64, Option<u64>),
     /// The archive is on this machine, verified.
-    Downloaded(Archive),
-    Failed(Failure),
+    Downloaded(Archive, Option<ExportTaskId>),
+    /// Why, and the export if the service has accepted one.
+    Failed(Failure, Option<FailedExport>),
     /// The service may or may not have started it; only the user can decide.
     Uncertain(Failure),
     /// No longer watched, while the service continues. The export, to watch it again.
@@ -65,7 +66,8 @@ impl JobState {
             Self::ExportRunning(task, _)
             | Self::ExportReady(task)
             | Self::Downloading(task, ..) => Some(*task),
-            Self::Unwatched(task) | Self::OtherInstance(task) => *task,
+            Self::Unwatched(task) | Self::OtherInstance(task) | Self::Downloaded(_, task) => *task,
+            Self::Failed(_, export) => export.as_ref().map(|export| export.id),
             _ => None,
         }
     }
@@ -115,8 +117,9 @@ impl Job {
             }
             JobState::ExportReady(_) => "COMPLETED",
             JobState::Downloading(..) => "downloading",
-            JobState::Downloaded(_) => "downloaded",
-            JobState::Failed(_) => "FAILED",
+            JobState::Downloaded(..) => "downloaded",
+            JobState::Failed(_, Some(export)) => export.status.as_str(),
+            JobState::Failed(_, None) => FailedExport::STATUS,
             JobState::Uncertain(_) => "may have started",
             JobState::Unwatched(_) => "not watched",
             JobState::OtherInstance(_) => "elsewhere",
@@ -153,7 +156,7 @@ impl Job {
     pub fn fraction_done(&self) -> Option<f64> {
         if matches!(
             self.state,
-            JobState::DatasetDone(_) | JobState::ExportReady(_) | JobState::Downloaded(_)
+            JobState::DatasetDone(_) | JobState::ExportReady(_) | JobState::Downloaded(..)
         ) {
             return Some(1.0);
         }
@@ -175,10 +178,10 @@ impl Job {
     /// What to announce when it has just ended, unless the user ended it or another copy does.
     pub(in crate::app) fn end_message(&self) -> Option<SafeText> {
         let outcome = match &self.state {
-            JobState::Failed(_) => "failed",
+            JobState::Failed(..) => "failed",
             JobState::Uncertain(_) => "may have started: check it",
             JobState::ExportReady(_) => "is ready to download",
-            JobState::Downloaded(_) => "is downloaded and verified",
+            JobState::Downloaded(..) => "is downloaded and verified",
             JobState::DatasetDone(_) => "is done",
             _ => return None,
         };

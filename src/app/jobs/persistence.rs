@@ -90,9 +90,13 @@ impl Job {
             JobState::ExportReady(task) | JobState::Downloading(task, ..) => {
                 SavedJobState::Completed(*task)
             }
-            JobState::Downloaded(archive) => SavedJobState::Downloaded(archive.clone()),
+            JobState::Downloaded(archive, task) => {
+                SavedJobState::Downloaded(archive.clone(), *task)
+            }
             JobState::DatasetDone(status) => SavedJobState::Done(status.clone()),
-            JobState::Failed(failure) => SavedJobState::Failed(text(failure)),
+            JobState::Failed(failure, export) => {
+                SavedJobState::Failed(text(failure), export.clone())
+            }
             JobState::Uncertain(failure) => SavedJobState::Uncertain(text(failure)),
             JobState::Unwatched(task) => SavedJobState::Unwatched(*task),
             JobState::OtherInstance(_) => return None,
@@ -130,6 +134,7 @@ fn resumed_state(saved: SavedJobState, is_export: bool) -> JobState {
         SavedJobState::Queued => JobState::Failed(
             failure(FailureKind::Local, "the program ended before the media were sent")
                 .with_remedy("Add the media again"),
+            None,
         ),
         SavedJobState::Sent => {
             let remedy = if is_export {
@@ -143,9 +148,11 @@ fn resumed_state(saved: SavedJobState, is_export: bool) -> JobState {
         SavedJobState::Running(task) => JobState::ExportRunning(task, Remote::default()),
         SavedJobState::Accepted => JobState::DatasetRunning,
         SavedJobState::Completed(task) => JobState::ExportReady(task),
-        SavedJobState::Downloaded(archive) => JobState::Downloaded(archive),
+        SavedJobState::Downloaded(archive, task) => JobState::Downloaded(archive, task),
         SavedJobState::Done(status) => JobState::DatasetDone(status),
-        SavedJobState::Failed(text) => JobState::Failed(failure(FailureKind::Local, text.as_str())),
+        SavedJobState::Failed(text, export) => {
+            JobState::Failed(failure(FailureKind::Local, text.as_str()), export)
+        }
         SavedJobState::Uncertain(text) => {
             JobState::Uncertain(failure(FailureKind::Local, text.as_str()))
         }

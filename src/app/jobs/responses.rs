@@ -1,6 +1,7 @@
 //! What the responses of the service change in jobs, and what follows from each change.
 
 use tessera_model::{Archive, ExportTask, Failure, FailureKind, SafeText, text::count_with_noun};
+use tessera_wire::acceptance::Accepted;
 
 use super::{Job, JobState};
 use crate::{
@@ -9,10 +10,10 @@ use crate::{
 };
 
 impl App {
-    pub(in crate::app) fn operation_accepted(&mut self, id: JobId) {
+    pub(in crate::app) fn operation_accepted(&mut self, id: JobId, accepted: Accepted) {
         self.store.datasets.invalidate();
         let clock = self.clock();
-        self.transition(id, |job| job.operation_accepted(clock));
+        self.transition(id, |job| job.operation_accepted(clock, accepted));
     }
 
     /// The service rejected the start of a job, or its response was lost.
@@ -33,7 +34,7 @@ impl App {
         let now = self.now;
         self.transition(id, |job| job.export_reported(now, task));
         match self.jobs.get(id).map(Job::state) {
-            Some(JobState::Failed(failure)) => {
+            Some(JobState::Failed(failure, _)) => {
                 let failure = failure.clone();
                 self.export_failed(id, &failure);
             }
@@ -45,7 +46,7 @@ impl App {
     pub(in crate::app) fn export_poll_failed(&mut self, id: JobId, failure: &Failure) {
         let now = self.now;
         self.transition(id, |job| job.poll_failed(now, failure.clone()));
-        if self.jobs.get(id).is_some_and(|job| matches!(job.state, JobState::Failed(_))) {
+        if self.jobs.get(id).is_some_and(|job| matches!(job.state, JobState::Failed(..))) {
             self.export_failed(id, failure);
         }
     }
@@ -79,7 +80,7 @@ impl App {
         result: Result<Archive, Failure>,
     ) {
         let Some(()) = self.transition(id, |job| job.download_finished(result)) else { return };
-        if let Some(JobState::Downloaded(archive)) = self.jobs.get(id).map(Job::state) {
+        if let Some(JobState::Downloaded(archive, _)) = self.jobs.get(id).map(Job::state) {
             let path = SafeText::file_name(&archive.path.to_string_lossy());
             let entries = count_with_noun(archive.entries, "entry", "entries");
             let images = count_with_noun(archive.images, "image", "images");

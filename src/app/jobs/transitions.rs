@@ -11,11 +11,12 @@
 use std::{path::PathBuf, time::Duration};
 
 use tessera_model::{
-    Archive, Dataset, DatasetId, ExportState, ExportTask, ExportTaskId, Failure, FailureKind,
-    JobKind, MediaAddition, SafeText, Timestamp,
+    Archive, Dataset, DatasetId, ExportState, ExportTask, ExportTaskId, FailedExport, Failure,
+    FailureKind, JobKind, MediaAddition, SafeText, Timestamp,
     operation_tracker::{OperationStatus, OperationTracker},
     text::count_with_noun,
 };
+use tessera_wire::acceptance::Accepted;
 
 use super::{Job, JobHistory, JobState};
 use crate::{
@@ -73,7 +74,7 @@ impl Job {
         }
     }
 
-    pub(super) fn operation_accepted(&mut self, clock: Timestamp) -> Applied {
+    pub(super) fn operation_accepted(&mut self, clock: Timestamp, _: Accepted) -> Applied {
         self.check(self.is_being_sent(), "acceptance")?;
         self.tracker.get_or_insert_default().accept(clock);
         self.state = JobState::DatasetRunning;
@@ -86,7 +87,7 @@ impl Job {
         self.state = if failure.may_have_taken_effect() {
             JobState::Uncertain(failure)
         } else {
-            JobState::Failed(failure)
+            JobState::Failed(failure, None)
         };
         Ok(())
     }
@@ -98,15 +99,14 @@ impl Job {
     pub(super) fn export_reported(&mut self, now: Uptime, task: ExportTask) -> Applied {
         let expected = matches!(self.state, JobState::Starting | JobState::ExportRunning(..));
         self.check(expected, "state of the export")?;
-        self.state = match &task.state {
-            ExportState::Failed(word) => {
-                let failure =
-                    Failure::new(FailureKind::Unexpected, format!("the export ended {word}"));
-                JobState::Failed(failure.with_detail(task.message))
+        self.state = match (&task.state, task.failure()) {
+            (ExportState::Failed(status), Some(failure)) => {
+                let export = FailedExport { id: task.id, status: status.clone() };
+                JobState::Failed(failure, Some(export))
             }
-            ExportState::Completed if task.download.is_some() => JobState::ExportReady(task.id),
-            // COMPLETED without a link is not ready yet.
-            ExportState::Completed | ExportState::Running(_) => {
+            _ if task.has_ended() => JobState::ExportReady(task.id),
+            // Also COMPLETED without a link is not ready yet.
+            _ => {
                 let (id, mut remote) = (task.id, Remote::default());
                 remote.finish(now, Ok(task));
                 JobState::ExportRunning(id, remote)
@@ -123,7 +123,10 @@ impl Job {
             {
                 remote.finish(now, Err(failure));
             }
-            JobState::ExportRunning(..) => self.state = JobState::Failed(failure),
+            &mut JobState::ExportRunning(task, _) => {
+                let export = FailedExport::without_status(task);
+                self.state = JobState::Failed(failure, Some(export));
+            }
             _ => return self.illegal("failure of a poll"),
         }
         Ok(())
@@ -146,7 +149,7 @@ impl Job {
             return self.illegal("end of the download");
         };
         let (state, outcome) = match result {
-            Ok(archive) => (JobState::Downloaded(archive), Ok(())),
+            Ok(archive) => (JobState::Downloaded(archive, Some(task)), Ok(())),
             Err(failure) => (JobState::ExportReady(task), Err(failure)),
         };
         self.state = state;
@@ -185,7 +188,7 @@ impl Job {
             }
             OperationStatus::Failed(failure) => {
                 let message = format!("{}: {failure}", self.dataset_name);
-                self.state = JobState::Failed(failure);
+                self.state = JobState::Failed(failure, None);
                 Some(Err(message))
             }
         }
@@ -213,7 +216,7 @@ impl Job {
             JobState::Queued(_) => {
                 let message = "removed from the queue; nothing was sent";
                 let failure = Failure::new(FailureKind::Local, message);
-                (Lane::Upload(self.id), JobState::Failed(failure), message)
+                (Lane::Upload(self.id), JobState::Failed(failure, None), message)
             }
             _ => return self.illegal("stop"),
         };
@@ -288,7 +291,8 @@ mod tests {
         let failure = job.start_download().unwrap_err();
         assert!(failure.to_string().contains("cannot take \"start of the download\""), "{failure}");
         assert_eq!(job.state(), &JobState::Starting);
-        job.operation_accepted(Timestamp::ZERO).unwrap();
+        let accepted = tessera_wire::acceptance::read_accepted(202).unwrap();
+        job.operation_accepted(Timestamp::ZERO, accepted).unwrap();
         assert!(job.queue(MediaAddition::new(tessera_model::MediaSource::Files(vec![]))).is_err());
         assert_eq!(job.state(), &JobState::DatasetRunning);
     }

@@ -94,7 +94,7 @@ impl ArchiveInspector {
 impl App {
     pub fn archive_to_inspect(&self) -> Option<&PathBuf> {
         match self.jobs.selected()?.state() {
-            JobState::Downloaded(archive) => Some(&archive.path),
+            JobState::Downloaded(archive, _) => Some(&archive.path),
             _ => None,
         }
     }

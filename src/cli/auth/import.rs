@@ -137,7 +137,7 @@ impl CredentialImport<'_> {
         &self,
         session: SecretString,
     ) -> Result<IssuedCredentials, CliError> {
-        let client = self.context.with_recorder(session_client(&self.hosted, session)?);
+        let client = self.context.with_listeners(session_client(&self.hosted, session)?);
         client.create_credentials().await.map_err(|failure| {
             let none_was_made = matches!(failure.status, Some(300..=499))
                 || matches!(failure.kind, FailureKind::Unreachable | FailureKind::Local);

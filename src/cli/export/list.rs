@@ -15,7 +15,7 @@ use crate::{
     },
     state::StoredJob,
 };
-use tessera_model::{ExportState, JobRecord, SafeText, SavedJobState};
+use tessera_model::{FailedExport, JobRecord, SafeText, SavedJobState};
 
 const LIST_COLUMNS: &[Column] = &[
     Column::new("STARTED", "started_at"),
@@ -52,9 +52,10 @@ fn row(StoredJob { job, is_followed: followed }: &StoredJob) -> Value {
         }
         SavedJobState::Running(_) => ("PENDING", None, None),
         SavedJobState::Completed(_) => ("COMPLETED", None, None),
-        SavedJobState::Downloaded(archive) => ("downloaded", None, Some(archive)),
+        SavedJobState::Downloaded(archive, _) => ("downloaded", None, Some(archive)),
         SavedJobState::Done(status) => ("COMPLETED", Some(status), None),
-        SavedJobState::Failed(reason) => ("FAILED", Some(reason), None),
+        SavedJobState::Failed(reason, Some(export)) => (export.status.as_str(), Some(reason), None),
+        SavedJobState::Failed(reason, None) => (FailedExport::STATUS, Some(reason), None),
         SavedJobState::Uncertain(reason) => ("may have started", Some(reason), None),
         SavedJobState::Unwatched(_) => ("not watched", None, None),
     };
@@ -79,7 +80,7 @@ pub(super) async fn status(connection: &Connection<'_>, lookup: &ExportLookup) -
     let export = lookup.find(connection).await?;
     let task = connection.client.export_status(export.dataset, export.task).await?;
     connection.context.print(&export_document(&export, &task, None))?;
-    Ok(if matches!(task.state, ExportState::Failed(_)) { Exit::Remote } else { Exit::Done })
+    Ok(if task.failure().is_some() { Exit::Remote } else { Exit::Done })
 }
 
 pub(super) async fn watch(
@@ -90,9 +91,10 @@ pub(super) async fn watch(
     let context = connection.context;
     let export = lookup.find(connection).await?;
     let followed = connection.follow_export(export.dataset, export.task, interval).await;
+    let outcome = followed.and_then(|task| task.failure().map_or(Ok(task), |it| Err(it.into())));
     if context.out.is_jsonl() {
-        Poller::new(context, interval).emit_end(&followed)?;
-        return followed.map(|_| Exit::Done);
+        Poller::new(context, interval).emit_end(&outcome)?;
+        return outcome.map(|_| Exit::Done);
     }
-    context.print(&export_document(&export, &followed?, None))
+    context.print(&export_document(&export, &outcome?, None))
 }

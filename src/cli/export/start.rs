@@ -52,6 +52,9 @@ pub struct ExportStartOptions {
 impl ExportStartOptions {
     pub(super) async fn run(self, connection: &Connection<'_>) -> CliResult {
         let context = connection.context;
+        if let Some(folder) = &self.download {
+            tessera_client::check_folder(folder)?;
+        }
         let dataset = connection.dataset(self.dataset.as_deref()).await?;
         context.require_allowed(&dataset, Operation::Export, false)?;
         let selection = self.content.selection(connection, &dataset)?;
@@ -68,19 +71,23 @@ impl ExportStartOptions {
         let mut task = send_request(connection, &dataset, &export.spec, selection)
             .await
             .map_err(|failure| record_failure(&mut recorder, failure))?;
-        recorder.set_state(SavedJobState::Running(task.id));
-        if self.wait || target.is_some() {
+        recorder.set_state((&task).into());
+        if task.failure().is_none() && (self.wait || target.is_some()) {
             context.messages.info(format!("export {} of {}", task.id, dataset.name));
             task = connection
                 .follow_export(dataset.id, task.id, self.interval)
                 .await
                 .inspect_err(|error| recorder.set_waiting_error(error))?;
-            recorder.set_state(SavedJobState::Completed(task.id));
+            recorder.set_state((&task).into());
+        }
+        if let Some(failure) = task.failure() {
+            return Err(failure.into());
         }
         let mut started = FoundExport::started_by(&recorder, task.id);
         let Some(target) = target else { return print_export(context, &started, &task) };
         let downloaded = target.download(connection, &started).await?;
-        recorder.set_state(SavedJobState::Downloaded(downloaded.archive.clone()));
+        let archive = downloaded.archive.clone();
+        recorder.set_state(SavedJobState::Downloaded(archive, Some(task.id)));
         started = FoundExport::started_by(&recorder, task.id);
         context.print(&export_document(&started, &task, Some(&downloaded)))?;
         Ok(downloaded.report_problems(context, &started))

@@ -145,8 +145,8 @@ async fn show_export(client: &Client, dataset: &Dataset) -> CliResult<()> {
         Ok::<_, CliError>(())
     };
     let task = client.follow_export(dataset.id, task.id, between_polls).await??;
-    if let Some(message) = task.failure_message() {
-        return Err(CliError::new(Exit::Remote, message));
+    if let Some(failure) = task.failure() {
+        return Err(failure.into());
     }
     let archive = client
         .download((dataset.id, task.id), (&target, ExistingFile::Keep), &mut |_, _| {})

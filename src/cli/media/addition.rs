@@ -139,9 +139,9 @@ impl<'a> AdditionRun<'a> {
         let Some(mut recorder) = self.current_job.take() else {
             return Err(CliError::interrupted());
         };
-        let preflight = response.inspect_err(|failure| recorder.set_failed(failure))?;
+        let (accepted, preflight) = response.inspect_err(|failure| recorder.set_failed(failure))?;
         self.record_accepted(part, preflight);
-        recorder.set_state(SavedJobState::Accepted);
+        recorder.set_accepted(accepted);
         let last = self.accepted_parts == self.plan.parts.len();
         if last && !self.options.wait && !self.options.then_reindex {
             return Ok(());
@@ -256,7 +256,7 @@ impl<'a> AdditionRun<'a> {
         };
         let detail = SafeText::detail(&message);
         recorder.set_state(if sent < bytes {
-            SavedJobState::Failed(detail)
+            SavedJobState::Failed(detail, None)
         } else {
             SavedJobState::Uncertain(detail)
         });

@@ -13,6 +13,7 @@ use tessera_model::{
 };
 
 impl Connection<'_> {
+    /// Returns the export when it has ended, also without an archive.
     pub async fn follow_export(
         &self,
         dataset: DatasetId,
@@ -40,10 +41,7 @@ impl Connection<'_> {
         let export = limit.apply(followed).await???;
         poller.report_recovery()?;
         report(&mut poller, &export)?;
-        match export.failure_message() {
-            Some(message) => Err(CliError::new(Exit::Remote, message)),
-            None => Ok(export),
-        }
+        Ok(export)
     }
 
     /// Returns the final status. `tracker` is created from the dataset before the request.

@@ -18,7 +18,6 @@ use tessera_model::{
     Dataset, EnrichmentModel, Filter, HistoryEntry, ModelStatus, Operation, Query, Search,
     basket::cluster_entry,
 };
-use tessera_wire::explore::read_page;
 
 /// A search whose anchor is registered.
 struct PreparedSearch<'a> {
@@ -98,8 +97,8 @@ impl PreparedSearch<'_> {
         let mut results = SearchResults::new(cursor, sheet);
         let mut progress = context.messages.progress_bar("search");
         while let Some(search) = results.pages.next().cloned() {
-            let body = match connection.client.explore_raw(&search).await {
-                Ok(body) => body,
+            let (body, page) = match connection.client.explore_raw(&search).await {
+                Ok(page) => page,
                 Err(failure) if results.pages.fetched == 0 => {
                     return Err(match search.required_operation() {
                         Operation::VisualSearch => query_image::refused(&self.dataset, failure),
@@ -111,7 +110,7 @@ impl PreparedSearch<'_> {
                     break;
                 }
             };
-            let Some(page) = read_page(&body) else {
+            let Some(page) = page else {
                 return Err(self.missing_clusters_error(&body)?);
             };
             let clusters = results.accept(page, &search);

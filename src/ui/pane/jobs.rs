@@ -62,10 +62,10 @@ fn state_glyph(theme: &Theme, job: &Job) -> (&'static str, Style) {
         | JobState::DatasetRunning
         | JobState::ExportRunning(..)
         | JobState::Downloading(..) => ("▶", theme.moving),
-        JobState::DatasetDone(_) | JobState::ExportReady(_) | JobState::Downloaded(_) => {
+        JobState::DatasetDone(_) | JobState::ExportReady(_) | JobState::Downloaded(..) => {
             ("✔", theme.success)
         }
-        JobState::Failed(_) => ("✖", theme.failure),
+        JobState::Failed(..) => ("✖", theme.failure),
         JobState::Uncertain(_) => ("?", theme.moving),
         JobState::Unwatched(_) | JobState::OtherInstance(_) => ("○", theme.dim),
     }
@@ -114,11 +114,11 @@ pub(in crate::ui) fn job_summary(job: &Job) -> String {
         JobState::Uploading(done, None) | JobState::Downloading(_, done, None) => {
             format_bytes(*done)
         }
-        JobState::Downloaded(archive) => {
+        JobState::Downloaded(archive, _) => {
             let path = SafeText::file_name(&archive.path.to_string_lossy());
             format!("{path} · {} verified", format_bytes(archive.bytes))
         }
-        JobState::Failed(failure) | JobState::Uncertain(failure) => failure.to_string(),
+        JobState::Failed(failure, _) | JobState::Uncertain(failure) => failure.to_string(),
         JobState::OtherInstance(_) => {
             format!("followed by another instance · {}", describe_work(job))
         }

@@ -1,18 +1,43 @@
 //! The metadata of an export, row by row: Parquet or JSON.
 
-use std::{fs::File, io::Seek as _};
+use std::{
+    fs::File,
+    io::{self, Seek as _},
+};
 
 use serde_json::Value;
 
 use super::{json_rows::for_each_json_row, parquet_rows::for_each_parquet_row};
-use crate::archive::{ArchiveEntry, ArchiveError};
-use tessera_model::SafeText;
+use crate::{
+    archive::{ArchiveEntry, ArchiveError, EntryError},
+    disk::disk_failure,
+};
+use tessera_model::{Failure, SafeText};
 
 const MAX_METADATA_BYTES: u64 = 2 << 30;
 const MAX_ROWS: usize = 10_000_000;
-/// The two columns that the interface guarantees.
+/// The column of scores that the interface guarantees.
 pub(super) const SCORE_COLUMN: &str = "uniqueness_score";
-pub(super) const FILE_COLUMN: &str = "image_filename";
+/// The columns that name the picture of a row below `images/`: that of the interface, and those of
+/// recorded archives, which lack it. A path names the folder or the video of the picture, too.
+const FILE_COLUMNS: [&str; 3] = ["image_filename", "file_path", "file_name"];
+/// The columns that an inspection reads.
+pub(super) const INSPECTED_COLUMNS: &[&str] =
+    &[SCORE_COLUMN, FILE_COLUMNS[0], FILE_COLUMNS[1], FILE_COLUMNS[2]];
+
+/// Finds the picture of a row by its name below `images/`. The error is the name if there is no such
+/// picture; `None` if the row names none.
+pub(super) fn find_picture<T>(
+    row: &Value,
+    find: impl Fn(&str) -> Option<T>,
+) -> Option<Result<T, &str>> {
+    let [of_interface, recorded @ ..] = &FILE_COLUMNS;
+    let has_column = row.get(*of_interface).is_some();
+    let columns = if has_column { std::slice::from_ref(of_interface) } else { recorded };
+    let names = || columns.iter().filter_map(|column| row.get(*column)?.as_str());
+    let found = names().find_map(find);
+    found.map(Ok).or_else(|| names().next().map(Err))
+}
 
 /// A metadata file, copied to a temporary file because Parquet needs to seek.
 pub(super) struct MetadataFile {
@@ -29,13 +54,15 @@ impl MetadataFile {
 
     pub(super) fn read(entry: ArchiveEntry<'_>) -> Result<Self, ArchiveError> {
         let name = entry.name.clone();
-        let copy = || -> Result<File, ArchiveError> {
-            let mut file = tempfile::tempfile()?;
-            entry.copy_to(&mut file, MAX_METADATA_BYTES)?;
-            file.rewind()?;
-            Ok(file)
-        };
-        let file = copy().map_err(|error| in_file(&name, &error))?;
+        let folder = std::env::temp_dir();
+        let no_room = |error: io::Error| disk_failure(&folder, &error);
+        let mut file = tempfile::tempfile().map_err(no_room)?;
+        match entry.copy_to(&mut file, MAX_METADATA_BYTES) {
+            Ok(_) => {}
+            Err(EntryError::Disk(error)) => return Err(no_room(error).into()),
+            Err(EntryError::Invalid(reason)) => return Err(in_file(&name, &reason)),
+        }
+        file.rewind().map_err(no_room)?;
         Ok(Self { name, file })
     }
 
@@ -52,7 +79,10 @@ impl MetadataFile {
         } else {
             for_each_parquet_row(self.file, needed, &mut visit)
         };
-        columns.map_err(|error| in_file(&self.name, &error))
+        let in_file = |error: ArchiveError| {
+            if error.is::<Failure>() { error } else { in_file(&self.name, &error.to_string()) }
+        };
+        columns.map_err(in_file)
     }
 }
 
@@ -60,8 +90,8 @@ fn is_json(name: &str) -> bool {
     name.to_ascii_lowercase().ends_with(".json")
 }
 
-fn in_file(name: &str, error: &ArchiveError) -> ArchiveError {
-    format!("{}: {error}", SafeText::file_name(name)).into()
+fn in_file(name: &str, reason: &str) -> ArchiveError {
+    format!("{}: {reason}", SafeText::file_name(name)).into()
 }
 
 /// Passes rows on, up to a limit.

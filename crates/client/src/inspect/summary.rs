@@ -2,11 +2,9 @@
 
 use std::{fs::File, path::Path};
 
-use serde_json::Value;
-
 use super::{
     listing::{ArchiveListing, image_name},
-    metadata::{FILE_COLUMN, SCORE_COLUMN},
+    metadata::{INSPECTED_COLUMNS, SCORE_COLUMN, find_picture},
 };
 use crate::archive::{ArchiveError, IMAGES_PREFIX, for_each_entry, into_failure};
 use tessera_model::{Failure, Inspection, PictureSource, SafeText};
@@ -36,14 +34,13 @@ fn inspect(path: &Path) -> Result<Inspection, ArchiveError> {
     listing.image_hashes.dedup();
     let index = |name: &str| listing.image_hashes.binary_search(&listing.hasher.hash(name)).ok();
     let mut has_row = vec![false; listing.image_hashes.len()];
-    let columns = metadata.for_each_row(Some(&[SCORE_COLUMN, FILE_COLUMN]), |row| {
+    let columns = metadata.for_each_row(Some(INSPECTED_COLUMNS), |row| {
         inspection.rows += 1;
         count_score(&mut inspection, number(&row, SCORE_COLUMN));
-        if let Some(file) = row.get(FILE_COLUMN).and_then(Value::as_str) {
-            match index(file) {
-                Some(index) => has_row[index] = true,
-                None => inspection.rows_without_file.add(file),
-            }
+        match find_picture(&row, index) {
+            Some(Ok(index)) => has_row[index] = true,
+            Some(Err(name)) => inspection.rows_without_file.add(name),
+            None => {}
         }
         Ok(())
     })?;

@@ -2,8 +2,9 @@
 
 use std::{io::Write as _, path::Path};
 
-use tessera_client::{inspect_archive, read_entry};
-use tessera_model::{PictureSource, SafeText};
+use serde_json::Value;
+use tessera_client::{ExistingFile, extract, inspect_archive, read_entry};
+use tessera_model::{PictureSource, SafeText, inspection::NameSample};
 use zip::{ZipWriter, write::SimpleFileOptions};
 
 fn archive(entries: &[(&str, &[u8])]) -> tempfile::NamedTempFile {
@@ -47,6 +48,37 @@ fn rows_scores_and_pictures_are_counted() {
     let PictureSource::Entry(path, name) = &found.first_images[1] else { panic!() };
     assert_eq!(read_entry(path, name).unwrap(), "b");
     assert!(read_entry(path, "images/none").is_err());
+}
+
+#[test]
+fn rows_of_recorded_archives_are_matched_by_the_names_they_have() {
+    let rows = br#"{"info": {"schema_version": "1.1"}, "media_items": [
+        {"media_id": "1", "file_name": "a.jpg", "file_path": "day/a.jpg"},
+        {"media_id": "2", "media_type": "video_frame", "file_name": "output_000001.jpg",
+         "file_path": "clip.mp4/output_000001.jpg"},
+        {"media_id": "3", "file_name": "gone.jpg", "file_path": "night/gone.jpg"},
+        {"media_id": "4", "image_filename": null, "file_name": "b.jpg"}]}"#;
+    let file = archive(&[
+        ("metadata.json", rows),
+        ("images/a.jpg", b"a"),
+        ("images/clip.mp4/output_000001.jpg", b"f"),
+        ("images/b.jpg", b"b"),
+    ]);
+    let found = inspect_archive(file.path()).unwrap();
+    let names = |named: &NameSample| {
+        named.first.iter().map(|name| name.as_str().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!((found.rows, found.images), (4, 3));
+    assert_eq!(names(&found.rows_without_file), ["night/gone.jpg"]);
+    assert_eq!(names(&found.files_without_row), ["b.jpg"], "its row says that it has none");
+
+    let folder = tempfile::tempdir().unwrap();
+    extract(file.path(), folder.path(), ExistingFile::Keep, true).unwrap();
+    let rows = std::fs::read_to_string(folder.path().join("rows.jsonl")).unwrap();
+    let row = |line| serde_json::from_str::<Value>(line).unwrap();
+    let paths: Vec<Value> = rows.lines().map(|line| row(line)["_path"].clone()).collect();
+    let frame = "images/clip.mp4/output_000001.jpg";
+    assert_eq!(paths, ["images/a.jpg".into(), frame.into(), Value::Null, Value::Null]);
 }
 
 #[test]

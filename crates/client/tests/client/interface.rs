@@ -13,7 +13,7 @@ use tessera_wire::{
         AnchorBody, BoundingBoxBody, ClusterBody, ExploreBody, MetadataBody, PreviewBody,
         read_anchor, read_page,
     },
-    export::{ExportTaskBody, read_task},
+    export::{ExportTaskBody, read_started, read_status},
 };
 
 use tessera_testing::clients::{dataset, task};
@@ -174,13 +174,13 @@ fn a_page_is_written_as_the_document_says() {
 
 #[test]
 fn export_tasks_both_ways() {
-    let running = read_task(&parse(TASK), None).unwrap();
+    let running = read_started(&parse(TASK)).unwrap();
     assert_eq!((running.id, running.state.as_str()), (task(), "INIT"));
     assert_eq!((running.progress, running.download), (Some(0), None));
-    let started = read_task(&json!({"id": task()}), None).unwrap();
+    let started = read_started(&json!({"id": task()})).unwrap();
     assert_eq!((started.id, started.state.as_str()), (task(), "PENDING"));
     let done = json!({"status": "COMPLETED", "download_uri": "/cdn/x/y.zip"});
-    let done = read_task(&done, Some(task())).unwrap();
+    let done = read_status(&done, task()).unwrap();
     assert_eq!(done.state, ExportState::Completed);
     assert_eq!(done.download.unwrap().expose(), "/cdn/x/y.zip");
     let body = ExportTaskBody {

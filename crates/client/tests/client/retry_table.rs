@@ -97,7 +97,7 @@ async fn perform(operation: &str, client: &Client, link: &str) -> Result<(), Fai
             start.await.map(drop)
         }
         "enrichment context" => client.enrichment(dataset()).await.map(drop),
-        "reindex" => client.reindex(dataset()).await,
+        "reindex" => client.reindex(dataset()).await.map(drop),
         "add_media s3_uri" => add(client, MediaSource::Storage("s3://bucket/new/".into())).await,
         "add_media files" => add(client, MediaSource::Files(vec![image])).await,
         "api_credentials" => {

@@ -1,3 +1,5 @@
+use serde_json::{Value, json};
+
 use tessera_wire::error_body::*;
 
 #[test]
@@ -15,4 +17,46 @@ fn error_bodies_of_every_shape() {
     );
     assert_eq!(read(""), None);
     assert_eq!(read("\u{1b}]0;x\u{7}").as_deref(), Some("␛]0;x␇"));
+}
+
+#[test]
+fn bodies_that_report_an_error_under_any_status_code() {
+    let id = "cf8b3e78-0000-4954-a782-000000000001";
+    let both = [
+        (json!({"status": "error", "message": "no such path"}), "no such path"),
+        (json!({"error": "Export rejected: too many"}), "Export rejected: too many"),
+        (json!({"id": id, "status": "INIT", "error": "too many"}), "too many"),
+        (json!({"error": {"code": 7}}), r#"{"error":{"code":7}}"#),
+        (json!({"detail": "Dataset not found"}), "Dataset not found"),
+        (json!({"clusters": [], "detail": [{"msg": "late"}]}), "late"),
+        (json!({"success": false, "message": "busy"}), "busy"),
+        (json!({"status": "ERROR"}), r#"{"status":"ERROR"}"#),
+    ];
+    for (body, message) in both {
+        for meaning in [StatusField::Outcome, StatusField::State] {
+            let reported = read_reported_error(&body, meaning);
+            assert_eq!(reported.unwrap().as_str(), message, "{body}");
+        }
+    }
+    let of_the_resource = [
+        json!({"id": id, "status": "ERROR", "status_new": "ERROR"}),
+        json!({"id": id, "status": "FATAL_ERROR"}),
+        json!({"status": "FAILED", "error": "disk full"}),
+        json!({"id": id, "status": "REJECTED", "result_message": "too many"}),
+    ];
+    for body in of_the_resource {
+        assert_eq!(read_reported_error(&body, StatusField::State), None, "{body}");
+        assert!(read_reported_error(&body, StatusField::Outcome).is_some(), "{body}");
+    }
+    let fine = [
+        json!({"id": id, "status": "READY", "error": null, "detail": ""}),
+        json!({"status": "success", "message": "error", "error": false, "success": true}),
+        json!([{"error": "in a list"}]),
+        Value::Null,
+    ];
+    for body in fine {
+        for meaning in [StatusField::Outcome, StatusField::State] {
+            assert_eq!(read_reported_error(&body, meaning), None, "{body}");
+        }
+    }
 }

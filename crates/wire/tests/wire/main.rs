@@ -2,12 +2,14 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
+mod acceptance;
 mod credentials;
 mod dataset;
 mod enrichment;
 mod error_body;
 mod explore;
 mod export;
+mod fields;
 mod lenient;
 mod selection;
 mod timestamp;

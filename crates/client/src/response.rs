@@ -1,0 +1,157 @@
+//! Complete responses, and whether they show that a request has succeeded: every operation is
+//! decided here.
+
+use bytes::Bytes;
+use reqwest::{StatusCode, header::HeaderMap};
+use serde_json::Value;
+
+use crate::{
+    field_warnings::{FieldWarnings, describe},
+    request::{ApiRequest, MAX_ERROR_BODY_BYTES},
+    retry_table::ApiOperation,
+};
+use tessera_model::{Failure, FailureKind, SafeText};
+use tessera_wire::{
+    acceptance::{ACCEPTED_STATUS, Accepted, read_accepted},
+    bounded_json,
+    error_body::{read_error_message, read_reported_error},
+    fields::{Fields, UnreadableFields},
+};
+
+/// Limit of a response in memory: its text, its values, and what is read from them, which takes no
+/// more than they do.
+const MAX_RESPONSE_MEMORY: usize = 60 << 20;
+/// Characters shown of an unexpected response.
+const MAX_EXCERPT_CHARS: usize = 200;
+
+/// A response with a status of success. Its body is available only to the readers below.
+pub(super) struct ApiResponse {
+    operation: ApiOperation,
+    /// The method and the path.
+    request: SafeText,
+    status: StatusCode,
+    headers: HeaderMap,
+    media_type: SafeText,
+    body: Bytes,
+}
+
+/// The parts of a response whose body nothing has to confirm.
+pub(super) struct ResponseParts {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    pub body: Bytes,
+    pub failure: Option<Failure>,
+}
+
+impl ApiResponse {
+    pub(super) fn new(
+        request: &ApiRequest,
+        (status, headers): (StatusCode, HeaderMap),
+        media_type: SafeText,
+        body: Bytes,
+    ) -> Self {
+        Self {
+            operation: request.operation,
+            request: request.method_and_path(),
+            status,
+            headers,
+            media_type,
+            body,
+        }
+    }
+
+    pub(super) fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.body.len() as u64
+    }
+
+    /// Reads a JSON body. `read` returns `None` if the evidence of success is missing.
+    pub(super) fn read<T>(
+        &self,
+        warnings: &FieldWarnings,
+        read: impl FnOnce(Fields<'_>) -> Option<T>,
+    ) -> Result<T, Failure> {
+        let value = self.parse().map_err(|problem| self.unexpected(problem))?;
+        self.reported_error(&value).map_or(Ok(()), Err)?;
+        let unreadable = UnreadableFields::default();
+        let read = read(Fields::noting(&value, &unreadable));
+        let unreadable = unreadable.into_fields();
+        let Some(read) = read else {
+            let problem = "does not match the interface";
+            return Err(match describe(&unreadable).as_str() {
+                "" => self.unexpected(problem),
+                fields => self.unexpected(&format!("{problem}: {fields}")),
+            });
+        };
+        warnings.report(self.operation, &self.request, unreadable);
+        Ok(read)
+    }
+
+    /// Reads the acceptance of a change, whose body the interface does not show.
+    pub(super) fn read_accepted(&self) -> Result<Accepted, Failure> {
+        let error = self.parse().ok().and_then(|value| self.reported_error(&value));
+        error.map_or(Ok(()), Err)?;
+        read_accepted(self.status.as_u16())
+            .ok_or_else(|| self.unexpected(&format!("is not the {ACCEPTED_STATUS} of acceptance")))
+    }
+
+    /// The bytes of a picture, whose decoder decides.
+    pub(super) fn into_picture(self) -> Bytes {
+        self.body
+    }
+
+    /// Everything, for a request that the user wrote.
+    pub(super) fn into_parts(self) -> ResponseParts {
+        let failure = self.parse().ok().and_then(|value| self.reported_error(&value));
+        let Self { status, headers, body, .. } = self;
+        ResponseParts { status, headers, body, failure }
+    }
+
+    /// Whether the service has accepted a query image that it has not registered yet.
+    pub(super) fn is_pending_anchor(&self) -> bool {
+        self.status == StatusCode::ACCEPTED && self.body.is_empty()
+    }
+
+    fn parse(&self) -> Result<Value, &'static str> {
+        let limit = MAX_RESPONSE_MEMORY.saturating_sub(self.body.len()) / 2;
+        bounded_json::parse(&self.body, limit).map_err(|error| {
+            if error.is_data() { "contains too many values" } else { "is not JSON" }
+        })
+    }
+
+    fn reported_error(&self, value: &Value) -> Option<Failure> {
+        let message = read_reported_error(value, self.operation.status_field())?;
+        let purpose = self.operation.retry_rule().purpose;
+        let sentence = format!("cannot {purpose}: the service reported an error");
+        let failure = Failure::new(FailureKind::Rejected, sentence).with_detail(Some(message));
+        Some(self.identified(failure))
+    }
+
+    /// The response does not show that the request has succeeded.
+    fn unexpected(&self, problem: &str) -> Failure {
+        let rule = self.operation.retry_rule();
+        let (request, status, media_type) = (&self.request, self.status.as_u16(), &self.media_type);
+        let response = format!("the response of {request} ({status}, {media_type}) {problem}");
+        let failure = if rule.has_side_effect() {
+            let sentence =
+                format!("it is unknown whether the service could {}: {response}", rule.purpose);
+            Failure::new(FailureKind::Unconfirmed, sentence)
+                .with_remedy("It may have started; check before sending it again")
+        } else {
+            let sentence = format!("cannot {}: {response}", rule.purpose);
+            Failure::new(FailureKind::Unexpected, sentence)
+                .with_remedy("Check that the base URL leads to a dataset service")
+        };
+        let message = read_error_message(&self.body[..self.body.len().min(MAX_ERROR_BODY_BYTES)]);
+        let excerpt = message.map(|text| SafeText::new(text.as_str(), MAX_EXCERPT_CHARS));
+        self.identified(failure.with_detail(excerpt))
+    }
+
+    fn identified(&self, failure: Failure) -> Failure {
+        let (status, request) = (Some(self.status.as_u16()), Some(self.request.clone()));
+        Failure { status, request, ..failure }
+    }
+}

@@ -1,0 +1,104 @@
+//! What the client has read, as lines of text: `-` for what a response does not say.
+
+use std::fmt::Display;
+
+use tessera_model::{
+    Cluster, Dataset, ExportTask, Link, Page, Preview, Relevance, SafeText, ScoreKind,
+};
+
+fn shown(value: Option<impl Display>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| value.to_string())
+}
+
+fn list(names: &[SafeText]) -> String {
+    names.iter().map(SafeText::as_str).collect::<Vec<_>>().join(", ")
+}
+
+fn score(relevance: Option<&Relevance>) -> String {
+    shown(relevance.map(|Relevance { score, kind }| match kind {
+        ScoreKind::CosineDistance => format!("{score} cosine_distance"),
+        ScoreKind::Other(kind) => format!("{score} {kind}"),
+    }))
+}
+
+pub(crate) fn dataset_line(dataset: &Dataset) -> String {
+    let legacy = if dataset.status_is_legacy { " (legacy)" } else { "" };
+    format!(
+        "{} {} {}{legacy}, {} %, images {}, videos {}, objects {}, owner {}, created {}, error {}",
+        dataset.id,
+        dataset.name,
+        dataset.status.as_str(),
+        shown(dataset.progress),
+        shown(dataset.n_images),
+        shown(dataset.n_videos),
+        shown(dataset.n_objects),
+        shown(dataset.owner.as_ref()),
+        shown(dataset.created_at.as_ref()),
+        shown(dataset.error.as_ref()),
+    )
+}
+
+pub(crate) fn list_lines((datasets, skipped): &(Vec<Dataset>, usize)) -> Vec<String> {
+    let mut lines: Vec<String> = datasets.iter().map(dataset_line).collect();
+    lines.push(format!("{skipped} skipped"));
+    lines
+}
+
+pub(crate) fn task_line(task: &ExportTask) -> String {
+    let end = match task.failure() {
+        Some(_) => "failed",
+        None if task.has_ended() => "ready",
+        None => "running",
+    };
+    format!(
+        "{} {} ({end}), {} %, link {}, message {}",
+        task.id,
+        task.state.as_str(),
+        shown(task.progress),
+        shown(task.download.as_ref().map(Link::expose)),
+        shown(task.message.as_ref()),
+    )
+}
+
+pub(crate) fn page_lines(page: &Page) -> Vec<String> {
+    let of_cluster = |cluster: &Cluster| {
+        let previews = cluster.previews.iter().map(preview_line);
+        std::iter::once(cluster_line(cluster)).chain(previews).collect::<Vec<_>>()
+    };
+    let mut lines: Vec<String> = page.clusters.iter().flat_map(of_cluster).collect();
+    lines.push(format!("{} skipped", page.skipped));
+    lines
+}
+
+fn cluster_line(cluster: &Cluster) -> String {
+    let tag = |tag: &tessera_model::Tag| format!("{} {}", shown(tag.id), tag.name);
+    format!(
+        "{} {}: images {}, objects {}, videos {}, threshold {}, score {}, labels [{}], tags [{}], \
+         captions [{}]",
+        cluster.id,
+        cluster.entity.as_str(),
+        shown(cluster.n_images),
+        shown(cluster.n_objects),
+        shown(cluster.n_videos),
+        shown(cluster.similarity_threshold.as_ref()),
+        score(cluster.relevance.as_ref()),
+        list(&cluster.labels),
+        cluster.tags.iter().map(tag).collect::<Vec<_>>().join(", "),
+        list(&cluster.captions),
+    )
+}
+
+fn preview_line(preview: &Preview) -> String {
+    format!(
+        "  {} {} {}: {} {}, caption {}, region {}, score {}, size {}",
+        preview.media,
+        preview.kind,
+        preview.file_name,
+        shown(preview.original.as_ref().map(Link::expose)),
+        shown(preview.thumbnail.as_ref().map(Link::expose)),
+        shown(preview.caption.as_ref()),
+        shown(preview.region.map(tessera_wire::explore::write_region)),
+        score(preview.relevance.as_ref()),
+        shown(preview.dimensions.map(|(width, height)| format!("{width}x{height}"))),
+    )
+}
