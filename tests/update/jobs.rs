@@ -364,7 +364,7 @@ fn disabled_alerts_are_not_sent() {
     desk.wait(2);
     desk.answer(Lane::Export(JOB), Payload::Export(task("FAILED")));
     assert!(alerts(&desk).is_empty());
-    assert!(desk.notice().contains("the export ended FAILED"), "a failure is never hidden");
+    assert!(desk.notice().contains("the export ended with FAILED"), "a failure is never hidden");
 }
 
 #[test]
