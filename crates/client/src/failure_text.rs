@@ -6,7 +6,6 @@ use crate::{
     attempt_error::{AttemptError, ErrorResponse, PROXY_LOGIN, PROXY_LOGIN_REMEDY},
     known_errors,
     request::ApiRequest,
-    retry_table::ApiOperation,
 };
 use tessera_model::{Failure, FailureKind, Link};
 
