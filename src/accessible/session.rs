@@ -228,7 +228,7 @@ impl AccessibleSession {
         let preview = cluster.and_then(|it| it.previews.first()).ok_or_else(|| {
             MenuActionError::Error("this cluster shows no member to compare with".to_owned())
         })?;
-        open.similar_to = preview.file_name.to_string();
+        open.similar_to = preview.title().to_string();
         let query = Query::Similar(Anchor { media: preview.media, kind: AnchorKind::Media });
         self.explore(Search { query, page: 0, ..search }).await
     }

@@ -52,6 +52,8 @@ impl App {
             Action::PreviousPage => {
                 self.results.go_to_page(self.page_number().saturating_sub(1));
             }
+            Action::PreviousFrame => self.step_frame(-1),
+            Action::NextFrame => self.step_frame(1),
             Action::Similar => self.search_similar(),
             Action::SimilarToFile => self.open_file_picker(),
             Action::PickRegion => self.open_region_picker(),

@@ -30,16 +30,19 @@ pub(super) fn notification(ctx: &mut DrawContext, area: Rect) {
 }
 
 /// The most useful actions of the focused pane, in order. The menu and the help follow them.
-fn suggested_actions(focus: Pane) -> [Action; 6] {
+fn suggested_actions(app: &App) -> [Action; 6] {
     use Action::{
         AddFilter, AddMedia, Back, Caption, ClearBasket, DeleteFilter, Deselect, Download, Export,
-        ExportBasket, ForgetJob, FullSize, NextPage, Open, OpenExternally, Record, Refresh,
-        Reindex, Right, RunQuery, SaveSelection, SaveView, Select, Similar, StopWatching,
-        ToggleAutoRefresh, ToggleFilter, Undo,
+        ExportBasket, ForgetJob, FullSize, NextFrame, NextPage, Open, OpenExternally,
+        PreviousFrame, Record, Refresh, Reindex, Right, RunQuery, SaveSelection, SaveView, Select,
+        Similar, StopWatching, ToggleAutoRefresh, ToggleFilter, Undo,
     };
-    match focus {
+    match app.focus {
         Pane::Datasets => [Open, Export, AddMedia, Reindex, Record, ToggleAutoRefresh],
         Pane::Results => [Open, Caption, Select, Similar, NextPage, Export],
+        Pane::Detail if app.frame_position().is_some() => {
+            [PreviousFrame, NextFrame, FullSize, Select, Similar, Back]
+        }
         Pane::Detail => [Right, FullSize, Select, Similar, OpenExternally, Back],
         Pane::Basket => [ExportBasket, Deselect, Undo, SaveSelection, ClearBasket, Back],
         Pane::Query => [RunQuery, AddFilter, ToggleFilter, DeleteFilter, SaveView, Back],
@@ -104,7 +107,7 @@ fn action_hints(ctx: &DrawContext, width: u16) -> Vec<(String, Style)> {
     let always: Vec<_> =
         [Action::Menu, Action::Help].into_iter().filter_map(hint).flatten().collect();
     let mut parts: Vec<(String, Style)> = Vec::new();
-    for next in suggested_actions(ctx.app.focus).into_iter().filter_map(hint) {
+    for next in suggested_actions(ctx.app).into_iter().filter_map(hint) {
         if cells(&parts) + cells(&next) + cells(&always) <= usize::from(width) {
             parts.extend(next);
         }

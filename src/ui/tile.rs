@@ -33,7 +33,7 @@ impl<'a> TileText<'a> {
     fn new(ctx: &DrawContext, tile: &Tile<'a>, state: SelectionState) -> Self {
         let cluster = tile.cluster;
         if let Some(preview) = tile.preview.filter(|_| ctx.app.shows_members()) {
-            let (relevance, subject) = (preview.relevance.as_ref(), preview.file_name.to_string());
+            let (relevance, subject) = (preview.relevance.as_ref(), preview.title().to_string());
             return Self { relevance, count: String::new(), short_count: String::new(), subject };
         }
         let similar =
@@ -136,9 +136,13 @@ fn clip_at_word(text: &str, cells: usize) -> &str {
 }
 
 fn member_count(cluster: &Cluster, excluded: &str) -> String {
-    let noun = match cluster.entity {
-        EntityType::Images => "image",
-        EntityType::Objects => "object",
+    let has_images = cluster.n_images.is_some_and(|images| images > 0);
+    let noun = match (cluster.entity, cluster.frames_text()) {
+        (EntityType::Images, Some(frames)) if !has_images && excluded.is_empty() => return frames,
+        (EntityType::Images, Some(_)) if has_images => "member",
+        (EntityType::Images, Some(_)) => "frame",
+        (EntityType::Images, None) => "image",
+        (EntityType::Objects, _) => "object",
     };
     match cluster.size() {
         None => format!("–{excluded}"),
@@ -162,6 +166,6 @@ fn subject(cluster: &Cluster) -> String {
     } else if !cluster.labels.is_empty() {
         cluster.labels.iter().take(3).map(AsRef::as_ref).collect::<Vec<&str>>().join(", ")
     } else {
-        first.map_or_else(|| cluster.id.short(), |preview| preview.file_name.to_string())
+        first.map_or_else(|| cluster.id.short(), |preview| preview.title().to_string())
     }
 }

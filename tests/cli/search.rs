@@ -216,6 +216,48 @@ async fn repeated_and_missing_pages_are_reported() {
     assert!(err.contains("warning: 120 clusters shown; more may exist"), "{err}");
 }
 
+/// A page with a cluster of two frames of a video, in the shape of recorded pages.
+fn frames(_: u32) -> Reply {
+    let preview = |number: u32, seconds: f64| {
+        json!({
+            "type": "IMAGES", "media_id": format!("00000000-0000-4000-8000-{number:012}"),
+            "media_uri": "/f.jpg", "file_name": format!("output_{number:06}.jpg"),
+            "original_uri": "clips/clip.mp4", "video_uri": "", "frame_timestamp": seconds,
+        })
+    };
+    let cluster = json!({
+        "cluster_id": ID, "type": "IMAGES", "n_images": -1, "n_objects": -1, "n_videos": 1,
+        "n_frames": 12, "previews": [preview(1, 0.0), preview(2, 7.5)],
+    });
+    Reply::json(json!({ "clusters": [cluster] }).to_string())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn frames_are_listed_with_their_video_and_time() {
+    let (code, out, err, _) = scripted(frames, &["browse", "--flat", "--tsv"]).await;
+    assert_eq!(code, 0, "{err}");
+    let lines: Vec<Vec<&str>> = out.lines().map(|line| line.split('\t').collect()).collect();
+    let cells = |title: &str| -> Vec<&str> {
+        let column = lines[0].iter().position(|it| it.eq_ignore_ascii_case(title)).unwrap();
+        lines[1..].iter().map(|line| line[column]).collect()
+    };
+    assert_eq!(cells("video"), ["clips/clip.mp4", "clips/clip.mp4"], "{out}");
+    assert_eq!(cells("seconds"), ["0.0", "7.5"], "{out}");
+    assert_eq!(cells("file"), ["output_000001.jpg", "output_000002.jpg"], "{out}");
+
+    let (_, out, err, _) = scripted(frames, &["browse", "--json"]).await;
+    let reported = document(&out);
+    let cluster = &reported["clusters"][0];
+    assert_eq!(
+        ["n_images", "n_videos", "n_frames", "_members"].map(|key| cluster[key].as_u64()),
+        [None, Some(1), Some(12), Some(12)],
+        "{err}"
+    );
+    let preview = &cluster["previews"][1];
+    assert_eq!(preview["original_uri"], "clips/clip.mp4");
+    assert_eq!((&preview["frame_timestamp"], &preview["video_uri"]), (&7.5.into(), &Value::Null));
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn unexpected_search_responses_are_reported() {
     let caption = ["caption", "van", "--max-score", "0.5"];

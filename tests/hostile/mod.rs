@@ -26,7 +26,7 @@ use tessera::{
 use tessera_model::{
     Dataset, Enrichment, EnrichmentModel, Failure, FailureKind, FolderEntry, FolderListing,
     ModelStatus, Page, Preflight, RecordField, Relevance, RequestOutcome, RequestRecord, SafeText,
-    ScoreKind, Status, ingest::UnreadableFile,
+    ScoreKind, Status, VideoFrame, ingest::UnreadableFile,
 };
 
 /// Harmless text.
@@ -61,6 +61,11 @@ fn page(text: &str) -> Page {
             preview.kind = name(text);
             preview.caption = Some(SafeText::caption(text));
             preview.file_name = SafeText::file_name(text);
+            preview.original_uri = Some(SafeText::file_name(text));
+            if number == 1 {
+                let video = SafeText::file_name(text);
+                preview.frame = Some(VideoFrame { video, seconds: Some(2.5), link: None });
+            }
             preview.relevance.clone_from(&each.relevance);
         }
         page.clusters.push(each);

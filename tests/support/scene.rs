@@ -394,6 +394,8 @@ pub fn inside(columns: u16, rows: u16) -> Desk {
         columns: ["media_id", "image_filename", "uniqueness_score"].map(SafeText::name).to_vec(),
         uniqueness: [2, 0, 4, 9, 17, 31, 58, 64, 41, 12],
         unscored: 2,
+        frames: 0,
+        videos: 0,
         images: 239,
         first_images: images.collect(),
         rows_without_file: tessera_model::inspection::NameSample {

@@ -12,6 +12,7 @@ mod components;
 mod copying;
 mod endurance;
 mod exports;
+mod frames;
 mod jobs;
 mod layout;
 mod login;

@@ -41,7 +41,7 @@ pub enum ToggleOutcome {
 pub fn cluster_entry(cluster: &Cluster, search: &Search) -> SelectionEntry {
     let first = cluster.previews.first();
     SelectionEntry {
-        name: first.map_or_else(|| SafeText::name(&cluster.id.short()), |it| it.file_name.clone()),
+        name: first.map_or_else(|| SafeText::name(&cluster.id.short()), Preview::title),
         entity: cluster.entity,
         granularity: search.granularity,
         content: EntryContent::Cluster(SelectedCluster {
@@ -58,7 +58,7 @@ pub fn cluster_entry(cluster: &Cluster, search: &Search) -> SelectionEntry {
 
 pub fn media_item_entry(preview: &Preview, cluster: &Cluster, search: &Search) -> SelectionEntry {
     SelectionEntry {
-        name: preview.file_name.clone(),
+        name: preview.title(),
         entity: cluster.entity,
         granularity: search.granularity,
         content: EntryContent::MediaItem(preview.media, Some(cluster.id)),

@@ -1,6 +1,9 @@
 //! Clusters, their previews, and relevance scores.
 
-use crate::{ClusterId, EntityType, Link, MediaId, Region, SafeText, TagId};
+use crate::{
+    ClusterId, EntityType, Link, MediaId, Region, SafeText, TagId, VideoFrame,
+    video::frames_of_videos,
+};
 
 /// A group of similar media items, with up to nine previews.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,7 +14,9 @@ pub struct Cluster {
     /// `None` when the service did not count (-1) or did not send it.
     pub n_images: Option<u64>,
     pub n_objects: Option<u64>,
+    /// Videos that frames are from.
     pub n_videos: Option<u64>,
+    pub n_frames: Option<u64>,
     /// Free text by the interface, never parsed.
     pub similarity_threshold: Option<SafeText>,
     /// The score of the best member, if the search ranks.
@@ -24,12 +29,20 @@ pub struct Cluster {
 }
 
 impl Cluster {
+    /// The number of members: images and frames, or objects. A service that does not count frames counts
+    /// videos.
     pub fn size(&self) -> Option<u64> {
         let counts = match self.entity {
             EntityType::Objects => [self.n_objects, None],
-            EntityType::Images => [self.n_images, self.n_videos],
+            EntityType::Images => [self.n_images, self.n_frames.or(self.n_videos)],
         };
         counts.into_iter().flatten().reduce(|a, b| a + b)
+    }
+
+    /// How many members are frames, and of how many videos, if there are any.
+    pub fn frames_text(&self) -> Option<String> {
+        let frames = self.n_frames.filter(|frames| *frames > 0)?;
+        Some(frames_of_videos(frames, self.n_videos))
     }
 
     pub fn caption(&self) -> Option<&SafeText> {
@@ -53,11 +66,22 @@ pub struct Preview {
     pub thumbnail: Option<Link>,
     pub caption: Option<SafeText>,
     pub file_name: SafeText,
+    /// The path or URI of the original file, as received, without a query.
+    pub original_uri: Option<SafeText>,
+    /// Where it is in a video, if it is a frame of one.
+    pub frame: Option<VideoFrame>,
     /// The part of the picture that matched, if the service sends it.
     pub region: Option<Region>,
     pub relevance: Option<Relevance>,
     /// Width and height of the original in pixels.
     pub dimensions: Option<(u32, u32)>,
+}
+
+impl Preview {
+    /// The file name; for a frame, the name of its video and the time.
+    pub fn title(&self) -> SafeText {
+        self.frame.as_ref().map_or_else(|| self.file_name.clone(), VideoFrame::title)
+    }
 }
 
 /// What a score measures. Only known kinds have a direction and bands.

@@ -15,6 +15,9 @@ pub struct Inspection {
     pub uniqueness: [u64; Inspection::BINS],
     /// Rows without a score from 0.0 to 1.0.
     pub unscored: u64,
+    /// Rows that are frames, and the videos that they are from.
+    pub frames: u64,
+    pub videos: u64,
     /// Files below `images/`.
     pub images: u64,
     /// At most [`Inspection::MAX_NAMED`].

@@ -33,6 +33,7 @@ pub mod selection;
 pub mod set_algebra;
 mod shell_command;
 pub mod text;
+pub mod video;
 pub mod vql;
 
 pub use anchor::{Anchor, AnchorKind};
@@ -65,4 +66,5 @@ pub use selection::{
 };
 pub use shell_command::ShellCommand;
 pub use text::SafeText;
+pub use video::VideoFrame;
 pub use vql::{Filter, Fraction, QueryText};

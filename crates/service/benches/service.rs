@@ -33,7 +33,6 @@ use tessera_service::{
         Store,
         dataset::{self, DatasetRecord},
         indexed_files::{self, IndexedFile},
-        media::MediaKind,
         now_micros,
         operation::{self, OperationKind as Task},
         sidecar::{self, TextMetadata},
@@ -103,6 +102,7 @@ fn fill(data: &Path, folder: &Path) -> DatasetId {
         fatal_error: None,
         n_images: 0,
         n_videos: 0,
+        n_frames: 0,
         n_objects: 0,
         generation: 0,
         extractor: tessera_service::EXTRACTOR_VERSION,
@@ -120,14 +120,8 @@ fn fill(data: &Path, folder: &Path) -> DatasetId {
             let path = format!("a rather usual folder/IMG_{n:06}.jpg");
             let features = features(descriptor(&centre, &mut dice), keypoints(&mut dice));
             let stat = FileStat { size: 100_000, modified: 0 };
-            let taken = IndexedFile {
-                path: Path::new(&path),
-                stat,
-                kind: MediaKind::Image,
-                content_hash: &[7; 32],
-                features: &features,
-            };
-            let media = indexed_files::upsert_media(tx, &own, &taken)?;
+            let taken = IndexedFile { path: Path::new(&path), stat, content_hash: &[7; 32] };
+            let media = indexed_files::upsert_image(tx, &own, &taken, &features)?;
             let words = TextMetadata {
                 caption: Some(caption(&mut dice)),
                 labels: vec![word(n / FAMILY % 80)],

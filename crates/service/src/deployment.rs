@@ -213,6 +213,7 @@ fn new_record(folder: &Path) -> DatasetRecord {
         fatal_error: None,
         n_images: 0,
         n_videos: 0,
+        n_frames: 0,
         n_objects: 0,
         generation: 0,
         extractor: EXTRACTOR_VERSION,

@@ -11,7 +11,7 @@ pub struct DeploymentSettings {
     pub write_access: bool,
     /// Absolute, canonical folders that `process/add_media` may read, besides those of the datasets.
     pub readable_roots: Vec<PathBuf>,
-    /// The program that decodes the first frame of a video; without it videos are skipped.
+    /// The program that decodes the frames of videos; without it videos are skipped.
     pub ffmpeg: Option<PathBuf>,
     /// The user's own encoders; without them texts match captions and labels only.
     pub encoders: Option<Arc<Encoders>>,

@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use crate::{
     fields::Fields,
     lenient::{count, first_text, names, number, parsed, required, text},
+    video::{read_frame, read_original_uri},
 };
 use tessera_model::{
     Anchor, AnchorKind, Cluster, ClusterId, Link, MediaId, Page, Preview, Region, Relevance,
@@ -44,8 +45,10 @@ pub struct ClusterBody {
     pub n_images: u64,
     /// Number of objects.
     pub n_objects: u64,
-    /// Number of videos.
+    /// Number of videos that frames are from.
     pub n_videos: u64,
+    /// Number of frames of videos.
+    pub n_frames: u64,
     /// The clustering threshold as text.
     pub similarity_threshold: String,
     /// Score of the best member; null when nothing ranks.
@@ -75,7 +78,7 @@ pub struct TagBody {
 /// One preview as a service writes it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct PreviewBody {
-    /// `IMAGE`, `VIDEO` or `OBJECT`.
+    /// `IMAGE`, `VIDEO` (a frame of a video) or `OBJECT`.
     pub r#type: &'static str,
     /// Media identifier.
     #[schema(value_type = Uuid)]
@@ -95,6 +98,12 @@ pub struct PreviewBody {
     pub caption: Option<String>,
     /// File name, raw.
     pub file_name: String,
+    /// Path of the original file in the dataset, raw; of a frame, that of its video.
+    pub original_uri: String,
+    /// URL of the video that a frame is from; empty for a picture.
+    pub video_uri: String,
+    /// Where a frame is in its video, in seconds; null for a picture.
+    pub frame_timestamp: Option<f64>,
     /// Part of the picture, in fractions.
     pub bounding_box: Option<BoundingBoxBody>,
     /// Score; null when nothing ranks.
@@ -141,6 +150,7 @@ pub fn write_cluster(cluster: &Cluster, link: fn(&Link) -> String) -> Value {
         "n_images": cluster.n_images,
         "n_objects": cluster.n_objects,
         "n_videos": cluster.n_videos,
+        "n_frames": cluster.n_frames,
         "similarity_threshold": cluster.similarity_threshold,
     });
     write_relevance(&mut value, cluster.relevance.as_ref());
@@ -159,6 +169,9 @@ pub fn write_preview(preview: &Preview, link: fn(&Link) -> String) -> Value {
         "media_id": preview.media,
         "type": preview.kind,
         "file_name": preview.file_name,
+        "original_uri": preview.original_uri,
+        "video_uri": preview.frame.as_ref().and_then(|frame| frame.link.as_ref()).map(link),
+        "frame_timestamp": preview.frame.as_ref().and_then(|frame| frame.seconds),
         "media_uri": preview.original.as_ref().map(link),
         "media_thumb_uri": preview.thumbnail.as_ref().map(link),
         "caption": preview.caption,
@@ -221,6 +234,7 @@ fn read_cluster(value: Fields<'_>) -> Option<Cluster> {
         n_images: count(value, "n_images"),
         n_objects: count(value, "n_objects"),
         n_videos: count(value, "n_videos"),
+        n_frames: count(value, "n_frames"),
         similarity_threshold: text(value, "similarity_threshold").map(|raw| SafeText::name(&raw)),
         relevance: read_relevance(value),
         previews,
@@ -265,6 +279,8 @@ fn read_preview(value: Fields<'_>) -> Option<Preview> {
         thumbnail: link(&["media_thumb_uri", "media_uri", "image_uri"]),
         caption: first_text(value, &["caption"]).map(|raw| SafeText::caption(&raw)),
         file_name: SafeText::file_name(&text(value, "file_name").unwrap_or_default()),
+        original_uri: read_original_uri(value),
+        frame: read_frame(value),
         region: value.read("bounding_box", read_region),
         relevance: read_relevance(value),
         dimensions: side("width").zip(side("height")),

@@ -19,4 +19,5 @@ pub mod paths;
 pub mod pipeline;
 pub mod selection;
 pub mod timestamp;
+pub mod video;
 pub mod vql;

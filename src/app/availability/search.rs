@@ -42,6 +42,8 @@ fn results_reason(app: &App, action: Action) -> Option<String> {
         Action::NextPage if app.page().is_none() => Some("this page is still loading".to_owned()),
         Action::NextPage => unless(app.may_have_next_page(), "this is the last page"),
         Action::PreviousPage => unless(app.page_number() > 0, "this is the first page"),
+        Action::PreviousFrame => frame_reason(app, -1, "this is the first frame of its video"),
+        Action::NextFrame => frame_reason(app, 1, "this is the last frame of its video"),
         Action::Finer | Action::Coarser => granularity_reason(app, action),
         Action::Filter | Action::Sort => match app.focus {
             Pane::Datasets => None,
@@ -56,6 +58,12 @@ fn results_reason(app: &App, action: Action) -> Option<String> {
         }
         _ => None,
     }
+}
+
+fn frame_reason(app: &App, by: isize, end: &str) -> Option<String> {
+    picture_selected(app)
+        .or_else(|| unless(app.frame_position().is_some(), "this is not a frame of a video"))
+        .or_else(|| unless(app.frame_beside(by).is_some(), &format!("{end} on this page")))
 }
 
 pub(super) fn query_reason(app: &App, action: Action) -> Option<String> {

@@ -1,5 +1,6 @@
 //! Views: one search with the position in its results. A tab is a history of views.
 
+mod frames;
 mod history;
 pub mod query_image;
 mod set_operations;

@@ -10,7 +10,7 @@ impl App {
     pub(in crate::app) fn search_similar(&mut self) {
         let (Some(preview), Some(view)) = (self.preview(), self.view()) else { return };
         let anchor = Anchor { media: preview.media, kind: AnchorKind::Media };
-        let (name, from) = (preview.file_name.clone(), view.search.clone());
+        let (name, from) = (preview.title(), view.search.clone());
         self.open_similar_search(from, anchor, name, None);
     }
 

@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use tessera_model::{Cluster, Dataset, Page, ScoreKind};
+use tessera_model::{Cluster, Dataset, Page, ScoreKind, VideoFrame};
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListOptions {
@@ -119,7 +119,7 @@ fn compare(by: SortKey, a: &Cluster, b: &Cluster) -> Ordering {
     match by {
         SortKey::Score => score(a).total_cmp(&score(b)),
         SortKey::Size => b.size().cmp(&a.size()),
-        SortKey::Name => by_name(name(a), name(b)),
+        SortKey::Name => by_name(name(a), name(b)).then(time(a).total_cmp(&time(b))),
         SortKey::Service | SortKey::Status => Ordering::Equal,
     }
 }
@@ -129,25 +129,40 @@ fn score(cluster: &Cluster) -> f64 {
     cluster.relevance.as_ref().map_or(f64::INFINITY, |relevance| relevance.score)
 }
 
+/// The name of the first file; for a frame, that of its video.
 fn name(cluster: &Cluster) -> &str {
-    cluster.previews.first().map_or("", |preview| preview.file_name.as_str())
+    let first = cluster.previews.first();
+    let frame = first.and_then(|preview| preview.frame.as_ref());
+    let file_name = || first.map_or("", |preview| preview.file_name.as_str());
+    frame.map_or_else(file_name, VideoFrame::video_name)
+}
+
+/// The time of the first frame in its video.
+fn time(cluster: &Cluster) -> f64 {
+    let frame = cluster.previews.first().and_then(|preview| preview.frame.as_ref());
+    frame.and_then(|frame| frame.seconds).unwrap_or(0.0)
 }
 
 fn by_name(a: &str, b: &str) -> Ordering {
     a.to_lowercase().cmp(&b.to_lowercase())
 }
 
-/// Whether the file names, captions, labels or tags of a cluster contain `needle` (lower case).
+/// Whether the names of files and videos, captions, labels or tags of a cluster contain `needle` (lower case).
 fn matches_text(cluster: &Cluster, needle: &str) -> bool {
     if needle.is_empty() {
         return true;
     }
     let previews = cluster.previews.iter();
     let names = previews.clone().map(|preview| &preview.file_name);
+    let videos = previews.clone().filter_map(|preview| Some(&preview.frame.as_ref()?.video));
     let captions = previews.filter_map(|preview| preview.caption.as_ref());
     let tags = cluster.tags.iter().map(|tag| &tag.name);
     let texts = [&cluster.captions, &cluster.labels].into_iter().flatten().chain(tags);
-    names.chain(captions).chain(texts).any(|text| text.as_str().to_lowercase().contains(needle))
+    names
+        .chain(videos)
+        .chain(captions)
+        .chain(texts)
+        .any(|text| text.as_str().to_lowercase().contains(needle))
 }
 
 /// Scores that differ by less are shown as equal.

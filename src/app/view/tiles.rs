@@ -102,7 +102,7 @@ impl App {
         self.retry_failed_picture();
     }
 
-    fn retry_failed_picture(&mut self) {
+    pub(super) fn retry_failed_picture(&mut self) {
         if let Some(media) = self.preview().map(|preview| preview.media) {
             self.store.pictures.forget_failure_of(media);
         }

@@ -78,7 +78,7 @@ impl<'a> PictureLoader<'a> {
             return Err(CliError::not_found(message));
         };
         let bytes = connection.client.fetch_picture(link, MAX_PICTURE_BYTES).await?;
-        Ok(NamedPicture { bytes: bytes.into(), crop, name: preview.file_name.clone() })
+        Ok(NamedPicture { bytes: bytes.into(), crop, name: preview.title() })
     }
 
     pub async fn close(self) -> Result<(), CliError> {

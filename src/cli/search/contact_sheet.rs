@@ -31,7 +31,7 @@ impl ContactSheet {
     pub fn add_clusters(&mut self, clusters: &[Cluster]) {
         let first = |cluster: &Cluster| {
             let preview = cluster.previews.first()?;
-            Some((preview.file_name.clone(), preview.thumbnail.clone()?))
+            Some((preview.title(), preview.thumbnail.clone()?))
         };
         let room = MAX_PICTURES.saturating_sub(self.pictures.len());
         self.pictures.extend(clusters.iter().filter_map(first).take(room));

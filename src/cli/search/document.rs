@@ -22,12 +22,36 @@ const CLUSTER_COLUMNS: &[Column] = &[
     Column::new("CAPTION", "previews.0.caption"),
 ];
 
+const FRAME_CLUSTER_COLUMNS: &[Column] = &[
+    Column::new("SCORE", "relevance_score"),
+    Column::new("BAND", "_band"),
+    Column::new("MEMBERS", "_members"),
+    Column::new("FRAMES", "n_frames"),
+    Column::new("VIDEOS", "n_videos"),
+    Column::new("CLUSTER", "cluster_id"),
+    Column::new("FIRST FILE", "previews.0.file_name"),
+    Column::new("VIDEO", "previews.0.original_uri"),
+    Column::new("SECONDS", "previews.0.frame_timestamp"),
+    Column::new("CAPTION", "previews.0.caption"),
+];
+
 const PREVIEW_COLUMNS: &[Column] = &[
     Column::new("SCORE", "relevance_score"),
     Column::new("BAND", "_band"),
     Column::new("MEDIA", "media_id"),
     Column::new("CLUSTER", "_cluster_id"),
     Column::new("FILE", "file_name"),
+    Column::new("CAPTION", "caption"),
+];
+
+const FRAME_PREVIEW_COLUMNS: &[Column] = &[
+    Column::new("SCORE", "relevance_score"),
+    Column::new("BAND", "_band"),
+    Column::new("MEDIA", "media_id"),
+    Column::new("CLUSTER", "_cluster_id"),
+    Column::new("FILE", "file_name"),
+    Column::new("VIDEO", "original_uri"),
+    Column::new("SECONDS", "frame_timestamp"),
     Column::new("CAPTION", "caption"),
 ];
 
@@ -98,9 +122,19 @@ impl RowFormat {
     }
 
     fn document(self, mut fields: Value, rows: Vec<Value>) -> Document {
-        let (schema, list, columns) = match self {
-            Self::Clusters | Self::Raw => ("tessera.search/1", "clusters", CLUSTER_COLUMNS),
-            Self::Previews => ("tessera.previews/1", "previews", PREVIEW_COLUMNS),
+        let has_frames = rows.iter().any(|row| {
+            let preview = row.pointer("/previews/0").unwrap_or(row);
+            preview["frame_timestamp"].is_number()
+        });
+        let (schema, list, columns) = match (self, has_frames) {
+            (Self::Clusters | Self::Raw, false) => {
+                ("tessera.search/1", "clusters", CLUSTER_COLUMNS)
+            }
+            (Self::Clusters | Self::Raw, true) => {
+                ("tessera.search/1", "clusters", FRAME_CLUSTER_COLUMNS)
+            }
+            (Self::Previews, false) => ("tessera.previews/1", "previews", PREVIEW_COLUMNS),
+            (Self::Previews, true) => ("tessera.previews/1", "previews", FRAME_PREVIEW_COLUMNS),
         };
         fields[list] = Value::Array(rows);
         Document::list(schema, fields, list, columns)

@@ -90,6 +90,7 @@ mod tests {
             n_images: None,
             n_objects: None,
             n_videos: None,
+            n_frames: None,
             similarity_threshold: None,
             relevance: None,
             previews: Vec::new(),

@@ -10,7 +10,7 @@ use crate::{
         widget::{format_bytes, gauge, group_digits, split_columns},
     },
 };
-use tessera_model::{Inspection, SafeText};
+use tessera_model::{Inspection, SafeText, video::frames_of_videos};
 
 const FACT_WIDTH: u16 = 44;
 const BAR_WIDTH: usize = 20;
@@ -43,7 +43,7 @@ fn draw_facts(ctx: &mut DrawContext, area: Rect, inspection: &Inspection) {
     let problem = |name, count| {
         (name, group_digits(count), if count > 0 { theme.moving } else { theme.text })
     };
-    let facts = [
+    let mut facts = vec![
         fact("size", format_bytes(inspection.bytes)),
         fact("metadata", inspection.metadata_file.to_string()),
         fact("rows", group_digits(inspection.rows)),
@@ -53,6 +53,10 @@ fn draw_facts(ctx: &mut DrawContext, area: Rect, inspection: &Inspection) {
         problem("files without a row", inspection.files_without_row.count),
         problem("unsafe names, skipped", inspection.unsafe_entries.count),
     ];
+    if inspection.frames > 0 {
+        let frames = frames_of_videos(inspection.frames, Some(inspection.videos));
+        facts.push(fact("rows that are frames", frames));
+    }
     for (row, (name, value, style)) in (1..).zip(facts) {
         ctx.put(area, row, &[(format!(" {name:<22}"), theme.dim), (value, style)]);
     }

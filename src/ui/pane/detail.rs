@@ -6,7 +6,7 @@ use crate::{
     app::{App, Pane, areas::detail_picture_area, detail_picture_view},
     ui::{
         DrawContext,
-        widget::{below, format_score, wrap_words},
+        widget::{below, format_score, group_digits, wrap_words},
     },
 };
 use tessera_model::{Cluster, EntryId, Preview};
@@ -38,7 +38,7 @@ pub(in crate::ui) fn detail(ctx: &mut DrawContext, area: Rect) {
 
 fn preview_lines(ctx: &DrawContext, preview: &Preview, cells: usize) -> Vec<(String, Style)> {
     let theme = ctx.theme;
-    let mut lines = vec![(preview.file_name.to_string(), theme.accent)];
+    let mut lines = vec![(preview.title().to_string(), theme.accent)];
     lines.extend(selection_text(ctx.app, preview).map(|text| (text.to_owned(), theme.success)));
     let dimensions = preview.dimensions.map(|(width, height)| format!("{width}×{height}"));
     let score = preview.relevance.as_ref().map(|relevance| {
@@ -46,9 +46,12 @@ fn preview_lines(ctx: &DrawContext, preview: &Preview, cells: usize) -> Vec<(Str
         let label = band.map_or_else(String::new, |band| format!(" {}", band.label()));
         format!("score {}{label}", format_score(relevance.score))
     });
-    let size = ctx.app.cluster().and_then(Cluster::size).map(|size| format!("{size} in cluster"));
+    // A cluster of frames is described by the line below.
+    let size = ctx.app.cluster().filter(|cluster| cluster.n_frames != cluster.size());
+    let size = size.and_then(Cluster::size).map(|size| format!("{size} in cluster"));
     let facts: Vec<String> = [dimensions, score, size].into_iter().flatten().collect();
     lines.push((facts.join(" · "), theme.text));
+    lines.extend(video_text(ctx.app, preview).map(|text| (text, theme.text)));
     if let Some(caption) = &preview.caption {
         let caption = wrap_words(caption.as_str(), cells.saturating_sub(2), 3);
         lines.extend(caption.map(|line| (line, theme.text)));
@@ -59,6 +62,19 @@ fn preview_lines(ctx: &DrawContext, preview: &Preview, cells: usize) -> Vec<(Str
     }
     lines.push((format!("media {}", preview.media), theme.dim));
     lines
+}
+
+/// Which of the loaded frames of its video a frame is, and how many frames its cluster contains.
+fn video_text(app: &App, preview: &Preview) -> Option<String> {
+    preview.frame.as_ref()?;
+    let position = app.frame_position().map(|(index, count)| {
+        let number = index + 1;
+        format!("frame {number} of {} on this page", group_digits(count as u64))
+    });
+    let in_cluster =
+        app.cluster().and_then(Cluster::frames_text).map(|frames| format!("{frames} in cluster"));
+    let parts: Vec<String> = [position, in_cluster].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(" · "))
 }
 
 fn selection_text(app: &App, preview: &Preview) -> Option<&'static str> {

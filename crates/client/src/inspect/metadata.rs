@@ -22,8 +22,16 @@ pub(super) const SCORE_COLUMN: &str = "uniqueness_score";
 /// recorded archives, which lack it. A path names the folder or the video of the picture, too.
 const FILE_COLUMNS: [&str; 3] = ["image_filename", "file_path", "file_name"];
 /// The columns that an inspection reads.
-pub(super) const INSPECTED_COLUMNS: &[&str] =
-    &[SCORE_COLUMN, FILE_COLUMNS[0], FILE_COLUMNS[1], FILE_COLUMNS[2]];
+pub(super) const INSPECTED_COLUMNS: &[&str] = &[
+    SCORE_COLUMN,
+    FILE_COLUMNS[0],
+    FILE_COLUMNS[1],
+    FILE_COLUMNS[2],
+    // These show whether a row is a frame, and of which video.
+    "media_type",
+    "video_name",
+    "frame_timestamp",
+];
 
 /// Finds the picture of a row by its name below `images/`. The error is the name if there is no such
 /// picture; `None` if the row names none.

@@ -1,6 +1,6 @@
 //! Counts rows and pictures, and finds those without a counterpart.
 
-use std::{fs::File, path::Path};
+use std::{collections::HashSet, fs::File, path::Path};
 
 use super::{
     listing::{ArchiveListing, image_name},
@@ -8,7 +8,7 @@ use super::{
 };
 use crate::archive::{ArchiveError, IMAGES_PREFIX, for_each_entry, into_failure};
 use tessera_model::{Failure, Inspection, PictureSource, SafeText};
-use tessera_wire::lenient::number;
+use tessera_wire::{lenient::number, video::read_row_frame};
 
 /// Inspects an archive. Blocks on the disk.
 pub fn inspect_archive(path: &Path) -> Result<Inspection, Failure> {
@@ -34,8 +34,13 @@ fn inspect(path: &Path) -> Result<Inspection, ArchiveError> {
     listing.image_hashes.dedup();
     let index = |name: &str| listing.image_hashes.binary_search(&listing.hasher.hash(name)).ok();
     let mut has_row = vec![false; listing.image_hashes.len()];
+    let mut videos = HashSet::new();
     let columns = metadata.for_each_row(Some(INSPECTED_COLUMNS), |row| {
         inspection.rows += 1;
+        if let Some(frame) = read_row_frame(&row) {
+            inspection.frames += 1;
+            videos.insert(listing.hasher.hash(frame.video.as_str()));
+        }
         count_score(&mut inspection, number(&row, SCORE_COLUMN));
         match find_picture(&row, index) {
             Some(Ok(index)) => has_row[index] = true,
@@ -44,6 +49,7 @@ fn inspect(path: &Path) -> Result<Inspection, ArchiveError> {
         }
         Ok(())
     })?;
+    inspection.videos = videos.len() as u64;
     inspection.columns = columns.iter().map(|name| SafeText::name(name)).collect();
     if has_row.contains(&false) {
         // Names are not kept, so they are read again.

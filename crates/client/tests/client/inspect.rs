@@ -50,6 +50,23 @@ fn rows_scores_and_pictures_are_counted() {
     assert!(read_entry(path, "images/none").is_err());
 }
 
+const FRAMES: &[u8] = br#"{"media_items": [
+    {"media_type": "video_frame", "file_name": "output_000001.jpg",
+     "file_path": "a/clip.mp4/output_000001.jpg", "metadata_items": [{"type": "video_info",
+     "properties": {"video_name": "clip.mp4", "frame_timestamp": 0.0}}]},
+    {"media_type": "video_frame", "file_name": "output_000002.jpg",
+     "file_path": "a/clip.mp4/output_000002.jpg", "metadata_items": [{"type": "video_info",
+     "properties": {"video_name": "clip.mp4", "frame_timestamp": 2.0}}]},
+    {"media_type": "video_frame", "file_name": "output_000001.jpg",
+     "file_path": "b/clip.mp4/output_000001.jpg", "metadata_items": []},
+    {"media_type": "image", "file_name": "a.jpg", "file_path": "a.jpg"}]}"#;
+
+#[test]
+fn frames_and_their_videos_are_counted() {
+    let found = inspect_archive(archive(&[("metadata.json", FRAMES)]).path()).unwrap();
+    assert_eq!((found.rows, found.frames, found.videos), (4, 3, 2));
+}
+
 #[test]
 fn rows_of_recorded_archives_are_matched_by_the_names_they_have() {
     let rows = br#"{"info": {"schema_version": "1.1"}, "media_items": [

@@ -126,6 +126,9 @@ fn preview_body() -> PreviewBody {
         media_thumb_uri: "/thumb/1".into(),
         caption: None,
         file_name: "a.jpg".into(),
+        original_uri: "p/a.jpg".into(),
+        video_uri: String::new(),
+        frame_timestamp: None,
         bounding_box: Some(BoundingBoxBody { x: 0.5, y: 0.25, width: 0.5, height: 0.75 }),
         relevance_score: Some(0.25),
         relevance_score_type: Some("cosine_distance"),
@@ -142,6 +145,7 @@ fn a_page_is_written_as_the_document_says() {
         n_images: 85,
         n_objects: 0,
         n_videos: 0,
+        n_frames: 0,
         similarity_threshold: "0".into(),
         relevance_score: None,
         relevance_score_type: None,
@@ -155,12 +159,14 @@ fn a_page_is_written_as_the_document_says() {
     let expected = json!({
         "clusters": [{
             "cluster_id": "9a205a5e-0000-46be-83a3-000000000001", "type": "IMAGES",
-            "n_images": 85, "n_objects": 0, "n_videos": 0, "similarity_threshold": "0",
+            "n_images": 85, "n_objects": 0, "n_videos": 0, "n_frames": 0,
+            "similarity_threshold": "0",
             "relevance_score": null, "relevance_score_type": null,
             "previews": [{
                 "type": "IMAGE", "media_id": "31ae21e5-0000-46f6-85a3-000000000001",
                 "media_uri": "/media/1", "media_thumb_uri": "/thumb/1", "caption": null,
-                "file_name": "a.jpg",
+                "file_name": "a.jpg", "original_uri": "p/a.jpg", "video_uri": "",
+                "frame_timestamp": null,
                 "bounding_box": {"x": 0.5, "y": 0.25, "width": 0.5, "height": 0.75},
                 "relevance_score": 0.25, "relevance_score_type": "cosine_distance",
                 "width": 640, "height": 480

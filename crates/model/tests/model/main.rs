@@ -18,5 +18,6 @@ mod region;
 mod search;
 mod shell_command;
 mod text;
+mod video;
 mod vql;
 mod vql_explain;

@@ -9,7 +9,11 @@ use super::{
     metadata_row::{MetadataRow, for_each_row, issue_list, uniqueness},
 };
 use crate::{
-    store::{export::ExportEntry, media::MediaKind, now_micros},
+    store::{
+        export::ExportEntry,
+        media::{MediaKind, MediaRecord},
+        now_micros,
+    },
     task_error::TaskError,
 };
 use tessera_wire::timestamp::format_iso8601;
@@ -47,8 +51,8 @@ fn media_item(item: &MetadataRow) -> Value {
         "media_type": media_type(media.kind),
         "image_filename": item.image,
         "file_name": media.file_name(),
-        "file_path": media.path.to_string_lossy(),
-        "file_size": format_size(media.size),
+        "file_path": media.file_path(),
+        "file_size": format_size(item.entry.size),
         "uniqueness_score": uniqueness(&item.entry),
         "height": media.height,
         "width": media.width,
@@ -66,9 +70,15 @@ fn media_item(item: &MetadataRow) -> Value {
 pub(super) fn media_type(kind: MediaKind) -> &'static str {
     match kind {
         MediaKind::Image => "image",
-        MediaKind::Video => "video",
+        MediaKind::Frame => "video_frame",
         MediaKind::Object => "object",
     }
+}
+
+/// The name of the video that a frame is from, and its time in seconds.
+pub(super) fn video_info(media: &MediaRecord) -> Option<(String, f64)> {
+    let name = media.path.file_name().unwrap_or_default();
+    media.frame.map(|frame| (name.to_string_lossy().into_owned(), frame.seconds))
 }
 
 fn metadata_items(item: &MetadataRow) -> Vec<Value> {
@@ -80,8 +90,8 @@ fn metadata_items(item: &MetadataRow) -> Vec<Value> {
     items.extend(item.objects.iter().map(|object| object_label(object, &item.url)));
     items.extend(media.caption.iter().map(|text| typed("caption", &json!({"caption": text}))));
     items.extend(media.tags.iter().map(|tag| typed("user_tag", &json!({"tag_name": tag}))));
-    if media.kind == MediaKind::Video {
-        let properties = json!({"video_name": media.file_name(), "frame_timestamp": 0.0});
+    if let Some((name, seconds)) = video_info(media) {
+        let properties = json!({"video_name": name, "frame_timestamp": seconds});
         items.push(typed("video_info", &properties));
     }
     items

@@ -17,7 +17,7 @@ use serde_json::json;
 
 use super::{
     ArchiveContent,
-    json::{media_type, object_label},
+    json::{media_type, object_label, video_info},
     metadata_row::{MetadataRow, for_each_row, issue_list, uniqueness},
 };
 use crate::task_error::TaskError;
@@ -31,6 +31,8 @@ const SCHEMA: &str = "message metadata {
   REQUIRED BYTE_ARRAY file_name (UTF8);
   REQUIRED BYTE_ARRAY file_path (UTF8);
   REQUIRED INT64 file_size;
+  OPTIONAL BYTE_ARRAY video_name (UTF8);
+  OPTIONAL DOUBLE frame_timestamp;
   OPTIONAL DOUBLE uniqueness_score;
   OPTIONAL DOUBLE search_confidence;
   REQUIRED INT32 width;
@@ -82,10 +84,10 @@ fn write_row_group<W: Write + Send>(
     write_text_column(columns, rows, |item| Some(media_type(item.entry.media.kind).to_owned()))?;
     write_text_column(columns, rows, |item| item.image.clone())?;
     write_text_column(columns, rows, |item| Some(item.entry.media.file_name()))?;
-    write_text_column(columns, rows, |item| {
-        Some(item.entry.media.path.to_string_lossy().into_owned())
-    })?;
-    write_column::<Int64Type, _>(columns, rows, |item| Some(item.entry.media.size.cast_signed()))?;
+    write_text_column(columns, rows, |item| Some(item.entry.media.file_path()))?;
+    write_column::<Int64Type, _>(columns, rows, |item| Some(item.entry.size.cast_signed()))?;
+    write_text_column(columns, rows, |item| Some(video_info(&item.entry.media)?.0))?;
+    write_column::<DoubleType, _>(columns, rows, |item| Some(video_info(&item.entry.media)?.1))?;
     write_column::<DoubleType, _>(columns, rows, |item| uniqueness(&item.entry))?;
     write_column::<DoubleType, _>(columns, rows, |item| item.entry.confidence)?;
     write_column::<Int32Type, _>(columns, rows, |item| Some(item.entry.media.width.cast_signed()))?;

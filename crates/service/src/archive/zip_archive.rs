@@ -8,10 +8,13 @@ use std::{
 
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
-use super::{ArchiveContent, SourceFolders, json, parquet, unique_names::UniqueNames};
+use super::{ArchiveContent, json, parquet, unique_names::UniqueNames};
 use crate::{
     ingest::disk_quota::ClaimedFile,
-    store::{export, media::MediaRecord},
+    store::{
+        export,
+        media::{MediaRecord, frame_picture},
+    },
     task_error::TaskError,
 };
 use tessera_model::ExportFormat;
@@ -112,7 +115,7 @@ fn write_pictures(
     let all = content.export.media_count.max(1) as f64;
     export::for_each_entry(content.connection, content.export, |entry| {
         let name = names.unique(&entry.media.file_name());
-        if !write_picture(content.folders, &entry.media, &name, zip)? {
+        if !write_picture(content, &entry.media, &name, zip)? {
             missing.insert(entry.media.row);
         }
         done += 1.0;
@@ -123,12 +126,19 @@ fn write_pictures(
 
 /// Copies one picture unchanged. Returns `false` if it could not be read.
 fn write_picture(
-    folders: &SourceFolders,
+    content: &ArchiveContent,
     media: &MediaRecord,
     name: &str,
     zip: &mut Zip,
 ) -> Result<bool, TaskError> {
-    let Ok(mut file) = folders.file(media) else {
+    if media.frame.is_some() {
+        let Some(jpeg) = frame_picture(content.connection, media.row)? else { return Ok(false) };
+        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+        zip.start_file(format!("images/{name}"), options)?;
+        zip.write_all(&jpeg).map_err(TaskError::archive)?;
+        return Ok(true);
+    }
+    let Ok(mut file) = content.folders.file(media) else {
         return Ok(false);
     };
     // Pictures are already compressed; one may have grown since it was indexed.

@@ -16,7 +16,7 @@ pub fn cluster_body(
 ) -> ClusterBody {
     let score = |at: usize| scores.as_ref()?.values.get(at).copied().map(f64::from);
     let kind = scores.as_ref().map(|scores| scores.kind);
-    let ClusterRecord { id, images, videos, objects, previews, labels, tags } = cluster;
+    let ClusterRecord { id, counts, previews, labels, tags } = cluster;
     let captions = previews.first().and_then(|preview| preview.caption.clone());
     let previews = previews.into_iter().enumerate().map(|(at, preview)| PreviewBody {
         relevance_score: score(at),
@@ -27,9 +27,10 @@ pub fn cluster_body(
     ClusterBody {
         cluster_id: id,
         r#type: entity.as_str(),
-        n_images: images,
-        n_objects: objects,
-        n_videos: videos,
+        n_images: counts.images,
+        n_objects: counts.objects,
+        n_videos: counts.videos,
+        n_frames: counts.frames,
         similarity_threshold: level.level().to_string(),
         relevance_score: score(0),
         relevance_score_type: kind,
@@ -41,21 +42,24 @@ pub fn cluster_body(
 }
 
 pub fn preview_body(preview: StoredPreview, links: &SignedLinks) -> PreviewBody {
-    let (media_uri, media_thumb_uri) = links.media_links(&preview);
+    let (media_uri, media_thumb_uri, video_uri) = links.media_links(&preview);
     let region = preview.region;
     PreviewBody {
-        r#type: match (region, preview.video) {
+        r#type: match (region, preview.frame) {
             (Some(_), _) => "OBJECT",
-            (None, true) => "VIDEO",
-            (None, false) => "IMAGE",
+            (None, Some(_)) => "VIDEO",
+            (None, None) => "IMAGE",
         },
         media_id: preview.media,
         image_id: links.with_image_names.then_some(preview.media),
         image_uri: links.with_image_names.then(|| media_uri.clone()),
         media_uri,
         media_thumb_uri,
+        file_name: preview.name(),
+        original_uri: preview.path,
+        video_uri: video_uri.unwrap_or_default(),
+        frame_timestamp: preview.frame.map(|frame| frame.seconds),
         caption: preview.caption,
-        file_name: preview.name,
         bounding_box: region.map(|[x, y, width, height]| BoundingBoxBody { x, y, width, height }),
         relevance_score: None,
         relevance_score_type: None,

@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     ingest::video::VideoContainer,
-    usecase::{OriginalFile, ServiceError},
+    usecase::{Original, OriginalFile, ServiceError},
 };
 use tessera_model::MediaId;
 use tessera_wire::{error_body::ProblemBody, paths::query};
@@ -48,7 +48,7 @@ impl FromRequestParts<AppState> for AuthorizedMedia {
     }
 }
 
-/// The original file.
+/// The original file; for a frame of a video, its picture.
 #[utoipa::path(
     get,
     path = "/media/{media_id}/{version}/original",
@@ -68,18 +68,62 @@ pub async fn original(
     AuthorizedMedia { id, .. }: AuthorizedMedia,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let original = state.spawn_blocking(move |deployment| deployment.original(id)).await?;
-    let OriginalFile { record, file, head } = original;
+    match state.spawn_blocking(move |deployment| deployment.original(id)).await? {
+        Original::File(original) => respond_with_original(original, &headers).await,
+        Original::Frame(record, jpeg) => {
+            let served = FileResponse {
+                length: jpeg.len() as u64,
+                etag: blake3::hash(&jpeg).to_hex().to_string(),
+                content: Cursor::new(jpeg),
+                content_type: "image/jpeg",
+                disposition: "inline",
+                name: record.file_name(),
+                cache_control: IMMUTABLE_CACHE,
+            };
+            respond_with_file(served, &headers).await
+        }
+    }
+}
+
+/// The video that a frame is from.
+#[utoipa::path(
+    get,
+    path = "/media/{media_id}/{version}/video",
+    params(MediaLinkPath, SignedLinkParams),
+    responses(
+        (status = 200, description = "The video", content(
+            ("video/mp4"), ("video/quicktime"), ("video/x-matroska"), ("video/x-msvideo"),
+            ("video/x-ms-wmv"), ("video/x-flv"), ("application/octet-stream"),
+        )),
+        (status = 401, description = "No signature and no token", body = ProblemBody),
+        FileResponses,
+    ),
+    security((), ("token" = [])),
+)]
+pub async fn video(
+    State(state): State<AppState>,
+    AuthorizedMedia { id, .. }: AuthorizedMedia,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let video = state.spawn_blocking(move |deployment| deployment.video(id)).await?;
+    respond_with_original(video, &headers).await
+}
+
+async fn respond_with_original(
+    OriginalFile { record, file, head }: OriginalFile,
+    headers: &HeaderMap,
+) -> Result<Response, Problem> {
+    let name = record.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let served = FileResponse {
         length: file.metadata().map_err(|_| ServiceError::media_not_found())?.len(),
         content: tokio::fs::File::from_std(file),
         content_type: sniff_content_type(&head),
         etag: blake3::Hash::from(record.content_hash).to_hex().to_string(),
         disposition: "inline",
-        name: record.file_name(),
+        name,
         cache_control: IMMUTABLE_CACHE,
     };
-    respond_with_file(served, &headers).await
+    respond_with_file(served, headers).await
 }
 
 /// The thumbnail.

@@ -69,6 +69,7 @@ fn public_routes(state: &AppState) -> CheckedRoutes {
 fn signed_link_routes(state: &AppState) -> CheckedRoutes {
     CheckedRoutes::new(state)
         .add(routes!(media::original))
+        .add(routes!(media::video))
         .add(routes!(media::thumbnail))
         .add(routes!(export::archive))
 }

@@ -42,10 +42,11 @@ impl FromRequestParts<AppState> for SignedLinks {
 }
 
 impl SignedLinks {
-    pub fn media_links(&self, preview: &StoredPreview) -> (String, String) {
+    /// The links to the original, the thumbnail, and the video of a frame.
+    pub fn media_links(&self, preview: &StoredPreview) -> (String, String, Option<String>) {
         let StoredPreview { media, version, .. } = preview;
         let link = |target| media_link(&self.key, &self.origin, *media, version, target);
-        (link("original"), link("thumbnail"))
+        (link("original"), link("thumbnail"), preview.frame.map(|_| link("video")))
     }
 
     pub fn is_valid_media_link(&self, media: MediaId, signature: &str) -> bool {

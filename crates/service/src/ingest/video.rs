@@ -1,24 +1,46 @@
-//! Videos: detected by their first bytes, and represented by their first frame, which `ffmpeg`
-//! decodes if installed. It gets the open file and one container format, so that no video can make
-//! it open another file.
+//! Videos: detected by their first bytes, and sampled into frames, which `ffmpeg` decodes if installed.
+//! It gets the open file and one container format, so that no video can make it open another file.
 
 use std::{
+    convert::Infallible,
     env,
     fs::File,
-    io::Read as _,
+    io::{BufRead, BufReader, Read},
     path::Path,
     process::{Command, Stdio},
-    sync::mpsc,
-    thread,
-    time::Duration,
+    sync::mpsc::{self, Receiver, RecvTimeoutError, Sender},
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
 };
 
-const FRAME_TIMEOUT: Duration = Duration::from_secs(20);
-/// Size limit of an encoded frame, in bytes.
-const MAX_FRAME_BYTES: u64 = 64 << 20;
+const SAMPLING_TIMEOUT: Duration = Duration::from_secs(300);
+const CANCELLATION_INTERVAL: Duration = Duration::from_millis(100);
+/// Of larger videos, only key frames are decoded: decoding all frames of a film takes many minutes.
+const MAX_FULLY_DECODED: u64 = 64 << 20;
+/// Per video.
+const MAX_FRAMES: usize = 100;
+/// Size limits of an encoded frame, of a header line, and of the times of all frames, in bytes.
+const MAX_FRAME_BYTES: u64 = 16 << 20;
+const MAX_HEADER_BYTES: u64 = 1 << 10;
+const MAX_TIME_BYTES: u64 = 16 << 20;
+
+/// Selects the first frame, then each scene change that is two seconds after the last selected frame,
+/// and a frame after five seconds without one. Writes their times, and limits their size. Without the
+/// new clock, `ffmpeg` would repeat frames to fill the gaps.
+const FILTERS: &str = "select='isnan(prev_selected_t)+gte(t-prev_selected_t,2)\
+     *(gt(scene,0.3)+gte(t-prev_selected_t,5))',metadata=print:file=/proc/self/fd/2,\
+     scale='min(1280,iw)':'min(1280,ih)':force_original_aspect_ratio=decrease,\
+     format=yuvj420p,settb=1/25,setpts=N";
 
 /// Why a video is skipped without `ffmpeg`; it is tried again once `ffmpeg` is installed.
-pub const FFMPEG_MISSING: &str = "a video: install ffmpeg to decode its first frame";
+pub const FFMPEG_MISSING: &str = "a video: install ffmpeg to show its frames";
+
+/// A frame as JPEG, with its time in the video.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VideoFrame {
+    pub seconds: f64,
+    pub jpeg: Vec<u8>,
+}
 
 /// Brands of pictures in the container of MP4: AVIF, HEIC, and the raw format of a camera.
 const PICTURE_BRANDS: [&[u8]; 10] =
@@ -52,38 +74,116 @@ impl VideoContainer {
         }
     }
 
-    /// Decodes the first frame as PNG bytes.
-    pub fn first_frame(self, ffmpeg: &Path, video: File) -> Result<Vec<u8>, String> {
+    /// Samples the frames of a video, in the order of time. Fails if there are none, if it takes too
+    /// long, or if it is cancelled.
+    pub fn sample_frames(
+        self,
+        ffmpeg: &Path,
+        video: File,
+        is_cancelled: &dyn Fn() -> bool,
+    ) -> Result<Vec<VideoFrame>, String> {
+        let is_large = video.metadata().is_ok_and(|metadata| metadata.len() > MAX_FULLY_DECODED);
         let mut child = command_without_secrets(ffmpeg)
             .args(["-nostdin", "-v", "quiet", "-threads", "1", "-protocol_whitelist", "file"])
-            .args(["-f", self.demuxer, "-i", "/proc/self/fd/0"])
-            .args(["-map", "0:v:0", "-frames:v", "1", "-f", "image2pipe", "-c:v", "png", "pipe:1"])
+            .args(if is_large { &["-skip_frame", "nokey"][..] } else { &[] })
+            .args(["-f", self.demuxer, "-i", "/proc/self/fd/0", "-map", "0:v:0", "-vf", FILTERS])
+            .args(["-r", "25", "-f", "mpjpeg", "-c:v", "mjpeg", "-q:v", "4", "pipe:1"])
             .stdin(video)
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(Stdio::piped())
             .spawn()
             .map_err(|cause| format!("cannot start ffmpeg ({})", cause.kind()))?;
-        let (sender, frame) = mpsc::channel();
-        if let Some(output) = child.stdout.take() {
-            thread::spawn(move || {
-                let mut bytes = Vec::new();
-                let read = output.take(MAX_FRAME_BYTES).read_to_end(&mut bytes);
-                // The receiver is gone after a timeout.
-                let _ = sender.send(read.map(|_| bytes));
-            });
-        }
-        let frame = frame.recv_timeout(FRAME_TIMEOUT);
-        // Either it has finished or it timed out; never leave the process behind.
+        let (sender, finished) = mpsc::channel::<Infallible>();
+        let pictures =
+            child.stdout.take().map(|output| read_in_thread(output, &sender, read_pictures));
+        let times = child.stderr.take().map(|output| read_in_thread(output, &sender, read_times));
+        drop(sender);
+        let has_ended = wait_for_end(&finished, is_cancelled);
+        // Either it has finished or it is not wanted any more; never leave the process behind.
         let _ = child.kill();
-        let ended = child.wait();
-        match (frame, ended) {
-            (Ok(Ok(bytes)), Ok(_)) if !bytes.is_empty() => Ok(bytes),
-            (Err(mpsc::RecvTimeoutError::Timeout), _) => {
-                Err("ffmpeg took too long to decode its first frame".to_owned())
-            }
-            _ => Err("ffmpeg cannot decode its first frame".to_owned()),
+        let _ = child.wait();
+        if !has_ended {
+            return Err("ffmpeg took too long to decode it".to_owned());
+        }
+        let pictures = pictures.and_then(|thread| thread.join().ok()).unwrap_or_default();
+        let times = times.and_then(|thread| thread.join().ok()).unwrap_or_default();
+        let frame = |(number, jpeg)| Some(VideoFrame { seconds: *times.get(number)?, jpeg });
+        let frames: Vec<VideoFrame> = pictures.into_iter().filter_map(frame).collect();
+        if frames.is_empty() { Err("ffmpeg cannot decode it".to_owned()) } else { Ok(frames) }
+    }
+}
+
+/// Reads an output in a thread, which drops its sender at the end.
+fn read_in_thread<R: Read + Send + 'static, T: Send + 'static>(
+    output: R,
+    running: &Sender<Infallible>,
+    read: fn(BufReader<R>) -> T,
+) -> JoinHandle<T> {
+    let running = running.clone();
+    thread::spawn(move || {
+        let result = read(BufReader::new(output));
+        drop(running);
+        result
+    })
+}
+
+/// Waits until all senders of `finished` are gone. Returns `false` on cancellation or timeout.
+fn wait_for_end(finished: &Receiver<Infallible>, is_cancelled: &dyn Fn() -> bool) -> bool {
+    let deadline = Instant::now() + SAMPLING_TIMEOUT;
+    while Instant::now() < deadline && !is_cancelled() {
+        if finished.recv_timeout(CANCELLATION_INTERVAL) == Err(RecvTimeoutError::Disconnected) {
+            return true;
         }
     }
+    false
+}
+
+/// Reads the pictures with their numbers. Of more than [`MAX_FRAMES`], it keeps every second, fourth,
+/// and so on.
+fn read_pictures(mut output: impl BufRead) -> Vec<(usize, Vec<u8>)> {
+    let (mut kept, mut stride) = (Vec::new(), 1);
+    let pictures = std::iter::from_fn(|| next_part(&mut output));
+    for (number, picture) in pictures.enumerate() {
+        if number % stride == 0 {
+            kept.push((number, picture));
+        }
+        if kept.len() > MAX_FRAMES {
+            stride *= 2;
+            kept.retain(|(number, _)| number % stride == 0);
+        }
+    }
+    kept
+}
+
+/// Reads one part of a multipart stream: header lines, an empty line, and as many bytes as the header
+/// announces.
+fn next_part(output: &mut impl BufRead) -> Option<Vec<u8>> {
+    let mut length: Option<u64> = None;
+    loop {
+        let mut line = String::new();
+        let read = output.by_ref().take(MAX_HEADER_BYTES).read_line(&mut line).ok()?;
+        match (length, line.trim(), line.split_once(':')) {
+            _ if read == 0 => return None,
+            (Some(_), "", _) => break,
+            (_, _, Some((name, value))) if name.eq_ignore_ascii_case("content-length") => {
+                length = value.trim().parse().ok();
+            }
+            _ => {}
+        }
+    }
+    let length = length.filter(|&length| length <= MAX_FRAME_BYTES)?;
+    let mut bytes = Vec::new();
+    output.take(length).read_to_end(&mut bytes).ok()?;
+    (bytes.len() as u64 == length).then_some(bytes)
+}
+
+/// Reads the time of each picture, in seconds.
+fn read_times(output: impl BufRead) -> Vec<f64> {
+    let time = |line: String| {
+        let text = line.split_whitespace().find_map(|word| word.strip_prefix("pts_time:"))?;
+        Some(text.parse().ok().filter(|seconds: &f64| seconds.is_finite()).unwrap_or(0.0))
+    };
+    output.take(MAX_TIME_BYTES).lines().map_while(Result::ok).filter_map(time).collect()
 }
 
 /// A command that does not inherit our variables, which may hold secrets.

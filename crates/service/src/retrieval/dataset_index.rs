@@ -1,6 +1,6 @@
 //! The media items of one dataset and entity type in memory, with what rankings and filters need.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, path::PathBuf};
 
 use half::f16;
 
@@ -26,6 +26,8 @@ pub struct DatasetIndex {
     embedded_members: Vec<u32>,
     by_id: HashMap<MediaId, u32>,
     by_picture: HashMap<i64, Vec<u32>>,
+    /// Source and path of each video.
+    videos: HashMap<(i64, PathBuf), u32>,
     names: NameTable,
 }
 
@@ -33,7 +35,8 @@ pub struct IndexedMedia {
     pub row: i64,
     /// The row of the picture that it is, or is in.
     pub picture_row: i64,
-    pub is_video: bool,
+    /// The video that it is a frame of, as a number.
+    pub video: Option<u32>,
     pub assignment: ClusterAssignment,
     /// Variance of the Laplacian.
     pub sharpness: f32,
@@ -71,6 +74,7 @@ impl DatasetIndex {
             embedded_members: Vec::new(),
             by_id: HashMap::new(),
             by_picture: HashMap::new(),
+            videos: HashMap::new(),
             names: NameTable::default(),
         };
         store.read(|c| {
@@ -97,10 +101,14 @@ impl DatasetIndex {
         self.descriptors.push(&features.descriptor);
         self.by_id.insert(media.id, index);
         self.by_picture.entry(media.picture_row()).or_default().push(index);
+        let video = media.video_file().map(|(source, path)| {
+            let next = u32::try_from(self.videos.len()).unwrap_or(u32::MAX);
+            *self.videos.entry((source, path.to_owned())).or_insert(next)
+        });
         self.members.push(IndexedMedia {
             row: media.row,
             picture_row: media.picture_row(),
-            is_video: media.kind == media::MediaKind::Video,
+            video,
             assignment,
             sharpness: media.sharpness,
             brightness: media.brightness,

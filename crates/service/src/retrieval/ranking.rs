@@ -3,7 +3,7 @@
 use std::{collections::HashSet, sync::Arc};
 
 use super::dataset_index::DatasetIndex;
-use crate::store::preview::MAX_PREVIEWS;
+use crate::store::{cluster::MemberCounts, preview::MAX_PREVIEWS};
 use tessera_model::{Granularity, Page};
 
 /// The wire name of a distance from 0, which is the same, to 2.
@@ -30,10 +30,8 @@ pub struct ClusterRanking {
 pub struct ClusterMatch {
     /// Its rank at the level, which identifies it in the store.
     pub cluster: u32,
-    /// Matching images, or images that contain matching objects.
-    pub images: u64,
-    pub videos: u64,
-    pub objects: u64,
+    /// Only of the matching members.
+    pub counts: MemberCounts,
     /// The best matching members, best first: row in the store, and score if the query ranks.
     pub best_members: Vec<(i64, Option<f32>)>,
 }
@@ -109,6 +107,7 @@ impl ClusterRanking {
             page.push(ClusterMatch { cluster, ..ClusterMatch::default() });
         }
         let mut pictures = vec![HashSet::new(); page.len()];
+        let mut videos = pictures.clone();
         for (index, member) in self.index.members.iter().enumerate() {
             let cluster = member.assignment.cluster_ranks[self.level] as usize;
             let Some(position) =
@@ -119,17 +118,19 @@ impl ClusterRanking {
             let score = self.scores.as_ref().map(|scores| scores.values[index]);
             let ranked = &mut page[position];
             if member.picture_row != member.row {
-                ranked.objects += 1;
+                ranked.counts.objects += 1;
                 pictures[position].insert(member.picture_row);
-            } else if member.is_video {
-                ranked.videos += 1;
+            } else if let Some(video) = member.video {
+                ranked.counts.frames += 1;
+                videos[position].insert(i64::from(video));
             } else {
-                ranked.images += 1;
+                ranked.counts.images += 1;
             }
             insert_best(&mut ranked.best_members, member.row, score);
         }
-        for (ranked, pictures) in page.iter_mut().zip(pictures) {
-            ranked.images += pictures.len() as u64;
+        for (ranked, (pictures, videos)) in page.iter_mut().zip(pictures.iter().zip(videos)) {
+            ranked.counts.images += pictures.len() as u64;
+            ranked.counts.videos = videos.len() as u64;
         }
         page
     }

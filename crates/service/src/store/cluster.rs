@@ -13,13 +13,20 @@ use super::{
 };
 use tessera_model::{ClusterId, DatasetId, EntityType, Granularity, MediaId, Page};
 
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MemberCounts {
+    /// Images that are members or contain member objects.
+    pub images: u64,
+    /// Videos that member frames are from.
+    pub videos: u64,
+    pub frames: u64,
+    pub objects: u64,
+}
+
 #[derive(Clone, Debug)]
 pub struct ClusterRecord {
     pub id: ClusterId,
-    /// Number of images that are members or contain member objects.
-    pub images: u64,
-    pub videos: u64,
-    pub objects: u64,
+    pub counts: MemberCounts,
     /// Up to nine members, most central first.
     pub previews: Vec<StoredPreview>,
     /// The most frequent labels of the members, most frequent first, not sanitized.
@@ -35,19 +42,22 @@ pub fn cluster_id(dataset: DatasetId, level: Granularity, first: MediaId) -> Clu
     ClusterId(uuid::Uuid::new_v5(&dataset.0, &name))
 }
 
-const SELECT_CLUSTER: &str = "SELECT id, images, videos, objects, previews, labels, tags,
+const SELECT_CLUSTER: &str = "SELECT id, images, videos, frames, objects, previews, labels, tags,
                                      require(intact) FROM cluster
                               WHERE dataset = ?1 AND entity = ?2 AND level = ?3";
 
 fn read_cluster(row: &Row) -> Result<ClusterRecord> {
     Ok(ClusterRecord {
         id: ClusterId(row.get(0)?),
-        images: row.get(1)?,
-        videos: row.get(2)?,
-        objects: row.get(3)?,
-        previews: from_json(row, 4)?,
-        labels: from_json(row, 5)?,
-        tags: from_json(row, 6)?,
+        counts: MemberCounts {
+            images: row.get(1)?,
+            videos: row.get(2)?,
+            frames: row.get(3)?,
+            objects: row.get(4)?,
+        },
+        previews: from_json(row, 5)?,
+        labels: from_json(row, 6)?,
+        tags: from_json(row, 7)?,
     })
 }
 
@@ -108,9 +118,12 @@ pub fn single_item_page(
         let is = |kind: MediaKind| u64::from(media.kind == kind);
         ClusterRecord {
             id: cluster_id(dataset, level, media.id),
-            images: is(MediaKind::Image) + is(MediaKind::Object),
-            videos: is(MediaKind::Video),
-            objects: is(MediaKind::Object),
+            counts: MemberCounts {
+                images: is(MediaKind::Image) + is(MediaKind::Object),
+                videos: is(MediaKind::Frame),
+                frames: is(MediaKind::Frame),
+                objects: is(MediaKind::Object),
+            },
             previews: vec![StoredPreview::from(&media)],
             labels: media.labels,
             tags: media.tags,
@@ -180,7 +193,7 @@ pub fn insert_all(
     assignments: &[ClusterAssignment],
 ) -> Result<()> {
     let mut insert = connection.prepare_cached(
-        "INSERT INTO cluster VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        "INSERT INTO cluster VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
     )?;
     for (level, (clusters, first)) in levels.iter().zip(first).enumerate() {
         for (rank, cluster) in (first..).zip(clusters) {
@@ -190,9 +203,10 @@ pub fn insert_all(
                 level,
                 rank,
                 cluster.id.0,
-                cluster.images,
-                cluster.videos,
-                cluster.objects,
+                cluster.counts.images,
+                cluster.counts.videos,
+                cluster.counts.frames,
+                cluster.counts.objects,
                 to_json(&cluster.previews)?,
                 to_json(&cluster.labels)?,
                 to_json(&cluster.tags)?,

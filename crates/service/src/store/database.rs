@@ -194,7 +194,7 @@ impl Drop for Store {
 }
 
 /// Opens the database, and checks it unless it is known to be intact. `None` if it is missing, has
-/// never had tables, or is of a version without checksums.
+/// never had tables, or is of a version that cannot be migrated.
 fn open_existing(
     data: &Path,
     network: Option<&str>,
@@ -205,7 +205,7 @@ fn open_existing(
         return Ok(None);
     }
     let mut existing = open_connection(data, network)?;
-    if !schema::has_checksums(&existing)? {
+    if !schema::is_migratable(&existing)? {
         return Ok(None);
     }
     if !is_intact && schema::version(&existing)? <= schema::VERSION {

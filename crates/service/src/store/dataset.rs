@@ -25,6 +25,7 @@ pub struct DatasetRecord {
     pub fatal_error: Option<String>,
     pub n_images: u64,
     pub n_videos: u64,
+    pub n_frames: u64,
     pub n_objects: u64,
     /// Incremented when the clustering changes; in-memory indexes belong to one generation.
     pub generation: i64,
@@ -33,7 +34,7 @@ pub struct DatasetRecord {
 }
 
 const SELECT_DATASET: &str = "SELECT id, name, folder, status, progress, created_at, fatal_error,
-                              n_images, n_videos, n_objects, generation, extractor,
+                              n_images, n_videos, n_frames, n_objects, generation, extractor,
                               require(intact) FROM dataset";
 
 fn read_dataset(row: &Row) -> Result<DatasetRecord> {
@@ -47,9 +48,10 @@ fn read_dataset(row: &Row) -> Result<DatasetRecord> {
         fatal_error: row.get(6)?,
         n_images: row.get(7)?,
         n_videos: row.get(8)?,
-        n_objects: row.get(9)?,
-        generation: row.get(10)?,
-        extractor: row.get(11)?,
+        n_frames: row.get(9)?,
+        n_objects: row.get(10)?,
+        generation: row.get(11)?,
+        extractor: row.get(12)?,
     })
 }
 

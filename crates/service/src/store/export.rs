@@ -49,7 +49,7 @@ pub struct ExportRecord {
     pub state: ExportTaskState,
     /// 0.0-1.0.
     pub progress: f64,
-    /// Number of images and videos in the archive.
+    /// Number of images and frames in the archive.
     pub media_count: u64,
     /// Why it failed, or what is missing; safe to send to clients.
     pub message: Option<String>,
@@ -81,6 +81,8 @@ pub struct ExportChoice {
 #[derive(Clone, Debug)]
 pub struct ExportEntry {
     pub media: MediaRecord,
+    /// Of its picture, in bytes.
+    pub size: u64,
     /// `None` if it was added after the last clustering.
     pub assignment: Option<ClusterAssignment>,
     /// The cluster by which it was selected, or its cluster at the default granularity.
@@ -207,7 +209,7 @@ fn media_condition(export: &ExportRecord) -> String {
     format!("media.dataset = ?1 AND media.parent IS NULL AND {chosen}")
 }
 
-/// Calls `each` with every image and video of an export, ordered by path.
+/// Calls `each` with every image and frame of an export, ordered by path.
 pub fn for_each_entry<E: From<rusqlite::Error>>(
     connection: &Connection,
     export: &ExportRecord,
@@ -244,7 +246,10 @@ fn entries_query(condition: &str) -> String {
     };
     format!(
         "SELECT {MEDIA_COLUMNS}, {ASSIGNMENT_COLUMNS}, coalesce(choice.cluster, shown.id), finest.id,
-                choice.confidence, require(choice.intact IS NOT FALSE)
+                choice.confidence,
+                coalesce((SELECT length(jpeg) FROM frame_picture
+                          WHERE frame_picture.media = media.row), media.size),
+                require(choice.intact IS NOT FALSE)
          FROM media LEFT JOIN place ON place.media = media.row {} {}
          LEFT JOIN chosen choice ON choice.export = ?2 AND choice.media = media.row
          WHERE {condition} ORDER BY media.path, media.row",
@@ -261,6 +266,7 @@ fn read_entry(row: &Row) -> Result<ExportEntry> {
         cluster: row.get::<_, Option<_>>(CLUSTER_ID_COLUMN)?.map(ClusterId),
         near_duplicate_cluster: row.get::<_, Option<_>>(CLUSTER_ID_COLUMN + 1)?.map(ClusterId),
         confidence: row.get(CLUSTER_ID_COLUMN + 2)?,
+        size: row.get(CLUSTER_ID_COLUMN + 3)?,
         media,
     })
 }

@@ -13,7 +13,7 @@ pub fn search(connection: &Connection, expression: &str, ranked: bool) -> Result
     query::all(connection, &sql, [expression], |row| row.try_into())
 }
 
-/// Which text metadata the images and videos of a dataset have.
+/// Which text metadata the images and frames of a dataset have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextCoverage {
     pub has_captions: bool,

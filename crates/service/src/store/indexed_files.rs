@@ -9,13 +9,14 @@ use rusqlite::{Connection, Result, params};
 
 use super::{
     columns::{encode_f16, path_from_bytes, path_to_bytes},
-    media::MediaKind,
+    media::{FramePosition, MediaKind},
     query,
     source::SourceFolder,
 };
 use crate::{
     file_stat::{FileStat, KnownFile},
     index::Features,
+    ingest::video::VideoFrame,
 };
 use tessera_model::DatasetId;
 
@@ -39,39 +40,76 @@ pub struct IndexedFile<'a> {
     /// Relative to its source.
     pub path: &'a Path,
     pub stat: FileStat,
-    pub kind: MediaKind,
     /// BLAKE3 of the file.
     pub content_hash: &'a [u8; 32],
-    pub features: &'a Features,
 }
 
-/// Inserts or updates a media item and deletes its objects. Returns its row.
-pub fn upsert_media(
+/// Inserts or updates an image and deletes its objects. Returns its row.
+pub fn upsert_image(
     connection: &Connection,
     source: &SourceFolder,
-    indexed: &IndexedFile,
+    file: &IndexedFile,
+    features: &Features,
 ) -> Result<i64> {
-    let IndexedFile { path, stat, kind, content_hash, features } = indexed;
-    delete_file(connection, "skipped", source.row, path)?;
-    let row: i64 = query::one(
+    delete_file(connection, "skipped", source.row, file.path)?;
+    // It may have been a video.
+    let sql = "DELETE FROM media WHERE source = ?1 AND path = ?2 AND frame IS NOT NULL";
+    query::execute(connection, sql, params![source.row, path_to_bytes(file.path)])?;
+    let row = upsert_media(connection, source, file, None, features)?;
+    query::execute(connection, "DELETE FROM media WHERE parent = ?1", [row])?;
+    Ok(row)
+}
+
+/// Replaces what is known of a video by its frames, in the order of time.
+pub fn replace_frames(
+    connection: &Connection,
+    source: &SourceFolder,
+    video: &IndexedFile,
+    frames: &[(VideoFrame, Features)],
+) -> Result<()> {
+    remove_file(connection, source.row, video.path)?;
+    for (number, (VideoFrame { seconds, jpeg }, features)) in (1..).zip(frames) {
+        let position = FramePosition { number, seconds: *seconds };
+        let row = upsert_media(connection, source, video, Some(position), features)?;
+        let sql = "INSERT OR REPLACE INTO frame_picture VALUES (?1, ?2)";
+        query::execute(connection, sql, params![row, jpeg])?;
+    }
+    Ok(())
+}
+
+fn upsert_media(
+    connection: &Connection,
+    source: &SourceFolder,
+    file: &IndexedFile,
+    frame: Option<FramePosition>,
+    features: &Features,
+) -> Result<i64> {
+    let id = frame.map_or_else(
+        || source.media_id(file.path),
+        |frame| source.frame_id(file.path, frame.seconds),
+    );
+    let kind = if frame.is_some() { MediaKind::Frame } else { MediaKind::Image };
+    let row = query::one(
         connection,
-        "INSERT INTO media (id, dataset, source, kind, path, size, modified, content, width,
-                            height, hash, sharpness, brightness)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+        "INSERT INTO media (id, dataset, source, kind, path, frame, seconds, size, modified, content,
+                            width, height, hash, sharpness, brightness)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
          ON CONFLICT (id) DO UPDATE SET
            size = excluded.size, modified = excluded.modified, content = excluded.content,
            width = excluded.width, height = excluded.height, hash = excluded.hash,
            sharpness = excluded.sharpness, brightness = excluded.brightness
          RETURNING row",
         params![
-            source.media_id(path).0,
+            id.0,
             source.dataset.0,
             source.row,
             kind.as_str(),
-            path_to_bytes(path),
-            stat.size,
-            stat.modified,
-            content_hash,
+            path_to_bytes(file.path),
+            frame.map(|frame| frame.number),
+            frame.map(|frame| frame.seconds),
+            file.stat.size,
+            file.stat.modified,
+            file.content_hash,
             features.width,
             features.height,
             features.hash.cast_signed(),
@@ -80,7 +118,6 @@ pub fn upsert_media(
         ],
         |row| row.get(0),
     )?;
-    query::execute(connection, "DELETE FROM media WHERE parent = ?1", [row])?;
     put_features(connection, row, features)?;
     Ok(row)
 }

@@ -1,9 +1,13 @@
 //! Media rows, as read by everything except indexing: single rows, pages, and rows with features.
 
-use std::path::{Path, PathBuf};
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+};
 
 use half::f16;
 use rusqlite::{Connection, Result, Row, params};
+use serde::{Deserialize, Serialize};
 
 use super::{
     assignment::{ASSIGNMENT_COLUMNS, ClusterAssignment, read_assignment},
@@ -15,29 +19,37 @@ use tessera_model::{DatasetId, EntityType, MediaId, Region};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MediaKind {
     Image,
-    /// A video, represented by its first frame.
-    Video,
+    /// A picture of a video.
+    Frame,
     /// A labeled region of an image.
     Object,
 }
 
 impl MediaKind {
-    /// The name on the wire and in the store.
+    /// The name in the store.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Image => "IMAGE",
-            Self::Video => "VIDEO",
+            Self::Frame => "FRAME",
             Self::Object => "OBJECT",
         }
     }
 
     fn parse(name: &str) -> Self {
         match name {
-            "VIDEO" => Self::Video,
+            "FRAME" => Self::Frame,
             "OBJECT" => Self::Object,
             _ => Self::Image,
         }
     }
+}
+
+/// Where a frame is in its video.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FramePosition {
+    /// From 1.
+    pub number: u32,
+    pub seconds: f64,
 }
 
 #[derive(Clone, Debug)]
@@ -51,8 +63,10 @@ pub struct MediaRecord {
     pub parent: Option<i64>,
     /// The region of an object in its image.
     pub region: Option<Region>,
-    /// Relative to the folder of its source; an object has the path of its image.
+    /// Relative to the folder of its source; an object has the path of its image, a frame that of its
+    /// video.
     pub path: PathBuf,
+    pub frame: Option<FramePosition>,
     pub size: u64,
     /// BLAKE3 of the file.
     pub content_hash: [u8; 32],
@@ -85,22 +99,42 @@ impl MediaRecord {
         }
     }
 
+    /// The source and path of the video that a frame is from.
+    pub fn video_file(&self) -> Option<(i64, &Path)> {
+        self.frame.map(|_| (self.source, self.path.as_path()))
+    }
+
+    /// The name of the file, or a name made up for a frame.
     pub fn file_name(&self) -> String {
-        file_name(&self.path)
+        file_name(&self.path, self.frame)
+    }
+
+    /// The path; the frames of a video are as if in a folder of its name.
+    pub fn file_path(&self) -> String {
+        let path = self.path.to_string_lossy();
+        match self.frame {
+            Some(_) => format!("{path}/{}", self.file_name()),
+            None => path.into_owned(),
+        }
     }
 }
 
-pub(super) fn file_name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+pub(super) fn file_name(path: &Path, frame: Option<FramePosition>) -> String {
+    let name = |part: Option<&OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+    match frame {
+        Some(frame) => format!("{}_{:06}.jpg", name(path.file_stem()), frame.number),
+        None => name(path.file_name()),
+    }
 }
 
 /// The columns that [`read_media`] reads, for a table called `media`.
 pub(super) const MEDIA_COLUMNS: &str =
     "media.row, media.id, media.source, media.kind, media.parent,
     media.region, media.path, media.size, media.content, media.width, media.height, media.sharpness,
-    media.brightness, media.caption, media.labels, media.tags, require(media.intact)";
+    media.brightness, media.caption, media.labels, media.tags, media.frame, media.seconds,
+    require(media.intact)";
 
-pub(super) const MEDIA_COLUMN_COUNT: usize = 17;
+pub(super) const MEDIA_COLUMN_COUNT: usize = 19;
 
 pub(super) fn read_media(row: &Row) -> Result<MediaRecord> {
     let region: Option<[f64; 4]> = from_json(row, 5)?;
@@ -112,6 +146,7 @@ pub(super) fn read_media(row: &Row) -> Result<MediaRecord> {
         parent: row.get(4)?,
         region: region.and_then(|[x, y, width, height]| Region::new(x, y, width, height)),
         path: path_from_bytes(row.get(6)?),
+        frame: read_frame(row, 16)?,
         size: row.get(7)?,
         content_hash: row.get(8)?,
         width: row.get(9)?,
@@ -122,6 +157,13 @@ pub(super) fn read_media(row: &Row) -> Result<MediaRecord> {
         labels: from_json(row, 14)?,
         tags: from_json(row, 15)?,
     })
+}
+
+/// Reads the position of a frame from two columns.
+pub(super) fn read_frame(row: &Row, first_column: usize) -> Result<Option<FramePosition>> {
+    let (number, seconds): (Option<u32>, Option<f64>) =
+        (row.get(first_column)?, row.get(first_column + 1)?);
+    Ok(number.zip(seconds).map(|(number, seconds)| FramePosition { number, seconds }))
 }
 
 pub(super) fn region_to_array(region: Region) -> [f64; 4] {
@@ -144,7 +186,7 @@ pub fn row_of(connection: &Connection, dataset: DatasetId, id: MediaId) -> Resul
     query::find(connection, sql, [id.0, dataset.0], |row| row.get(0))
 }
 
-/// Returns a page of the images and videos, or of the objects, in order of arrival.
+/// Returns a page of the images and frames, or of the objects, in order of arrival.
 pub fn page(
     connection: &Connection,
     dataset: DatasetId,
@@ -165,6 +207,12 @@ pub fn thumbnail(connection: &Connection, id: MediaId) -> Result<Option<Vec<u8>>
                FROM thumbnail JOIN media ON media.row = thumbnail.media
                WHERE media.id = ?1";
     query::find(connection, sql, [id.0], |row| row.get(0))
+}
+
+/// The picture of a frame as JPEG.
+pub fn frame_picture(connection: &Connection, row: i64) -> Result<Option<Vec<u8>>> {
+    let sql = "SELECT jpeg, require(intact) FROM frame_picture WHERE media = ?1";
+    query::find(connection, sql, [row], |row| row.get(0))
 }
 
 pub fn descriptor(
@@ -192,7 +240,7 @@ pub struct MediaFeatures<'a> {
     pub embedding: Option<Vec<f16>>,
 }
 
-/// Calls `each` with every image and video, or every object, of a dataset, ordered by path.
+/// Calls `each` with every image and frame, or every object, of a dataset, ordered by path.
 pub fn for_each_with_features(
     connection: &Connection,
     dataset: DatasetId,

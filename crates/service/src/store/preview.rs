@@ -1,11 +1,13 @@
 //! Previews: what a page of clusters shows of a member.
 
+use std::path::Path;
+
 use rusqlite::{Connection, Result};
 use serde::{Deserialize, Serialize};
 
 use super::{
     columns::{from_json, path_from_bytes},
-    media::{MediaKind, MediaRecord, file_name, region_to_array},
+    media::{FramePosition, MediaRecord, file_name, read_frame, region_to_array},
     query,
 };
 use tessera_model::MediaId;
@@ -16,13 +18,14 @@ pub const MAX_PREVIEWS: usize = 9;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StoredPreview {
     pub media: MediaId,
-    pub name: String,
+    /// The path of its file, not sanitized.
+    pub path: String,
+    pub frame: Option<FramePosition>,
     pub width: u32,
     pub height: u32,
     /// Changes with the content of the file.
     pub version: String,
     pub caption: Option<String>,
-    pub video: bool,
     /// The region of an object in its image: x, y, width, height as fractions.
     pub region: Option<[f64; 4]>,
 }
@@ -31,14 +34,20 @@ impl From<&MediaRecord> for StoredPreview {
     fn from(media: &MediaRecord) -> Self {
         Self {
             media: media.id,
-            name: media.file_name(),
+            path: media.path.to_string_lossy().into_owned(),
+            frame: media.frame,
             width: media.width,
             height: media.height,
             version: content_version(media.content_hash),
             caption: media.caption.clone(),
-            video: media.kind == MediaKind::Video,
             region: media.region.map(region_to_array),
         }
+    }
+}
+
+impl StoredPreview {
+    pub fn name(&self) -> String {
+        file_name(Path::new(&self.path), self.frame)
     }
 }
 
@@ -49,19 +58,18 @@ fn content_version([a, b, c, d, ..]: [u8; 32]) -> String {
 
 /// Reads the preview of one media row. Pages need up to 900 of them, so nothing else is read.
 pub(super) fn find(connection: &Connection, row: i64) -> Result<Option<StoredPreview>> {
-    let sql =
-        "SELECT id, path, width, height, content, caption, kind = 'VIDEO', region, require(intact)
-               FROM media WHERE row = ?1";
+    let sql = "SELECT id, path, width, height, content, caption, region, frame, seconds,
+                      require(intact) FROM media WHERE row = ?1";
     query::find(connection, sql, [row], |row| {
         Ok(StoredPreview {
             media: MediaId(row.get(0)?),
-            name: file_name(&path_from_bytes(row.get(1)?)),
+            path: path_from_bytes(row.get(1)?).to_string_lossy().into_owned(),
+            frame: read_frame(row, 7)?,
             width: row.get(2)?,
             height: row.get(3)?,
             version: content_version(row.get(4)?),
             caption: row.get(5)?,
-            video: row.get(6)?,
-            region: from_json(row, 7)?,
+            region: from_json(row, 6)?,
         })
     })
 }

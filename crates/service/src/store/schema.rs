@@ -7,34 +7,35 @@ use super::{
     tables::{OPTIONAL_REGISTRATION_AND_CHOICES, TABLES},
 };
 
-/// Older versions have no checksums; their datasets are indexed again in a new store.
-const LAST_WITHOUT_CHECKSUMS: usize = 3;
+/// Versions up to this one cannot be migrated: they lack checksums or the frames of videos. Their
+/// datasets are indexed again in a new store.
+const LAST_REPLACED: usize = 5;
 
 /// Append only.
 const MIGRATIONS: &[&str] = &[TABLES, OPTIONAL_REGISTRATION_AND_CHOICES];
 
-pub const VERSION: usize = LAST_WITHOUT_CHECKSUMS + MIGRATIONS.len();
+pub const VERSION: usize = LAST_REPLACED + MIGRATIONS.len();
 
 /// The version of a file; 0 for a new one.
 pub(super) fn version(connection: &Connection) -> Result<usize> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-/// Whether a file has tables with checksums.
-pub(super) fn has_checksums(connection: &Connection) -> Result<bool> {
-    Ok(version(connection)? > LAST_WITHOUT_CHECKSUMS)
+/// Whether a file can be migrated.
+pub(super) fn is_migratable(connection: &Connection) -> Result<bool> {
+    Ok(version(connection)? > LAST_REPLACED)
 }
 
-/// Applies all missing migrations to a new file or one with checksums, one transaction each. If the
-/// file has a newer version than [`VERSION`], returns that version and changes nothing.
+/// Applies all missing migrations to a new file or one that can be migrated, one transaction each. If
+/// the file has a newer version than [`VERSION`], returns that version and changes nothing.
 pub fn migrate(connection: &mut Connection) -> Result<Option<usize>> {
     loop {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        let version = version(&transaction)?.max(LAST_WITHOUT_CHECKSUMS);
+        let version = version(&transaction)?.max(LAST_REPLACED);
         if version > VERSION {
             return Ok(Some(version));
         }
-        let Some(sql) = MIGRATIONS.get(version - LAST_WITHOUT_CHECKSUMS) else { return Ok(None) };
+        let Some(sql) = MIGRATIONS.get(version - LAST_REPLACED) else { return Ok(None) };
         transaction.execute_batch(sql)?;
         transaction.pragma_update(None, "user_version", version + 1)?;
         let sql = "INSERT OR REPLACE INTO setting VALUES ('definitions', ?1)";

@@ -15,6 +15,7 @@ pub struct DescribedMedia {
     pub row: i64,
     /// Relative to its source.
     pub path: PathBuf,
+    pub is_frame: bool,
     pub width: u32,
     pub height: u32,
     pub text: TextMetadata,
@@ -28,15 +29,17 @@ pub struct TextMetadata {
     pub tags: Vec<String>,
 }
 
-/// All images and videos of a source, ordered by path.
+/// All images and frames of a source, ordered by path.
 pub fn all_media(connection: &Connection, source: i64) -> Result<Vec<DescribedMedia>> {
-    let sql = "SELECT row, path, width, height, caption, labels, tags, require(intact) FROM media
+    let sql = "SELECT row, path, width, height, caption, labels, tags, frame IS NOT NULL,
+                      require(intact) FROM media
                WHERE source = ?1 AND parent IS NULL ORDER BY path";
     query::all(connection, sql, [source], |row| {
         let (caption, labels, tags) = (row.get(4)?, from_json(row, 5)?, from_json(row, 6)?);
         Ok(DescribedMedia {
             row: row.get(0)?,
             path: path_from_bytes(row.get(1)?),
+            is_frame: row.get(7)?,
             width: row.get(2)?,
             height: row.get(3)?,
             text: TextMetadata { caption, labels, tags },

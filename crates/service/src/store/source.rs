@@ -30,6 +30,12 @@ impl SourceFolder {
         name.extend_from_slice(path_to_bytes(file));
         MediaId(uuid::Uuid::new_v5(&self.dataset.0, &name))
     }
+
+    /// Returns the identifier of a frame of the video at `file`, by its time.
+    pub fn frame_id(&self, file: &Path, seconds: f64) -> MediaId {
+        let video = self.media_id(file);
+        MediaId(uuid::Uuid::new_v5(&video.0, format!("{seconds:.3}").as_bytes()))
+    }
 }
 
 const SELECT_SOURCE: &str = "SELECT source.row, source.dataset, source.folder,

@@ -36,13 +36,14 @@ CREATE TABLE dataset (
   fatal_error TEXT,
   n_images    INTEGER NOT NULL DEFAULT 0,  -- kept by triggers
   n_videos    INTEGER NOT NULL DEFAULT 0,  -- kept by triggers
+  n_frames    INTEGER NOT NULL DEFAULT 0,  -- kept by triggers
   n_objects   INTEGER NOT NULL DEFAULT 0,  -- kept by triggers
   generation  INTEGER NOT NULL DEFAULT 0,  -- counts clusterings: what is cached belongs to one
   extractor   INTEGER NOT NULL,  -- version of the features stored
 ",
     checksummed!(
         "id, name, folder, status, progress, created_at, fatal_error, n_images, \
-     n_videos, n_objects, generation, extractor"
+     n_videos, n_frames, n_objects, generation, extractor"
     ),
     "
 ) STRICT;
@@ -85,10 +86,12 @@ CREATE TABLE media (
   id         BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
   dataset    BLOB NOT NULL REFERENCES dataset ON DELETE CASCADE,
   source     INTEGER NOT NULL REFERENCES source ON DELETE CASCADE,
-  kind       TEXT NOT NULL CHECK (kind IN ('IMAGE', 'VIDEO', 'OBJECT')),
+  kind       TEXT NOT NULL CHECK (kind IN ('IMAGE', 'FRAME', 'OBJECT')),
   parent     INTEGER REFERENCES media ON DELETE CASCADE,  -- what an object is in
   region     TEXT,              -- where an object is, JSON [x, y, width, height] in fractions
   path       BLOB NOT NULL,     -- relative to the source's folder; an object has its parent's
+  frame      INTEGER,           -- number of a frame in its video, from 1
+  seconds    REAL,              -- where a frame is in its video
   size       INTEGER NOT NULL,  -- bytes
   modified   INTEGER NOT NULL,  -- nanoseconds since 1970
   content    BLOB NOT NULL,     -- BLAKE3 of the file
@@ -102,24 +105,27 @@ CREATE TABLE media (
   tags       TEXT NOT NULL DEFAULT '[]',  -- JSON
 ",
     checksummed!(
-        "row, id, dataset, source, kind, parent, region, path, size, modified, content, \
+        "row, id, dataset, source, kind, parent, region, path, frame, seconds, size, modified, content, \
      width, height, hash, sharpness, brightness, caption, labels, tags"
     ),
     ",
-  CHECK ((kind = 'OBJECT') = (parent IS NOT NULL) AND (kind = 'OBJECT') = (region IS NOT NULL))
+  CHECK ((kind = 'OBJECT') = (parent IS NOT NULL) AND (kind = 'OBJECT') = (region IS NOT NULL)),
+  CHECK ((kind = 'FRAME') = (frame IS NOT NULL) AND (kind = 'FRAME') = (seconds IS NOT NULL))
 ) STRICT;
-CREATE UNIQUE INDEX media_file ON media (source, path) WHERE parent IS NULL;
+CREATE UNIQUE INDEX media_file ON media (source, path, coalesce(frame, 0)) WHERE parent IS NULL;
 CREATE INDEX media_in_order ON media (dataset, row);
 CREATE INDEX media_inside ON media (parent) WHERE parent IS NOT NULL;
 
 CREATE TRIGGER media_added AFTER INSERT ON media BEGIN
   UPDATE dataset SET n_images = n_images + (new.kind = 'IMAGE'),
-                     n_videos = n_videos + (new.kind = 'VIDEO'),
+                     n_videos = n_videos + (new.frame IS 1),
+                     n_frames = n_frames + (new.kind = 'FRAME'),
                      n_objects = n_objects + (new.kind = 'OBJECT') WHERE id = new.dataset;
 END;
 CREATE TRIGGER media_removed AFTER DELETE ON media BEGIN
   UPDATE dataset SET n_images = n_images - (old.kind = 'IMAGE'),
-                     n_videos = n_videos - (old.kind = 'VIDEO'),
+                     n_videos = n_videos - (old.frame IS 1),
+                     n_frames = n_frames - (old.kind = 'FRAME'),
                      n_objects = n_objects - (old.kind = 'OBJECT') WHERE id = old.dataset;
   DELETE FROM words WHERE rowid = old.row;
 END;
@@ -170,6 +176,15 @@ CREATE TABLE thumbnail (
     "
 ) STRICT;
 
+-- The pictures of frames; those of images are in their files.
+CREATE TABLE frame_picture (
+  media INTEGER PRIMARY KEY REFERENCES media ON DELETE CASCADE,
+  jpeg  BLOB NOT NULL,
+",
+    checksummed!("media, jpeg"),
+    "
+) STRICT;
+
 CREATE TABLE skipped (
   source   INTEGER NOT NULL REFERENCES source ON DELETE CASCADE,
   path     BLOB NOT NULL,
@@ -201,14 +216,15 @@ CREATE TABLE cluster (
   id       BLOB NOT NULL CHECK (length(id) = 16),
   images   INTEGER NOT NULL,
   videos   INTEGER NOT NULL,
+  frames   INTEGER NOT NULL,
   objects  INTEGER NOT NULL,
   previews TEXT NOT NULL,     -- JSON, so that a page is one read
   labels   TEXT NOT NULL,     -- JSON, most frequent first
   tags     TEXT NOT NULL,     -- JSON, most frequent first
 ",
     checksummed!(
-        "dataset, entity, level, rank, id, images, videos, objects, previews, labels, \
-     tags"
+        "dataset, entity, level, rank, id, images, videos, frames, objects, previews, \
+     labels, tags"
     ),
     ",
   PRIMARY KEY (dataset, entity, level, rank)

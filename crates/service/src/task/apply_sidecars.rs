@@ -62,7 +62,8 @@ fn changed_objects(
 ) -> Result<Vec<ChangedObjects>, TaskError> {
     let mut changed = Vec::new();
     context.store.read(|c| {
-        for picture in pictures {
+        // Boxes are in images, not in all frames of a video.
+        for picture in pictures.into_iter().filter(|picture| !picture.is_frame) {
             let description = reading.descriptions.get(&picture.path);
             let boxes =
                 description.map(|description| description.objects.as_slice()).unwrap_or_default();

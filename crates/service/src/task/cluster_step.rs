@@ -18,7 +18,7 @@ use crate::{
     similarity::{DuplicatePair, Neighbor, Vectors, near_duplicates, neighbor_graph},
     store::{
         assignment::{ClusterAssignment, IssueScores},
-        cluster::{self as clusters, ClusterRecord},
+        cluster::{self as clusters, ClusterRecord, MemberCounts},
         indexed_files,
         media::{self, MediaFeatures, MediaKind, MediaRecord},
         preview::{MAX_PREVIEWS, StoredPreview},
@@ -165,22 +165,35 @@ fn build_cluster(
     group: &[u32],
 ) -> ClusterRecord {
     let member = |row: u32| &members[row as usize];
-    let count =
-        |kind: MediaKind| group.iter().filter(|&&row| member(row).kind == kind).count() as u64;
-    let objects = count(MediaKind::Object);
-    let pictures: HashSet<i64> = group.iter().map(|&row| member(row).picture_row()).collect();
-    let images = if objects > 0 { pictures.len() as u64 } else { count(MediaKind::Image) };
     ClusterRecord {
         id: clusters::cluster_id(dataset, level, member(group[0]).id),
-        images,
-        videos: count(MediaKind::Video),
-        objects,
+        counts: count_members(group.iter().map(|&row| member(row))),
         previews: (by_centrality(vectors, group).iter().take(MAX_PREVIEWS))
             .map(|&row| StoredPreview::from(member(row)))
             .collect(),
         labels: most_frequent(group.iter().flat_map(|&row| &member(row).labels)),
         tags: most_frequent(group.iter().flat_map(|&row| &member(row).tags)),
     }
+}
+
+fn count_members<'a>(members: impl Iterator<Item = &'a MediaRecord>) -> MemberCounts {
+    let mut counts = MemberCounts::default();
+    let (mut pictures, mut videos) = (HashSet::new(), HashSet::new());
+    for member in members {
+        match member.kind {
+            MediaKind::Frame => {
+                counts.frames += 1;
+                videos.insert(member.video_file());
+            }
+            MediaKind::Object => {
+                counts.objects += 1;
+                pictures.insert(member.picture_row());
+            }
+            MediaKind::Image => _ = pictures.insert(member.row),
+        }
+    }
+    (counts.images, counts.videos) = (pictures.len() as u64, videos.len() as u64);
+    counts
 }
 
 fn assignments(

@@ -18,12 +18,11 @@ use crate::{
     index::{self, Features},
     ingest::{
         SandboxedDir, ScannedFile, has_image_signature,
-        video::{FFMPEG_MISSING, VideoContainer},
+        video::{FFMPEG_MISSING, VideoContainer, VideoFrame},
     },
     store::{
         dataset,
         indexed_files::{self, IndexedFile},
-        media::MediaKind,
         source::SourceFolder,
     },
     task_error::TaskError,
@@ -40,8 +39,10 @@ const EXTRACTION_PERCENT: usize = 90;
 type FileToExtract = (ScannedFile, Option<[u8; 32]>);
 
 enum FileOutcome {
-    /// An image or a video, with its content hash.
-    Media(MediaKind, Features, [u8; 32]),
+    /// With the content hash.
+    Image(Features, [u8; 32]),
+    /// The frames of a video, at least one, with its content hash.
+    Frames(Vec<(VideoFrame, Features)>, [u8; 32]),
     Unchanged,
     /// Not an image or video; the message says why.
     Skipped(String),
@@ -85,6 +86,9 @@ fn examine_all<'a>(
         };
         let outcome =
             examine(context, folder, found, known.as_ref()).unwrap_or_else(FileOutcome::Skipped);
+        if context.check_cancelled().is_err() {
+            return; // the sampling of a video may have been interrupted
+        }
         if outcomes.send((found, outcome)).is_err() {
             return; // the writer gave up
         }
@@ -115,7 +119,7 @@ fn examine(
     if known == Some(&digest) {
         return Ok(FileOutcome::Unchanged);
     }
-    Ok(FileOutcome::Media(MediaKind::Image, extract_features(&bytes)?, digest))
+    Ok(FileOutcome::Image(extract_features(&bytes)?, digest))
 }
 
 fn examine_video(
@@ -135,8 +139,17 @@ fn examine_video(
     if known == Some(&digest) {
         return Ok(FileOutcome::Unchanged);
     }
-    let frame = container.first_frame(ffmpeg, open()?)?;
-    Ok(FileOutcome::Media(MediaKind::Video, extract_features(&frame)?, digest))
+    let sampled =
+        container.sample_frames(ffmpeg, open()?, &|| context.check_cancelled().is_err())?;
+    let mut failure = "no frame can be decoded".to_owned();
+    let mut frames = Vec::with_capacity(sampled.len());
+    for frame in sampled {
+        match extract_features(&frame.jpeg) {
+            Ok(features) => frames.push((frame, features)),
+            Err(reason) => failure = reason,
+        }
+    }
+    if frames.is_empty() { Err(failure) } else { Ok(FileOutcome::Frames(frames, digest)) }
 }
 
 /// A decoder that panics on one file must not end the indexing of the others.
@@ -166,16 +179,13 @@ fn write_all(
         context.store.write(|tx| {
             for (found, outcome) in &batch {
                 let (file, stat) = (&found.path, found.stat);
+                let indexed = |content_hash| IndexedFile { path: file, stat, content_hash };
                 match outcome {
-                    FileOutcome::Media(kind, features, digest) => {
-                        let media = IndexedFile {
-                            path: file,
-                            stat,
-                            kind: *kind,
-                            content_hash: digest,
-                            features,
-                        };
-                        indexed_files::upsert_media(tx, source, &media)?;
+                    FileOutcome::Image(features, digest) => {
+                        indexed_files::upsert_image(tx, source, &indexed(digest), features)?;
+                    }
+                    FileOutcome::Frames(frames, digest) => {
+                        indexed_files::replace_frames(tx, source, &indexed(digest), frames)?;
                     }
                     FileOutcome::Unchanged => {
                         indexed_files::update_stat(tx, source.row, file, stat)?;

@@ -46,7 +46,7 @@ impl Deployment {
         })
     }
 
-    /// File name and identifier of every image and video, as CSV.
+    /// File name and identifier of every image and frame, as CSV.
     pub(crate) fn media_id_file(&self, id: DatasetId) -> Result<File, ServiceError> {
         self.spool(id, |record, file| {
             let failed = |_| ServiceError::internal();

@@ -119,7 +119,7 @@ pub(super) fn new_export(
         origin,
         state: ExportTaskState::Init,
         progress: 0.0,
-        media_count: dataset.n_images + dataset.n_videos,
+        media_count: dataset.n_images + dataset.n_frames,
         message: None,
         created_at: now_micros(),
         selective: false,

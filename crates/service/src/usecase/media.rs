@@ -1,6 +1,9 @@
 //! Media items: the original file, the thumbnail, the record.
 
-use std::fs::File;
+use std::{
+    fs::File,
+    path::{Path, PathBuf},
+};
 
 use rustix::io::Errno;
 
@@ -19,31 +22,54 @@ pub(crate) struct OriginalFile {
     pub head: Vec<u8>,
 }
 
+pub(crate) enum Original {
+    File(OriginalFile),
+    /// A frame of a video as JPEG.
+    Frame(MediaRecord, Vec<u8>),
+}
+
 impl Deployment {
     pub(crate) fn media_item(&self, id: MediaId) -> Result<MediaRecord, ServiceError> {
-        let found = self.store.read(|c| media::find(c, id))?;
-        Ok(found.ok_or_else(ServiceError::media_not_found)?.0)
+        Ok(self.find_media(id)?.0)
     }
 
-    pub(crate) fn original(&self, id: MediaId) -> Result<OriginalFile, ServiceError> {
-        let found = self.store.read(|c| media::find(c, id))?;
-        let (record, folder) = found.ok_or_else(ServiceError::media_not_found)?;
-        let open = || {
-            let folder = SandboxedDir::open(&folder)?;
-            let head = folder.read_first_bytes(&record.path)?;
-            Ok::<_, std::io::Error>((folder.open_file(&record.path)?, head))
-        };
-        let (file, head) = open().map_err(|cause| match Errno::from_io_error(&cause) {
-            Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::IO) => {
-                ServiceError::internal()
-            }
-            _ => ServiceError::media_not_found(),
-        })?;
-        Ok(OriginalFile { record, file, head })
+    pub(crate) fn original(&self, id: MediaId) -> Result<Original, ServiceError> {
+        let (record, folder) = self.find_media(id)?;
+        if record.frame.is_none() {
+            return open_original(record, &folder).map(Original::File);
+        }
+        let jpeg = self.store.read(|c| media::frame_picture(c, record.row))?;
+        Ok(Original::Frame(record, jpeg.ok_or_else(ServiceError::media_not_found)?))
+    }
+
+    /// The file of the video that a frame is from.
+    pub(crate) fn video(&self, id: MediaId) -> Result<OriginalFile, ServiceError> {
+        let (record, folder) = self.find_media(id)?;
+        if record.frame.is_none() {
+            return Err(ServiceError::media_not_found());
+        }
+        open_original(record, &folder)
+    }
+
+    fn find_media(&self, id: MediaId) -> Result<(MediaRecord, PathBuf), ServiceError> {
+        self.store.read(|c| media::find(c, id))?.ok_or_else(ServiceError::media_not_found)
     }
 
     /// The thumbnail as JPEG.
     pub(crate) fn thumbnail(&self, id: MediaId) -> Result<Vec<u8>, ServiceError> {
         self.store.read(|c| media::thumbnail(c, id))?.ok_or_else(ServiceError::media_not_found)
     }
+}
+
+fn open_original(record: MediaRecord, folder: &Path) -> Result<OriginalFile, ServiceError> {
+    let open = || {
+        let folder = SandboxedDir::open(folder)?;
+        let head = folder.read_first_bytes(&record.path)?;
+        Ok::<_, std::io::Error>((folder.open_file(&record.path)?, head))
+    };
+    let (file, head) = open().map_err(|cause| match Errno::from_io_error(&cause) {
+        Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::IO) => ServiceError::internal(),
+        _ => ServiceError::media_not_found(),
+    })?;
+    Ok(OriginalFile { record, file, head })
 }

@@ -14,7 +14,7 @@ mod search_params;
 pub(crate) use add_media::{AddMediaRequest, AddMediaSource};
 pub(crate) use error::ServiceError;
 pub(crate) use export::ExportScope;
-pub(crate) use media::OriginalFile;
+pub(crate) use media::{Original, OriginalFile};
 pub(crate) use query_image::QueryRegion;
 pub(crate) use search::ScoredCluster;
 pub(crate) use search_params::{RequestedAnchor, SearchParams};

@@ -92,12 +92,12 @@ impl Deployment {
         let page = result.page(page);
         Ok(self.store.read(|c| {
             let mut clusters = Vec::with_capacity(page.len());
-            for ClusterMatch { cluster: rank, images, videos, objects, best_members } in page {
+            for ClusterMatch { cluster: rank, counts, best_members } in page {
                 let found = cluster::with_previews(c, id, entity, level, rank, &best_members)?;
                 clusters.extend(found.map(|(cluster, values)| ScoredCluster {
                     entity,
                     level,
-                    cluster: ClusterRecord { images, videos, objects, ..cluster },
+                    cluster: ClusterRecord { counts, ..cluster },
                     scores: kind.map(|kind| PreviewScores { kind, values }),
                 }));
             }

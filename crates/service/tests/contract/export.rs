@@ -21,7 +21,10 @@ async fn start(service: &Service, query: &str) -> Value {
 }
 
 /// Waits for an export and downloads its archive without login.
-async fn archive(service: &Service, query: &str) -> (Value, ZipArchive<Cursor<Vec<u8>>>) {
+pub(crate) async fn archive(
+    service: &Service,
+    query: &str,
+) -> (Value, ZipArchive<Cursor<Vec<u8>>>) {
     let started = start(service, query).await;
     service.deployment.wait_until_idle().await;
     let task = status(service, &started["id"]).await;
@@ -36,14 +39,14 @@ async fn status(service: &Service, id: &Value) -> Value {
     service.good(&service.of_dataset(&format!("/export_status?export_task_id={id}"))).await
 }
 
-fn names(archive: &ZipArchive<Cursor<Vec<u8>>>) -> Vec<String> {
+pub(crate) fn names(archive: &ZipArchive<Cursor<Vec<u8>>>) -> Vec<String> {
     let mut names: Vec<String> =
         archive.file_names().map(|name| name.unwrap().into_owned()).collect();
     names.sort();
     names
 }
 
-fn content(archive: &mut ZipArchive<Cursor<Vec<u8>>>, name: &str) -> Vec<u8> {
+pub(crate) fn content(archive: &mut ZipArchive<Cursor<Vec<u8>>>, name: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     archive.by_name(name).unwrap().read_to_end(&mut bytes).unwrap();
     bytes

@@ -13,5 +13,6 @@ mod fields;
 mod lenient;
 mod selection;
 mod timestamp;
+mod video;
 mod vql;
 mod vql_position;

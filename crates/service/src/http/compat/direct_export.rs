@@ -44,7 +44,7 @@ pub async fn export(
     respond_with_spooled(file, "application/json", "metadata.json").await
 }
 
-/// File name and identifier of every image and video.
+/// File name and identifier of every image and frame.
 #[utoipa::path(
     get,
     path = "/dataset/{dataset_id}/export_media_id",

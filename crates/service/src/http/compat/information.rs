@@ -132,7 +132,7 @@ pub async fn exploration_metadata(
         dataset_name: record.name,
         clusters_count,
         media_count: match entity {
-            EntityType::Images => record.n_images + record.n_videos,
+            EntityType::Images => record.n_images + record.n_frames,
             EntityType::Objects => record.n_objects,
         },
         labels: labels.into_iter().map(label).collect(),

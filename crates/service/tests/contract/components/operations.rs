@@ -96,6 +96,7 @@ impl TestDataset {
             fatal_error: None,
             n_images: 0,
             n_videos: 0,
+            n_frames: 0,
             n_objects: 0,
             generation: 0,
             extractor: 0,

@@ -1,12 +1,13 @@
-//! Video containers, and their first frame by a fake `ffmpeg`.
+//! Video containers, and their frames by a fake `ffmpeg` and by the installed one.
 
 use std::{
     fs::{self, File},
     os::unix::fs::PermissionsExt as _,
     path::Path,
+    process::{Command, Stdio},
 };
 
-use tessera_service::ingest::video::VideoContainer;
+use tessera_service::ingest::video::{VideoContainer, VideoFrame};
 
 #[test]
 fn containers_are_detected_by_their_first_bytes() {
@@ -25,8 +26,8 @@ fn containers_are_detected_by_their_first_bytes() {
     assert_eq!(of(b""), None);
 }
 
-/// Decodes a frame with a fake `ffmpeg` that runs these shell commands.
-fn frame(commands: &str) -> Result<Vec<u8>, String> {
+/// Samples frames with a fake `ffmpeg` that runs these shell commands.
+fn sampled(commands: &str) -> Result<Vec<VideoFrame>, String> {
     let temp_dir = tempfile::tempdir().unwrap();
     let ffmpeg = temp_dir.path().join("ffmpeg");
     fs::write(&ffmpeg, format!("#!/bin/sh\n{commands}\n")).unwrap();
@@ -34,15 +35,73 @@ fn frame(commands: &str) -> Result<Vec<u8>, String> {
     let video = temp_dir.path().join("a.mp4");
     fs::write(&video, b"\0\0\0\x20ftypisom and more").unwrap();
     let container = VideoContainer::detect(b"\0\0\0\x20ftypisom").unwrap();
-    container.first_frame(&ffmpeg, File::open(video).unwrap())
+    container.sample_frames(&ffmpeg, File::open(video).unwrap(), &|| false)
+}
+
+/// Shell commands that write this many frames, each with its number as its picture, every 2.5 s.
+fn frames(count: u32) -> String {
+    let one = r#"printf -- '--ffmpeg\r\nContent-type: image/jpeg\r\nContent-length: %s\r\n\r\n%s\r\n' ${#n} $n
+        echo "frame:$n pts:$n pts_time:$((n * 5 / 2)).$((n * 5 % 2 * 5))" >&2
+        echo "lavfi.scene_score=0.1" >&2"#;
+    format!("n=0; while [ $n -lt {count} ]; do\n{one}\nn=$((n + 1)); done")
 }
 
 #[test]
-fn the_frame_is_the_output_of_ffmpeg_and_failures_are_reported() {
-    assert_eq!(frame("cat").unwrap(), b"\0\0\0\x20ftypisom and more");
-    assert_eq!(frame("exit 1").unwrap_err(), "ffmpeg cannot decode its first frame");
-    let missing = VideoContainer::detect(b"FLV\x01        ").unwrap();
-    let file = File::open("/dev/null").unwrap();
-    let why = missing.first_frame(Path::new("/nowhere/ffmpeg"), file).unwrap_err();
-    assert!(why.starts_with("cannot start ffmpeg"), "{why}");
+fn frames_are_the_output_of_ffmpeg_with_their_times() {
+    let expected: Vec<VideoFrame> = [("0", 0.0), ("1", 2.5), ("2", 5.0)]
+        .map(|(jpeg, seconds)| VideoFrame { seconds, jpeg: jpeg.into() })
+        .into();
+    assert_eq!(sampled(&frames(3)).unwrap(), expected);
+}
+
+#[test]
+fn the_frames_of_a_long_video_are_thinned_evenly() {
+    let frames = sampled(&frames(450)).unwrap();
+    assert_eq!(frames.len(), 57);
+    let times: Vec<f64> = frames.iter().map(|frame| frame.seconds).collect();
+    assert!(times.windows(2).all(|pair| (pair[1] - pair[0] - 20.0).abs() < 1e-9), "{times:?}");
+}
+
+#[test]
+fn failures_of_ffmpeg_are_reported() {
+    for commands in ["exit 1", "cat", "printf 'Content-length: 99\\r\\n\\r\\nx'"] {
+        assert_eq!(sampled(commands).unwrap_err(), "ffmpeg cannot decode it", "{commands}");
+    }
+    let container = VideoContainer::detect(b"FLV\x01        ").unwrap();
+    let file = || File::open("/dev/null").unwrap();
+    let missing = Path::new("/nowhere/ffmpeg");
+    let reason = container.sample_frames(missing, file(), &|| false).unwrap_err();
+    assert!(reason.starts_with("cannot start ffmpeg"), "{reason}");
+    let waiting = Path::new("/bin/cat");
+    assert!(container.sample_frames(waiting, file(), &|| true).is_err());
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "who runs the tests should know what was not tested")]
+fn scene_changes_are_sampled_at_most_every_two_seconds() {
+    let temp_dir = tempfile::tempdir().unwrap();
+    let video = temp_dir.path().join("scenes.mp4");
+    // Red for 1 s, green for 2 s, blue for 7 s.
+    let scenes = [
+        "color=red:s=64x48:r=10:d=1",
+        "color=lime:s=64x48:r=10:d=2",
+        "color=blue:s=64x48:r=10:d=7",
+    ];
+    let mut command = Command::new("ffmpeg");
+    command.args(["-nostdin", "-v", "error"]).stdout(Stdio::null());
+    for scene in scenes {
+        command.args(["-f", "lavfi", "-i", scene]);
+    }
+    command.args(["-filter_complex", "[0][1][2]concat=n=3", "-c:v", "mpeg4"]).arg(&video);
+    if !command.status().is_ok_and(|status| status.success()) {
+        println!("skipped: ffmpeg is missing");
+        return;
+    }
+    let container = VideoContainer::detect(&fs::read(&video).unwrap()).unwrap();
+    let file = File::open(&video).unwrap();
+    let frames = container.sample_frames(Path::new("ffmpeg"), file, &|| false).unwrap();
+    let times: Vec<f64> = frames.iter().map(|frame| frame.seconds).collect();
+    // The first change is too early, the second is a frame, and then one comes every 5 s.
+    assert_eq!(times, [0.0, 3.0, 8.0]);
+    assert!(frames.iter().all(|frame| frame.jpeg.starts_with(&[0xFF, 0xD8])));
 }

@@ -1,0 +1,51 @@
+//! Frames: pictures that were taken from a video.
+
+use std::time::Duration;
+
+use crate::{
+    Link, SafeText,
+    text::{format_duration, group_digits},
+};
+
+/// Where a picture is in a video.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VideoFrame {
+    /// The path of the video, or what identifies it otherwise.
+    pub video: SafeText,
+    /// `None` if the service does not send it.
+    pub seconds: Option<f64>,
+    /// The video itself.
+    pub link: Option<Link>,
+}
+
+impl VideoFrame {
+    /// The file name of the video.
+    pub fn video_name(&self) -> &str {
+        self.video.as_str().rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or_default()
+    }
+
+    /// The time in the video and its name: `00:07 clip.mp4`. In narrow places, the time must not be cut.
+    pub fn title(&self) -> SafeText {
+        let time = self.seconds.map(|seconds| format!("{} ", format_timestamp(seconds)));
+        SafeText::file_name(&format!("{}{}", time.unwrap_or_default(), self.video_name()))
+    }
+}
+
+/// `12 frames of 3 videos`; the number of videos may be unknown.
+pub fn frames_of_videos(frames: u64, videos: Option<u64>) -> String {
+    let noun = if frames == 1 { "frame" } else { "frames" };
+    let frames = group_digits(frames);
+    match videos {
+        None => format!("{frames} {noun}"),
+        Some(1) => format!("{frames} {noun} of 1 video"),
+        Some(videos) => format!("{frames} {noun} of {} videos", group_digits(videos)),
+    }
+}
+
+/// A time in a video as `00:07` or `1:00:07.5`.
+pub fn format_timestamp(seconds: f64) -> String {
+    let tenths =
+        Duration::try_from_secs_f64((seconds * 10.0).round()).unwrap_or_default().as_secs();
+    let time = format_duration(Duration::from_secs(tenths / 10));
+    if tenths % 10 == 0 { time } else { format!("{time}.{}", tenths % 10) }
+}

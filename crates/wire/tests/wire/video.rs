@@ -1,0 +1,107 @@
+use serde_json::{Value, json};
+use tessera_model::{Link, Preview};
+use tessera_wire::{
+    explore::{read_page, write_cluster, write_preview},
+    video::read_row_frame,
+};
+
+/// A page with a cluster of two frames, in the shape of recorded pages.
+fn recorded() -> Value {
+    let preview = |number: u32, seconds: &Value| {
+        json!({"type": "IMAGES", "media_id": format!("31ae21e5-0000-46f6-85a3-{number:012}"),
+            "media_uri": format!("https://cdn.example/ds/{number}.jpg"), "caption": null,
+            "file_name": format!("output_{number:06}.jpg"), "original_uri": "clips/clip.mp4",
+            "video_uri": "https://cdn.example/ds/clip.mp4?signature=secret",
+            "frame_timestamp": seconds})
+    };
+    json!({"clusters": [{"cluster_id": "9a205a5e-0000-46be-83a3-000000000001", "type": "IMAGES",
+        "n_images": -1, "n_objects": -1, "n_videos": 3, "n_frames": 12,
+        "previews": [preview(1, &json!(0.0)), preview(2, &json!("7.5"))]}]})
+}
+
+fn first_preview(fields: &Value) -> Preview {
+    let mut page = recorded();
+    let preview = page["clusters"][0]["previews"][0].as_object_mut().unwrap();
+    preview.extend(fields.as_object().unwrap().clone());
+    read_page(&page).unwrap().clusters.remove(0).previews.remove(0)
+}
+
+#[test]
+fn frames_are_read_with_their_video_and_time() {
+    let cluster = read_page(&recorded()).unwrap().clusters.remove(0);
+    assert_eq!((cluster.n_images, cluster.n_videos, cluster.n_frames), (None, Some(3), Some(12)));
+    assert_eq!(cluster.size(), Some(12));
+    let titles: Vec<String> = cluster.previews.iter().map(|it| it.title().to_string()).collect();
+    assert_eq!(titles, ["00:00 clip.mp4", "00:07.5 clip.mp4"]);
+    let frame = cluster.previews[1].frame.as_ref().unwrap();
+    assert_eq!((frame.video.as_str(), frame.seconds), ("clips/clip.mp4", Some(7.5)));
+}
+
+#[test]
+fn frames_are_written_as_they_were_read() {
+    let cluster = read_page(&recorded()).unwrap().clusters.remove(0);
+    let written = write_cluster(&cluster, |link| link.expose().to_owned());
+    assert_eq!((&written["n_videos"], &written["n_frames"]), (&json!(3), &json!(12)));
+    let again = read_page(&json!({"clusters": [written]})).unwrap().clusters.remove(0);
+    assert_eq!(again, cluster);
+    // What is printed and copied contains no signature.
+    let shown = write_preview(&cluster.previews[0], Link::to_string);
+    assert_eq!(shown["video_uri"], "https://cdn.example/ds/clip.mp4");
+}
+
+#[test]
+fn the_name_of_the_video_is_found_wherever_it_is_sent() {
+    for (fields, video) in [
+        (json!({"original_uri": "a/clip.mp4/output_000001.jpg"}), "a/clip.mp4"),
+        (json!({"original_uri": "s3://bucket/clip.mp4?key=secret"}), "s3://bucket/clip.mp4"),
+        (json!({"original_uri": null}), "https://cdn.example/ds/clip.mp4"),
+        (json!({"original_uri": "output_000001.jpg"}), "https://cdn.example/ds/clip.mp4"),
+        (json!({"original_uri": 7, "video_uri": ""}), "7"),
+        (json!({"original_uri": {}, "video_uri": []}), "output_000001.jpg"),
+    ] {
+        assert_eq!(first_preview(&fields).frame.unwrap().video.as_str(), video, "{fields}");
+    }
+}
+
+#[test]
+fn a_picture_is_not_a_frame() {
+    let fields = json!({"original_uri": "a.jpg", "video_uri": "", "frame_timestamp": null});
+    let picture = first_preview(&fields);
+    assert_eq!((picture.frame.as_ref(), picture.title().as_str()), (None, "output_000001.jpg"));
+    assert_eq!(picture.original_uri.unwrap().as_str(), "a.jpg");
+    let video = first_preview(&json!({"type": "VIDEO", "video_uri": "", "frame_timestamp": -1}));
+    assert_eq!(video.frame.unwrap().seconds, None);
+}
+
+#[test]
+fn rows_of_metadata_are_frames_in_every_recorded_form() {
+    let info = |properties: Value| json!([{"type": "video_info", "properties": properties}]);
+    for (row, video, seconds) in [
+        (
+            json!({"media_type": "video_frame", "file_name": "output_000001.jpg",
+                "file_path": "clip.mp4/output_000001.jpg", "metadata_items":
+                info(json!({"video_name": "clip.mp4", "frame_timestamp": 2.5}))}),
+            "clip.mp4",
+            Some(2.5),
+        ),
+        (
+            json!({"metadata_items": info(json!({"frame_number": 17, "video_id": "v1",
+                "timestamp": "00:01:00.567"}))}),
+            "v1",
+            Some(60.567),
+        ),
+        (
+            json!({"metadata_items": [{"type": "video_info", "video_name": "clip.mp4"}]}),
+            "clip.mp4",
+            None,
+        ),
+        (json!({"video_name": "clip.mp4", "frame_timestamp": 4}), "clip.mp4", Some(4.0)),
+        (json!({"media_type": "video_frame", "file_path": "b.mp4/x.jpg"}), "b.mp4/x.jpg", None),
+    ] {
+        let frame = read_row_frame(&row).unwrap();
+        assert_eq!((frame.video.as_str(), frame.seconds), (video, seconds), "{row}");
+    }
+    for row in [json!({"media_type": "image", "file_path": "a.jpg"}), json!({}), json!(null)] {
+        assert_eq!(read_row_frame(&row), None, "{row}");
+    }
+}
