@@ -21,7 +21,7 @@ impl App {
         Some((position, frames.len()))
     }
 
-    /// The frame so many later in the video, or earlier.
+    /// The frame that is `by` frames later in the video.
     pub(in crate::app) fn frame_beside(&self, by: isize) -> Option<FrameLocation> {
         let (frames, position) = self.frames_of_video()?;
         frames.get(position.checked_add_signed(by)?).copied()

@@ -22,17 +22,18 @@ const CLUSTER_COLUMNS: &[Column] = &[
     Column::new("CAPTION", "previews.0.caption"),
 ];
 
+/// With frames, as further columns: scripts that read columns by their position still work.
 const FRAME_CLUSTER_COLUMNS: &[Column] = &[
     Column::new("SCORE", "relevance_score"),
     Column::new("BAND", "_band"),
     Column::new("MEMBERS", "_members"),
-    Column::new("FRAMES", "n_frames"),
-    Column::new("VIDEOS", "n_videos"),
     Column::new("CLUSTER", "cluster_id"),
     Column::new("FIRST FILE", "previews.0.file_name"),
+    Column::new("CAPTION", "previews.0.caption"),
+    Column::new("FRAMES", "n_frames"),
+    Column::new("VIDEOS", "n_videos"),
     Column::new("VIDEO", "previews.0.original_uri"),
     Column::new("SECONDS", "previews.0.frame_timestamp"),
-    Column::new("CAPTION", "previews.0.caption"),
 ];
 
 const PREVIEW_COLUMNS: &[Column] = &[
@@ -50,9 +51,9 @@ const FRAME_PREVIEW_COLUMNS: &[Column] = &[
     Column::new("MEDIA", "media_id"),
     Column::new("CLUSTER", "_cluster_id"),
     Column::new("FILE", "file_name"),
+    Column::new("CAPTION", "caption"),
     Column::new("VIDEO", "original_uri"),
     Column::new("SECONDS", "frame_timestamp"),
-    Column::new("CAPTION", "caption"),
 ];
 
 const ANCHOR_COLUMNS: &[Column] = &[
