@@ -143,7 +143,7 @@ pub const CHOICES: &[[&str; 3]] = &[
     ],
     [
         "`metadata.json`, `metadata.parquet`",
-        "one row per image and video: identifier, names, size, scores, issues, caption, labels, tags, objects, \
+        "one row per image and frame: identifier, names, size, scores, issues, caption, labels, tags, objects, \
          cluster and link; the JSON file is named `metadata.json`",
         "the names of hosted services, so that their readers work",
     ],
@@ -209,6 +209,13 @@ pub const CHOICES: &[[&str; 3]] = &[
         "videos",
         "files by content, not by name; still pictures in a video container (HEIC, AVIF, CR3) are skipped",
         "a photograph must not count as a video",
+    ],
+    [
+        "frames of videos",
+        "a video is sampled into media of their own: scene changes, at most one every two seconds and 100 per video; \
+         previews have type `VIDEO`, `frame_timestamp` in seconds, `original_uri` (the path of the video) and \
+         `video_uri`; clusters have `n_frames`, and `n_videos` counts the videos that they are from",
+        "frames are searched like pictures; the fields are those of hosted services",
     ],
     [
         "issue values",

@@ -124,9 +124,9 @@ pub async fn exploration_metadata(
     let label = |(name, count)| LabelCountBody { name, count };
     let cluster = |ScoredCluster { cluster, .. }| ClusterCountBody {
         cluster_id: cluster.id,
-        n_images: cluster.images,
-        n_videos: cluster.videos,
-        n_objects: cluster.objects,
+        n_images: cluster.counts.images,
+        n_videos: cluster.counts.videos,
+        n_objects: cluster.counts.objects,
     };
     Ok(Json(OverviewBody {
         dataset_name: record.name,
