@@ -73,6 +73,11 @@ pub const CHOICES: &[[&str; 3]] = &[
         "the export would contain more than what was selected",
     ],
     [
+        "other unknown fields of JSON and forms",
+        "ignored",
+        "they select nothing, and browsers send fields of their own",
+    ],
+    [
         "optional parameters of an anchor",
         "one that was not given at registration or at the search constrains nothing: the value of the other \
          request is used, or else the default; two different values are 400",
@@ -273,6 +278,11 @@ pub const TEXT_SEARCH: &[[&str; 3]] = &[
         "the threshold of op `semantic` is a minimum similarity; `textual_similarity_threshold` keeps scores \
          below it",
         "the document says so; public documents contradict each other",
+    ],
+    [
+        "`textual_similarity_threshold` without a caption",
+        "limits the distances from the anchor or of the filter that ranks; 422 if nothing ranks by similarity",
+        "a limit that is ignored gives a wrong result in silence",
     ],
     [
         "several filters that rank",

@@ -147,6 +147,10 @@ impl From<RetrievalError> for Problem {
                 "This dataset has no captions or labels to search by meaning: \
                  CAPTION_IMAGES is not applied",
             ),
+            RetrievalError::NoSimilarity => Self::invalid_query(
+                query::TEXTUAL_SIMILARITY_THRESHOLD,
+                "Nothing is ranked by similarity: add caption, an anchor, or such a filter",
+            ),
             RetrievalError::UnencodableText(message) => {
                 Self::invalid_query(query::CAPTION, &message)
             }

@@ -7,6 +7,8 @@ pub enum RetrievalError {
     AnchorNotFound,
     /// No media item has an embedding that a text could be compared with.
     NoTextEmbeddings,
+    /// There is a maximum score, and nothing that ranks by similarity.
+    NoSimilarity,
     /// The encoder rejects the text; the message says why.
     UnencodableText(String),
     FullText(SyntaxError),

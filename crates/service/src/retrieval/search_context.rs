@@ -64,12 +64,15 @@ impl QueryRun<'_> {
                 self.mask.by_score(&semantic.values, |score| score < max_score.value());
             }
             scores.get_or_insert(semantic);
-        } else if let (Some(max_score), Some(scores)) = (query.max_score, &scores) {
-            self.mask.by_score(&scores.values, |score| score < max_score.value());
         }
         for filter in &query.filters {
             let by_filter = self.apply_filter(filter)?;
             scores = scores.or(by_filter);
+        }
+        if let (Some(max_score), None) = (query.max_score, &query.caption) {
+            let distances = scores.as_ref().filter(|scores| scores.kind == COSINE_DISTANCE);
+            let distances = distances.ok_or(RetrievalError::NoSimilarity)?;
+            self.mask.by_score(&distances.values, |score| score < max_score.value());
         }
         Ok(ClusterRanking::new(
             self.index.clone(),

@@ -32,7 +32,8 @@ pub(crate) struct RequestedAnchor {
 impl SearchParams {
     /// Whether it neither ranks nor filters, so that stored clusters are the result.
     pub(crate) fn is_browse(&self) -> bool {
-        self.anchor.is_none() && self.caption.is_none() && self.filters.is_empty()
+        let ranks = self.anchor.is_some() || self.caption.is_some() || self.max_score.is_some();
+        !ranks && self.filters.is_empty()
     }
 }
 

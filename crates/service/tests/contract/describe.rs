@@ -178,6 +178,29 @@ async fn further_calls_are_described_only_where_they_are_served() {
     }
 }
 
+#[tokio::test]
+async fn every_difference_of_the_descriptions_is_documented() {
+    let tables = tessera_service::explanation_tables();
+    let table = |name: &str| tables.iter().find(|table| table.name == name).unwrap().markdown();
+    assert_eq!(table("operations").lines().count(), EXTRA.len() + 2, "one row each, and a head");
+    let (strict, lenient) = (calls(&served(false).await.1), calls(&served(true).await.1));
+    let mut different = BTreeSet::new();
+    for (call, strict) in &strict {
+        let (strict, lenient) = (parameters(strict), parameters(&lenient[call]));
+        different.extend(
+            strict
+                .keys()
+                .chain(lenient.keys())
+                .filter(|name| strict.get(*name) != lenient.get(*name))
+                .cloned(),
+        );
+    }
+    assert!(different.contains("caption_only_filter"), "{different:?}");
+    for name in different {
+        assert!(table("differences").contains(&format!("`{name}`")), "{name} is not documented");
+    }
+}
+
 /// A value that a schema forbids; `None` if any text is valid.
 fn wrong(parameter: &Value) -> Option<&'static str> {
     let schema = &parameter["schema"];

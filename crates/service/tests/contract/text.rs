@@ -4,9 +4,24 @@ use serde_json::json;
 
 use crate::{
     change::{archived, zip},
-    described::{escaped, found, refused, score_type, scored, served, set},
+    described::{escaped, found, refused, score_type, scored, served, set, vql},
     support::{Service, picture},
 };
+
+#[tokio::test]
+async fn a_maximum_score_needs_something_that_ranks_by_similarity() {
+    let service = served().await;
+    let name = "textual_similarity_threshold";
+    for query in ["", "labels=[%22boat%22]&"] {
+        assert_eq!(refused(&service, &format!("{query}{name}=0.5")).await.0, name);
+    }
+    let fts = vql(&json!([{"text": {"op": "fts", "value": "boat"}}]));
+    assert_eq!(refused(&service, &format!("{fts}&{name}=0.5")).await.0, name);
+    let semantic = vql(&json!([{"text": {"op": "semantic", "value": "checkered floor"}}]));
+    let all = found(&service, &semantic).await;
+    let some = found(&service, &format!("{semantic}&{name}=0.3")).await;
+    assert!(some.contains("floor.png") && some.len() < all.len(), "{some:?} of {all:?}");
+}
 
 #[tokio::test]
 async fn a_caption_ranks_the_captions_lower_is_stronger() {
