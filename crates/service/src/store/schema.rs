@@ -2,17 +2,14 @@
 
 use rusqlite::{Connection, Result, TransactionBehavior};
 
-use super::{
-    query,
-    tables::{OPTIONAL_REGISTRATION_AND_CHOICES, TABLES},
-};
+use super::{query, tables::TABLES};
 
-/// Versions up to this one cannot be migrated: they lack checksums or the frames of videos. Their
-/// datasets are indexed again in a new store.
-const LAST_REPLACED: usize = 5;
+/// Versions up to this one cannot be migrated: they lack checksums, the frames of videos, or the reason
+/// why an export contains a media item. Their datasets are indexed again in a new store.
+const LAST_REPLACED: usize = 6;
 
 /// Append only.
-const MIGRATIONS: &[&str] = &[TABLES, OPTIONAL_REGISTRATION_AND_CHOICES];
+const MIGRATIONS: &[&str] = &[TABLES];
 
 pub const VERSION: usize = LAST_REPLACED + MIGRATIONS.len();
 

@@ -256,8 +256,8 @@ CREATE TABLE place (
 CREATE TABLE anchor (
   id         BLOB PRIMARY KEY CHECK (length(id) = 16),
   dataset    BLOB NOT NULL REFERENCES dataset ON DELETE CASCADE,
-  entity     TEXT NOT NULL CHECK (entity IN ('IMAGES', 'OBJECTS')),
-  level      INTEGER NOT NULL CHECK (level BETWEEN 0 AND 4),
+  entity     TEXT CHECK (entity IN ('IMAGES', 'OBJECTS')),  -- null: any
+  level      INTEGER CHECK (level BETWEEN 0 AND 4),  -- null: any
   descriptor BLOB NOT NULL,
   created_at INTEGER NOT NULL,
 ",
@@ -294,36 +294,6 @@ END;
 
 -- The media of a selective export; a full one has none here.
 CREATE TABLE chosen (
-  export BLOB NOT NULL REFERENCES export ON DELETE CASCADE,
-  media  INTEGER NOT NULL REFERENCES media ON DELETE CASCADE,
-",
-    checksummed!("export, media"),
-    ",
-  PRIMARY KEY (export, media)
-) STRICT, WITHOUT ROWID;
-"
-);
-
-/// A query image can be registered for any search, and an export knows why it contains a media item.
-pub(super) const OPTIONAL_REGISTRATION_AND_CHOICES: &str = concat!(
-    "
-ALTER TABLE anchor RENAME TO old_anchor;
-CREATE TABLE anchor (
-  id         BLOB PRIMARY KEY CHECK (length(id) = 16),
-  dataset    BLOB NOT NULL REFERENCES dataset ON DELETE CASCADE,
-  entity     TEXT CHECK (entity IN ('IMAGES', 'OBJECTS')),  -- null: any
-  level      INTEGER CHECK (level BETWEEN 0 AND 4),  -- null: any
-  descriptor BLOB NOT NULL,
-  created_at INTEGER NOT NULL,
-",
-    checksummed!("id, dataset, entity, level, descriptor, created_at"),
-    "
-) STRICT;
-INSERT INTO anchor SELECT id, dataset, entity, level, descriptor, created_at FROM old_anchor;
-DROP TABLE old_anchor;
-
-ALTER TABLE chosen RENAME TO old_chosen;
-CREATE TABLE chosen (
   export     BLOB NOT NULL REFERENCES export ON DELETE CASCADE,
   media      INTEGER NOT NULL REFERENCES media ON DELETE CASCADE,
   cluster    BLOB CHECK (length(cluster) = 16),  -- the cluster by which it was selected
@@ -333,7 +303,5 @@ CREATE TABLE chosen (
     ",
   PRIMARY KEY (export, media)
 ) STRICT, WITHOUT ROWID;
-INSERT INTO chosen SELECT export, media, NULL, NULL FROM old_chosen;
-DROP TABLE old_chosen;
 "
 );

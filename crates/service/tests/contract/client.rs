@@ -2,11 +2,15 @@
 
 use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, Endpoint, ExistingFile};
 use tessera_model::{
-    EnrichmentModel, ExportFormat, ExportState, MediaAddition, MediaSource, ModelStatus, Search,
-    SelectionItem, Status,
+    ArchiveName, EnrichmentModel, ExportFormat, ExportSpec, ExportState, MediaAddition,
+    MediaSource, ModelStatus, Search, SelectionItem, Status,
 };
+use tessera_service::ServerOptions;
 
-use crate::{change::new, support::Service};
+use crate::{
+    change::new,
+    support::{Place, Service, pictures},
+};
 
 fn client(service: &Service) -> Client {
     let credentials = Credentials {
@@ -68,6 +72,34 @@ async fn a_selection_is_exported_downloaded_and_inspected() {
         assert_eq!((found.rows_without_file.count, found.files_without_row.count), (0, 0));
         assert_eq!(found.uniqueness.iter().sum::<u64>(), 1);
     }
+}
+
+#[tokio::test]
+async fn an_archive_is_downloaded_by_its_relative_link() {
+    let place = Place::new(&pictures(4));
+    let deployment = place.open();
+    let dataset = place.add(&deployment);
+    deployment.wait_until_idle().await;
+    let options = |access| ServerOptions { compat: true, ..ServerOptions::from(access) };
+    let service = Service::serve_as(place, deployment, dataset, false, options).await;
+    let url = BaseUrl::parse(&service.url("")).unwrap();
+    let endpoint = Endpoint::new(url, AuthMethod::OnPremises).unwrap();
+    let client = Client::new(endpoint).unwrap();
+    let spec = ExportSpec {
+        file_name: ArchiveName::new("all"),
+        format: ExportFormat::Json,
+        include_images: true,
+    };
+    let started = client.start_export(service.dataset, &spec).await.unwrap();
+    service.deployment.wait_until_idle().await;
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("all.zip");
+    client
+        .download((service.dataset, started.id), (&target, ExistingFile::Keep), &mut |_, _| {})
+        .await
+        .unwrap();
+    let found = tessera_client::inspect_archive(&target).unwrap();
+    assert_eq!((found.rows, found.images), (4, 4));
 }
 
 #[tokio::test]
