@@ -85,8 +85,10 @@ impl LaunchTarget {
             Self::Address(client, _) => {
                 let endpoint = client.endpoint();
                 let kind = if endpoint.is_on_premises() { "onprem" } else { "hosted" };
-                let url = endpoint.base_url().to_string();
-                (tessera.option("--base-url", url).option("--kind", kind), None)
+                let url = endpoint.base_url();
+                let tessera = tessera.option("--base-url", url.to_string()).option("--kind", kind);
+                let prefix = url.own_prefix();
+                (prefix.into_iter().fold(tessera, |it, own| it.option("--api-prefix", own)), None)
             }
             Self::Welcome(_) => (tessera, None),
         };

@@ -154,7 +154,9 @@ impl Launcher {
                 let client = cli::profile_client(&profile, secret, secrets.as_ref());
                 // The interface opens the form for the missing login.
                 let client = client.or_else(|error| match error.exit {
-                    Exit::Login => cli::profile_client_without_secret(&profile),
+                    Exit::Login if self.settings.accessible.is_none() => {
+                        cli::profile_client_without_secret(&profile)
+                    }
                     _ => Err(error),
                 });
                 match client {

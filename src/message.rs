@@ -76,6 +76,7 @@ impl Lane {
                 | Self::StartJob(_)
                 | Self::Upload(_)
                 | Self::Export(_)
+                | Self::Download(_)
                 | Self::LoginCheck
         )
     }

@@ -30,7 +30,8 @@ impl App {
                 if is_new && failure.code == Some(NO_SECRET) && self.overlay.is_none() {
                     self.open_login();
                 } else if is_new {
-                    let text = format!("{}; L opens the login", failure.message);
+                    let text =
+                        format!("the service rejects the login, L opens it: {}", failure.message);
                     self.notify(Level::Warning, text);
                 }
             }

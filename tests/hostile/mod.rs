@@ -14,8 +14,8 @@ use std::{
 
 use crate::support::desk::{Desk, cluster, dataset, task};
 use tessera::{
-    app::Event,
-    message::{Lane, Payload},
+    app::{Event, LoginSetup},
+    message::{Lane, LoginPlaces, Payload},
     runtime::frames::FrameWriter,
     ui::{
         self, PictureLayer, Theme,
@@ -120,6 +120,11 @@ fn answer(lane: &Lane, text: &str) -> Result<Payload, Failure> {
         Lane::Export(_) | Lane::StartJob(_) => Payload::Export(task),
         Lane::Folder(_) => Payload::Folder(folder(text)),
         Lane::Preflight => Payload::Preflight(preflight(text)),
+        Lane::LoginPlaces => Payload::LoginPlaces(LoginPlaces {
+            current: name(text),
+            new: name(text),
+            needs_consent: true,
+        }),
         Lane::SaveState(_) => Payload::StateSaved,
         Lane::LoadState(_) => Payload::StateLoaded(None),
         _ => return Err(failure(text)),
@@ -145,6 +150,9 @@ impl Stage {
             theme: Theme::built_in(ThemeName::Dark).unwrap(),
             text: text.to_owned(),
         };
+        stage.desk.app.setup.login =
+            Some(LoginSetup { service: name(text), key: name(text), fixed: None });
+        stage.desk.app.login.key = Some(name(text));
         let exchange = |outcome| RequestRecord {
             method: "GET",
             target: SafeText::detail(text),

@@ -63,7 +63,6 @@ fn a_profile_without_a_secret_is_logged_in_from_the_interface() {
     program.wait_for("Login of prod");
     let cookie = serving.field("session");
     // Import with the cookie, once the keyring was looked for; agree to the file; run.
-    program.press("  ");
     program.wait_for("secrets.toml");
     for keys in ["\t", cookie, "\t", " ", "\r"] {
         program.press(keys);

@@ -4,7 +4,10 @@
 use std::time::Duration;
 
 use tessera::{
-    app::{Event, LoginSetup, Overlay, overlay::login::LoginOutcome},
+    app::{
+        Event, LoginSetup, Overlay,
+        overlay::login::{LoginOutcome, LoginTask},
+    },
     message::{
         ImportedLogin, JobId, Lane, LoginImport, LoginPlaces, Payload, Request, TypedSecret,
     },
@@ -69,6 +72,8 @@ fn a_missing_secret_opens_the_login() {
     desk.respond(ticket, Err(Failure { code: Some(NO_SECRET), ..failure }));
     let LoginOutcome::Failed(text) = form_outcome(&desk) else { panic!("no reason") };
     assert!(text.as_str().contains("no secret is stored"), "{text}");
+    let Some(Overlay::Login(form)) = &desk.app.overlay else { panic!("the form is closed") };
+    assert_eq!(form.task, LoginTask::ImportSession);
     desk.press("esc");
     reject_poll(&mut desk);
     assert!(desk.app.overlay.is_none(), "it opens once");

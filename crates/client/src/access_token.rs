@@ -97,7 +97,8 @@ impl TokenSource {
         }
         if state.credentials.api_secret.expose_secret().is_empty() {
             let failure =
-                Failure::new(FailureKind::Unauthorized, "no secret is stored for the login");
+                Failure::new(FailureKind::Unauthorized, "no secret is stored for the login")
+                    .with_remedy("Import a key pair with the cookie of your browser, or enter one");
             return Err(Failure { code: Some(NO_SECRET), ..failure });
         }
         let started = SystemTime::now();

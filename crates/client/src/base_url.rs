@@ -69,6 +69,13 @@ impl BaseUrl {
         Self { prefix, ..self }
     }
 
+    /// What every path begins with, unless it is `/api/v1`.
+    pub fn own_prefix(&self) -> Option<&str> {
+        let ApiPrefix(prefix) = &self.prefix;
+        let own = (self.prefix != ApiPrefix::default()).then_some(prefix.as_str());
+        own.map(|prefix| if prefix.is_empty() { "/" } else { prefix })
+    }
+
     /// The path of the prefix, which the address may contain already.
     fn prefix_path(&self) -> String {
         let ApiPrefix(prefix) = &self.prefix;

@@ -1,7 +1,7 @@
 //! The login: what it is, and how to check it, replace it, or open another deployment.
 
 use secrecy::SecretString;
-use tessera_model::{Failure, SafeText, login_check_text};
+use tessera_model::{Failure, NO_SECRET, SafeText, login_check_text};
 use tessera_wire::credentials::session_value;
 use tui_input::Input;
 
@@ -188,15 +188,17 @@ impl Dialog for LoginForm {
 
 impl App {
     pub(in crate::app) fn open_login(&mut self) {
+        let rejection = self.login.rejection.as_ref();
+        let is_missing = rejection.is_some_and(|failure| failure.code == Some(NO_SECRET));
         let form = LoginForm {
-            task: LoginTask::Check,
+            task: if is_missing { LoginTask::ImportSession } else { LoginTask::Check },
             field: LoginField::Task,
             api_key: Input::default(),
             api_secret: RedactedInput::default(),
             session: RedactedInput::default(),
             store: None,
             places: None,
-            outcome: self.login.rejection.as_ref().map_or(LoginOutcome::None, |failure| {
+            outcome: rejection.map_or(LoginOutcome::None, |failure| {
                 LoginOutcome::Failed(SafeText::detail(&failure.to_string()))
             }),
         };

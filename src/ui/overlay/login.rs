@@ -85,7 +85,7 @@ pub(in crate::ui) fn token_text(left: std::time::Duration) -> String {
 fn draw_field(ctx: &mut DrawContext, inside: Rect, row: u16, form: &LoginForm, field: LoginField) {
     let focused = form.field == field;
     let label = match field {
-        LoginField::Task => "do",
+        LoginField::Task => "action",
         LoginField::ApiKey => "api_key",
         LoginField::ApiSecret => "api_secret",
         LoginField::Session => "cookie",

@@ -51,8 +51,11 @@ async fn every_path_begins_with_the_prefix_of_the_service() {
     ] {
         let prefix = ApiPrefix::parse(typed_prefix).unwrap();
         let base_url = BaseUrl::parse(base).unwrap();
+        assert_eq!(base_url.own_prefix(), None);
         let endpoint = Endpoint::new(base_url, AuthMethod::OnPremises).unwrap();
         let endpoint = endpoint.with_api_prefix(&prefix);
+        let own = if typed_prefix == "/" { "/" } else { "/media/v2" };
+        assert_eq!(endpoint.base_url().own_prefix(), Some(own));
         let run = DryRun::new(&[ApiOperation::Raw]);
         let client = Client::new(endpoint).unwrap().with_dry_run(run.clone());
         let command = client.curl_explore(&Search::browse(dataset())).to_string();
