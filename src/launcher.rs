@@ -79,7 +79,7 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
     loop {
         match launcher.open(target).await? {
             RunOutcome::Exit(code) => {
-                trace.finish()?;
+                trace.finish().map_err(|error| CliError::io("write the trace", &error))?;
                 return Ok(code);
             }
             RunOutcome::Switch(destination) => target = launcher.target(destination)?,
@@ -263,7 +263,7 @@ impl Launcher {
         let options = self.options.clone();
         let running = runtime::run(setup, options, worker, watch_once(&mut self.signals)?);
         // The future is large: on the heap it does not grow all its callers.
-        Ok(Box::pin(running).await?)
+        Box::pin(running).await.map_err(|error| terminal_error(&error))
     }
 
     /// The disk cache for thumbnails of a remote service, unless it is turned off.
@@ -294,7 +294,8 @@ impl Launcher {
             cli::write_message(&format!("warning: {sentence}"));
         });
         // Signals keep their default effect: there is no terminal to restore.
-        accessible::run(client, options, announcer).await?;
+        let run = accessible::run(client, options, announcer).await;
+        run.map_err(|error| CliError::output(&error))?;
         Ok(RunOutcome::Exit(0))
     }
 
@@ -314,7 +315,8 @@ impl Launcher {
             WelcomeOptions { error, theme, home: std::env::home_dir(), secret_store };
         let reach = |candidate| Box::pin(test_connection(candidate)) as _;
         let signals = watch_once(&mut self.signals)?;
-        match runtime::welcome::run(&self.options, signals, welcome_options, reach).await? {
+        let decision = runtime::welcome::run(&self.options, signals, welcome_options, reach).await;
+        match decision.map_err(|error| terminal_error(&error))? {
             WelcomeDecision::Exit(code) => Ok(RunOutcome::Exit(code)),
             WelcomeDecision::Open(destination) => Ok(RunOutcome::Switch(destination)),
             WelcomeDecision::SaveAndOpen(candidate) => self.save_profile_and_open(candidate).await,
@@ -344,11 +346,19 @@ impl Launcher {
 }
 
 /// Returns the signals, which are watched from the first call on.
-fn watch_once(signals: &mut Option<SignalReceiver>) -> io::Result<&mut SignalReceiver> {
+fn watch_once(signals: &mut Option<SignalReceiver>) -> Result<&mut SignalReceiver, CliError> {
     match signals {
         Some(signals) => Ok(signals),
-        none => Ok(none.insert(runtime::watch_signals()?)),
+        none => {
+            let watched = runtime::watch_signals();
+            let watched = watched.map_err(|error| CliError::io("wait for signals", &error))?;
+            Ok(none.insert(watched))
+        }
     }
+}
+
+fn terminal_error(error: &io::Error) -> CliError {
+    CliError::io("use the terminal", error)
 }
 
 async fn test_connection(candidate: CandidateProfile) -> Result<(), String> {

@@ -21,7 +21,7 @@ async fn main() {
     let machine = line.global.is_machine();
     // Before any secret is in memory.
     if let Err(error) = credentials::forbid_core_dumps() {
-        process::exit(CliError::from(error).report(machine));
+        process::exit(CliError::io("turn off core dumps", &error).report(machine));
     }
     let code = Box::pin(run(line)).await.unwrap_or_else(|ended| ended.report(machine));
     // Indexing threads may still run; what they have acknowledged is on disk.

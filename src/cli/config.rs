@@ -252,10 +252,12 @@ fn edit_settings(context: &Context, theme: ThemeValidator) -> Result<Exit, CliEr
     let file = user_file(context)?;
     if !file.exists() {
         let begin = "# Settings of tessera: `tessera config show` lists them all.\n";
-        user_files::write_atomically(&file, begin)?;
+        let written = user_files::write_atomically(&file, begin);
+        written.map_err(|error| CliError::io(format_args!("write {}", file.display()), &error))?;
     }
     let (editor, mut command) = editor_command(&file);
-    let status = command.status()?;
+    let status = command.status();
+    let status = status.map_err(|error| CliError::io(format_args!("run {editor}"), &error))?;
     if !status.success() {
         let message = format!("{editor} could not edit {}: {status}", file.display());
         return Err(CliError::failed(message));

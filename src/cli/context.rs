@@ -4,7 +4,7 @@ use std::{
     fmt::Display,
     fs,
     io::{self, BufRead as _, IsTerminal as _, Read as _},
-    path::Path,
+    path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
@@ -138,7 +138,8 @@ impl Context {
         let question = SafeText::detail(question);
         write_stderr(&PrintableText::lines(&format!("tessera: {question} [y/N] ")));
         let mut answer = String::new();
-        io::stdin().lock().read_line(&mut answer)?;
+        let read = io::stdin().lock().read_line(&mut answer);
+        read.map_err(|error| CliError::io(READ_STDIN, &error))?;
         Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
     }
 
@@ -163,14 +164,26 @@ impl Context {
     }
 }
 
-pub fn read_stdin() -> io::Result<String> {
-    io::read_to_string(io::stdin().lock())
+const READ_STDIN: &str = "read standard input";
+
+pub fn read_stdin() -> CliResult<String> {
+    let text = io::read_to_string(io::stdin().lock());
+    text.map_err(|error| CliError::io(READ_STDIN, &error))
+}
+
+/// A path from the command line, for use after the working directory has changed.
+pub fn absolute_path(path: &Path) -> CliResult<PathBuf> {
+    let absolute = std::path::absolute(path);
+    absolute.map_err(|error| CliError::io(format_args!("resolve {}", path.display()), &error))
 }
 
 /// Reads a path from the command line, where `-` is standard input.
 pub fn read_file_or_stdin(path: &Path) -> CliResult<String> {
-    let read = if path.as_os_str() == "-" { read_stdin() } else { fs::read_to_string(path) };
-    read.map_err(|error| CliError::usage(format!("{}: {error}", path.display())))
+    if path.as_os_str() == "-" {
+        return read_stdin();
+    }
+    fs::read_to_string(path)
+        .map_err(|error| CliError::usage(format!("{}: {error}", path.display())))
 }
 
 pub fn read_bytes_or_stdin(path: &Path) -> CliResult<Vec<u8>> {

@@ -1,6 +1,6 @@
 //! Exit codes and the error of a command.
 
-use std::io;
+use std::{fmt, io};
 
 use serde_json::{Value, json};
 
@@ -105,6 +105,20 @@ impl CliError {
         Self::new(Exit::Failed, message)
     }
 
+    /// An error of the operating system; `purpose` follows "cannot".
+    pub fn io(purpose: impl fmt::Display, error: &io::Error) -> Self {
+        Self::failed(format!("cannot {purpose}: {error}"))
+    }
+
+    /// An error of standard output.
+    pub fn output(error: &io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            // `| head -1` is not an error: the reader has what it needs.
+            return Self::new(Exit::Done, "");
+        }
+        Self::io("write the output", error)
+    }
+
     pub fn interrupted() -> Self {
         Self::new(Exit::Interrupted, "interrupted; operations of the service continue there")
     }
@@ -193,15 +207,5 @@ impl From<Failure> for CliError {
             FailureKind::Unconfirmed | FailureKind::Unexpected | FailureKind::Local => Exit::Failed,
         };
         Self { failure: Some(Box::new(failure.clone())), ..Self::new(exit, failure.to_string()) }
-    }
-}
-
-impl From<io::Error> for CliError {
-    fn from(error: io::Error) -> Self {
-        if error.kind() == io::ErrorKind::BrokenPipe {
-            // `| head -1` is not an error: the reader has what it needs.
-            return Self::new(Exit::Done, "");
-        }
-        Self::new(Exit::Failed, error.to_string())
     }
 }

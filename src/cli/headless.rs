@@ -34,7 +34,7 @@ pub async fn run(context: &Context, command: HeadlessCommand) -> CliResult {
     tokio::select! {
         outcome = &mut work => outcome,
         interrupted = tokio::signal::ctrl_c() => {
-            interrupted?;
+            interrupted.map_err(|error| CliError::io("wait for a signal", &error))?;
             if context.notify_interrupt() && let Ok(outcome) = timeout(INTERRUPT_GRACE, work).await {
                 return outcome;
             }

@@ -1,13 +1,13 @@
 //! `tessera init`: creates the first profile without prompts. In a terminal and without options,
 //! the interface's welcome screen does it.
 
-use std::path::{self, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 
 use super::profile::{named_profile, save_profile};
 use crate::{
-    cli::{CliError, CliResult, Context, DeploymentKind, Exit, login},
+    cli::{CliError, CliResult, Context, DeploymentKind, Exit, absolute_path, login},
     config::DeploymentConfig,
     credentials::{EnvironmentLogin, SecretOwner},
 };
@@ -37,7 +37,7 @@ impl InitOptions {
 
     pub fn run(self, context: &Context) -> CliResult {
         let deployment = match self.local {
-            Some(folder) => DeploymentConfig::Local { folder: path::absolute(folder)? },
+            Some(folder) => DeploymentConfig::Local { folder: absolute_path(&folder)? },
             None if self.from_env => deployment_from_environment(context)?,
             None => {
                 return Err(CliError::usage(

@@ -112,7 +112,9 @@ fn load_deployment_jobs(context: &Context) -> CliResult<Vec<DeploymentJobs>> {
     let target = if named { deployment::select_target(global, settings)? } else { None };
     let folders: Vec<PathBuf> = match &target {
         Some(target) => config::state_dir(&target.name()).into_iter().collect(),
-        None => config::state_dirs()?,
+        None => {
+            config::state_dirs().map_err(|error| CliError::io("list the state folders", &error))?
+        }
     };
     let load = |folder: PathBuf| -> CliResult<DeploymentJobs> {
         let of_folder =

@@ -49,7 +49,7 @@ pub use command_line::{
 };
 pub use config::run as configure;
 pub use connection::Connection;
-pub use context::{Context, read_file_or_stdin};
+pub use context::{Context, absolute_path, read_file_or_stdin};
 pub use deployment::{
     ServiceAddress, ServiceTarget, address_client, profile_by_name, profile_client,
     profile_client_without_secret, select_target,

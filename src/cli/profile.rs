@@ -1,16 +1,15 @@
 //! `tessera profile`: named deployments. A profile never contains a secret.
 
-use std::{
-    collections::BTreeMap,
-    path::{self, PathBuf},
-};
+use std::{collections::BTreeMap, path::PathBuf};
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use super::config::{check_value, report_dry_run, user_file};
 use crate::{
-    cli::{CliError, Column, Context, DeploymentKind, Document, Exit, deployment, login},
+    cli::{
+        CliError, Column, Context, DeploymentKind, Document, Exit, absolute_path, deployment, login,
+    },
     config::{DeploymentConfig, Profile, ProfileOptions, edit, profile::suggested_name},
     credentials::SecretOwner,
 };
@@ -196,7 +195,7 @@ impl ProfileAddOptions {
             Some(DeploymentKind::Local) => {
                 let folder =
                     self.folder.ok_or_else(|| CliError::usage("give the folder with --folder"))?;
-                DeploymentConfig::Local { folder: path::absolute(folder)? }
+                DeploymentConfig::Local { folder: absolute_path(&folder)? }
             }
         };
         let options = ProfileOptions {
@@ -206,7 +205,7 @@ impl ProfileAddOptions {
             text_search_path: self.text_search_path,
             token_ttl: self.token_ttl,
             allow_http: global.allow_http,
-            ca_file: global.ca_file.clone().map(path::absolute).transpose()?,
+            ca_file: global.ca_file.as_deref().map(absolute_path).transpose()?,
         };
         Ok(Profile { name: self.name, deployment, options })
     }

@@ -54,7 +54,7 @@ pub(super) async fn read_session_cookie(
             rpassword::prompt_password("tessera: SESSION cookie of your browser (not shown): ")
         });
         let typed = prompt.await.map_err(|error| CliError::failed(error.to_string()))?;
-        SecretString::from(typed?)
+        SecretString::from(typed.map_err(|error| CliError::io("read the terminal", &error))?)
     };
     let value = session_value(text.expose_secret());
     let error = || CliError::usage("this is not a cookie; copy only the value of SESSION");

@@ -36,7 +36,8 @@ impl<'a> ChangeReaction<'a> {
         let Some(command) = self.command else { return Ok(()) };
         let mut command = change_command(command, dataset, from, &change.to);
         let run = tokio::task::spawn_blocking(move || command.status()).await;
-        let status = run.map_err(|error| CliError::failed(error.to_string()))??;
+        let status = run.map_err(|error| CliError::failed(error.to_string()))?;
+        let status = status.map_err(|error| CliError::io("run the --on-change command", &error))?;
         if !status.success() {
             self.context.messages.warn(format!("the --on-change command failed: {status}"));
         }

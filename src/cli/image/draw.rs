@@ -156,7 +156,7 @@ fn print_row(
     };
     match viuer::print(&DynamicImage::ImageRgba8(strip), &config) {
         Ok(_) => Ok(()),
-        Err(viuer::ViuError::Io(error)) => Err(error.into()),
+        Err(viuer::ViuError::Io(error)) => Err(CliError::output(&error)),
         Err(error) => Err(CliError::failed(error.to_string())),
     }
 }

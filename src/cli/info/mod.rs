@@ -79,9 +79,13 @@ pub fn run_info(out: &Output, command: InfoCommand, mut root: Command) -> CliRes
             clap_complete::generate(shell, &mut root, "tessera", &mut script);
             out.print_text(&String::from_utf8_lossy(&script))?;
         }
-        InfoCommand::Man { dir: None } => out.print_text(&man::render_page(&root)?)?,
+        InfoCommand::Man { dir: None } => {
+            out.print_text(&man::render_page(&root).map_err(|error| unwritten(&error))?)?
+        }
         InfoCommand::Man { dir: Some(folder) } => write_pages(out, &folder, root)?,
-        InfoCommand::Spec => out.print_whole(&spec::spec_document(root)?)?,
+        InfoCommand::Spec => {
+            out.print_whole(&spec::spec_document(root).map_err(|error| unwritten(&error))?)?
+        }
         InfoCommand::Version => {
             let version = json!({
                 "version": env!("CARGO_PKG_VERSION"),
@@ -98,10 +102,14 @@ fn write_pages(out: &Output, folder: &Path, root: Command) -> CliResult<()> {
     let refused =
         |error: std::io::Error| CliError::usage(format!("--dir {}: {error}", folder.display()));
     fs::create_dir_all(folder).map_err(refused)?;
-    for (name, page) in man::render_all(root)? {
+    for (name, page) in man::render_all(root).map_err(|error| unwritten(&error))? {
         let path = folder.join(name);
         fs::write(&path, page).map_err(refused)?;
         out.print_text(&format!("{}\n", path.display()))?;
     }
     Ok(())
+}
+
+fn unwritten(error: &std::io::Error) -> CliError {
+    CliError::io("describe the commands", error)
 }

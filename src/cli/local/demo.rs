@@ -1,7 +1,7 @@
 //! `tessera demo`: the sample dataset, and a text tour for runs without a terminal.
 
 use std::{
-    fmt, io,
+    fmt,
     path::PathBuf,
     sync::atomic::{AtomicUsize, Ordering},
 };
@@ -40,7 +40,7 @@ pub async fn start_demo(images: u32, data: Option<PathBuf>) -> CliResult<LocalSe
             report_painting(&reported, done, all);
         })
     });
-    let painted = painted.await.map_err(io::Error::other)?;
+    let painted = painted.await.map_err(|_| Failure::internal_error())?;
     painted.map_err(|error| {
         CliError::failed(format!("cannot write to {}: {error}", folder.display()))
     })?;
@@ -110,7 +110,7 @@ async fn wait_until_ready(client: &Client, local: &LocalService) -> CliResult<Da
     }
 }
 
-fn print(line: fmt::Arguments<'_>) -> io::Result<()> {
+fn print(line: fmt::Arguments<'_>) -> CliResult<()> {
     write_stdout(&PrintableText::line(line))
 }
 
@@ -136,7 +136,8 @@ async fn show_export(client: &Client, dataset: &Dataset) -> CliResult<()> {
         format: ExportFormat::Parquet,
         include_images: true,
     };
-    let folder = tempfile::tempdir()?;
+    let folder = tempfile::tempdir();
+    let folder = folder.map_err(|error| CliError::io("create a temporary folder", &error))?;
     let target = folder.path().join(spec.file_name.as_str());
     let task = client.start_export(dataset.id, &spec).await?;
     let between_polls = async |response: Result<_, Failure>| {

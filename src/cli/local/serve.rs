@@ -50,7 +50,9 @@ pub async fn serve(options: ServeOptions) -> CliResult<i32> {
         }
     });
     let code = tokio::select! {
-        code = wait_for_signal() => code?,
+        code = wait_for_signal() => {
+            code.map_err(|error| CliError::io("wait for a signal", &error))?
+        }
         error = local.wait_for_failure() => return Err(error),
     };
     skipped_report.abort();
@@ -102,7 +104,7 @@ fn print_announcement(local: &LocalService) -> CliResult<()> {
         "session": login.map(|login| login.session.expose_secret().to_owned()),
         "datasets": datasets,
     });
-    Ok(write_stdout(&PrintableText::compact_json(&line))?)
+    write_stdout(&PrintableText::compact_json(&line))
 }
 
 /// Waits for a signal, and returns its exit code. Ctrl-C and SIGTERM are the normal ways to stop.

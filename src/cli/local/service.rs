@@ -58,7 +58,9 @@ impl LocalService {
             let remedy = "choose another address with --listen, or port 0 for a free port";
             CliError::failed(format!("cannot listen on {listen}: {error}; {remedy}"))
         })?;
-        let address = listener.local_addr()?;
+        let address = listener.local_addr();
+        let address =
+            address.map_err(|error| CliError::io(format_args!("listen on {listen}"), &error))?;
         if login == RequiredLogin::None && !address.ip().is_loopback() {
             return Err(LocalError::OpenOnNetwork(address).into());
         }

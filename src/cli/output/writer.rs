@@ -86,14 +86,14 @@ impl Output {
             OutputFormat::Jq(expression) => jq::apply(expression, document.root())?,
             OutputFormat::Jsonl => document.rows().map(PrintableText::compact_json).collect(),
         };
-        Ok(write_stdout(&text)?)
+        write_stdout(&text)
     }
 
     /// Prints a document for programs: pretty-printed by default.
     pub fn print_whole(&self, document: &Document) -> Result<(), CliError> {
         match &self.format {
             OutputFormat::Table | OutputFormat::Tsv | OutputFormat::Csv => {
-                Ok(write_stdout(&PrintableText::pretty_json(document.root()))?)
+                write_stdout(&PrintableText::pretty_json(document.root()))
             }
             OutputFormat::Json(_) | OutputFormat::Jsonl | OutputFormat::Jq(_) => {
                 self.print(document)
@@ -104,8 +104,8 @@ impl Output {
     /// Prints an event: an object on one line for programs, otherwise a sentence.
     pub fn print_event(&self, event: &Value, sentence: &str) -> Result<(), CliError> {
         match &self.format {
-            OutputFormat::Jq(expression) => Ok(write_stdout(&jq::apply(expression, event)?)?),
-            _ if self.is_machine() => Ok(write_stdout(&PrintableText::compact_json(event))?),
+            OutputFormat::Jq(expression) => write_stdout(&jq::apply(expression, event)?),
+            _ if self.is_machine() => write_stdout(&PrintableText::compact_json(event)),
             _ => self.print_text(&format!("{sentence}\n")),
         }
     }
@@ -113,14 +113,14 @@ impl Output {
     /// Prints JSON that is itself the output, such as a response of the service.
     pub fn print_json(&self, value: &Value) -> Result<(), CliError> {
         match &self.format {
-            OutputFormat::Jq(expression) => Ok(write_stdout(&jq::apply(expression, value)?)?),
-            _ => Ok(write_stdout(&PrintableText::pretty_json(value))?),
+            OutputFormat::Jq(expression) => write_stdout(&jq::apply(expression, value)?),
+            _ => write_stdout(&PrintableText::pretty_json(value)),
         }
     }
 
     /// Prints lines, made printable, whatever the format.
     pub fn print_text(&self, text: &str) -> Result<(), CliError> {
-        Ok(write_stdout(&PrintableText::lines(text))?)
+        write_stdout(&PrintableText::lines(text))
     }
 
     /// Writes bytes as they are to a pipe or a file. A terminal gets nothing: returns `false`.
@@ -128,18 +128,20 @@ impl Output {
         if self.is_terminal() {
             return Ok(false);
         }
-        let mut out = io::stdout().lock();
-        out.write_all(bytes)?;
-        out.flush()?;
+        write_bytes(bytes)?;
         Ok(true)
     }
 }
 
 /// The only way of text to standard output.
-pub fn write_stdout(text: &PrintableText) -> io::Result<()> {
+pub fn write_stdout(text: &PrintableText) -> Result<(), CliError> {
+    write_bytes(text.as_str().as_bytes())
+}
+
+fn write_bytes(bytes: &[u8]) -> Result<(), CliError> {
     let mut out = io::stdout().lock();
-    out.write_all(text.as_str().as_bytes())?;
-    out.flush()
+    let written = out.write_all(bytes).and_then(|()| out.flush());
+    written.map_err(|error| CliError::output(&error))
 }
 
 fn select_fields(document: &Document, fields: &[String]) -> Result<Value, CliError> {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::{
-    CliError, CliResult,
+    CliError, CliResult, absolute_path,
     value_parsers::{parse_four, parse_region},
 };
 use tessera_client::{Client, QueryImageUpload};
@@ -61,7 +61,7 @@ impl PreparedQueryImage {
                 })?)
             }
         };
-        Ok(Self { image, file: std::path::absolute(&file)?, region })
+        Ok(Self { image, file: absolute_path(&file)?, region })
     }
 
     pub async fn register(
