@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use tessera_model::{
-    Cluster, Dataset, ExportTask, Link, Page, Preview, Relevance, SafeText, ScoreKind,
+    Cluster, Dataset, ExportTask, Link, Page, Preview, Relevance, SafeText, ScoreKind, VideoFrame,
 };
 
 fn shown(value: Option<impl Display>) -> String {
@@ -73,13 +73,14 @@ pub(crate) fn page_lines(page: &Page) -> Vec<String> {
 fn cluster_line(cluster: &Cluster) -> String {
     let tag = |tag: &tessera_model::Tag| format!("{} {}", shown(tag.id), tag.name);
     format!(
-        "{} {}: images {}, objects {}, videos {}, threshold {}, score {}, labels [{}], tags [{}], \
-         captions [{}]",
+        "{} {}: images {}, objects {}, videos {}, frames {}, threshold {}, score {}, labels [{}], \
+         tags [{}], captions [{}]",
         cluster.id,
         cluster.entity.as_str(),
         shown(cluster.n_images),
         shown(cluster.n_objects),
         shown(cluster.n_videos),
+        shown(cluster.n_frames),
         shown(cluster.similarity_threshold.as_ref()),
         score(cluster.relevance.as_ref()),
         list(&cluster.labels),
@@ -90,10 +91,12 @@ fn cluster_line(cluster: &Cluster) -> String {
 
 fn preview_line(preview: &Preview) -> String {
     format!(
-        "  {} {} {}: {} {}, caption {}, region {}, score {}, size {}",
+        "  {} {} {} of {}, frame {}: {} {}, caption {}, region {}, score {}, size {}",
         preview.media,
         preview.kind,
         preview.file_name,
+        shown(preview.original_uri.as_ref()),
+        shown(preview.frame.as_ref().map(frame)),
         shown(preview.original.as_ref().map(Link::expose)),
         shown(preview.thumbnail.as_ref().map(Link::expose)),
         shown(preview.caption.as_ref()),
@@ -101,4 +104,9 @@ fn preview_line(preview: &Preview) -> String {
         score(preview.relevance.as_ref()),
         shown(preview.dimensions.map(|(width, height)| format!("{width}x{height}"))),
     )
+}
+
+fn frame(frame: &VideoFrame) -> String {
+    let link = shown(frame.link.as_ref().map(Link::expose));
+    format!("{} s of {} ({link})", shown(frame.seconds), frame.video)
 }
