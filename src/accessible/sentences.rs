@@ -51,7 +51,7 @@ pub(super) fn cluster(
         selected.then(|| "selected".to_owned()),
         score,
         cluster.size().map(|members| count_with_noun(members, "member", "members")),
-        cluster.frames_text(),
+        cluster.contents_with_frames(),
         cluster.previews.first().map(|first| match first.frame {
             Some(_) => format!("first frame {}", first.title()),
             None => format!("first file {}", first.file_name),

@@ -102,8 +102,8 @@ actions! {
     OpenExternally, "outside", "open externally", Searching, "Open the original in the desktop's image viewer";
     NextPage, "next-page", "next page", Searching, "Go to the next page of clusters";
     PreviousPage, "previous-page", "previous page", Searching, "Go to the previous page of clusters";
-    PreviousFrame, "previous-frame", "earlier frame", Searching, "Go to the previous frame of this video, among the results on this page";
-    NextFrame, "next-frame", "later frame", Searching, "Go to the next frame of this video, among the results on this page";
+    PreviousFrame, "previous-frame", "earlier frame", Searching, "Go to the previous frame of this video on this page";
+    NextFrame, "next-frame", "later frame", Searching, "Go to the next frame of this video on this page";
     Similar, "similar", "similar", Searching, "Search by this picture";
     SimilarToFile, "similar-to-file", "by file", Searching, "Search by a local image file";
     PickRegion, "pick-region", "region", Searching, "Search by a region of this picture";

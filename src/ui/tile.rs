@@ -136,13 +136,11 @@ fn clip_at_word(text: &str, cells: usize) -> &str {
 }
 
 fn member_count(cluster: &Cluster, excluded: &str) -> String {
-    let has_images = cluster.n_images.is_some_and(|images| images > 0);
-    let noun = match (cluster.entity, cluster.frames_text()) {
-        (EntityType::Images, Some(frames)) if !has_images && excluded.is_empty() => return frames,
-        (EntityType::Images, Some(_)) if has_images => "member",
-        (EntityType::Images, Some(_)) => "frame",
-        (EntityType::Images, None) => "image",
+    let noun = match (cluster.entity, cluster.contents_with_frames()) {
         (EntityType::Objects, _) => "object",
+        (EntityType::Images, None) => "image",
+        (EntityType::Images, Some(contents)) if excluded.is_empty() => return contents,
+        (EntityType::Images, Some(_)) => "member",
     };
     match cluster.size() {
         None => format!("–{excluded}"),
@@ -163,9 +161,11 @@ fn subject(cluster: &Cluster) -> String {
     let first = cluster.previews.first();
     if let Some(caption) = cluster.caption() {
         truncate(caption.as_str(), 200)
+    } else if let Some(frame) = first.and_then(|preview| preview.frame.as_ref()) {
+        frame.title().to_string()
     } else if !cluster.labels.is_empty() {
         cluster.labels.iter().take(3).map(AsRef::as_ref).collect::<Vec<&str>>().join(", ")
     } else {
-        first.map_or_else(|| cluster.id.short(), |preview| preview.title().to_string())
+        first.map_or_else(|| cluster.id.short(), |preview| preview.file_name.to_string())
     }
 }

@@ -6,7 +6,7 @@ mod themes;
 use std::{fmt::Write as _, time::Duration};
 
 use crate::support::desk::Desk;
-use crate::support::scene::{browsing, similar, with_jobs, with_marks};
+use crate::support::scene::{browsing, frames, similar, with_jobs, with_marks};
 use crate::support::styled::styled;
 use proptest::prelude::*;
 use ratatui::{buffer::Buffer, layout::Rect};
@@ -162,6 +162,25 @@ fn a_rejected_login_is_visible_in_the_header_and_in_every_pane() {
             desk.press(keys);
             let shown = screen_in(&desk, ThemeName::Plain);
             assert!(shown.contains(words), "{columns}: {words} is missing:\n{shown}");
+        }
+    }
+}
+
+#[test]
+fn frames_show_their_video_their_time_and_their_number() {
+    for (columns, rows) in [(80, 24), (120, 40)] {
+        let mut desk = frames(columns, rows);
+        let shown = screen_in(&desk, ThemeName::Plain);
+        for text in ["00:04 a.mp4", "3 frames", "2 frames", "3 images"] {
+            assert!(shown.contains(text), "{columns}: {text} is missing:\n{shown}");
+        }
+        desk.press("i }");
+        let shown = screen_in(&desk, ThemeName::Plain);
+        let hints = "{ earlier frame  } later frame";
+        let texts =
+            ["00:06.5 a.mp4", "frame 3 of 4 on this page", "cluster: 2 frames, 2 videos", hints];
+        for text in texts {
+            assert!(shown.contains(text), "{columns}: {text} is missing:\n{shown}");
         }
     }
 }

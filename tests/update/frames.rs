@@ -1,43 +1,14 @@
 //! Stepping through the frames of a video.
 
-use tessera_model::{Cluster, Page, Preview, SafeText, VideoFrame};
-
-use crate::support::desk::{Desk, cluster};
-
-fn frame(preview: &Preview, video: &str, seconds: f64) -> Preview {
-    let video = SafeText::file_name(video);
-    let frame = Some(VideoFrame { video, seconds: Some(seconds), link: None });
-    Preview { frame, ..preview.clone() }
-}
-
-/// Two videos over three clusters; the third also contains pictures.
-fn frames() -> Page {
-    let of = |number, frames: &[(&str, f64)]| {
-        let like = cluster(number);
-        let previews = like.previews.iter().zip(frames);
-        let previews = previews.map(|(preview, (video, time))| frame(preview, video, *time));
-        Cluster {
-            n_images: None,
-            n_videos: Some(2),
-            n_frames: Some(frames.len() as u64),
-            previews: previews.collect(),
-            ..like
-        }
-    };
-    let mut mixed = cluster(2);
-    mixed.previews[1] = frame(&mixed.previews[1], "a.mp4", 8.0);
-    let clusters = vec![
-        of(0, &[("a.mp4", 4.0), ("b.mp4", 1.0), ("a.mp4", 0.0)]),
-        of(1, &[("b.mp4", 2.0), ("a.mp4", 6.5)]),
-        mixed,
-    ];
-    Page { clusters, ..Page::default() }
-}
+use crate::support::{
+    desk::{Desk, cluster},
+    scene::frames_of_two_videos,
+};
 
 fn desk() -> Desk {
     let mut desk = Desk::with_clusters(3);
     desk.press("r");
-    desk.answer_page(frames());
+    desk.answer_page(frames_of_two_videos());
     desk
 }
 

@@ -1,8 +1,8 @@
 //! Clusters, their previews, and relevance scores.
 
 use crate::{
-    ClusterId, EntityType, Link, MediaId, Region, SafeText, TagId, VideoFrame,
-    video::frames_of_videos,
+    ClusterId, EntityType, Link, MediaId, Region, SafeText, TagId, VideoFrame, text::group_digits,
+    video::frames_and_videos,
 };
 
 /// A group of similar media items, with up to nine previews.
@@ -39,10 +39,15 @@ impl Cluster {
         counts.into_iter().flatten().reduce(|a, b| a + b)
     }
 
-    /// How many members are frames, and of how many videos, if there are any.
-    pub fn frames_text(&self) -> Option<String> {
+    /// What the members are, if there are frames: `1 image, 12 frames, 3 videos`.
+    pub fn contents_with_frames(&self) -> Option<String> {
         let frames = self.n_frames.filter(|frames| *frames > 0)?;
-        Some(frames_of_videos(frames, self.n_videos))
+        let frames = frames_and_videos(frames, self.n_videos);
+        Some(match self.n_images {
+            None | Some(0) => frames,
+            Some(1) => format!("1 image, {frames}"),
+            Some(images) => format!("{} images, {frames}", group_digits(images)),
+        })
     }
 
     pub fn caption(&self) -> Option<&SafeText> {

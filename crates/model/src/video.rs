@@ -31,14 +31,14 @@ impl VideoFrame {
     }
 }
 
-/// `12 frames of 3 videos`; the number of videos may be unknown.
-pub fn frames_of_videos(frames: u64, videos: Option<u64>) -> String {
+/// `12 frames, 3 videos`; the number of videos may be unknown.
+pub fn frames_and_videos(frames: u64, videos: Option<u64>) -> String {
     let noun = if frames == 1 { "frame" } else { "frames" };
     let frames = group_digits(frames);
     match videos {
         None => format!("{frames} {noun}"),
-        Some(1) => format!("{frames} {noun} of 1 video"),
-        Some(videos) => format!("{frames} {noun} of {} videos", group_digits(videos)),
+        Some(1) => format!("{frames} {noun}, 1 video"),
+        Some(videos) => format!("{frames} {noun}, {} videos", group_digits(videos)),
     }
 }
 

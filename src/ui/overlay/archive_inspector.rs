@@ -10,7 +10,7 @@ use crate::{
         widget::{format_bytes, gauge, group_digits, split_columns},
     },
 };
-use tessera_model::{Inspection, SafeText, video::frames_of_videos};
+use tessera_model::{Inspection, SafeText, video::frames_and_videos};
 
 const FACT_WIDTH: u16 = 44;
 const BAR_WIDTH: usize = 20;
@@ -54,7 +54,7 @@ fn draw_facts(ctx: &mut DrawContext, area: Rect, inspection: &Inspection) {
         problem("unsafe names, skipped", inspection.unsafe_entries.count),
     ];
     if inspection.frames > 0 {
-        let frames = frames_of_videos(inspection.frames, Some(inspection.videos));
+        let frames = frames_and_videos(inspection.frames, Some(inspection.videos));
         facts.push(fact("rows that are frames", frames));
     }
     for (row, (name, value, style)) in (1..).zip(facts) {

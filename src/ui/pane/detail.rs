@@ -51,7 +51,7 @@ fn preview_lines(ctx: &DrawContext, preview: &Preview, cells: usize) -> Vec<(Str
     let size = size.and_then(Cluster::size).map(|size| format!("{size} in cluster"));
     let facts: Vec<String> = [dimensions, score, size].into_iter().flatten().collect();
     lines.push((facts.join(" · "), theme.text));
-    lines.extend(video_text(ctx.app, preview).map(|text| (text, theme.text)));
+    lines.extend(video_lines(ctx.app, preview).into_iter().map(|text| (text, theme.text)));
     if let Some(caption) = &preview.caption {
         let caption = wrap_words(caption.as_str(), cells.saturating_sub(2), 3);
         lines.extend(caption.map(|line| (line, theme.text)));
@@ -64,17 +64,20 @@ fn preview_lines(ctx: &DrawContext, preview: &Preview, cells: usize) -> Vec<(Str
     lines
 }
 
-/// Which of the loaded frames of its video a frame is, and how many frames its cluster contains.
-fn video_text(app: &App, preview: &Preview) -> Option<String> {
-    preview.frame.as_ref()?;
+/// Which of the loaded frames of its video a frame is, and what its cluster contains.
+fn video_lines(app: &App, preview: &Preview) -> Vec<String> {
+    if preview.frame.is_none() {
+        return Vec::new();
+    }
     let position = app.frame_position().map(|(index, count)| {
         let number = index + 1;
         format!("frame {number} of {} on this page", group_digits(count as u64))
     });
-    let in_cluster =
-        app.cluster().and_then(Cluster::frames_text).map(|frames| format!("{frames} in cluster"));
-    let parts: Vec<String> = [position, in_cluster].into_iter().flatten().collect();
-    (!parts.is_empty()).then(|| parts.join(" · "))
+    let in_cluster = app
+        .cluster()
+        .and_then(Cluster::contents_with_frames)
+        .map(|frames| format!("cluster: {frames}"));
+    [position, in_cluster].into_iter().flatten().collect()
 }
 
 fn selection_text(app: &App, preview: &Preview) -> Option<&'static str> {

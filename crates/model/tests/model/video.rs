@@ -1,6 +1,6 @@
 use tessera_model::{
     SafeText, VideoFrame,
-    video::{format_timestamp, frames_of_videos},
+    video::{format_timestamp, frames_and_videos},
 };
 
 #[test]
@@ -22,7 +22,7 @@ fn a_frame_is_titled_by_its_video_and_time() {
 
 #[test]
 fn frames_are_counted_with_their_videos() {
-    assert_eq!(frames_of_videos(1, Some(1)), "1 frame of 1 video");
-    assert_eq!(frames_of_videos(1_200, Some(3)), "1 200 frames of 3 videos");
-    assert_eq!(frames_of_videos(2, None), "2 frames");
+    assert_eq!(frames_and_videos(1, Some(1)), "1 frame, 1 video");
+    assert_eq!(frames_and_videos(1_200, Some(3)), "1 200 frames, 3 videos");
+    assert_eq!(frames_and_videos(2, None), "2 frames");
 }
