@@ -6,7 +6,8 @@ mod themes;
 use std::{fmt::Write as _, time::Duration};
 
 use crate::support::desk::Desk;
-use crate::support::scene::{browsing, frames, similar, with_jobs, with_marks};
+use crate::support::frames::frames;
+use crate::support::scene::{browsing, similar, with_jobs, with_marks};
 use crate::support::styled::styled;
 use proptest::prelude::*;
 use ratatui::{buffer::Buffer, layout::Rect};

@@ -1,5 +1,6 @@
 //! What the tests of the core, the screens and hostile text share.
 
 pub mod desk;
+pub mod frames;
 pub mod scene;
 pub mod styled;

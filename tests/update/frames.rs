@@ -2,7 +2,7 @@
 
 use crate::support::{
     desk::{Desk, cluster},
-    scene::frames_of_two_videos,
+    frames::frames_of_two_videos,
 };
 
 fn desk() -> Desk {
