@@ -65,20 +65,33 @@ impl Lane {
 
     /// Whether its request carries the login, so that its response shows whether it is accepted.
     pub fn carries_login(&self) -> bool {
-        matches!(
-            self,
+        // Every lane is named, so that a new one is not forgotten.
+        match self {
             Self::Datasets
-                | Self::Page(_)
-                | Self::Anchor
-                | Self::Dataset(_)
-                | Self::Enrichment(_)
-                | Self::Record(_)
-                | Self::StartJob(_)
-                | Self::Upload(_)
-                | Self::Export(_)
-                | Self::Download(_)
-                | Self::LoginCheck
-        )
+            | Self::Page(_)
+            | Self::Anchor
+            | Self::Dataset(_)
+            | Self::Enrichment(_)
+            | Self::Record(_)
+            | Self::StartJob(_)
+            | Self::Upload(_)
+            | Self::Export(_)
+            | Self::Download(_)
+            | Self::LoginCheck => true,
+            // An import sends another login, and links are followed without one.
+            Self::LoginImport
+            | Self::LoginPlaces
+            | Self::Picture(..)
+            | Self::Original
+            | Self::OpenExternally
+            | Self::Preflight
+            | Self::Folder(_)
+            | Self::Inspect
+            | Self::Curl
+            | Self::Selection
+            | Self::SaveState(_)
+            | Self::LoadState(_) => false,
+        }
     }
 }
 

@@ -89,7 +89,7 @@ const DATASETS: &[Row] = &[
     Row(
         "Progress in percent",
         &[Action::FocusDatasets],
-        "A bar beside the status; also in the tab of the terminal",
+        "A bar below the status; that of jobs also in the tab of the terminal",
         &["dataset watch"],
         "",
     ),
@@ -182,7 +182,7 @@ const EXPORTS: &[Row] = &[
     ),
     Row(
         "A download link that expires",
-        &[Action::Download, Action::CopyLink],
+        &[Action::Download],
         "Verified and resumed; a new link is requested when one has expired",
         &["export download --output --extract"],
         "Without login, also after a redirect",
@@ -538,12 +538,18 @@ const ERRORS: &[Row] = &[
     ),
 ];
 
-/// The first key of an action, with its hint.
+/// The first key of an action, with its hint and the pane in which it works.
 fn key_text(keymap: &Keymap, action: Action) -> String {
-    let contexts: Vec<KeyContext> = keymap.contexts().collect();
-    let keys = keymap.keys_of(&contexts, action);
-    keys.first()
-        .map_or_else(|| action.hint().to_owned(), |key| format!("`{key}` {}", action.hint()))
+    let bound = keymap.contexts().find_map(|context| {
+        Some((context, keymap.keys_of(&[context], action).into_iter().next()?))
+    });
+    match bound {
+        None => action.hint().to_owned(),
+        Some((KeyContext::Everywhere, key)) => format!("`{key}` {}", action.hint()),
+        Some((pane, key)) => {
+            format!("`{key}` {} ({})", action.hint(), format!("{pane:?}").to_lowercase())
+        }
+    }
 }
 
 fn cell(parts: &[String], note: &str) -> String {
