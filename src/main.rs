@@ -43,7 +43,8 @@ async fn run(line: Cli) -> Result<i32, CliError> {
             cli::run_doctor(global, options, describe_screen).await?
         }
         Some(CliCommand::Headless(verb)) => {
-            cli::run(&Context::new(global, describe_screen)?.with_trace()?, verb).await?
+            let context = Context::new(global, describe_screen)?.with_trace()?;
+            Box::pin(cli::run(&context, verb)).await?
         }
         Some(CliCommand::Interface(interface)) => {
             return open_interface(Context::new(global, describe_screen)?, Some(interface)).await;

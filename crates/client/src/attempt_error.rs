@@ -45,7 +45,7 @@ impl From<reqwest::Error> for AttemptError {
         } else if error.is_builder() {
             let sentence = format!("cannot build the request: {cause}");
             Self::Fatal(Failure::local(sentence))
-        } else if causes(&error).any(|cause| cause.is::<ForbiddenAddress>()) {
+        } else if causes(&error).any(<dyn Error>::is::<ForbiddenAddress>) {
             let sentence = format!("a link leads to a target that is not allowed: {cause}");
             Self::Fatal(Failure::new(FailureKind::Unexpected, sentence))
         } else if is_certificate_error(&error) {

@@ -47,5 +47,5 @@ pub fn format_timestamp(seconds: f64) -> String {
     let tenths =
         Duration::try_from_secs_f64((seconds * 10.0).round()).unwrap_or_default().as_secs();
     let time = format_duration(Duration::from_secs(tenths / 10));
-    if tenths % 10 == 0 { time } else { format!("{time}.{}", tenths % 10) }
+    if tenths.is_multiple_of(10) { time } else { format!("{time}.{}", tenths % 10) }
 }

@@ -188,13 +188,11 @@ pub fn read_datasets<'a>(list: impl Into<Fields<'a>>) -> Option<(Vec<Dataset>, u
         Value::Array(rows) => rows,
         Value::Object(map) => {
             let mut lists = map.values().filter_map(Value::as_array);
-            match (lists.next(), lists.next()) {
-                (Some(rows), None) => rows,
-                _ => {
-                    list.note("datasets");
-                    return None;
-                }
-            }
+            let (Some(rows), None) = (lists.next(), lists.next()) else {
+                list.note("datasets");
+                return None;
+            };
+            rows
         }
         _ => return None,
     };

@@ -17,7 +17,7 @@ pub fn read_frame<'a>(preview: impl Into<Fields<'a>>) -> Option<VideoFrame> {
         return None;
     }
     let video = read_original_uri(preview)
-        .and_then(|path| video_path(path.as_str(), &first_text(preview, &["file_name"])))
+        .and_then(|path| video_path(path.as_str(), first_text(preview, &["file_name"]).as_deref()))
         .or_else(|| link.as_ref().map(ToString::to_string))
         .or_else(|| first_text(preview, &["file_name"]))
         .unwrap_or_default();
@@ -44,15 +44,15 @@ pub fn read_row_frame(row: &Value) -> Option<VideoFrame> {
         return None;
     }
     let video = first_text(row, &["file_path"])
-        .and_then(|path| video_path(&path, &first_text(row, &["file_name"])))
+        .and_then(|path| video_path(&path, first_text(row, &["file_name"]).as_deref()))
         .or(name)
         .unwrap_or_default();
     Some(VideoFrame { video: SafeText::file_name(&video), seconds: time(), link: None })
 }
 
 /// The path of the video in the path of a frame, which may be as if in a folder of its name.
-fn video_path(path: &str, frame_name: &Option<String>) -> Option<String> {
-    let name = frame_name.as_deref().unwrap_or_default();
+fn video_path(path: &str, frame_name: Option<&str>) -> Option<String> {
+    let name = frame_name.unwrap_or_default();
     let video = path.strip_suffix(name).filter(|_| !name.is_empty()).unwrap_or(path);
     let video = video.trim_end_matches('/');
     (!video.is_empty()).then(|| video.to_owned())

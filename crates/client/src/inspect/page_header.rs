@@ -1,5 +1,5 @@
 //! The size that the header of a Parquet page claims, read before the page is unpacked: the library
-//! allocates what the header claims.
+//! allocates what the header claims, and panics if the part for the type of the page is missing.
 //!
 //! Only headers as writers write them are accepted (the Thrift compact protocol, fields in order and
 //! of their own types), so that the library cannot read another size than this.
@@ -57,12 +57,28 @@ impl HeaderPart {
 
 /// Returns the unpacked size of the page whose header starts here, or `None` for another header.
 pub(super) fn unpacked_page_bytes(mut header: &[u8]) -> Option<u64> {
-    let mut size = None;
-    read_part(&mut header, HeaderPart::Page, &mut size)?;
-    size
+    let mut found = PageFacts::default();
+    read_part(&mut header, HeaderPart::Page, &mut found)?;
+    let part = found.page_type.and_then(|page_type| TYPE_PARTS.get(page_type));
+    found.unpacked_bytes.filter(|_| part.is_some_and(|part| found.parts.contains(part)))
 }
 
-fn read_part(bytes: &mut &[u8], part: HeaderPart, size: &mut Option<u64>) -> Option<()> {
+/// The part that belongs to each type of page.
+const TYPE_PARTS: [HeaderPart; 4] = [
+    HeaderPart::DataPage,
+    HeaderPart::IndexPage,
+    HeaderPart::DictionaryPage,
+    HeaderPart::DataPageV2,
+];
+
+#[derive(Default)]
+struct PageFacts {
+    page_type: Option<usize>,
+    unpacked_bytes: Option<u64>,
+    parts: Vec<HeaderPart>,
+}
+
+fn read_part(bytes: &mut &[u8], part: HeaderPart, found: &mut PageFacts) -> Option<()> {
     let mut field = 0_u8;
     loop {
         let head = read_byte(bytes)?;
@@ -75,12 +91,20 @@ fn read_part(bytes: &mut &[u8], part: HeaderPart, size: &mut Option<u64>) -> Opt
             return None;
         }
         match (kind, part.nested(field)) {
-            (_, Some(nested)) => read_part(bytes, nested, size)?,
+            (_, Some(nested)) => {
+                read_part(bytes, nested, found)?;
+                found.parts.push(nested);
+            }
             (kind::I32 | kind::I64, _) => {
                 let number = read_varint(bytes)?;
-                if part == HeaderPart::Page && field == 2 {
-                    // Zigzag: odd numbers are negative.
-                    *size = (number % 2 == 0).then_some(number / 2);
+                // Zigzag: odd numbers are negative.
+                let number = (number % 2 == 0).then_some(number / 2);
+                match (part, field) {
+                    (HeaderPart::Page, 1) => {
+                        found.page_type = number.and_then(|it| usize::try_from(it).ok())
+                    }
+                    (HeaderPart::Page, 2) => found.unpacked_bytes = number,
+                    _ => {}
                 }
             }
             (kind::BINARY, _) => {
@@ -130,6 +154,10 @@ mod tests {
         // A negative size, another type, a long or repeated field number, a huge text, an open end.
         for (at, value) in [(3, 0xd1), (2, 0x16), (0, 0x05), (2, 0x05), (20, 100), (29, 0x15)] {
             assert_eq!(changed(at, value), None, "byte {at}");
+        }
+        // A dictionary or another kind of page, without the part of its kind.
+        for kind in [4, 6, 2, 8] {
+            assert_eq!(changed(1, kind), None, "type {}", kind / 2);
         }
         assert_eq!(unpacked_page_bytes(&[]), None);
         assert_eq!(unpacked_page_bytes(&[0]), None);

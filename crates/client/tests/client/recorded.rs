@@ -168,7 +168,7 @@ impl RecordedService {
                 let message = issued.message.map(|it| it.to_string()).unwrap_or_default();
                 line(format!("key {} with {secret}: {message}", issued.api_key))
             }),
-            other => panic!("no request for {other}.json"),
+            other => unreachable!("no request for {other}.json"),
         }
     }
 

@@ -98,12 +98,11 @@ impl Authenticator {
         }
         let mut credentials = lock(&key_pairs.credentials);
         let known = credentials.issued.as_ref().map(|pair| (pair.api_key.clone(), None));
-        let (api_key, api_secret) = match known {
-            Some(known) => known,
-            None => {
-                let (api_key, api_secret) = key_pairs.issue(&mut credentials)?;
-                (api_key, Some(api_secret.expose_secret().to_owned()))
-            }
+        let (api_key, api_secret) = if let Some(known) = known {
+            known
+        } else {
+            let (api_key, api_secret) = key_pairs.issue(&mut credentials)?;
+            (api_key, Some(api_secret.expose_secret().to_owned()))
         };
         Ok(Some(CredentialsBody { api_key, api_secret, message: String::new() }))
     }

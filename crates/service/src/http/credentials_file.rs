@@ -36,15 +36,13 @@ impl Deployment {
     /// The file is damaged, or cannot be read or written.
     pub fn kept_credentials(&self) -> Result<ServiceCredentials, LocalError> {
         let path = self.store.login_file();
-        let kept = read(&path).and_then(|kept| match kept {
-            Some(kept) => Ok(kept),
-            None => {
-                let new = ServiceCredentials {
-                    file: Some(path.clone()),
-                    ..ServiceCredentials::generate()
-                };
-                new.save().map(|()| new)
+        let kept = read(&path).and_then(|kept| {
+            if let Some(kept) = kept {
+                return Ok(kept);
             }
+            let file = Some(path.clone());
+            let new = ServiceCredentials { file, ..ServiceCredentials::generate() };
+            new.save().map(|()| new)
         });
         kept.map_err(|cause| LocalError::Login(path, cause))
     }

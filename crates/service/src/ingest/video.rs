@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-const SAMPLING_TIMEOUT: Duration = Duration::from_secs(300);
+const SAMPLING_TIMEOUT: Duration = Duration::from_mins(5);
 const CANCELLATION_INTERVAL: Duration = Duration::from_millis(100);
 /// Of larger videos, only key frames are decoded: decoding all frames of a film takes many minutes.
 const MAX_FULLY_DECODED: u64 = 64 << 20;
@@ -58,7 +58,7 @@ impl VideoContainer {
         let is = |content_type, demuxer| Some(Self { content_type, demuxer });
         match head {
             [_, _, _, _, b'f', b't', b'y', b'p', brand @ ..]
-                if PICTURE_BRANDS.iter().any(|picture| brand.starts_with(*picture)) =>
+                if PICTURE_BRANDS.iter().any(|picture| brand.starts_with(picture)) =>
             {
                 None
             }

@@ -280,7 +280,7 @@ async fn no_response_contains_local_paths() {
         let described = parameters(&call);
         let with = |values: &[(&str, &str)]| {
             let known = values.iter().filter(|(name, _)| described.contains_key(*name));
-            known.map(|(name, value)| format!("{name}={value}&")).collect::<String>()
+            known.fold(String::new(), |query, (name, value)| query + name + "=" + value + "&")
         };
         let inside = [("entity_type", "IMAGES"), ("file_name", "a"), ("export_format", "json")];
         let dataset = service.dataset.to_string();

@@ -341,17 +341,20 @@ async fn the_form_of_a_query_image_byte_by_byte() {
     );
 }
 
+/// The status line and the body of the response to `explore` with exactly this query string.
+async fn explored(service: &Service, query: &str) -> (String, String) {
+    let (id, host, token) = (service.dataset, service.address, service.token());
+    let bytes = format!(
+        "GET /api/v1/explore/{id}?{query} HTTP/1.1\r\nHost: {host}\r\n\
+         Authorization: Bearer {token}\r\nConnection: close\r\n\r\n"
+    );
+    reported(&service.raw(bytes.as_bytes()).await)
+}
+
 #[tokio::test]
-async fn query_strings_byte_by_byte() {
+async fn query_strings_with_the_same_parameters_have_the_same_response() {
     let service = Service::of_pictures().await;
-    let get = async |query: &str| {
-        let (id, host, token) = (service.dataset, service.address, service.token());
-        let bytes = format!(
-            "GET /api/v1/explore/{id}?{query} HTTP/1.1\r\nHost: {host}\r\n\
-             Authorization: Bearer {token}\r\nConnection: close\r\n\r\n"
-        );
-        reported(&service.raw(bytes.as_bytes()).await)
-    };
+    let get = async |query: &str| explored(&service, query).await;
     let all = get("entity_type=IMAGES").await.1;
     assert!(all.starts_with(r#"{"clusters":[{"cluster_id":""#), "{all}");
     assert!(all.ends_with(r#""metadata":{"used_duckdb":false}}"#), "{all}");
@@ -370,6 +373,12 @@ async fn query_strings_byte_by_byte() {
             assert_eq!(body, all, "{same}");
         }
     }
+}
+
+#[tokio::test]
+async fn query_strings_without_a_valid_value_for_each_parameter_are_refused() {
+    let service = Service::of_pictures().await;
+    let get = async |query: &str| explored(&service, query).await;
     let missing = json!({"detail": [{"type": "missing", "loc": ["query", "entity_type"],
                                      "msg": "Field required", "input": null}]});
     for bare in ["", "entity_type", "entity_type="] {

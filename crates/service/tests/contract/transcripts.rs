@@ -185,7 +185,7 @@ async fn replayed(document: &str) -> String {
     let mut replayed = String::new();
     let mut lines = document.lines();
     while let Some(line) = lines.next() {
-        replayed += &format!("{line}\n");
+        replayed.extend([line, "\n"]);
         if line.starts_with("## ") {
             transcript = Some(Transcript::start(line).await);
         } else if let Some(language) = line.strip_prefix("```").filter(|rest| !rest.is_empty()) {
@@ -193,11 +193,11 @@ async fn replayed(document: &str) -> String {
             let transcript = transcript.as_mut().unwrap();
             if let Some(command) = block[0].strip_prefix("$ ") {
                 let response = transcript.replay(command).await;
-                replayed += &format!("{}\n{response}```\n", block[0]);
+                replayed.extend([block[0], "\n", &response, "```\n"]);
             } else {
                 let file = language.split_once(' ').unwrap().1;
                 transcript.files.insert(file.to_owned(), block.join("\n"));
-                replayed += &format!("{}\n```\n", block.join("\n"));
+                replayed.extend([&block.join("\n"), "\n```\n"]);
             }
         }
     }

@@ -21,13 +21,14 @@ fn place() -> Place {
 
 /// Settings with an `ffmpeg` that finds these pictures in every video, one each 2.5 seconds.
 fn with_ffmpeg(folder: &Path, pictures: &[u32]) -> DeploymentSettings {
-    let (mut frames, mut times) = (Vec::new(), String::new());
-    for (number, kind) in pictures.iter().enumerate() {
+    let (mut frames, mut times) = (Vec::new(), Vec::new());
+    for (number, kind) in (0_u32..).zip(pictures) {
         let bytes = picture(*kind);
         write!(frames, "--ffmpeg\r\nContent-length: {}\r\n\r\n", bytes.len()).unwrap();
         frames.extend(bytes);
         frames.extend(b"\r\n");
-        times += &format!("frame:{number} pts:0 pts_time:{}\n", 2.5 * f64::from(number as u32));
+        let time = 2.5 * f64::from(number);
+        writeln!(times, "frame:{number} pts:0 pts_time:{time}").unwrap();
     }
     fs::write(folder.join("frames"), frames).unwrap();
     fs::write(folder.join("times"), times).unwrap();
@@ -79,7 +80,7 @@ async fn a_video_is_sampled_into_frames_with_time_and_video() {
         |name, seconds: f64| [json!("VIDEO"), json!(name), json!("clips/film.mp4"), json!(seconds)];
     let expected =
         [fact("film_000001.jpg", 0.0), fact("film_000002.jpg", 2.5), fact("film_000003.jpg", 5.0)];
-    assert_eq!(facts, expected.iter().map(|it| it.each_ref()).collect::<Vec<_>>());
+    assert_eq!(facts, expected.iter().map(<[Value; 4]>::each_ref).collect::<Vec<_>>());
     let picture = previews(&body).into_iter().find(|it| it["file_name"] == "a.png").unwrap();
     assert_eq!(
         (&picture["original_uri"], &picture["video_uri"], &picture["frame_timestamp"]),
