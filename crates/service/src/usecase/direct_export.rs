@@ -64,7 +64,7 @@ impl Deployment {
                     table.write_record([item.file_name(), item.id.to_string()]).map_err(failed)?;
                 }
             }
-            Ok(table.flush()?)
+            table.flush().map_err(ServiceError::export_file)
         })
     }
 
@@ -77,12 +77,12 @@ impl Deployment {
         let record = self.require_ready(id, Operation::Export)?;
         self.require_disk_space()?;
         let folder = self.store.exports_dir();
-        let file = tempfile::tempfile_in(&folder)?;
+        let file = tempfile::tempfile_in(&folder).map_err(ServiceError::export_file)?;
         let claim = self.settings.disk.claim_in(&folder);
         let mut file = BufWriter::new(ClaimedFile::new(file, claim));
         write(&record, &mut file)?;
-        file.flush()?;
-        file.rewind()?;
+        file.flush().map_err(ServiceError::export_file)?;
+        file.rewind().map_err(ServiceError::export_file)?;
         Ok(file.into_inner().map_err(|_| ServiceError::internal())?.file)
     }
 }

@@ -29,6 +29,16 @@ impl ServiceError {
         Self::Failed("The service could not do this because of a fault of its own")
     }
 
+    /// A file of an export could not be written. There is no conversion of errors of files in general,
+    /// so that each names what failed.
+    #[expect(clippy::needless_pass_by_value, reason = "the signature of `map_err`")]
+    pub(crate) fn export_file(cause: std::io::Error) -> Self {
+        match cause.kind() {
+            std::io::ErrorKind::StorageFull => Self::no_space(),
+            _ => Self::Failed("The export could not be written"),
+        }
+    }
+
     pub(crate) fn no_space() -> Self {
         Self::Unavailable("There is not enough free disk space for an export")
     }
@@ -49,15 +59,6 @@ impl ServiceError {
 impl From<StoreError> for ServiceError {
     fn from(cause: StoreError) -> Self {
         Self::Failed(cause.public_message())
-    }
-}
-
-impl From<std::io::Error> for ServiceError {
-    fn from(cause: std::io::Error) -> Self {
-        match cause.kind() {
-            std::io::ErrorKind::StorageFull => Self::no_space(),
-            _ => Self::internal(),
-        }
     }
 }
 

@@ -79,7 +79,8 @@ impl Deployment {
 
     /// Fails if nothing more can be written to the exports.
     pub(super) fn require_disk_space(&self) -> Result<(), ServiceError> {
-        match self.settings.disk.available(&self.store.exports_dir())? {
+        let available = self.settings.disk.available(&self.store.exports_dir());
+        match available.map_err(ServiceError::export_file)? {
             0 => Err(ServiceError::no_space()),
             _ => Ok(()),
         }

@@ -172,6 +172,18 @@ fn modules_import_only_lower_layers() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// A conversion of every failure of a file would report some as what they are not.
+#[test]
+fn failures_of_files_name_what_failed() {
+    for (module, path, code) in sources() {
+        let converts =
+            code.contains("From<io::Error> for") || code.contains("From<std::io::Error> for");
+        let reports =
+            ["task_error", "usecase", "task", "archive", "http"].contains(&module.as_str());
+        assert!(!(converts && reports), "{path} converts any failure of a file");
+    }
+}
+
 #[test]
 fn layers_have_no_cycle() {
     for (at, (module, allowed)) in LAYERS.iter().enumerate() {
