@@ -104,6 +104,23 @@ async fn links_of_the_metadata_open_without_login() {
 }
 
 #[tokio::test]
+async fn a_row_finds_its_image_by_each_of_its_names() {
+    let service = Service::of(&[("a/one.png", picture(1)), ("two.png", picture(2))]).await;
+    let query = "file_name=a&export_format=json&include_images=true";
+    let (_, mut zip) = archive(&service, query).await;
+    let document: Value = serde_json::from_slice(&content(&mut zip, "metadata.json")).unwrap();
+    let items = document["media_items"].as_array().unwrap();
+    assert_eq!(items.len(), 2);
+    for item in items {
+        let original = service.place.picture(item["file_path"].as_str().unwrap());
+        for name in ["image_filename", "file_name"] {
+            let image = format!("images/{}", item[name].as_str().unwrap());
+            assert_eq!(content(&mut zip, &image), std::fs::read(&original).unwrap(), "{name}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn rows_name_the_cluster_that_was_exported() {
     let service = Service::of_pictures().await;
     for threshold in 0..5 {

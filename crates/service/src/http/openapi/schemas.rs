@@ -90,6 +90,7 @@ fn selection() -> Value {
             "cluster_filters": {
                 "type": "object",
                 "required": ["entity_type"],
+                "additionalProperties": false,
                 "properties": {
                     "entity_type": {"enum": ["IMAGES", "OBJECTS"]},
                     "vql": {"$ref": "#/components/schemas/Vql"},
