@@ -32,7 +32,8 @@ pub async fn run(context: &Context, command: HeadlessCommand) -> CliResult {
     };
     let mut work = pin!(work);
     tokio::select! {
-        outcome = &mut work => outcome,
+        // The handler of the signal comes first, so that it is installed before anything is printed.
+        biased;
         interrupted = tokio::signal::ctrl_c() => {
             interrupted.map_err(|error| CliError::io("wait for a signal", &error))?;
             if context.notify_interrupt() && let Ok(outcome) = timeout(INTERRUPT_GRACE, work).await {
@@ -41,5 +42,6 @@ pub async fn run(context: &Context, command: HeadlessCommand) -> CliResult {
             // The second interrupt ends the program at once.
             Err(CliError::interrupted())
         }
+        outcome = &mut work => outcome,
     }
 }

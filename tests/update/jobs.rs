@@ -232,12 +232,14 @@ fn an_addition_to_a_busy_dataset_is_queued() {
 
 #[test]
 fn a_rejected_addition_reopens_its_form() {
-    let mut desk = Desk::with_clusters(3);
-    add_media(&mut desk);
-    desk.fail(Lane::Upload(JOB), FailureKind::Invalid);
-    let Some(Overlay::AddMedia(form)) = &desk.app.overlay else { unreachable!("the form went") };
-    assert_eq!(form.location().value(), "'/data/my new' ~/x.jpg");
-    assert!(form.error.as_ref().is_some_and(|(_, reason)| reason.as_str() == "it broke"));
+    for kind in [FailureKind::Invalid, FailureKind::Rejected] {
+        let mut desk = Desk::with_clusters(3);
+        add_media(&mut desk);
+        desk.fail(Lane::Upload(JOB), kind);
+        let Some(Overlay::AddMedia(form)) = &desk.app.overlay else { unreachable!("no form") };
+        assert_eq!(form.location().value(), "'/data/my new' ~/x.jpg");
+        assert!(form.error.as_ref().is_some_and(|(_, reason)| reason.as_str() == "it broke"));
+    }
 }
 
 #[test]

@@ -25,7 +25,7 @@ impl App {
         // The dataset shows whether a lost request took effect.
         self.store.datasets.invalidate();
         self.notify_failure(failure);
-        if failure.kind == FailureKind::Invalid {
+        if matches!(failure.kind, FailureKind::Invalid | FailureKind::Rejected) {
             self.reopen_add_media_form(id, failure);
         }
     }

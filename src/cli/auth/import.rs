@@ -140,7 +140,10 @@ impl CredentialImport<'_> {
         let client = self.context.with_listeners(session_client(&self.hosted, session)?);
         client.create_credentials().await.map_err(|failure| {
             let none_was_made = matches!(failure.status, Some(300..=499))
-                || matches!(failure.kind, FailureKind::Unreachable | FailureKind::Local);
+                || matches!(
+                    failure.kind,
+                    FailureKind::Unreachable | FailureKind::Local | FailureKind::Rejected
+                );
             if !none_was_made {
                 self.context.messages.warn(
                     "the service may have created a key pair whose secret was lost; check your keys \
