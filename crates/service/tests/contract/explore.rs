@@ -62,7 +62,7 @@ async fn a_hundred_clusters_a_page_and_then_none() {
         database
             .execute(
                 "INSERT INTO cluster
-                 SELECT dataset, entity, level, rank + ?1, randomblob(16), images, videos,
+                 SELECT dataset, entity, level, rank + ?1, randomblob(16), images, videos, frames,
                         objects, previews, labels, tags
                  FROM cluster WHERE level = 0 AND rank < 4",
                 [n * 4],
