@@ -135,7 +135,10 @@ impl KillLoop {
         }
         self.world.kill();
         let is_accepted = sent.await.unwrap().is_ok_and(|response| response.status() == 202);
-        let record = self.world.until(|record| record["status_new"] != "READ ONLY").await;
+        let rests = |record: &Value| {
+            ["READY", "PARTIAL INDEX"].iter().any(|it| record["status_new"] == *it)
+        };
+        let record = self.world.until(rests).await;
         let is_there = record["n_images"] == self.expected.len() + names.len();
         assert!(
             is_there || (!is_accepted && record["n_images"] == self.expected.len()),
@@ -143,6 +146,9 @@ impl KillLoop {
         );
         if is_there {
             self.expected.extend(names);
+        }
+        // A whole upload that was not accepted yet is indexed with the folder.
+        if record["status_new"] == "PARTIAL INDEX" {
             self.world.post("reindex", None).await;
         }
     }

@@ -80,11 +80,11 @@ pub fn run_info(out: &Output, command: InfoCommand, mut root: Command) -> CliRes
             out.print_text(&String::from_utf8_lossy(&script))?;
         }
         InfoCommand::Man { dir: None } => {
-            out.print_text(&man::render_page(&root).map_err(|error| unwritten(&error))?)?
+            out.print_text(&man::render_page(&root).map_err(|error| unwritten(&error))?)?;
         }
         InfoCommand::Man { dir: Some(folder) } => write_pages(out, &folder, root)?,
         InfoCommand::Spec => {
-            out.print_whole(&spec::spec_document(root).map_err(|error| unwritten(&error))?)?
+            out.print_whole(&spec::spec_document(root).map_err(|error| unwritten(&error))?)?;
         }
         InfoCommand::Version => {
             let version = json!({

@@ -101,7 +101,7 @@ fn read_part(bytes: &mut &[u8], part: HeaderPart, found: &mut PageFacts) -> Opti
                 let number = (number % 2 == 0).then_some(number / 2);
                 match (part, field) {
                     (HeaderPart::Page, 1) => {
-                        found.page_type = number.and_then(|it| usize::try_from(it).ok())
+                        found.page_type = number.and_then(|it| usize::try_from(it).ok());
                     }
                     (HeaderPart::Page, 2) => found.unpacked_bytes = number,
                     _ => {}
