@@ -210,6 +210,29 @@ async fn another_size_of_the_same_picture_needs_no_request() {
     assert_eq!(server.count(), 1);
 }
 
+#[tokio::test]
+async fn fields_that_cannot_be_read_are_reported_once() {
+    let list = format!(r#"[{{"id":"{}","status_new":"READY","n_images":[3]}}]"#, task());
+    let server = ScriptedServer::start(move |_: &ReceivedRequest| Reply::json(&list)).await;
+    let (worker, mut replies) = worker(&server);
+    let mut warnings = Vec::new();
+    for number in 1..=2 {
+        worker.send(ticket(Lane::Datasets, number), Request::Datasets);
+        loop {
+            match next(&mut replies).await.unwrap() {
+                WorkerEvent::Warning(sentence) => warnings.push(sentence.to_string()),
+                event => {
+                    assert!(matches!(event, WorkerEvent::Response(_)), "{event:?}");
+                    break;
+                }
+            }
+        }
+    }
+    let warning = "the response of GET /api/v1/datasets has fields that cannot be read: \
+                   datasets.n_images is an unexpected list";
+    assert_eq!(warnings, [warning]);
+}
+
 /// Loads `/1` to `/3`, each with a new signature, in a new worker with a disk cache. Returns how many
 /// requests it took, and the warnings.
 async fn requests_after_restart(

@@ -298,6 +298,20 @@ async fn a_lost_reindex_response_is_resolved_by_the_status() {
     assert!(err.contains("probably not accepted"), "{err}");
 }
 
+#[tokio::test]
+async fn a_reindex_response_without_acceptance_is_resolved_by_the_status() {
+    let home = tempfile::tempdir().unwrap();
+    let service = reindexed(|| Reply::json("{}"), "READ ONLY").await;
+    let (code, out, err) = ask(&service, home.path(), &["reindex", "--yes"]).await;
+    assert_eq!((code, posts(&service)), (0, 1), "{err}");
+    assert!(out.contains(ID) && err.contains("is not the 202 of acceptance"), "{out}{err}");
+
+    let service = reindexed(|| Reply::new(202, &[], r#"{"error":"no worker"}"#), "READ ONLY").await;
+    let (code, out, err) = ask(&service, home.path(), &["reindex", "--yes"]).await;
+    assert_eq!((code, out.as_str(), posts(&service)), (7, "", 1), "{err}");
+    assert!(err.contains("no worker") && !err.contains("accepted"), "{err}");
+}
+
 #[test]
 fn a_reindex_is_followed_and_recorded() {
     let home = tempfile::tempdir().unwrap();
