@@ -32,7 +32,7 @@ const FRAME_CLUSTER_COLUMNS: &[Column] = &[
     Column::new("CAPTION", "previews.0.caption"),
     Column::new("FRAMES", "n_frames"),
     Column::new("VIDEOS", "n_videos"),
-    Column::new("VIDEO", "previews.0.original_uri"),
+    Column::new("ORIGINAL", "previews.0.original_uri"),
     Column::new("SECONDS", "previews.0.frame_timestamp"),
 ];
 
@@ -52,7 +52,7 @@ const FRAME_PREVIEW_COLUMNS: &[Column] = &[
     Column::new("CLUSTER", "_cluster_id"),
     Column::new("FILE", "file_name"),
     Column::new("CAPTION", "caption"),
-    Column::new("VIDEO", "original_uri"),
+    Column::new("ORIGINAL", "original_uri"),
     Column::new("SECONDS", "frame_timestamp"),
 ];
 
