@@ -139,10 +139,13 @@ impl KillLoop {
             ["READY", "PARTIAL INDEX"].iter().any(|it| record["status_new"] == *it)
         };
         let record = self.world.until(rests).await;
-        let is_there = record["n_images"] == self.expected.len() + names.len();
+        let (known, found) = (self.expected.len(), &record["n_images"]);
+        let is_there = *found == known + names.len();
         assert!(
-            is_there || (!is_accepted && record["n_images"] == self.expected.len()),
-            "{record}"
+            is_there || (!is_accepted && *found == known),
+            "run {}, accepted: {is_accepted}, {known} known and {} sent: {record}",
+            self.run,
+            names.len()
         );
         if is_there {
             self.expected.extend(names);

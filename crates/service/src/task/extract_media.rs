@@ -60,11 +60,22 @@ pub fn extract_media(
     let threads = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
         let (sender, outcomes) = sync_channel(BATCH_ROWS);
-        for _ in 0..threads.min(files.len()) {
+        let mut started = Ok(());
+        for number in 0..threads.min(files.len()) {
             let sender = sender.clone();
-            scope.spawn(move || examine_all(context, folder, files, next, &sender));
+            let examine = move || examine_all(context, folder, files, next, &sender);
+            match thread::Builder::new().spawn_scoped(scope, examine) {
+                Ok(_) => {}
+                // The others do the work.
+                Err(_) if number > 0 => break,
+                Err(cause) => {
+                    started = Err(TaskError::io("no thread could be started", &cause));
+                    break;
+                }
+            }
         }
         drop(sender);
+        started?;
         let known = all - files.len();
         write_all(context, source, &outcomes, |done| {
             u8::try_from(EXTRACTION_PERCENT * (known + done) / all.max(1)).unwrap_or(100)

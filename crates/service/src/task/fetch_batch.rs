@@ -31,7 +31,7 @@ pub fn fetch_batch(
     }
 }
 
-/// Unpacks the archive of an upload if that was not done before the database was lost.
+/// Unpacks the archive of an upload if that was not done before the database was lost or the addition failed.
 pub fn finish_unpacking(
     context: &TaskContext,
     source: &SourceFolder,

@@ -87,8 +87,9 @@ fn run_creation(context: &TaskContext, id: DatasetId) -> Result<OperationResult,
         store.write(|tx| dataset::clear_derived(tx, id, INCOMPLETE))?;
     }
     for source in store.read(|c| source::all(c, id))? {
-        // The files of a batch do not change after it was added.
-        if source.is_dataset_folder || outdated {
+        // The files of a batch do not change, but its addition may have failed. Uploads exist nowhere else.
+        let is_upload = source.folder.starts_with(store.uploads_dir());
+        if source.is_dataset_folder || outdated || is_upload {
             let missing = finish_unpacking(context, &source)?;
             index_source(context, &source, &missing)?;
         }

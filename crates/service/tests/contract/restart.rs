@@ -9,6 +9,7 @@ use std::{
 
 use rusqlite::Connection;
 use serde_json::json;
+use tessera_service::InjectedFailure;
 
 use crate::{
     change::{archived, new, uploads, zip},
@@ -67,6 +68,16 @@ async fn an_interrupted_extraction_of_everything_continues_with_the_uploads() {
     fs::rename(&folder, place.pictures.path()).unwrap();
     let service = Service::at(place, true).await;
     assert_eq!(media_ids(&service), before);
+}
+
+#[tokio::test]
+async fn accepted_uploads_whose_addition_failed_are_added_at_the_next_start() {
+    let service = Service::failing(InjectedFailure::AddMedia).await;
+    service.added(uploads(12..14)).await;
+    assert_eq!(service.record().await["status_new"], "ERROR");
+    let service = Service::at(service.stop().await, true).await;
+    let record = service.record().await;
+    assert_eq!((&record["status_new"], &record["n_images"]), (&json!("READY"), &json!(14)));
 }
 
 #[tokio::test]
