@@ -59,7 +59,8 @@ const LIST_COLUMNS: &[Column] = &[
     Column::new("DATASET", "dataset_name"),
     Column::new("AT", "place"),
     Column::new("STARTED", "started"),
-    Column::new("STANDING", "standing"),
+    Column::new("STATE", "standing"),
+    Column::new("EXPORT STATUS", "export_status"),
 ];
 
 const JOB_COLUMNS: &[Column] = &[
@@ -71,7 +72,7 @@ const JOB_COLUMNS: &[Column] = &[
     Column::new("started", "started"),
     Column::new("ended", "ended"),
     Column::new("took (s)", "took_s"),
-    Column::new("standing", "standing"),
+    Column::new("state", "standing"),
     Column::new("words", "words"),
     Column::new("export", "export_task_id"),
     Column::new("export status", "export_status"),

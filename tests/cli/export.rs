@@ -282,6 +282,8 @@ async fn a_rejected_export_keeps_its_id_status_message_and_times() {
             (&job["standing"], &job["export_status"]),
             (&"failed".into(), &"REJECTED".into())
         );
+        let (_, table, _) = outcome(&mut tessera(home.path(), &["jobs", "list"]));
+        assert!(table.lines().last().unwrap().ends_with("failed\tREJECTED"), "{table}");
         for command in [["export", "status", id], ["export", "watch", id]] {
             assert_eq!(ask(&command).0, 7, "{command:?}");
         }

@@ -98,7 +98,7 @@ fn outcome(command: &mut Command) -> (i32, String, String) {
     reported(command, output)
 }
 
-/// The same of a command that has ended. No secret is in what it wrote (F6), and its documents are as
+/// The same of a command that has ended. No secret is in what it wrote, and its documents are as
 /// `tessera spec` describes them.
 fn reported(command: &Command, output: Output) -> (i32, String, String) {
     let Output { status, stdout, stderr } = output;
