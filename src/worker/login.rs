@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use super::request_handler::run_blocking;
+use super::blocking::run_blocking;
 use crate::message::{ImportedLogin, LoginImport, LoginPlaces};
 use tessera_client::{AuthMethod, Client, Credentials};
 use tessera_model::{DatasetId, Failure, FailureKind, SafeText};

@@ -4,6 +4,7 @@
 //! wait for one of a few slots. Every request gets exactly one response, unless its lane was
 //! cancelled or has a newer request.
 
+mod blocking;
 mod disk_cache;
 mod external_viewer;
 mod folder_listing;
@@ -55,8 +56,8 @@ pub struct Worker {
 }
 
 /// Starts the worker of `client` and `state` on the current tokio runtime, with a disk cache for
-/// thumbnails if there is to be one, and the storage of the login if it can be replaced. The channels are unbounded: the interface must never wait, and
-/// it requests only what is on the screen.
+/// thumbnails if there is to be one, and the storage of the login if it can be replaced. The channels
+/// are unbounded: the interface must never wait, and it requests only what is on the screen.
 pub fn spawn(
     client: Client,
     state: StateStore,

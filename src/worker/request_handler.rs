@@ -10,6 +10,7 @@ use crate::{
     state::{self, StateStore},
     worker::{
         DiskCacheOptions, WorkerEvent,
+        blocking::run_blocking,
         external_viewer::{self, ViewerCopies},
         folder_listing,
         login::LoginRequests,
@@ -198,10 +199,4 @@ impl RequestHandler {
             }
         }
     }
-}
-
-pub(super) async fn run_blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
-) -> Result<T, Failure> {
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(Failure::internal_error()))
 }
