@@ -73,6 +73,21 @@ fn export_with(metadata: &[u8]) -> Vec<u8> {
     zip.finish().expect("memory").into_inner()
 }
 
+/// The library that reads the pages panics on some of them.
+#[test]
+fn metadata_with_any_changed_byte_is_read_or_refused() {
+    let metadata = parquet_file(WriterProperties::builder().build());
+    let archive = tempfile::NamedTempFile::new().expect("a file");
+    for at in 0..metadata.len() {
+        for value in [0, 2] {
+            let mut changed = metadata.clone();
+            changed[at] = value;
+            fs::write(archive.path(), export_with(&changed)).expect("a file");
+            let _ = inspect_archive(archive.path());
+        }
+    }
+}
+
 #[test]
 fn damaged_metadata_of_an_export_is_read_or_refused() {
     fuzz(

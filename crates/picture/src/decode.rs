@@ -33,7 +33,7 @@ pub fn decode_for(
     bytes: &[u8],
     min_side: impl FnOnce((u32, u32)) -> u32,
 ) -> Result<Decoded, DecodeError> {
-    catch_decoder_panic(|| open(bytes, min_side))
+    decode_picture(|| open(bytes, min_side))
 }
 
 /// Whether the picture is not stored upright. Reads only the header.
@@ -47,7 +47,7 @@ pub fn size(bytes: &[u8]) -> Result<(u32, u32), DecodeError> {
 }
 
 fn read_header(bytes: &[u8]) -> Result<((u32, u32), Orientation), DecodeError> {
-    catch_decoder_panic(|| match detect_format(bytes)? {
+    decode_picture(|| match detect_format(bytes)? {
         ImageFormat::Jpeg => {
             let jpeg = Jpeg::open(bytes)?;
             check_size(jpeg.size())?;
@@ -60,19 +60,23 @@ fn read_header(bytes: &[u8]) -> Result<((u32, u32), Orientation), DecodeError> {
     })
 }
 
-/// Whether this thread is inside a decoder. Its panic only fails one picture, so that a panic hook
+/// Whether this thread is inside a decoder. Its panic only fails what it decodes, so that a panic hook
 /// must not restore the terminal or print anything.
 pub fn is_in_decoder() -> bool {
     IN_DECODER.get()
 }
 
-fn catch_decoder_panic<T>(
-    decoder: impl FnOnce() -> Result<T, DecodeError>,
-) -> Result<T, DecodeError> {
+/// Runs a decoder of bytes from outside, of pictures or of other formats. `None` if it panicked.
+pub fn catch_decoder_panic<T>(decoder: impl FnOnce() -> T) -> Option<T> {
     let outer = IN_DECODER.replace(true);
     let result = catch_unwind(AssertUnwindSafe(decoder));
     IN_DECODER.set(outer);
-    result.unwrap_or_else(|_| Err(DecodeError("the decoder failed on this picture".to_owned())))
+    result.ok()
+}
+
+fn decode_picture<T>(decoder: impl FnOnce() -> Result<T, DecodeError>) -> Result<T, DecodeError> {
+    let failed = || Err(DecodeError("the decoder failed on this picture".to_owned()));
+    catch_decoder_panic(decoder).unwrap_or_else(failed)
 }
 
 fn open(bytes: &[u8], min_side: impl FnOnce((u32, u32)) -> u32) -> Result<Decoded, DecodeError> {
@@ -135,7 +139,7 @@ mod tests {
             assert!(is_in_decoder());
             panic!("inside a decoder")
         });
-        assert!(error.is_err());
+        assert!(error.is_none());
         assert!(!is_in_decoder());
     }
 }

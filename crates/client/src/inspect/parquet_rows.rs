@@ -24,6 +24,7 @@ use serde_json::{Map, Value};
 
 use super::{json_rows::RowVisitor, page_header::unpacked_page_bytes};
 use crate::archive::ArchiveError;
+use tessera_picture::decode::catch_decoder_panic;
 
 /// Memory of the pages that are open at the same time: a dictionary and a page of each column.
 const MAX_PAGE_MEMORY: u64 = 256 << 20;
@@ -38,6 +39,16 @@ const MAX_HEADER_BYTES: u64 = 32 << 10;
 /// Calls `visit` with each row, and returns the names of all columns. Of `needed` columns, only those
 /// with one value per row are read.
 pub(super) fn for_each_parquet_row(
+    file: File,
+    needed: Option<&[&str]>,
+    visit: RowVisitor<'_>,
+) -> Result<Vec<String>, ArchiveError> {
+    // The library panics on some damaged pages.
+    catch_decoder_panic(|| read_rows(file, needed, visit))
+        .unwrap_or_else(|| Err("a damaged page".into()))
+}
+
+fn read_rows(
     file: File,
     needed: Option<&[&str]>,
     visit: RowVisitor<'_>,
