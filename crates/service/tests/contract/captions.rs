@@ -1,18 +1,17 @@
 //! Captions and labels from `metadata.jsonl`.
 
-use std::{
-    fs,
-    io::{Cursor, Read as _},
-};
+use std::fs;
 
 use parquet::{
     file::reader::{FileReader as _, SerializedFileReader},
     record::RowAccessor as _,
 };
 use serde_json::{Value, json};
-use zip::ZipArchive;
 
-use crate::support::{Place, Service, picture};
+use crate::{
+    export::{archive, content, names},
+    support::{Place, Service, picture},
+};
 
 const SIDECAR: &str = "metadata.jsonl";
 
@@ -67,20 +66,9 @@ async fn reopened(service: &Service) {
 
 /// The only file in the archive of an export.
 async fn metadata(service: &Service, format: &str) -> Vec<u8> {
-    let start = format!("/export_context_async?file_name=a&export_format={format}");
-    let task = service.good(&service.of_dataset(&start)).await;
-    service.deployment.wait_until_idle().await;
-    let id = task["id"].as_str().unwrap();
-    let status = format!("/export_status?export_task_id={id}");
-    let task = service.good(&service.of_dataset(&status)).await;
-    let uri = task["download_uri"].as_str().unwrap();
-    let answer = service.client.get(uri).send().await.unwrap();
-    let bytes = answer.bytes().await.unwrap();
-    let mut zip = ZipArchive::new(Cursor::new(bytes.to_vec())).unwrap();
-    let mut bytes = Vec::new();
-    let mut file = zip.by_index(0).unwrap();
-    file.read_to_end(&mut bytes).unwrap();
-    bytes
+    let (_, mut zip) = archive(service, &format!("file_name=a&export_format={format}")).await;
+    let [name] = names(&zip).try_into().unwrap();
+    content(&mut zip, &name)
 }
 
 #[tokio::test]

@@ -5,7 +5,6 @@ use tessera_model::{
     ArchiveName, EnrichmentModel, ExportFormat, ExportSpec, ExportState, MediaAddition,
     MediaSource, ModelStatus, Search, SelectionItem, Status,
 };
-use tessera_service::ServerOptions;
 
 use crate::{
     change::new,
@@ -76,12 +75,7 @@ async fn a_selection_is_exported_downloaded_and_inspected() {
 
 #[tokio::test]
 async fn an_archive_is_downloaded_by_its_relative_link() {
-    let place = Place::new(&pictures(4));
-    let deployment = place.open();
-    let dataset = place.add(&deployment);
-    deployment.wait_until_idle().await;
-    let options = |access| ServerOptions { compat: true, ..ServerOptions::from(access) };
-    let service = Service::serve_as(place, deployment, dataset, false, options).await;
+    let service = Service::compatible(Place::new(&pictures(4)), true, false).await;
     let url = BaseUrl::parse(&service.url("")).unwrap();
     let endpoint = Endpoint::new(url, AuthMethod::OnPremises).unwrap();
     let client = Client::new(endpoint).unwrap();

@@ -4,13 +4,12 @@
 use reqwest::multipart::{Form, Part};
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
-use tessera_service::ServerOptions;
 
 use crate::support::{Place, Service, answer, assert_no_path, encoded, picture, pictures};
 
 /// Serves a folder, strictly or leniently.
 pub async fn served(place: Place, compat: bool) -> Service {
-    Service::serving(place, |access| ServerOptions { compat, ..ServerOptions::from(access) }).await
+    Service::compatible(place, compat, true).await
 }
 
 async fn lenient() -> Service {
@@ -231,12 +230,7 @@ async fn an_export_of_nothing_is_rejected_with_the_reason() {
 #[tokio::test]
 async fn links_of_archives_are_relative_on_premises_and_absolute_elsewhere() {
     for login in [false, true] {
-        let place = Place::new(&pictures(4));
-        let deployment = place.open();
-        let dataset = place.add(&deployment);
-        deployment.wait_until_idle().await;
-        let options = |access| ServerOptions { compat: true, ..ServerOptions::from(access) };
-        let service = Service::serve_as(place, deployment, dataset, login, options).await;
+        let service = Service::compatible(Place::new(&pictures(4)), true, login).await;
         let task =
             service.good(&service.of_dataset("/export_context_async?export_format=json")).await;
         service.deployment.wait_until_idle().await;

@@ -36,7 +36,6 @@ impl Random {
     }
 }
 
-/// A closed store of a described folder.
 /// The mark of a clean shutdown beside the database.
 enum Mark {
     None,
@@ -45,6 +44,7 @@ enum Mark {
     New,
 }
 
+/// A closed store of a described folder.
 struct ClosedStore {
     place: Place,
     database: Vec<u8>,

@@ -4,9 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use reqwest::Method;
 use serde_json::{Value, json};
-use tessera_service::{OPENAPI_PATH, ServerOptions};
+use tessera_service::OPENAPI_PATH;
 
-use crate::support::{Place, Service, answer, assert_no_path, pictures};
+use crate::{
+    compat,
+    support::{Place, Service, answer, assert_no_path, pictures},
+};
 
 /// Every call of the interface document: method, path, and parameters outside the body, `*` after
 /// required ones.
@@ -60,9 +63,7 @@ const EXTRA: [(&str, &str); 11] = [
 const METHODS: [&str; 4] = ["get", "post", "put", "delete"];
 
 async fn served(compat: bool) -> (Service, Value) {
-    let place = Place::new(&pictures(4));
-    let options = |access| ServerOptions { compat, ..ServerOptions::from(access) };
-    let service = Service::serving(place, options).await;
+    let service = compat::served(Place::new(&pictures(4)), compat).await;
     let (status, description) = answer(service.client.get(service.url(OPENAPI_PATH))).await;
     assert_eq!(status, 200, "no login is needed");
     (service, description)

@@ -20,12 +20,20 @@ async fn start(service: &Service, query: &str) -> Value {
     service.good(&service.of_dataset(&format!("{START}?{query}"))).await
 }
 
-/// Waits for an export and downloads its archive without login.
+/// Exports and downloads the archive without login.
 pub(crate) async fn archive(
     service: &Service,
     query: &str,
 ) -> (Value, ZipArchive<Cursor<Vec<u8>>>) {
     let started = start(service, query).await;
+    finished_archive(service, &started).await
+}
+
+/// Waits for a started export and downloads its archive without login.
+pub(crate) async fn finished_archive(
+    service: &Service,
+    started: &Value,
+) -> (Value, ZipArchive<Cursor<Vec<u8>>>) {
     service.deployment.wait_until_idle().await;
     let task = status(service, &started["id"]).await;
     assert_eq!(task["status"], "COMPLETED", "{task}");
@@ -52,6 +60,10 @@ pub(crate) fn content(archive: &mut ZipArchive<Cursor<Vec<u8>>>, name: &str) -> 
     bytes
 }
 
+pub(crate) fn metadata(archive: &mut ZipArchive<Cursor<Vec<u8>>>) -> Value {
+    serde_json::from_slice(&content(archive, "metadata.json")).unwrap()
+}
+
 #[tokio::test]
 async fn starting_an_export_returns_the_whole_task() {
     let service = Service::of_pictures().await;
@@ -68,7 +80,7 @@ async fn the_json_archive_describes_every_image() {
     let service = Service::of_pictures().await;
     let (_, mut zip) = archive(&service, "file_name=a&export_format=json").await;
     assert_eq!(names(&zip), ["metadata.json"]);
-    let document: Value = serde_json::from_slice(&content(&mut zip, "metadata.json")).unwrap();
+    let document = metadata(&mut zip);
     assert_eq!(document["info"]["total_media_items"], 12);
     assert_eq!(document["info"]["dataset"], "demo");
     let items = document["media_items"].as_array().unwrap();
@@ -87,7 +99,7 @@ async fn links_of_the_metadata_open_without_login() {
     let place = crate::described::place();
     let service = Service::at(place, true).await;
     let (_, mut zip) = archive(&service, "file_name=a&export_format=json").await;
-    let document: Value = serde_json::from_slice(&content(&mut zip, "metadata.json")).unwrap();
+    let document = metadata(&mut zip);
     let mut links = Vec::new();
     for item in document["media_items"].as_array().unwrap() {
         links.push(item["url"].as_str().unwrap().to_owned());
@@ -108,7 +120,7 @@ async fn a_row_finds_its_image_by_each_of_its_names() {
     let service = Service::of(&[("a/one.png", picture(1)), ("two.png", picture(2))]).await;
     let query = "file_name=a&export_format=json&include_images=true";
     let (_, mut zip) = archive(&service, query).await;
-    let document: Value = serde_json::from_slice(&content(&mut zip, "metadata.json")).unwrap();
+    let document = metadata(&mut zip);
     let items = document["media_items"].as_array().unwrap();
     assert_eq!(items.len(), 2);
     for item in items {
@@ -128,7 +140,7 @@ async fn rows_name_the_cluster_that_was_exported() {
         let id = clusters[0]["cluster_id"].as_str().unwrap();
         let scope = format!("file_name=a&export_format=json&cluster_id={id}");
         let (_, mut zip) = archive(&service, &scope).await;
-        let document: Value = serde_json::from_slice(&content(&mut zip, "metadata.json")).unwrap();
+        let document = metadata(&mut zip);
         let items = document["media_items"].as_array().unwrap();
         assert_eq!(items.len(), clusters[0]["n_images"]);
         assert!(items.iter().all(|item| item["cluster_id"] == id), "{threshold}: {items:?}");
@@ -140,7 +152,7 @@ async fn rows_name_the_cluster_that_was_exported() {
         .map(|cluster| cluster["cluster_id"].as_str().unwrap().to_owned())
         .collect();
     let (_, mut zip) = archive(&service, "file_name=a&export_format=json&threshold=0").await;
-    let document: Value = serde_json::from_slice(&content(&mut zip, "metadata.json")).unwrap();
+    let document = metadata(&mut zip);
     let items = document["media_items"].as_array().unwrap();
     assert_eq!(items.len(), 12);
     assert!(items.iter().all(|item| fine.contains(item["cluster_id"].as_str().unwrap())));
@@ -152,7 +164,7 @@ async fn exports_by_similarity_carry_their_confidence() {
     let media = service.media("p002.png").await;
     let query = format!("file_name=a&export_format=json&anchor_media_id={media}&anchor_type=MEDIA");
     let (_, mut zip) = archive(&service, &query).await;
-    let document: Value = serde_json::from_slice(&content(&mut zip, "metadata.json")).unwrap();
+    let document = metadata(&mut zip);
     let items = document["media_items"].as_array().unwrap();
     let confidence = |name: &str| {
         let item = items.iter().find(|item| item["file_name"] == name).unwrap();
@@ -161,7 +173,7 @@ async fn exports_by_similarity_carry_their_confidence() {
     assert!(confidence("p002.png") > 0.99);
     assert!(confidence("p001.png") < confidence("p006.png"));
     let (_, mut zip) = archive(&service, "file_name=a&export_format=json").await;
-    let document: Value = serde_json::from_slice(&content(&mut zip, "metadata.json")).unwrap();
+    let document = metadata(&mut zip);
     assert_eq!(document["media_items"][0].get("search_confidence"), None);
 }
 
@@ -202,7 +214,7 @@ async fn exports_contain_quality_issues() {
     let black = encoded(&black, image::ImageFormat::Png);
     let service = Service::of(&[("black.png", black), ("scene.png", picture(2))]).await;
     let (_, mut zip) = archive(&service, "file_name=a&export_format=json").await;
-    let document: Value = serde_json::from_slice(&content(&mut zip, "metadata.json")).unwrap();
+    let document = metadata(&mut zip);
     let issues = |place: usize| -> Vec<&str> {
         let items = document["media_items"][place]["metadata_items"].as_array().unwrap();
         assert!(items.iter().all(|item| item["type"] == "issue"), "{items:?}");
@@ -221,7 +233,7 @@ async fn names_in_an_archive_are_unique_and_safe() {
     let service = Service::of(&files).await;
     let query = "file_name=a&export_format=json&include_images=true";
     let (_, mut zip) = archive(&service, query).await;
-    let document: Value = serde_json::from_slice(&content(&mut zip, "metadata.json")).unwrap();
+    let document = metadata(&mut zip);
     let items = document["media_items"].as_array().unwrap();
     let names: Vec<&str> =
         items.iter().map(|item| item["image_filename"].as_str().unwrap()).collect();
@@ -240,7 +252,7 @@ async fn missing_images_are_reported_and_omitted() {
     let (task, mut zip) = archive(&service, query).await;
     assert_eq!(task["result_message"], "1 pictures could not be read");
     assert_eq!(names(&zip).len(), 12, "eleven images and the metadata");
-    let document: Value = serde_json::from_slice(&content(&mut zip, "metadata.json")).unwrap();
+    let document = metadata(&mut zip);
     for item in document["media_items"].as_array().unwrap() {
         assert_eq!(item["image_filename"].is_null(), item["file_name"] == "p004.png", "{item}");
     }

@@ -171,16 +171,11 @@ async fn pages_of_other_sites_cannot_start_exports() {
 #[tokio::test]
 async fn without_login_a_get_that_changes_something_needs_evidence_that_no_page_sent_it() {
     for (compat, plain) in [(false, 403), (true, 200)] {
-        let place = Place::new(&pictures(4));
-        let deployment = place.open();
-        let dataset = place.add(&deployment);
-        deployment.wait_until_idle().await;
-        let options = |access| ServerOptions { compat, ..ServerOptions::from(access) };
-        let service = Service::serve_as(place, deployment, dataset, false, options).await;
+        let service = Service::compatible(Place::new(&pictures(4)), compat, false).await;
         let folder = service.place.pictures.path().display().to_string();
         for path in [
             service.of_dataset("/export_context_async?file_name=a&export_format=json"),
-            format!("/api/v1/process/add_media?dataset_id={dataset}&path={folder}"),
+            format!("/api/v1/process/add_media?dataset_id={}&path={folder}", service.dataset),
         ] {
             for (name, value, expected) in [
                 ("accept", "image/png", plain),

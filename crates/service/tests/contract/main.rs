@@ -44,6 +44,7 @@ mod objects;
 mod onprem;
 mod parameters;
 mod private_data;
+mod query_strings;
 mod quota;
 mod refused;
 mod restart;

@@ -1,16 +1,13 @@
 //! `POST export_entities_async`, and `export_context_async` narrowed by the parameters of explore.
 
-use std::{
-    collections::BTreeSet,
-    io::{Cursor, Read as _},
-};
+use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use zip::ZipArchive;
 
 use crate::{
     change::{detail, plain},
     described::{ALL, served, set, vql},
+    export::{finished_archive, metadata},
     support::{Service, answer, assert_no_path},
 };
 
@@ -26,16 +23,8 @@ async fn ask(service: &Service, query: &str, items: Value) -> (u16, Value) {
 
 /// Waits for an export; returns its task and the names in its metadata.
 async fn finished(service: &Service, task: &Value) -> (Value, BTreeSet<String>) {
-    service.deployment.wait_until_idle().await;
-    let id = task["id"].as_str().unwrap();
-    let path = service.of_dataset(&format!("/export_status?export_task_id={id}"));
-    let task = service.good(&path).await;
-    assert_eq!(task["status"], "COMPLETED", "{task}");
-    let archive = service.client.get(task["download_uri"].as_str().unwrap()).send().await.unwrap();
-    let mut zip = ZipArchive::new(Cursor::new(archive.bytes().await.unwrap())).unwrap();
-    let mut text = String::new();
-    zip.by_name("metadata.json").unwrap().read_to_string(&mut text).unwrap();
-    let metadata: Value = serde_json::from_str(&text).unwrap();
+    let (task, mut zip) = finished_archive(service, task).await;
+    let metadata = metadata(&mut zip);
     assert_no_path(&metadata, &service.place);
     let items = metadata["media_items"].as_array().unwrap();
     let names: BTreeSet<String> =
@@ -51,20 +40,6 @@ async fn finished(service: &Service, task: &Value) -> (Value, BTreeSet<String>) 
     let inside: BTreeSet<String> = inside.filter(|name| name != "metadata.json").collect();
     assert_eq!(inside, images, "exactly the images that the metadata names");
     (task, names)
-}
-
-/// Waits for an export; returns the rows of its metadata.
-async fn finished_rows(service: &Service, task: &Value) -> Vec<Value> {
-    service.deployment.wait_until_idle().await;
-    let id = task["id"].as_str().unwrap();
-    let path = service.of_dataset(&format!("/export_status?export_task_id={id}"));
-    let task = service.good(&path).await;
-    let archive = service.client.get(task["download_uri"].as_str().unwrap()).send().await.unwrap();
-    let mut zip = ZipArchive::new(Cursor::new(archive.bytes().await.unwrap())).unwrap();
-    let mut text = String::new();
-    zip.by_name("metadata.json").unwrap().read_to_string(&mut text).unwrap();
-    let metadata: Value = serde_json::from_str(&text).unwrap();
-    metadata["media_items"].as_array().unwrap().clone()
 }
 
 async fn exported(service: &Service, items: Value) -> BTreeSet<String> {
@@ -140,7 +115,10 @@ async fn rows_of_a_selected_cluster_name_it() {
         let items = json!([cluster(id, entity, &[])]);
         let (status, task) = ask(&service, "export_format=json", items).await;
         assert_eq!(status, 200, "{task}");
-        let rows = finished_rows(&service, &task).await;
+        let (_, mut zip) = finished_archive(&service, &task).await;
+        let document = metadata(&mut zip);
+        let rows = document["media_items"].as_array().unwrap();
+        assert!(!rows.is_empty(), "{entity} {threshold}");
         assert!(rows.iter().all(|row| row["cluster_id"] == id), "{entity} {threshold}: {rows:?}");
     }
 }

@@ -103,18 +103,29 @@ impl Service {
 
     /// Serves an indexed folder, with or without a login.
     pub async fn at(place: Place, login: bool) -> Self {
-        let deployment = place.open();
-        let dataset = place.add(&deployment);
-        deployment.wait_until_idle().await;
-        Self::serve(place, deployment, dataset, login).await
+        Self::indexed(place, login, ServerOptions::from).await
     }
 
     /// Serves an indexed folder with a login and non-default options.
     pub async fn serving(place: Place, options: impl FnOnce(AccessMode) -> ServerOptions) -> Self {
+        Self::indexed(place, true, options).await
+    }
+
+    /// Serves a folder as `tessera serve` does with or without `--compat` and `--no-auth`.
+    pub async fn compatible(place: Place, compat: bool, login: bool) -> Self {
+        let options = |access| ServerOptions { compat, ..ServerOptions::from(access) };
+        Self::indexed(place, login, options).await
+    }
+
+    async fn indexed(
+        place: Place,
+        login: bool,
+        options: impl FnOnce(AccessMode) -> ServerOptions,
+    ) -> Self {
         let deployment = place.open();
         let dataset = place.add(&deployment);
         deployment.wait_until_idle().await;
-        Self::serve_as(place, deployment, dataset, true, options).await
+        Self::serve_as(place, deployment, dataset, login, options).await
     }
 
     /// Serves four pictures with a login and other limits.

@@ -8,7 +8,6 @@ use reqwest::{
     multipart::{Form, Part},
 };
 use serde_json::{Value, json};
-use tessera_service::{AccessMode, ServerOptions};
 
 use crate::{
     described::escaped,
@@ -39,16 +38,8 @@ struct Transcript {
 
 impl Transcript {
     async fn start(heading: &str) -> Self {
-        let place = place();
-        let deployment = place.open();
-        let dataset = place.add(&deployment);
-        deployment.wait_until_idle().await;
-        let options = |access: AccessMode| {
-            let compat = heading.contains("--compat");
-            ServerOptions { compat, ..ServerOptions::from(access) }
-        };
-        let login = !heading.contains("--no-auth");
-        let service = Service::serve_as(place, deployment, dataset, login, options).await;
+        let (compat, login) = (heading.contains("--compat"), !heading.contains("--no-auth"));
+        let service = Service::compatible(place(), compat, login).await;
         let words = vec![
             (service.url(""), "BASE_URL".to_owned()),
             (service.dataset.to_string(), "DATASET".to_owned()),

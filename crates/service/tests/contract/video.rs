@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tessera_service::DeploymentSettings;
 
 use crate::{
-    export::{archive, content, names},
+    export::{archive, content, metadata, names},
     support::{Place, Service, picture},
 };
 
@@ -153,7 +153,7 @@ async fn frames_are_exported_with_their_pictures_and_their_video() {
         ["images/a.png", "images/film_000001.jpg", "images/film_000002.jpg", "metadata.json"];
     assert_eq!(names(&zip), expected);
     assert_eq!(content(&mut zip, "images/film_000002.jpg"), picture(3));
-    let document: Value = serde_json::from_slice(&content(&mut zip, "metadata.json")).unwrap();
+    let document = metadata(&mut zip);
     let row = &document["media_items"][2];
     let facts = ["media_type", "file_name", "file_path"].map(|key| row[key].as_str().unwrap());
     assert_eq!(facts, ["video_frame", "film_000002.jpg", "clips/film.mp4/film_000002.jpg"]);
