@@ -183,9 +183,10 @@ impl Basket {
     /// Replaces the whole selection, in one undo step.
     pub fn replace(&mut self, selection: &Selection) {
         let removed = self.selection.ordered_entries().into_iter().map(|entry| (entry.id(), None));
-        let added = selection.ordered_entries().into_iter().cloned();
-        let added = added.map(|entry| (entry.id(), Some(entry)));
-        self.apply_plan(removed.chain(added).collect());
+        // In the order of the new selection, also what is in both.
+        let added = (0..).zip(selection.ordered_entries().into_iter().cloned());
+        let added = added.map(|(position, entry)| (entry.id(), Some((position, entry))));
+        self.apply_step(removed.chain(added).collect());
     }
 
     /// Returns `false` if there is nothing to undo.
@@ -226,10 +227,14 @@ impl Basket {
     }
 
     fn apply_plan(&mut self, plan: EditPlan) {
-        if plan.is_empty() {
+        self.apply_step(self.with_positions(plan));
+    }
+
+    fn apply_step(&mut self, edit: SelectionEdit) {
+        if edit.is_empty() {
             return;
         }
-        let undo = self.apply_edit(self.with_positions(plan));
+        let undo = self.apply_edit(edit);
         self.undo_stack.push(undo);
         self.redo_stack.clear();
         if self.undo_stack.len() > MAX_UNDO_STEPS {

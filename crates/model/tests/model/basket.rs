@@ -146,3 +146,86 @@ fn clusters_are_stale_after_a_recluster_until_confirmed() {
     basket.undo();
     assert_eq!(basket.selection().totals().stale, 2, "undo does not clear the stale flag");
 }
+
+/// The numbers of the selected clusters, in the order of selecting.
+fn order(basket: &Basket) -> Vec<u128> {
+    let entries = basket.selection().ordered_entries();
+    entries.iter().filter_map(|entry| Some(entry.cluster()?.id.0.as_u128())).collect()
+}
+
+#[test]
+fn later_pages_of_a_selection_are_undone_with_its_first() {
+    let mut basket = Basket::default();
+    basket.select([cluster(3)]);
+    basket.select([cluster(1)]);
+    let change = basket.select_in_last_step([cluster(1), cluster(2), cluster(4)]);
+    assert_eq!(change, SelectionChange { added: 2, removed: 0, absorbed: 0 });
+    assert_eq!(order(&basket), [3, 1, 2, 4]);
+    assert!(basket.undo());
+    assert_eq!(order(&basket), [3]);
+    assert!(basket.redo());
+    assert_eq!(order(&basket), [3, 1, 2, 4]);
+    // Without a step before it, it is one of its own.
+    let mut basket = Basket::default();
+    basket.select_in_last_step([cluster(5)]);
+    assert!(basket.undo() && basket.selection().is_empty());
+}
+
+#[test]
+fn inverting_selects_what_is_not_selected_and_reports_both() {
+    let mut basket = Basket::default();
+    basket.select([cluster(1), cluster(2)]);
+    let change = basket.invert([cluster(1), cluster(2), cluster(3)]);
+    assert_eq!(change, SelectionChange { added: 1, removed: 2, absorbed: 0 });
+    assert_eq!(order(&basket), [3]);
+}
+
+#[test]
+fn a_replaced_selection_comes_back_whole_with_one_undo() {
+    let mut basket = Basket::default();
+    basket.select([cluster(2), cluster(1)]);
+    let other: Selection = [cluster(4), cluster(1), cluster(3)].into_iter().collect();
+    basket.replace(&other);
+    assert_eq!(order(&basket), [4, 1, 3]);
+    assert!(basket.undo());
+    assert_eq!(order(&basket), [2, 1]);
+}
+
+#[test]
+fn undo_and_redo_are_possible_as_long_as_there_are_steps() {
+    let mut basket = Basket::default();
+    let possible = |basket: &Basket| (basket.can_undo(), basket.can_redo());
+    assert_eq!(possible(&basket), (false, false));
+    basket.select([cluster(1)]);
+    assert_eq!(possible(&basket), (true, false));
+    basket.undo();
+    assert_eq!(possible(&basket), (false, true));
+    assert!(!basket.undo(), "nothing to undo");
+    basket.redo();
+    assert_eq!(possible(&basket), (true, false));
+    assert!(!basket.redo(), "nothing to redo");
+}
+
+#[test]
+fn the_last_200_steps_can_be_undone() {
+    let mut basket = Basket::default();
+    for number in 0..203 {
+        basket.select([cluster(number)]);
+    }
+    let undone = std::iter::from_fn(|| basket.undo().then_some(())).count();
+    assert_eq!((undone, order(&basket)), (200, vec![0, 1, 2]));
+}
+
+#[test]
+fn clusters_that_the_service_returns_again_are_no_longer_stale() {
+    let mut basket = Basket::default();
+    basket.select([cluster(1), cluster(2), cluster(3)]);
+    basket.mark_stale();
+    let returned = [1, 3, 4].map(|number| Cluster {
+        id: ClusterId(Uuid::from_u128(number)),
+        ..crate::cluster::empty_cluster()
+    });
+    assert_eq!(basket.confirm_clusters(&returned), 2);
+    assert_eq!(basket.selection().totals().stale, 1);
+    assert_eq!(basket.confirm_clusters(&returned), 0, "they are confirmed already");
+}

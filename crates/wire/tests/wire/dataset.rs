@@ -73,3 +73,39 @@ fn times_of_the_wrong_type_and_odd_years_are_read() {
         assert_eq!(read.created_at.as_ref().map(SafeText::as_str), shown, "{sent}");
     }
 }
+
+#[test]
+fn a_record_is_written_as_it_was_read() {
+    let record = json!({"id": ID, "display_name": "demo", "status_new": "READ ONLY",
+        "status": "UPDATING", "progress": 40, "owned_by": "me",
+        "created_at": "2025-04-24T07:44:46.136915", "n_images": 3, "n_videos": 2, "n_objects": 1,
+        "error": null});
+    assert_eq!(write_dataset(&read_dataset(&record).unwrap()), record);
+    let failed = json!({"id": ID, "display_name": "demo", "status_new": "ERROR",
+                        "fatal_error_msg": "disk full"});
+    assert_eq!(write_dataset(&read_dataset(&failed).unwrap())["error"], "disk full");
+}
+
+#[test]
+fn each_status_has_the_legacy_status_that_reads_back_as_it() {
+    for (status, legacy, read_back) in [
+        (Status::ReadOnly, "UPDATING", Status::ReadOnly),
+        (Status::PartialIndex, "READY", Status::Ready),
+        (Status::Ready, "READY", Status::Ready),
+        (Status::Error, "FATAL_ERROR", Status::Error),
+        (Status::Indexing, "INDEXING", Status::Indexing),
+        (Status::parse("RESTING"), "RESTING", Status::parse("RESTING")),
+    ] {
+        assert_eq!(legacy_status(&status), legacy);
+        assert_eq!(Status::parse_legacy(legacy), read_back, "{legacy}");
+    }
+}
+
+#[test]
+fn only_links_lose_what_follows_a_question_mark() {
+    let record = json!({"id": ID, "description": "what is it? a dog",
+                        "source_uri": "s3://bucket/a?b#c"});
+    let fields = read_fields(&record).unwrap();
+    let shown: Vec<&str> = fields.iter().map(|field| field.value.as_str()).collect();
+    assert_eq!(shown, [ID, "what is it? a dog", "s3://bucket/a"]);
+}

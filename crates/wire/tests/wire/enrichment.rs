@@ -22,6 +22,14 @@ fn names_are_found_in_any_shape_and_absence_is_unknown() {
             json!({"status": "NEW", "dataset_enrichment_models": {"enrichment_models": {}}}),
             [NotApplied; 4],
         ),
+        (
+            json!({"status": "NEW", "dataset_enrichment_models": {"enrichment_models": []}}),
+            [NotApplied; 4],
+        ),
+        (
+            json!({"status": "NEW", "dataset_enrichment_models": {"enrichment_models": ["OTHER"]}}),
+            [Unknown; 4],
+        ),
     ] {
         assert_eq!(read_enrichment(&body).statuses, expected, "{body}");
     }

@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
 use tessera_wire::{
+    acceptance::read_processing,
     dataset::{read_dataset, read_datasets},
     explore::{read_anchor, read_page},
     export::read_status,
@@ -46,6 +47,10 @@ fn a_field_without_which_nothing_can_be_read_is_named_also_when_it_is_missing() 
     ] {
         assert!(!is_read && !names.is_empty(), "{names:?}");
     }
+    let success = json!({"status": "success"});
+    assert_eq!(noted(&success, |body| read_processing(body)), (true, vec![]));
+    let missing = vec!["status is missing".to_owned()];
+    assert_eq!(noted(&json!({}), |body| read_processing(body)), (false, missing));
     assert_eq!(
         noted(&clusters, |page| read_page(page)),
         (

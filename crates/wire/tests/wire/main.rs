@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
 mod acceptance;
+mod bounded_json;
 mod credentials;
 mod dataset;
 mod enrichment;
