@@ -293,7 +293,7 @@ impl Launcher {
         let client = client.with_field_warnings(|sentence| {
             cli::write_message(&format!("warning: {sentence}"));
         });
-        // Signals keep their default effect: there is no terminal to restore.
+        // Signals keep their default effect: the terminal needs no restoring.
         let run = accessible::run(client, options, announcer).await;
         run.map_err(|error| CliError::output(&error))?;
         Ok(RunOutcome::Exit(0))
@@ -328,9 +328,9 @@ impl Launcher {
         candidate: CandidateProfile,
     ) -> Result<RunOutcome, CliError> {
         let CandidateProfile { profile, secret, store_secret } = candidate;
-        let file = config::user_config_file()
-            .ok_or_else(|| CliError::usage("cannot find the settings folder"))?;
-        config::edit::add_profile(&file, &profile).map_err(CliError::usage)?;
+        let file = self.settings_file.as_deref();
+        let file = file.ok_or_else(|| CliError::usage(config::UNKNOWN_CONFIG_FILE))?;
+        config::edit::add_profile(file, &profile).map_err(CliError::usage)?;
         self.settings.profiles.push(profile.clone());
         if store_secret
             && let Some(secret) = &secret

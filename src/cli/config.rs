@@ -101,7 +101,7 @@ pub fn run(
 
 pub(super) fn user_file(context: &Context) -> Result<PathBuf, CliError> {
     let file = context.global.config.clone().or_else(config::user_config_file);
-    file.ok_or_else(|| CliError::usage("there is no home folder; give the file with --config FILE"))
+    file.ok_or_else(|| CliError::usage(config::UNKNOWN_CONFIG_FILE))
 }
 
 fn print_paths(context: &Context, all: bool) -> Result<Exit, CliError> {
@@ -184,7 +184,7 @@ fn value_text(value: &toml::Value) -> String {
 fn require_key(name: &str) -> Result<&'static SettingKey, CliError> {
     key::find(name).ok_or_else(|| {
         let nearest = key::suggest(name).map(|near| format!("; did you mean `{near}`?"));
-        let message = format!("there is no setting `{name}`{}", nearest.unwrap_or_default());
+        let message = format!("unknown setting `{name}`{}", nearest.unwrap_or_default());
         CliError::usage(message).with_remedy("tessera config show")
     })
 }

@@ -97,7 +97,7 @@ pub fn profile_by_name(settings: &Settings, name: &str) -> CliResult<Profile> {
     known.cloned().ok_or_else(|| {
         let names: Vec<&str> = settings.profiles.iter().map(|each| each.name.as_str()).collect();
         let names = if names.is_empty() { "none yet".to_owned() } else { names.join(", ") };
-        CliError::usage(format!("there is no profile `{name}`; available: {names}"))
+        CliError::usage(format!("unknown profile `{name}`; available: {names}"))
     })
 }
 

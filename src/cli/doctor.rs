@@ -275,7 +275,7 @@ fn check_picture_folder(subject: String, folder: &Path) -> CheckResult {
     if folder.is_dir() {
         return CheckResult::passed(subject, folder.display().to_string());
     }
-    let message = format!("{}: there is no such folder", folder.display());
+    let message = format!("{}: the folder does not exist", folder.display());
     CheckResult::failed(subject, message, Exit::Usage)
 }
 

@@ -179,7 +179,7 @@ fn find_job<'a>(
         (Some(_), Some(_)) => {
             Err(CliError::usage(format!("several jobs start with `{name}`; give a longer prefix")))
         }
-        (None, _) => Err(CliError::not_found(format!("there is no job `{name}`"))
+        (None, _) => Err(CliError::not_found(format!("unknown job `{name}`"))
             .with_remedy("tessera jobs list --all")),
     }
 }

@@ -43,7 +43,7 @@ impl SecretSource {
 pub fn open_secrets() -> CliResult<SecretStores> {
     config::config_dir()
         .map(|folder| SecretStores::in_dir(&folder))
-        .ok_or_else(|| CliError::usage("there is no home folder to keep secrets in"))
+        .ok_or_else(|| CliError::usage("the home folder is unknown, so secrets cannot be stored"))
 }
 
 impl ServiceLogin {

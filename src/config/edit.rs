@@ -5,8 +5,14 @@ use std::{fs, path::Path};
 use toml::Value;
 use toml_edit::{DocumentMut, Item, Table, TableLike};
 
-use super::{Profile, layers::Layers, profile::check_name};
+use super::{Profile, layers::Layers, paths::UNKNOWN_CONFIG_FILE, profile::check_name};
 use crate::user_files;
+
+/// Saves the API key of a profile in the user's file.
+pub fn set_api_key(file: Option<&Path>, profile: &str, api_key: &str) -> Result<(), String> {
+    let file = file.ok_or(UNKNOWN_CONFIG_FILE)?;
+    set(file, &format!("profiles.{profile}.api_key"), &api_key.into())
+}
 
 pub fn set(file: &Path, name: &str, value: &Value) -> Result<(), String> {
     edit_file(file, |document| insert_value(document, name, value))

@@ -10,6 +10,10 @@ fn project_dirs() -> Option<ProjectDirs> {
     ProjectDirs::from("", "", "tessera")
 }
 
+/// Why [`user_config_file`] has no path, and what to do.
+pub const UNKNOWN_CONFIG_FILE: &str =
+    "the home folder is unknown; give the settings file with --config FILE";
+
 pub fn user_config_file() -> Option<PathBuf> {
     config_dir().map(|folder| folder.join("config.toml"))
 }

@@ -71,14 +71,11 @@ impl LoginStorage for ProfileLogin {
         let store = secrets.preferred_store();
         secrets.save(owner, api_secret, store).map_err(Failure::local)?;
         let place = secrets.describe(store);
-        let setting = format!("profiles.{}.api_key", profile.name);
-        let file = self.settings_file.as_ref().ok_or("there is no settings folder".to_owned());
-        file.and_then(|file| edit::set(file, &setting, &api_key.clone().into())).map_err(
-            |reason| {
-                let sentence = format!("the secret is in {place}, but its key could not be saved");
-                Failure::local(sentence).with_detail(Some(SafeText::detail(&reason)))
-            },
-        )?;
+        let saved = edit::set_api_key(self.settings_file.as_deref(), &profile.name, api_key);
+        saved.map_err(|reason| {
+            let sentence = format!("the secret is in {place}, but its key could not be saved");
+            Failure::local(sentence).with_detail(Some(SafeText::detail(&reason)))
+        })?;
         if let DeploymentConfig::Hosted { api_key: known, .. } = &mut profile.deployment {
             known.clone_from(api_key);
         }

@@ -55,7 +55,7 @@ pub fn read_selection(source: &str, dataset: DatasetId) -> Result<Selection, Str
 }
 
 impl StateStore {
-    /// `None` if there is no selection of this name.
+    /// `None` for an unknown name.
     pub fn load_named_selection(
         &self,
         name: &str,
@@ -65,7 +65,7 @@ impl StateStore {
         path.exists().then(|| open_selection(&path, dataset)).transpose()
     }
 
-    /// The selection and its dataset, if the file names one. `None` if there is no such selection.
+    /// The selection and its dataset, if the file names one. `None` for an unknown name.
     pub fn load_named_selection_of_any_dataset(
         &self,
         name: &str,

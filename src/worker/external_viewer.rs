@@ -60,7 +60,7 @@ pub(super) async fn open(path: &Path) -> Result<(), Failure> {
     let set = |name: &str| env::var_os(name).is_some_and(|value| !value.is_empty());
     // Without a desktop, openers start a terminal program, but this program owns the terminal.
     if !cfg!(target_os = "macos") && !set("DISPLAY") && !set("WAYLAND_DISPLAY") {
-        let sentence = "cannot open the picture: there is no desktop session";
+        let sentence = "cannot open the picture without a desktop session";
         return Err(Failure::local(sentence).with_remedy("Show it in full size, or copy its link"));
     }
     open_with(OPENER_PROGRAM.as_ref(), path).await

@@ -14,13 +14,13 @@ pub trait LoginStorage: Send + Sync + fmt::Debug {
     /// Stores a key pair, and returns where its secret is.
     ///
     /// # Errors
-    /// It could not be stored; nothing says that there is a part of it.
+    /// It could not be stored, or only its secret was, which the failure says.
     fn save(&self, credentials: &Credentials) -> Result<SafeText, Failure>;
 }
 
 pub(super) struct LoginRequests {
     pub client: Client,
-    /// `None` if there is no login that could be replaced.
+    /// `None` if the login cannot be replaced.
     pub storage: Option<Arc<dyn LoginStorage>>,
 }
 

@@ -146,7 +146,7 @@ impl RequestHandler {
                 .await?,
             ),
             Request::OpenNamed(name, dataset) => {
-                let unknown = format!("there is no selection named `{}`", SafeText::name(&name));
+                let unknown = format!("unknown selection `{}`", SafeText::name(&name));
                 let selection = self
                     .with_state(move |state| state.load_named_selection(&name, dataset))
                     .await?;

@@ -374,7 +374,7 @@ fn a_downloaded_archive_is_inspected() {
     let mut desk = Desk::with_clusters(3);
     desk.press("e enter");
     desk.press("4 i");
-    assert!(desk.notice().starts_with("there is no downloaded archive here"), "{}", desk.notice());
+    assert!(desk.notice().starts_with("this job has no downloaded archive"), "{}", desk.notice());
     desk.answer(Lane::StartJob(JOB), Payload::Export(task("COMPLETED")));
     let path = PathBuf::from("/downloads/set-1.zip");
     let archive = Archive { path: path.clone(), bytes: 10, entries: 4, images: 3 };

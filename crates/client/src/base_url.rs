@@ -20,7 +20,7 @@ pub struct BaseUrl {
 pub struct ApiPrefix(String);
 
 impl ApiPrefix {
-    /// Parses a path like `/media/api/v1`; `/` is no prefix.
+    /// Parses a path like `/media/api/v1`; `/` stands for an empty prefix.
     ///
     /// # Errors
     /// It contains other characters than letters, digits, `-`, `_`, `.` and `/`, or `..`.

@@ -1,8 +1,8 @@
 //! Clusters, their previews, and relevance scores.
 
 use crate::{
-    ClusterId, EntityType, Link, MediaId, Region, SafeText, TagId, VideoFrame, text::group_digits,
-    video::frames_and_videos,
+    ClusterId, EntityType, Link, MediaId, Region, SafeText, TagId, VideoFrame,
+    text::grouped_with_noun, video::frames_and_videos,
 };
 
 /// A group of similar media items, with up to nine previews.
@@ -45,8 +45,7 @@ impl Cluster {
         let frames = frames_and_videos(frames, self.n_videos);
         Some(match self.n_images {
             None | Some(0) => frames,
-            Some(1) => format!("1 image, {frames}"),
-            Some(images) => format!("{} images, {frames}", group_digits(images)),
+            Some(images) => format!("{}, {frames}", grouped_with_noun(images, "image", "images")),
         })
     }
 

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use crate::{Archive, DatasetId, ExportSpec, ExportState, ExportTask, ExportTaskId, SafeText};
+use crate::{Archive, DatasetId, ExportSpec, ExportTask, ExportTaskId, SafeText};
 
 /// Time since the Unix epoch by the local clock.
 pub type Timestamp = Duration;
@@ -102,15 +102,20 @@ impl FailedExport {
     }
 }
 
+impl From<&ExportTask> for FailedExport {
+    fn from(task: &ExportTask) -> Self {
+        Self { id: task.id, status: SafeText::name(task.state.as_str()) }
+    }
+}
+
 impl From<&ExportTask> for SavedJobState {
     fn from(task: &ExportTask) -> Self {
-        match (&task.state, task.failure()) {
-            (ExportState::Failed(status), Some(failure)) => Self::Failed(
-                SafeText::detail(&failure.to_string()),
-                Some(FailedExport { id: task.id, status: status.clone() }),
-            ),
-            _ if task.has_ended() => Self::Completed(task.id),
-            _ => Self::Running(task.id),
+        match task.failure() {
+            Some(failure) => {
+                Self::Failed(SafeText::detail(&failure.to_string()), Some(task.into()))
+            }
+            None if task.has_ended() => Self::Completed(task.id),
+            None => Self::Running(task.id),
         }
     }
 }

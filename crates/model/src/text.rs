@@ -111,6 +111,12 @@ pub fn count_with_noun<N: Copy + fmt::Display + PartialEq + From<u8>>(
     format!("{count} {noun}")
 }
 
+/// A number with a thousands separator and its noun: `1 image`, `48 210 images`.
+pub fn grouped_with_noun(count: u64, one: &str, many: &str) -> String {
+    let noun = if count == 1 { one } else { many };
+    format!("{} {noun}", group_digits(count))
+}
+
 /// A number with a thousands separator: `48 210`.
 pub fn group_digits(number: u64) -> String {
     let digits = number.to_string();

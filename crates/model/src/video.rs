@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::{
     Link, SafeText,
-    text::{format_duration, group_digits},
+    text::{format_duration, grouped_with_noun},
 };
 
 /// Where a picture is in a video.
@@ -33,12 +33,10 @@ impl VideoFrame {
 
 /// `12 frames, 3 videos`; the number of videos may be unknown.
 pub fn frames_and_videos(frames: u64, videos: Option<u64>) -> String {
-    let noun = if frames == 1 { "frame" } else { "frames" };
-    let frames = group_digits(frames);
+    let frames = grouped_with_noun(frames, "frame", "frames");
     match videos {
-        None => format!("{frames} {noun}"),
-        Some(1) => format!("{frames} {noun}, 1 video"),
-        Some(videos) => format!("{frames} {noun}, {} videos", group_digits(videos)),
+        None => frames,
+        Some(videos) => format!("{frames}, {}", grouped_with_noun(videos, "video", "videos")),
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) fn job_reason(app: &App, action: Action) -> Option<String> {
         }
         Action::Inspect => unless(
             app.archive_to_inspect().is_some(),
-            "there is no downloaded archive here; d downloads a finished export",
+            "this job has no downloaded archive; d downloads a finished export",
         ),
         Action::ForgetJob => match app.jobs.selected() {
             None => Some("no job is selected".to_owned()),

@@ -11,8 +11,8 @@
 use std::{path::PathBuf, time::Duration};
 
 use tessera_model::{
-    Archive, Dataset, DatasetId, ExportState, ExportTask, ExportTaskId, FailedExport, Failure,
-    FailureKind, JobKind, MediaAddition, SafeText, Timestamp,
+    Archive, Dataset, DatasetId, ExportTask, ExportTaskId, FailedExport, Failure, FailureKind,
+    JobKind, MediaAddition, SafeText, Timestamp,
     operation_tracker::{OperationStatus, OperationTracker},
     text::count_with_noun,
 };
@@ -99,14 +99,11 @@ impl Job {
     pub(super) fn export_reported(&mut self, now: Uptime, task: ExportTask) -> Applied {
         let expected = matches!(self.state, JobState::Starting | JobState::ExportRunning(..));
         self.check(expected, "state of the export")?;
-        self.state = match (&task.state, task.failure()) {
-            (ExportState::Failed(status), Some(failure)) => {
-                let export = FailedExport { id: task.id, status: status.clone() };
-                JobState::Failed(failure, Some(export))
-            }
-            _ if task.has_ended() => JobState::ExportReady(task.id),
-            // Also COMPLETED without a link is not ready yet.
-            _ => {
+        self.state = match task.failure() {
+            Some(failure) => JobState::Failed(failure, Some((&task).into())),
+            None if task.has_ended() => JobState::ExportReady(task.id),
+            // COMPLETED without a link is not ready yet, either.
+            None => {
                 let (id, mut remote) = (task.id, Remote::default());
                 remote.finish(now, Ok(task));
                 JobState::ExportRunning(id, remote)

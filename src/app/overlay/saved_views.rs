@@ -102,7 +102,7 @@ impl App {
             if self.saved_views().iter().any(|view| view.name == name) {
                 self.open_saved_view(&name);
             } else {
-                self.notify(Level::Warning, format!("there is no saved view {name}"));
+                self.notify(Level::Warning, format!("unknown view: {name}"));
             }
         }
         match &self.overlay {

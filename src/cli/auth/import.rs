@@ -172,10 +172,7 @@ impl CredentialImport<'_> {
             return Err(self.reveal_unstored_secret(owner, &secret, &reason).await?);
         }
         let file = self.context.global.config.clone().or_else(user_config_file);
-        let saved = file.ok_or_else(|| "there is no settings folder".to_owned()).and_then(|file| {
-            edit::set(&file, &format!("profiles.{name}.api_key"), &api_key.clone().into())
-        });
-        saved.map_err(|reason| {
+        edit::set_api_key(file.as_deref(), name, &api_key).map_err(|reason| {
             let remedy = ShellCommand::new("tessera config set")
                 .word(format!("profiles.{name}.api_key"))
                 .word(&api_key);
@@ -198,7 +195,7 @@ impl CredentialImport<'_> {
     }
 
     /// The secret could not be stored, and the service does not show it again: shows it once on the
-    /// terminal, or stores it in the file where there is no terminal. Returns the error to report.
+    /// terminal, or stores it in the file without a terminal. Returns the error to report.
     async fn reveal_unstored_secret(
         &self,
         owner: SecretOwner<'_>,

@@ -36,7 +36,7 @@ impl ExportContentOptions {
     ) -> CliResult<Option<Selection>> {
         let selection = if let Some(name) = &self.selection {
             connection.journal.load_named_selection(name, dataset.id)?.ok_or_else(|| {
-                let message = format!("there is no selection `{name}`");
+                let message = format!("unknown selection `{name}`");
                 CliError::not_found(message).with_remedy("tessera selection list")
             })?
         } else if let Some(path) = &self.selection_file {

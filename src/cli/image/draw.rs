@@ -30,8 +30,7 @@ pub fn terminal_info(context: &Context) -> Result<TerminalInfo, CliError> {
     }
     if !context.out.is_terminal() {
         if protocol != Some(Protocol::HalfBlock) {
-            let message =
-                "there is no terminal to draw on; use --graphics half to draw with characters";
+            let message = "cannot draw pictures without a terminal; use --graphics half to draw with characters";
             return Err(CliError::usage(message));
         }
         return Ok(TerminalInfo {

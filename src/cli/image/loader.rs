@@ -48,7 +48,7 @@ impl<'a> PictureLoader<'a> {
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound => match argument.parse() {
                 Ok(media) => self.load_media(context, media, crop).await,
-                Err(_) => Err(CliError::not_found(format!("{argument}: there is no such file"))),
+                Err(_) => Err(CliError::not_found(format!("{argument}: the file does not exist"))),
             },
             Err(error) => Err(CliError::failed(format!("{argument}: {error}"))),
         }

@@ -180,7 +180,7 @@ fn reachable_address(listening: SocketAddr) -> SocketAddr {
 
 pub(super) fn index_dir(given: Option<PathBuf>) -> CliResult<PathBuf> {
     given.or_else(config::local_data_dir).ok_or_else(|| {
-        CliError::usage("there is no home folder for the index; give a folder with --data DIR")
+        CliError::usage("the home folder is unknown; give a folder for the index with --data DIR")
     })
 }
 

@@ -11,7 +11,7 @@ use crate::cli::{CliError, CliResult, EncoderOptions, ServeOptions};
 use tessera_client::Client;
 use tessera_model::DatasetId;
 
-/// No settings: there is no local deployment to set up.
+/// No settings, because this build has no local deployments.
 #[derive(Clone, Default)]
 pub struct LocalSettings {}
 

@@ -288,7 +288,7 @@ impl<'a> AdditionRun<'a> {
     fn save_remaining(&self, remaining: &[AdditionPart]) -> Result<PathBuf, String> {
         let list = AdditionPlan::file_list(remaining).map_err(|error| error.to_string())?;
         let folder = config::state_dir(&self.connection.deployment_name);
-        let folder = folder.ok_or_else(|| "there is no state folder".to_owned())?;
+        let folder = folder.ok_or_else(|| "the home folder is unknown".to_owned())?;
         let path = folder.join(format!("rest-{}.list", self.dataset.id));
         user_files::write_atomically(&path, &list)
             .map_err(|error| format!("{}: {error}", path.display()))?;

@@ -78,7 +78,7 @@ fn undefined_name(whole: &str, errors: compile::Errors<&str, ()>) -> String {
     let first = errors.into_iter().flat_map(|(_, errors)| errors).next();
     let describe = |(name, kind): (&str, compile::Undefined)| {
         let at = whole[..span(whole, name).start].chars().count() + 1;
-        format!("character {at}: there is no {} `{name}`", kind.as_str())
+        format!("character {at}: unknown {} `{name}`", kind.as_str())
     };
     first.map_or_else(|| "invalid expression".to_owned(), describe)
 }

@@ -133,7 +133,7 @@ impl Output {
     }
 }
 
-/// The only way of text to standard output.
+/// Writes text to standard output; nothing else does.
 pub fn write_stdout(text: &PrintableText) -> Result<(), CliError> {
     write_bytes(text.as_str().as_bytes())
 }
@@ -149,8 +149,7 @@ fn select_fields(document: &Document, fields: &[String]) -> Result<Value, CliErr
     if let Some(unknown) = fields.iter().find(|field| !known.contains(&field.as_str()))
         && document.rows().next().is_some()
     {
-        let message =
-            format!("--json: there is no field `{unknown}`; available: {}", known.join(", "));
+        let message = format!("--json: unknown field `{unknown}`; available: {}", known.join(", "));
         return Err(CliError::usage(message));
     }
     let pick = |row: &Value| {

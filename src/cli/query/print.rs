@@ -28,7 +28,7 @@ pub(super) fn explain(context: &Context, filters: &[Filter]) -> CliResult {
         return context.print(&Document::list("tessera.explanation/1", fields, "filters", &[]));
     }
     context.print_line(match sentences.as_slice() {
-        [] => "matches every media item: there are no filters".to_owned(),
+        [] => "matches every media item, because it has no filters".to_owned(),
         [only] => format!("matches media items if {only}"),
         several => format!("matches media items if\n  {}", several.join(", and\n  ")),
     })

@@ -120,5 +120,5 @@ fn remove_view(context: &Context, name: &str) -> CliResult {
 }
 
 fn unknown_view(name: &str) -> CliError {
-    CliError::not_found(format!("there is no view `{name}`")).with_remedy("tessera query list")
+    CliError::not_found(format!("unknown view `{name}`")).with_remedy("tessera query list")
 }

@@ -20,16 +20,6 @@ const CLUSTER_COLUMNS: &[Column] = &[
     Column::new("CLUSTER", "cluster_id"),
     Column::new("FIRST FILE", "previews.0.file_name"),
     Column::new("CAPTION", "previews.0.caption"),
-];
-
-/// With frames, as further columns: scripts that read columns by their position still work.
-const FRAME_CLUSTER_COLUMNS: &[Column] = &[
-    Column::new("SCORE", "relevance_score"),
-    Column::new("BAND", "_band"),
-    Column::new("MEMBERS", "_members"),
-    Column::new("CLUSTER", "cluster_id"),
-    Column::new("FIRST FILE", "previews.0.file_name"),
-    Column::new("CAPTION", "previews.0.caption"),
     Column::new("FRAMES", "n_frames"),
     Column::new("VIDEOS", "n_videos"),
     Column::new("ORIGINAL", "previews.0.original_uri"),
@@ -43,18 +33,13 @@ const PREVIEW_COLUMNS: &[Column] = &[
     Column::new("CLUSTER", "_cluster_id"),
     Column::new("FILE", "file_name"),
     Column::new("CAPTION", "caption"),
-];
-
-const FRAME_PREVIEW_COLUMNS: &[Column] = &[
-    Column::new("SCORE", "relevance_score"),
-    Column::new("BAND", "_band"),
-    Column::new("MEDIA", "media_id"),
-    Column::new("CLUSTER", "_cluster_id"),
-    Column::new("FILE", "file_name"),
-    Column::new("CAPTION", "caption"),
     Column::new("ORIGINAL", "original_uri"),
     Column::new("SECONDS", "frame_timestamp"),
 ];
+
+/// The columns of clusters and of previews without frames. Those of frames come after them, because
+/// scripts read columns by their position.
+const COLUMNS_WITHOUT_FRAMES: usize = 6;
 
 const ANCHOR_COLUMNS: &[Column] = &[
     Column::new("anchor", "anchor_media_id"),
@@ -127,16 +112,11 @@ impl RowFormat {
             let preview = row.pointer("/previews/0").unwrap_or(row);
             preview["frame_timestamp"].is_number()
         });
-        let (schema, list, columns) = match (self, has_frames) {
-            (Self::Clusters | Self::Raw, false) => {
-                ("tessera.search/1", "clusters", CLUSTER_COLUMNS)
-            }
-            (Self::Clusters | Self::Raw, true) => {
-                ("tessera.search/1", "clusters", FRAME_CLUSTER_COLUMNS)
-            }
-            (Self::Previews, false) => ("tessera.previews/1", "previews", PREVIEW_COLUMNS),
-            (Self::Previews, true) => ("tessera.previews/1", "previews", FRAME_PREVIEW_COLUMNS),
+        let (schema, list, columns) = match self {
+            Self::Clusters | Self::Raw => ("tessera.search/1", "clusters", CLUSTER_COLUMNS),
+            Self::Previews => ("tessera.previews/1", "previews", PREVIEW_COLUMNS),
         };
+        let columns = if has_frames { columns } else { columns.split_at(COLUMNS_WITHOUT_FRAMES).0 };
         fields[list] = Value::Array(rows);
         Document::list(schema, fields, list, columns)
     }

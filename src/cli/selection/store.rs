@@ -36,7 +36,7 @@ impl SelectionStore {
     pub(super) fn load(&self) -> CliResult<Selection> {
         let Some(name) = &self.name else { return self.load_or_default() };
         self.journal.load_named_selection(name, self.dataset)?.ok_or_else(|| {
-            let message = format!("there is no selection `{}`", SafeText::name(name));
+            let message = format!("unknown selection `{}`", SafeText::name(name));
             CliError::not_found(message).with_remedy("tessera selection list")
         })
     }

@@ -33,8 +33,8 @@ pub(super) const INSPECTED_COLUMNS: &[&str] = &[
     "frame_timestamp",
 ];
 
-/// Finds the picture of a row by its name below `images/`. The error is the name if there is no such
-/// picture; `None` if the row names none.
+/// Finds the picture of a row by its name below `images/`. A picture that is missing is an error with
+/// its name; `None` if the row names no picture.
 pub(super) fn find_picture<T>(
     row: &Value,
     find: impl Fn(&str) -> Option<T>,

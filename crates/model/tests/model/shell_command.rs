@@ -27,7 +27,7 @@ fn a_shell_reads_every_word_exactly() {
     for word in WORDS {
         let command = ShellCommand::new("printf %s").word(OsStr::from_bytes(word));
         let Ok(output) = Command::new("bash").args(["-c", command.as_str()]).output() else {
-            println!("skipped: there is no bash");
+            println!("skipped: bash is missing");
             return;
         };
         assert_eq!(OsString::from_vec(output.stdout), OsStr::from_bytes(word), "{command}");

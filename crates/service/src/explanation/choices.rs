@@ -199,7 +199,7 @@ pub const CHOICES: &[[&str; 3]] = &[
         "`GET process/add_media` and `export_context_async` need the header `X-Requested-With`",
         "an old browser sends a GET for an image on any page",
     ],
-    ["`use_spot`, `batch_n_*`", "checked, without effect", "there are no machines to choose from"],
+    ["`use_spot`, `batch_n_*`", "checked, without effect", "everything runs on this machine"],
     [
         "`assume_role`",
         "checked, and refused with the reason if STS cannot be reached",

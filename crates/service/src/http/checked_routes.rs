@@ -34,7 +34,7 @@ impl CheckedRoutes {
         Self { router: OpenApiRouter::new(), compat: state.compat }
     }
 
-    /// Adds a route. There is no other way to add one, so that none can do without the check.
+    /// Adds a route with the check of its parameters. Routes can be added only here, so none lacks it.
     pub fn add(self, (schemas, mut paths, route): UtoipaMethodRouter<AppState>) -> Self {
         adapt_parameters(&mut paths, self.compat);
         let known = KnownParameters::new(&paths, self.compat);

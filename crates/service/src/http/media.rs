@@ -11,7 +11,7 @@ use axum::{
 use super::{
     AppState,
     file_response::{FileResponse, respond_with_file},
-    openapi::{FileResponses, SignedLinkParams},
+    openapi::{MediaResponses, SignedLinkParams},
     path_params::MediaLinkPath,
     problem::Problem,
     query_params::QueryParams,
@@ -22,7 +22,7 @@ use crate::{
     usecase::{Original, OriginalFile, ServiceError},
 };
 use tessera_model::MediaId;
-use tessera_wire::{error_body::ProblemBody, paths::query};
+use tessera_wire::paths::query;
 
 /// The content behind such a link never changes.
 const IMMUTABLE_CACHE: &str = "private, max-age=31536000, immutable";
@@ -58,8 +58,7 @@ impl FromRequestParts<AppState> for AuthorizedMedia {
             ("image/jpeg"), ("image/png"), ("image/gif"), ("image/bmp"), ("image/webp"),
             ("application/octet-stream"),
         )),
-        (status = 401, description = "No signature and no token", body = ProblemBody),
-        FileResponses,
+        MediaResponses,
     ),
     security((), ("token" = [])),
 )]
@@ -95,8 +94,7 @@ pub async fn original(
             ("video/mp4"), ("video/quicktime"), ("video/x-matroska"), ("video/x-msvideo"),
             ("video/x-ms-wmv"), ("video/x-flv"), ("application/octet-stream"),
         )),
-        (status = 401, description = "No signature and no token", body = ProblemBody),
-        FileResponses,
+        MediaResponses,
     ),
     security((), ("token" = [])),
 )]
@@ -133,8 +131,7 @@ async fn respond_with_original(
     params(MediaLinkPath, SignedLinkParams),
     responses(
         (status = 200, description = "The thumbnail", content_type = "image/jpeg"),
-        (status = 401, description = "No signature and no token", body = ProblemBody),
-        FileResponses,
+        MediaResponses,
     ),
     security((), ("token" = [])),
 )]

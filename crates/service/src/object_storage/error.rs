@@ -32,7 +32,7 @@ impl StorageError {
     pub(super) fn from_response(status: u16, description: &str, keyless: bool) -> Self {
         let code = error_code(description).unwrap_or_default();
         match (code.as_str(), status) {
-            ("NoSuchBucket", _) => Self::service("there is no such bucket"),
+            ("NoSuchBucket", _) => Self::service("the bucket does not exist"),
             ("NoSuchKey", _) | ("", 404) => Self::object("it does not exist"),
             ("InvalidObjectState", _) => Self::object("it is archived; restore it first"),
             ("InvalidAccessKeyId" | "InvalidToken" | "SignatureDoesNotMatch", _) => {

@@ -29,8 +29,8 @@ impl ServiceError {
         Self::Failed("The service could not do this because of a fault of its own")
     }
 
-    /// A file of an export could not be written. There is no conversion of errors of files in general,
-    /// so that each names what failed.
+    /// A file of an export could not be written. Other errors of files are not converted here, because
+    /// each names what failed.
     #[expect(clippy::needless_pass_by_value, reason = "the signature of `map_err`")]
     pub(crate) fn export_file(cause: std::io::Error) -> Self {
         match cause.kind() {

@@ -7,7 +7,7 @@ use std::{
 };
 
 /// Each module with the modules it may import. Lowest first: a module imports only modules above it
-/// in this list, so there are no cycles.
+/// in this list, so imports never form a cycle.
 const LAYERS: &[(&str, &[&str])] = &[
     ("file_stat", &[]),
     ("path_display", &[]),

@@ -79,6 +79,6 @@ async fn respond_with_spooled(
         name: name.to_owned(),
         cache_control: "no-store",
     };
-    // Each response is different, so there is no range to resume.
+    // Each response is different, so ranges cannot be resumed.
     respond_with_file(served, &HeaderMap::new()).await
 }

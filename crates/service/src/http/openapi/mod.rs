@@ -12,5 +12,6 @@ pub use parameters::{
     SignedLinkParams, UserConfigParams,
 };
 pub use responses::{
-    BusyError, CommonErrors, DatasetErrors, ExportErrors, FileResponses, StatusErrors, UploadErrors,
+    BusyError, CommonErrors, DatasetErrors, ExportErrors, FileResponses, MediaResponses,
+    StatusErrors, UploadErrors,
 };

@@ -25,6 +25,8 @@ pub struct BusyError;
 /// What a service without room for another export responds.
 pub struct ExportErrors;
 pub struct FileResponses;
+/// Also that of a file which a token or a signed link opens.
+pub struct MediaResponses;
 
 impl IntoResponses for CommonErrors {
     fn responses() -> ResponseMap {
@@ -87,6 +89,13 @@ impl IntoResponses for FileResponses {
             (416, "The range is outside"),
             (500, "A fault of the service"),
         ])
+    }
+}
+
+impl IntoResponses for MediaResponses {
+    fn responses() -> ResponseMap {
+        let own = [(401, "No signature and no token")];
+        FileResponses::responses().into_iter().chain(error_responses(&own)).collect()
     }
 }
 

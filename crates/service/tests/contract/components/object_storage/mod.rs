@@ -142,7 +142,7 @@ async fn list_errors_state_the_cause_without_secrets() {
     let server = FakeS3::with_objects(&[("photos/readme.md", b"-")]).await;
     assert_eq!(list_error(&server, "s3://photos").await, "");
     assert_eq!(list_error(&server, "s3://photos/nothing/").await, "");
-    assert_eq!(list_error(&server, "s3://other").await, "(there is no such bucket)");
+    assert_eq!(list_error(&server, "s3://other").await, "(the bucket does not exist)");
     assert_eq!(
         list_error(&server, "https://photos/a").await,
         "(only s3://bucket/prefix is supported)"
