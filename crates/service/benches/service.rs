@@ -30,7 +30,7 @@ use tessera_service::{
     file_stat::FileStat,
     index::{DIMENSION, Features, Keypoints},
     store::{
-        Store,
+        Store, Transaction,
         dataset::{self, DatasetRecord},
         indexed_files::{self, IndexedFile},
         now_micros,
@@ -108,7 +108,7 @@ fn fill(data: &Path, folder: &Path) -> DatasetId {
         extractor: tessera_service::EXTRACTOR_VERSION,
     };
     let mut dice = Dice(1);
-    let mut fill = |tx: &rusqlite::Transaction| {
+    let mut fill = |tx: &Transaction| {
         dataset::upsert(tx, &record)?;
         let row = source::upsert(tx, id, folder)?;
         let own = source::find(tx, row)?.unwrap();

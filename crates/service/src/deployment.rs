@@ -7,7 +7,6 @@ use std::{
     sync::Arc,
 };
 
-use rusqlite::Connection;
 use uuid::Uuid;
 
 use crate::{
@@ -20,7 +19,7 @@ use crate::{
     retrieval::IndexCache,
     settings::DeploymentSettings,
     store::{
-        Store, StoreError,
+        self, Connection, Store, StoreError,
         dataset::{self, DatasetRecord},
         embedding, indexed_files, now_micros,
         operation::{self, OperationKind},
@@ -121,7 +120,7 @@ impl Deployment {
         c: &Connection,
         record: &DatasetRecord,
         scan: &FolderScan,
-    ) -> rusqlite::Result<bool> {
+    ) -> store::Result<bool> {
         let rests = matches!(record.status, Status::Ready | Status::PartialIndex);
         if !rests || record.extractor != EXTRACTOR_VERSION {
             return Ok(true);

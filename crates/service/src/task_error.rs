@@ -5,7 +5,7 @@ use std::io;
 use parquet::errors::ParquetError;
 use zip::result::ZipError;
 
-use crate::store::StoreError;
+use crate::store::{QueryError, StoreError};
 
 #[derive(Debug)]
 pub(crate) enum TaskError {
@@ -33,8 +33,8 @@ impl From<StoreError> for TaskError {
     }
 }
 
-impl From<rusqlite::Error> for TaskError {
-    fn from(cause: rusqlite::Error) -> Self {
+impl From<QueryError> for TaskError {
+    fn from(cause: QueryError) -> Self {
         StoreError::from(cause).into()
     }
 }

@@ -2,12 +2,11 @@
 
 use std::{collections::HashMap, fs::File, io};
 
-use rusqlite::Connection;
-
 use crate::{
     ingest::SandboxedDir,
     store::{
-        dataset::DatasetRecord, export::ExportRecord, media::MediaRecord, source::SourceFolder,
+        Connection, dataset::DatasetRecord, export::ExportRecord, media::MediaRecord,
+        source::SourceFolder,
     },
 };
 

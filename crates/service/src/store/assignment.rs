@@ -1,7 +1,9 @@
 //! The clusters and scores of each media item, as computed by the last clustering.
 
-use rusqlite::{Connection, Result, Row, params};
-
+use super::{
+    engine::{Connection, Result, Row, params},
+    query,
+};
 use tessera_model::Granularity;
 
 /// Confidence (0.0-1.0) of each issue of a media item.
@@ -70,14 +72,20 @@ pub(super) fn read_assignment(
     }))
 }
 
+const UPSERT_ASSIGNMENT: &str =
+    "INSERT INTO place VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+     ON CONFLICT (media) DO UPDATE SET
+       uniqueness = excluded.uniqueness, twin = excluded.twin, outlier = excluded.outlier,
+       mislabel = excluded.mislabel, stranger = excluded.stranger,
+       odd_aspect = excluded.odd_aspect, odd_size = excluded.odd_size,
+       rank_0 = excluded.rank_0, rank_1 = excluded.rank_1, rank_2 = excluded.rank_2,
+       rank_3 = excluded.rank_3, rank_4 = excluded.rank_4";
+
 pub(super) fn upsert_all(connection: &Connection, assignments: &[ClusterAssignment]) -> Result<()> {
-    let mut insert = connection.prepare_cached(
-        "INSERT OR REPLACE INTO place VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-    )?;
     for assignment in assignments {
         let [finest, finer, middle, coarser, coarsest] = assignment.cluster_ranks;
         let scores = assignment.issue_scores;
-        insert.execute(params![
+        let params = params![
             assignment.media,
             assignment.uniqueness,
             assignment.near_duplicate_similarity,
@@ -91,7 +99,8 @@ pub(super) fn upsert_all(connection: &Connection, assignments: &[ClusterAssignme
             middle,
             coarser,
             coarsest
-        ])?;
+        ];
+        query::execute(connection, UPSERT_ASSIGNMENT, params)?;
     }
     Ok(())
 }

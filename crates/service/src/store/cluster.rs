@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{Connection, Result, Row, params};
-
 use super::{
     assignment::{self, ClusterAssignment},
     columns::{from_json, to_json},
+    engine::{Connection, Result, Row, params},
     media::{self, MediaKind, MediaRecord},
     preview::{self, StoredPreview},
     query,
@@ -77,7 +76,7 @@ pub fn page(
 
 pub fn any(connection: &Connection, dataset: DatasetId) -> Result<bool> {
     let sql = "SELECT EXISTS (SELECT 1 FROM cluster WHERE dataset = ?1)";
-    query::one(connection, sql, [dataset.0], |row| row.get(0))
+    query::one(connection, sql, params![dataset.0], |row| row.get(0))
 }
 
 /// Takes these members (row and score) as previews; skips members that no longer exist.
@@ -140,7 +139,7 @@ pub fn locate(
 ) -> Result<Option<(EntityType, Granularity, u32)>> {
     let sql =
         "SELECT entity, level, rank, require(intact) FROM cluster WHERE id = ?1 AND dataset = ?2";
-    query::find(connection, sql, [id.0, dataset.0], |row| {
+    query::find(connection, sql, params![id.0, dataset.0], |row| {
         let entity = row.get_ref(0)?.as_str()?.parse().unwrap_or_default();
         Ok((entity, Granularity::new(row.get(1)?).unwrap_or_default(), row.get(2)?))
     })
@@ -168,7 +167,9 @@ pub fn counts(
     let sql = "SELECT level, max(rank) + 1 FROM cluster WHERE dataset = ?1 AND entity = ?2
                AND require(intact) GROUP BY level";
     let rows: Vec<(usize, u32)> =
-        query::all(connection, sql, params![dataset.0, entity.as_str()], |row| row.try_into())?;
+        query::all(connection, sql, params![dataset.0, entity.as_str()], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
     let mut counts = [0; Granularity::LEVELS];
     for (level, count) in rows {
         counts[level] = count;
@@ -178,8 +179,8 @@ pub fn counts(
 
 pub fn delete_all(connection: &Connection, dataset: DatasetId) -> Result<()> {
     let assignments = "DELETE FROM place WHERE media IN (SELECT row FROM media WHERE dataset = ?1)";
-    query::execute(connection, "DELETE FROM cluster WHERE dataset = ?1", [dataset.0])?;
-    query::execute(connection, assignments, [dataset.0])
+    query::execute(connection, "DELETE FROM cluster WHERE dataset = ?1", params![dataset.0])?;
+    query::execute(connection, assignments, params![dataset.0])
 }
 
 /// Adds clusters at every level with ranks from `first` on, and the assignments of the media items.
@@ -192,12 +193,10 @@ pub fn insert_all(
     levels: &[Vec<ClusterRecord>; Granularity::LEVELS],
     assignments: &[ClusterAssignment],
 ) -> Result<()> {
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO cluster VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-    )?;
+    let sql = "INSERT INTO cluster VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
     for (level, (clusters, first)) in levels.iter().zip(first).enumerate() {
         for (rank, cluster) in (first..).zip(clusters) {
-            insert.execute(params![
+            let params = params![
                 dataset.0,
                 entity.as_str(),
                 level,
@@ -210,7 +209,8 @@ pub fn insert_all(
                 to_json(&cluster.previews)?,
                 to_json(&cluster.labels)?,
                 to_json(&cluster.tags)?,
-            ])?;
+            ];
+            query::execute(connection, sql, params)?;
         }
     }
     assignment::upsert_all(connection, assignments)

@@ -6,8 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use super::engine::{QueryError, Result, Row};
 use half::f16;
-use rusqlite::{Error, Result, Row, types::Type};
 use serde::{Serialize, de::DeserializeOwned};
 
 pub(super) fn path_to_bytes(path: &Path) -> &[u8] {
@@ -28,12 +28,11 @@ pub(super) fn decode_f16(bytes: &[u8]) -> Vec<f16> {
 }
 
 pub(super) fn to_json(value: &impl Serialize) -> Result<String> {
-    serde_json::to_string(value).map_err(|cause| Error::ToSqlConversionFailure(cause.into()))
+    serde_json::to_string(value).map_err(QueryError::value)
 }
 
 /// Decodes a JSON column; NULL is `null`.
 pub(super) fn from_json<T: DeserializeOwned>(row: &Row, column: usize) -> Result<T> {
     let raw = row.get_ref(column)?.as_str_or_null()?.unwrap_or("null");
-    serde_json::from_str(raw)
-        .map_err(|cause| Error::FromSqlConversionFailure(column, Type::Text, cause.into()))
+    serde_json::from_str(raw).map_err(QueryError::value)
 }

@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, Result, Row, params};
-
 use super::{
     columns::{path_from_bytes, path_to_bytes},
+    engine::{Connection, Result, Row, params},
     query, source,
 };
 use tessera_model::{DatasetId, Status};
@@ -58,17 +57,17 @@ fn read_dataset(row: &Row) -> Result<DatasetRecord> {
 /// All datasets, oldest first.
 pub fn all(connection: &Connection) -> Result<Vec<DatasetRecord>> {
     let sql = format!("{SELECT_DATASET} ORDER BY created_at, id");
-    query::all(connection, &sql, [], read_dataset)
+    query::all(connection, &sql, params![], read_dataset)
 }
 
 pub fn find(connection: &Connection, id: DatasetId) -> Result<Option<DatasetRecord>> {
     let sql = format!("{SELECT_DATASET} WHERE id = ?1");
-    query::find(connection, &sql, [id.0], read_dataset)
+    query::find(connection, &sql, params![id.0], read_dataset)
 }
 
 pub fn find_by_folder(connection: &Connection, folder: &Path) -> Result<Option<DatasetRecord>> {
     let sql = format!("{SELECT_DATASET} WHERE folder = ?1");
-    query::find(connection, &sql, [path_to_bytes(folder)], read_dataset)
+    query::find(connection, &sql, params![path_to_bytes(folder)], read_dataset)
 }
 
 /// Inserts a dataset with its folder, or renames the existing one.
@@ -109,24 +108,28 @@ pub fn set_status(
 
 /// Never decreases, because several threads report it.
 pub fn set_progress(connection: &Connection, id: DatasetId, percent: u8) -> Result<()> {
-    let sql = "UPDATE dataset SET progress = max(progress, ?2) WHERE id = ?1";
+    let sql = "UPDATE dataset SET progress = ?2 WHERE id = ?1 AND progress < ?2";
     query::execute(connection, sql, params![id.0, percent])
 }
 
 pub fn increment_generation(connection: &Connection, id: DatasetId) -> Result<()> {
     let sql = "UPDATE dataset SET generation = generation + 1 WHERE id = ?1";
-    query::execute(connection, sql, [id.0])
+    query::execute(connection, sql, params![id.0])
 }
 
 /// Deletes everything derived from the files and records with which extractor version it is derived again.
 pub fn clear_derived(connection: &Connection, id: DatasetId, extractor: u32) -> Result<()> {
     for table in ["media", "cluster"] {
-        query::execute(connection, &format!("DELETE FROM {table} WHERE dataset = ?1"), [id.0])?;
+        query::execute(
+            connection,
+            &format!("DELETE FROM {table} WHERE dataset = ?1"),
+            params![id.0],
+        )?;
     }
     for table in ["skipped", "sidecar"] {
         let of_dataset = "source IN (SELECT row FROM source WHERE dataset = ?1)";
         let sql = format!("DELETE FROM {table} WHERE {of_dataset}");
-        query::execute(connection, &sql, [id.0])?;
+        query::execute(connection, &sql, params![id.0])?;
     }
     set_extractor(connection, id, extractor)
 }

@@ -1,17 +1,17 @@
 //! Semantic embeddings of media items, and the text space of each dataset.
 
 use half::f16;
-use rusqlite::{Connection, Result, params};
 
 use super::{
     columns::{encode_f16, from_json},
+    engine::{Connection, Result, params},
     query,
 };
 use tessera_model::DatasetId;
 
 pub fn text_space(connection: &Connection, dataset: DatasetId) -> Result<Option<Vec<u8>>> {
     let sql = "SELECT bytes, require(intact) FROM space WHERE dataset = ?1";
-    query::find(connection, sql, [dataset.0], |row| row.get(0))
+    query::find(connection, sql, params![dataset.0], |row| row.get(0))
 }
 
 /// Replaces the text space of a dataset and deletes the embeddings of the old one.
@@ -23,7 +23,7 @@ pub fn replace_text_space(
     let embeddings =
         "DELETE FROM meaning WHERE media IN (SELECT row FROM media WHERE dataset = ?1)";
     for sql in [embeddings, "DELETE FROM space WHERE dataset = ?1"] {
-        query::execute(connection, sql, [dataset.0])?;
+        query::execute(connection, sql, params![dataset.0])?;
     }
     if let Some(space) = space {
         let sql = "INSERT INTO space VALUES (?1, ?2)";
@@ -33,7 +33,8 @@ pub fn replace_text_space(
 }
 
 pub fn upsert(connection: &Connection, media: i64, vector: &[f16]) -> Result<()> {
-    let sql = "INSERT OR REPLACE INTO meaning VALUES (?1, ?2)";
+    let sql = "INSERT INTO meaning VALUES (?1, ?2)
+               ON CONFLICT (media) DO UPDATE SET vector = excluded.vector";
     query::execute(connection, sql, params![media, encode_f16(vector)])
 }
 
@@ -46,7 +47,7 @@ pub fn texts(
     query::all(
         connection,
         "SELECT row, coalesce(caption, ''), labels, require(intact) FROM media
-         WHERE dataset = ?1 AND (?2 IS NULL OR source = ?2) ORDER BY row",
+         WHERE dataset = ?1 AND (source = ?2 OR ?2 IS NULL) ORDER BY row",
         params![dataset.0, source],
         |row| {
             let caption = row.get_ref(1)?.as_str()?;
@@ -64,7 +65,7 @@ pub fn missing(
 ) -> Result<Vec<i64>> {
     query::all(
         connection,
-        "SELECT row FROM media WHERE dataset = ?1 AND (?2 IS NULL OR source = ?2)
+        "SELECT row FROM media WHERE dataset = ?1 AND (source = ?2 OR ?2 IS NULL)
          AND NOT EXISTS (SELECT 1 FROM meaning WHERE media = row) ORDER BY row",
         params![dataset.0, source],
         |row| row.get(0),
@@ -73,5 +74,5 @@ pub fn missing(
 
 pub fn thumbnail(connection: &Connection, media: i64) -> Result<Vec<u8>> {
     let sql = "SELECT jpeg, require(intact) FROM thumbnail WHERE media = ?1";
-    query::one(connection, sql, [media], |row| row.get(0))
+    query::one(connection, sql, params![media], |row| row.get(0))
 }

@@ -2,8 +2,7 @@
 
 use std::{fmt, io, path::PathBuf};
 
-use rusqlite::ErrorCode;
-
+use super::engine::QueryError;
 use crate::path_display::printable_path;
 
 #[derive(Debug)]
@@ -22,7 +21,7 @@ pub enum StoreError {
     Io(PathBuf, io::Error),
     /// The linked `SQLite` version has a known corruption bug.
     OldSqlite(&'static str),
-    Query(rusqlite::Error),
+    Query(QueryError),
 }
 
 impl StoreError {
@@ -35,14 +34,8 @@ impl StoreError {
         }
     }
 
-    /// Whether the file is not a database or not one of this program: `Unknown` is an error in SQL,
-    /// such as a missing table.
     pub(crate) fn is_damage(&self) -> bool {
-        let Self::Query(cause) = self else { return false };
-        matches!(
-            cause.sqlite_error_code(),
-            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt | ErrorCode::Unknown)
-        )
+        matches!(self, Self::Query(cause) if cause.is_damage())
     }
 }
 
@@ -82,8 +75,8 @@ impl fmt::Display for StoreError {
 
 impl std::error::Error for StoreError {}
 
-impl From<rusqlite::Error> for StoreError {
-    fn from(cause: rusqlite::Error) -> Self {
+impl From<QueryError> for StoreError {
+    fn from(cause: QueryError) -> Self {
         Self::Query(cause)
     }
 }

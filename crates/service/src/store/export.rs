@@ -2,10 +2,9 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use rusqlite::{Connection, Result, Row, params};
-
 use super::{
     assignment::{ASSIGNMENT_COLUMN_COUNT, ASSIGNMENT_COLUMNS, ClusterAssignment, read_assignment},
+    engine::{Connection, QueryError, Result, Row, params},
     media::{MEDIA_COLUMN_COUNT, MEDIA_COLUMNS, MediaRecord, read_media},
     now_micros, query,
 };
@@ -137,7 +136,7 @@ pub fn find(connection: &Connection, id: ExportTaskId) -> Result<Option<ExportRe
     let sql = "SELECT id, dataset, file_name, format, include_images, origin, status, progress,
                       entities, message, created_at, selective, require(intact)
                FROM export WHERE id = ?1";
-    query::find(connection, sql, [id.0], read_export)
+    query::find(connection, sql, params![id.0], read_export)
 }
 
 pub fn update_progress(
@@ -153,13 +152,13 @@ pub fn update_progress(
 
 pub fn count_unfinished(connection: &Connection) -> Result<u64> {
     let sql = "SELECT count(*) FROM export WHERE status IN ('INIT', 'IN_PROGRESS')";
-    query::one(connection, sql, [], |row| row.get(0))
+    query::one(connection, sql, params![], |row| row.get(0))
 }
 
 /// Unfinished exports, oldest first.
 pub fn unfinished(connection: &Connection) -> Result<Vec<ExportTaskId>> {
     let sql = "SELECT id FROM export WHERE status IN ('INIT', 'IN_PROGRESS') ORDER BY created_at";
-    query::all(connection, sql, [], |row| row.get(0).map(ExportTaskId))
+    query::all(connection, sql, params![], |row| row.get(0).map(ExportTaskId))
 }
 
 /// Deletes exports that have ended and are older than `retention`; returns their identifiers.
@@ -168,7 +167,7 @@ pub fn delete_expired(connection: &Connection, retention: Duration) -> Result<Ve
                RETURNING id";
     let retention = i64::try_from(retention.as_micros()).unwrap_or(i64::MAX);
     let newest = now_micros().saturating_sub(retention);
-    query::all(connection, sql, [newest], |row| row.get(0).map(ExportTaskId))
+    query::all(connection, sql, params![newest], |row| row.get(0).map(ExportTaskId))
 }
 
 /// Selects media for a selective export (for an object, its image). Returns the resulting count.
@@ -179,14 +178,15 @@ pub fn select_media(
 ) -> Result<u64> {
     let insert = "INSERT INTO chosen
                   SELECT ?1, coalesce(parent, row), ?3, ?4 FROM media WHERE row = ?2
-                  ON CONFLICT DO UPDATE SET cluster = coalesce(cluster, excluded.cluster),
-                                            confidence = coalesce(confidence, excluded.confidence)";
+                  ON CONFLICT (export, media) DO UPDATE SET
+                    cluster = coalesce(chosen.cluster, excluded.cluster),
+                    confidence = coalesce(chosen.confidence, excluded.confidence)";
     for (row, choice) in choices {
         let cluster = choice.cluster.map(|id| id.0);
         query::execute(connection, insert, params![export.0, row, cluster, choice.confidence])?;
     }
     let count = "SELECT count(*) FROM chosen WHERE export = ?1";
-    query::one(connection, count, [export.0], |row| row.get(0))
+    query::one(connection, count, params![export.0], |row| row.get(0))
 }
 
 pub fn set_media_count(connection: &Connection, id: ExportTaskId, count: u64) -> Result<()> {
@@ -210,18 +210,14 @@ fn media_condition(export: &ExportRecord) -> String {
 }
 
 /// Calls `each` with every image and frame of an export, ordered by path.
-pub fn for_each_entry<E: From<rusqlite::Error>>(
+pub fn for_each_entry<E: From<QueryError>>(
     connection: &Connection,
     export: &ExportRecord,
     mut each: impl FnMut(ExportEntry) -> Result<(), E>,
 ) -> Result<(), E> {
     let sql = entries_query(&media_condition(export));
-    let mut query = connection.prepare_cached(&sql)?;
-    let mut rows = query.query(params![export.dataset.0, export.id.0])?;
-    while let Some(row) = rows.next()? {
-        each(read_entry(row)?)?;
-    }
-    Ok(())
+    let params = params![export.dataset.0, export.id.0];
+    query::for_each(connection, &sql, params, |row| each(read_entry(row)?))
 }
 
 /// The objects in a picture of an export.
@@ -240,7 +236,7 @@ fn entries_query(condition: &str) -> String {
     let cluster = |name: &str, level: u8| {
         format!(
             "LEFT JOIN cluster {name} ON {name}.dataset = media.dataset
-               AND {name}.entity = iif(media.parent IS NULL, 'IMAGES', 'OBJECTS')
+               AND {name}.entity = CASE WHEN media.parent IS NULL THEN 'IMAGES' ELSE 'OBJECTS' END
                AND {name}.level = {level} AND {name}.rank = place.rank_{level}"
         )
     };
@@ -263,8 +259,8 @@ fn read_entry(row: &Row) -> Result<ExportEntry> {
     let media = read_media(row)?;
     Ok(ExportEntry {
         assignment: read_assignment(row, MEDIA_COLUMN_COUNT, media.row)?,
-        cluster: row.get::<_, Option<_>>(CLUSTER_ID_COLUMN)?.map(ClusterId),
-        near_duplicate_cluster: row.get::<_, Option<_>>(CLUSTER_ID_COLUMN + 1)?.map(ClusterId),
+        cluster: row.get::<Option<_>>(CLUSTER_ID_COLUMN)?.map(ClusterId),
+        near_duplicate_cluster: row.get::<Option<_>>(CLUSTER_ID_COLUMN + 1)?.map(ClusterId),
         confidence: row.get(CLUSTER_ID_COLUMN + 2)?,
         size: row.get(CLUSTER_ID_COLUMN + 3)?,
         media,

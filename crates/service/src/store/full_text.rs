@@ -1,8 +1,13 @@
 //! Full-text index of the captions of all datasets, updated by triggers on the media table.
 
-use rusqlite::{Connection, Result};
+use std::{cmp::Reverse, collections::BTreeMap};
 
-use super::{media::entity_condition, query};
+use super::{
+    columns::from_json,
+    engine::{Connection, QueryError, Result, params},
+    media::entity_condition,
+    query,
+};
 use tessera_model::{DatasetId, EntityType};
 
 /// With the bm25 score (lower is better) if `ranked`. The expression must come from
@@ -10,7 +15,7 @@ use tessera_model::{DatasetId, EntityType};
 pub fn search(connection: &Connection, expression: &str, ranked: bool) -> Result<Vec<(i64, f32)>> {
     let score = if ranked { "bm25(words)" } else { "0.0" };
     let sql = format!("SELECT rowid, {score} FROM words WHERE words MATCH ?1");
-    query::all(connection, &sql, [expression], |row| row.try_into())
+    query::all(connection, &sql, params![expression], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Which text metadata the images and frames of a dataset have.
@@ -26,7 +31,7 @@ pub fn text_coverage(connection: &Connection, dataset: DatasetId) -> Result<Text
         "SELECT EXISTS (SELECT 1 FROM media WHERE dataset = ?1 AND caption IS NOT NULL),
                 EXISTS (SELECT 1 FROM media WHERE dataset = ?1 AND labels <> '[]'
                                               AND parent IS NULL)",
-        [dataset.0],
+        params![dataset.0],
         |row| Ok(TextCoverage { has_captions: row.get(0)?, has_labels: row.get(1)? }),
     )
 }
@@ -38,11 +43,19 @@ pub fn label_counts(
     entity: EntityType,
 ) -> Result<Vec<(String, u64)>> {
     let sql = format!(
-        "SELECT label.value, count(*)
-         FROM (SELECT labels FROM media WHERE dataset = ?1 AND require(intact) AND {}) AS described,
-              json_each(described.labels) AS label
-         GROUP BY label.value ORDER BY count(*) DESC, label.value",
+        "SELECT labels, count(*) FROM media WHERE dataset = ?1 AND require(intact) AND {}
+         GROUP BY labels",
         entity_condition(entity)
     );
-    query::all(connection, &sql, [dataset.0], |row| row.try_into())
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    query::for_each(connection, &sql, params![dataset.0], |row| {
+        let (labels, count): (Vec<String>, u64) = (from_json(row, 0)?, row.get(1)?);
+        for label in labels {
+            *counts.entry(label).or_default() += count;
+        }
+        Ok::<_, QueryError>(())
+    })?;
+    let mut counts: Vec<(String, u64)> = counts.into_iter().collect();
+    counts.sort_by_key(|&(_, count)| Reverse(count));
+    Ok(counts)
 }

@@ -5,10 +5,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rusqlite::{Connection, Result, params};
-
 use super::{
     columns::{encode_f16, path_from_bytes, path_to_bytes},
+    engine::{Connection, Result, params},
     media::{FramePosition, MediaKind},
     query,
     source::SourceFolder,
@@ -30,7 +29,7 @@ pub fn known_files(connection: &Connection, source: i64) -> Result<BTreeMap<Path
                UNION ALL
                SELECT path, size, modified, NULL FROM sidecar
                WHERE require(intact) AND source = ?1";
-    query::all(connection, sql, [source], |row| {
+    query::all(connection, sql, params![source], |row| {
         let stat = FileStat { size: row.get(1)?, modified: row.get(2)? };
         Ok((path_from_bytes(row.get(0)?), KnownFile { stat, content_hash: row.get(3)? }))
     })
@@ -56,7 +55,7 @@ pub fn upsert_image(
     let sql = "DELETE FROM media WHERE source = ?1 AND path = ?2 AND frame IS NOT NULL";
     query::execute(connection, sql, params![source.row, path_to_bytes(file.path)])?;
     let row = upsert_media(connection, source, file, None, features)?;
-    query::execute(connection, "DELETE FROM media WHERE parent = ?1", [row])?;
+    query::execute(connection, "DELETE FROM media WHERE parent = ?1", params![row])?;
     Ok(row)
 }
 
@@ -71,7 +70,8 @@ pub fn replace_frames(
     for (number, (VideoFrame { seconds, jpeg }, features)) in (1..).zip(frames) {
         let position = FramePosition { number, seconds: *seconds };
         let row = upsert_media(connection, source, video, Some(position), features)?;
-        let sql = "INSERT OR REPLACE INTO frame_picture VALUES (?1, ?2)";
+        let sql = "INSERT INTO frame_picture VALUES (?1, ?2)
+                   ON CONFLICT (media) DO UPDATE SET jpeg = excluded.jpeg";
         query::execute(connection, sql, params![row, jpeg])?;
     }
     Ok(())
@@ -124,9 +124,11 @@ fn upsert_media(
 
 pub(super) fn put_features(connection: &Connection, row: i64, features: &Features) -> Result<()> {
     let (descriptor, keypoints) = (encode_f16(&features.descriptor), features.keypoints.as_bytes());
-    let sql = "INSERT OR REPLACE INTO look VALUES (?1, ?2, ?3)";
+    let sql = "INSERT INTO look VALUES (?1, ?2, ?3) ON CONFLICT (media) DO UPDATE
+               SET descriptor = excluded.descriptor, keypoints = excluded.keypoints";
     query::execute(connection, sql, params![row, descriptor, keypoints])?;
-    let sql = "INSERT OR REPLACE INTO thumbnail VALUES (?1, ?2)";
+    let sql = "INSERT INTO thumbnail VALUES (?1, ?2)
+               ON CONFLICT (media) DO UPDATE SET jpeg = excluded.jpeg";
     query::execute(connection, sql, params![row, features.thumbnail])
 }
 
@@ -174,7 +176,7 @@ pub fn clear_skipped_for_reason(connection: &Connection, source: i64, reason: &s
 /// Forgets files that were skipped without being opened; the next scan reports them again.
 pub fn clear_skipped_unopened(connection: &Connection, source: i64) -> Result<()> {
     let sql = "DELETE FROM skipped WHERE source = ?1 AND size IS NULL";
-    query::execute(connection, sql, [source])
+    query::execute(connection, sql, params![source])
 }
 
 /// Returns the skipped files of a dataset with the reason, ordered by source and path.
@@ -184,5 +186,7 @@ pub fn skipped_files(
 ) -> Result<Vec<(PathBuf, String)>> {
     let sql = "SELECT path, reason, require(intact) FROM skipped
                WHERE source IN (SELECT row FROM source WHERE dataset = ?1) ORDER BY source, path";
-    query::all(connection, sql, [dataset.0], |row| Ok((path_from_bytes(row.get(0)?), row.get(1)?)))
+    query::all(connection, sql, params![dataset.0], |row| {
+        Ok((path_from_bytes(row.get(0)?), row.get(1)?))
+    })
 }

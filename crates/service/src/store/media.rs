@@ -6,12 +6,12 @@ use std::{
 };
 
 use half::f16;
-use rusqlite::{Connection, Result, Row, params};
 use serde::{Deserialize, Serialize};
 
 use super::{
     assignment::{ASSIGNMENT_COLUMNS, ClusterAssignment, read_assignment},
     columns::{decode_f16, from_json, path_from_bytes},
+    engine::{Connection, QueryError, Result, Row, params},
     query,
 };
 use tessera_model::{DatasetId, EntityType, MediaId, Region};
@@ -176,14 +176,14 @@ pub fn find(connection: &Connection, id: MediaId) -> Result<Option<(MediaRecord,
         "SELECT {MEDIA_COLUMNS}, source.folder FROM media JOIN source ON source.row = media.source
          WHERE media.id = ?1"
     );
-    query::find(connection, &sql, [id.0], |row| {
+    query::find(connection, &sql, params![id.0], |row| {
         Ok((read_media(row)?, path_from_bytes(row.get(MEDIA_COLUMN_COUNT)?)))
     })
 }
 
 pub fn row_of(connection: &Connection, dataset: DatasetId, id: MediaId) -> Result<Option<i64>> {
     let sql = "SELECT row, require(intact) FROM media WHERE id = ?1 AND dataset = ?2";
-    query::find(connection, sql, [id.0, dataset.0], |row| row.get(0))
+    query::find(connection, sql, params![id.0, dataset.0], |row| row.get(0))
 }
 
 /// Returns a page of the images and frames, or of the objects, in order of arrival.
@@ -206,13 +206,13 @@ pub fn thumbnail(connection: &Connection, id: MediaId) -> Result<Option<Vec<u8>>
     let sql = "SELECT jpeg, require(thumbnail.intact), require(media.intact)
                FROM thumbnail JOIN media ON media.row = thumbnail.media
                WHERE media.id = ?1";
-    query::find(connection, sql, [id.0], |row| row.get(0))
+    query::find(connection, sql, params![id.0], |row| row.get(0))
 }
 
 /// The picture of a frame as JPEG.
 pub fn frame_picture(connection: &Connection, row: i64) -> Result<Option<Vec<u8>>> {
     let sql = "SELECT jpeg, require(intact) FROM frame_picture WHERE media = ?1";
-    query::find(connection, sql, [row], |row| row.get(0))
+    query::find(connection, sql, params![row], |row| row.get(0))
 }
 
 pub fn descriptor(
@@ -222,7 +222,7 @@ pub fn descriptor(
 ) -> Result<Option<Vec<f16>>> {
     let sql = "SELECT descriptor, require(look.intact), require(media.intact) FROM look JOIN media ON media.row = look.media
                WHERE media.id = ?1 AND dataset = ?2";
-    query::find(connection, sql, [id.0, dataset.0], |row| {
+    query::find(connection, sql, params![id.0, dataset.0], |row| {
         Ok(decode_f16(row.get_ref(0)?.as_blob()?))
     })
 }
@@ -255,9 +255,7 @@ pub fn for_each_with_features(
          WHERE dataset = ?1 AND {} ORDER BY path, media.row",
         entity_condition(entity)
     );
-    let mut query = connection.prepare_cached(&sql)?;
-    let mut rows = query.query([dataset.0])?;
-    while let Some(row) = rows.next()? {
+    query::for_each(connection, &sql, params![dataset.0], |row| {
         let media = read_media(row)?;
         each(MediaFeatures {
             descriptor: decode_f16(row.get_ref(MEDIA_COLUMN_COUNT)?.as_blob()?),
@@ -266,8 +264,8 @@ pub fn for_each_with_features(
             assignment: read_assignment(row, MEDIA_COLUMN_COUNT + 3, media.row)?,
             media,
         });
-    }
-    Ok(())
+        Ok::<_, QueryError>(())
+    })
 }
 
 pub(super) fn entity_condition(entity: EntityType) -> &'static str {

@@ -1,10 +1,10 @@
 //! Objects: labeled regions of an image, stored, clustered and searched like images.
 
-use rusqlite::{Connection, Result, params};
 use uuid::Uuid;
 
 use super::{
     columns::{from_json, to_json},
+    engine::{Connection, Result, params},
     indexed_files::put_features,
     media::region_to_array,
     query,
@@ -24,9 +24,9 @@ pub fn replace_all(
     picture: i64,
     objects: &[DetectedObject],
 ) -> Result<()> {
-    query::execute(connection, "DELETE FROM media WHERE parent = ?1", [picture])?;
+    query::execute(connection, "DELETE FROM media WHERE parent = ?1", params![picture])?;
     let sql = "SELECT id FROM media WHERE row = ?1";
-    let parent: Uuid = query::one(connection, sql, [picture], |row| row.get(0))?;
+    let parent: Uuid = query::one(connection, sql, params![picture], |row| row.get(0))?;
     for (number, DetectedObject { label, region, features }) in objects.iter().enumerate() {
         let region = to_json(&region_to_array(*region))?;
         let row: i64 = query::one(
@@ -58,13 +58,14 @@ pub fn matches_stored(
     picture: i64,
     objects: &[(String, Region)],
 ) -> Result<bool> {
-    let sql =
-        "SELECT labels ->> 0, region, require(intact) FROM media WHERE parent = ?1 ORDER BY row";
-    let stored: Vec<(String, [f64; 4])> =
-        query::all(connection, sql, [picture], |row| Ok((row.get(0)?, from_json(row, 1)?)))?;
+    let sql = "SELECT labels, region, require(intact) FROM media WHERE parent = ?1 ORDER BY row";
+    let stored: Vec<([String; 1], [f64; 4])> =
+        query::all(connection, sql, params![picture], |row| {
+            Ok((from_json(row, 0)?, from_json(row, 1)?))
+        })?;
     let near = |a: [f64; 4], b: [f64; 4]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9);
     Ok(stored.len() == objects.len()
-        && stored.iter().zip(objects).all(|((label, sides), (other, region))| {
+        && stored.iter().zip(objects).all(|(([label], sides), (other, region))| {
             label == other && near(*sides, region_to_array(*region))
         }))
 }

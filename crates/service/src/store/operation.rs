@@ -6,12 +6,13 @@
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, Error, Result, Row, Transaction, params, types::Type};
 use serde::{Deserialize, Serialize};
 
 use super::{
     columns::{from_json, to_json},
-    dataset, now_micros, query,
+    dataset,
+    engine::{Connection, QueryError, Result, Row, Transaction, params},
+    now_micros, query,
 };
 use crate::ingest::staging::UNPACKED_DIR_NAME;
 use tessera_model::{DatasetId, Status};
@@ -91,7 +92,7 @@ fn read_operation(row: &Row) -> Result<RunningOperation> {
     Ok(RunningOperation {
         row: row.get(0)?,
         dataset: DatasetId(row.get(1)?),
-        kind: kind.ok_or(Error::InvalidColumnType(2, name, Type::Text))?,
+        kind: kind.ok_or_else(|| QueryError::value(name))?,
         batch: from_json(row, 3)?,
         reindex: row.get(4)?,
     })
@@ -102,17 +103,17 @@ pub fn find_running(
     dataset: DatasetId,
 ) -> Result<Option<RunningOperation>> {
     let sql = format!("{SELECT_RUNNING} AND dataset = ?1");
-    query::find(connection, &sql, [dataset.0], read_operation)
+    query::find(connection, &sql, params![dataset.0], read_operation)
 }
 
 pub fn find(connection: &Connection, row: i64) -> Result<Option<RunningOperation>> {
     let sql = format!("{SELECT_RUNNING} AND row = ?1");
-    query::find(connection, &sql, [row], read_operation)
+    query::find(connection, &sql, params![row], read_operation)
 }
 
 /// All running operations, oldest first.
 pub fn all_running(connection: &Connection) -> Result<Vec<RunningOperation>> {
-    query::all(connection, &format!("{SELECT_RUNNING} ORDER BY row"), [], read_operation)
+    query::all(connection, &format!("{SELECT_RUNNING} ORDER BY row"), params![], read_operation)
 }
 
 /// Starts an operation and sets the status: INDEXING for a creation, READ ONLY for the others.
@@ -140,13 +141,13 @@ fn insert(
     batch: Option<&Batch>,
     reindex: bool,
 ) -> Result<i64> {
-    query::execute(
+    query::one(
         transaction,
         "INSERT INTO operation (dataset, kind, stage, batch, reindex, created_at)
-         VALUES (?1, ?2, 'RUNNING', ?3, ?4, ?5)",
+         VALUES (?1, ?2, 'RUNNING', ?3, ?4, ?5) RETURNING row",
         params![dataset.0, kind.as_str(), batch.map(to_json).transpose()?, reindex, now_micros()],
-    )?;
-    Ok(transaction.last_insert_rowid())
+        |row| row.get(0),
+    )
 }
 
 /// Sets the status from READ ONLY to INDEXING when a reindex starts clustering. Idempotent.

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, Result};
 use serde::{Deserialize, Serialize};
 
 use super::{
     columns::{from_json, path_from_bytes},
+    engine::{Connection, Result, params},
     media::{FramePosition, MediaRecord, file_name, read_frame, region_to_array},
     query,
 };
@@ -60,7 +60,7 @@ fn content_version([a, b, c, d, ..]: [u8; 32]) -> String {
 pub(super) fn find(connection: &Connection, row: i64) -> Result<Option<StoredPreview>> {
     let sql = "SELECT id, path, width, height, content, caption, region, frame, seconds,
                       require(intact) FROM media WHERE row = ?1";
-    query::find(connection, sql, [row], |row| {
+    query::find(connection, sql, params![row], |row| {
         Ok(StoredPreview {
             media: MediaId(row.get(0)?),
             path: path_from_bytes(row.get(1)?).to_string_lossy().into_owned(),

@@ -1,10 +1,10 @@
 //! Query images: the descriptor to compare with, kept for one day.
 
 use half::f16;
-use rusqlite::{Connection, Result, params};
 
 use super::{
     columns::{decode_f16, encode_f16},
+    engine::{Connection, Result, params},
     now_micros, query,
 };
 use tessera_model::{DatasetId, EntityType, Granularity, MediaId};
@@ -30,7 +30,7 @@ pub fn put(
 ) -> Result<()> {
     let now = now_micros();
     let sql = "DELETE FROM anchor WHERE created_at < ?1";
-    query::execute(connection, sql, [now - LIFETIME_MICROS])?;
+    query::execute(connection, sql, params![now - LIFETIME_MICROS])?;
     let StoredQueryImage { entity, level, descriptor } = upload;
     let descriptor = encode_f16(descriptor);
     query::execute(
@@ -53,10 +53,10 @@ pub fn find(
     id: MediaId,
 ) -> Result<Option<StoredQueryImage>> {
     let sql = "SELECT entity, level, descriptor, require(intact) FROM anchor WHERE id = ?1 AND dataset = ?2";
-    query::find(connection, sql, [id.0, dataset.0], |row| {
+    query::find(connection, sql, params![id.0, dataset.0], |row| {
         Ok(StoredQueryImage {
             entity: row.get_ref(0)?.as_str_or_null()?.and_then(|name| name.parse().ok()),
-            level: row.get::<_, Option<u8>>(1)?.and_then(Granularity::new),
+            level: row.get::<Option<u8>>(1)?.and_then(Granularity::new),
             descriptor: decode_f16(row.get_ref(2)?.as_blob()?),
         })
     })

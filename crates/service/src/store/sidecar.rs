@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, Result, params};
-
 use super::{
     columns::{from_json, path_from_bytes, path_to_bytes, to_json},
+    engine::{Connection, Result, params},
     indexed_files, query,
 };
 use crate::file_stat::FileStat;
@@ -34,7 +33,7 @@ pub fn all_media(connection: &Connection, source: i64) -> Result<Vec<DescribedMe
     let sql = "SELECT row, path, width, height, caption, labels, tags, frame IS NOT NULL,
                       require(intact) FROM media
                WHERE source = ?1 AND parent IS NULL ORDER BY path";
-    query::all(connection, sql, [source], |row| {
+    query::all(connection, sql, params![source], |row| {
         let (caption, labels, tags) = (row.get(4)?, from_json(row, 5)?, from_json(row, 6)?);
         Ok(DescribedMedia {
             row: row.get(0)?,

@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, Result, Row, params};
-
 use super::{
     columns::{path_from_bytes, path_to_bytes},
+    engine::{Connection, Result, Row, params},
     query,
 };
 use tessera_model::{DatasetId, MediaId};
@@ -78,12 +77,12 @@ pub fn find_or_insert_for_folder(
 /// The folders of a dataset, its own first.
 pub fn all(connection: &Connection, dataset: DatasetId) -> Result<Vec<SourceFolder>> {
     let sql = format!("{SELECT_SOURCE} WHERE source.dataset = ?1 ORDER BY source.row");
-    query::all(connection, &sql, [dataset.0], read_source)
+    query::all(connection, &sql, params![dataset.0], read_source)
 }
 
 pub fn find(connection: &Connection, row: i64) -> Result<Option<SourceFolder>> {
     let sql = format!("{SELECT_SOURCE} WHERE source.row = ?1");
-    query::find(connection, &sql, [row], read_source)
+    query::find(connection, &sql, params![row], read_source)
 }
 
 /// Adds the folders of uploads that the database does not know: it is new, or an older copy. Then
@@ -102,12 +101,12 @@ pub(crate) fn add_unknown_uploads(
     }
     if any {
         let sql = "UPDATE dataset SET extractor = 0 WHERE id = ?1";
-        query::execute(connection, sql, [dataset.0])?;
+        query::execute(connection, sql, params![dataset.0])?;
     }
     Ok(any)
 }
 
 pub fn all_folders(connection: &Connection) -> Result<Vec<PathBuf>> {
     let read = |row: &Row| row.get(0).map(path_from_bytes);
-    query::all(connection, "SELECT folder, require(intact) FROM source", [], read)
+    query::all(connection, "SELECT folder, require(intact) FROM source", params![], read)
 }

@@ -6,8 +6,6 @@ use std::{
     collections::{HashMap, HashSet},
 };
 
-use rusqlite::Transaction;
-
 use super::{TaskContext, progress::ProgressRange};
 use crate::{
     cluster::{
@@ -17,6 +15,7 @@ use crate::{
     index::{DIMENSION, Keypoints},
     similarity::{DuplicatePair, Neighbor, Vectors, near_duplicates, neighbor_graph},
     store::{
+        self, Transaction,
         assignment::{ClusterAssignment, IssueScores},
         cluster::{self as clusters, ClusterRecord, MemberCounts},
         indexed_files,
@@ -95,7 +94,7 @@ impl ClusterUpdate {
         Ok(Self { dataset, scope, by_entity: parts })
     }
 
-    pub fn write(&self, transaction: &Transaction) -> rusqlite::Result<()> {
+    pub fn write(&self, transaction: &Transaction) -> store::Result<()> {
         if self.scope == Scope::Everything {
             clusters::delete_all(transaction, self.dataset)?;
         }

@@ -3,12 +3,15 @@
 //! user's own encoders, if configured, replace it.
 
 use half::f16;
-use rusqlite::Transaction;
 
 use super::{
     TaskContext, cluster_step::Scope, encode_media::encode_media, progress::ProgressRange,
 };
-use crate::{store::embedding, task_error::TaskError, text::lsa::TextSpace};
+use crate::{
+    store::{self, Transaction, embedding},
+    task_error::TaskError,
+    text::lsa::TextSpace,
+};
 use tessera_model::DatasetId;
 
 enum TextSpaceUpdate {
@@ -52,7 +55,7 @@ impl EmbeddingUpdate {
         Ok(Self { dataset, space, vectors })
     }
 
-    pub fn write(&self, transaction: &Transaction) -> rusqlite::Result<()> {
+    pub fn write(&self, transaction: &Transaction) -> store::Result<()> {
         if let TextSpaceUpdate::Replaced(space) = &self.space {
             let bytes = space.as_ref().map(TextSpace::to_bytes);
             embedding::replace_text_space(transaction, self.dataset, bytes.as_deref())?;

@@ -5,8 +5,6 @@
 
 use std::{fs, path::Path};
 
-use rusqlite::Connection;
-
 use super::TaskContext;
 use crate::{
     archive::{self, ArchiveContent, SourceFolders},
@@ -16,7 +14,7 @@ use crate::{
     },
     settings::InjectedFailure,
     store::{
-        StoreError, dataset,
+        Connection, StoreError, dataset,
         export::{self, ExportRecord, ExportTaskState},
         source,
     },

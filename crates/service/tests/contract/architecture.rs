@@ -74,12 +74,12 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("explanation", &["http"]),
 ];
 
-/// Libraries that only some modules may name.
+/// Libraries that only some folders may name.
 const CONFINED: &[(&str, &[&str])] = &[
-    ("axum", &["http"]),
-    ("hyper", &["http"]),
-    ("utoipa", &["http"]),
-    ("rusqlite", &["store", "archive", "task", "task_error", "deployment"]),
+    ("axum", &["http/"]),
+    ("hyper", &["http/"]),
+    ("utoipa", &["http/"]),
+    ("rusqlite", &["store/engine/", "store/sqlite/"]),
 ];
 
 /// Types that the root of the crate re-exports, with the module that defines them.
@@ -199,7 +199,8 @@ fn http_and_sql_stay_in_their_layers() {
     for (module, path, code) in sources() {
         for (library, allowed) in CONFINED {
             let named = code.contains(&format!("{library}::"));
-            assert!(!named || allowed.contains(&module.as_str()), "{path} names {library}");
+            let is_allowed = allowed.iter().any(|folder| path.starts_with(folder));
+            assert!(!named || is_allowed, "{path} names {library}");
         }
         let writes_sql = ["SELECT ", "INSERT ", "UPDATE ", "DELETE FROM"];
         let sql = writes_sql.iter().any(|word| code.contains(word));

@@ -17,7 +17,7 @@ use tempfile::TempDir;
 use tessera_model::DatasetId;
 use tessera_service::{
     AccessMode, Deployment, DeploymentSettings, ServerLimits, ServerOptions, ServiceCredentials,
-    store::checksum::register_functions,
+    store::sqlite::register_functions,
 };
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},

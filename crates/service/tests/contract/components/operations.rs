@@ -1,17 +1,15 @@
 //! Tests the state machine of operations against a model, with crashes.
 
 use proptest::prelude::*;
-use rusqlite::{Connection, TransactionBehavior};
-
 use tessera_model::{DatasetId, Status};
 use tessera_service::store::{
-    checksum::register_functions,
+    Connection,
     dataset::{self, DatasetRecord},
     operation::{
         Batch, BatchOrigin, OperationKind, all_running, begin, begin_clustering, fail,
         find_running, finish,
     },
-    schema, source,
+    source, sqlite,
 };
 
 #[derive(Clone, Copy, Debug)]
@@ -81,9 +79,7 @@ struct TestDataset {
 
 impl TestDataset {
     fn new() -> Self {
-        let mut connection = Connection::open_in_memory().unwrap();
-        register_functions(&connection).unwrap();
-        assert_eq!(schema::migrate(&mut connection).unwrap(), None);
+        let connection = sqlite::open_in_memory().unwrap();
         let id = DatasetId(uuid::Uuid::from_u128(7));
         let folder = std::path::PathBuf::from("/folder");
         let record = DatasetRecord {
@@ -107,10 +103,9 @@ impl TestDataset {
     }
 
     /// Applies an event as the service does; with `killed`, rolls back instead of committing.
-    fn apply(&mut self, event: OperationEvent, killed: bool) {
+    fn apply(&self, event: OperationEvent, killed: bool) {
         let (id, source) = (self.id, self.source);
-        let behaviour = TransactionBehavior::Immediate;
-        let tx = self.connection.transaction_with_behavior(behaviour).unwrap();
+        let tx = self.connection.begin().unwrap();
         let status = dataset::find(&tx, id).unwrap().unwrap().status;
         let running = find_running(&tx, id).unwrap();
         let batch = Batch { source, origin: BatchOrigin::InPlace };
@@ -189,7 +184,7 @@ proptest! {
         histories in proptest::collection::vec(
             proptest::collection::vec(event(), 1..16), 100),
     ) {
-        let mut world = TestDataset::new();
+        let world = TestDataset::new();
         let mut model = world.model_state();
         for history in histories {
             let mut killed = false;
@@ -217,12 +212,11 @@ proptest! {
 
 #[test]
 fn the_database_rejects_invalid_transitions_and_a_second_operation() {
-    let mut world = TestDataset::new();
+    let world = TestDataset::new();
     world.apply(OperationEvent::Reopen, false);
-    let second = world.connection.execute(
+    let second = world.connection.execute_batch(
         "INSERT INTO operation (dataset, kind, stage, reindex, created_at)
          SELECT id, 'REINDEX', 'RUNNING', 0, 0 FROM dataset",
-        [],
     );
     assert!(second.is_err());
     world.apply(OperationEvent::Progress, false);

@@ -10,9 +10,10 @@ use rusqlite::Connection;
 
 use tessera_model::Status;
 use tessera_service::store::{
-    Store, dataset, network_file_system,
+    Store, dataset,
     operation::{self, OperationKind},
-    source,
+    params, query, source,
+    sqlite::network_file_system,
 };
 
 #[test]
@@ -155,18 +156,21 @@ fn network_file_systems_are_recognized_by_their_numbers() {
     }
 }
 
+fn journal_mode(store: &Store) -> String {
+    let sql = "PRAGMA journal_mode";
+    store.read(|c| query::one(c, sql, params![], |row| row.get(0))).unwrap()
+}
+
 #[test]
 fn a_store_on_a_network_file_system_has_no_log_and_keeps_its_content() {
     let data = tempfile::tempdir().unwrap();
     let key = *Store::open(data.path()).unwrap().link_key();
     let store = Store::open_on(data.path(), |_| Some("NFS")).unwrap();
     assert_eq!((*store.link_key(), store.network_file_system()), (key, Some("NFS")));
-    let journal = |c: &Connection| c.pragma_query_value(None, "journal_mode", |row| row.get(0));
-    let mode: String = store.read(journal).unwrap();
-    assert_eq!(mode, "truncate");
+    assert_eq!(journal_mode(&store), "truncate");
     assert!(!data.path().join("tessera.db-wal").exists());
     drop(store);
     let store = Store::open(data.path()).unwrap();
     assert_eq!(store.recovery_notice(), None);
-    assert_eq!(store.read(journal).unwrap(), "wal");
+    assert_eq!(journal_mode(&store), "wal");
 }

@@ -24,7 +24,7 @@ pub fn network_file_system(magic: u64) -> Option<&'static str> {
 }
 
 /// The network file system of a directory.
-pub(super) fn network_file_system_of(path: &Path) -> Option<&'static str> {
+pub(in crate::store) fn network_file_system_of(path: &Path) -> Option<&'static str> {
     #[cfg(target_os = "linux")]
     return network_file_system(u64::try_from(rustix::fs::statfs(path).ok()?.f_type).ok()?);
     #[cfg(not(target_os = "linux"))]

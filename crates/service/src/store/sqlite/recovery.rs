@@ -8,10 +8,11 @@ use std::{
 
 use rusqlite::{Connection, Result, Transaction};
 
-use super::{integrity::check_table, now_micros, query, upload};
+use super::integrity::check_table;
 use crate::{
     ingest::staging::{create_private_dir, staging_dirs},
     path_display::printable_path,
+    store::{now_micros, upload},
 };
 
 /// The database and its log files.
@@ -67,7 +68,7 @@ impl Remains {
     pub fn restore_datasets(&self, mut new: Connection) -> Result<()> {
         let database = self.folder.as_ref().map(|folder| folder.join(DATABASE_FILES[0]));
         let database = database.as_ref().and_then(|path| path.to_str()).unwrap_or_default();
-        query::execute(&new, "ATTACH ?1 AS old", [database])?;
+        new.execute("ATTACH ?1 AS old", [database])?;
         copy_datasets(new.transaction()?)
     }
 
@@ -97,9 +98,9 @@ fn copy_datasets(transaction: Transaction) -> Result<()> {
     transaction.execute_batch(RESTORE_DATASETS)?;
     let sql = "SELECT EXISTS (SELECT 1 FROM old.sqlite_schema WHERE name = 'source')";
     // The oldest versions had no sources besides the folders.
-    if query::one(&transaction, sql, [], |row| row.get(0))? {
+    if transaction.query_row(sql, [], |row| row.get(0))? {
         check_table(&transaction, "old", "source")?;
-        query::execute(&transaction, RESTORE_SOURCES, [])?;
+        transaction.execute(RESTORE_SOURCES, [])?;
     }
     transaction.commit()
 }

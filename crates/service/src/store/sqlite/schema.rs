@@ -1,8 +1,8 @@
 //! The versions of the schema, as a list of migrations.
 
-use rusqlite::{Connection, Result, TransactionBehavior};
+use rusqlite::{Connection, OptionalExtension as _, Result, TransactionBehavior};
 
-use super::{query, tables::TABLES};
+use super::tables::TABLES;
 
 /// Versions up to this one cannot be migrated: they lack checksums, the frames of videos, or the reason
 /// why an export contains a media item. Their datasets are indexed again in a new store.
@@ -11,7 +11,7 @@ const LAST_REPLACED: usize = 6;
 /// Append only.
 const MIGRATIONS: &[&str] = &[TABLES];
 
-pub const VERSION: usize = LAST_REPLACED + MIGRATIONS.len();
+pub(super) const VERSION: usize = LAST_REPLACED + MIGRATIONS.len();
 
 /// The version of a file; 0 for a new one.
 pub(super) fn version(connection: &Connection) -> Result<usize> {
@@ -25,7 +25,7 @@ pub(super) fn is_migratable(connection: &Connection) -> Result<bool> {
 
 /// Applies all missing migrations to a new file or one that can be migrated, one transaction each. If
 /// the file has a newer version than [`VERSION`], returns that version and changes nothing.
-pub fn migrate(connection: &mut Connection) -> Result<Option<usize>> {
+pub(super) fn migrate(connection: &mut Connection) -> Result<Option<usize>> {
     loop {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let version = version(&transaction)?.max(LAST_REPLACED);
@@ -36,7 +36,7 @@ pub fn migrate(connection: &mut Connection) -> Result<Option<usize>> {
         transaction.execute_batch(sql)?;
         transaction.pragma_update(None, "user_version", version + 1)?;
         let sql = "INSERT OR REPLACE INTO setting VALUES ('definitions', ?1)";
-        query::execute(&transaction, sql, [definitions(&transaction)?])?;
+        transaction.execute(sql, [definitions(&transaction)?])?;
         transaction.commit()?;
     }
 }
@@ -44,7 +44,7 @@ pub fn migrate(connection: &mut Connection) -> Result<Option<usize>> {
 /// Whether tables, indexes and triggers are as the last migration left them.
 pub(super) fn is_intact(connection: &Connection) -> Result<bool> {
     let sql = "SELECT value FROM setting WHERE name = 'definitions'";
-    let written = query::find(connection, sql, [], |row| row.get(0))?;
+    let written = connection.query_row(sql, [], |row| row.get(0)).optional()?;
     Ok(written == Some(definitions(connection)?))
 }
 
@@ -52,5 +52,5 @@ pub(super) fn is_intact(connection: &Connection) -> Result<bool> {
 fn definitions(connection: &Connection) -> Result<[u8; 32]> {
     let sql = "SELECT group_concat(sql, ';' ORDER BY name) FROM sqlite_schema
                WHERE name NOT GLOB 'words_*'";
-    query::one(connection, sql, [], |row| Ok(*blake3::hash(row.get_ref(0)?.as_bytes()?).as_bytes()))
+    connection.query_row(sql, [], |row| Ok(*blake3::hash(row.get_ref(0)?.as_bytes()?).as_bytes()))
 }

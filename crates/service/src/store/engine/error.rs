@@ -1,0 +1,57 @@
+//! Errors of the database, independent of the engine.
+
+use std::{error::Error, fmt};
+
+use rusqlite::{ErrorCode, types::FromSqlError};
+
+/// Why a statement failed, or what it returned cannot be read.
+#[derive(Debug)]
+pub enum QueryError {
+    Sqlite(rusqlite::Error),
+    /// A statement that has to return a row returned none.
+    NoRow,
+    /// A value cannot be stored, or is not what the column should contain.
+    Value(Box<dyn Error + Send + Sync>),
+}
+
+pub type Result<T, E = QueryError> = std::result::Result<T, E>;
+
+impl QueryError {
+    pub(in crate::store) fn value(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::Value(cause.into())
+    }
+
+    /// Whether the database is not one of this program, or damaged: `Unknown` is an error in SQL,
+    /// such as a missing table.
+    pub(in crate::store) fn is_damage(&self) -> bool {
+        let Self::Sqlite(cause) = self else { return false };
+        matches!(
+            cause.sqlite_error_code(),
+            Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt | ErrorCode::Unknown)
+        )
+    }
+}
+
+impl fmt::Display for QueryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sqlite(cause) => cause.fmt(f),
+            Self::NoRow => f.write_str("a row is missing"),
+            Self::Value(cause) => write!(f, "a value has the wrong type ({cause})"),
+        }
+    }
+}
+
+impl Error for QueryError {}
+
+impl From<rusqlite::Error> for QueryError {
+    fn from(cause: rusqlite::Error) -> Self {
+        Self::Sqlite(cause)
+    }
+}
+
+impl From<FromSqlError> for QueryError {
+    fn from(cause: FromSqlError) -> Self {
+        Self::value(cause)
+    }
+}

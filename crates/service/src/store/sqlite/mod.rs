@@ -1,0 +1,16 @@
+//! The engine of one machine: one `SQLite` file in the data directory.
+
+mod checksum;
+mod clean_shutdown;
+mod database_file;
+mod file_system;
+mod integrity;
+mod recovery;
+mod schema;
+mod tables;
+
+pub use checksum::register_functions;
+pub(super) use database_file::DatabaseFile;
+pub use database_file::open_in_memory;
+pub use file_system::network_file_system;
+pub(super) use file_system::network_file_system_of;
