@@ -220,7 +220,7 @@ pub enum Payload {
     Picture(Thumbnail),
     Folder(FolderListing),
     Inspection(Box<Inspection>),
-    Outside,
+    OpenedExternally,
     Original(Arc<[u8]>),
     /// Without secrets.
     Curl(ShellCommand),

@@ -13,13 +13,13 @@ pub struct LoginState {
     /// Whose login it is: the API key. `None`: the deployment has no login.
     pub key: Option<SafeText>,
     pub token_expires_at: Option<Timestamp>,
-    /// The last response, if it was that the login is missing or not valid.
+    /// Why the service does not accept the login, until it does.
     pub rejection: Option<Failure>,
 }
 
 impl App {
-    /// Learns from a response whether the service accepts the login. Called for every response, so
-    /// that a rejection shows everywhere at once, whichever request met it.
+    /// Takes from a response whether the service accepts the login. Called for every response, so that
+    /// a rejection shows everywhere at once.
     pub(super) fn observe_login(&mut self, lane: &Lane, result: &Result<Payload, Failure>) {
         if !lane.carries_login() {
             return;
@@ -31,7 +31,7 @@ impl App {
                     self.open_login();
                 } else if is_new {
                     let text =
-                        format!("the service rejects the login, L opens it: {}", failure.message);
+                        format!("the service rejects the login (L opens it): {}", failure.message);
                     self.notify(Level::Warning, text);
                 }
             }
@@ -76,7 +76,7 @@ impl App {
         follows && self.login.rejection.is_some()
     }
 
-    /// Another key pair logs in from now on.
+    /// Another key pair is used from now on.
     pub(super) fn login_imported(&mut self, login: ImportedLogin) {
         let place = login.stored_in.map_or_else(
             || "it is not stored, and ends with this program".to_owned(),

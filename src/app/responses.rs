@@ -93,7 +93,7 @@ impl App {
             (Lane::Original, Ok(Payload::Original(bytes))) => {
                 self.effects.push(Effect::FullSize(bytes));
             }
-            (Lane::OpenExternally, Ok(Payload::Outside)) => {
+            (Lane::OpenExternally, Ok(Payload::OpenedExternally)) => {
                 self.notify(Level::Success, "opened in the desktop's image viewer");
             }
             (lane, result) => self.report_failure_or_mismatch(&lane, result),

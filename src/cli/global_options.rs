@@ -26,7 +26,7 @@ pub struct GlobalOptions {
     /// Address of the pipeline that adds media at an on-premises deployment.
     #[arg(long, global = true, env = "TESSERA_PIPELINE_URL", value_name = "URL")]
     pub pipeline_url: Option<String>,
-    /// What every path of the service begins with, if not `/api/v1`; `/` for nothing.
+    /// The prefix of every path of the service, if it is not `/api/v1`; `/` for none.
     #[arg(long, global = true, value_name = "PATH")]
     pub api_prefix: Option<String>,
     /// Send the login over unencrypted connections too; for test services.

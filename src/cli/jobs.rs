@@ -73,12 +73,12 @@ const JOB_COLUMNS: &[Column] = &[
     Column::new("ended", "ended"),
     Column::new("took (s)", "took_s"),
     Column::new("state", "standing"),
-    Column::new("words", "words"),
+    Column::new("reason", "words"),
     Column::new("export", "export_task_id"),
     Column::new("export status", "export_status"),
     Column::new("archive", "archive.path"),
     Column::new("followed", "followed"),
-    Column::new("again", "command"),
+    Column::new("command", "command"),
 ];
 
 const FORGOTTEN_COLUMNS: &[Column] = &[Column::new("forgotten", "forgotten")];

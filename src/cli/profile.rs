@@ -77,7 +77,7 @@ const PROFILE_COLUMNS: &[Column] = &[
     Column::new("path prefix", "api_prefix"),
     Column::new("API key", "api_key"),
     Column::new("secret", "secret"),
-    Column::new("token holds", "token_ttl"),
+    Column::new("token lifetime", "token_ttl"),
     Column::new("text search", "text_search_path"),
     Column::new("certificates", "ca_file"),
     Column::new("unencrypted", "allow_http"),

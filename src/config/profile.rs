@@ -46,7 +46,7 @@ pub struct ProfileOptions {
     /// Dataset IDs that the service does not list.
     #[serde(default)]
     pub pinned: Vec<String>,
-    /// What every path begins with, if not `/api/v1`.
+    /// The prefix of every path, if it is not `/api/v1`.
     pub api_prefix: Option<String>,
     /// The text search endpoint, with `{dataset_id}`; the interface leaves it open.
     pub text_search_path: Option<String>,

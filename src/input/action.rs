@@ -99,7 +99,7 @@ actions! {
     Open, "open", "open", Searching, "Open a dataset, a cluster's previews, or a preview at full size";
     Back, "back", "back", Searching, "Close the dialog, or go back to the previous results";
     FullSize, "full-size", "full size", Searching, "Show the picture at full size";
-    OpenExternally, "outside", "open externally", Searching, "Open the original in the desktop's image viewer";
+    OpenExternally, "open-externally", "open externally", Searching, "Open the original in the desktop's image viewer";
     NextPage, "next-page", "next page", Searching, "Go to the next page of clusters";
     PreviousPage, "previous-page", "previous page", Searching, "Go to the previous page of clusters";
     PreviousFrame, "previous-frame", "earlier frame", Searching, "Go to the previous frame of this video on this page";

@@ -113,7 +113,7 @@ impl RequestHandler {
             }
             Request::OpenExternally(source) => {
                 self.open_externally(source).await?;
-                Payload::Outside
+                Payload::OpenedExternally
             }
             Request::Original(link) => {
                 Payload::Original(self.pictures.fetch_link(&link).await?.to_vec().into())

@@ -291,7 +291,7 @@ async fn a_rejected_export_keeps_its_id_status_message_and_times() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_start_that_answers_with_an_error_is_a_rejection() {
+async fn a_start_whose_response_reports_an_error_is_a_rejection() {
     let service = exporting(NOT_ACCEPTED, REJECTED).await;
     let home = tempfile::tempdir().unwrap();
     let mut command = tessera(home.path(), &["export", "start", DATASET]);

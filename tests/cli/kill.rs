@@ -137,10 +137,10 @@ impl KillLoop {
         }
         self.world.kill();
         let is_accepted = sent.await.unwrap().is_ok_and(|response| response.status() == 202);
-        let rests = |record: &Value| {
+        let is_idle = |record: &Value| {
             ["READY", "PARTIAL INDEX"].iter().any(|it| record["status_new"] == *it)
         };
-        let record = self.world.until(rests).await;
+        let record = self.world.until(is_idle).await;
         let (known, found) = (self.expected.len(), &record["n_images"]);
         let is_there = *found == known + names.len();
         assert!(
@@ -163,7 +163,7 @@ impl KillLoop {
         let process = self.world.serving.0.id();
         let pages = std::fs::read_to_string(format!("/proc/{process}/statm")).unwrap();
         let pages: u64 = pages.split(' ').next().unwrap().parse().unwrap();
-        let current = Some(pages * 4096 + (random(self.run, 4, 8 << 20)));
+        let current = Some(pages * 4096 + random(self.run, 4, 8 << 20));
         let process = Some(Pid::from_child(&self.world.serving.0));
         prlimit(process, Resource::As, Rlimit { current, maximum: None }).unwrap();
     }
@@ -252,7 +252,7 @@ async fn a_kill_between_the_two_halves_of_auto_reindex() {
         }
         world.kill();
         let expected = PICTURES + BATCH * (round + 1);
-        // PARTIAL INDEX is no resting state of this workflow, killed or not.
+        // This workflow does not end in PARTIAL INDEX, killed or not.
         let record = world
             .until(|record| {
                 assert_ne!(record["status_new"], "PARTIAL INDEX", "{record}");

@@ -325,10 +325,10 @@ async fn an_interrupt_reports_whether_the_upload_may_have_been_accepted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_pipeline_that_answers_with_an_error_has_accepted_nothing() {
+async fn a_pipeline_that_reports_an_error_has_accepted_nothing() {
     let (home, _) = home(1);
-    let answer = r#"{"status":"error","message":"Path /data/bad does not exist"}"#;
-    let server = scripted(&["READY"], move |_| Reply::json(answer)).await;
+    let body = r#"{"status":"error","message":"Path /data/bad does not exist"}"#;
+    let server = scripted(&["READY"], move |_| Reply::json(body)).await;
     let arguments = ["media", "add", ID, "--server-path", "/data/bad", "--json"];
     let (code, out, err) = outcome(&mut asked(&server, home.path(), &arguments));
     assert_eq!((code, out.as_str(), additions(&server)), (7, "", 1), "{err}");

@@ -29,8 +29,8 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// The number of members: images and frames, or objects. A service that does not count frames counts
-    /// videos.
+    /// The number of members: images and frames, or objects. If the service does not count frames,
+    /// videos count instead.
     pub fn size(&self) -> Option<u64> {
         let counts = match self.entity {
             EntityType::Objects => [self.n_objects, None],

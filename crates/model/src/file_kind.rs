@@ -1,5 +1,5 @@
-//! File kinds by extension, as client and local service agree on them; whether a picture is valid is checked
-//! later, from its content.
+//! File kinds by extension, the same for client and local service; whether a picture is valid is
+//! checked later, from its content.
 
 /// Size limit of the local service for a file that is not a video, in bytes.
 const MAX_FILE_SIZE: u64 = 256 << 20;

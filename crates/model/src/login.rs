@@ -3,10 +3,8 @@
 /// The code of a failure because the secret of the login is missing.
 pub const NO_SECRET: &str = "no_secret";
 
-/// What the response to a check of the login says about it.
-///
-/// `None`: the status says nothing about the login. `by_dataset`: whether a dataset was read, or the
-/// list of datasets.
+/// What the status of a check of the login says about the login; `None` if it says nothing.
+/// `by_dataset`: whether a dataset was read, or the list of datasets.
 pub fn login_check_text(http_status: u16, by_dataset: bool) -> Option<&'static str> {
     Some(match http_status {
         401 => "401: the key has expired or is wrong, or the secret does not match",

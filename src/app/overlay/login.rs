@@ -121,7 +121,7 @@ impl LoginForm {
         }
         let secret = self.api_secret.0.value().trim();
         if secret.is_empty() || !secret.chars().all(|c| c.is_ascii_graphic()) {
-            return Err((LoginField::ApiSecret, "enter the API secret: one word"));
+            return Err((LoginField::ApiSecret, "enter the API secret, without spaces"));
         }
         Ok(LoginImport::KeyPair {
             api_key: api_key.to_owned(),

@@ -147,7 +147,8 @@ fn by_name(a: &str, b: &str) -> Ordering {
     a.to_lowercase().cmp(&b.to_lowercase())
 }
 
-/// Whether the names of files and videos, captions, labels or tags of a cluster contain `needle` (lower case).
+/// Whether the names of files and videos, captions, labels or tags of a cluster contain `needle`, which is
+/// in lower case.
 fn matches_text(cluster: &Cluster, needle: &str) -> bool {
     if needle.is_empty() {
         return true;
