@@ -93,6 +93,22 @@ fn from_an_on_premises_deployment_to_the_first_grid() {
 }
 
 #[test]
+fn the_first_profile_is_saved_in_the_settings_file_that_the_command_names() {
+    let home = tempfile::tempdir().unwrap();
+    let serving = serve(home.path(), &["--no-auth"]);
+    let mut program = Program::script("tessera --config own.toml", home);
+    program.wait_for("An on-premises service");
+    // The fourth choice, its address, no pipeline, the suggested name.
+    for keys in ["4", serving.field("base_url"), "\r", "\r", "\r"] {
+        program.press(keys);
+    }
+    looks_at_the_grid(&mut program);
+    let saved = std::fs::read_to_string(program.home().join("own.toml")).unwrap();
+    assert!(saved.contains(serving.field("base_url")), "{saved}");
+    assert!(!program.home().join("tessera/config.toml").exists());
+}
+
+#[test]
 fn a_secret_that_cannot_be_stored_is_shown_once_and_leaves_the_screen() {
     let home = tempfile::tempdir().unwrap();
     // Others can write in the folder, so the file of secrets is refused.
