@@ -5,8 +5,8 @@ use std::{fmt, path::PathBuf, str::FromStr};
 use serde::Deserialize;
 
 use crate::{
-    ExportTaskId, Failure, FailureKind, Link, SafeText, inspection::NameSample,
-    keyword::keyword_enum,
+    ExportTaskId, Failure, FailureKind, Link, SafeText, archive_path::is_reserved,
+    inspection::NameSample, keyword::keyword_enum,
 };
 
 keyword_enum!(
@@ -56,8 +56,7 @@ impl ArchiveName {
             stem.pop();
         }
         let stem = stem.trim_start_matches(['.', '-', ' ']).trim_end_matches(['.', ' ']);
-        let reserved = ["con", "prn", "aux", "nul"].contains(&stem.to_lowercase().as_str());
-        let stem = if stem.is_empty() || reserved { "export" } else { stem };
+        let stem = if stem.is_empty() || is_reserved(stem) { "export" } else { stem };
         Self(format!("{stem}.zip"))
     }
 

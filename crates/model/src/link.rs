@@ -53,10 +53,14 @@ impl Link {
 impl fmt::Display for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let resource = self.resource();
-        // User info before the host would be a password.
-        let shown = match (resource.split_once("://"), resource.rsplit_once('@')) {
-            (Some((scheme, _)), Some((_, host))) => format!("{scheme}://{host}"),
-            _ => resource.to_owned(),
+        let shown = match resource.split_once("://") {
+            Some((scheme, rest)) => {
+                let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+                // User info before the host would be a password.
+                let host = authority.rsplit('@').next().unwrap_or_default();
+                format!("{scheme}://{host}{path}")
+            }
+            None => resource.to_owned(),
         };
         write!(f, "{}", SafeText::detail(&shown))
     }

@@ -28,3 +28,28 @@ fn a_copied_link_is_percent_encoded_and_one_line() {
         assert_eq!(encoded(url), None, "{url:?}");
     }
 }
+
+#[test]
+fn a_resource_is_the_same_whatever_its_signature_is() {
+    for (url, resource) in [
+        ("https://cdn.example/a.zip?X-Amz-Signature=abc#frag", "https://cdn.example/a.zip"),
+        ("https://cdn.example/a.zip#part?x", "https://cdn.example/a.zip"),
+        ("/api/v1/media/1", "/api/v1/media/1"),
+        ("?x", ""),
+    ] {
+        assert_eq!((Link::new(url).resource(), Link::new(url).expose()), (resource, url));
+    }
+}
+
+#[test]
+fn a_printed_link_keeps_an_at_sign_that_is_not_of_a_login() {
+    for (url, shown) in [
+        ("/media/me@home.jpg?x=1", "/media/me@home.jpg"),
+        ("s3://bucket/icon@2x.png", "s3://bucket/icon@2x.png"),
+        ("https://me:pass@cdn.example/icon@2x.png", "https://cdn.example/icon@2x.png"),
+        ("https://me:p@ss@cdn.example", "https://cdn.example"),
+        ("https://a.example/\u{1b}[2J", "https://a.example/␛[2J"),
+    ] {
+        assert_eq!(Link::new(url).to_string(), shown);
+    }
+}
