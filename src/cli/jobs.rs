@@ -252,7 +252,7 @@ async fn follow(connection: &Connection<'_>, job: &JobRecord) -> CliResult<SafeT
         (SavedJobState::Done(status), _) => Ok(status.clone()),
         (SavedJobState::Downloaded(..), _) => Ok(SafeText::name("downloaded")),
         (SavedJobState::Accepted, JobKind::AddMedia(_) | JobKind::Reindex) => {
-            let tracker = OperationTracker::resume(job.started_at);
+            let tracker = OperationTracker::resume();
             connection.follow_operation(job.dataset, &job.kind, tracker).await
         }
         (state, _) => match state.export() {

@@ -39,8 +39,8 @@ impl OperationTracker {
     }
 
     /// Resumes an operation that was accepted in an earlier run.
-    pub fn resume(accepted_at: Timestamp) -> Self {
-        Self { accepted_at, status_changed: true, ..Self::default() }
+    pub fn resume() -> Self {
+        Self { status_changed: true, ..Self::default() }
     }
 
     pub fn accept(&mut self, at: Timestamp) {

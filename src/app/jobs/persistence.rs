@@ -117,7 +117,7 @@ impl Job {
         let accepted = matches!(record.state, SavedJobState::Accepted);
         Self {
             ended_at: record.ended_at,
-            tracker: accepted.then(|| OperationTracker::resume(record.started_at)),
+            tracker: accepted.then(OperationTracker::resume),
             state: resumed_state(record.state, job.export().is_some()),
             ..job
         }
