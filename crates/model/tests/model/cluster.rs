@@ -19,7 +19,7 @@ pub fn empty_cluster() -> Cluster {
     }
 }
 
-fn preview() -> Preview {
+pub fn preview() -> Preview {
     Preview {
         media: MediaId(Uuid::nil()),
         kind: SafeText::name("IMAGE"),

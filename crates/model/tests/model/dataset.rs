@@ -39,3 +39,126 @@ fn operations_are_allowed_by_status() {
         assert_eq!(got, row, "{operation:?}");
     }
 }
+
+#[test]
+fn every_status_is_read_as_it_is_written_in_any_case_and_with_underscores() {
+    for (status, word) in [
+        (Status::Ready, "READY"),
+        (Status::PartialIndex, "PARTIAL INDEX"),
+        (Status::ReadOnly, "READ ONLY"),
+        (Status::Indexing, "INDEXING"),
+        (Status::Error, "ERROR"),
+        (Status::Other(SafeText::name("DRAFT")), "DRAFT"),
+    ] {
+        assert_eq!(status.as_str(), word);
+        assert_eq!(Status::parse(word), status);
+        assert_eq!(Status::parse_legacy(word), status, "an older service says {word}");
+        if !matches!(status, Status::Other(_)) {
+            assert_eq!(Status::parse(&word.to_lowercase().replace(' ', "_")), status);
+        }
+    }
+    assert_eq!(Status::parse(" draft\n"), Status::Other(SafeText::name("draft")));
+}
+
+#[test]
+fn the_legacy_words_of_older_services_have_a_meaning_only_in_their_field() {
+    for (word, legacy) in [
+        ("UPDATING", Status::ReadOnly),
+        ("updating", Status::ReadOnly),
+        ("FATAL_ERROR", Status::Error),
+        (" fatal error ", Status::Error),
+    ] {
+        assert_eq!(Status::parse_legacy(word), legacy, "{word}");
+        assert_eq!(Status::parse(word), Status::Other(SafeText::name(word.trim())));
+    }
+}
+
+#[test]
+fn only_a_status_that_changes_by_itself_is_busy() {
+    for (word, busy) in [
+        ("READY", false),
+        ("PARTIAL INDEX", false),
+        ("ERROR", false),
+        ("READ ONLY", true),
+        ("INDEXING", true),
+        ("RESTORING", true),
+    ] {
+        assert_eq!(Status::parse(word).is_busy(), busy, "{word}");
+    }
+}
+
+#[test]
+fn a_refused_operation_says_what_to_do_first() {
+    let reason = |status: &str, operation| Status::parse(status).allows(operation).denial_reason();
+    for (status, operation, way_out) in [
+        ("READY", Operation::Reindex, "add media first"),
+        ("PARTIAL INDEX", Operation::Export, "reindex first"),
+        ("READ ONLY", Operation::AddMedia, "wait until the media are added"),
+        ("INDEXING", Operation::VisualSearch, "wait until it is indexed"),
+        ("ERROR", Operation::Reindex, "resolve the error first"),
+        ("RESTORING", Operation::Reindex, "wait until it is PARTIAL INDEX"),
+    ] {
+        assert_eq!(reason(status, operation), Some(way_out), "{status}");
+    }
+    for (status, operation) in [
+        ("READY", Operation::Export),
+        ("INDEXING", Operation::TextSearch),
+        ("RESTORING", Operation::Export),
+    ] {
+        assert_eq!(reason(status, operation), None, "{status} does not refuse it");
+    }
+}
+
+#[test]
+fn operations_have_a_name_on_screen_and_one_in_messages_of_the_service() {
+    for (operation, label, code) in [
+        (Operation::Read, "browse", "explore"),
+        (Operation::TextSearch, "text search", "text_search"),
+        (Operation::VisualSearch, "image search", "visual_search"),
+        (Operation::Export, "export", "export"),
+        (Operation::AddMedia, "add media", "add_media"),
+        (Operation::Reindex, "reindex", "reindex"),
+    ] {
+        assert_eq!((operation.label(), operation.code()), (label, code));
+    }
+}
+
+/// A record with this status and number of images.
+pub fn record(status: &str, n_images: Option<u64>) -> Dataset {
+    Dataset {
+        id: DatasetId(uuid::Uuid::nil()),
+        name: SafeText::name("demo"),
+        status: Status::parse(status),
+        status_is_legacy: false,
+        legacy_status: None,
+        progress: None,
+        owner: None,
+        created_at: None,
+        n_images,
+        n_videos: None,
+        n_objects: None,
+        error: None,
+    }
+}
+
+#[test]
+fn clusters_may_have_changed_once_a_dataset_is_ready_again_or_has_other_images() {
+    for (earlier, now, changed) in [
+        (("READY", 3), ("READY", 3), false),
+        (("READY", 3), ("READY", 4), true),
+        (("READY", 4), ("READY", 3), true),
+        (("INDEXING", 3), ("READY", 3), true),
+        (("PARTIAL INDEX", 3), ("READY", 3), true),
+        (("READY", 3), ("PARTIAL INDEX", 4), false),
+        (("READY", 3), ("READ ONLY", 3), false),
+        (("PARTIAL INDEX", 3), ("PARTIAL INDEX", 4), false),
+        (("INDEXING", 3), ("ERROR", 4), false),
+    ] {
+        let [earlier_record, now_record] =
+            [earlier, now].map(|(status, images)| record(status, Some(images)));
+        let found = now_record.is_reclustered_since(&earlier_record);
+        assert_eq!(found, changed, "from {earlier:?} to {now:?}");
+    }
+    let uncounted = record("READY", None);
+    assert!(record("READY", Some(1)).is_reclustered_since(&uncounted));
+}

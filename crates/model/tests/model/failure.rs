@@ -10,3 +10,53 @@ fn a_failure_prints_message_detail_and_remedy() {
         "export refused (service: dataset not READY␛). Wait until it is READY"
     );
 }
+
+const KINDS: [FailureKind; 13] = [
+    FailureKind::Unreachable,
+    FailureKind::NoResponse,
+    FailureKind::Server,
+    FailureKind::RateLimited,
+    FailureKind::Unauthorized,
+    FailureKind::Forbidden,
+    FailureKind::NotFound,
+    FailureKind::Conflict,
+    FailureKind::Invalid,
+    FailureKind::Rejected,
+    FailureKind::Unconfirmed,
+    FailureKind::Unexpected,
+    FailureKind::Local,
+];
+
+/// The kinds of failures of which `is` is true.
+fn kinds(is: impl Fn(&Failure) -> bool) -> Vec<FailureKind> {
+    KINDS.into_iter().filter(|kind| is(&Failure::new(*kind, "it failed"))).collect()
+}
+
+#[test]
+fn a_change_may_have_happened_unless_it_was_refused_or_never_sent() {
+    let maybe = [FailureKind::NoResponse, FailureKind::Server, FailureKind::Unconfirmed];
+    assert_eq!(kinds(Failure::may_have_taken_effect), maybe);
+}
+
+#[test]
+fn only_failures_that_pass_are_failures_of_the_connection() {
+    let passing = [
+        FailureKind::Unreachable,
+        FailureKind::NoResponse,
+        FailureKind::Server,
+        FailureKind::RateLimited,
+    ];
+    assert_eq!(kinds(Failure::is_connection_failure), passing);
+}
+
+#[test]
+fn an_empty_detail_is_not_shown() {
+    let plain = || Failure::local("cannot read a.jpg");
+    assert_eq!(plain().kind, FailureKind::Local);
+    for detail in [None, Some(SafeText::default())] {
+        assert_eq!(plain().with_detail(detail).to_string(), "cannot read a.jpg");
+    }
+    let remedied = plain().with_remedy("Check its permissions");
+    assert_eq!(remedied.to_string(), "cannot read a.jpg. Check its permissions");
+    assert_eq!(Failure::internal_error().to_string(), "internal error. Please report this bug");
+}

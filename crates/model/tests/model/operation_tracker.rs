@@ -76,3 +76,70 @@ fn an_error_status_fails_with_the_message_of_the_service() {
     };
     assert!(failure.to_string().contains("disk full"), "{failure}");
 }
+
+#[test]
+fn progress_is_shown_only_while_the_dataset_is_busy() {
+    let mut tracker = OperationTracker::starting_from(Some(&dataset("READY", 10)));
+    let shown = |tracker: &OperationTracker| {
+        (tracker.status_label().to_owned(), tracker.is_busy(), tracker.percent())
+    };
+    assert_eq!(shown(&tracker), ("accepted".to_owned(), false, None));
+    for (status, label, busy, percent) in [
+        // The status from before the job is not about the job.
+        ("READY", "accepted", false, None),
+        ("READ ONLY", "READ ONLY", true, Some(50)),
+        ("INDEXING", "INDEXING", true, Some(50)),
+        ("READY", "READY", false, None),
+    ] {
+        tracker.observe(&JobKind::Reindex, Timestamp::ZERO, &dataset(status, 10));
+        assert_eq!(shown(&tracker), (label.to_owned(), busy, percent));
+    }
+}
+
+#[test]
+fn without_a_status_from_before_every_status_is_about_the_job() {
+    let mut tracker = OperationTracker::starting_from(None);
+    assert_eq!(tracker.status_label(), "accepted");
+    tracker.observe(&JobKind::Reindex, Timestamp::ZERO, &dataset("READY", 10));
+    assert_eq!((tracker.status_label(), tracker.added_media_count()), ("READY", None));
+}
+
+#[test]
+fn an_operation_of_an_earlier_run_ends_with_the_first_status_that_is_final() {
+    let observe = |status| {
+        let mut tracker = OperationTracker::resume();
+        tracker.observe(&JobKind::Reindex, Timestamp::ZERO, &dataset(status, 10))
+    };
+    assert_eq!(observe("INDEXING"), OperationStatus::Running);
+    assert_eq!(observe("PARTIAL INDEX"), OperationStatus::Running);
+    assert_eq!(observe("READY"), OperationStatus::Finished(SafeText::name("READY")));
+    assert_eq!(observe("RESTORING"), OperationStatus::Running);
+}
+
+#[test]
+fn the_minute_until_more_media_count_begins_when_the_service_accepts() {
+    let mut tracker = OperationTracker::starting_from(Some(&dataset("READY", 10)));
+    tracker.accept(Timestamp::from_secs(100));
+    let mut see = |second| {
+        tracker.observe(&addition(false), Timestamp::from_secs(second), &dataset("READY", 11))
+    };
+    assert_eq!(see(159), OperationStatus::Running);
+    assert_eq!(see(160), OperationStatus::Finished(SafeText::name("READY")));
+}
+
+#[test]
+fn images_and_videos_that_came_are_counted() {
+    let with_videos = |images, videos| Dataset { n_videos: videos, ..dataset("READY", images) };
+    for (before, now, added) in [
+        (with_videos(10, None), with_videos(12, None), Some(2)),
+        (with_videos(10, Some(3)), with_videos(12, Some(5)), Some(4)),
+        (with_videos(10, None), with_videos(10, Some(2)), Some(2)),
+        (with_videos(10, Some(3)), with_videos(8, Some(3)), Some(0)),
+        (with_videos(10, None), Dataset { n_images: None, ..dataset("READY", 0) }, None),
+        (Dataset { n_images: None, ..dataset("READY", 0) }, with_videos(10, None), None),
+    ] {
+        let mut tracker = OperationTracker::starting_from(Some(&before));
+        tracker.observe(&addition(false), Timestamp::ZERO, &now);
+        assert_eq!(tracker.added_media_count(), added, "{before:?}");
+    }
+}

@@ -44,3 +44,23 @@ fn a_command_is_printable_whatever_its_words_are() {
     let command = ShellCommand::new("a").text("--b").option("--c", "d e").followed_by(&"f".into());
     assert_eq!(command.to_string(), "a --b --c 'd e' f");
 }
+
+#[test]
+fn parts_are_separated_by_one_space_and_words_quoted_only_where_needed() {
+    for (command, expected) in [
+        (ShellCommand::new("tessera"), "tessera"),
+        (ShellCommand::new("tessera").text(""), "tessera"),
+        (ShellCommand::default().text("tessera"), "tessera"),
+        (ShellCommand::new("ls").word("a b").word("c"), "ls 'a b' c"),
+        (ShellCommand::new("ls").word(""), "ls ''"),
+        (ShellCommand::new("ls").word("a\nb's"), r"ls $'a\012b\'s'"),
+        (ShellCommand::new("ls").word("a\u{1b}\\"), r"ls $'a\033\\'"),
+        (
+            ShellCommand::new("tessera media add").saved_options(&SafeText::name("--dir 'a b'")),
+            "tessera media add --dir 'a b'",
+        ),
+    ] {
+        assert_eq!(command.as_str(), expected);
+    }
+    assert_eq!(format!("{:>8}|", ShellCommand::new("ls")), "      ls|");
+}

@@ -26,3 +26,33 @@ fn frames_are_counted_with_their_videos() {
     assert_eq!(frames_and_videos(1_200, Some(3)), "1 200 frames, 3 videos");
     assert_eq!(frames_and_videos(2, None), "2 frames");
 }
+
+#[test]
+fn tenths_of_a_second_are_rounded_before_they_become_seconds() {
+    for (seconds, shown) in [
+        (0.04, "00:00"),
+        (0.05, "00:00.1"),
+        (0.94, "00:00.9"),
+        (0.96, "00:01"),
+        (59.94, "00:59.9"),
+        (60.5, "01:00.5"),
+        (3_599.96, "1:00:00"),
+        (f64::INFINITY, "00:00"),
+    ] {
+        assert_eq!(format_timestamp(seconds), shown, "{seconds}");
+    }
+}
+
+#[test]
+fn the_name_of_a_video_is_the_last_part_of_its_path() {
+    for (video, name) in [
+        ("clip.mp4", "clip.mp4"),
+        ("/a/clip.mp4", "clip.mp4"),
+        ("a/clip.mp4/", "clip.mp4"),
+        ("a\\clip.mp4", "clip.mp4"),
+        ("//", ""),
+    ] {
+        let frame = VideoFrame { video: SafeText::file_name(video), seconds: None, link: None };
+        assert_eq!(frame.video_name(), name, "{video}");
+    }
+}

@@ -37,3 +37,109 @@ fn equivalent_filters_are_equal() {
     assert_eq!(Filter::uniqueness(-0.0), Filter::uniqueness(0.0));
     assert!(Fraction::new(0.25) < Fraction::new(0.5));
 }
+
+#[test]
+fn a_rejected_value_is_named_with_the_reason() {
+    for (result, message) in [
+        (Filter::full_text(" "), "value: a text must not be empty"),
+        (Filter::full_text(&"x".repeat(1_001)), "value: a text has at most 1000 characters"),
+        (Filter::labels(LabelRule::Is, [""]), "value: a label must not be empty"),
+        (
+            Filter::labels(LabelRule::Is, [&*"x".repeat(257)]),
+            "value: a label has at most 256 characters",
+        ),
+        (Filter::tags(vec![]), "value: must be a list of 1 to 100 entries"),
+        (Filter::semantic("x", Some(2.0)), "threshold: must be a number from 0.0 to 1.0"),
+        (
+            Filter::issue(IssueKind::Dark, IssueMode::In, Some(0.6), Some(0.5)),
+            "confidence_min: must not be above confidence_max",
+        ),
+        (
+            Filter::issue(IssueKind::Dark, IssueMode::In, Some(-0.1), None),
+            "confidence_min: must be a number from 0.0 to 1.0",
+        ),
+    ] {
+        assert_eq!(result.unwrap_err().to_string(), message);
+    }
+}
+
+#[test]
+fn values_as_long_and_as_many_as_allowed_are_kept() {
+    let text = "ü".repeat(1_000);
+    assert_eq!(QueryText::new(&format!(" {text}\n")).unwrap().as_str(), text);
+    let label = "ü".repeat(256);
+    assert_eq!(Label::new(&label).unwrap().as_str(), label);
+    let labels = |count: usize| (0..count).map(|number| format!("{number:03}"));
+    let filter = |count| {
+        let labels: Vec<String> = labels(count).collect();
+        Filter::labels(LabelRule::OneOf, labels.iter().map(String::as_str))
+    };
+    let Ok(Filter::Labels(_, kept)) = filter(100) else { panic!("100 labels are allowed") };
+    assert!(kept.as_slice().iter().map(Label::as_str).eq(labels(100)));
+    assert_eq!(field(filter(101)), "value");
+}
+
+#[test]
+fn a_fraction_is_a_number_from_0_to_1() {
+    for (number, value) in [
+        (0.0, Some(0.0)),
+        (-0.0, Some(0.0)),
+        (0.25, Some(0.25)),
+        (1.0, Some(1.0)),
+        (1.000_001, None),
+        (-0.000_001, None),
+        (f64::NAN, None),
+    ] {
+        assert_eq!(Fraction::new(number).map(Fraction::value), value, "{number}");
+    }
+}
+
+#[test]
+fn a_name_of_an_issue_is_known_or_kept_as_it_is() {
+    assert_eq!(IssueName::new(" blur ").unwrap(), IssueName::Known(IssueKind::Blur));
+    for name in ["odd_aspect", "label_outlier", "glare", "BLUR"] {
+        assert_eq!(IssueName::new(name).unwrap().as_str(), name);
+    }
+    assert!(matches!(IssueName::new("BLUR"), Ok(IssueName::Other(_))));
+    assert_eq!(IssueName::new("").unwrap_err().to_string(), "value: an issue must not be empty");
+}
+
+#[test]
+fn a_filter_needs_the_model_whose_result_it_reads() {
+    use tessera_model::{Anchor, AnchorKind, EnrichmentModel, MediaId, TagId};
+    let id = uuid::Uuid::nil();
+    let anchor = Anchor { media: MediaId(id), kind: AnchorKind::Media };
+    for (filter, models) in [
+        (Filter::full_text("a"), EnrichmentModel::ANY_FOR_CAPTIONS),
+        (Filter::semantic("a", None), EnrichmentModel::ANY_FOR_SEMANTIC),
+        (Filter::labels(LabelRule::Is, ["a"]), EnrichmentModel::ANY_FOR_LABELS),
+        (Filter::tags(vec![TagId(id)]), &[]),
+        (Filter::issue(IssueKind::Blur, IssueMode::In, None, None), &[]),
+        (Filter::duplicates(0.5), &[]),
+        (Filter::uniqueness(0.5), &[]),
+        (Filter::similar(anchor, None), &[]),
+    ] {
+        let filter = filter.unwrap();
+        assert_eq!(filter.required_models(), models, "{filter}");
+    }
+}
+
+#[test]
+fn an_issue_that_the_interface_does_not_publish_is_warned_about() {
+    for name in ["blur", " blur ", "", "  "] {
+        assert_eq!(unpublished_issue_warning(name), None, "{name:?}");
+    }
+    assert_eq!(
+        unpublished_issue_warning(" dark\u{1b}").as_deref(),
+        Some("“dark␛” is not a published issue name: this service may reject it")
+    );
+}
+
+#[test]
+fn a_query_of_more_than_4000_characters_may_be_too_long_for_a_proxy() {
+    assert_eq!(long_query_warning(4_000), None);
+    assert_eq!(
+        long_query_warning(4_001).as_deref(),
+        Some("4001 characters in the URL; some proxies reject URLs this long")
+    );
+}

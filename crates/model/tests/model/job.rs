@@ -1,0 +1,123 @@
+use std::path::Path;
+
+use uuid::Uuid;
+
+use crate::export::task;
+use tessera_model::{job::*, *};
+
+const TASK: ExportTaskId = ExportTaskId(Uuid::from_u128(7));
+
+fn export() -> JobKind {
+    JobKind::Export(ExportJob {
+        spec: ExportSpec {
+            file_name: ArchiveName::new("vans"),
+            format: ExportFormat::Json,
+            include_images: false,
+        },
+        selection: None,
+        folder: "/home/me/exports".into(),
+        auto_download: true,
+    })
+}
+
+fn archive() -> Archive {
+    Archive { path: "/home/me/exports/vans.zip".into(), bytes: 9, entries: 2, images: 1 }
+}
+
+fn failed(export: Option<FailedExport>) -> SavedJobState {
+    SavedJobState::Failed(SafeText::detail("disk full"), export)
+}
+
+#[test]
+fn each_job_is_named_and_an_archive_goes_into_its_folder() {
+    let text = SafeText::default();
+    let addition = AdditionJob { source: text.clone(), cli_options: text, auto_reindex: false };
+    assert_eq!(JobKind::AddMedia(addition).label(), "add media");
+    assert_eq!(JobKind::Reindex.label(), "reindex");
+    assert_eq!(export().label(), "export");
+    let JobKind::Export(job) = export() else { return };
+    assert_eq!(job.target(), Path::new("/home/me/exports/vans.zip"));
+}
+
+/// Each state with its export, whether it is over, and whether it runs without the user.
+fn states() -> Vec<(SavedJobState, Option<ExportTaskId>, bool, bool)> {
+    let text = || SafeText::detail("why");
+    let known = Some(TASK);
+    vec![
+        (SavedJobState::Queued, None, false, true),
+        (SavedJobState::Sent, None, false, true),
+        (SavedJobState::Running(TASK), known, false, true),
+        (SavedJobState::Accepted, None, false, true),
+        (SavedJobState::Completed(TASK), known, false, false),
+        (SavedJobState::Downloaded(archive(), known), known, true, false),
+        (SavedJobState::Downloaded(archive(), None), None, true, false),
+        (SavedJobState::Done(text()), None, true, false),
+        (failed(None), None, true, false),
+        (failed(Some(FailedExport::without_status(TASK))), known, true, false),
+        (SavedJobState::Uncertain(text()), None, true, false),
+        (SavedJobState::Unwatched(known), known, false, false),
+        (SavedJobState::Unwatched(None), None, false, false),
+    ]
+}
+
+#[test]
+fn a_job_is_running_over_or_waits_for_the_user() {
+    for (state, export, over, running) in states() {
+        assert_eq!(state.export(), export, "{state:?}");
+        assert_eq!((state.is_over(), state.is_running()), (over, running), "{state:?}");
+    }
+}
+
+#[test]
+fn the_state_of_a_job_follows_its_export() {
+    let state = |status, has_link| SavedJobState::from(&task(status, has_link, Some("too many")));
+    assert_eq!(state("COMPLETED", true), SavedJobState::Completed(TASK));
+    assert_eq!(state("COMPLETED", false), SavedJobState::Running(TASK));
+    assert_eq!(state("INIT", false), SavedJobState::Running(TASK));
+    let SavedJobState::Failed(reason, Some(export)) = state("REJECTED", false) else {
+        panic!("an export that was rejected has failed");
+    };
+    assert_eq!(reason.as_str(), "the export ended with REJECTED (service: too many)");
+    assert_eq!((export.id, export.status.as_str()), (TASK, "REJECTED"));
+    assert_eq!(FailedExport::without_status(TASK).status.as_str(), "FAILED");
+}
+
+fn job(second: u64, state: SavedJobState) -> JobRecord {
+    JobRecord {
+        started_at: Timestamp::from_secs(second),
+        ended_at: None,
+        dataset: DatasetId(Uuid::nil()),
+        dataset_name: SafeText::name("demo"),
+        kind: export(),
+        state,
+    }
+}
+
+fn done() -> SavedJobState {
+    SavedJobState::Done(SafeText::name("READY"))
+}
+
+#[test]
+fn the_oldest_successful_jobs_are_dropped_beyond_200() {
+    let first = |mut records: Vec<JobRecord>| {
+        drop_oldest_finished(&mut records);
+        (records.len(), records[0].started_at.as_secs())
+    };
+    for (count, kept) in [(1, (1, 0)), (199, (199, 0)), (200, (200, 0)), (203, (200, 3))] {
+        let records = (0..count).map(|second| job(second, done())).collect();
+        assert_eq!(first(records), kept, "{count} jobs");
+    }
+    let downloaded = |second| job(second, SavedJobState::Downloaded(archive(), None));
+    assert_eq!(first((0..201).map(downloaded).collect()), (200, 1));
+}
+
+#[test]
+fn jobs_that_need_attention_are_kept_beyond_the_limit() {
+    let mut records: Vec<JobRecord> = (0..203).map(|second| job(second, failed(None))).collect();
+    records[5].state = done();
+    records[9].state = done();
+    drop_oldest_finished(&mut records);
+    let seconds: Vec<u64> = records.iter().map(|job| job.started_at.as_secs()).collect();
+    assert_eq!(seconds.len(), 201);
+    assert!(!seconds.contains(&5) && !seconds.contains(&9));
+}
