@@ -6,7 +6,7 @@ use std::{
 };
 
 use tessera_service::object_storage::{
-    AccessKey, ObjectListing, ObjectStorage, PathRoot, RetryPolicy, StorageSettings,
+    ObjectListing, ObjectStorage, PathRoot, RetryPolicy, StorageSettings,
 };
 use tessera_testing::scripted::{Reply, ScriptedServer};
 use tokio::runtime::Runtime;
@@ -27,7 +27,7 @@ const TOKENS: [&str; 10] = [
 ];
 
 const LAST_PAGE: &str = "<ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">\
-    <EncodingType>url</EncodingType><IsTruncated>false</IsTruncated></ListBucketResult>";
+    <IsTruncated>false</IsTruncated></ListBucketResult>";
 
 fn listings() -> Vec<Vec<u8>> {
     let object = |key: &str| {
@@ -65,9 +65,13 @@ impl HostileStorage {
             Reply::new(sent.0, &[], &sent.1)
         })
         .await;
-        let key = AccessKey { id: "id".to_owned(), secret: "secret".into(), token: None };
-        let endpoint = Some(server.url().parse().expect("an address"));
-        let settings = StorageSettings { key: Some(key), endpoint, ..StorageSettings::default() };
+        let variables = [
+            ("AWS_ACCESS_KEY_ID", "id".to_owned()),
+            ("AWS_SECRET_ACCESS_KEY", "secret".to_owned()),
+            ("AWS_ENDPOINT_URL", server.url()),
+        ];
+        let variables = variables.map(|(name, value)| (name.to_owned(), value));
+        let settings = StorageSettings::from_env(variables).expect("settings");
         let storage = ObjectStorage::with_retry_policy(settings, RetryPolicy::default());
         Self { body, storage: storage.expect("a client"), _server: server }
     }

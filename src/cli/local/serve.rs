@@ -62,7 +62,9 @@ pub async fn serve(options: ServeOptions) -> CliResult<i32> {
 
 /// Builds the settings. The environment is read here and nowhere else.
 fn serve_settings(options: &ServeOptions) -> CliResult<DeploymentSettings> {
-    let storage = object_storage::StorageSettings::from_env(|name| env::var(name).ok())
+    let variables = env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let storage = object_storage::StorageSettings::from_env(variables)
         .map_err(|why| CliError::usage(format!("object storage: {why}")))?;
     let root = |folder: &PathBuf| {
         folder

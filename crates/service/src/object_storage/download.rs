@@ -32,7 +32,7 @@ impl ObjectStorage {
         })?;
         let name = target.file_name().unwrap_or_default().to_string_lossy();
         let part = folder.join(format!(".{name}.part"));
-        let end = self.s3.with_retries(|| self.try_download(entry, &part)).await;
+        let end = self.retry_policy.run(|| self.try_download(entry, &part)).await;
         let end = end.and_then(|bytes| {
             fs::rename(&part, &target).map(|()| bytes).map_err(|cause| match cause.kind() {
                 ErrorKind::IsADirectory => name_conflict(),
@@ -68,10 +68,10 @@ impl ObjectStorage {
         entry: &ObjectEntry,
         part: &Path,
     ) -> Result<u64, StorageAttemptError> {
-        let response = self.s3.get_object(&entry.bucket, &entry.key).await?;
+        let response = self.get_object(&entry.bucket, &entry.key).await?;
         let limit = entry.file_kind().max_size();
         let too_large = || StorageError::object(format!("it is larger than {} MiB", limit >> 20));
-        let announced = response.content_length().or(entry.size).unwrap_or_default();
+        let announced = response.meta.size;
         ensure(announced <= limit, too_large)?;
         let mut claim = self.disk.claim_in(part.parent().unwrap_or(part));
         let mut claimed = 0;

@@ -1,8 +1,10 @@
 //! Errors of object storage, safe for clients: without signed addresses and secrets.
 
-use std::{fmt, io};
+use std::{error::Error, fmt, io};
 
 use roxmltree::Document;
+
+use super::object_uri::CloudService;
 
 #[derive(Debug)]
 pub enum StorageError {
@@ -12,11 +14,21 @@ pub enum StorageError {
     Io(io::Error),
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct StorageAttemptError {
     pub error: StorageError,
     /// Whether another attempt may succeed.
     pub retryable: bool,
+}
+
+impl Clone for StorageError {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Object(message) => Self::Object(message.clone()),
+            Self::Service(message) => Self::Service(message.clone()),
+            Self::Io(cause) => Self::Io(cause.kind().into()),
+        }
+    }
 }
 
 impl StorageError {
@@ -28,25 +40,46 @@ impl StorageError {
         Self::Service(message.into())
     }
 
-    /// For responses that are not retryable; `keyless`: the request was not signed.
-    pub(super) fn from_response(status: u16, description: &str, keyless: bool) -> Self {
+    /// For responses that are not retryable; `unsigned`: the service, if the request was not signed.
+    pub(super) fn from_response(
+        status: u16,
+        description: &str,
+        unsigned: Option<CloudService>,
+    ) -> Self {
         let code = error_code(description).unwrap_or_default();
         match (code.as_str(), status) {
-            ("NoSuchBucket", _) => Self::service("the bucket does not exist"),
-            ("NoSuchKey", _) | ("", 404) => Self::object("it does not exist"),
-            ("InvalidObjectState", _) => Self::object("it is archived; restore it first"),
-            ("InvalidAccessKeyId" | "InvalidToken" | "SignatureDoesNotMatch", _) => {
-                Self::service("the access key of this deployment is not accepted")
+            ("NoSuchBucket" | "ContainerNotFound", _) => Self::service("the bucket does not exist"),
+            ("NoSuchKey" | "BlobNotFound", _) | ("", 404) => Self::object("it does not exist"),
+            ("InvalidObjectState" | "BlobArchived", _) => {
+                Self::object("it is archived; restore it first")
             }
+            (
+                "InvalidAccessKeyId"
+                | "InvalidToken"
+                | "SignatureDoesNotMatch"
+                | "AuthenticationFailed",
+                _,
+            ) => Self::service("the access key of this deployment is not accepted"),
             ("ExpiredToken", _) => {
                 Self::service("the session token of this deployment has expired")
             }
             ("RequestTimeTooSkewed", _) => Self::service("the clock of this machine is wrong"),
-            ("AccessDenied", _) | ("", 401 | 403) if keyless => Self::object(
-                "access is denied; start the deployment with AWS_ACCESS_KEY_ID and \
-                 AWS_SECRET_ACCESS_KEY set",
-            ),
-            ("AccessDenied", _) | ("", 401 | 403) => Self::object("access is denied"),
+            (
+                "AccessDenied"
+                | "AuthenticationRequired"
+                | "AuthorizationFailure"
+                | "AuthorizationPermissionMismatch"
+                | "NoAuthenticationInformation"
+                | "PublicAccessNotPermitted",
+                _,
+            )
+            | ("", 401 | 403) => Self::object(match unsigned {
+                None => "access is denied".to_owned(),
+                Some(service) => format!(
+                    "access is denied; start the deployment with {} set",
+                    service.credential_hint()
+                ),
+            }),
             ("", status) => Self::service(format!("the storage responded with {status}")),
             (code, status) => Self::service(format!("the storage responded with {status} {code}")),
         }
@@ -81,8 +114,8 @@ impl From<io::Error> for StorageAttemptError {
 }
 
 /// The message of the HTTP library is not used because it contains the signed address.
-impl From<reqwest::Error> for StorageAttemptError {
-    fn from(cause: reqwest::Error) -> Self {
+impl From<&reqwest::Error> for StorageAttemptError {
+    fn from(cause: &reqwest::Error) -> Self {
         let message = if cause.is_timeout() {
             "the storage did not respond in time"
         } else if cause.is_connect() {
@@ -92,6 +125,36 @@ impl From<reqwest::Error> for StorageAttemptError {
         };
         Self { error: StorageError::service(message), retryable: true }
     }
+}
+
+/// Finds what happened to the request; everything else is a response that cannot be read. The
+/// messages of the library contain addresses.
+impl From<object_store::Error> for StorageAttemptError {
+    fn from(error: object_store::Error) -> Self {
+        let mut cause: Option<&(dyn Error + 'static)> = Some(&error);
+        while let Some(error) = cause {
+            if let Some(failed) = error.downcast_ref::<Self>() {
+                return failed.clone();
+            }
+            if let Some(failed) = error.downcast_ref::<reqwest::Error>() {
+                return failed.into();
+            }
+            cause = error.source();
+        }
+        not_object_storage()
+    }
+}
+
+impl fmt::Display for StorageAttemptError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl Error for StorageAttemptError {}
+
+pub fn not_object_storage() -> StorageAttemptError {
+    StorageError::service("the server is not an object storage service").into()
 }
 
 fn error_code(description: &str) -> Option<String> {

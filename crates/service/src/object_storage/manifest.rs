@@ -18,7 +18,7 @@ use uuid::Uuid;
 use super::{
     listing::ObjectListing,
     object_entry::{ObjectEntry, PathRoot},
-    s3_uri::{ManifestFormat, S3Uri, is_addressable_key},
+    object_uri::{BucketUri, ManifestFormat, ObjectUri, is_addressable_key},
 };
 
 /// Length limit of a line, in bytes.
@@ -29,7 +29,7 @@ const COLUMN_NAMES: [&str; 6] = ["uri", "url", "path", "file_name", "s3_uri", "i
 const NOT_PARQUET: &str = "it is damaged or not a Parquet file";
 
 struct ManifestReader {
-    bucket: Arc<str>,
+    bucket: Arc<BucketUri>,
     folder: String,
     /// Hashes of the objects listed so far.
     listed_ids: HashSet<Uuid>,
@@ -61,11 +61,11 @@ impl From<ParquetError> for ReadEnd {
 pub fn read(
     file: File,
     format: ManifestFormat,
-    uri: &S3Uri,
+    uri: &ObjectUri,
     most: usize,
 ) -> Result<ObjectListing, String> {
     let mut rows = ManifestReader {
-        bucket: uri.bucket.as_str().into(),
+        bucket: Arc::new(uri.bucket.clone()),
         folder: uri.parent_prefix().to_owned(),
         listed_ids: HashSet::new(),
         media_limit: most,
@@ -180,9 +180,10 @@ impl ManifestReader {
 
     /// The object that a row refers to; `None` if its key is not addressable.
     fn parse_entry(&self, raw: &str) -> Result<Option<ObjectEntry>, ReadEnd> {
-        let (bucket, key) = if raw.starts_with("s3://") {
-            match S3Uri::parse(raw) {
-                Ok(uri) => (uri.bucket, uri.key),
+        let (bucket, key) = if ["s3://", "gs://", "az://"].iter().any(|it| raw.starts_with(it)) {
+            match ObjectUri::parse(raw) {
+                Ok(uri) if uri.bucket == *self.bucket => (Arc::clone(&self.bucket), uri.key),
+                Ok(uri) => (Arc::new(uri.bucket), uri.key),
                 Err(_) => return Ok(None),
             }
         } else if raw.contains("://") {
@@ -192,16 +193,14 @@ impl ManifestReader {
             )));
         } else {
             let key = raw.trim_start_matches("./").trim_start_matches('/');
-            (self.bucket.to_string(), format!("{}{key}", self.folder))
+            (Arc::clone(&self.bucket), format!("{}{key}", self.folder))
         };
         if !is_addressable_key(&key) {
             return Ok(None);
         }
-        let own = *bucket == *self.bucket;
-        let below = own && key.starts_with(&self.folder);
+        let below = bucket == self.bucket && key.starts_with(&self.folder);
         let path_root =
             if below { PathRoot::ListedFolder(self.folder.len()) } else { PathRoot::Bucket };
-        let bucket = if own { self.bucket.clone() } else { bucket.into() };
         Ok(Some(ObjectEntry { bucket, key, size: None, path_root }))
     }
 }

@@ -1,24 +1,29 @@
-//! Media in object storage: lists folders and manifests, and downloads objects, over the S3 API.
+//! Media in object storage: lists folders and manifests, and downloads objects, of S3, Google Cloud
+//! Storage and Azure.
 //!
-//! Only `s3://` addresses are supported. A library signs the requests; our own HTTP client sends
-//! them. No message contains an address or a secret.
+//! A library signs the requests and reads the responses; our own HTTP client sends them. No message
+//! contains a signed address or a secret.
 
-mod client;
+mod bucket_store;
 mod download;
 mod error;
 mod listing;
+mod listing_page;
 mod manifest;
 mod object_entry;
+mod object_uri;
 mod response_body;
+mod retry_policy;
 mod role;
-mod s3;
-mod s3_uri;
 mod settings;
+mod storage;
+mod transport;
 
-pub use client::ObjectStorage;
 pub use error::StorageError;
 pub use listing::{MAX_OBJECTS, ObjectListing};
 pub use object_entry::{ObjectEntry, PathRoot};
+pub use object_uri::{BucketUri, CloudService, ObjectUri};
+pub use retry_policy::RetryPolicy;
 pub use role::RoleArn;
-pub use s3::RetryPolicy;
-pub use settings::{AccessKey, StorageSettings};
+pub use settings::StorageSettings;
+pub use storage::ObjectStorage;

@@ -2,12 +2,13 @@
 
 use std::{path::PathBuf, sync::Arc};
 
+use super::object_uri::BucketUri;
 use crate::ingest::file_names::sanitized_path;
 use tessera_model::FileKind;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectEntry {
-    pub bucket: Arc<str>,
+    pub bucket: Arc<BucketUri>,
     pub key: String,
     /// Size in bytes, if the listing contains it.
     pub size: Option<u64>,
@@ -34,7 +35,7 @@ impl ObjectEntry {
             PathRoot::ListedFolder(start) => {
                 sanitized_path(self.key.get(start..).unwrap_or(&self.key))
             }
-            PathRoot::Bucket => sanitized_path(&format!("{}/{}", self.bucket, self.key)),
+            PathRoot::Bucket => sanitized_path(&format!("{}/{}", self.bucket.name, self.key)),
         }
     }
 }

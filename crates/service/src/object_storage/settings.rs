@@ -1,80 +1,131 @@
-//! Address and credentials of object storage, from the standard AWS environment variables.
+//! Addresses and credentials of object storage, from the variables that the tools of each cloud read.
+
+use std::{collections::BTreeMap, str::FromStr};
 
 use reqwest::Url;
 use secrecy::{ExposeSecret as _, SecretString};
 
+use super::object_uri::CloudService;
+
 const DEFAULT_REGION: &str = "us-east-1";
 
-#[derive(Clone, Debug)]
+/// Without variables, the roles of the machine are used, and public buckets need none.
+#[derive(Clone, Debug, Default)]
 pub struct StorageSettings {
-    /// `None` for public buckets.
-    pub key: Option<AccessKey>,
-    /// The region that requests are signed for.
-    pub region: String,
-    /// A service other than AWS.
-    pub endpoint: Option<Url>,
-}
-
-impl Default for StorageSettings {
-    /// The public buckets of AWS.
-    fn default() -> Self {
-        Self { key: None, region: DEFAULT_REGION.to_owned(), endpoint: None }
-    }
-}
-
-#[derive(Clone, Debug)]
-pub struct AccessKey {
-    pub id: String,
-    pub secret: SecretString,
-    /// The session token of temporary credentials.
-    pub token: Option<SecretString>,
+    variables: BTreeMap<String, SecretString>,
 }
 
 impl StorageSettings {
-    /// Reads `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION` or
-    /// `AWS_DEFAULT_REGION`, and `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL`. Empty variables count
-    /// as unset. Errors do not contain the value.
-    pub fn from_env(var: impl Fn(&str) -> Option<String>) -> Result<Self, String> {
-        let first = |names: &[&'static str]| {
-            let set = |name: &&'static str| {
-                let value = var(name)?.trim().to_owned();
-                (!value.is_empty()).then_some((*name, value))
-            };
-            names.iter().find_map(set)
-        };
-        let secret = |name| first(&[name]).map(|(_, value)| SecretString::from(value));
-        let key = match (first(&["AWS_ACCESS_KEY_ID"]), secret("AWS_SECRET_ACCESS_KEY")) {
-            (Some((_, id)), Some(signs)) => {
-                Some(AccessKey { id, secret: signs, token: secret("AWS_SESSION_TOKEN") })
-            }
-            (None, None) => None,
-            _ => return Err("set both AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY".to_owned()),
-        };
-        let region = match first(&["AWS_REGION", "AWS_DEFAULT_REGION"]) {
-            Some((name, region)) if !is_region(&region) => {
-                return Err(format!("{name} is not a region name"));
-            }
-            region => region.map_or_else(|| DEFAULT_REGION.to_owned(), |(_, region)| region),
-        };
-        let endpoint = first(&["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"]);
-        let endpoint = endpoint.map(|(name, url)| {
-            let url = Url::parse(&url).ok();
-            let url = url.filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-            url.ok_or_else(|| format!("{name} is not an http or https URL"))
-        });
-        Ok(Self { key, region, endpoint: endpoint.transpose()? })
+    /// Keeps the variables of AWS, Google Cloud and Azure. Empty ones count as unset. Errors do not
+    /// contain their values.
+    pub fn from_env(variables: impl IntoIterator<Item = (String, String)>) -> Result<Self, String> {
+        let of_a_cloud =
+            |name: &str| ["AWS_", "GOOGLE_", "AZURE_"].iter().any(|it| name.starts_with(it));
+        let variables = variables
+            .into_iter()
+            .filter(|(name, value)| of_a_cloud(name) && !value.trim().is_empty())
+            .map(|(name, value)| (name, SecretString::from(value.trim().to_owned())))
+            .collect();
+        let settings = Self { variables };
+        if settings.get("AWS_ACCESS_KEY_ID").is_some()
+            != settings.get("AWS_SECRET_ACCESS_KEY").is_some()
+        {
+            return Err("set both AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY".to_owned());
+        }
+        if let Some((name, _)) = settings.region_variable().filter(|(_, region)| !is_region(region))
+        {
+            return Err(format!("{name} is not a region name"));
+        }
+        if let Some((name, url)) = settings.endpoint_variable()
+            && parse_endpoint(url).is_none()
+        {
+            return Err(format!("{name} is not an http or https URL"));
+        }
+        Ok(settings)
     }
 
-    pub(super) fn credentials(&self) -> Option<rusty_s3::Credentials> {
-        let key = self.key.as_ref()?;
-        let secret = key.secret.expose_secret();
-        Some(match &key.token {
-            None => rusty_s3::Credentials::new(&key.id, secret),
-            Some(token) => {
-                rusty_s3::Credentials::new_with_token(&key.id, secret, token.expose_secret())
-            }
-        })
+    /// The region that requests to S3 are signed for.
+    pub fn region(&self) -> &str {
+        self.region_variable().map_or(DEFAULT_REGION, |(_, region)| region)
     }
+
+    /// A service with the API of S3 other than AWS.
+    pub fn endpoint(&self) -> Option<Url> {
+        self.endpoint_variable().and_then(|(_, url)| parse_endpoint(url))
+    }
+
+    /// The variables of a cloud as options of its client.
+    pub(super) fn options<K: FromStr>(&self, prefix: &str) -> impl Iterator<Item = (K, &str)> {
+        self.variables.iter().filter(move |(name, _)| name.starts_with(prefix)).filter_map(
+            |(name, value)| Some((name.to_ascii_lowercase().parse().ok()?, value.expose_secret())),
+        )
+    }
+
+    /// Whether credentials are given, rather than to be found on the machine.
+    pub(super) fn has_credentials(&self, service: CloudService) -> bool {
+        let names: &[&str] = match service {
+            CloudService::S3 => &[
+                "AWS_ACCESS_KEY_ID",
+                "AWS_WEB_IDENTITY_TOKEN_FILE",
+                "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+                "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+            ],
+            CloudService::GoogleCloud => &[
+                "GOOGLE_SERVICE_ACCOUNT",
+                "GOOGLE_SERVICE_ACCOUNT_PATH",
+                "GOOGLE_SERVICE_ACCOUNT_KEY",
+                "GOOGLE_APPLICATION_CREDENTIALS",
+                "GOOGLE_BEARER_TOKEN",
+            ],
+            CloudService::Azure => &[
+                "AZURE_STORAGE_ACCOUNT_KEY",
+                "AZURE_STORAGE_ACCESS_KEY",
+                "AZURE_STORAGE_SAS_TOKEN",
+                "AZURE_STORAGE_SAS_KEY",
+                "AZURE_STORAGE_TOKEN",
+                "AZURE_CLIENT_ID",
+                "AZURE_FEDERATED_TOKEN_FILE",
+                "AZURE_USE_AZURE_CLI",
+            ],
+        };
+        names.iter().any(|name| self.get(name).is_some())
+    }
+
+    pub(super) fn has_azure_account(&self) -> bool {
+        let names = ["AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_USE_EMULATOR"];
+        names.iter().any(|name| self.get(name).is_some())
+    }
+
+    /// Whether requests must not be signed, as for public buckets.
+    pub(super) fn skips_signature(&self, service: CloudService) -> bool {
+        let name = match service {
+            CloudService::S3 => "AWS_SKIP_SIGNATURE",
+            CloudService::GoogleCloud => "GOOGLE_SKIP_SIGNATURE",
+            CloudService::Azure => "AZURE_SKIP_SIGNATURE",
+        };
+        self.get(name).is_some_and(|value| value.eq_ignore_ascii_case("true") || value == "1")
+    }
+
+    fn region_variable(&self) -> Option<(&'static str, &str)> {
+        self.first(&["AWS_REGION", "AWS_DEFAULT_REGION"])
+    }
+
+    fn endpoint_variable(&self) -> Option<(&'static str, &str)> {
+        self.first(&["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"])
+    }
+
+    fn first(&self, names: &[&'static str]) -> Option<(&'static str, &str)> {
+        names.iter().find_map(|name| Some((*name, self.get(name)?)))
+    }
+
+    fn get(&self, name: &str) -> Option<&str> {
+        self.variables.get(name).map(|value| value.expose_secret())
+    }
+}
+
+fn parse_endpoint(url: &str) -> Option<Url> {
+    let url = Url::parse(url).ok()?;
+    (matches!(url.scheme(), "http" | "https") && url.has_host()).then_some(url)
 }
 
 /// The region becomes part of a host name.

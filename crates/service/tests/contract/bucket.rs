@@ -9,14 +9,11 @@ use std::{
 use axum::{
     Router,
     extract::{Path, Query, State},
-    http::{StatusCode, Uri},
+    http::{HeaderMap, StatusCode, Uri, header},
     response::{IntoResponse as _, Response},
     routing::get,
 };
-use tessera_service::{
-    DeploymentSettings,
-    object_storage::{AccessKey, StorageSettings as Storage},
-};
+use tessera_service::{DeploymentSettings, object_storage::StorageSettings};
 use tokio::{
     net::TcpListener,
     sync::{Mutex as Gate, OwnedMutexGuard},
@@ -42,7 +39,7 @@ impl Bucket {
             asked: Arc::default(),
         };
         let router = Router::new()
-            .route("/{bucket}/", get(list))
+            .route("/{bucket}", get(list))
             .route("/{bucket}/{*key}", get(object))
             .with_state(bucket.clone());
         tokio::spawn(async move { axum::serve(listener, router).await });
@@ -51,9 +48,13 @@ impl Bucket {
 
     /// Settings that reach it.
     pub fn settings(&self) -> DeploymentSettings {
-        let key = AccessKey { id: "id".to_owned(), secret: "secret".into(), token: None };
-        let endpoint = Some(self.endpoint.parse().unwrap());
-        let storage = Storage { key: Some(key), endpoint, ..Storage::default() };
+        let variables = [
+            ("AWS_ACCESS_KEY_ID", "id"),
+            ("AWS_SECRET_ACCESS_KEY", "secret"),
+            ("AWS_ENDPOINT_URL", &self.endpoint),
+        ];
+        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let storage = StorageSettings::from_env(variables).unwrap();
         DeploymentSettings { storage, ..DeploymentSettings::default() }
     }
 
@@ -67,7 +68,9 @@ impl Bucket {
         self.asked.lock().unwrap().clone()
     }
 
-    fn ask(&self, uri: &Uri) {
+    /// Notes a request, which must be signed.
+    fn ask(&self, uri: &Uri, headers: &HeaderMap) {
+        assert!(headers.contains_key(header::AUTHORIZATION), "{uri}");
         self.asked.lock().unwrap().push(uri.to_string());
     }
 }
@@ -77,16 +80,22 @@ async fn list(
     Path(bucket): Path<String>,
     Query(query): Query<BTreeMap<String, String>>,
     uri: Uri,
+    headers: HeaderMap,
 ) -> Response {
-    storage.ask(&uri);
+    storage.ask(&uri, &headers);
     let below = format!("{bucket}/{}", query["prefix"]);
     let mut xml = String::from(
         "<ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">\
-         <EncodingType>url</EncodingType><IsTruncated>false</IsTruncated>",
+         <IsTruncated>false</IsTruncated>",
     );
     for (name, bytes) in storage.objects.iter().filter(|(name, _)| name.starts_with(&below)) {
         let (key, size) = (&name[bucket.len() + 1..], bytes.len());
-        write!(xml, "<Contents><Key>{key}</Key><Size>{size}</Size></Contents>").unwrap();
+        write!(
+            xml,
+            "<Contents><Key>{key}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified>\
+             <Size>{size}</Size></Contents>"
+        )
+        .unwrap();
     }
     (xml + "</ListBucketResult>").into_response()
 }
@@ -95,8 +104,9 @@ async fn object(
     State(storage): State<Bucket>,
     Path((bucket, key)): Path<(String, String)>,
     uri: Uri,
+    headers: HeaderMap,
 ) -> Response {
-    storage.ask(&uri);
+    storage.ask(&uri, &headers);
     let _open = storage.gate.lock().await;
     match storage.objects.get(&format!("{bucket}/{key}")) {
         Some(bytes) => bytes.clone().into_response(),

@@ -1,6 +1,6 @@
 //! Names of cloud roles, and paths of objects.
 
-use tessera_service::object_storage::{ObjectEntry, PathRoot, RoleArn};
+use tessera_service::object_storage::{BucketUri, CloudService, ObjectEntry, PathRoot, RoleArn};
 
 #[test]
 fn role_arns_are_validated() {
@@ -35,8 +35,9 @@ fn role_arns_are_validated() {
 #[test]
 fn objects_are_staged_below_the_folder() {
     let path = |key: &str, path_root| {
-        let entry =
-            ObjectEntry { bucket: "photos".into(), key: key.to_owned(), size: None, path_root };
+        let bucket = BucketUri { service: CloudService::S3, name: "photos".to_owned() };
+        let (bucket, key) = (bucket.into(), key.to_owned());
+        let entry = ObjectEntry { bucket, key, size: None, path_root };
         entry.staging_path().to_str().unwrap().to_owned()
     };
     assert_eq!(path("set/cats/1.jpg", PathRoot::ListedFolder(4)), "cats/1.jpg");

@@ -17,9 +17,9 @@ use axum::{
 };
 use futures_util::stream;
 use reqwest::Url;
-use rusty_s3::{Method, signing::sign};
 use tokio::net::TcpListener;
 
+use super::signature::is_signed;
 use tessera_service::object_storage::{ObjectStorage, RetryPolicy, StorageSettings};
 
 /// The only valid access key.
@@ -96,50 +96,38 @@ impl FakeS3 {
         self.request_paths.lock().unwrap().len()
     }
 
-    /// Settings to reach it, read like the environment.
-    pub fn settings(&self) -> StorageSettings {
-        let vars = [
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Settings to reach it, read like the environment; `changes` replaces variables.
+    pub fn settings_with(&self, changes: &[(&str, &str)]) -> StorageSettings {
+        let variables = [
             ("AWS_ACCESS_KEY_ID", KEY_ID),
             ("AWS_SECRET_ACCESS_KEY", SECRET),
             ("AWS_SESSION_TOKEN", TOKEN),
             ("AWS_REGION", REGION),
             ("AWS_ENDPOINT_URL_S3", self.address.as_str()),
         ];
-        let var = |name: &str| vars.iter().find(|(known, _)| *known == name);
-        StorageSettings::from_env(|name| var(name).map(|(_, value)| (*value).to_owned())).unwrap()
+        let all = variables.iter().chain(changes);
+        let all: BTreeMap<String, String> =
+            all.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        StorageSettings::from_env(all).unwrap()
+    }
+
+    pub fn settings(&self) -> StorageSettings {
+        self.settings_with(&[])
+    }
+
+    /// Settings without a key.
+    pub fn public_settings(&self) -> StorageSettings {
+        let none = [("AWS_ACCESS_KEY_ID", ""), ("AWS_SECRET_ACCESS_KEY", "")];
+        self.settings_with(&[none[0], none[1], ("AWS_SKIP_SIGNATURE", "true")])
     }
 
     /// A client for it with short delays.
     pub fn storage(&self) -> ObjectStorage {
         storage(self.settings())
-    }
-
-    fn is_signed(&self, uri: &str) -> bool {
-        let given = Url::parse(&format!("{}{uri}", self.address)).unwrap();
-        let pairs: Vec<(String, String)> = given
-            .query_pairs()
-            .map(|(name, value)| (name.into_owned(), value.into_owned()))
-            .collect();
-        let value = |wanted: &str| {
-            pairs.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.as_str())
-        };
-        let Some(date) = value("X-Amz-Date") else { return false };
-        let own = pairs.iter().filter(|(name, _)| !name.starts_with("X-Amz-"));
-        let mut bare = given.clone();
-        bare.set_query(None);
-        let right = sign(
-            &date.parse().unwrap(),
-            Method::Get,
-            bare,
-            KEY_ID,
-            SECRET,
-            Some(TOKEN),
-            REGION,
-            value("X-Amz-Expires").unwrap().parse().unwrap(),
-            own.map(|(name, value)| (name.as_str(), value.as_str())),
-            std::iter::empty(),
-        );
-        given == right
     }
 }
 
@@ -169,18 +157,19 @@ async fn serve_connections(listener: TcpListener, router: Router) {
 }
 
 async fn respond(State(server): State<FakeS3>, request: Request) -> Response {
-    let uri = request.uri().to_string();
+    let (request, _) = request.into_parts();
+    let uri = request.uri.to_string();
     server.request_paths.lock().unwrap().push(uri.clone());
     let trouble = server.failures.lock().unwrap().pop_front();
     if let Some(trouble) = trouble {
         return failure_response(trouble).await;
     }
-    if !server.public && !server.is_signed(&uri) {
+    if !server.public && !is_signed(&request, (KEY_ID, SECRET), TOKEN, REGION) {
         return error_response(403, "SignatureDoesNotMatch");
     }
     let url = Url::parse(&format!("http://x{uri}")).unwrap();
     let path = percent_decode(url.path().strip_prefix('/').unwrap());
-    let (bucket, key) = path.split_once('/').unwrap();
+    let (bucket, key) = path.split_once('/').unwrap_or((&path, ""));
     if !server.objects.keys().any(|name| name.starts_with(&format!("{bucket}/"))) {
         return error_response(404, "NoSuchBucket");
     }
@@ -206,13 +195,17 @@ fn list_response(server: &FakeS3, bucket: &str, url: &Url) -> Response {
         server.objects.iter().filter(|(name, _)| name.starts_with(&prefix)).collect();
     let rest = found.len() > start + server.page;
     let mut xml = String::from(
-        "<?xml version=\"1.0\"?><ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">\
-         <EncodingType>url</EncodingType>",
+        "<?xml version=\"1.0\"?><ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">",
     );
     for (name, bytes) in found.iter().skip(start).take(server.page) {
-        let key = percent_encode(&name[bucket.len() + 1..]);
+        let key = xml_escape(&name[bucket.len() + 1..]);
         let size = bytes.len();
-        write!(xml, "<Contents><Key>{key}</Key><Size>{size}</Size></Contents>").unwrap();
+        write!(
+            xml,
+            "<Contents><Key>{key}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified>\
+             <Size>{size}</Size></Contents>"
+        )
+        .unwrap();
     }
     write!(xml, "<IsTruncated>{rest}</IsTruncated>").unwrap();
     if rest {
@@ -254,9 +247,15 @@ fn error_response(status: u16, code: &str) -> Response {
     (StatusCode::from_u16(status).unwrap(), body).into_response()
 }
 
-/// Percent-encodes every byte.
-fn percent_encode(text: &str) -> String {
-    text.bytes().fold(String::new(), |text, byte| format!("{text}%{byte:02X}"))
+/// Escapes like the XML library of Go, which many services use.
+fn xml_escape(text: &str) -> String {
+    let escape = |c: char| match c {
+        '&' => "&amp;".to_owned(),
+        '<' => "&lt;".to_owned(),
+        '"' | '\t' | '\n' => format!("&#{};", u32::from(c)),
+        c => c.to_string(),
+    };
+    text.chars().map(escape).collect()
 }
 
 fn percent_decode(path: &str) -> String {

@@ -26,7 +26,7 @@ async fn listed(name: &str, bytes: &[u8]) -> ObjectListing {
 
 fn names(listing: &ObjectListing) -> Vec<String> {
     let name = |entry: &ObjectEntry| {
-        format!("{}/{} -> {}", entry.bucket, entry.key, entry.staging_path().display())
+        format!("{}/{} -> {}", entry.bucket.name, entry.key, entry.staging_path().display())
     };
     listing.entries.iter().map(name).collect()
 }

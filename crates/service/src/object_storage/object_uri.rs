@@ -1,0 +1,124 @@
+//! `s3://bucket/key` addresses, also with `gs://` and `az://`, and which keys can be addressed at all.
+
+use std::fmt;
+
+use object_store::path::Path;
+
+/// Length limit of a key, in bytes.
+const MAX_KEY_BYTES: usize = 1_024;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum CloudService {
+    S3,
+    GoogleCloud,
+    Azure,
+}
+
+impl CloudService {
+    const ALL: [Self; 3] = [Self::S3, Self::GoogleCloud, Self::Azure];
+
+    pub fn scheme(self) -> &'static str {
+        match self {
+            Self::S3 => "s3",
+            Self::GoogleCloud => "gs",
+            Self::Azure => "az",
+        }
+    }
+
+    /// The variables that usually contain credentials.
+    pub(super) fn credential_hint(self) -> &'static str {
+        match self {
+            Self::S3 => "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+            Self::GoogleCloud => "GOOGLE_APPLICATION_CREDENTIALS",
+            Self::Azure => "AZURE_STORAGE_ACCOUNT_KEY",
+        }
+    }
+}
+
+/// A bucket, which Azure calls a container.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BucketUri {
+    pub service: CloudService,
+    pub name: String,
+}
+
+impl fmt::Display for BucketUri {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}://{}", self.service.scheme(), self.name)
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectUri {
+    pub bucket: BucketUri,
+    /// The key of an object or folder; empty for the whole bucket.
+    pub key: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ManifestFormat {
+    Csv,
+    Parquet,
+    /// One address per line.
+    Text,
+}
+
+impl ObjectUri {
+    pub fn parse(raw: &str) -> Result<Self, &'static str> {
+        let split = |service: CloudService| {
+            let rest = raw.strip_prefix(service.scheme())?.strip_prefix("://")?;
+            Some((service, rest))
+        };
+        let (service, rest) = CloudService::ALL
+            .into_iter()
+            .find_map(split)
+            .ok_or("only s3://bucket/prefix, gs:// and az:// are supported")?;
+        let (name, key) = rest.split_once('/').unwrap_or((rest, ""));
+        if !is_bucket_name(service, name) {
+            return Err("the bucket name is not valid");
+        }
+        if !key.is_empty() && !is_addressable_key(key.trim_end_matches('/')) {
+            return Err("the path is not addressable");
+        }
+        Ok(Self { bucket: BucketUri { service, name: name.to_owned() }, key: key.to_owned() })
+    }
+
+    pub fn manifest_format(&self) -> Option<ManifestFormat> {
+        let (_, extension) = self.key.rsplit_once('.')?;
+        match extension.to_ascii_lowercase().as_str() {
+            "csv" => Some(ManifestFormat::Csv),
+            "parquet" => Some(ManifestFormat::Parquet),
+            "txt" => Some(ManifestFormat::Text),
+            _ => None,
+        }
+    }
+
+    /// The key as a folder prefix: empty or with a trailing slash.
+    pub fn folder_prefix(&self) -> String {
+        let key = self.key.trim_end_matches('/');
+        if key.is_empty() { String::new() } else { format!("{key}/") }
+    }
+
+    pub fn parent_prefix(&self) -> &str {
+        self.key.rfind('/').map_or("", |end| &self.key[..=end])
+    }
+}
+
+/// The bucket becomes part of a host name or path.
+fn is_bucket_name(service: CloudService, name: &str) -> bool {
+    // Google Cloud has buckets that are named like domains.
+    let longest = if service == CloudService::GoogleCloud { 222 } else { 63 };
+    let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_');
+    let ends = |b: Option<u8>| b.is_some_and(|b| b.is_ascii_alphanumeric());
+    (3..=longest).contains(&name.len())
+        && name.bytes().all(plain)
+        && ends(name.bytes().next())
+        && ends(name.bytes().last())
+}
+
+/// Whether an address can contain this key: no empty, `.` and `..` segments, no control characters.
+pub fn is_addressable_key(key: &str) -> bool {
+    !key.is_empty()
+        && key.len() <= MAX_KEY_BYTES
+        && Path::parse(key).is_ok_and(|path| path.as_ref() == key)
+}

@@ -1,0 +1,220 @@
+//! The client for object storage: listing folders and manifests.
+
+use std::{
+    collections::HashMap,
+    io::Seek as _,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use object_store::{
+    GetOptions, GetResult, ObjectStore as _,
+    list::{PaginatedListOptions, PaginatedListResult},
+    path::Path,
+};
+use reqwest::{Client, redirect, retry};
+use tokio::fs::File;
+
+use super::{
+    ObjectEntry, ObjectListing, PathRoot, RetryPolicy, RoleArn, StorageError, StorageSettings,
+    bucket_store::{self, BucketStore, is_loopback},
+    error::StorageAttemptError,
+    listing_page::SkippedKeys,
+    manifest,
+    object_uri::{BucketUri, ManifestFormat, ObjectUri, is_addressable_key},
+    response_body::{copy_body, ensure},
+    transport::ListingRequest,
+};
+use crate::ingest::disk_quota::DiskQuota;
+use tessera_model::SafeText;
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Limit on pages of a listing, because services choose the page size.
+const MAX_PAGES: usize = 20_000;
+/// Size limit of a manifest, in bytes.
+const MAX_MANIFEST_BYTES: u64 = 64 << 20;
+
+#[derive(Clone, Debug)]
+pub struct ObjectStorage {
+    client: Client,
+    settings: StorageSettings,
+    pub(super) retry_policy: RetryPolicy,
+    pub(super) disk: DiskQuota,
+    /// The buckets in use; a client of a bucket keeps its credentials until they expire.
+    buckets: Arc<Mutex<HashMap<BucketUri, Arc<dyn BucketStore>>>>,
+}
+
+impl ObjectStorage {
+    pub fn new(settings: StorageSettings, disk: DiskQuota) -> Result<Self, StorageError> {
+        Ok(Self { disk, ..Self::with_retry_policy(settings, RetryPolicy::default())? })
+    }
+
+    pub fn with_retry_policy(
+        settings: StorageSettings,
+        retry_policy: RetryPolicy,
+    ) -> Result<Self, StorageError> {
+        let client = http_client(&settings, retry_policy)
+            .map_err(|_| StorageError::service("the client for object storage cannot start"))?;
+        let (disk, buckets) = (DiskQuota::default(), Arc::default());
+        Ok(Self { client, settings, retry_policy, disk, buckets })
+    }
+
+    /// Lists the media at `uri`, a folder or manifest, until `most` media are found: 1 checks whether
+    /// there are any. At most `MAX_OBJECTS` objects are read. Errors are safe to send to clients.
+    pub async fn list(
+        &self,
+        uri: &str,
+        role: Option<&RoleArn>,
+        most: usize,
+    ) -> Result<ObjectListing, String> {
+        let refuse = |reason: &str| list_error(uri, reason);
+        let location = ObjectUri::parse(uri).map_err(refuse)?;
+        if let Some(role) = role {
+            return Err(refuse(&format!(
+                "the role {role} cannot be assumed: no token service (STS) is reachable from a local \
+                 deployment; start it with a key that may read the bucket"
+            )));
+        }
+        let listing = match location.manifest_format() {
+            Some(format) => self.list_manifest(&location, format, most).await,
+            None => self.list_folder(&location, most).await.map_err(|error| error.to_string()),
+        };
+        match listing.map_err(|reason| refuse(&reason))? {
+            listing if listing.media == 0 => Err(refuse("")),
+            listing => Ok(listing),
+        }
+    }
+
+    async fn list_folder(
+        &self,
+        uri: &ObjectUri,
+        most: usize,
+    ) -> Result<ObjectListing, StorageError> {
+        let folder = uri.folder_prefix();
+        let bucket = Arc::new(uri.bucket.clone());
+        let mut listing = ObjectListing::default();
+        let mut token = None;
+        for _ in 0..MAX_PAGES {
+            let page = self.list_page(&uri.bucket, &folder, token).await?;
+            let skipped = page.result.extensions.get::<SkippedKeys>().copied();
+            listing.skipped += skipped.unwrap_or_default().0;
+            for object in page.result.objects {
+                let key = object.location.to_string();
+                if !key.starts_with(&folder) || !is_addressable_key(&key) {
+                    listing.skipped += 1;
+                    continue;
+                }
+                let path_root = PathRoot::ListedFolder(folder.len());
+                let bucket = Arc::clone(&bucket);
+                listing.add(ObjectEntry { bucket, key, size: Some(object.size), path_root });
+                if !listing.should_continue(most) {
+                    return Ok(listing);
+                }
+            }
+            token = page.page_token.filter(|token| !token.is_empty());
+            if token.is_none() {
+                return Ok(listing);
+            }
+        }
+        listing.truncated = true;
+        Ok(listing)
+    }
+
+    async fn list_page(
+        &self,
+        bucket: &BucketUri,
+        prefix: &str,
+        token: Option<String>,
+    ) -> Result<PaginatedListResult, StorageError> {
+        self.retry_policy
+            .run(|| async {
+                let mut options =
+                    PaginatedListOptions { page_token: token.clone(), ..Default::default() };
+                options.extensions.insert(ListingRequest);
+                let store = self.bucket(bucket).await?;
+                Ok(store.list_paginated(Some(prefix), options).await?)
+            })
+            .await
+    }
+
+    /// Requests an object. Returns a successful response whose body has not been read.
+    pub(super) async fn get_object(
+        &self,
+        bucket: &BucketUri,
+        key: &str,
+    ) -> Result<GetResult, StorageAttemptError> {
+        let path = Path::parse(key).map_err(|_| StorageError::object("it is not addressable"))?;
+        let store = self.bucket(bucket).await?;
+        Ok(store.get_opts(&path, GetOptions::default()).await?)
+    }
+
+    async fn bucket(
+        &self,
+        bucket: &BucketUri,
+    ) -> Result<Arc<dyn BucketStore>, StorageAttemptError> {
+        let buckets = || self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(store) = buckets().get(bucket) {
+            return Ok(Arc::clone(store));
+        }
+        let store = bucket_store::open(&self.settings, &self.client, bucket).await?;
+        buckets().insert(bucket.clone(), Arc::clone(&store));
+        Ok(store)
+    }
+
+    async fn list_manifest(
+        &self,
+        uri: &ObjectUri,
+        format: ManifestFormat,
+        most: usize,
+    ) -> Result<ObjectListing, String> {
+        let file = self.retry_policy.run(|| self.download_manifest(uri)).await;
+        let file = file.map_err(|error| error.to_string())?;
+        let uri = uri.clone();
+        let read = move || manifest::read(file, format, &uri, most);
+        tokio::task::spawn_blocking(read)
+            .await
+            // Parsers of foreign formats have been observed to panic.
+            .unwrap_or_else(|_| Err("it is damaged".to_owned()))
+    }
+
+    async fn download_manifest(
+        &self,
+        uri: &ObjectUri,
+    ) -> Result<std::fs::File, StorageAttemptError> {
+        let response = self.get_object(&uri.bucket, &uri.key).await?;
+        let mut file = File::from_std(tempfile::tempfile()?);
+        let mib = MAX_MANIFEST_BYTES >> 20;
+        let too_large = || StorageError::object(format!("the manifest is larger than {mib} MiB"));
+        let check = |length| ensure(length <= MAX_MANIFEST_BYTES, too_large);
+        copy_body(response, &mut file, check).await?;
+        let mut file = file.into_std().await;
+        file.rewind()?;
+        Ok(file)
+    }
+}
+
+fn http_client(
+    settings: &StorageSettings,
+    retry_policy: RetryPolicy,
+) -> Result<Client, reqwest::Error> {
+    let builder = Client::builder()
+        .user_agent(concat!("tessera/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(CONNECT_TIMEOUT)
+        .read_timeout(retry_policy.read_timeout)
+        .tcp_nodelay(true)
+        .referer(false)
+        // Compressed objects are stored as they are.
+        .no_gzip()
+        // A signature is valid for one host only.
+        .redirect(redirect::Policy::none())
+        .retry(retry::never());
+    let loopback = settings.endpoint().as_ref().is_some_and(is_loopback);
+    let builder = if loopback { builder.no_proxy() } else { builder };
+    builder.build()
+}
+
+fn list_error(uri: &str, reason: &str) -> String {
+    let uri = SafeText::file_name(uri);
+    let message = format!("Invalid S3 URI or no media files found at {uri}");
+    if reason.is_empty() { message } else { format!("{message} ({reason})") }
+}
