@@ -60,3 +60,64 @@ fn bodies_that_report_an_error_under_any_status_code() {
         }
     }
 }
+
+#[test]
+fn what_a_body_says_is_the_message_and_markup_is_not() {
+    for (body, message) in [
+        (r#"{"detail": {"code": 7}}"#, Some(r#"{"code":7}"#)),
+        (r#"{"detail": {"code": 7}, "message": "late"}"#, Some(r#"{"code":7}"#)),
+        (r#"{"detail": 7, "message": "late"}"#, Some("7")),
+        (r#"{"detail": "", "message": "late"}"#, Some("late")),
+        (r#"{"detail": null, "error": "late"}"#, Some("late")),
+        (r#"{"message": "first", "error": "second"}"#, Some("first")),
+        (
+            r#"{"detail": [{"msg": "late"}, {"loc": ["query"]}]}"#,
+            Some(r#"late; {"loc":["query"]}"#),
+        ),
+        (
+            r#"{"detail": [{"loc": ["body", 0, "id"], "msg": "not a UUID"}]}"#,
+            Some("body.0.id: not a UUID"),
+        ),
+        (r#" {"code": 7} "#, Some(r#"{"code": 7}"#)),
+        ("3 > 2 and 1 < 2", Some("3 > 2 and 1")),
+        ("<p>502</p>5 > 4", Some("502 5 > 4")),
+        ("<br><br/>", None),
+        ("  \n", None),
+    ] {
+        let read = read_error_message(body.as_bytes()).map(|message| message.to_string());
+        assert_eq!(read.as_deref(), message, "{body}");
+    }
+    assert_eq!(read_error_message(b"bad \xff").unwrap().as_str(), "bad \u{fffd}");
+}
+
+#[test]
+fn an_error_field_counts_when_something_is_in_it() {
+    for (error, reported) in [
+        (json!(null), false),
+        (json!(false), false),
+        (json!(true), true),
+        (json!(0), false),
+        (json!(0.0), false),
+        (json!(7), true),
+        (json!(-1), true),
+        (json!(" "), false),
+        (json!("late"), true),
+        (json!([]), false),
+        (json!(["late"]), true),
+        (json!({}), false),
+        (json!({"code": 0}), true),
+    ] {
+        for key in ["error", "detail"] {
+            let body = json!({"id": 1, key: error});
+            let found = read_reported_error(&body, StatusField::State).is_some();
+            assert_eq!(found, reported, "{body}");
+        }
+    }
+    for (body, reported) in [
+        (json!({"success": true}), false),
+        (json!({"success": "false"}), false),
+        (json!({"success": false}), true),
+    ] {
+        assert_eq!(read_reported_error(&body, StatusField::Outcome).is_some(), reported, "{body}");
+    }
+}

@@ -95,3 +95,178 @@ fn boxes_of_every_shape() {
         assert_eq!(read_region(&raw), None);
     }
 }
+
+/// A cluster with every field, as a service writes it.
+fn whole_cluster() -> Value {
+    let id = "9a205a5e-0000-46be-83a3-000000000001";
+    json!({
+        "cluster_id": id, "type": "OBJECTS", "n_images": 3, "n_objects": 5, "n_videos": 1,
+        "n_frames": 2, "similarity_threshold": "0.8", "relevance_score": 0.25,
+        "relevance_score_type": "cosine_distance", "labels": ["van", "bus"],
+        "user_tags": [{"id": "95233006-eddc-11ef-b303-76dbc3993eb2", "name": "night"}],
+        "captions": ["a van"],
+        "previews": [{
+            "media_id": "31ae21e5-0000-46f6-85a3-000000000001", "type": "OBJECT",
+            "file_name": "van.jpg", "original_uri": "a/van.jpg", "video_uri": null,
+            "frame_timestamp": null, "media_uri": "https://cdn.example/1.jpg?sig=1",
+            "media_thumb_uri": "https://cdn.example/1t.jpg?sig=1", "caption": "a van",
+            "bounding_box": {"x": 0.25, "y": 0.5, "width": 0.5, "height": 0.25},
+            "relevance_score": 0.5, "relevance_score_type": "dot", "width": 640, "height": 480,
+        }],
+    })
+}
+
+#[test]
+fn a_cluster_is_written_as_it_was_read() {
+    let page = read_page(&json!({"clusters": [whole_cluster()]})).unwrap();
+    let cluster = &page.clusters[0];
+    let preview = &cluster.previews[0];
+    assert_eq!(cluster.relevance.as_ref().unwrap().kind, ScoreKind::CosineDistance);
+    assert_eq!(preview.relevance.as_ref().unwrap().kind, ScoreKind::Other(SafeText::name("dot")));
+    assert_eq!(
+        (preview.dimensions, preview.region),
+        (Some((640, 480)), Region::new(0.25, 0.5, 0.5, 0.25))
+    );
+    // A box is written as integers where it can be; as numbers they are equal.
+    assert_eq!(write_cluster(cluster, |link| link.expose().to_owned()), whole_cluster());
+    let shown = write_preview(preview, Link::to_string);
+    assert_eq!(shown["media_uri"], "https://cdn.example/1.jpg");
+    assert_eq!(shown["media_thumb_uri"], "https://cdn.example/1t.jpg");
+}
+
+#[test]
+fn what_a_service_did_not_send_is_written_as_null() {
+    let id = "9a205a5e-0000-46be-83a3-000000000001";
+    let page = read_page(&json!({"clusters": [
+        {"cluster_id": id, "previews": [{"media_id": id}], "labels": [], "n_images": -1}]}))
+    .unwrap();
+    let written = write_cluster(&page.clusters[0], Link::to_string);
+    for field in [
+        "n_images",
+        "n_objects",
+        "similarity_threshold",
+        "relevance_score",
+        "relevance_score_type",
+        "labels",
+        "user_tags",
+        "captions",
+    ] {
+        assert_eq!(written.get(field), Some(&Value::Null), "{field}");
+    }
+    for field in ["media_uri", "caption", "bounding_box", "relevance_score", "width", "height"] {
+        assert_eq!(written["previews"][0].get(field), Some(&Value::Null), "{field}");
+    }
+    assert_eq!(written["type"], "IMAGES", "the kind that is browsed without another");
+}
+
+#[test]
+fn only_a_cosine_distance_is_interpreted() {
+    let cosine = ScoreKind::CosineDistance;
+    let other = |kind: &str| ScoreKind::Other(SafeText::name(kind));
+    for (fields, relevance) in [
+        (
+            json!({"relevance_score": 0.5, "relevance_score_type": "cosine_distance"}),
+            Some((0.5, cosine.clone())),
+        ),
+        (
+            json!({"relevance_score": "0.5", "relevance_score_type": "COSINE_DISTANCE"}),
+            Some((0.5, cosine)),
+        ),
+        (json!({"relevance_score": -2, "relevance_score_type": "dot"}), Some((-2.0, other("dot")))),
+        (json!({"relevance_score": 0}), Some((0.0, other("")))),
+        (json!({"relevance_score": null, "relevance_score_type": "dot"}), None),
+        (json!({"relevance_score": "near", "relevance_score_type": "dot"}), None),
+    ] {
+        let mut cluster = whole_cluster();
+        let object = cluster.as_object_mut().unwrap();
+        object.remove("relevance_score");
+        object.remove("relevance_score_type");
+        object.extend(fields.as_object().unwrap().clone());
+        let page = read_page(&json!({"clusters": [cluster]})).unwrap();
+        let expected = relevance.map(|(score, kind)| Relevance { score, kind });
+        assert_eq!(page.clusters[0].relevance, expected, "{fields}");
+    }
+}
+
+#[test]
+fn an_older_name_of_a_field_is_read_where_the_documented_one_is_missing() {
+    let id = "31ae21e5-0000-46f6-85a3-000000000001";
+    let preview = |preview: Value| {
+        let page = json!({"clusters": [{"cluster_id": id, "previews": [preview]}]});
+        read_page(&page).unwrap().clusters.remove(0).previews.remove(0)
+    };
+    let shown = |link: &Option<Link>| link.as_ref().map(|link| link.expose().to_owned());
+    let older = preview(json!({"image_id": id, "image_uri": "/1.jpg", "width": 9}));
+    assert_eq!(older.media.to_string(), id);
+    assert_eq!(shown(&older.original).as_deref(), Some("/1.jpg"));
+    assert_eq!(shown(&older.thumbnail).as_deref(), Some("/1.jpg"), "the picture itself");
+    assert_eq!(older.dimensions, None, "a width alone is not a size");
+    let both = preview(json!({"media_id": id, "media_uri": "/2.jpg", "image_uri": "/1.jpg",
+        "media_thumb_uri": "/t.jpg", "width": 4_294_967_296_u64, "height": 1}));
+    assert_eq!(shown(&both.original).as_deref(), Some("/2.jpg"));
+    assert_eq!(shown(&both.thumbnail).as_deref(), Some("/t.jpg"));
+    assert_eq!(both.dimensions, None, "no picture is that wide");
+}
+
+#[test]
+fn tags_in_a_shape_without_ids_are_names() {
+    let id = "95233006-eddc-11ef-b303-76dbc3993eb2";
+    let read = |tags: Value| {
+        let page = json!({"clusters": [{"cluster_id": id, "user_tags": tags}]});
+        let tags = read_page(&page).unwrap().clusters.remove(0).tags;
+        tags.into_iter().map(|tag| (tag.id.is_some(), tag.name.to_string())).collect::<Vec<_>>()
+    };
+    let named = |name: &str| vec![(false, name.to_owned())];
+    assert_eq!(read(json!({"night": 3})), named("night"));
+    assert_eq!(read(json!("night")), named("night"));
+    assert_eq!(read(json!({"night": {"count": 3}})), named("night"));
+    assert_eq!(read(json!([{"id": id}])), [(true, id.to_owned())]);
+    assert_eq!(read(json!([{"id": "x", "name": "night"}])), named("night"));
+    assert_eq!(
+        read(json!([{"id": id, "name": "a"}, "b"])),
+        [(false, "a".to_owned()), (false, "b".to_owned())]
+    );
+    assert_eq!(read(json!([])), []);
+}
+
+#[test]
+fn an_anchor_is_an_upload_unless_the_service_says_otherwise() {
+    let id = "31ae21e5-0000-46f6-85a3-000000000001";
+    for (fields, kind) in [
+        (json!({"anchor_media_id": id}), Some(AnchorKind::Upload)),
+        (json!({"anchor_media_id": id, "anchor_type": "UPLOAD"}), Some(AnchorKind::Upload)),
+        (json!({"anchor_media_id": id, "anchor_type": "media"}), Some(AnchorKind::Media)),
+        (json!({"anchor_media_id": id, "anchor_type": "planet"}), Some(AnchorKind::Upload)),
+        (json!({"anchor_media_id": "x"}), None),
+        (json!({"anchor_type": "MEDIA"}), None),
+    ] {
+        let anchor = read_anchor(&fields);
+        assert_eq!(anchor.map(|anchor| anchor.kind), kind, "{fields}");
+        assert!(anchor.is_none_or(|anchor| anchor.media.to_string() == id));
+    }
+}
+
+#[test]
+fn a_box_needs_four_numbers_inside_the_image() {
+    for raw in [
+        json!({"x": 0.1, "y": 0.2, "width": 0.3}),
+        json!([0.1, 0.2, 0.3]),
+        json!([0.1, 0.2, 0.3, 0.4, 0.5]),
+        json!([0.1, 0.2, 0.3, "0.4"]),
+        json!([0.1, 0.2, 0.95, 0.4]),
+        json!(0.5),
+        json!(true),
+    ] {
+        assert_eq!(read_region(&raw), None, "{raw}");
+        assert_eq!(read_region(&json!(raw.to_string())), None, "{raw} as text");
+    }
+    let expected = Region::new(0.1, 0.2, 0.3, 0.4);
+    assert_eq!(
+        read_region(&json!({"x": "0.1", "y": 0.2, "width": 0.3, "height": "0.4"})),
+        expected
+    );
+    assert_eq!(
+        read_region(&json!(r#"{"x": 0.1, "y": 0.2, "width": 0.3, "height": 0.4}"#)),
+        expected
+    );
+}

@@ -68,3 +68,31 @@ fn a_field_without_which_nothing_can_be_read_is_named_also_when_it_is_missing() 
         (true, vec!["status is missing".to_owned()])
     );
 }
+
+#[test]
+fn a_warning_says_what_was_found_instead_of_the_field() {
+    for (status, found) in [
+        (json!(true), "status is true or false"),
+        (json!(7), "status is an unexpected number"),
+        (json!("late"), "status is unexpected text"),
+        (json!(["success"]), "status is an unexpected list"),
+        (json!({"word": "success"}), "status is an unexpected object"),
+        (json!(null), "status is null"),
+    ] {
+        let body = json!({ "status": status });
+        assert_eq!(noted(&body, |body| read_processing(body)), (false, vec![found.to_owned()]));
+    }
+}
+
+#[test]
+fn without_an_unreadable_field_there_is_nothing_to_warn_about() {
+    let unreadable = UnreadableFields::default();
+    let body = json!({"status": "success"});
+    let object = Fields::noting(&body, &unreadable);
+    assert!(read_processing(object).is_some() && unreadable.is_empty());
+    object.note("message");
+    assert!(!unreadable.is_empty());
+    // Without a place to note it, it is forgotten.
+    Fields::from(&body).note("message");
+    assert_eq!(unreadable.into_fields().len(), 1);
+}

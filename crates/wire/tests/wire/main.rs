@@ -12,6 +12,7 @@ mod explore;
 mod export;
 mod fields;
 mod lenient;
+mod paths;
 mod selection;
 mod timestamp;
 mod video;

@@ -106,3 +106,94 @@ fn an_object_is_neither_an_array_nor_ambiguous() {
         assert!(reason.contains(words), "{body}: {reason}");
     }
 }
+
+#[test]
+fn a_selection_is_written_as_the_interface_shows_it() {
+    let id = ID.parse::<MediaId>().unwrap();
+    let cluster = |filters| SelectionItem::Cluster {
+        cluster: ID.parse().unwrap(),
+        entity: EntityType::Images,
+        filters,
+        exclude: vec![id],
+    };
+    let filters = vec![Filter::uniqueness(0.5).unwrap()];
+    let vql = r#"[{"uniqueness":{"op":"uniqueness","value":0.5}}]"#;
+    let written = |cluster_filters: Value| {
+        json!({"type": "cluster", "payload": {"cluster_id": ID,
+            "cluster_filters": cluster_filters, "exclude_media_ids": [ID]}})
+    };
+    let items = [SelectionItem::Media(vec![id]), cluster(vec![]), cluster(filters)];
+    assert_eq!(
+        write(&items),
+        json!({"media_selection": [
+            {"type": "media", "payload": {"media_ids": [ID]}},
+            written(json!({"entity_type": "IMAGES"})),
+            written(json!({"entity_type": "IMAGES", "vql": vql})),
+        ]})
+    );
+}
+
+#[test]
+fn filters_of_a_cluster_are_an_array_or_the_text_of_a_query_and_labels() {
+    let read_filters = |filters: Value| {
+        let body = json!({"media_selection": [{"type": "cluster", "payload":
+            {"cluster_id": ID, "cluster_filters": filters}}]});
+        read(body.to_string().as_bytes()).map(|mut items| match items.remove(0) {
+            SelectionItem::Cluster { filters, .. } => filters,
+            SelectionItem::Media(_) => panic!("not a cluster"),
+        })
+    };
+    let unique = json!([{"uniqueness": {"op": "uniqueness", "value": 0.5}}]);
+    let filter = Filter::uniqueness(0.5).unwrap();
+    let labels = Filter::labels(LabelRule::OneOf, ["cat"]).unwrap();
+    for (sent, expected) in [
+        (json!({"entity_type": "IMAGES"}), vec![]),
+        (json!({"entity_type": "images", "vql": unique}), vec![filter.clone()]),
+        (json!({"entity_type": "OBJECTS", "vql": unique.to_string()}), vec![filter.clone()]),
+        (json!({"entity_type": "IMAGES", "labels": ["cat"]}), vec![labels.clone()]),
+        (json!({"entity_type": "IMAGES", "vql": unique, "labels": ["cat"]}), vec![filter, labels]),
+    ] {
+        assert_eq!(read_filters(sent.clone()), Ok(expected), "{sent}");
+    }
+    for (sent, message) in [
+        (
+            json!({"entity_type": "IMAGES", "labels": []}),
+            "item 0, payload.cluster_filters.labels: must be a list of 1 to 100 entries",
+        ),
+        (
+            json!({"entity_type": "IMAGES", "labels": "cat"}),
+            "item 0, payload.cluster_filters.labels: must be 1 to 100 texts",
+        ),
+        (
+            json!({"entity_type": "IMAGES", "vql": 7}),
+            "item 0, payload.cluster_filters.vql: must be a JSON array of filters",
+        ),
+    ] {
+        assert_eq!(read_filters(sent).unwrap_err().to_string(), message);
+    }
+    let unknown = read_filters(json!({"entity_type": "IMAGES", "tags": []})).unwrap_err();
+    assert!(unknown.to_string().contains("unknown field `tags`"), "{unknown}");
+}
+
+#[test]
+fn the_number_of_a_wrong_item_is_in_its_error() {
+    let media = json!({"type": "media", "payload": {"media_ids": [ID]}});
+    let body = json!({"media_selection": [media, media, {"type": "planet", "payload": {}}]});
+    let body = body.to_string();
+    let each: Vec<_> = items(body.as_bytes()).unwrap().collect();
+    assert_eq!(each.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, true, false]);
+    assert_eq!(
+        reason(&json!({"media_selection": [media, 7]})),
+        "item 1, payload: must be an object"
+    );
+    assert_eq!(
+        read(body.as_bytes()).unwrap_err().to_string(),
+        "item 2, type: must be 'media' or 'cluster'"
+    );
+    let excluding = json!({"type": "cluster", "payload": {"cluster_id": ID,
+        "cluster_filters": {"entity_type": "IMAGES"}, "exclude_media_ids": 7}});
+    assert_eq!(
+        reason(&json!({"media_selection": [excluding]})),
+        "item 0, payload.exclude_media_ids: must be an array of UUIDs"
+    );
+}

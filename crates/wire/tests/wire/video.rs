@@ -105,3 +105,73 @@ fn rows_of_metadata_are_frames_in_every_recorded_form() {
         assert_eq!(read_row_frame(&row), None, "{row}");
     }
 }
+
+#[test]
+fn times_in_a_video_are_seconds_or_a_clock() {
+    for (sent, seconds) in [
+        (json!(0), Some(0.0)),
+        (json!(7.5), Some(7.5)),
+        (json!("7.5"), Some(7.5)),
+        (json!("01:30"), Some(90.0)),
+        (json!("1:01:01.5"), Some(3_661.5)),
+        (json!(" 0 : 05 "), Some(5.0)),
+        (json!(-1), None),
+        (json!("-5"), None),
+        (json!("1:xx"), None),
+        (json!("inf"), None),
+        (json!(""), None),
+        (json!(true), None),
+    ] {
+        let frame = first_preview(&json!({ "frame_timestamp": sent })).frame.unwrap();
+        assert_eq!(frame.seconds, seconds, "{sent}");
+    }
+}
+
+#[test]
+fn a_time_a_link_or_the_type_makes_a_preview_a_frame() {
+    for (kind, time, link, is_frame) in [
+        ("IMAGE", json!(null), "", false),
+        ("IMAGE", json!(0), "", true),
+        ("IMAGE", json!(null), "/clip.mp4", true),
+        ("VIDEO", json!(null), "", true),
+        ("video_frame", json!(null), "", true),
+        ("VIDEOS", json!(null), "", false),
+    ] {
+        let fields = json!({"type": kind, "frame_timestamp": time, "video_uri": link});
+        assert_eq!(first_preview(&fields).frame.is_some(), is_frame, "{fields}");
+    }
+}
+
+#[test]
+fn an_original_is_shown_by_its_path_or_its_address_without_a_query() {
+    for (sent, shown) in [
+        (json!("a/b.jpg"), Some("a/b.jpg")),
+        (json!("what is it?.jpg"), Some("what is it?.jpg")),
+        (json!("s3://bucket/icon@2x.png?X-Amz-Signature=abc"), Some("s3://bucket/icon@2x.png")),
+        (json!(""), None),
+        (json!(null), None),
+    ] {
+        let fields = json!({"original_uri": sent, "video_uri": "", "frame_timestamp": null});
+        let original = first_preview(&fields).original_uri;
+        assert_eq!(original.as_ref().map(|uri| uri.as_str()), shown, "{sent}");
+    }
+}
+
+#[test]
+fn a_row_is_a_frame_by_its_type_or_the_name_of_its_video() {
+    let other = json!([{"type": "caption", "properties": {"video_name": "x.mp4"}}]);
+    for (row, video) in [
+        (json!({"media_type": "VIDEO", "file_path": "a/clip.mp4"}), Some("a/clip.mp4")),
+        (json!({"video_id": "v1", "file_path": "v1/f.jpg", "file_name": "f.jpg"}), Some("v1")),
+        (
+            json!({"video_name": "clip.mp4", "file_path": "f.jpg", "file_name": "f.jpg"}),
+            Some("clip.mp4"),
+        ),
+        (json!({"media_type": "video_frame"}), Some("")),
+        (json!({"media_type": "image", "video_name": ""}), None),
+        (json!({"media_type": "image", "metadata_items": other}), None),
+    ] {
+        let frame = read_row_frame(&row);
+        assert_eq!(frame.as_ref().map(|frame| frame.video.as_str()), video, "{row}");
+    }
+}

@@ -146,3 +146,72 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_text_and_a_list_as_long_as_allowed_are_read() {
+    assert_eq!(MAX_BYTES, 65_536);
+    let padded = format!("[]{}", " ".repeat(MAX_BYTES - 2));
+    assert_eq!(read(&padded).unwrap(), []);
+    assert!(rejection(&format!("{padded} ")).contains("64 KiB"));
+    let many = vec![json!({"uniqueness": {"op": "uniqueness", "value": 0}}); MAX_FILTERS];
+    assert_eq!(read(&json!(many).to_string()).unwrap().len(), 16);
+}
+
+#[test]
+fn only_a_service_refuses_issues_that_are_not_published() {
+    let text = r#"[{"text":{"op":"fts","value":"a"}},{"issues":{"op":"issue","value":"glare"}}]"#;
+    let lenient = read_lenient(text).unwrap();
+    assert_eq!(
+        lenient[1],
+        Filter::issue(IssueName::new("glare").unwrap(), IssueMode::In, None, None).unwrap()
+    );
+    assert_eq!(
+        rejection(text),
+        "filter 1, issues.value: must be one of blur, dark, bright, duplicates, outliers, \
+         odd_aspect, odd_size, mislabels, label_outlier, normal"
+    );
+}
+
+#[test]
+fn each_invalid_filter_has_an_error_of_its_own() {
+    let text =
+        r#"[{"tags":{"op":"is","value":[]}},{"uniqueness":{"op":"uniqueness","value":1}},7]"#;
+    let each = read_each(text).unwrap();
+    let messages: Vec<String> = each
+        .into_iter()
+        .map(|read| read.map_or_else(|error| error.to_string(), |filter| filter.to_string()))
+        .collect();
+    assert_eq!(
+        messages,
+        [
+            "filter 0, tags.value: must be a list of 1 to 100 entries",
+            "its uniqueness score is above 1",
+            "filter 2: must be an object",
+        ]
+    );
+}
+
+#[test]
+fn every_filter_has_one_operator_of_its_own() {
+    for (filter, value) in [
+        ("tags", r#"["95233006-eddc-11ef-b303-76dbc3993eb2"]"#),
+        ("issues", r#""blur""#),
+        ("duplicates", "0.5"),
+        ("uniqueness", "0.5"),
+        ("similarity", r#""95233006-eddc-11ef-b303-76dbc3993eb2""#),
+        ("text", r#""a""#),
+    ] {
+        for op in [r#""in""#, "null", "7"] {
+            let message = rejection(&format!(r#"[{{"{filter}":{{"op":{op},"value":{value}}}}}]"#));
+            let expected = format!("filter 0, {filter}.op: must be one of ");
+            assert!(message.starts_with(&expected), "{message}");
+        }
+    }
+    for (mode, message) in [
+        ("\"inside\"", "filter 0, issues.mode: must be one of in, out"),
+        ("7", "filter 0, issues.mode: must be one of in, out"),
+    ] {
+        let text = format!(r#"[{{"issues":{{"op":"issue","value":"blur","mode":{mode}}}}}]"#);
+        assert_eq!(rejection(&text), message);
+    }
+}

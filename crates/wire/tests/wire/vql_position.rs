@@ -29,3 +29,27 @@ fn invalid_json_is_located() {
     assert_eq!(positions("\n  {}")[0].0, 2);
     assert_eq!(positions("")[0].0, 1);
 }
+
+#[test]
+fn columns_are_counted_in_characters_of_the_line() {
+    let found = |text: &str| -> Vec<(usize, usize)> {
+        positions(text).into_iter().map(|(line, column, _)| (line, column)).collect()
+    };
+    for (text, expected) in [
+        // Not a list: where it begins.
+        ("{}", vec![(1, 1)]),
+        ("\n  {}", vec![(2, 3)]),
+        // The value that is wrong, or the narrowest one around what is missing.
+        ("[1]", vec![(1, 2)]),
+        (r#"[{"labels":{"op":"is"}}]"#, vec![(1, 12)]),
+        (r#"[{"labels":{"op":"is","value":"é"}},7]"#, vec![(1, 31), (1, 37)]),
+        ("[\n\n  {\"é\": 1, \"text\": 7}]", vec![(3, 3)]),
+        // Invalid JSON: the character that cannot be there.
+        ("", vec![(1, 1)]),
+        ("x", vec![(1, 1)]),
+        ("[1 2]", vec![(1, 4)]),
+        ("[\"éé\" x]", vec![(1, 7)]),
+    ] {
+        assert_eq!(found(text), expected, "{text:?}");
+    }
+}
