@@ -28,7 +28,10 @@ pub enum StorageKind {
 impl StorageKind {
     pub fn parse(uri: &str) -> Result<Self, InvalidField> {
         let invalid = |reason| InvalidField::new("s3_uri", reason);
-        let address = uri.strip_prefix("s3://").ok_or_else(|| invalid("must begin with s3://"))?;
+        let address = ["s3://", "gs://", "az://"]
+            .iter()
+            .find_map(|scheme| uri.strip_prefix(scheme))
+            .ok_or_else(|| invalid("must begin with s3://, gs:// or az://"))?;
         let (bucket, path) = address.split_once('/').unwrap_or((address, ""));
         if bucket.trim().is_empty() {
             return Err(invalid("must name a bucket: s3://bucket/folder/"));

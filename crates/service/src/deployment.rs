@@ -15,6 +15,7 @@ use crate::{
         FolderScan, SandboxedDir, diff, has_image_signature, scan_folder, staging,
         video::{FFMPEG_MISSING, VideoContainer},
     },
+    object_storage::BucketFolder,
     path_display::printable_path,
     retrieval::IndexCache,
     settings::DeploymentSettings,
@@ -38,6 +39,8 @@ pub struct Deployment {
     pub(crate) settings: Arc<DeploymentSettings>,
     pub(crate) indexes: Arc<IndexCache>,
     pub(crate) store: Arc<Store>,
+    /// Keeps the archives of exports.
+    pub(crate) bucket: Option<Arc<BucketFolder>>,
 }
 
 /// A file that is not a media item of its dataset.
@@ -57,6 +60,9 @@ impl Deployment {
     /// The directory is used by another process, or its store cannot be opened.
     pub fn open(data: &Path, settings: DeploymentSettings) -> Result<Self, LocalError> {
         let settings = Arc::new(settings);
+        let bucket = settings.bucket.as_ref();
+        let bucket = bucket.map(|folder| BucketFolder::new(&settings.storage, folder));
+        let bucket = bucket.transpose().map_err(LocalError::Bucket)?.map(Arc::new);
         let store = Arc::new(Store::open(data)?);
         let needed = store.read(source::all_folders)?;
         let is_needed = |staging: &Path| {
@@ -68,7 +74,18 @@ impl Deployment {
             add_lost_uploads(&store)?;
         }
         let tasks = Arc::new(TaskRunner::resume(&store, &settings)?);
-        Ok(Self { tasks, settings, indexes: Arc::default(), store })
+        Ok(Self { tasks, settings, indexes: Arc::default(), store, bucket })
+    }
+
+    /// Checks that archives can be written to the bucket, if there is one.
+    ///
+    /// # Errors
+    /// The bucket does not exist, or the credentials do not allow it.
+    pub async fn check_bucket(&self) -> Result<(), LocalError> {
+        match &self.bucket {
+            Some(bucket) => bucket.check().await.map_err(LocalError::Bucket),
+            None => Ok(()),
+        }
     }
 
     /// What happened to a missing or damaged store when it was opened.

@@ -2,7 +2,7 @@
 
 use std::{fmt, io, net::SocketAddr, path::PathBuf};
 
-use crate::{path_display::printable_path, store::StoreError};
+use crate::{object_storage::StorageError, path_display::printable_path, store::StoreError};
 
 #[derive(Debug)]
 pub enum LocalError {
@@ -19,6 +19,8 @@ pub enum LocalError {
     /// The file with the login of the service cannot be used.
     Login(PathBuf, io::Error),
     Store(StoreError),
+    /// The bucket of the deployment cannot be used.
+    Bucket(StorageError),
 }
 
 impl fmt::Display for LocalError {
@@ -64,6 +66,7 @@ impl fmt::Display for LocalError {
                 printable_path(path)
             ),
             Self::Store(cause) => cause.fmt(f),
+            Self::Bucket(cause) => write!(f, "the bucket for archives cannot be used: {cause}"),
         }
     }
 }
@@ -71,7 +74,7 @@ impl fmt::Display for LocalError {
 impl LocalError {
     /// Whether another folder or address is needed.
     pub fn is_usage_error(&self) -> bool {
-        !matches!(self, Self::Socket(_) | Self::Login(..) | Self::Store(_))
+        !matches!(self, Self::Socket(_) | Self::Login(..) | Self::Store(_) | Self::Bucket(_))
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod archive;
 pub mod cluster;
+mod content_disposition;
 mod deployment;
 mod error;
 mod explanation;

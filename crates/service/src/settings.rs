@@ -16,6 +16,8 @@ pub struct DeploymentSettings {
     /// The user's own encoders; without them texts match captions and labels only.
     pub encoders: Option<Arc<Encoders>>,
     pub storage: object_storage::StorageSettings,
+    /// The folder of a bucket that keeps the archives of exports; without it they stay on disk.
+    pub bucket: Option<object_storage::ObjectUri>,
     pub disk: DiskQuota,
     /// Exports that may be waiting or running at a time.
     pub max_unfinished_exports: u64,
@@ -36,6 +38,7 @@ impl Default for DeploymentSettings {
             ffmpeg: None,
             encoders: None,
             storage: object_storage::StorageSettings::default(),
+            bucket: None,
             disk: DiskQuota::default(),
             max_unfinished_exports: 32,
             export_retention: Duration::from_hours(24),

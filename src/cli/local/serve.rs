@@ -76,10 +76,16 @@ fn serve_settings(options: &ServeOptions) -> CliResult<DeploymentSettings> {
         write_access: !options.read_only,
         readable_roots: options.allow_path.iter().map(root).collect::<Result<_, _>>()?,
         storage,
+        bucket: options.bucket.as_deref().map(bucket).transpose()?,
         simulated_delay: Duration::from_secs(options.slow_progress),
         injected_failures: options.fail.iter().copied().collect(),
         ..local_settings(&options.encoders)?
     })
+}
+
+fn bucket(uri: &str) -> CliResult<object_storage::ObjectUri> {
+    object_storage::ObjectUri::parse(uri)
+        .map_err(|why| CliError::usage(format!("--bucket {uri}: {why}")))
 }
 
 fn allowed_host(name: &str) -> CliResult<AllowedHost> {

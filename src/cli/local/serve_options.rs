@@ -22,6 +22,9 @@ pub struct ServeOptions {
     /// Folder for the index.
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
+    /// Keep the archives of exports in object storage: s3://, gs:// or az://bucket/folder.
+    #[arg(long, env = "TESSERA_BUCKET", value_name = "URI")]
+    pub bucket: Option<String>,
     /// Serve without login, like an on-premises deployment; this machine only.
     #[arg(long)]
     pub no_auth: bool,

@@ -65,6 +65,7 @@ impl LocalService {
             return Err(LocalError::OpenOnNetwork(address).into());
         }
         let deployment = Deployment::open(&data, settings)?;
+        deployment.check_bucket().await?;
         let access = match login {
             RequiredLogin::None => AccessMode::Open,
             RequiredLogin::Generated => AccessMode::Token(ServiceCredentials::generate()),

@@ -14,7 +14,8 @@ use tessera_model::{MediaSource, ShellCommand};
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Sources (one of these kinds)")]
 pub struct SourceOptions {
-    /// A folder or a manifest (.csv, .parquet, .txt) in object storage: <s3://bucket/path>.
+    /// A folder or a manifest (.csv, .parquet, .txt) in object storage: <s3://bucket/path>. A
+    /// local service reads gs:// and az://, too.
     #[arg(long, value_name = "URI")]
     s3: Option<String>,
     /// One or more files; repeatable.

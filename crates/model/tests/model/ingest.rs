@@ -13,6 +13,8 @@ fn storage_addresses_are_classified() {
         assert_eq!(kind(manifest), Some(StorageKind::Manifest), "{manifest}");
     }
     assert_eq!(kind("s3://b/x.jpg"), Some(StorageKind::Object));
+    assert_eq!(kind("gs://b/day-1/"), Some(StorageKind::Folder));
+    assert_eq!(kind("az://b/list.csv"), Some(StorageKind::Manifest));
     for wrong in ["", "b/x", "http://b/x", "s3://", "s3:///x"] {
         assert_eq!(kind(wrong), None, "{wrong}");
     }

@@ -1,6 +1,11 @@
 //! Exports: start one, read its state, download its archive.
 
-use axum::{Json, extract::State, http::HeaderMap, response::Response};
+use axum::{
+    Json,
+    extract::State,
+    http::{HeaderMap, header},
+    response::{IntoResponse as _, Redirect, Response},
+};
 
 use super::{
     AppState, RequestCost,
@@ -18,7 +23,7 @@ use super::{
 };
 use crate::{
     store::export::{ExportRecord, ExportTaskState},
-    usecase::{ExportScope, ServiceError},
+    usecase::{ExportArchive, ExportScope, ServiceError},
 };
 use tessera_model::{ArchiveName, ClusterId, DatasetId, ExportSpec, ExportTaskId};
 use tessera_wire::{
@@ -125,6 +130,7 @@ fn export_task_body(export: ExportRecord, links: &SignedLinks, compat: bool) -> 
     params(ExportLinkPath, ExpiringLinkParams),
     responses(
         (status = 200, description = "The archive", content_type = "application/zip"),
+        (status = 307, description = "The archive is in object storage; the link is valid for 15 minutes"),
         (status = 410, description = "The link has expired", body = ProblemBody),
         FileResponses,
     ),
@@ -140,8 +146,12 @@ pub async fn archive(
     let expires = params.text(query::EXPIRES).and_then(|raw| raw.parse().ok()).unwrap_or(0);
     let signature = params.text(query::SIGNATURE).unwrap_or_default();
     links.check_archive_link(task, expires, signature, unix_seconds())?;
-    let (export, file) =
-        state.spawn_blocking(move |deployment| deployment.open_archive(task)).await?;
+    let archive = state.spawn_blocking(move |deployment| deployment.find_archive(task)).await?;
+    let ExportArchive::OnDisk(export, file) = archive else {
+        let link = state.deployment.bucket_link(task).await?;
+        let uncached = [(header::CACHE_CONTROL, "private, no-store")];
+        return Ok((uncached, Redirect::temporary(&link)).into_response());
+    };
     let served = FileResponse {
         length: file.metadata().map_err(|_| ServiceError::export_not_found())?.len(),
         content: tokio::fs::File::from_std(file),

@@ -11,6 +11,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncSeek, AsyncSeekExt as _};
 use tokio_util::io::ReaderStream;
 
 use super::problem::Problem;
+use crate::content_disposition::content_disposition;
 
 pub struct FileResponse<C> {
     pub content: C,
@@ -80,19 +81,4 @@ fn parse_range(range: &str, length: u64) -> Option<Range<u64>> {
         (Err(_), Ok(count)) if first.is_empty() => Some(length.saturating_sub(count)..length),
         _ => None,
     }
-}
-
-/// A file name in a header: every byte that could end or split it is encoded.
-fn content_disposition(kind: &str, name: &str) -> String {
-    use std::fmt::Write as _;
-    let mut encoded = String::new();
-    for byte in name.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            encoded.push(char::from(byte));
-        } else {
-            // Writing to a String cannot fail.
-            let _ = write!(encoded, "%{byte:02X}");
-        }
-    }
-    format!("{kind}; filename*=UTF-8''{encoded}")
 }

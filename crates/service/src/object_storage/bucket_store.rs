@@ -1,6 +1,6 @@
 //! Opens a bucket: the client of its cloud, with credentials of the settings or of the machine.
 
-use std::{fmt::Debug, net::IpAddr, sync::Arc, time::Duration};
+use std::{fmt::Debug, net::IpAddr, sync::Arc};
 
 use object_store::{
     CredentialProvider, ObjectStore, RetryConfig,
@@ -8,10 +8,10 @@ use object_store::{
     azure::{MicrosoftAzure, MicrosoftAzureBuilder},
     gcp::{GoogleCloudStorage, GoogleCloudStorageBuilder},
     list::PaginatedListStore,
+    multipart::MultipartStore,
     signer::Signer,
 };
 use reqwest::{Client, Url};
-use tokio::time::timeout;
 
 use super::{
     error::{StorageAttemptError, StorageError},
@@ -20,12 +20,9 @@ use super::{
     transport::Transport,
 };
 
-/// Where a machine of a cloud finds its role, the response is immediate.
-const ROLE_TIMEOUT: Duration = Duration::from_secs(1);
+pub trait BucketStore: ObjectStore + PaginatedListStore + MultipartStore + Signer {}
 
-pub trait BucketStore: ObjectStore + PaginatedListStore + Signer {}
-
-impl<T: ObjectStore + PaginatedListStore + Signer> BucketStore for T {}
+impl<T: ObjectStore + PaginatedListStore + MultipartStore + Signer> BucketStore for T {}
 
 /// Opens a bucket. Requests are not signed if the settings and the machine have no credentials.
 pub async fn open(
@@ -78,7 +75,7 @@ async fn open_with<S: BucketStore, C: Debug + Send + Sync + 'static>(
             })?;
             return Ok(Arc::new(store));
         }
-        if let Ok(Ok(_)) = timeout(ROLE_TIMEOUT, provider.get_credential()).await {
+        if provider.get_credential().await.is_ok() {
             return Ok(Arc::new(store));
         }
     }
@@ -104,6 +101,8 @@ fn build_s3(
         .with_config(object_store::aws::AmazonS3ConfigKey::S3Endpoint, endpoint)
         .with_virtual_hosted_style_request(by_host)
         .with_allow_http(true)
+        // Not every service with the API of S3 can delete several objects at a time.
+        .with_disable_bulk_delete(true)
         .with_skip_signature(!transport.signed())
         .with_retry(no_retries())
         .with_http_connector(transport)
@@ -166,6 +165,8 @@ pub fn is_loopback(url: &Url) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use object_store::path::Path;
     use reqwest::Method;
 

@@ -3,7 +3,8 @@
 use super::object_entry::ObjectEntry;
 use tessera_model::FileKind;
 
-pub const MAX_OBJECTS: usize = 1_000_000;
+/// Limit on the objects of a manifest, which is read as a whole.
+const MAX_MANIFEST_OBJECTS: usize = 1_000_000;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ObjectListing {
@@ -29,9 +30,23 @@ impl ObjectListing {
         self.entries.push(entry);
     }
 
-    /// Whether to continue until `most` media are found.
+    /// Adds a part until `most` media are found.
+    pub(super) fn append(&mut self, part: Self, most: usize) {
+        self.skipped += part.skipped;
+        for entry in part.entries {
+            self.truncated = self.media >= most;
+            if self.truncated {
+                return;
+            }
+            self.add(entry);
+        }
+        self.truncated = part.truncated || self.media >= most;
+    }
+
+    /// Whether to read on until `most` media of a manifest are found.
     pub(super) fn should_continue(&mut self, most: usize) -> bool {
-        self.truncated = self.media >= most || self.entries.len() + self.skipped >= MAX_OBJECTS;
+        self.truncated =
+            self.media >= most || self.entries.len() + self.skipped >= MAX_MANIFEST_OBJECTS;
         !self.truncated
     }
 }

@@ -1,14 +1,16 @@
-//! Media in object storage: lists folders and manifests, and downloads objects, of S3, Google Cloud
-//! Storage and Azure.
+//! Object storage of S3, Google Cloud and Azure: lists folders and manifests, downloads media, and
+//! keeps archives.
 //!
 //! A library signs the requests and reads the responses; our own HTTP client sends them. No message
 //! contains a signed address or a secret.
 
+mod bucket_folder;
 mod bucket_store;
 mod download;
 mod error;
 mod listing;
 mod listing_page;
+mod listing_parts;
 mod manifest;
 mod object_entry;
 mod object_uri;
@@ -19,8 +21,10 @@ mod settings;
 mod storage;
 mod transport;
 
+pub use bucket_folder::{BucketFolder, archive_name};
 pub use error::StorageError;
-pub use listing::{MAX_OBJECTS, ObjectListing};
+pub use listing::ObjectListing;
+pub use listing_parts::ListingParts;
 pub use object_entry::{ObjectEntry, PathRoot};
 pub use object_uri::{BucketUri, CloudService, ObjectUri};
 pub use retry_policy::RetryPolicy;

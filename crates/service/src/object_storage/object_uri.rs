@@ -55,6 +55,12 @@ pub struct ObjectUri {
     pub key: String,
 }
 
+impl fmt::Display for ObjectUri {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.bucket, self.key)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ManifestFormat {
     Csv,

@@ -16,12 +16,12 @@ use reqwest::{Client, redirect, retry};
 use tokio::fs::File;
 
 use super::{
-    ObjectEntry, ObjectListing, PathRoot, RetryPolicy, RoleArn, StorageError, StorageSettings,
+    ObjectListing, RetryPolicy, RoleArn, StorageError, StorageSettings,
     bucket_store::{self, BucketStore, is_loopback},
     error::StorageAttemptError,
-    listing_page::SkippedKeys,
+    listing_parts::ListingParts,
     manifest,
-    object_uri::{BucketUri, ManifestFormat, ObjectUri, is_addressable_key},
+    object_uri::{BucketUri, ManifestFormat, ObjectUri},
     response_body::{copy_body, ensure},
     transport::ListingRequest,
 };
@@ -29,8 +29,6 @@ use crate::ingest::disk_quota::DiskQuota;
 use tessera_model::SafeText;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Limit on pages of a listing, because services choose the page size.
-const MAX_PAGES: usize = 20_000;
 /// Size limit of a manifest, in bytes.
 const MAX_MANIFEST_BYTES: u64 = 64 << 20;
 
@@ -60,67 +58,40 @@ impl ObjectStorage {
     }
 
     /// Lists the media at `uri`, a folder or manifest, until `most` media are found: 1 checks whether
-    /// there are any. At most `MAX_OBJECTS` objects are read. Errors are safe to send to clients.
+    /// there are any. Errors are safe to send to clients.
     pub async fn list(
         &self,
         uri: &str,
         role: Option<&RoleArn>,
         most: usize,
     ) -> Result<ObjectListing, String> {
-        let refuse = |reason: &str| list_error(uri, reason);
-        let location = ObjectUri::parse(uri).map_err(refuse)?;
+        let mut parts = self.parts(uri, most)?;
         if let Some(role) = role {
-            return Err(refuse(&format!(
-                "the role {role} cannot be assumed: no token service (STS) is reachable from a local \
-                 deployment; start it with a key that may read the bucket"
-            )));
+            return Err(list_error(
+                uri,
+                &format!(
+                    "the role {role} cannot be assumed: no token service (STS) is reachable from a \
+                     local deployment; start it with a key that may read the bucket"
+                ),
+            ));
         }
-        let listing = match location.manifest_format() {
-            Some(format) => self.list_manifest(&location, format, most).await,
-            None => self.list_folder(&location, most).await.map_err(|error| error.to_string()),
-        };
-        match listing.map_err(|reason| refuse(&reason))? {
-            listing if listing.media == 0 => Err(refuse("")),
-            listing => Ok(listing),
-        }
-    }
-
-    async fn list_folder(
-        &self,
-        uri: &ObjectUri,
-        most: usize,
-    ) -> Result<ObjectListing, StorageError> {
-        let folder = uri.folder_prefix();
-        let bucket = Arc::new(uri.bucket.clone());
         let mut listing = ObjectListing::default();
-        let mut token = None;
-        for _ in 0..MAX_PAGES {
-            let page = self.list_page(&uri.bucket, &folder, token).await?;
-            let skipped = page.result.extensions.get::<SkippedKeys>().copied();
-            listing.skipped += skipped.unwrap_or_default().0;
-            for object in page.result.objects {
-                let key = object.location.to_string();
-                if !key.starts_with(&folder) || !is_addressable_key(&key) {
-                    listing.skipped += 1;
-                    continue;
-                }
-                let path_root = PathRoot::ListedFolder(folder.len());
-                let bucket = Arc::clone(&bucket);
-                listing.add(ObjectEntry { bucket, key, size: Some(object.size), path_root });
-                if !listing.should_continue(most) {
-                    return Ok(listing);
-                }
-            }
-            token = page.page_token.filter(|token| !token.is_empty());
-            if token.is_none() {
-                return Ok(listing);
-            }
+        while !listing.truncated
+            && let Some(part) = parts.next().await?
+        {
+            listing.append(part, most);
         }
-        listing.truncated = true;
         Ok(listing)
     }
 
-    async fn list_page(
+    /// The listing of a folder or manifest in parts, so that its size does not matter. Of a manifest, at
+    /// most `most` media are read.
+    pub fn parts(&self, uri: &str, most: usize) -> Result<ListingParts<'_>, String> {
+        let location = ObjectUri::parse(uri).map_err(|reason| list_error(uri, reason))?;
+        Ok(ListingParts::new(self, uri, location, most))
+    }
+
+    pub(super) async fn list_page(
         &self,
         bucket: &BucketUri,
         prefix: &str,
@@ -148,7 +119,7 @@ impl ObjectStorage {
         Ok(store.get_opts(&path, GetOptions::default()).await?)
     }
 
-    async fn bucket(
+    pub(super) async fn bucket(
         &self,
         bucket: &BucketUri,
     ) -> Result<Arc<dyn BucketStore>, StorageAttemptError> {
@@ -161,7 +132,7 @@ impl ObjectStorage {
         Ok(store)
     }
 
-    async fn list_manifest(
+    pub(super) async fn list_manifest(
         &self,
         uri: &ObjectUri,
         format: ManifestFormat,
@@ -213,7 +184,7 @@ fn http_client(
     builder.build()
 }
 
-fn list_error(uri: &str, reason: &str) -> String {
+pub(super) fn list_error(uri: &str, reason: &str) -> String {
     let uri = SafeText::file_name(uri);
     let message = format!("Invalid S3 URI or no media files found at {uri}");
     if reason.is_empty() { message } else { format!("{message} ({reason})") }

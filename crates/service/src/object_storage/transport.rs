@@ -1,15 +1,18 @@
 //! Sends the requests of the cloud clients over our own HTTP client, and limits what they read.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use futures_util::StreamExt as _;
 use object_store::{
-    ClientOptions,
+    ClientConfigKey, ClientOptions,
     client::{
         HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse,
         HttpResponseBody, HttpService,
     },
 };
 use reqwest::{Client, StatusCode};
+use tokio::time::timeout;
 
 use super::{
     error::{StorageAttemptError, StorageError, not_object_storage, sanitized_token},
@@ -20,6 +23,8 @@ use super::{
 /// Size limits of a listing page and of an error response, in bytes.
 const MAX_PAGE_BYTES: usize = 16 << 20;
 const MAX_ERROR_BYTES: usize = 64 << 10;
+/// A machine with a role gets an immediate response; elsewhere nobody may respond at all.
+const ROLE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Marks the request of a listing page.
 #[derive(Clone, Copy, Debug)]
@@ -31,11 +36,14 @@ pub struct Transport {
     service: CloudService,
     region: String,
     signed: bool,
+    /// Whether it requests the role of the machine.
+    for_role: bool,
 }
 
 impl Transport {
     pub fn new(client: &Client, service: CloudService, region: &str, signed: bool) -> Self {
-        Self { client: client.clone(), service, region: region.to_owned(), signed }
+        let (client, region) = (client.clone(), region.to_owned());
+        Self { client, service, region, signed, for_role: false }
     }
 
     pub fn signed(&self) -> bool {
@@ -44,7 +52,12 @@ impl Transport {
 
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let lists = request.extensions().get::<ListingRequest>().is_some();
-        let response = self.client.call(request).await?;
+        let response = if self.for_role {
+            let late = |_| attempt_error(StorageError::service("this machine has no role").into());
+            timeout(ROLE_TIMEOUT, self.client.call(request)).await.map_err(late)??
+        } else {
+            self.client.call(request).await?
+        };
         if !response.status().is_success() {
             return Err(attempt_error(self.response_error(response).await));
         }
@@ -82,8 +95,12 @@ impl Transport {
 }
 
 impl HttpConnector for Transport {
-    fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
-        Ok(HttpClient::new(self.clone()))
+    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+        // The library gives these requests another limit, and there is no other sign of them.
+        let limit =
+            |options: &ClientOptions| options.get_config_value(&ClientConfigKey::ConnectTimeout);
+        let for_role = limit(options) != limit(&ClientOptions::default());
+        Ok(HttpClient::new(Self { for_role, ..self.clone() }))
     }
 }
 

@@ -10,6 +10,8 @@ use std::{
     time::Duration,
 };
 
+use tokio::runtime::{Builder, Runtime};
+
 use crate::{
     settings::{DeploymentSettings, InjectedFailure},
     store::{Store, StoreError, dataset},
@@ -61,6 +63,12 @@ impl TaskContext {
     pub fn report_progress(&self, dataset: DatasetId, share: f64) -> Result<(), TaskError> {
         let percent = (share.clamp(0.0, 1.0) * 100.0) as u8;
         Ok(self.store.write(|tx| dataset::set_progress(tx, dataset, percent))?)
+    }
+
+    /// A runtime of this thread for requests to object storage.
+    pub fn storage_runtime() -> Result<Runtime, TaskError> {
+        let runtime = Builder::new_current_thread().enable_all().build();
+        runtime.map_err(|cause| TaskError::io("the transfer could not be started", &cause))
     }
 
     /// Takes the simulated delay, reporting the first 5 percent meanwhile, and injects a failure if

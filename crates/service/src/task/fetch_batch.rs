@@ -8,7 +8,7 @@ use crate::{
         staging::{ARCHIVE_FILE_NAME, sync_tree},
         unpack::{ArchiveKind, UnpackError, UnpackLimits, unpack},
     },
-    object_storage::{MAX_OBJECTS, ObjectStorage, StorageError},
+    object_storage::{ObjectEntry, ObjectStorage, StorageError},
     store::{operation::BatchOrigin, source::SourceFolder, upload::UploadRecord},
     task_error::TaskError,
 };
@@ -83,35 +83,69 @@ fn download_batch(
     source: &SourceFolder,
     uri: &str,
 ) -> Result<MissingFiles, TaskError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime =
-        runtime.map_err(|cause| TaskError::io("the download could not be started", &cause))?;
-    let failed =
-        |fault: &StorageError| TaskError::Failed(format!("object storage failed: {fault}"));
+    let runtime = TaskContext::storage_runtime()?;
     let settings = &context.settings;
     let storage = ObjectStorage::new(settings.storage.clone(), settings.disk.clone());
-    let storage = storage.map_err(|fault| failed(&fault))?;
-    let listing = runtime.block_on(storage.list(uri, None, MAX_OBJECTS));
-    let listing = listing.map_err(TaskError::Failed)?;
+    let storage = storage.map_err(|error| storage_failed(&error))?;
+    let mut parts = storage.parts(uri, usize::MAX).map_err(TaskError::Failed)?;
+    let mut progress = DownloadProgress::default();
     let mut missing = MissingFiles::new();
-    let mut result = Ok(());
-    let all = listing.entries.len();
-    let mut done = 0;
-    runtime.block_on(storage.download_all(&listing.entries, &source.folder, |entry, outcome| {
-        done += 1;
-        match outcome {
-            Ok(_) => {}
-            Err(StorageError::Object(reason)) => missing.push((entry.staging_path(), reason)),
-            Err(fault) => result = Err(failed(&fault)),
+    while let Some(part) = runtime.block_on(parts.next()).map_err(TaskError::Failed)? {
+        progress.listed += part.entries.len();
+        progress.has_more = parts.has_more();
+        if part.truncated {
+            let limit = format!("only its first {} objects were added", part.entries.len());
+            missing.push((PathBuf::from(uri.rsplit('/').next().unwrap_or(uri)), limit));
         }
-        result = std::mem::replace(&mut result, Ok(())).and_then(|()| context.check_cancelled());
-        if done % 64 == 0 && result.is_ok() {
-            result = context.report_progress(source.dataset, FETCH_SHARE * fraction(done, all));
-        }
-        result.is_ok()
-    }));
-    result?;
+        let mut result = Ok(());
+        let on_result = |entry: &ObjectEntry, outcome| {
+            result = progress.add(context, source, entry, outcome, &mut missing);
+            result.is_ok()
+        };
+        runtime.block_on(storage.download_all(&part.entries, &source.folder, on_result));
+        result?;
+    }
     sync_tree(&source.folder)
         .map_err(|cause| TaskError::io("the media could not be stored", &cause))?;
     Ok(missing)
+}
+
+/// How much of a listing in parts is downloaded.
+#[derive(Default)]
+struct DownloadProgress {
+    done: usize,
+    listed: usize,
+    has_more: bool,
+    reported: f64,
+}
+
+impl DownloadProgress {
+    /// Counts an object, and lists it in `missing` if it is not available.
+    fn add(
+        &mut self,
+        context: &TaskContext,
+        source: &SourceFolder,
+        entry: &ObjectEntry,
+        outcome: Result<u64, StorageError>,
+        missing: &mut MissingFiles,
+    ) -> Result<(), TaskError> {
+        self.done += 1;
+        match outcome {
+            Ok(_) => {}
+            Err(StorageError::Object(reason)) => missing.push((entry.staging_path(), reason)),
+            Err(error) => return Err(storage_failed(&error)),
+        }
+        context.check_cancelled()?;
+        if self.done.is_multiple_of(64) {
+            // At least as many as until now are yet to be listed.
+            let all = if self.has_more { 2 * self.listed } else { self.listed };
+            self.reported = self.reported.max(fraction(self.done, all));
+            context.report_progress(source.dataset, FETCH_SHARE * self.reported)?;
+        }
+        Ok(())
+    }
+}
+
+fn storage_failed(error: &StorageError) -> TaskError {
+    TaskError::Failed(format!("object storage failed: {error}"))
 }

@@ -1,17 +1,24 @@
 //! Writes the archive of an export: INIT, `IN_PROGRESS`, then COMPLETED, or FAILED with the reason.
 //!
 //! The archive is renamed to its final name when it is complete and on disk, so an interruption
-//! leaves nothing that looks finished; the export is then started again.
+//! leaves nothing that looks finished; the export is then started again. With a bucket it is uploaded
+//! instead, and visible there when all of it has arrived.
 
-use std::{fs, path::Path};
+use std::{
+    fs::{self, File},
+    io::Seek as _,
+    path::Path,
+};
 
 use super::TaskContext;
 use crate::{
     archive::{self, ArchiveContent, SourceFolders},
+    content_disposition::content_disposition,
     ingest::{
         disk_quota::ClaimedFile,
         staging::{private_file, sync_dir},
     },
+    object_storage::{BucketFolder, ObjectUri, StorageError, archive_name},
     settings::InjectedFailure,
     store::{
         Connection, StoreError, dataset,
@@ -42,14 +49,60 @@ pub fn run_export(context: &TaskContext, id: ExportTaskId) -> Result<(), StoreEr
     }
 }
 
-/// Deletes exports that ended longer ago than they are kept.
-pub fn delete_expired_exports(context: &TaskContext) -> Result<(), StoreError> {
+/// Deletes exports that ended longer ago than they are kept, with their archives on disk. Returns them.
+pub fn delete_expired_exports(context: &TaskContext) -> Result<Vec<ExportTaskId>, StoreError> {
     let (store, retention) = (&context.store, context.settings.export_retention);
-    for old in store.write(|tx| export::delete_expired(tx, retention))? {
+    let deleted = store.write(|tx| export::delete_expired(tx, retention))?;
+    for old in &deleted {
         // The archive may never have been written.
         let _ = fs::remove_file(store.export_archive_path(old.0));
     }
-    Ok(())
+    Ok(deleted)
+}
+
+/// Deletes the archives of deleted exports from the bucket; what cannot be deleted now stays in the list.
+pub fn delete_archives(context: &TaskContext, exports: &mut Vec<ExportTaskId>) {
+    let Some(bucket) = context.settings.bucket.as_ref().filter(|_| !exports.is_empty()) else {
+        exports.clear();
+        return;
+    };
+    let opened = TaskContext::storage_runtime()
+        .and_then(|runtime| Ok((runtime, open_bucket(context, bucket)?)));
+    if let Ok((runtime, folder)) = opened {
+        exports.retain(|export| {
+            // The archive may never have been written.
+            let deleted = context
+                .check_cancelled()
+                .map(|()| runtime.block_on(folder.delete(&archive_name(*export))));
+            !matches!(deleted, Ok(Ok(()) | Err(StorageError::Object(_))))
+        });
+    }
+}
+
+fn open_bucket(context: &TaskContext, bucket: &ObjectUri) -> Result<BucketFolder, TaskError> {
+    BucketFolder::new(&context.settings.storage, bucket).map_err(bucket_error)
+}
+
+/// Uploads a complete archive.
+fn upload_archive(
+    context: &TaskContext,
+    bucket: &ObjectUri,
+    export: &ExportRecord,
+    archive: &mut File,
+) -> Result<(), TaskError> {
+    let runtime = TaskContext::storage_runtime()?;
+    let folder = open_bucket(context, bucket)?;
+    archive.rewind().map_err(TaskError::archive)?;
+    let disposition = content_disposition("attachment", export.spec.file_name.as_str());
+    let name = archive_name(export.id);
+    let proceed = |_| context.check_cancelled().is_ok();
+    let uploaded = runtime.block_on(folder.upload(&name, archive, &disposition, proceed));
+    if uploaded.map_err(bucket_error)? { Ok(()) } else { Err(TaskError::Stopped) }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
+fn bucket_error(error: StorageError) -> TaskError {
+    TaskError::Failed(format!("the archive cannot be kept in the bucket: {error}"))
 }
 
 fn create_archive(
@@ -64,7 +117,7 @@ fn create_archive(
     context.simulate(Some(InjectedFailure::Export), |part| {
         Ok(advance(ExportTaskState::InProgress, part, None)?)
     })?;
-    let file = private_file().create(true).truncate(true).open(partial);
+    let file = private_file().read(true).create(true).truncate(true).open(partial);
     let claim = context.settings.disk.claim_in(&store.exports_dir());
     let mut file = ClaimedFile::new(file.map_err(TaskError::archive)?, claim);
     let mut reported = -1.0;
@@ -82,15 +135,25 @@ fn create_archive(
     let (entities, missing) =
         store.read(|c| Ok(write_snapshot(c, export, link_key, &mut file, report)))??;
     file.file.sync_all().map_err(TaskError::archive)?;
-    let target = store.export_archive_path(export.id.0);
-    fs::rename(partial, &target).map_err(TaskError::archive)?;
-    target.parent().map_or(Ok(()), sync_dir).map_err(TaskError::archive)?;
+    match &context.settings.bucket {
+        Some(bucket) => {
+            upload_archive(context, bucket, export, &mut file.file)?;
+            fs::remove_file(partial).map_err(TaskError::archive)?;
+        }
+        None => keep_archive(partial, &store.export_archive_path(export.id.0))
+            .map_err(TaskError::archive)?,
+    }
     let message = (missing > 0).then(|| format!("{missing} pictures could not be read"));
     store.write(|tx| {
         export::set_media_count(tx, export.id, entities)?;
         export::update_progress(tx, export.id, ExportTaskState::Completed, 1.0, message.as_deref())
     })?;
     Ok(())
+}
+
+fn keep_archive(partial: &Path, target: &Path) -> std::io::Result<()> {
+    fs::rename(partial, target)?;
+    target.parent().map_or(Ok(()), sync_dir)
 }
 
 /// Writes the archive from one snapshot of the store, because media may be added meanwhile. Returns

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use super::{
     TaskContext,
     queue::TaskQueue,
-    run_export::{delete_expired_exports, run_export},
+    run_export::{delete_archives, delete_expired_exports, run_export},
     run_operation::run_operation,
 };
 use crate::{
@@ -52,10 +52,11 @@ impl TaskRunner {
                 next = context.until_stored(|| run_operation(&context, row)).flatten();
             }
         });
-        delete_expired_exports(&export_context)?;
+        let mut expired = delete_expired_exports(&export_context)?;
         let exports = TaskQueue::start("export", outstanding.clone(), pause, move |id| {
             // If the store cannot be written, the next check deletes them.
-            let _ = delete_expired_exports(&export_context);
+            expired.extend(delete_expired_exports(&export_context).unwrap_or_default());
+            delete_archives(&export_context, &mut expired);
             if let Some(id) = id {
                 export_context.until_stored(|| run_export(&export_context, id));
             }

@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::{SearchParams, ServiceError};
 use crate::{
     Deployment,
+    object_storage::archive_name,
     store::{
         dataset::DatasetRecord,
         export::{self, ExportRecord, ExportTaskState},
@@ -26,6 +27,12 @@ pub(crate) enum ExportScope {
     /// What a body selects. Its items are read one by one: all of them would take several times the
     /// memory of their text.
     Selection(Bytes),
+}
+
+/// Where the archive of an export is.
+pub(crate) enum ExportArchive {
+    OnDisk(ExportRecord, File),
+    InBucket,
 }
 
 impl ExportScope {
@@ -97,14 +104,24 @@ impl Deployment {
         export.ok_or_else(ServiceError::export_not_found)
     }
 
-    pub(crate) fn open_archive(
-        &self,
-        id: ExportTaskId,
-    ) -> Result<(ExportRecord, File), ServiceError> {
+    /// Finds the archive of an export, on disk or in the bucket.
+    pub(crate) fn find_archive(&self, id: ExportTaskId) -> Result<ExportArchive, ServiceError> {
         let export = self.store.read(|c| export::find(c, id))?;
         let export = export.ok_or_else(ServiceError::export_not_found)?;
-        let file = File::open(self.store.export_archive_path(id.0));
-        Ok((export, file.map_err(|_| ServiceError::export_not_found())?))
+        match File::open(self.store.export_archive_path(id.0)) {
+            Ok(file) => Ok(ExportArchive::OnDisk(export, file)),
+            Err(_) if self.bucket.is_some() && export.state == ExportTaskState::Completed => {
+                Ok(ExportArchive::InBucket)
+            }
+            Err(_) => Err(ServiceError::export_not_found()),
+        }
+    }
+
+    /// A link to an archive in the bucket.
+    pub(crate) async fn bucket_link(&self, id: ExportTaskId) -> Result<String, ServiceError> {
+        let bucket = self.bucket.as_ref().ok_or_else(ServiceError::export_not_found)?;
+        let link = bucket.signed_link(&archive_name(id)).await;
+        link.map(Into::into).map_err(|_| ServiceError::Failed("The storage failed"))
     }
 }
 

@@ -13,7 +13,7 @@ mod search_params;
 
 pub(crate) use add_media::{AddMediaRequest, AddMediaSource};
 pub(crate) use error::ServiceError;
-pub(crate) use export::ExportScope;
+pub(crate) use export::{ExportArchive, ExportScope};
 pub(crate) use media::{Original, OriginalFile};
 pub(crate) use query_image::QueryRegion;
 pub(crate) use search::ScoredCluster;

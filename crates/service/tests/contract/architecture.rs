@@ -9,6 +9,7 @@ use std::{
 /// Each module with the modules it may import. Lowest first: a module imports only modules above it
 /// in this list, so imports never form a cycle.
 const LAYERS: &[(&str, &[&str])] = &[
+    ("content_disposition", &[]),
     ("file_stat", &[]),
     ("path_display", &[]),
     ("signed_link", &[]),
@@ -20,7 +21,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("object_storage", &["ingest"]),
     ("settings", &["ingest", "object_storage", "text"]),
     ("store", &["file_stat", "index", "ingest", "path_display"]),
-    ("error", &["path_display", "store"]),
+    ("error", &["object_storage", "path_display", "store"]),
     ("issues", &["index", "store"]),
     ("retrieval", &["index", "issues", "similarity", "store", "text"]),
     ("task_error", &["store"]),
@@ -30,6 +31,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         &[
             "archive",
             "cluster",
+            "content_disposition",
             "file_stat",
             "index",
             "ingest",
@@ -43,7 +45,17 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     (
         "deployment",
-        &["error", "ingest", "path_display", "retrieval", "settings", "store", "task", "text"],
+        &[
+            "error",
+            "ingest",
+            "object_storage",
+            "path_display",
+            "retrieval",
+            "settings",
+            "store",
+            "task",
+            "text",
+        ],
     ),
     (
         "usecase",
@@ -61,6 +73,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "http",
         &[
+            "content_disposition",
             "deployment",
             "error",
             "ingest",

@@ -9,7 +9,7 @@ mod full_text_query;
 mod issue_scores;
 mod near_duplicates;
 mod neighbors;
-mod object_storage;
+pub mod object_storage;
 mod operations;
 mod role;
 mod sidecars;

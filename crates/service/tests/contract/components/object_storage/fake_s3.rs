@@ -1,5 +1,5 @@
 //! A fake S3 service on loopback that checks signatures, lists and serves objects, and fails on
-//! request.
+//! request. Objects can be written, in parts, too.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -12,14 +12,14 @@ use axum::{
     Router,
     body::{Body, Bytes},
     extract::{Request, State},
-    http::{StatusCode, header},
+    http::{Method, StatusCode, header, request::Parts},
     response::{IntoResponse as _, Response},
 };
 use futures_util::stream;
 use reqwest::Url;
 use tokio::net::TcpListener;
 
-use super::signature::is_signed;
+use super::{fake_uploads::Uploads, signature::is_signed};
 use tessera_service::object_storage::{ObjectStorage, RetryPolicy, StorageSettings};
 
 /// The only valid access key.
@@ -38,6 +38,10 @@ pub enum FakeFailure {
     /// A redirect to this address.
     Redirect(String),
     Region(&'static str),
+    /// No failure.
+    None,
+    /// The request is served, but its response is lost.
+    LostResponse,
     /// No response at all.
     NoResponse,
     /// A body that ends early.
@@ -49,7 +53,8 @@ pub enum FakeFailure {
 #[derive(Clone)]
 pub struct FakeS3 {
     address: String,
-    objects: Arc<BTreeMap<String, Bytes>>,
+    objects: Arc<Mutex<BTreeMap<String, Bytes>>>,
+    uploads: Uploads,
     public: bool,
     page: usize,
     failures: Arc<Mutex<VecDeque<FakeFailure>>>,
@@ -72,11 +77,12 @@ impl FakeS3 {
         let objects = objects.iter();
         let server = Self {
             address: format!("http://{}", listener.local_addr().unwrap()),
-            objects: Arc::new(
+            objects: Arc::new(Mutex::new(
                 objects
                     .map(|(name, bytes)| ((*name).to_owned(), Bytes::copy_from_slice(bytes)))
                     .collect(),
-            ),
+            )),
+            uploads: Uploads::default(),
             public,
             page: 3,
             failures: Arc::default(),
@@ -90,6 +96,20 @@ impl FakeS3 {
     /// Makes the next responses fail, in this order.
     pub fn fail_next(&self, troubles: impl IntoIterator<Item = FakeFailure>) {
         self.failures.lock().unwrap().extend(troubles);
+    }
+
+    pub fn remove(&self, name: &str) {
+        self.objects.lock().unwrap().remove(name).unwrap();
+    }
+
+    /// The names of all objects, as `bucket/key`.
+    pub fn names(&self) -> Vec<String> {
+        self.objects.lock().unwrap().keys().cloned().collect()
+    }
+
+    /// Number of uploads that are neither complete nor aborted.
+    pub fn open_uploads(&self) -> usize {
+        self.uploads.count()
     }
 
     pub fn request_count(&self) -> usize {
@@ -157,27 +177,42 @@ async fn serve_connections(listener: TcpListener, router: Router) {
 }
 
 async fn respond(State(server): State<FakeS3>, request: Request) -> Response {
-    let (request, _) = request.into_parts();
+    let (request, body) = request.into_parts();
     let uri = request.uri.to_string();
     server.request_paths.lock().unwrap().push(uri.clone());
-    let trouble = server.failures.lock().unwrap().pop_front();
-    if let Some(trouble) = trouble {
-        return failure_response(trouble).await;
+    let failure = server.failures.lock().unwrap().pop_front().unwrap_or(FakeFailure::None);
+    match failure {
+        FakeFailure::None => serve(&server, &request, body).await,
+        FakeFailure::LostResponse => {
+            serve(&server, &request, body).await;
+            error_response(500, "InternalError")
+        }
+        failure => failure_response(failure).await,
     }
-    if !server.public && !is_signed(&request, (KEY_ID, SECRET), TOKEN, REGION) {
+}
+
+async fn serve(server: &FakeS3, request: &Parts, body: Body) -> Response {
+    if !server.public && !is_signed(request, (KEY_ID, SECRET), TOKEN, REGION) {
         return error_response(403, "SignatureDoesNotMatch");
     }
-    let url = Url::parse(&format!("http://x{uri}")).unwrap();
+    let url = Url::parse(&format!("http://x{}", request.uri)).unwrap();
     let path = percent_decode(url.path().strip_prefix('/').unwrap());
     let (bucket, key) = path.split_once('/').unwrap_or((&path, ""));
-    if !server.objects.keys().any(|name| name.starts_with(&format!("{bucket}/"))) {
+    let is_there = |name: &String| name.starts_with(&format!("{bucket}/"));
+    if !server.objects.lock().unwrap().keys().any(is_there) {
         return error_response(404, "NoSuchBucket");
     }
     if key.is_empty() {
-        return list_response(&server, bucket, &url);
+        return list_response(server, bucket, &url);
     }
-    match server.objects.get(&path) {
-        Some(bytes) => bytes.clone().into_response(),
+    if request.method != Method::GET && request.method != Method::HEAD {
+        let body = axum::body::to_bytes(body, usize::MAX).await.unwrap();
+        let mut objects = server.objects.lock().unwrap();
+        let written = server.uploads.write(&mut objects, request, &path, &url, body);
+        return written.unwrap_or_else(|| error_response(404, "NoSuchUpload"));
+    }
+    match server.objects.lock().unwrap().get(&path) {
+        Some(bytes) => (server.uploads.attributes(&path), bytes.clone()).into_response(),
         None => error_response(404, "NoSuchKey"),
     }
 }
@@ -191,8 +226,8 @@ fn list_response(server: &FakeS3, bucket: &str, url: &Url) -> Response {
     // A token with characters that need escaping.
     let start = value("continuation-token")
         .map_or(0, |token| token.strip_prefix("from /+=& ").unwrap().parse().unwrap());
-    let found: Vec<_> =
-        server.objects.iter().filter(|(name, _)| name.starts_with(&prefix)).collect();
+    let objects = server.objects.lock().unwrap();
+    let found: Vec<_> = objects.iter().filter(|(name, _)| name.starts_with(&prefix)).collect();
     let rest = found.len() > start + server.page;
     let mut xml = String::from(
         "<?xml version=\"1.0\"?><ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">",
@@ -230,6 +265,7 @@ async fn failure_response(trouble: FakeFailure) -> Response {
         FakeFailure::Region(region) => {
             (StatusCode::MOVED_PERMANENTLY, [("x-amz-bucket-region", region)]).into_response()
         }
+        FakeFailure::None | FakeFailure::LostResponse => StatusCode::OK.into_response(),
         FakeFailure::NoResponse => std::future::pending().await,
         FakeFailure::Truncated => {
             let pieces = [Ok(Bytes::from_static(b"x")), Err(std::io::Error::other("cut"))];

@@ -9,7 +9,7 @@ use parquet::{
     schema::parser::parse_message_type,
 };
 
-use tessera_service::object_storage::{MAX_OBJECTS, ObjectEntry, ObjectListing};
+use tessera_service::object_storage::{ObjectEntry, ObjectListing};
 
 use super::{FakeS3, list_error};
 
@@ -21,7 +21,7 @@ async fn server(name: &str, bytes: &[u8]) -> (FakeS3, String) {
 
 async fn listed(name: &str, bytes: &[u8]) -> ObjectListing {
     let (server, uri) = server(name, bytes).await;
-    server.storage().list(&uri, None, MAX_OBJECTS).await.unwrap()
+    server.storage().list(&uri, None, usize::MAX).await.unwrap()
 }
 
 fn names(listing: &ObjectListing) -> Vec<String> {
@@ -128,6 +128,6 @@ async fn overlong_lines_are_skipped() {
 #[tokio::test]
 async fn a_folder_that_is_named_like_a_manifest_is_listed() {
     let server = FakeS3::with_objects(&[("photos/a.txt/1.jpg", b"one")]).await;
-    let listing = server.storage().list("s3://photos/a.txt/", None, MAX_OBJECTS).await.unwrap();
+    let listing = server.storage().list("s3://photos/a.txt/", None, usize::MAX).await.unwrap();
     assert_eq!(names(&listing), ["photos/a.txt/1.jpg -> 1.jpg"]);
 }

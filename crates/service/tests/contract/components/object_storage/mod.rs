@@ -1,6 +1,7 @@
 //! Tests against a fake S3 service on loopback.
 
-mod fake_s3;
+pub mod fake_s3;
+mod fake_uploads;
 mod manifests;
 mod settings;
 mod signature;
@@ -10,8 +11,7 @@ use std::{fs, path::Path, time::Duration};
 use fake_s3::{FakeFailure, FakeS3, SECRET, TOKEN, storage, storage_with_timeout};
 
 use tessera_service::object_storage::{
-    BucketUri, CloudService, MAX_OBJECTS, ObjectEntry, ObjectListing, PathRoot, RoleArn,
-    StorageError,
+    BucketUri, CloudService, ObjectEntry, ObjectListing, PathRoot, RoleArn, StorageError,
 };
 
 fn keys(listing: &ObjectListing) -> Vec<&str> {
@@ -29,7 +29,7 @@ fn object_entry(key: &str, size: Option<u64>) -> ObjectEntry {
 
 /// The error of listing an address, without its common prefix.
 async fn list_error(server: &FakeS3, uri: &str) -> String {
-    let refusal = server.storage().list(uri, None, MAX_OBJECTS).await.unwrap_err();
+    let refusal = server.storage().list(uri, None, usize::MAX).await.unwrap_err();
     for secret in [SECRET, TOKEN, "X-Amz", "127.0.0.1", "c4nary"] {
         assert!(!refusal.contains(secret), "{refusal}");
     }
@@ -57,8 +57,7 @@ async fn a_folder_is_listed_in_pages_and_downloaded() {
     let storage = server.storage();
     let task = storage.clone();
     // Handlers must be `Send`.
-    let listing =
-        tokio::spawn(async move { task.list("s3://photos/set", None, MAX_OBJECTS).await });
+    let listing = tokio::spawn(async move { task.list("s3://photos/set", None, usize::MAX).await });
     let listing = listing.await.unwrap().unwrap();
     let expected = [
         "set/a b+c&d=é%2F~.jpg",
@@ -99,10 +98,41 @@ async fn listing_stops_at_the_requested_number_of_media() {
 }
 
 #[tokio::test]
+async fn a_folder_is_listed_in_parts_and_an_object_that_is_gone_since_is_reported() {
+    let names: Vec<String> = (0..7).map(|n| format!("photos/{n}.jpg")).collect();
+    let objects: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &b"-"[..])).collect();
+    let server = FakeS3::with_objects(&objects).await;
+    let storage = server.storage();
+    let folder = tempfile::tempdir().unwrap();
+    let mut parts = storage.parts("s3://photos/", usize::MAX).unwrap();
+    let (mut sizes, mut ends) = (Vec::new(), Vec::new());
+    while let Some(part) = parts.next().await.unwrap() {
+        sizes.push((part.entries.len(), parts.has_more()));
+        if server.names().contains(&"photos/4.jpg".to_owned()) {
+            server.remove("photos/4.jpg");
+        }
+        for entry in &part.entries {
+            let end = storage.download(entry, folder.path()).await;
+            ends.push(end.map_err(|error| format!("{}: {error}", entry.key)));
+        }
+    }
+    assert_eq!(sizes, [(3, true), (3, false)], "without the one that is gone");
+    assert_eq!(ends.len(), 6);
+    assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+    let again = storage.list("s3://photos/", None, usize::MAX).await.unwrap();
+    server.remove("photos/6.jpg");
+    let gone = storage.download(again.entries.last().unwrap(), folder.path()).await;
+    assert_eq!(gone.unwrap(), 1, "it is on disk already");
+    let other = tempfile::tempdir().unwrap();
+    let gone = storage.download(again.entries.last().unwrap(), other.path()).await;
+    assert_eq!(gone.unwrap_err().to_string(), "it does not exist");
+}
+
+#[tokio::test]
 async fn public_buckets_need_no_key() {
     let server = FakeS3::public_bucket(&[("photos/1.jpg", b"one")]).await;
     let storage = storage(server.public_settings());
-    let listing = storage.list("s3://photos/", None, MAX_OBJECTS).await.unwrap();
+    let listing = storage.list("s3://photos/", None, usize::MAX).await.unwrap();
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(storage.download(&listing.entries[0], folder.path()).await.unwrap(), 3);
 }
@@ -117,7 +147,7 @@ async fn the_media_of_a_manifest_are_downloaded() {
     ];
     let server = FakeS3::with_objects(&objects).await;
     let storage = server.storage();
-    let listing = storage.list("s3://photos/lists/set.csv", None, MAX_OBJECTS).await.unwrap();
+    let listing = storage.list("s3://photos/lists/set.csv", None, usize::MAX).await.unwrap();
     let folder = tempfile::tempdir().unwrap();
     let mut ends = Vec::new();
     storage
@@ -173,11 +203,11 @@ async fn list_errors_state_the_cause_without_secrets() {
         assert_eq!(list_error(&server, "s3://photos").await, words);
     }
     let settings = server.settings_with(&[("AWS_SECRET_ACCESS_KEY", "another")]);
-    let refusal = storage(settings).list("s3://photos", None, MAX_OBJECTS).await.unwrap_err();
+    let refusal = storage(settings).list("s3://photos", None, usize::MAX).await.unwrap_err();
     assert!(refusal.ends_with("is not accepted)"), "the service checks: {refusal}");
     let role = RoleArn::parse("arn:aws:iam::123456789012:role/reader");
     let refusal =
-        server.storage().list("s3://photos", role.as_ref(), MAX_OBJECTS).await.unwrap_err();
+        server.storage().list("s3://photos", role.as_ref(), usize::MAX).await.unwrap_err();
     assert!(refusal.contains("no token service (STS)"), "{refusal}");
 }
 
@@ -201,7 +231,7 @@ async fn invalid_addresses_are_refused_without_a_request() {
         "s3://photos/a/./b",
         &long,
     ] {
-        assert!(server.storage().list(uri, None, MAX_OBJECTS).await.is_err(), "{uri}");
+        assert!(server.storage().list(uri, None, usize::MAX).await.is_err(), "{uri}");
     }
     assert_eq!(server.request_count(), 0);
 }
@@ -211,7 +241,7 @@ async fn access_denied_without_a_key_suggests_setting_one() {
     let server = FakeS3::with_objects(&[("photos/1.jpg", b"-")]).await;
     server.fail_next([FakeFailure::S3Error(403, "AccessDenied")]);
     let storage = storage(server.public_settings());
-    let refusal = storage.list("s3://photos", None, MAX_OBJECTS).await.unwrap_err();
+    let refusal = storage.list("s3://photos", None, usize::MAX).await.unwrap_err();
     assert!(refusal.contains("AWS_ACCESS_KEY_ID"), "{refusal}");
 }
 
@@ -222,7 +252,7 @@ async fn unreachable_storage_is_reported() {
     let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let endpoint = format!("http://{gone}");
     let storage = storage(server.settings_with(&[("AWS_ENDPOINT_URL_S3", &endpoint)]));
-    let refusal = storage.list("s3://photos", None, MAX_OBJECTS).await.unwrap_err();
+    let refusal = storage.list("s3://photos", None, usize::MAX).await.unwrap_err();
     assert!(refusal.ends_with("(the storage cannot be reached)"), "{refusal}");
 }
 
@@ -235,7 +265,7 @@ async fn temporary_failures_are_retried_and_lasting_ones_reported() {
         FakeFailure::S3Error(503, "SlowDown"),
         FakeFailure::Truncated,
     ]);
-    let listing = storage.list("s3://photos", None, MAX_OBJECTS).await.unwrap();
+    let listing = storage.list("s3://photos", None, usize::MAX).await.unwrap();
     assert_eq!((listing.media, server.request_count()), (1, 4));
     let folder = tempfile::tempdir().unwrap();
     server.fail_next([FakeFailure::Truncated, FakeFailure::S3Error(500, "InternalError")]);
@@ -255,7 +285,7 @@ async fn a_timed_out_request_is_retried() {
     let server = FakeS3::with_objects(&[("photos/1.jpg", b"one")]).await;
     let storage = storage_with_timeout(server.settings(), Duration::from_millis(200));
     server.fail_next([FakeFailure::NoResponse]);
-    let listing = storage.list("s3://photos", None, MAX_OBJECTS).await.unwrap();
+    let listing = storage.list("s3://photos", None, usize::MAX).await.unwrap();
     server.fail_next([FakeFailure::Endless]);
     let folder = tempfile::tempdir().unwrap();
     let entry = ObjectEntry { key: "1.mp4".to_owned(), ..listing.entries[0].clone() };

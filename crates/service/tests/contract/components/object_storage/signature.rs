@@ -7,9 +7,14 @@ use aws_lc_rs::{
 use axum::http::request::Parts;
 use reqwest::Url;
 
-/// Whether the request is signed with this key and names its session token.
+/// Whether the request is signed with this key and names its session token, in its headers or, as a
+/// link, in its query.
 pub fn is_signed(request: &Parts, key: (&str, &str), token: &str, region: &str) -> bool {
     let header = |name: &str| request.headers.get(name).and_then(|value| value.to_str().ok());
+    let uri = request.uri.to_string();
+    if uri.contains("X-Amz-Signature=") {
+        return is_signed_link(request, key, token, region);
+    }
     let Some(authorization) = header("authorization") else { return false };
     let field = |name: &str| {
         let (_, rest) = authorization.split_once(&format!("{name}="))?;
@@ -26,23 +31,54 @@ pub fn is_signed(request: &Parts, key: (&str, &str), token: &str, region: &str) 
         .map(|name| format!("{name}:{}\n", header(name).unwrap_or_default().trim()))
         .collect();
     let payload = header("x-amz-content-sha256").unwrap_or_default();
-    let (path, query) = (request.uri.path(), canonical_query(&request.uri.to_string()));
-    let canonical = format!("{}\n{path}\n{query}\n{headers}\n{signed}\n{payload}", request.method);
-    let digest = hex(digest::digest(&digest::SHA256, canonical.as_bytes()).as_ref());
-    let text = format!("AWS4-HMAC-SHA256\n{date}\n{scope}\n{digest}");
-    let mut derived = format!("AWS4{}", key.1).into_bytes();
-    for part in [day, region, "s3", "aws4_request", &text] {
-        derived = sign(&Key::new(HMAC_SHA256, &derived), part.as_bytes()).as_ref().to_vec();
-    }
+    let query = canonical_query(&uri, "");
+    let canonical = format!(
+        "{}\n{}\n{query}\n{headers}\n{signed}\n{payload}",
+        request.method,
+        request.uri.path()
+    );
+    let expected = sign_request(&canonical, key.1, date, &scope);
     field("Credential") == Some(&format!("{}/{scope}", key.0))
         && header("x-amz-security-token") == Some(token)
-        && signature == hex(&derived)
+        && signature == expected
 }
 
-fn canonical_query(uri: &str) -> String {
+fn is_signed_link(request: &Parts, key: (&str, &str), token: &str, region: &str) -> bool {
+    let uri = request.uri.to_string();
+    let url = Url::parse(&format!("http://x{uri}")).unwrap();
+    let value = |wanted: &str| {
+        let found = url.query_pairs().find(|(name, _)| name == wanted);
+        found.map(|(_, value)| value.into_owned()).unwrap_or_default()
+    };
+    let date = value("X-Amz-Date");
+    let scope = format!("{}/{region}/s3/aws4_request", &date[..8]);
+    let host = request.headers["host"].to_str().unwrap();
+    let canonical = format!(
+        "{}\n{}\n{}\nhost:{host}\n\nhost\nUNSIGNED-PAYLOAD",
+        request.method,
+        request.uri.path(),
+        canonical_query(&uri, "X-Amz-Signature")
+    );
+    value("X-Amz-Credential") == format!("{}/{scope}", key.0)
+        && value("X-Amz-Security-Token") == token
+        && value("X-Amz-Signature") == sign_request(&canonical, key.1, &date, &scope)
+}
+
+fn sign_request(canonical: &str, secret: &str, date: &str, scope: &str) -> String {
+    let digest = hex(digest::digest(&digest::SHA256, canonical.as_bytes()).as_ref());
+    let text = format!("AWS4-HMAC-SHA256\n{date}\n{scope}\n{digest}");
+    let mut derived = format!("AWS4{secret}").into_bytes();
+    for part in scope.split('/').chain([text.as_str()]) {
+        derived = sign(&Key::new(HMAC_SHA256, &derived), part.as_bytes()).as_ref().to_vec();
+    }
+    hex(&derived)
+}
+
+fn canonical_query(uri: &str, without: &str) -> String {
     let url = Url::parse(&format!("http://x{uri}")).unwrap();
     let mut pairs: Vec<String> = url
         .query_pairs()
+        .filter(|(name, _)| name != without)
         .map(|(name, value)| format!("{}={}", encode(&name), encode(&value)))
         .collect();
     pairs.sort();

@@ -1,0 +1,83 @@
+//! A listing in parts: the pages of a folder, or a manifest as a whole.
+
+use std::sync::Arc;
+
+use super::{
+    ObjectEntry, ObjectListing, ObjectStorage, PathRoot, StorageError,
+    listing_page::SkippedKeys,
+    object_uri::{ObjectUri, is_addressable_key},
+    storage::list_error,
+};
+
+/// A billion objects in pages of a thousand: ends the listing of a service that never does.
+const MAX_PAGES: usize = 1_000_000;
+
+pub struct ListingParts<'a> {
+    storage: &'a ObjectStorage,
+    uri: String,
+    location: ObjectUri,
+    most: usize,
+    /// Where the next page begins; `None` for the first.
+    token: Option<String>,
+    pages: usize,
+    has_more: bool,
+    media: usize,
+}
+
+impl<'a> ListingParts<'a> {
+    pub(super) fn new(
+        storage: &'a ObjectStorage,
+        uri: &str,
+        location: ObjectUri,
+        most: usize,
+    ) -> Self {
+        let (uri, token) = (uri.to_owned(), None);
+        Self { storage, uri, location, most, token, pages: 0, has_more: true, media: 0 }
+    }
+
+    /// Whether there may be further parts.
+    pub fn has_more(&self) -> bool {
+        self.has_more
+    }
+
+    /// Reads the next part; `None` after the last. A listing without media is an error. Errors are safe
+    /// to send to clients.
+    pub async fn next(&mut self) -> Result<Option<ObjectListing>, String> {
+        if !self.has_more {
+            return if self.media == 0 { Err(list_error(&self.uri, "")) } else { Ok(None) };
+        }
+        let part = match self.location.manifest_format() {
+            None => self.next_page().await.map_err(|error| error.to_string()),
+            Some(format) => {
+                self.has_more = false;
+                self.storage.list_manifest(&self.location, format, self.most).await
+            }
+        };
+        let part = part.map_err(|reason| list_error(&self.uri, &reason))?;
+        self.media += part.media;
+        Ok(Some(part))
+    }
+
+    async fn next_page(&mut self) -> Result<ObjectListing, StorageError> {
+        let folder = self.location.folder_prefix();
+        let bucket = Arc::new(self.location.bucket.clone());
+        let page = self.storage.list_page(&bucket, &folder, self.token.take()).await?;
+        let mut part = ObjectListing::default();
+        let skipped = page.result.extensions.get::<SkippedKeys>().copied();
+        part.skipped += skipped.unwrap_or_default().0;
+        for object in page.result.objects {
+            let key = object.location.to_string();
+            if !key.starts_with(&folder) || !is_addressable_key(&key) {
+                part.skipped += 1;
+                continue;
+            }
+            let path_root = PathRoot::ListedFolder(folder.len());
+            let bucket = Arc::clone(&bucket);
+            part.add(ObjectEntry { bucket, key, size: Some(object.size), path_root });
+        }
+        self.pages += 1;
+        self.token = page.page_token.filter(|token| !token.is_empty());
+        self.has_more = self.token.is_some() && self.pages < MAX_PAGES;
+        Ok(part)
+    }
+}

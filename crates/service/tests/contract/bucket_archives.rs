@@ -1,0 +1,155 @@
+//! Archives of exports that are kept in a bucket.
+
+use std::{fs, io::Cursor};
+
+use reqwest::{Client, redirect::Policy};
+use serde_json::Value;
+use tessera_service::{DeploymentSettings, object_storage::ObjectUri};
+use zip::ZipArchive;
+
+use crate::{
+    components::object_storage::fake_s3::{FakeFailure, FakeS3},
+    support::Service,
+};
+
+const EXPORT: &str = "/export_context_async?file_name=days.zip&export_format=json";
+
+async fn storage() -> FakeS3 {
+    FakeS3::with_objects(&[("team/readme.md", b"-")]).await
+}
+
+fn settings(storage: &FakeS3) -> DeploymentSettings {
+    let bucket = Some(ObjectUri::parse("s3://team/tessera/").unwrap());
+    DeploymentSettings { storage: storage.settings(), bucket, ..DeploymentSettings::default() }
+}
+
+/// Exports the dataset. Returns the ended task.
+async fn exported(service: &Service) -> Value {
+    let started = service.good(&service.of_dataset(EXPORT)).await;
+    service.deployment.wait_until_idle().await;
+    let id = started["id"].as_str().unwrap();
+    service.good(&service.of_dataset(&format!("/export_status?export_task_id={id}"))).await
+}
+
+fn object_name(task: &Value) -> String {
+    format!("team/tessera/exports/{}.zip", task["id"].as_str().unwrap())
+}
+
+fn local_archives(service: &Service) -> usize {
+    fs::read_dir(service.place.data.path().join("exports")).unwrap().count()
+}
+
+#[tokio::test]
+async fn an_archive_is_kept_in_the_bucket_and_downloaded_over_a_signed_link() {
+    let storage = storage().await;
+    let service = Service::with(settings(&storage)).await;
+    let task = exported(&service).await;
+    assert_eq!(task["status"], "COMPLETED", "{task}");
+    assert_eq!(storage.names(), ["team/readme.md".to_owned(), object_name(&task)]);
+    assert_eq!((local_archives(&service), storage.open_uploads()), (0, 0));
+    let uri = task["download_uri"].as_str().unwrap();
+    assert!(uri.starts_with(&service.url("/exports/")), "{uri}");
+    let direct = Client::builder().no_proxy().redirect(Policy::none()).build().unwrap();
+    let redirect = direct.get(uri).send().await.unwrap();
+    assert_eq!(
+        (redirect.status(), &redirect.headers()["cache-control"]),
+        (307.try_into().unwrap(), &"private, no-store".parse().unwrap())
+    );
+    let link = redirect.headers()["location"].to_str().unwrap();
+    assert!(link.starts_with(storage.address()), "{link}");
+    let archive = direct.get(link).send().await.unwrap();
+    assert_eq!(archive.headers()["content-type"], "application/zip");
+    assert_eq!(archive.headers()["content-disposition"], "attachment; filename*=UTF-8''days.zip");
+    let bytes = service.client.get(uri).send().await.unwrap().bytes().await.unwrap();
+    assert_eq!(bytes, archive.bytes().await.unwrap());
+    assert!(ZipArchive::new(Cursor::new(bytes)).unwrap().by_name("metadata.json").is_ok());
+    let forged = format!("{link}0");
+    assert_eq!(direct.get(forged).send().await.unwrap().status(), 403);
+}
+
+#[tokio::test]
+async fn an_expired_link_of_the_bucket_is_replaced_by_the_link_of_the_export() {
+    let storage = storage().await;
+    let service = Service::with(settings(&storage)).await;
+    let task = exported(&service).await;
+    let uri = task["download_uri"].as_str().unwrap();
+    storage.fail_next([FakeFailure::S3Error(403, "AccessDenied")]);
+    assert_eq!(service.client.get(uri).send().await.unwrap().status(), 403);
+    assert_eq!(service.client.get(uri).send().await.unwrap().status(), 200);
+}
+
+#[tokio::test]
+async fn an_upload_survives_failures_of_the_storage() {
+    let storage = storage().await;
+    let service = Service::with(settings(&storage)).await;
+    storage.fail_next([
+        FakeFailure::S3Error(503, "SlowDown"),
+        FakeFailure::LostResponse,
+        FakeFailure::S3Error(503, "SlowDown"),
+        FakeFailure::None,
+        FakeFailure::LostResponse,
+    ]);
+    let task = exported(&service).await;
+    assert_eq!(task["status"], "COMPLETED", "{task}");
+    assert_eq!(storage.names(), ["team/readme.md".to_owned(), object_name(&task)]);
+    assert_eq!((local_archives(&service), storage.open_uploads()), (0, 0));
+}
+
+#[tokio::test]
+async fn an_export_that_cannot_be_uploaded_fails_with_the_reason_and_leaves_nothing() {
+    let storage = storage().await;
+    let service = Service::with(settings(&storage)).await;
+    storage.fail_next([FakeFailure::None, FakeFailure::S3Error(403, "AccessDenied")]);
+    let task = exported(&service).await;
+    assert_eq!(task["status"], "FAILED", "{task}");
+    let message = "the archive cannot be kept in the bucket: access is denied";
+    assert_eq!(task["result_message"], message);
+    assert_eq!((local_archives(&service), storage.open_uploads()), (0, 0));
+    assert_eq!(storage.names(), ["team/readme.md"]);
+}
+
+#[tokio::test]
+async fn an_export_that_was_interrupted_is_uploaded_after_the_next_start() {
+    let storage = storage().await;
+    let service = Service::with(settings(&storage)).await;
+    let task = exported(&service).await;
+    let place = service.stop().await;
+    place.database().execute_batch("UPDATE export SET status = 'IN_PROGRESS'").unwrap();
+    let service = Service::at_with(place, settings(&storage)).await;
+    let path = format!("/export_status?export_task_id={}", task["id"].as_str().unwrap());
+    let again = service.good(&service.of_dataset(&path)).await;
+    assert_eq!(again["status"], "COMPLETED", "{again}");
+    assert_eq!(storage.names(), ["team/readme.md".to_owned(), object_name(&task)]);
+}
+
+#[tokio::test]
+async fn an_expired_archive_is_deleted_from_the_bucket() {
+    let storage = storage().await;
+    let service = Service::with(settings(&storage)).await;
+    exported(&service).await;
+    let place = service.stop().await;
+    place.database().execute_batch("UPDATE export SET created_at = 0").unwrap();
+    let service = Service::at_with(place, settings(&storage)).await;
+    let task = exported(&service).await;
+    assert_eq!(storage.names(), ["team/readme.md".to_owned(), object_name(&task)]);
+}
+
+#[tokio::test]
+async fn a_bucket_that_cannot_be_written_is_reported_before_it_is_needed() {
+    let storage = storage().await;
+    let place = crate::support::Place::new(&[]);
+    let check = async |settings: DeploymentSettings| {
+        let deployment = place.open_with(settings);
+        deployment.check_bucket().await.map_err(|error| error.to_string())
+    };
+    assert_eq!(check(settings(&storage)).await, Ok(()));
+    assert_eq!(storage.names(), ["team/readme.md"], "the check leaves nothing");
+    let missing = Some(ObjectUri::parse("s3://other/tessera").unwrap());
+    let missing = DeploymentSettings { bucket: missing, ..settings(&storage) };
+    let begin = "the bucket for archives cannot be used: ";
+    assert_eq!(check(missing).await, Err(format!("{begin}the bucket does not exist")));
+    let wrong = storage.settings_with(&[("AWS_SECRET_ACCESS_KEY", "other")]);
+    let wrong = DeploymentSettings { storage: wrong, ..settings(&storage) };
+    let reason = "the access key of this deployment is not accepted";
+    assert_eq!(check(wrong).await, Err(format!("{begin}{reason}")));
+}
