@@ -19,8 +19,8 @@ use tessera_service::{
 };
 
 const UNENCRYPTED: &str = "other machines can reach this service, and logins and pictures travel \
-    unencrypted. Put a proxy with TLS in front of it, or use an SSH tunnel, and name the host with \
-    --allow-host.";
+    unencrypted. Put a proxy with TLS in front of it and name it with --allow-host https://NAME, or use an \
+    SSH tunnel.";
 
 /// Serves until a signal ends it; returns the exit code.
 pub async fn serve(options: ServeOptions) -> CliResult<i32> {

@@ -16,8 +16,8 @@ pub struct ServeOptions {
     /// Address and port; port 0 picks a free one.
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:0")]
     pub listen: SocketAddr,
-    /// Another host name that clients may use, for example behind a proxy; repeatable.
-    #[arg(long, value_name = "NAME[:PORT]")]
+    /// Another host that clients may use; for a proxy with TLS, https://NAME; repeatable.
+    #[arg(long, value_name = "[https://]NAME[:PORT]")]
     pub allow_host: Vec<String>,
     /// Folder for the index.
     #[arg(long, value_name = "DIR")]

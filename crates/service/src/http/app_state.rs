@@ -5,9 +5,7 @@ use std::sync::Arc;
 use tokio::{sync::Semaphore, time::timeout};
 
 use super::{
-    auth::Authenticator,
-    body_memory::BodyMemory,
-    options::{AllowedHost, ServerLimits},
+    allowed_host::AllowedHost, auth::Authenticator, body_memory::BodyMemory, options::ServerLimits,
     problem::Problem,
 };
 use crate::{Deployment, usecase::ServiceError};

@@ -1,6 +1,7 @@
 //! The HTTP interface: handlers parse a request, call one use case and write the response.
 
 mod add_media_form;
+mod allowed_host;
 mod app_state;
 mod auth;
 mod body_memory;
@@ -35,7 +36,8 @@ mod signed_links;
 mod stall_budget;
 mod timed_body;
 
+pub use allowed_host::AllowedHost;
 use app_state::{AppState, RequestCost};
 pub use compat_parameters::HARMLESS_PARAMETERS;
 pub use openapi::OPENAPI_PATH;
-pub use options::{AccessMode, AllowedHost, ServerLimits, ServerOptions, ServiceCredentials};
+pub use options::{AccessMode, ServerLimits, ServerOptions, ServiceCredentials};

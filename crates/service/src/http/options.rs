@@ -1,10 +1,11 @@
 //! How a deployment is served: access, compatibility, limits.
 
-use std::{path::PathBuf, str::FromStr, time::Duration};
+use std::{path::PathBuf, time::Duration};
 
-use axum::http::uri::Authority;
 use secrecy::SecretString;
 use uuid::Uuid;
+
+use super::allowed_host::AllowedHost;
 
 #[derive(Clone, Debug)]
 pub enum AccessMode {
@@ -22,29 +23,6 @@ pub struct ServerOptions {
     /// Further names that clients may use for this service.
     pub allowed_hosts: Vec<AllowedHost>,
     pub limits: ServerLimits,
-}
-
-/// A host name, with a port if it is not that of the service, as behind a proxy.
-#[derive(Clone, Debug)]
-pub struct AllowedHost(Authority);
-
-impl AllowedHost {
-    /// Whether a client that connects to `port` may use `host`.
-    pub(super) fn matches(&self, host: &Authority, port: u16) -> bool {
-        let Self(allowed) = self;
-        let user = host.as_str().contains('@');
-        let name = host.host().eq_ignore_ascii_case(allowed.host());
-        !user && name && host.port_u16().unwrap_or(80) == allowed.port_u16().unwrap_or(port)
-    }
-}
-
-impl FromStr for AllowedHost {
-    type Err = String;
-
-    fn from_str(raw: &str) -> Result<Self, String> {
-        let host: Option<Authority> = raw.parse().ok().filter(|_| !raw.contains('@'));
-        host.map(Self).ok_or_else(|| "expected NAME or NAME:PORT".to_owned())
-    }
 }
 
 impl From<AccessMode> for ServerOptions {

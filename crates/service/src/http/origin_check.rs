@@ -30,11 +30,12 @@ pub async fn check_origin(
     mut request: Request,
     next: Next,
 ) -> Response {
-    let is_own = |host: &Authority| {
-        is_own_host(local, host)
-            || state.allowed_hosts.iter().any(|allowed| allowed.matches(host, local.port()))
+    let origin_of = |host: &Authority| {
+        let own = is_own_host(local, host).then(|| format!("http://{host}"));
+        let mut allowed = state.allowed_hosts.iter();
+        own.or_else(|| allowed.find_map(|allowed| allowed.origin(host, local.port())))
     };
-    let mut response = match trusted_origin(is_own, request.uri(), request.headers()) {
+    let mut response = match trusted_origin(origin_of, request.uri(), request.headers()) {
         Some(origin) => {
             request.extensions_mut().insert(RequestOrigin(origin));
             next.run(request).await
@@ -71,17 +72,17 @@ pub async fn check_unsafe_get(
     Problem::forbidden(message).into_response()
 }
 
-/// The origin of an accepted request.
+/// The origin of an accepted request; `origin_of` is that of an accepted host.
 fn trusted_origin(
-    is_own: impl Fn(&Authority) -> bool,
+    origin_of: impl Fn(&Authority) -> Option<String>,
     uri: &Uri,
     headers: &HeaderMap,
 ) -> Option<String> {
     let host: Authority = single_header(headers, header::HOST)??.parse().ok()?;
-    if !is_own(&host) || uri.authority().is_some_and(|target| !is_own(target)) {
+    let origin = origin_of(&host)?;
+    if uri.authority().is_some_and(|target| origin_of(target).is_none()) {
         return None;
     }
-    let origin = format!("http://{host}");
     let foreign = single_header(headers, header::ORIGIN)?.is_some_and(|from| from != origin);
     let site = single_header(headers, FETCH_SITE)?;
     let cross = site.is_some_and(|site| site != "none" && site != "same-origin");

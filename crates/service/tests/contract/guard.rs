@@ -3,7 +3,7 @@
 use tessera_service::{AccessMode, AllowedHost, LocalError, ServerOptions};
 use tokio::net::TcpListener;
 
-use crate::support::{Place, Service, pictures};
+use crate::support::{Place, Service, answer, pictures};
 
 /// The status of a GET of `target` with these headers.
 async fn status(service: &Service, target: &str, version: &str, headers: &str) -> u16 {
@@ -104,6 +104,42 @@ async fn an_allowed_host_passes_at_its_own_port() {
         );
     }
     assert!("user@media.example".parse::<AllowedHost>().is_err());
+}
+
+/// A proxy with TLS passes the name on; what else it says about its client could come from anybody.
+#[tokio::test]
+async fn behind_a_proxy_links_and_origins_have_the_configured_scheme_and_name() {
+    let service = Service::serving(Place::new(&pictures(4)), |access| {
+        let allowed_hosts = vec!["https://media.example".parse().unwrap()];
+        ServerOptions { allowed_hosts, ..ServerOptions::from(access) }
+    })
+    .await;
+    let proxied = |path: &str| {
+        let request = service.get(path).header("host", "media.example");
+        request.header("x-forwarded-proto", "ftp").header("x-forwarded-host", "evil.example")
+    };
+    let (status, page) = answer(proxied(&service.explore(""))).await;
+    assert_eq!(status, 200, "{page}");
+    let link = page["clusters"][0]["previews"][0]["media_uri"].as_str().unwrap();
+    assert!(link.starts_with("https://media.example/media/"), "{link}");
+    let start = service.of_dataset("/export_context_async?file_name=a&export_format=json");
+    let (_, task) = answer(proxied(&start)).await;
+    service.deployment.wait_until_idle().await;
+    let task = task["id"].as_str().unwrap();
+    let (_, task) =
+        answer(proxied(&service.of_dataset(&format!("/export_status?export_task_id={task}"))))
+            .await;
+    let link = task["download_uri"].as_str().unwrap();
+    let path = link.strip_prefix("https://media.example").unwrap();
+    assert_eq!(proxied(path).send().await.unwrap().status(), 200);
+    for (origin, expected) in [
+        ("https://media.example", 200),
+        ("http://media.example", 403),
+        ("https://evil.example", 403),
+    ] {
+        let request = proxied("/api/v1/datasets").header("origin", origin);
+        assert_eq!(request.send().await.unwrap().status(), expected, "{origin}");
+    }
 }
 
 #[tokio::test]
