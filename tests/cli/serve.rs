@@ -1,13 +1,15 @@
 //! The options of `tessera serve`.
 
 use std::{
-    io::{Read as _, Write as _},
+    io::{BufRead as _, BufReader, Read as _, Write as _},
     net::TcpStream,
     os::unix::fs::PermissionsExt as _,
     path::PathBuf,
+    process::Stdio,
     time::{Duration, Instant},
 };
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use super::{Serving, picture, run, serve, tessera};
@@ -227,6 +229,40 @@ fn rehearsals_fail_and_take_their_time() {
     assert_eq!(status, 500, "{body}");
     assert!(body["detail"].as_str().unwrap().contains("pipeline"), "{body}");
     assert_eq!(serving.ask("GET", "/api/v1/healthcheck").0, 200);
+}
+
+#[test]
+fn each_request_is_a_line_of_a_private_log() {
+    let (home, folder) = home();
+    let log = home.path().join("access.log");
+    let arguments = [folder.to_str().unwrap(), "--no-auth", "--access-log", log.to_str().unwrap()];
+    let mut serving = serve(home.path(), &arguments);
+    assert_eq!(serving.ask("GET", "/api/v1/datasets?caption=secret").0, 422);
+    kill_process(Pid::from_child(&serving.0), Signal::TERM).unwrap();
+    assert_eq!(serving.0.wait().unwrap().code(), Some(0));
+    let text = std::fs::read_to_string(&log).unwrap();
+    let record: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    assert_eq!((&record["route"], &record["status"]), (&"/api/v1/datasets".into(), &422.into()));
+    assert!(!text.contains("secret"), "{text}");
+    assert_eq!(std::fs::metadata(&log).unwrap().permissions().mode() & 0o777, 0o600);
+    let serving = serve(home.path(), &arguments);
+    assert_eq!(serving.ask("GET", "/api/v1/datasets").0, 200);
+    drop(serving);
+    let (code, _, err) = run(home.path(), &["serve", arguments[0], "--access-log", arguments[0]]);
+    assert_eq!(code, 1);
+    assert!(err.contains("access log") && err.contains("not a regular file"), "{err}");
+}
+
+#[test]
+fn the_log_can_follow_the_announcement_on_standard_output() {
+    let (home, folder) = home();
+    let arguments = ["serve", folder.to_str().unwrap(), "--no-auth", "--access-log", "-"];
+    let mut child = tessera(home.path(), &arguments).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut next = || serde_json::from_str::<Value>(&lines.next().unwrap()).unwrap();
+    let serving = Serving(child, next());
+    assert_eq!(serving.ask("GET", "/api/v1/datasets").0, 200);
+    assert_eq!(next()["route"], "/api/v1/datasets");
 }
 
 #[test]

@@ -41,6 +41,7 @@ mod request;
 mod response;
 mod retry;
 mod retry_table;
+pub mod rotating_file;
 pub mod trace;
 mod transport;
 mod upload;

@@ -32,7 +32,8 @@ pub use deployment::{Deployment, SkippedFile};
 pub use error::LocalError;
 pub use explanation::{ExplanationTable, explanation_tables, serve_explanation};
 pub use http::{
-    AccessMode, AllowedHost, OPENAPI_PATH, ServerLimits, ServerOptions, ServiceCredentials,
+    AccessLog, AccessMode, AccessRecord, AllowedHost, OPENAPI_PATH, ServerLimits, ServerOptions,
+    ServiceCredentials,
 };
 pub use settings::{DeploymentSettings, InjectedFailure};
 pub use task::EXTRACTOR_VERSION;

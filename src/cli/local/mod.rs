@@ -2,6 +2,8 @@
 //! `local` contain stubs that report its absence.
 
 #[cfg(feature = "local")]
+mod access_log;
+#[cfg(feature = "local")]
 mod demo;
 #[cfg(feature = "local")]
 mod serve;

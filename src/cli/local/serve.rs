@@ -7,6 +7,7 @@ use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::{
+    access_log::open_access_log,
     local_settings,
     service::{LocalService, RequiredLogin, report_skipped},
 };
@@ -32,8 +33,11 @@ pub async fn serve(options: ServeOptions) -> CliResult<i32> {
     let login = if options.no_auth { RequiredLogin::None } else { RequiredLogin::Kept };
     let allowed_hosts = options.allow_host.iter().map(|name| allowed_host(name));
     let allowed_hosts = allowed_hosts.collect::<CliResult<_>>()?;
+    let access_log = options.access_log.as_deref().map(open_access_log).transpose()?;
+    let (access_log, access_log_thread) = access_log.unzip();
     let ServeOptions { data, folders, listen, compat, .. } = options;
-    let served = |access| ServerOptions { compat, allowed_hosts, ..ServerOptions::from(access) };
+    let served =
+        |access| ServerOptions { compat, allowed_hosts, access_log, ..ServerOptions::from(access) };
     let mut local = LocalService::start((data, settings), &folders, listen, login, served).await?;
     if !listen.ip().is_loopback() {
         write_message(&format!("warning: {UNENCRYPTED}"));
@@ -57,6 +61,9 @@ pub async fn serve(options: ServeOptions) -> CliResult<i32> {
     };
     skipped_report.abort();
     local.stop().await?;
+    if let Some(thread) = access_log_thread {
+        thread.finish();
+    }
     Ok(code)
 }
 

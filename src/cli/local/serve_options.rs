@@ -19,6 +19,9 @@ pub struct ServeOptions {
     /// Another host that clients may use; for a proxy with TLS, https://NAME; repeatable.
     #[arg(long, value_name = "[https://]NAME[:PORT]")]
     pub allow_host: Vec<String>,
+    /// Write a line of JSON for each request to a file, or to standard output with -.
+    #[arg(long, value_name = "FILE")]
+    pub access_log: Option<PathBuf>,
     /// Folder for the index.
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,

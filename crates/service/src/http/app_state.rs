@@ -6,7 +6,7 @@ use tokio::{sync::Semaphore, time::timeout};
 
 use super::{
     allowed_host::AllowedHost, auth::Authenticator, body_memory::BodyMemory, options::ServerLimits,
-    problem::Problem,
+    problem::Problem, request_observer::RequestObserver,
 };
 use crate::{Deployment, usecase::ServiceError};
 
@@ -20,6 +20,7 @@ pub struct AppState {
     pub limits: Arc<ServerLimits>,
     pub expensive_slots: Arc<Semaphore>,
     pub body_memory: BodyMemory,
+    pub observer: RequestObserver,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use std::{
 use axum::{
     BoxError, Extension,
     body::{Body, Bytes},
-    extract::Request,
+    extract::{Request, State},
     middleware::Next,
     response::Response,
 };
@@ -22,12 +22,18 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-use super::{options::ServerLimits, stall_budget::StallBudget, timed_body::TimedBody};
+use super::{
+    options::ServerLimits,
+    request_observer::{RequestObservation, RequestObserver},
+    stall_budget::StallBudget,
+    timed_body::TimedBody,
+};
 
 #[derive(Clone)]
 pub struct ClientConnection {
     /// The address of this machine that the client connected to.
     pub local: SocketAddr,
+    pub remote: SocketAddr,
     pub monitor: ConnectionMonitor,
 }
 
@@ -172,20 +178,25 @@ impl ConnectionMonitor {
 /// Middleware that records when a request arrives and when its response is complete, and limits how
 /// slowly its body may arrive.
 pub async fn monitor_response(
-    Extension(ClientConnection { monitor, .. }): Extension<ClientConnection>,
+    State(observer): State<RequestObserver>,
+    Extension(ClientConnection { monitor, remote, .. }): Extension<ClientConnection>,
     request: Request,
     next: Next,
 ) -> Response {
     monitor.set_phase(ConnectionPhase::Response);
+    let mut observation = observer.begin(&request, remote.ip());
     let limit = monitor.limits.body_timeout;
     let request = request.map(|body| TimedBody::wrap(body, limit));
-    next.run(request).await.map(|body| Body::new(MonitoredBody { body, monitor }))
+    let mut response = next.run(request).await;
+    observation.respond(&mut response);
+    response.map(|body| Body::new(MonitoredBody { body, monitor, observation }))
 }
 
 /// A response body; dropping it means that the response is complete.
 struct MonitoredBody {
     body: Body,
     monitor: ConnectionMonitor,
+    observation: RequestObservation,
 }
 
 impl Drop for MonitoredBody {
@@ -202,7 +213,11 @@ impl hyper::body::Body for MonitoredBody {
         mut self: Pin<&mut Self>,
         context: &mut Context,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        Pin::new(&mut self.body).poll_frame(context).map_err(Into::into)
+        let frame = Pin::new(&mut self.body).poll_frame(context).map_err(Into::into);
+        if let Poll::Ready(Some(Ok(frame))) = &frame {
+            self.observation.send(frame.data_ref().map_or(0, Bytes::len));
+        }
+        frame
     }
 
     fn is_end_stream(&self) -> bool {

@@ -1,5 +1,6 @@
 //! The HTTP interface: handlers parse a request, call one use case and write the response.
 
+mod access_log;
 mod add_media_form;
 mod allowed_host;
 mod app_state;
@@ -27,6 +28,7 @@ mod path_params;
 mod problem;
 mod query_image;
 mod query_params;
+mod request_observer;
 mod router;
 mod search_params;
 mod selection;
@@ -36,6 +38,7 @@ mod signed_links;
 mod stall_budget;
 mod timed_body;
 
+pub use access_log::{AccessLog, AccessRecord};
 pub use allowed_host::AllowedHost;
 use app_state::{AppState, RequestCost};
 pub use compat_parameters::HARMLESS_PARAMETERS;

@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use secrecy::SecretString;
 use uuid::Uuid;
 
-use super::allowed_host::AllowedHost;
+use super::{access_log::AccessLog, allowed_host::AllowedHost};
 
 #[derive(Clone, Debug)]
 pub enum AccessMode {
@@ -22,12 +22,19 @@ pub struct ServerOptions {
     pub compat: bool,
     /// Further names that clients may use for this service.
     pub allowed_hosts: Vec<AllowedHost>,
+    pub access_log: Option<AccessLog>,
     pub limits: ServerLimits,
 }
 
 impl From<AccessMode> for ServerOptions {
     fn from(access: AccessMode) -> Self {
-        Self { access, compat: false, allowed_hosts: Vec::new(), limits: ServerLimits::default() }
+        Self {
+            access,
+            compat: false,
+            allowed_hosts: Vec::new(),
+            access_log: None,
+            limits: ServerLimits::default(),
+        }
     }
 }
 

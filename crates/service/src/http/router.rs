@@ -1,10 +1,6 @@
 //! All routes, each with its description: the interface below `/api/v1`, media and archives by link.
 
-use axum::{
-    Extension, Router,
-    http::StatusCode,
-    middleware::{from_fn, from_fn_with_state},
-};
+use axum::{Extension, Router, http::StatusCode, middleware::from_fn_with_state};
 use utoipa::openapi::OpenApi;
 use utoipa_axum::{router::UtoipaMethodRouter, routes};
 
@@ -38,7 +34,7 @@ pub fn build_router(state: AppState) -> Router {
         .method_not_allowed_fallback(method_not_allowed)
         .layer(from_fn_with_state(state.clone(), origin_check::check_origin))
         .layer(Extension(description))
-        .layer(from_fn(connection_monitor::monitor_response))
+        .layer(from_fn_with_state(state.observer.clone(), connection_monitor::monitor_response))
         .with_state(state)
 }
 

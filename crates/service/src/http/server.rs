@@ -20,6 +20,7 @@ use super::{
     connection_monitor::{ClientConnection, MonitoredStream},
     connection_slots::{ConnectionSlot, ConnectionSlots},
     options::{AccessMode, ServerLimits, ServerOptions},
+    request_observer::RequestObserver,
     router::build_router,
 };
 use crate::{Deployment, LocalError};
@@ -36,7 +37,7 @@ impl Deployment {
         options: impl Into<ServerOptions>,
         shutdown: impl Future<Output = ()>,
     ) -> Result<(), LocalError> {
-        let ServerOptions { access, compat, allowed_hosts, limits } = options.into();
+        let ServerOptions { access, compat, allowed_hosts, access_log, limits } = options.into();
         let address = listener.local_addr().map_err(LocalError::Socket)?;
         if matches!(access, AccessMode::Open) && !address.ip().is_loopback() {
             return Err(LocalError::OpenOnNetwork(address));
@@ -50,6 +51,7 @@ impl Deployment {
             limits: limits.clone(),
             expensive_slots: Arc::new(Semaphore::new(limits.max_expensive)),
             body_memory: BodyMemory::new(limits.max_body_memory, limits.queue_timeout),
+            observer: RequestObserver { access_log },
         };
         serve_connections(listener, build_router(state), limits, shutdown).await;
         Ok(())
@@ -72,9 +74,9 @@ async fn serve_connections(
             accepted = accept_next(&listener, &slots) => accepted,
         };
         while connections.try_join_next().is_some() {}
-        let Ok(local) = stream.local_addr() else { continue };
+        let (Ok(local), Ok(remote)) = (stream.local_addr(), stream.peer_addr()) else { continue };
         let monitor = slot.monitor.clone();
-        let connection_info = ClientConnection { local, monitor: monitor.clone() };
+        let connection_info = ClientConnection { local, remote, monitor: monitor.clone() };
         let service = TowerToHyperService::new(router.clone().layer(Extension(connection_info)));
         let stream = TokioIo::new(MonitoredStream { stream, monitor });
         let connection = http1::Builder::new().serve_connection(stream, service);

@@ -7,6 +7,7 @@
     reason = "a test fails where its world is not as said"
 )]
 
+mod access_log;
 mod addition;
 mod architecture;
 mod batches;

@@ -1,0 +1,165 @@
+//! The access log of `tessera serve`: a line of JSON for each request. A thread of its own writes them,
+//! so that no response waits for a slow disk or reader; what it cannot keep up with is counted.
+
+use std::{
+    io,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+        mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel},
+    },
+    thread,
+    time::Duration,
+};
+
+use serde_json::json;
+
+use crate::{
+    cli::{CliError, CliResult, messages::write_message, output::write_stdout},
+    printable_text::PrintableText,
+};
+use tessera_client::rotating_file::RotatingFile;
+use tessera_service::{AccessLog, AccessRecord};
+
+/// Records that wait to be written; further ones are lost.
+const MAX_WAITING: usize = 4096;
+/// Time that the last records have to be written at the end.
+const END_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Ends when the log has no sender any more.
+pub struct AccessLogThread {
+    ended: Receiver<()>,
+}
+
+enum Destination {
+    StandardOutput,
+    File(RotatingFile),
+}
+
+impl Destination {
+    /// `-` is standard output.
+    fn open(path: &Path) -> io::Result<Self> {
+        if path == "-" {
+            return Ok(Self::StandardOutput);
+        }
+        RotatingFile::append(path).map(Self::File)
+    }
+
+    fn write(&mut self, line: &PrintableText) -> CliResult<()> {
+        match self {
+            Self::StandardOutput => write_stdout(line),
+            Self::File(file) => file.write_line(line.as_str()).map_err(|error| log_error(&error)),
+        }
+    }
+}
+
+/// Opens the log and starts its thread.
+pub fn open_access_log(path: &Path) -> CliResult<(AccessLog, AccessLogThread)> {
+    let destination = Destination::open(path).map_err(|error| log_error(&error))?;
+    let (sender, records) = sync_channel(MAX_WAITING);
+    let lost = Arc::new(AtomicU64::new(0));
+    let log = access_log(sender, lost.clone());
+    let (end, ended) = channel();
+    let body = move || {
+        write_records(destination, &records, &lost);
+        // It fails if nothing waits for the end.
+        let _ = end.send(());
+    };
+    thread::Builder::new()
+        .name("access-log".to_owned())
+        .spawn(body)
+        .map_err(|error| log_error(&error))?;
+    Ok((log, AccessLogThread { ended }))
+}
+
+fn log_error(error: &io::Error) -> CliError {
+    CliError::io("write the access log", error)
+}
+
+fn access_log(sender: SyncSender<AccessRecord>, lost: Arc<AtomicU64>) -> AccessLog {
+    AccessLog::new(move |record| {
+        if sender.try_send(record).is_err() {
+            lost.fetch_add(1, Ordering::Relaxed);
+        }
+    })
+}
+
+/// Writes each record, and after a gap how many are missing.
+fn write_records(mut destination: Destination, records: &Receiver<AccessRecord>, lost: &AtomicU64) {
+    let mut is_failing = false;
+    for record in records {
+        let missing = lost.swap(0, Ordering::Relaxed);
+        let mut written = Ok(());
+        if missing > 0 {
+            let line = json!({ "time": record.time, "lost": missing });
+            written = destination.write(&PrintableText::compact_json(&line));
+        }
+        let line = PrintableText::compact_json(&json!(record));
+        match written.and_then(|()| destination.write(&line)) {
+            Ok(()) => is_failing = false,
+            Err(error) => {
+                lost.fetch_add(missing + 1, Ordering::Relaxed);
+                // The message is empty if nothing reads standard output.
+                if !is_failing && !error.message.is_empty() {
+                    write_message(&format!("warning: {}.", error.message));
+                }
+                is_failing = true;
+            }
+        }
+    }
+}
+
+impl AccessLogThread {
+    /// Waits until the last records are written, but not for a reader that has stopped reading.
+    pub fn finish(self) {
+        if self.ended.recv_timeout(END_TIMEOUT) == Err(RecvTimeoutError::Timeout) {
+            write_message("warning: the last lines of the access log were not written.");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    fn record(id: &str) -> AccessRecord {
+        AccessRecord {
+            time: "2025-04-24T07:44:46.136915Z".to_owned(),
+            request_id: id.to_owned(),
+            remote: [127, 0, 0, 1].into(),
+            forwarded_for: Vec::new(),
+            method: "GET",
+            route: Some("/api/v1/datasets".to_owned()),
+            status: Some(200),
+            bytes: 7,
+            duration_us: 1_000,
+        }
+    }
+
+    #[test]
+    fn a_line_has_these_fields_and_a_gap_is_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("access.log");
+        let (sender, records) = sync_channel(1);
+        let lost = Arc::new(AtomicU64::new(0));
+        let log = access_log(sender, lost.clone());
+        for id in ["kept", "too many", "too many"] {
+            log.write(record(id));
+        }
+        drop(log);
+        write_records(Destination::open(&path).unwrap(), &records, &lost);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines: Vec<Value> =
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let gap = json!({ "time": "2025-04-24T07:44:46.136915Z", "lost": 2 });
+        let kept = json!({
+            "time": "2025-04-24T07:44:46.136915Z", "request_id": "kept", "remote": "127.0.0.1",
+            "forwarded_for": [], "method": "GET", "route": "/api/v1/datasets", "status": 200,
+            "bytes": 7, "duration_us": 1_000,
+        });
+        assert_eq!(lines, [gap, kept]);
+    }
+}
