@@ -164,6 +164,8 @@ fn wrong_options_are_refused_with_what_would_be_right() {
     for (arguments, words) in [
         (["--fail", "everything"], "upload, trigger, add_media, reindex, export, search"),
         (["--slow-progress", "9999"], "3600"),
+        (["--drain", "9999"], "3600"),
+        (["--metrics", "9090"], "invalid socket address"),
         (["--allow-path", "/no/such/folder"], "--allow-path /no/such/folder"),
         (["--allow-host", "user@host"], "--allow-host user@host: expected NAME"),
     ] {
@@ -263,6 +265,45 @@ fn the_log_can_follow_the_announcement_on_standard_output() {
     let serving = Serving(child, next());
     assert_eq!(serving.ask("GET", "/api/v1/datasets").0, 200);
     assert_eq!(next()["route"], "/api/v1/datasets");
+}
+
+#[test]
+fn metrics_are_served_at_their_own_address() {
+    let (home, folder) = home();
+    let arguments = [folder.to_str().unwrap(), "--no-auth", "--metrics", "127.0.0.1:0"];
+    let serving = serve(home.path(), &arguments);
+    let url = serving.1["metrics"].as_str().unwrap();
+    let host = url.strip_prefix("http://").and_then(|rest| rest.strip_suffix("/metrics")).unwrap();
+    let mut stream = TcpStream::connect(host).unwrap();
+    let head = format!("GET /metrics HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n");
+    stream.write_all(head.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(
+        answer.starts_with("HTTP/1.1 200") && answer.contains("tessera_build_info"),
+        "{answer}"
+    );
+    assert_eq!(serving.ask("GET", "/metrics").0, 404);
+    let (code, _, err) = run(home.path(), &["serve", arguments[0], "--metrics", host]);
+    assert_eq!(code, 1);
+    assert!(err.contains(host) && err.contains("--metrics"), "{err}");
+}
+
+#[test]
+fn a_stop_signal_ends_readiness_first_and_a_second_one_the_wait() {
+    let (home, folder) = home();
+    let arguments = [folder.to_str().unwrap(), "--no-auth", "--drain", "3600"];
+    let mut serving = serve(home.path(), &arguments);
+    assert_eq!(serving.ask("GET", "/readyz").0, 200);
+    let process = Pid::from_child(&serving.0);
+    kill_process(process, Signal::TERM).unwrap();
+    let begun = Instant::now();
+    while serving.ask("GET", "/readyz").0 != 503 {
+        assert!(begun.elapsed() < Duration::from_secs(20));
+    }
+    assert_eq!(serving.ask("GET", "/api/v1/datasets").0, 200);
+    kill_process(process, Signal::TERM).unwrap();
+    assert_eq!(serving.0.wait().unwrap().code(), Some(0));
 }
 
 #[test]

@@ -32,12 +32,12 @@ pub struct AccessLogThread {
     ended: Receiver<()>,
 }
 
-enum Destination {
+enum LogDestination {
     StandardOutput,
     File(RotatingFile),
 }
 
-impl Destination {
+impl LogDestination {
     /// `-` is standard output.
     fn open(path: &Path) -> io::Result<Self> {
         if path == "-" {
@@ -56,7 +56,7 @@ impl Destination {
 
 /// Opens the log and starts its thread.
 pub fn open_access_log(path: &Path) -> CliResult<(AccessLog, AccessLogThread)> {
-    let destination = Destination::open(path).map_err(|error| log_error(&error))?;
+    let destination = LogDestination::open(path).map_err(|error| log_error(&error))?;
     let (sender, records) = sync_channel(MAX_WAITING);
     let lost = Arc::new(AtomicU64::new(0));
     let log = access_log(sender, lost.clone());
@@ -86,7 +86,11 @@ fn access_log(sender: SyncSender<AccessRecord>, lost: Arc<AtomicU64>) -> AccessL
 }
 
 /// Writes each record, and after a gap how many are missing.
-fn write_records(mut destination: Destination, records: &Receiver<AccessRecord>, lost: &AtomicU64) {
+fn write_records(
+    mut destination: LogDestination,
+    records: &Receiver<AccessRecord>,
+    lost: &AtomicU64,
+) {
     let mut is_failing = false;
     for record in records {
         let missing = lost.swap(0, Ordering::Relaxed);
@@ -150,7 +154,7 @@ mod tests {
             log.write(record(id));
         }
         drop(log);
-        write_records(Destination::open(&path).unwrap(), &records, &lost);
+        write_records(LogDestination::open(&path).unwrap(), &records, &lost);
         let text = std::fs::read_to_string(&path).unwrap();
         let lines: Vec<Value> =
             text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -1,6 +1,6 @@
 //! `tessera serve`: runs the local deployment for other programs.
 
-use std::{env, io, path::PathBuf, time::Duration};
+use std::{env, io, net::SocketAddr, path::PathBuf, time::Duration};
 
 use secrecy::ExposeSecret;
 use serde_json::json;
@@ -9,14 +9,15 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::{
     access_log::open_access_log,
     local_settings,
-    service::{LocalService, RequiredLogin, report_skipped},
+    service::{LocalService, RequiredLogin, bind, report_skipped},
 };
 use crate::{
     cli::{CliError, CliResult, ServeOptions, messages::write_message, output::write_stdout},
     printable_text::PrintableText,
 };
 use tessera_service::{
-    AllowedHost, DeploymentSettings, OPENAPI_PATH, ServerOptions, object_storage, serve_explanation,
+    AllowedHost, DeploymentSettings, OPENAPI_PATH, ServerLimits, ServerOptions, object_storage,
+    serve_explanation,
 };
 
 const UNENCRYPTED: &str = "other machines can reach this service, and logins and pictures travel \
@@ -35,14 +36,29 @@ pub async fn serve(options: ServeOptions) -> CliResult<i32> {
     let allowed_hosts = allowed_hosts.collect::<CliResult<_>>()?;
     let access_log = options.access_log.as_deref().map(open_access_log).transpose()?;
     let (access_log, access_log_thread) = access_log.unzip();
-    let ServeOptions { data, folders, listen, compat, .. } = options;
+    let metrics = match options.metrics {
+        Some(address) => Some(bind(address, "--metrics").await?),
+        None => None,
+    };
+    let metrics_address = metrics.as_ref().and_then(|listener| listener.local_addr().ok());
+    let ServeOptions { data, folders, listen, compat, drain, .. } = options;
+    let limits = ServerLimits { drain: Duration::from_secs(drain), ..ServerLimits::default() };
     let served =
-        |access| ServerOptions { compat, allowed_hosts, access_log, ..ServerOptions::from(access) };
-    let mut local = LocalService::start((data, settings), &folders, listen, login, served).await?;
+        |access| ServerOptions { access, compat, allowed_hosts, access_log, metrics, limits };
+    let local = LocalService::start((data, settings), &folders, listen, login, served).await?;
     if !listen.ip().is_loopback() {
         write_message(&format!("warning: {UNENCRYPTED}"));
     }
-    print_announcement(&local)?;
+    print_announcement(&local, metrics_address)?;
+    let code = run_until_signal(local).await?;
+    if let Some(thread) = access_log_thread {
+        thread.finish();
+    }
+    Ok(code)
+}
+
+/// Waits for a signal and stops the service; returns the exit code.
+async fn run_until_signal(mut local: LocalService) -> CliResult<i32> {
     // A separate task: stopping must not wait for indexing.
     let skipped_report = tokio::spawn({
         let (deployment, datasets) = (local.deployment.clone(), local.datasets.clone());
@@ -60,9 +76,10 @@ pub async fn serve(options: ServeOptions) -> CliResult<i32> {
         error = local.wait_for_failure() => return Err(error),
     };
     skipped_report.abort();
-    local.stop().await?;
-    if let Some(thread) = access_log_thread {
-        thread.finish();
+    tokio::select! {
+        stopped = local.stop() => stopped?,
+        // A second signal ends the wait for clients.
+        _ = wait_for_signal() => {}
     }
     Ok(code)
 }
@@ -100,7 +117,7 @@ fn allowed_host(name: &str) -> CliResult<AllowedHost> {
 }
 
 /// Prints the one line that scripts read, as soon as the service accepts requests.
-fn print_announcement(local: &LocalService) -> CliResult<()> {
+fn print_announcement(local: &LocalService, metrics: Option<SocketAddr>) -> CliResult<()> {
     let login = local.credentials();
     let mut datasets = Vec::new();
     for record in local.deployment.datasets()? {
@@ -117,6 +134,7 @@ fn print_announcement(local: &LocalService) -> CliResult<()> {
         "api_key": login.map(|login| login.api_key.clone()),
         "api_secret": login.map(|login| login.api_secret.expose_secret().to_owned()),
         "session": login.map(|login| login.session.expose_secret().to_owned()),
+        "metrics": metrics.map(|address| format!("http://{address}/metrics")),
         "datasets": datasets,
     });
     write_stdout(&PrintableText::compact_json(&line))

@@ -22,6 +22,13 @@ pub struct ServeOptions {
     /// Write a line of JSON for each request to a file, or to standard output with -.
     #[arg(long, value_name = "FILE")]
     pub access_log: Option<PathBuf>,
+    /// Serve metrics for Prometheus at another address, without login.
+    #[arg(long, value_name = "ADDR:PORT")]
+    pub metrics: Option<SocketAddr>,
+    /// After a stop signal, report not ready and keep serving for this time, for load balancers.
+    #[arg(long, value_name = "SECONDS", default_value_t = 0,
+          value_parser = clap::value_parser!(u64).range(0..=3600))]
+    pub drain: u64,
     /// Folder for the index.
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,

@@ -54,10 +54,7 @@ impl LocalService {
     ) -> CliResult<Self> {
         let data = index_dir(data)?;
         // Bind first: an address in use must not cost an index.
-        let listener = TcpListener::bind(listen).await.map_err(|error| {
-            let remedy = "choose another address with --listen, or port 0 for a free port";
-            CliError::failed(format!("cannot listen on {listen}: {error}; {remedy}"))
-        })?;
+        let listener = bind(listen, "--listen").await?;
         let address = listener.local_addr();
         let address =
             address.map_err(|error| CliError::io(format_args!("listen on {listen}"), &error))?;
@@ -161,6 +158,14 @@ impl LocalService {
             Err(error) => Err(CliError::failed(error.to_string())),
         }
     }
+}
+
+/// Listens on the address of an option.
+pub(super) async fn bind(address: SocketAddr, option: &str) -> CliResult<TcpListener> {
+    TcpListener::bind(address).await.map_err(|error| {
+        let remedy = format!("choose another address with {option}, or port 0 for a free port");
+        CliError::failed(format!("cannot listen on {address}: {error}; {remedy}"))
+    })
 }
 
 /// The address that clients can use: for all addresses of this machine, one of them.

@@ -250,6 +250,12 @@ pub const CHOICES: &[[&str; 3]] = &[
         "the document describes none",
     ],
     [
+        "health",
+        "`GET /healthz` and `GET /readyz`, without login and for any host name; 503 for every request while the \
+         service shuts down",
+        "load balancers and supervisors use these names",
+    ],
+    [
         "versions",
         "only `/api/v1`; the product version is in the OpenAPI description",
         "the document describes no other",

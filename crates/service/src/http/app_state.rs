@@ -5,8 +5,9 @@ use std::sync::Arc;
 use tokio::{sync::Semaphore, time::timeout};
 
 use super::{
-    allowed_host::AllowedHost, auth::Authenticator, body_memory::BodyMemory, options::ServerLimits,
-    problem::Problem, request_observer::RequestObserver,
+    allowed_host::AllowedHost, auth::Authenticator, body_memory::BodyMemory,
+    connection_slots::ConnectionSlots, options::ServerLimits, probes::ReadinessCheck,
+    problem::Problem, request_observer::RequestObserver, server_phase::CurrentPhase,
 };
 use crate::{Deployment, usecase::ServiceError};
 
@@ -20,6 +21,9 @@ pub struct AppState {
     pub limits: Arc<ServerLimits>,
     pub expensive_slots: Arc<Semaphore>,
     pub body_memory: BodyMemory,
+    pub connections: Arc<ConnectionSlots>,
+    pub phase: CurrentPhase,
+    pub readiness: ReadinessCheck,
     pub observer: RequestObserver,
 }
 

@@ -17,13 +17,19 @@ use super::{
 /// bodies is thus bounded whatever the number of connections.
 #[derive(Clone)]
 pub struct BodyMemory {
+    all_kib: u32,
     free_kib: Arc<Semaphore>,
     wait: Duration,
 }
 
 impl BodyMemory {
     pub fn new(bytes: u64, wait: Duration) -> Self {
-        Self { free_kib: Arc::new(Semaphore::new(to_kib(bytes) as usize)), wait }
+        let all_kib = to_kib(bytes);
+        Self { all_kib, free_kib: Arc::new(Semaphore::new(all_kib as usize)), wait }
+    }
+
+    pub fn reserved_bytes(&self) -> u64 {
+        u64::from(self.all_kib).saturating_sub(self.free_kib.available_permits() as u64) << 10
     }
 
     /// Reserves memory for the body of a request with an accepted length. 503 if it does not become free
@@ -83,10 +89,12 @@ mod tests {
         let first = memory.reserve(2 << 10).await.ok().unwrap().attach(vec![7; 5]);
         let copy = first.clone();
         drop(first);
+        assert_eq!(memory.reserved_bytes(), 2 << 10);
         assert!(memory.reserve(2 << 10).await.is_err());
         assert!(memory.reserve(1 << 10).await.is_ok());
         assert_eq!(copy, [7; 5][..]);
         drop(copy);
+        assert_eq!(memory.reserved_bytes(), 0);
         assert!(memory.reserve(3 << 10).await.is_ok());
         // More than there is at all.
         assert!(memory.reserve(4 << 10).await.is_err());

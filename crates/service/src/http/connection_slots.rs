@@ -32,6 +32,10 @@ impl ConnectionSlots {
         Arc::new(Self { limits, open: Mutex::default(), changed: Arc::default() })
     }
 
+    pub fn open_count(&self) -> usize {
+        lock(&self.open).len()
+    }
+
     /// Waits for a free slot, and evicts a waiting client if there is none.
     pub async fn acquire(self: &Arc<Self>) -> ConnectionSlot {
         loop {

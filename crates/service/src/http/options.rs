@@ -3,6 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use secrecy::SecretString;
+use tokio::net::TcpListener;
 use uuid::Uuid;
 
 use super::{access_log::AccessLog, allowed_host::AllowedHost};
@@ -15,7 +16,7 @@ pub enum AccessMode {
     Open,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct ServerOptions {
     pub access: AccessMode,
     /// Whether to accept and serve what public clients send beyond the interface document.
@@ -23,6 +24,8 @@ pub struct ServerOptions {
     /// Further names that clients may use for this service.
     pub allowed_hosts: Vec<AllowedHost>,
     pub access_log: Option<AccessLog>,
+    /// Where to serve `/metrics`, without a login.
+    pub metrics: Option<TcpListener>,
     pub limits: ServerLimits,
 }
 
@@ -33,6 +36,7 @@ impl From<AccessMode> for ServerOptions {
             compat: false,
             allowed_hosts: Vec::new(),
             access_log: None,
+            metrics: None,
             limits: ServerLimits::default(),
         }
     }
@@ -97,6 +101,11 @@ pub struct ServerLimits {
     pub max_body_memory: u64,
     /// Time that an expensive request waits for memory for its body, and then for a free slot.
     pub queue_timeout: Duration,
+    /// Time between the signal to stop and the refusal of further requests, in which readiness is false
+    /// and everything is served.
+    pub drain: Duration,
+    /// Time for open responses after that.
+    pub shutdown_grace: Duration,
 }
 
 impl Default for ServerLimits {
@@ -111,6 +120,8 @@ impl Default for ServerLimits {
             max_expensive: 4,
             max_body_memory: 72 << 20,
             queue_timeout: Duration::from_secs(30),
+            drain: Duration::ZERO,
+            shutdown_grace: Duration::from_secs(5),
         }
     }
 }

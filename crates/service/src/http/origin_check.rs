@@ -23,7 +23,7 @@ const FETCH_SITE: header::HeaderName = header::HeaderName::from_static("sec-fetc
 #[derive(Clone, Debug)]
 pub struct RequestOrigin(pub String);
 
-/// Refuses with 403, and adds the headers that keep a browser from rendering a response as a page.
+/// Refuses with 403.
 pub async fn check_origin(
     State(state): State<AppState>,
     Extension(ClientConnection { local, .. }): Extension<ClientConnection>,
@@ -35,13 +35,18 @@ pub async fn check_origin(
         let mut allowed = state.allowed_hosts.iter();
         own.or_else(|| allowed.find_map(|allowed| allowed.origin(host, local.port())))
     };
-    let mut response = match trusted_origin(origin_of, request.uri(), request.headers()) {
+    match trusted_origin(origin_of, request.uri(), request.headers()) {
         Some(origin) => {
             request.extensions_mut().insert(RequestOrigin(origin));
             next.run(request).await
         }
         None => Problem::forbidden("This service answers only its own machine").into_response(),
-    };
+    }
+}
+
+/// Middleware that adds the headers that keep a browser from rendering a response as a page.
+pub async fn add_security_headers(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
     for (name, value) in [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::CONTENT_SECURITY_POLICY, "default-src 'none'"),

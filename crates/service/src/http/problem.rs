@@ -84,6 +84,17 @@ impl Problem {
         Self::plain(StatusCode::SERVICE_UNAVAILABLE, message)
     }
 
+    /// 503: readiness is false.
+    pub fn not_ready() -> Self {
+        Self::plain(StatusCode::SERVICE_UNAVAILABLE, "The service is not ready")
+    }
+
+    /// 503: the server is closing.
+    pub fn shutting_down() -> Self {
+        let message = "The service is shutting down; try again in a moment";
+        Self::plain(StatusCode::SERVICE_UNAVAILABLE, message)
+    }
+
     pub fn internal() -> Self {
         ServiceError::internal().into()
     }

@@ -1,4 +1,5 @@
-//! Observes each request from its arrival to the end of its response, for the access log.
+//! Observes each request from its arrival to the end of its response, for the access log
+//! and the metrics.
 
 use std::{net::IpAddr, time::Instant};
 
@@ -8,8 +9,9 @@ use axum::{
     response::Response,
 };
 
-use super::access_log::{
-    AccessLog, AccessRecord, REQUEST_ID, forwarded_for, method_name, request_id,
+use super::{
+    access_log::{AccessLog, AccessRecord, REQUEST_ID, forwarded_for, method_name, request_id},
+    metrics::RequestMetrics,
 };
 use crate::store::now_micros;
 use tessera_wire::timestamp::format_iso8601;
@@ -18,6 +20,7 @@ use tessera_wire::timestamp::format_iso8601;
 #[derive(Clone)]
 pub struct RequestObserver {
     pub access_log: Option<AccessLog>,
+    pub metrics: RequestMetrics,
 }
 
 /// One request. It ends when it is dropped, with or without a response.
@@ -41,6 +44,7 @@ impl RequestObserver {
             bytes: 0,
             duration_us: 0,
         };
+        self.metrics.begin();
         RequestObservation { observer: self.clone(), began: Instant::now(), record }
     }
 }
@@ -64,6 +68,7 @@ impl Drop for RequestObservation {
     fn drop(&mut self) {
         let micros = self.began.elapsed().as_micros();
         self.record.duration_us = u64::try_from(micros).unwrap_or(u64::MAX);
+        self.observer.metrics.end(&self.record);
         if let Some(access_log) = &self.observer.access_log {
             access_log.write(self.record.clone());
         }

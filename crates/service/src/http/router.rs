@@ -1,6 +1,10 @@
 //! All routes, each with its description: the interface below `/api/v1`, media and archives by link.
 
-use axum::{Extension, Router, http::StatusCode, middleware::from_fn_with_state};
+use axum::{
+    Extension, Router,
+    http::StatusCode,
+    middleware::{from_fn, from_fn_with_state},
+};
 use utoipa::openapi::OpenApi;
 use utoipa_axum::{router::UtoipaMethodRouter, routes};
 
@@ -9,9 +13,9 @@ use super::{
     checked_routes::CheckedRoutes,
     compat, connection_monitor, credentials, dataset, dataset_operations, explore, export, media,
     openapi::document::{self, OpenApiDocument},
-    origin_check,
+    origin_check, probes,
     problem::Problem,
-    query_image, selection,
+    query_image, selection, server_phase,
 };
 use tessera_wire::paths::API_PREFIX;
 
@@ -19,10 +23,13 @@ pub fn build_router(state: AppState) -> Router {
     let (authenticated, authenticated_api) = authenticated_routes(&state).split_for_parts();
     let (public, public_api) = public_routes(&state).split_for_parts();
     let (link_routes, link_api) = signed_link_routes(&state).split_for_parts();
+    let (probe_routes, probe_api) = probe_routes(&state).split_for_parts();
     let nested =
         OpenApi::default().nest(API_PREFIX, authenticated_api).nest(API_PREFIX, public_api);
-    let description =
-        OpenApiDocument::new(link_api.merge_from(nested), state.authenticator.requires_login());
+    let description = OpenApiDocument::new(
+        link_api.merge_from(probe_api).merge_from(nested),
+        state.authenticator.requires_login(),
+    );
     let interface = authenticated
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed)
@@ -33,6 +40,9 @@ pub fn build_router(state: AppState) -> Router {
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(from_fn_with_state(state.clone(), origin_check::check_origin))
+        .layer(from_fn_with_state(state.phase.clone(), server_phase::refuse_while_closing))
+        .merge(probe_routes.method_not_allowed_fallback(method_not_allowed))
+        .layer(from_fn(origin_check::add_security_headers))
         .layer(Extension(description))
         .layer(from_fn_with_state(state.observer.clone(), connection_monitor::monitor_response))
         .with_state(state)
@@ -68,6 +78,11 @@ fn signed_link_routes(state: &AppState) -> CheckedRoutes {
         .add(routes!(media::video))
         .add(routes!(media::thumbnail))
         .add(routes!(export::archive))
+}
+
+/// Routes for any host name and in every phase.
+fn probe_routes(state: &AppState) -> CheckedRoutes {
+    CheckedRoutes::new(state).add(routes!(probes::healthz)).add(routes!(probes::readyz))
 }
 
 /// A GET that changes something also without login must not be reachable by pages of other sites.

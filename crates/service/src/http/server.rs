@@ -1,7 +1,7 @@
 //! The server. `axum::serve` has no timeouts, so connections are accepted here: a bounded number at a
 //! time, each watched by the monitor of its slot, without Nagle's delay.
 
-use std::{pin::pin, sync::Arc, time::Duration};
+use std::{future::pending, pin::pin, sync::Arc, time::Duration};
 
 use axum::{Extension, Router};
 use hyper::server::conn::http1;
@@ -19,25 +19,30 @@ use super::{
     body_memory::BodyMemory,
     connection_monitor::{ClientConnection, MonitoredStream},
     connection_slots::{ConnectionSlot, ConnectionSlots},
+    metrics::{RequestMetrics, metrics_router},
     options::{AccessMode, ServerLimits, ServerOptions},
+    probes::ReadinessCheck,
     request_observer::RequestObserver,
     router::build_router,
+    server_phase::{CurrentPhase, ServerPhase},
 };
 use crate::{Deployment, LocalError};
 
-/// Time for open responses after the shutdown.
-const SHUTDOWN_GRACE: Duration = Duration::from_secs(5);
+/// Concurrent connections of scrapers.
+const MAX_SCRAPERS: usize = 16;
 
 impl Deployment {
-    /// Serves the HTTP interface until `shutdown` completes; then finishes open responses for at most
-    /// five seconds. Refuses [`AccessMode::Open`] at an address that is not loopback.
+    /// Serves the HTTP interface until `shutdown` completes. Then it is not ready, refuses further
+    /// requests after [`ServerLimits::drain`], and finishes open responses for at most
+    /// [`ServerLimits::shutdown_grace`]. Refuses [`AccessMode::Open`] at an address that is not loopback.
     pub async fn serve(
         &self,
         listener: TcpListener,
         options: impl Into<ServerOptions>,
         shutdown: impl Future<Output = ()>,
     ) -> Result<(), LocalError> {
-        let ServerOptions { access, compat, allowed_hosts, access_log, limits } = options.into();
+        let ServerOptions { access, compat, allowed_hosts, access_log, metrics, limits } =
+            options.into();
         let address = listener.local_addr().map_err(LocalError::Socket)?;
         if matches!(access, AccessMode::Open) && !address.ip().is_loopback() {
             return Err(LocalError::OpenOnNetwork(address));
@@ -51,37 +56,90 @@ impl Deployment {
             limits: limits.clone(),
             expensive_slots: Arc::new(Semaphore::new(limits.max_expensive)),
             body_memory: BodyMemory::new(limits.max_body_memory, limits.queue_timeout),
-            observer: RequestObserver { access_log },
+            connections: ConnectionSlots::new(limits.clone()),
+            phase: CurrentPhase::default(),
+            readiness: ReadinessCheck::default(),
+            observer: RequestObserver { access_log, metrics: RequestMetrics::default() },
         };
-        serve_connections(listener, build_router(state), limits, shutdown).await;
+        let (slots, phase) = (state.connections.clone(), state.phase.clone());
+        let mut server = Server::new(listener, build_router(state.clone()), slots);
+        tokio::select! {
+            () = server.run(phase, &limits, shutdown) => {}
+            () = serve_metrics(metrics, state) => {}
+        }
         Ok(())
     }
 }
 
-async fn serve_connections(
+/// Serves metrics forever, if there is a listener for them.
+async fn serve_metrics(listener: Option<TcpListener>, state: AppState) {
+    let Some(listener) = listener else { return pending().await };
+    let limits = ServerLimits { max_connections: MAX_SCRAPERS, ..ServerLimits::default() };
+    let slots = ConnectionSlots::new(Arc::new(limits));
+    Server::new(listener, metrics_router(state), slots).accept_until(pending()).await;
+}
+
+struct Server {
     listener: TcpListener,
     router: Router,
-    limits: Arc<ServerLimits>,
-    shutdown: impl Future<Output = ()>,
-) {
-    let slots = ConnectionSlots::new(limits);
-    let graceful = GracefulShutdown::new();
-    let mut connections = JoinSet::new();
-    let mut shutdown = pin!(shutdown);
-    loop {
-        let (stream, slot) = tokio::select! {
-            () = &mut shutdown => break,
-            accepted = accept_next(&listener, &slots) => accepted,
+    slots: Arc<ConnectionSlots>,
+    connections: JoinSet<()>,
+    /// `None` while the open responses are being finished.
+    graceful: Option<GracefulShutdown>,
+}
+
+impl Server {
+    fn new(listener: TcpListener, router: Router, slots: Arc<ConnectionSlots>) -> Self {
+        let graceful = Some(GracefulShutdown::new());
+        Self { listener, router, slots, connections: JoinSet::new(), graceful }
+    }
+
+    async fn run(
+        &mut self,
+        phase: CurrentPhase,
+        limits: &ServerLimits,
+        shutdown: impl Future<Output = ()>,
+    ) {
+        self.accept_until(shutdown).await;
+        phase.set(ServerPhase::Draining);
+        self.accept_until(sleep(limits.drain)).await;
+        phase.set(ServerPhase::Closing);
+        let open_responses = self.graceful.take();
+        let finish = async {
+            if let Some(open_responses) = open_responses {
+                // Connections that take longer are closed.
+                let _ = timeout(limits.shutdown_grace, open_responses.shutdown()).await;
+            }
         };
-        while connections.try_join_next().is_some() {}
-        let (Ok(local), Ok(remote)) = (stream.local_addr(), stream.peer_addr()) else { continue };
+        self.accept_until(finish).await;
+        self.connections.shutdown().await;
+    }
+
+    async fn accept_until(&mut self, end: impl Future<Output = ()>) {
+        let mut end = pin!(end);
+        loop {
+            let (stream, slot) = tokio::select! {
+                () = &mut end => return,
+                accepted = accept_next(&self.listener, &self.slots) => accepted,
+            };
+            self.spawn(stream, slot);
+        }
+    }
+
+    fn spawn(&mut self, stream: TcpStream, slot: ConnectionSlot) {
+        while self.connections.try_join_next().is_some() {}
+        let (Ok(local), Ok(remote)) = (stream.local_addr(), stream.peer_addr()) else { return };
         let monitor = slot.monitor.clone();
         let connection_info = ClientConnection { local, remote, monitor: monitor.clone() };
-        let service = TowerToHyperService::new(router.clone().layer(Extension(connection_info)));
+        let router = self.router.clone().layer(Extension(connection_info));
         let stream = TokioIo::new(MonitoredStream { stream, monitor });
-        let connection = http1::Builder::new().serve_connection(stream, service);
-        let connection = graceful.watch(connection);
-        connections.spawn(async move {
+        let connection =
+            http1::Builder::new().serve_connection(stream, TowerToHyperService::new(router));
+        let connection = match &self.graceful {
+            Some(graceful) => graceful.watch(connection),
+            None => GracefulShutdown::new().watch(connection),
+        };
+        self.connections.spawn(async move {
             tokio::select! {
                 // Errors of a connection concern only its client.
                 _ = connection => {}
@@ -89,10 +147,6 @@ async fn serve_connections(
             }
         });
     }
-    drop(listener);
-    // Connections that take longer are closed.
-    let _ = timeout(SHUTDOWN_GRACE, graceful.shutdown()).await;
-    connections.shutdown().await;
 }
 
 /// Accepts the next connection and waits for its slot.

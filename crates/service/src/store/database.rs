@@ -99,6 +99,14 @@ impl Store {
         self.note_damage(write())
     }
 
+    /// Fails if nothing can be written. A change that is being written shows that it can.
+    pub fn check_writable(&self) -> Result<(), StoreError> {
+        match self.writer.try_lock() {
+            Ok(writer) => self.note_damage(writer.begin().and_then(Transaction::rollback)),
+            Err(_) => Ok(()),
+        }
+    }
+
     /// A store in which damage was found is checked at its next opening.
     fn note_damage<T>(&self, outcome: Result<T>) -> Result<T, StoreError> {
         let outcome = outcome.map_err(StoreError::from);

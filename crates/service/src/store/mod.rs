@@ -28,6 +28,7 @@ pub mod sidecar;
 pub mod source;
 pub mod sqlite;
 pub(crate) mod upload;
+pub(crate) mod workload;
 
 pub use clock::now_micros;
 pub use database::Store;

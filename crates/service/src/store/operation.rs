@@ -27,7 +27,7 @@ pub enum OperationKind {
 }
 
 impl OperationKind {
-    const ALL: [Self; 3] = [Self::Creation, Self::Addition, Self::Reindex];
+    pub(super) const ALL: [Self; 3] = [Self::Creation, Self::Addition, Self::Reindex];
 
     pub fn as_str(self) -> &'static str {
         match self {

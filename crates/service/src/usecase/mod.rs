@@ -10,6 +10,7 @@ mod media;
 mod query_image;
 mod search;
 mod search_params;
+mod service_status;
 
 pub(crate) use add_media::{AddMediaRequest, AddMediaSource};
 pub(crate) use error::ServiceError;

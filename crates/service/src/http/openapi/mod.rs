@@ -13,5 +13,5 @@ pub use parameters::{
 };
 pub use responses::{
     BusyError, CommonErrors, DatasetErrors, ExportErrors, FileResponses, MediaResponses,
-    StatusErrors, UploadErrors,
+    NotReadyError, StatusErrors, UploadErrors,
 };

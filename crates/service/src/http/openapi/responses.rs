@@ -22,6 +22,7 @@ pub struct DatasetErrors;
 pub struct StatusErrors;
 pub struct UploadErrors;
 pub struct BusyError;
+pub struct NotReadyError;
 /// What a service without room for another export responds.
 pub struct ExportErrors;
 pub struct FileResponses;
@@ -36,6 +37,9 @@ impl IntoResponses for CommonErrors {
             (414, "The address is longer than 64 KiB"),
             (500, "A fault of the service"),
         ])
+        .into_iter()
+        .chain([retry_response(503, "The service is shutting down")])
+        .collect()
     }
 }
 
@@ -66,6 +70,12 @@ impl IntoResponses for UploadErrors {
 impl IntoResponses for BusyError {
     fn responses() -> ResponseMap {
         BTreeMap::from([retry_response(503, "Too many searches are running")])
+    }
+}
+
+impl IntoResponses for NotReadyError {
+    fn responses() -> ResponseMap {
+        BTreeMap::from([retry_response(503, "The service cannot serve requests now")])
     }
 }
 

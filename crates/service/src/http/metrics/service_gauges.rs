@@ -1,0 +1,108 @@
+//! What the service is doing at the moment of a scrape.
+
+use prometheus_client::{
+    encoding::EncodeLabelSet,
+    metrics::{family::Family, gauge::Gauge, info::Info},
+    registry::{Registry, Unit},
+};
+
+use crate::{
+    http::AppState,
+    store::{now_micros, workload::Workload},
+};
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct KindLabels {
+    kind: &'static str,
+}
+
+#[derive(Default)]
+pub struct ServiceGauges {
+    ready: Gauge,
+    store_readable: Gauge,
+    connections: Gauge,
+    max_connections: Gauge,
+    expensive_requests: Gauge,
+    body_memory: Gauge,
+    max_body_memory: Gauge,
+    tasks: Family<KindLabels, Gauge>,
+    task_age: Family<KindLabels, Gauge>,
+    disk_available: Gauge,
+}
+
+impl ServiceGauges {
+    pub fn register(&self, registry: &mut Registry) {
+        let version = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
+        registry.register("build", "The version of the service", version);
+        for (name, help, gauge) in [
+            ("ready", "1 if /readyz responds 200", &self.ready),
+            (
+                "store_readable",
+                "1 if the store could be read for this scrape",
+                &self.store_readable,
+            ),
+            ("http_connections", "Open connections", &self.connections),
+            ("http_connections_max", "Most open connections", &self.max_connections),
+            (
+                "http_expensive_requests",
+                "Searches, query images and selections that are being handled",
+                &self.expensive_requests,
+            ),
+        ] {
+            registry.register(name, help, gauge.clone());
+        }
+        for (name, help, gauge) in [
+            (
+                "http_body_memory",
+                "Memory reserved for bodies that are received or wait",
+                &self.body_memory,
+            ),
+            ("http_body_memory_max", "Most memory for such bodies", &self.max_body_memory),
+            (
+                "disk_available",
+                "What uploads and exports may still write without touching the reserve",
+                &self.disk_available,
+            ),
+        ] {
+            registry.register_with_unit(name, help, Unit::Bytes, gauge.clone());
+        }
+        let help = "Unfinished operations and exports, running or queued";
+        registry.register("tasks", help, self.tasks.clone());
+        let help = "Age of the oldest unfinished task of a kind; 0 without one";
+        registry.register_with_unit("task_age", help, Unit::Seconds, self.task_age.clone());
+    }
+
+    /// Sets all gauges to the present.
+    pub async fn update(&self, state: &AppState) {
+        self.ready.set(i64::from(state.is_ready().await));
+        set(&self.connections, state.connections.open_count());
+        set(&self.max_connections, state.limits.max_connections);
+        let free = state.expensive_slots.available_permits();
+        set(&self.expensive_requests, state.limits.max_expensive.saturating_sub(free));
+        set(&self.body_memory, state.body_memory.reserved_bytes());
+        set(&self.max_body_memory, state.limits.max_body_memory);
+        let sampled = state.spawn_blocking(|deployment| {
+            Ok((deployment.workload()?, deployment.available_disk_space()?))
+        });
+        let sampled = sampled.await;
+        self.store_readable.set(i64::from(sampled.is_ok()));
+        if let Ok((workload, disk)) = sampled {
+            self.set_workload(&workload);
+            set(&self.disk_available, disk);
+        }
+    }
+
+    fn set_workload(&self, workload: &Workload) {
+        let now = now_micros();
+        for task in &workload.tasks {
+            let labels = KindLabels { kind: task.kind };
+            set(&self.tasks.get_or_create(&labels), task.count);
+            let age = task.oldest.map_or(0, |oldest| (now - oldest).max(0) / 1_000_000);
+            self.task_age.get_or_create(&labels).set(age);
+        }
+    }
+}
+
+fn set(gauge: &Gauge, value: impl TryInto<i64>) {
+    gauge.set(value.try_into().unwrap_or(i64::MAX));
+}

@@ -1,0 +1,31 @@
+//! Whether the deployment can do its work, and how much of it is unfinished.
+
+use super::ServiceError;
+use crate::{
+    Deployment,
+    ingest::staging::create_staging_dir,
+    store::workload::{self, Workload},
+};
+
+impl Deployment {
+    /// Fails if the store cannot be read or, where media may be added, not be written.
+    pub(crate) fn check_store(&self) -> Result<(), ServiceError> {
+        self.workload()?;
+        if self.settings.add_media && self.settings.write_access {
+            self.store.check_writable()?;
+            let uploads = create_staging_dir(&self.store.uploads_dir());
+            uploads.map_err(|_| ServiceError::Failed("Uploads cannot be stored"))?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn workload(&self) -> Result<Workload, ServiceError> {
+        Ok(self.store.read(workload::unfinished)?)
+    }
+
+    /// What uploads and exports may still write, in bytes.
+    pub(crate) fn available_disk_space(&self) -> Result<u64, ServiceError> {
+        let available = self.settings.disk.available(&self.store.exports_dir());
+        available.map_err(ServiceError::export_file)
+    }
+}

@@ -1,0 +1,154 @@
+//! The metrics, as a scraper reads them.
+
+use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
+
+use reqwest::{Method, header::CONTENT_TYPE};
+use tessera_service::ServerOptions;
+use tokio::{net::TcpListener, time::timeout};
+
+use crate::support::{Place, Service, pictures};
+
+/// Ends a test that would hang.
+const GUARD: Duration = Duration::from_mins(1);
+
+struct MeasuredService {
+    service: Service,
+    metrics: SocketAddr,
+}
+
+impl MeasuredService {
+    async fn start() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let metrics = listener.local_addr().unwrap();
+        let service = Service::serving(Place::new(&pictures(4)), |access| ServerOptions {
+            metrics: Some(listener),
+            ..ServerOptions::from(access)
+        })
+        .await;
+        Self { service, metrics }
+    }
+
+    async fn text(&self) -> String {
+        let request = self.service.client.get(format!("http://{}/metrics", self.metrics));
+        // Scrapers use names that only they know.
+        let response = request.header("host", "scraped.example").send().await.unwrap();
+        assert_eq!(response.status(), 200);
+        let kind = response.headers()[CONTENT_TYPE].to_str().unwrap();
+        assert!(kind.starts_with("application/openmetrics-text"), "{kind}");
+        let text = response.text().await.unwrap();
+        assert!(text.ends_with("# EOF\n"), "{text}");
+        text
+    }
+
+    /// The samples by name and labels.
+    async fn samples(&self) -> BTreeMap<String, f64> {
+        let text = self.text().await;
+        let samples = text.lines().filter(|line| !line.starts_with('#'));
+        let sample = |line: &str| {
+            let (name, value) = line.rsplit_once(' ').unwrap();
+            (name.to_owned(), value.parse().unwrap())
+        };
+        samples.map(sample).collect()
+    }
+
+    /// Sends a request and waits until it is counted: its client may have the response before.
+    async fn count(&self, method: Method, path: &str, host: Option<&str>) {
+        let total = |samples: &BTreeMap<String, f64>| -> f64 {
+            let counters = samples.iter().filter(|(name, _)| name.contains("requests_total"));
+            counters.map(|(_, count)| count).sum()
+        };
+        let before = total(&self.samples().await);
+        let mut request = self.service.client.request(method, self.service.url(path));
+        if let Some(host) = host {
+            request = request.header("host", host);
+        }
+        request.bearer_auth(self.service.token()).send().await.unwrap().bytes().await.unwrap();
+        let counted = async { while total(&self.samples().await) == before {} };
+        timeout(GUARD, counted).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn requests_are_counted_by_method_route_and_status() {
+    let measured = MeasuredService::start().await;
+    let explore = measured.service.explore("");
+    measured.count(Method::GET, &explore, None).await;
+    measured.count(Method::GET, &explore, None).await;
+    measured.count(Method::GET, &format!("{explore}&threshold=9"), None).await;
+    let samples = measured.samples().await;
+    let route = "route=\"/api/v1/explore/{dataset_id}\"";
+    let requests = |status: u16| {
+        samples
+            [&format!("tessera_http_requests_total{{method=\"GET\",{route},status=\"{status}\"}}")]
+    };
+    assert_eq!([requests(200), requests(422)], [2.0, 1.0]);
+    assert_eq!(samples[&format!("tessera_http_request_duration_seconds_count{{{route}}}")], 3.0);
+    assert!(samples[&format!("tessera_http_response_body_bytes_total{{{route}}}")] > 1_000.0);
+}
+
+#[tokio::test]
+async fn clients_cannot_add_time_series() {
+    let measured = MeasuredService::start().await;
+    for (method, path, host) in [
+        ("GET", "/", None),
+        ("GET", "/private/path", None),
+        ("GET", "/api/v1/private/path", None),
+        ("BREW", "/private/path", None),
+        ("STEEP", "/private/path", None),
+        ("GET", "/private/path", Some("evil.example")),
+    ] {
+        measured.count(method.parse().unwrap(), path, host).await;
+    }
+    let text = measured.text().await;
+    let series: Vec<&str> =
+        text.lines().filter(|line| line.starts_with("tessera_http_requests_total")).collect();
+    let expected = [("GET", 403, 1), ("GET", 404, 3), ("OTHER", 404, 2)];
+    let mut expected = expected.map(|(method, status, count)| {
+        format!(
+            "tessera_http_requests_total{{method=\"{method}\",route=\"none\",status=\"{status}\"}} \
+             {count}"
+        )
+    });
+    let mut series: Vec<String> = series.into_iter().map(str::to_owned).collect();
+    series.sort();
+    expected.sort();
+    assert_eq!(series, expected);
+}
+
+#[tokio::test]
+async fn the_state_of_the_service_is_measured_without_names() {
+    let measured = MeasuredService::start().await;
+    measured.count(Method::GET, "/api/v1/datasets", None).await;
+    let samples = measured.samples().await;
+    let version = format!("tessera_build_info{{version=\"{}\"}}", env!("CARGO_PKG_VERSION"));
+    for (name, expected) in [
+        (version.as_str(), 1.0),
+        ("tessera_ready", 1.0),
+        ("tessera_store_readable", 1.0),
+        ("tessera_http_connections_max", 256.0),
+        ("tessera_http_expensive_requests", 0.0),
+        ("tessera_http_body_memory_bytes", 0.0),
+        ("tessera_tasks{kind=\"DATASET_CREATION\"}", 0.0),
+        ("tessera_tasks{kind=\"EXPORT\"}", 0.0),
+        ("tessera_task_age_seconds{kind=\"REINDEX\"}", 0.0),
+    ] {
+        assert_eq!(samples.get(name), Some(&expected), "{name}: {samples:?}");
+    }
+    assert!(samples["tessera_http_connections"] >= 1.0);
+    assert!(samples.contains_key("tessera_disk_available_bytes"));
+    let text = measured.text().await;
+    let service = &measured.service;
+    let folder = service.place.pictures.path().display().to_string();
+    for private in [&service.dataset.to_string(), &folder, "demo", ".png"] {
+        assert!(!text.contains(private), "{private}: {text}");
+    }
+}
+
+#[tokio::test]
+async fn metrics_are_not_at_the_address_of_the_service() {
+    let measured = MeasuredService::start().await;
+    let (status, _) = measured.service.json("/metrics").await;
+    assert_eq!(status, 404);
+    let other = format!("http://{}/api/v1/datasets", measured.metrics);
+    assert_eq!(measured.service.client.get(other).send().await.unwrap().status(), 404);
+}
