@@ -14,7 +14,7 @@ use uuid::Uuid;
 use super::{
     StoreError,
     engine::{Connection, Result, Transaction, params},
-    process_lock, query,
+    lease, process_lock, query,
     sqlite::{DatabaseFile, network_file_system_of},
 };
 use crate::ingest::staging::ensure_private_dir;
@@ -53,6 +53,8 @@ impl Store {
         let network = network_of(data);
         let lock = process_lock::acquire(data)?;
         let opened = DatabaseFile::open(data, network)?;
+        // Their holders had the lock of this store.
+        lease::expire_all(&opened.writer)?;
         let link_key = load_or_create_link_key(&opened.writer)?;
         Ok(Self {
             data: data.to_owned(),

@@ -25,6 +25,11 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether another worker has taken over the task that failed.
+    pub(crate) fn is_lease_lost(&self) -> bool {
+        matches!(self, Self::Query(QueryError::LeaseLost))
+    }
+
     /// What clients are shown.
     pub(crate) fn public_message(&self) -> &'static str {
         if self.is_damage() {

@@ -18,6 +18,7 @@ mod error;
 pub(crate) mod export;
 pub(crate) mod full_text;
 pub mod indexed_files;
+pub mod lease;
 pub mod media;
 pub(crate) mod object;
 pub mod operation;

@@ -26,7 +26,7 @@ pub fn apply_sidecars(
     reading: &SidecarData,
 ) -> Result<(), TaskError> {
     let pictures = context.store.read(|c| descriptions::all_media(c, source.row))?;
-    context.store.write(|tx| {
+    context.write(|tx| {
         for found in &scan.files {
             let (path, stat) = (&found.path, found.stat);
             if let Some(reason) = reading.problems.get(path) {

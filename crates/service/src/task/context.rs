@@ -1,4 +1,4 @@
-//! What all tasks work with: the store, the settings, and whether to stop.
+//! What all tasks work with: the store, the settings, the lease, and whether to stop.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -11,10 +11,15 @@ use std::{
 };
 
 use tokio::runtime::{Builder, Runtime};
+use uuid::Uuid;
 
 use crate::{
     settings::{DeploymentSettings, InjectedFailure},
-    store::{Store, StoreError, dataset},
+    store::{
+        QueryError, Store, StoreError, Transaction, dataset,
+        lease::{self, Lease, LeasedTask},
+        now_micros,
+    },
     task_error::TaskError,
 };
 use tessera_model::DatasetId;
@@ -22,12 +27,70 @@ use tessera_model::DatasetId;
 /// The pause before a task is run again, in steps that notice a stop.
 const PAUSE_STEPS: u32 = 20;
 const PAUSE_STEP: Duration = Duration::from_millis(50);
+/// The end of leases in a store that one process uses: they end with its lock.
+const LEASE_END: i64 = i64::MAX;
 
+/// What the queues work with.
+#[derive(Clone)]
+pub struct WorkerContext {
+    pub store: Arc<Store>,
+    pub settings: Arc<DeploymentSettings>,
+    pub stop: Arc<AtomicBool>,
+    /// Identifies this worker in leases.
+    pub holder: Uuid,
+}
+
+/// What one task works with, while this worker has its lease.
 #[derive(Clone)]
 pub struct TaskContext {
     pub store: Arc<Store>,
     pub settings: Arc<DeploymentSettings>,
     pub stop: Arc<AtomicBool>,
+    lease: Lease,
+}
+
+impl WorkerContext {
+    /// Takes the lease of a task that `find` still finds. `None` if it has ended, or another worker
+    /// runs it.
+    pub fn take<T>(
+        &self,
+        task: LeasedTask,
+        find: impl FnOnce(&Transaction) -> Result<Option<T>, QueryError>,
+    ) -> Result<Option<(TaskContext, T)>, StoreError> {
+        let taken = self.store.write(|tx| {
+            let Some(found) = find(tx)? else { return Ok(None) };
+            let lease = lease::take(tx, task, self.holder, now_micros(), LEASE_END)?;
+            Ok(lease.map(|lease| (lease, found)))
+        })?;
+        Ok(taken.map(|(lease, found)| {
+            let (store, settings) = (self.store.clone(), self.settings.clone());
+            (TaskContext { store, settings, stop: self.stop.clone(), lease }, found)
+        }))
+    }
+
+    /// Whether the deployment is being closed.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Runs a task until the store could record its end, as a full disk may prevent: each run resumes
+    /// the one before. `None` if stopped, the store is damaged, or another worker has taken the task
+    /// over; the task stays unfinished.
+    pub fn until_stored<T>(&self, mut task: impl FnMut() -> Result<T, StoreError>) -> Option<T> {
+        loop {
+            match task() {
+                Ok(value) => return Some(value),
+                Err(error) if error.is_damage() || error.is_lease_lost() => return None,
+                Err(_) => {}
+            }
+            for _ in 0..PAUSE_STEPS {
+                if self.is_stopped() {
+                    return None;
+                }
+                thread::sleep(PAUSE_STEP);
+            }
+        }
+    }
 }
 
 impl TaskContext {
@@ -43,26 +106,37 @@ impl TaskContext {
             .unwrap_or_else(|_| Err(TaskError::Failed("an internal error ended it".to_owned())))
     }
 
-    /// Runs a task until the store could record its end, as a full disk may prevent: each run resumes
-    /// the one before. `None` if stopped or the store is damaged; then the next opening resumes it.
-    pub fn until_stored<T>(&self, mut task: impl FnMut() -> Result<T, StoreError>) -> Option<T> {
-        loop {
-            match task() {
-                Ok(value) => return Some(value),
-                Err(error) if error.is_damage() => return None,
-                Err(_) => {}
-            }
-            for _ in 0..PAUSE_STEPS {
-                self.check_cancelled().ok()?;
-                thread::sleep(PAUSE_STEP);
-            }
-        }
+    /// Runs `change` as one durable transaction, unless another worker has taken the task over.
+    pub fn write<T>(
+        &self,
+        change: impl FnOnce(&Transaction) -> Result<T, QueryError>,
+    ) -> Result<T, StoreError> {
+        self.store.write(|tx| {
+            lease::require(tx, &self.lease)?;
+            change(tx)
+        })
+    }
+
+    /// Runs `change` as one durable transaction that ends the task.
+    pub fn write_end<T>(
+        &self,
+        change: impl FnOnce(&Transaction) -> Result<T, QueryError>,
+    ) -> Result<T, StoreError> {
+        self.write(|tx| {
+            lease::end(tx, &self.lease)?;
+            change(tx)
+        })
+    }
+
+    /// Lets another worker take the unfinished task at once.
+    pub fn release(&self) -> Result<(), StoreError> {
+        self.store.write(|tx| lease::release(tx, &self.lease))
     }
 
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
     pub fn report_progress(&self, dataset: DatasetId, share: f64) -> Result<(), TaskError> {
         let percent = (share.clamp(0.0, 1.0) * 100.0) as u8;
-        Ok(self.store.write(|tx| dataset::set_progress(tx, dataset, percent))?)
+        Ok(self.write(|tx| dataset::set_progress(tx, dataset, percent))?)
     }
 
     /// A runtime of this thread for requests to object storage.

@@ -24,7 +24,7 @@ pub fn encode_media(
 ) -> Result<(), TaskError> {
     let mark = encoders.space_marker();
     if context.store.read(|c| embedding::text_space(c, dataset))?.as_deref() != Some(&mark) {
-        context.store.write(|tx| embedding::replace_text_space(tx, dataset, Some(&mark)))?;
+        context.write(|tx| embedding::replace_text_space(tx, dataset, Some(&mark)))?;
     }
     let rows = context.store.read(|c| embedding::missing(c, dataset, scope.source_row()))?;
     let mut done = 0;
@@ -46,7 +46,7 @@ pub fn encode_media(
                 Some((*row, encoders.embed_image(&pixels).ok()?))
             })
             .collect();
-        context.store.write(|tx| {
+        context.write(|tx| {
             encoded.iter().try_for_each(|(row, vector)| embedding::upsert(tx, *row, vector))
         })?;
         done += batch.len();

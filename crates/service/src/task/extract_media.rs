@@ -187,7 +187,7 @@ fn write_all(
             return Ok(());
         }
         done += batch.len();
-        context.store.write(|tx| {
+        context.write(|tx| {
             for (found, outcome) in &batch {
                 let (file, stat) = (&found.path, found.stat);
                 let indexed = |content_hash| IndexedFile { path: file, stat, content_hash };

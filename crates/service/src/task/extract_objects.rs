@@ -40,7 +40,7 @@ pub fn extract_objects(
             .par_iter()
             .map(|picture| extract_from_picture(folder, picture).unwrap_or_default())
             .collect();
-        context.store.write(|tx| {
+        context.write(|tx| {
             for (ChangedObjects { picture, objects }, features) in batch.iter().zip(&extracted) {
                 let parts: Vec<DetectedObject> = objects
                     .iter()

@@ -41,7 +41,7 @@ pub fn index_source(
         .collect();
     scan.files.retain(|found| !inside.iter().any(|folder| found.path.starts_with(folder)));
     let mut changes = diff(&scan, store.read(|c| indexed_files::known_files(c, source.row))?);
-    store.write(|tx| {
+    context.write(|tx| {
         indexed_files::clear_skipped_unopened(tx, source.row)?;
         for (path, reason) in &scan.skipped {
             indexed_files::mark_skipped(tx, source.row, path, None, reason)?;

@@ -18,7 +18,7 @@ mod run_export;
 mod run_operation;
 mod runner;
 
-use context::TaskContext;
+use context::{TaskContext, WorkerContext};
 pub use runner::TaskRunner;
 
 /// Version of the stored features. Increase it when `index::extract` computes them differently, so

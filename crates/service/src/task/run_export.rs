@@ -10,7 +10,7 @@ use std::{
     path::Path,
 };
 
-use super::TaskContext;
+use super::{TaskContext, WorkerContext};
 use crate::{
     archive::{self, ArchiveContent, SourceFolders},
     content_disposition::content_disposition,
@@ -19,10 +19,11 @@ use crate::{
         staging::{private_file, sync_dir},
     },
     object_storage::{BucketFolder, ObjectUri, StorageError, archive_name},
-    settings::InjectedFailure,
+    settings::{DeploymentSettings, InjectedFailure},
     store::{
-        Connection, StoreError, dataset,
+        Connection, StoreError, Transaction, dataset,
         export::{self, ExportRecord, ExportTaskState},
+        lease::LeasedTask,
         source,
     },
     task_error::TaskError,
@@ -30,27 +31,29 @@ use crate::{
 use tessera_model::ExportTaskId;
 
 /// Runs an export that is not finished. Fails only if the store cannot even record the failure.
-pub fn run_export(context: &TaskContext, id: ExportTaskId) -> Result<(), StoreError> {
-    let store = &context.store;
-    let Some(export) = store.read(|c| export::find(c, id))? else {
-        return Ok(());
+pub fn run_export(worker: &WorkerContext, id: ExportTaskId) -> Result<(), StoreError> {
+    let unfinished = |export: &ExportRecord| {
+        !matches!(export.state, ExportTaskState::Completed | ExportTaskState::Failed)
     };
-    let partial = store.export_archive_path(id.0).with_extension("part");
-    let Err(cause) = context.run(|| create_archive(context, &export, &partial)) else {
+    let find = |tx: &Transaction| Ok(export::find(tx, id)?.filter(unfinished));
+    let taken = worker.take(LeasedTask::Export(id), find)?;
+    let Some((context, export)) = taken else { return Ok(()) };
+    let partial = context.store.export_archive_path(id.0).with_extension("part");
+    let Err(cause) = context.run(|| create_archive(&context, &export, &partial)) else {
         return Ok(());
     };
     // The file may not exist; the state of the export decides.
     let _ = fs::remove_file(&partial);
     match cause {
-        TaskError::Stopped => Ok(()),
-        TaskError::Failed(reason) => store.write(|tx| {
+        TaskError::Stopped => context.release(),
+        TaskError::Failed(reason) => context.write_end(|tx| {
             export::update_progress(tx, id, ExportTaskState::Failed, 0.0, Some(&reason))
         }),
     }
 }
 
 /// Deletes exports that ended longer ago than they are kept, with their archives on disk. Returns them.
-pub fn delete_expired_exports(context: &TaskContext) -> Result<Vec<ExportTaskId>, StoreError> {
+pub fn delete_expired_exports(context: &WorkerContext) -> Result<Vec<ExportTaskId>, StoreError> {
     let (store, retention) = (&context.store, context.settings.export_retention);
     let deleted = store.write(|tx| export::delete_expired(tx, retention))?;
     for old in &deleted {
@@ -61,26 +64,30 @@ pub fn delete_expired_exports(context: &TaskContext) -> Result<Vec<ExportTaskId>
 }
 
 /// Deletes the archives of deleted exports from the bucket; what cannot be deleted now stays in the list.
-pub fn delete_archives(context: &TaskContext, exports: &mut Vec<ExportTaskId>) {
+pub fn delete_archives(context: &WorkerContext, exports: &mut Vec<ExportTaskId>) {
     let Some(bucket) = context.settings.bucket.as_ref().filter(|_| !exports.is_empty()) else {
         exports.clear();
         return;
     };
     let opened = TaskContext::storage_runtime()
-        .and_then(|runtime| Ok((runtime, open_bucket(context, bucket)?)));
+        .and_then(|runtime| Ok((runtime, open_bucket(&context.settings, bucket)?)));
     if let Ok((runtime, folder)) = opened {
         exports.retain(|export| {
+            if context.is_stopped() {
+                return true;
+            }
             // The archive may never have been written.
-            let deleted = context
-                .check_cancelled()
-                .map(|()| runtime.block_on(folder.delete(&archive_name(*export))));
-            !matches!(deleted, Ok(Ok(()) | Err(StorageError::Object(_))))
+            let deleted = runtime.block_on(folder.delete(&archive_name(*export)));
+            !matches!(deleted, Ok(()) | Err(StorageError::Object(_)))
         });
     }
 }
 
-fn open_bucket(context: &TaskContext, bucket: &ObjectUri) -> Result<BucketFolder, TaskError> {
-    BucketFolder::new(&context.settings.storage, bucket).map_err(bucket_error)
+fn open_bucket(
+    settings: &DeploymentSettings,
+    bucket: &ObjectUri,
+) -> Result<BucketFolder, TaskError> {
+    BucketFolder::new(&settings.storage, bucket).map_err(bucket_error)
 }
 
 /// Uploads a complete archive.
@@ -91,7 +98,7 @@ fn upload_archive(
     archive: &mut File,
 ) -> Result<(), TaskError> {
     let runtime = TaskContext::storage_runtime()?;
-    let folder = open_bucket(context, bucket)?;
+    let folder = open_bucket(&context.settings, bucket)?;
     archive.rewind().map_err(TaskError::archive)?;
     let disposition = content_disposition("attachment", export.spec.file_name.as_str());
     let name = archive_name(export.id);
@@ -112,7 +119,7 @@ fn create_archive(
 ) -> Result<(), TaskError> {
     let store = &context.store;
     let advance = |stage, progress, message: Option<&str>| {
-        store.write(|tx| export::update_progress(tx, export.id, stage, progress, message))
+        context.write(|tx| export::update_progress(tx, export.id, stage, progress, message))
     };
     context.simulate(Some(InjectedFailure::Export), |part| {
         Ok(advance(ExportTaskState::InProgress, part, None)?)
@@ -144,7 +151,7 @@ fn create_archive(
             .map_err(TaskError::archive)?,
     }
     let message = (missing > 0).then(|| format!("{missing} pictures could not be read"));
-    store.write(|tx| {
+    context.write_end(|tx| {
         export::set_media_count(tx, export.id, entities)?;
         export::update_progress(tx, export.id, ExportTaskState::Completed, 1.0, message.as_deref())
     })?;

@@ -2,7 +2,7 @@
 //! leaves either the old state of the dataset or the new one.
 
 use super::{
-    EXTRACTOR_VERSION, INCOMPLETE, TaskContext,
+    EXTRACTOR_VERSION, INCOMPLETE, TaskContext, WorkerContext,
     cluster_step::{ClusterUpdate, Scope},
     embed_step::EmbeddingUpdate,
     fetch_batch::{fetch_batch, finish_unpacking},
@@ -13,6 +13,7 @@ use crate::{
     settings::InjectedFailure,
     store::{
         StoreError, dataset,
+        lease::LeasedTask,
         operation::{self, OperationKind, RunningOperation},
         source,
     },
@@ -27,11 +28,10 @@ const CLUSTERING_SHARE: f64 = 0.8;
 
 /// Runs an operation that is not finished. Returns the row of the following one. Fails only if the
 /// store cannot even record the failure.
-pub fn run_operation(context: &TaskContext, row: i64) -> Result<Option<i64>, StoreError> {
-    let store = &context.store;
-    let Some(running) = store.read(|c| operation::find(c, row))? else {
-        return Ok(None);
-    };
+pub fn run_operation(worker: &WorkerContext, row: i64) -> Result<Option<i64>, StoreError> {
+    let taken = worker.take(LeasedTask::Operation(row), |tx| operation::find(tx, row))?;
+    let Some((context, running)) = taken else { return Ok(None) };
+    let context = &context;
     let failure = match running.kind {
         OperationKind::Creation => None,
         OperationKind::Addition => Some(InjectedFailure::AddMedia),
@@ -46,7 +46,7 @@ pub fn run_operation(context: &TaskContext, row: i64) -> Result<Option<i64>, Sto
         }
     });
     match outcome {
-        Ok((clusters, embeddings)) => store.write(|tx| {
+        Ok((clusters, embeddings)) => context.write_end(|tx| {
             clusters.write(tx)?;
             embeddings.write(tx)?;
             dataset::increment_generation(tx, running.dataset)?;
@@ -55,9 +55,12 @@ pub fn run_operation(context: &TaskContext, row: i64) -> Result<Option<i64>, Sto
             }
             operation::finish(tx, &running)
         }),
-        Err(TaskError::Stopped) => Ok(None),
+        Err(TaskError::Stopped) => {
+            context.release()?;
+            Ok(None)
+        }
         Err(TaskError::Failed(reason)) => {
-            store.write(|tx| operation::fail(tx, &running, &reason))?;
+            context.write_end(|tx| operation::fail(tx, &running, &reason))?;
             Ok(None)
         }
     }
@@ -84,7 +87,7 @@ fn run_creation(context: &TaskContext, id: DatasetId) -> Result<OperationResult,
     let record = store.read(|c| dataset::find(c, id))?.ok_or(TaskError::Stopped)?;
     let outdated = record.extractor != EXTRACTOR_VERSION;
     if outdated && record.extractor != INCOMPLETE {
-        store.write(|tx| dataset::clear_derived(tx, id, INCOMPLETE))?;
+        context.write(|tx| dataset::clear_derived(tx, id, INCOMPLETE))?;
     }
     for source in store.read(|c| source::all(c, id))? {
         // The files of a batch do not change, but its addition may have failed. Uploads exist nowhere else.
@@ -113,6 +116,6 @@ fn run_reindex(
     context: &TaskContext,
     running: &RunningOperation,
 ) -> Result<OperationResult, TaskError> {
-    context.store.write(|tx| operation::begin_clustering(tx, running))?;
+    context.write(|tx| operation::begin_clustering(tx, running))?;
     cluster_and_embed(context, running.dataset, Scope::Everything, 0.0)
 }

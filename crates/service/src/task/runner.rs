@@ -6,9 +6,10 @@ use std::sync::{
 };
 
 use tokio::sync::watch;
+use uuid::Uuid;
 
 use super::{
-    TaskContext,
+    WorkerContext,
     queue::TaskQueue,
     run_export::{delete_archives, delete_expired_exports, run_export},
     run_operation::run_operation,
@@ -38,10 +39,11 @@ impl TaskRunner {
         settings: &Arc<DeploymentSettings>,
     ) -> Result<Self, StoreError> {
         let outstanding = Arc::new(watch::Sender::new(0));
-        let context = TaskContext {
+        let context = WorkerContext {
             store: store.clone(),
             settings: settings.clone(),
             stop: Arc::new(AtomicBool::new(false)),
+            holder: Uuid::new_v4(),
         };
         let stop = context.stop.clone();
         let export_context = context.clone();

@@ -10,6 +10,8 @@ pub enum QueryError {
     Sqlite(rusqlite::Error),
     /// A statement that has to return a row returned none.
     NoRow,
+    /// Another worker has taken over the task whose result was to be stored.
+    LeaseLost,
     /// A value cannot be stored, or is not what the column should contain.
     Value(Box<dyn Error + Send + Sync>),
 }
@@ -37,6 +39,7 @@ impl fmt::Display for QueryError {
         match self {
             Self::Sqlite(cause) => cause.fmt(f),
             Self::NoRow => f.write_str("a row is missing"),
+            Self::LeaseLost => f.write_str("another worker has taken over this task"),
             Self::Value(cause) => write!(f, "a value has the wrong type ({cause})"),
         }
     }

@@ -2,14 +2,14 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Result, TransactionBehavior};
 
-use super::tables::TABLES;
+use super::tables::{LEASES, TABLES};
 
 /// Versions up to this one cannot be migrated: they lack checksums, the frames of videos, or the reason
 /// why an export contains a media item. Their datasets are indexed again in a new store.
 const LAST_REPLACED: usize = 6;
 
 /// Append only.
-const MIGRATIONS: &[&str] = &[TABLES];
+const MIGRATIONS: &[&str] = &[TABLES, LEASES];
 
 pub(super) const VERSION: usize = LAST_REPLACED + MIGRATIONS.len();
 

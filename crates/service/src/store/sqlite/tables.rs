@@ -305,3 +305,18 @@ CREATE TABLE chosen (
 ) STRICT, WITHOUT ROWID;
 "
 );
+
+/// Which worker runs an unfinished task.
+pub(super) const LEASES: &str = concat!(
+    "
+CREATE TABLE lease (
+  task       TEXT PRIMARY KEY,
+  holder     BLOB NOT NULL CHECK (length(holder) = 16),
+  fence      INTEGER NOT NULL CHECK (fence > 0),  -- counts how often it was taken
+  expires_at INTEGER NOT NULL,                    -- microseconds since 1970
+",
+    checksummed!("task, holder, fence, expires_at"),
+    "
+) STRICT, WITHOUT ROWID;
+"
+);

@@ -7,6 +7,7 @@ mod file_names;
 mod folder;
 mod full_text_query;
 mod issue_scores;
+mod leases;
 mod near_duplicates;
 mod neighbors;
 pub mod object_storage;

@@ -1,0 +1,172 @@
+//! Leases: two workers never change the same task, and a stale one changes nothing.
+
+use std::{path::Path, sync::Arc};
+
+use tessera_model::{DatasetId, ExportTaskId, Status};
+use tessera_service::store::{
+    QueryError, Store, StoreError,
+    dataset::{self, DatasetRecord},
+    lease::{self, Lease, LeasedTask},
+    operation::{self, OperationKind},
+};
+use uuid::Uuid;
+
+use crate::support::{Place, pictures};
+
+const DATASET: DatasetId = DatasetId(Uuid::from_u128(7));
+const FIRST: Uuid = Uuid::from_u128(1);
+const SECOND: Uuid = Uuid::from_u128(2);
+
+fn open(data: &Path) -> Store {
+    Store::open(data).unwrap()
+}
+
+/// A store with an operation that is running.
+fn with_operation(data: &Path) -> (Store, i64) {
+    let record = DatasetRecord {
+        id: DATASET,
+        name: "demo".to_owned(),
+        folder: "/folder".into(),
+        status: Status::Indexing,
+        progress: 0,
+        created_at: 0,
+        fatal_error: None,
+        n_images: 0,
+        n_videos: 0,
+        n_frames: 0,
+        n_objects: 0,
+        generation: 0,
+        extractor: 0,
+    };
+    let store = open(data);
+    let row = store.write(|tx| {
+        dataset::upsert(tx, &record)?;
+        operation::begin(tx, DATASET, OperationKind::Creation, None, false)
+    });
+    (store, row.unwrap())
+}
+
+fn take(store: &Store, row: i64, holder: Uuid, now: i64, expires_at: i64) -> Option<Lease> {
+    let task = LeasedTask::Operation(row);
+    store.write(|tx| lease::take(tx, task, holder, now, expires_at)).unwrap()
+}
+
+fn is_lost<T>(outcome: Result<T, StoreError>) -> bool {
+    matches!(outcome, Err(StoreError::Query(QueryError::LeaseLost)))
+}
+
+#[test]
+fn a_task_has_one_holder_until_its_lease_expires() {
+    let data = tempfile::tempdir().unwrap();
+    let (store, row) = with_operation(data.path());
+    let first = take(&store, row, FIRST, 0, 100).unwrap();
+    assert_eq!(first.fence, 1);
+    assert_eq!(take(&store, row, SECOND, 99, 200), None);
+    store.write(|tx| lease::extend(tx, &first, 150)).unwrap();
+    assert_eq!(take(&store, row, SECOND, 149, 200), None);
+    let second = take(&store, row, SECOND, 150, 200).unwrap();
+    assert_eq!((second.holder, second.fence), (SECOND, 2));
+    assert_eq!(take(&store, row, FIRST, 151, 300), None);
+    let again = take(&store, row, SECOND, 151, 300).unwrap();
+    assert_eq!(again.fence, 3, "a holder that starts over is another one");
+}
+
+#[test]
+fn tasks_have_leases_of_their_own() {
+    let data = tempfile::tempdir().unwrap();
+    let store = open(data.path());
+    let tasks = [
+        LeasedTask::Operation(1),
+        LeasedTask::Operation(2),
+        LeasedTask::Export(ExportTaskId(Uuid::from_u128(1))),
+        LeasedTask::Export(ExportTaskId(Uuid::from_u128(2))),
+    ];
+    for (number, task) in tasks.into_iter().enumerate() {
+        let holder = Uuid::from_u128(number as u128 + 1);
+        let taken = store.write(|tx| lease::take(tx, task, holder, 0, 100)).unwrap();
+        assert_eq!(taken, Some(Lease { task, holder, fence: 1 }));
+    }
+}
+
+#[test]
+fn a_stale_holder_changes_nothing() {
+    let data = tempfile::tempdir().unwrap();
+    let (store, row) = with_operation(data.path());
+    let running = store.read(|c| operation::find(c, row)).unwrap().unwrap();
+    let first = take(&store, row, FIRST, 0, 100).unwrap();
+    let second = take(&store, row, SECOND, 100, 200).unwrap();
+    let finish = |lease: &Lease| {
+        store.write(|tx| {
+            operation::finish(tx, &running)?;
+            lease::require(tx, lease)?;
+            lease::end(tx, lease)
+        })
+    };
+    assert!(is_lost(finish(&first)));
+    assert!(is_lost(store.write(|tx| lease::extend(tx, &first, 900))));
+    store.write(|tx| lease::release(tx, &first)).unwrap();
+    store.write(|tx| lease::end(tx, &first)).unwrap();
+    let status = |store: &Store| store.read(|c| dataset::find(c, DATASET)).unwrap().unwrap().status;
+    assert_eq!(status(&store), Status::Indexing);
+    assert_eq!(take(&store, row, FIRST, 199, 900), None, "the second one still has it");
+    finish(&second).unwrap();
+    assert_eq!(status(&store), Status::Ready);
+    assert!(is_lost(finish(&second)), "it has ended");
+}
+
+#[test]
+fn a_lease_that_expired_and_was_not_taken_still_counts() {
+    let data = tempfile::tempdir().unwrap();
+    let (store, row) = with_operation(data.path());
+    let first = take(&store, row, FIRST, 0, 100).unwrap();
+    store.write(|tx| lease::require(tx, &first)).unwrap();
+    store.write(|tx| lease::release(tx, &first)).unwrap();
+    assert_eq!(take(&store, row, SECOND, 1, 200).unwrap().fence, 2);
+}
+
+#[test]
+fn leases_of_a_store_with_one_process_end_with_it() {
+    let data = tempfile::tempdir().unwrap();
+    let (store, row) = with_operation(data.path());
+    take(&store, row, FIRST, 0, i64::MAX).unwrap();
+    drop(store);
+    let store = open(data.path());
+    assert_eq!(take(&store, row, SECOND, 1, i64::MAX).unwrap().fence, 2);
+}
+
+/// Another worker takes each task at the moment when this one has begun it.
+const TAKE_OVER: &str = "CREATE TRIGGER take_over AFTER INSERT ON lease BEGIN
+                           UPDATE lease SET fence = fence + 1 WHERE task = new.task;
+                         END";
+
+#[tokio::test]
+async fn an_operation_that_was_taken_over_stores_nothing_and_stays_unfinished() {
+    let place = Place::new(&pictures(4));
+    let deployment = place.open();
+    place.database().execute_batch(TAKE_OVER).unwrap();
+    place.add(&deployment);
+    deployment.wait_until_idle().await;
+    assert_eq!([place.count("media"), place.count("lease")], [0, 1]);
+    assert_eq!(deployment.datasets().unwrap()[0].status, Status::Indexing);
+    drop(deployment);
+    place.database().execute_batch("DROP TRIGGER take_over").unwrap();
+    let deployment = place.open();
+    deployment.wait_until_idle().await;
+    assert_eq!(deployment.datasets().unwrap()[0].status, Status::Ready);
+    assert_eq!([place.count("media"), place.count("lease")], [4, 0]);
+}
+
+#[test]
+fn of_many_holders_at_a_time_one_takes_a_task() {
+    let data = tempfile::tempdir().unwrap();
+    let (store, row) = with_operation(data.path());
+    let store = Arc::new(store);
+    let holders: Vec<_> = (1..=8)
+        .map(|number| {
+            let store = store.clone();
+            std::thread::spawn(move || take(&store, row, Uuid::from_u128(number), 0, 100))
+        })
+        .collect();
+    let taken = holders.into_iter().filter_map(|holder| holder.join().unwrap()).count();
+    assert_eq!(taken, 1);
+}
