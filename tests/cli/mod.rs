@@ -19,6 +19,7 @@ mod hostile;
 mod kill;
 mod killed;
 mod media;
+mod proxy;
 mod query;
 mod search;
 mod selection;
