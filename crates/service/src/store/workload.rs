@@ -1,37 +1,42 @@
 //! How many operations and exports are unfinished, and since when.
 
-use super::{Connection, Result, operation::OperationKind, params, query};
+use super::{Connection, Result, Row, operation::OperationKind, params, query};
 
 /// The name of exports among the kinds of operations.
 const EXPORT: &str = "EXPORT";
 
-/// The unfinished tasks of each kind, also of those without any.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Workload {
-    pub tasks: Vec<UnfinishedTasks>,
-}
+const OPERATIONS: &str = "SELECT count(*), count(lease.task), min(created_at) FROM operation
+                          LEFT JOIN lease ON task = 'operation/' || row AND expires_at > ?1
+                          WHERE stage = 'RUNNING' AND kind = ?2";
+const EXPORTS: &str = "SELECT count(*), count(CASE WHEN status = 'IN_PROGRESS' THEN 1 END),
+                              min(created_at)
+                       FROM export WHERE status IN ('INIT', 'IN_PROGRESS')";
 
+/// The unfinished tasks of one kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UnfinishedTasks {
     pub kind: &'static str,
-    pub count: u64,
+    /// How many a worker has begun.
+    pub running: u64,
+    /// How many wait for a worker.
+    pub queued: u64,
     /// When the oldest one was accepted, in microseconds since 1970.
     pub oldest: Option<i64>,
 }
 
-pub(crate) fn unfinished(connection: &Connection) -> Result<Workload> {
+/// The unfinished tasks at `now` (microseconds since 1970) of each kind, also of those without any.
+pub(crate) fn unfinished_tasks(connection: &Connection, now: i64) -> Result<Vec<UnfinishedTasks>> {
     let mut tasks = Vec::new();
     for kind in OperationKind::ALL {
-        let sql = "SELECT count(*), min(created_at) FROM operation
-                   WHERE stage = 'RUNNING' AND kind = ?1";
-        tasks.push(query::one(connection, sql, params![kind.as_str()], |row| {
-            Ok(UnfinishedTasks { kind: kind.as_str(), count: row.get(0)?, oldest: row.get(1)? })
-        })?);
+        let values = params![now, kind.as_str()];
+        let read = |row: &Row| read_tasks(kind.as_str(), row);
+        tasks.push(query::one(connection, OPERATIONS, values, read)?);
     }
-    let sql =
-        "SELECT count(*), min(created_at) FROM export WHERE status IN ('INIT', 'IN_PROGRESS')";
-    tasks.push(query::one(connection, sql, params![], |row| {
-        Ok(UnfinishedTasks { kind: EXPORT, count: row.get(0)?, oldest: row.get(1)? })
-    })?);
-    Ok(Workload { tasks })
+    tasks.push(query::one(connection, EXPORTS, params![], |row| read_tasks(EXPORT, row))?);
+    Ok(tasks)
+}
+
+fn read_tasks(kind: &'static str, row: &Row) -> Result<UnfinishedTasks> {
+    let (all, running): (u64, u64) = (row.get(0)?, row.get(1)?);
+    Ok(UnfinishedTasks { kind, running, queued: all - running, oldest: row.get(2)? })
 }

@@ -4,13 +4,16 @@ use super::ServiceError;
 use crate::{
     Deployment,
     ingest::staging::create_staging_dir,
-    store::workload::{self, Workload},
+    store::{
+        now_micros,
+        workload::{self, UnfinishedTasks},
+    },
 };
 
 impl Deployment {
     /// Fails if the store cannot be read or, where media may be added, not be written.
     pub(crate) fn check_store(&self) -> Result<(), ServiceError> {
-        self.workload()?;
+        self.unfinished_tasks()?;
         if self.settings.add_media && self.settings.write_access {
             self.store.check_writable()?;
             let uploads = create_staging_dir(&self.store.uploads_dir());
@@ -19,8 +22,8 @@ impl Deployment {
         Ok(())
     }
 
-    pub(crate) fn workload(&self) -> Result<Workload, ServiceError> {
-        Ok(self.store.read(workload::unfinished)?)
+    pub(crate) fn unfinished_tasks(&self) -> Result<Vec<UnfinishedTasks>, ServiceError> {
+        Ok(self.store.read(|c| workload::unfinished_tasks(c, now_micros()))?)
     }
 
     /// What uploads and exports may still write, in bytes.

@@ -128,8 +128,8 @@ async fn the_state_of_the_service_is_measured_without_names() {
         ("tessera_http_connections_max", 256.0),
         ("tessera_http_expensive_requests", 0.0),
         ("tessera_http_body_memory_bytes", 0.0),
-        ("tessera_tasks{kind=\"DATASET_CREATION\"}", 0.0),
-        ("tessera_tasks{kind=\"EXPORT\"}", 0.0),
+        ("tessera_tasks{kind=\"DATASET_CREATION\",state=\"running\"}", 0.0),
+        ("tessera_tasks{kind=\"EXPORT\",state=\"queued\"}", 0.0),
         ("tessera_task_age_seconds{kind=\"REINDEX\"}", 0.0),
     ] {
         assert_eq!(samples.get(name), Some(&expected), "{name}: {samples:?}");
@@ -142,6 +142,25 @@ async fn the_state_of_the_service_is_measured_without_names() {
     for private in [&service.dataset.to_string(), &folder, "demo", ".png"] {
         assert!(!text.contains(private), "{private}: {text}");
     }
+}
+
+#[tokio::test]
+async fn unfinished_tasks_are_running_or_queued() {
+    let measured = MeasuredService::start().await;
+    let database = measured.service.place.database();
+    let operation = "INSERT INTO operation (dataset, kind, stage, reindex, created_at)
+                     SELECT id, 'REINDEX', 'RUNNING', 0, 0 FROM dataset RETURNING row";
+    let row: i64 = database.query_row(operation, [], |row| row.get(0)).unwrap();
+    let tasks = async |state: &str| {
+        measured.samples().await[&format!("tessera_tasks{{kind=\"REINDEX\",state=\"{state}\"}}")]
+    };
+    assert_eq!([tasks("queued").await, tasks("running").await], [1.0, 0.0]);
+    let lease = "INSERT INTO lease (task, holder, fence, expires_at)
+                 VALUES ('operation/' || ?1, zeroblob(16), 1, ?2)";
+    database.execute(lease, [row, i64::MAX]).unwrap();
+    assert_eq!([tasks("queued").await, tasks("running").await], [0.0, 1.0]);
+    let samples = measured.samples().await;
+    assert!(samples["tessera_task_age_seconds{kind=\"REINDEX\"}"] > 1e9, "since 1970");
 }
 
 #[tokio::test]

@@ -8,12 +8,18 @@ use prometheus_client::{
 
 use crate::{
     http::AppState,
-    store::{now_micros, workload::Workload},
+    store::{now_micros, workload::UnfinishedTasks},
 };
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct KindLabels {
     kind: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct TaskLabels {
+    kind: &'static str,
+    state: &'static str,
 }
 
 #[derive(Default)]
@@ -25,7 +31,7 @@ pub struct ServiceGauges {
     expensive_requests: Gauge,
     body_memory: Gauge,
     max_body_memory: Gauge,
-    tasks: Family<KindLabels, Gauge>,
+    tasks: Family<TaskLabels, Gauge>,
     task_age: Family<KindLabels, Gauge>,
     disk_available: Gauge,
 }
@@ -66,7 +72,7 @@ impl ServiceGauges {
         ] {
             registry.register_with_unit(name, help, Unit::Bytes, gauge.clone());
         }
-        let help = "Unfinished operations and exports, running or queued";
+        let help = "Unfinished operations and exports";
         registry.register("tasks", help, self.tasks.clone());
         let help = "Age of the oldest unfinished task of a kind; 0 without one";
         registry.register_with_unit("task_age", help, Unit::Seconds, self.task_age.clone());
@@ -82,23 +88,24 @@ impl ServiceGauges {
         set(&self.body_memory, state.body_memory.reserved_bytes());
         set(&self.max_body_memory, state.limits.max_body_memory);
         let sampled = state.spawn_blocking(|deployment| {
-            Ok((deployment.workload()?, deployment.available_disk_space()?))
+            Ok((deployment.unfinished_tasks()?, deployment.available_disk_space()?))
         });
         let sampled = sampled.await;
         self.store_readable.set(i64::from(sampled.is_ok()));
-        if let Ok((workload, disk)) = sampled {
-            self.set_workload(&workload);
+        if let Ok((tasks, disk)) = sampled {
+            self.set_tasks(&tasks);
             set(&self.disk_available, disk);
         }
     }
 
-    fn set_workload(&self, workload: &Workload) {
+    fn set_tasks(&self, tasks: &[UnfinishedTasks]) {
         let now = now_micros();
-        for task in &workload.tasks {
-            let labels = KindLabels { kind: task.kind };
-            set(&self.tasks.get_or_create(&labels), task.count);
-            let age = task.oldest.map_or(0, |oldest| (now - oldest).max(0) / 1_000_000);
-            self.task_age.get_or_create(&labels).set(age);
+        for &UnfinishedTasks { kind, running, queued, oldest } in tasks {
+            for (state, count) in [("running", running), ("queued", queued)] {
+                set(&self.tasks.get_or_create(&TaskLabels { kind, state }), count);
+            }
+            let age = oldest.map_or(0, |oldest| (now - oldest).max(0) / 1_000_000);
+            self.task_age.get_or_create(&KindLabels { kind }).set(age);
         }
     }
 }
