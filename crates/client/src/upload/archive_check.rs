@@ -10,15 +10,10 @@ use flate2::bufread::MultiGzDecoder;
 use zip::{read::Config, result::ZipError, unstable::read::ZipIterable};
 
 use super::local_files::{UploadFile, check_file};
-use tessera_model::{Preflight, SafeText, ingest::TGZ_SUFFIX};
+use tessera_model::{FileKind, Preflight, SafeText, ingest::TGZ_SUFFIX};
 
 /// Unpacked bytes of a tar archive that are searched for names.
 const MAX_TAR_BYTES: u64 = 2 << 30;
-const MEDIA_EXTENSIONS: [&str; 14] = [
-    "jpg", "jpeg", "png", "webp", "gif", "bmp", "tif", "tiff", "mp4", "mov", "mkv", "webm", "avi",
-    "m4v",
-];
-const IMAGE_EXTENSIONS: usize = 8;
 
 pub(super) struct ArchiveCheck {
     pub file: UploadFile,
@@ -74,13 +69,12 @@ pub(super) fn check_archive(path: &Path) -> Result<ArchiveCheck, String> {
 
 impl EntryCounts {
     fn add(&mut self, name: &str) {
-        let extension = name.rsplit_once('.').map(|(_, end)| end.to_ascii_lowercase());
-        let index = MEDIA_EXTENSIONS.iter().position(|known| extension.as_deref() == Some(*known));
-        match index {
-            Some(index) if index < IMAGE_EXTENSIONS => self.preflight.images += 1,
-            Some(_) => self.preflight.videos += 1,
-            None => self.preflight.skipped += 1,
-        }
+        let count = match FileKind::from_name(name) {
+            FileKind::Picture => &mut self.preflight.images,
+            FileKind::Video => &mut self.preflight.videos,
+            FileKind::Sidecar | FileKind::Archive | FileKind::Other => &mut self.preflight.skipped,
+        };
+        *count += 1;
     }
 }
 

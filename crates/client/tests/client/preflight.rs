@@ -172,3 +172,102 @@ fn a_pattern_matches_names_or_paths_below_the_folder() {
     };
     assert_eq!((count("a.*"), count("*.png"), count("day/*"), count("*.jpg")), (2, 3, 1, 0));
 }
+
+/// A tar archive of empty files and a folder.
+fn tar_of(names: &[&str]) -> Vec<u8> {
+    let mut tar = tar::Builder::new(Vec::new());
+    let mut folder = tar::Header::new_gnu();
+    folder.set_entry_type(tar::EntryType::Directory);
+    folder.set_size(0);
+    folder.set_cksum();
+    tar.append_data(&mut folder, "folder.png/", &b""[..]).unwrap();
+    for name in names {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(0);
+        header.set_cksum();
+        tar.append_data(&mut header, name, &b""[..]).unwrap();
+    }
+    tar.into_inner().unwrap()
+}
+
+#[test]
+fn media_in_an_archive_are_counted_by_the_extensions_of_media_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let count = |names: &[&str]| {
+        let path = folder.path().join("x.tar");
+        fs::write(&path, tar_of(names)).unwrap();
+        let found = check_archive(&path).unwrap();
+        assert_eq!(found.bytes, fs::metadata(&path).unwrap().len());
+        let warnings = found.warnings.iter().map(|warning| warning.as_str().to_owned());
+        ((found.images, found.videos, found.skipped), warnings.collect::<Vec<_>>())
+    };
+    let none = vec!["the archive contains no images or videos".to_owned()];
+    for (names, counts, warnings) in [
+        (&["a.JPG", "b.jpeg", "c.png", "d.webp", "e.gif", "f.bmp"][..], (6, 0, 0), vec![]),
+        (&["a.tif", "b.tiff", "c.avif", "d.jfif", "e.jpe"], (5, 0, 0), vec![]),
+        (
+            &["a.mp4", "b.MOV", "c.mkv", "d.webm", "e.avi", "f.m4v", "g.wmv", "h.flv"],
+            (0, 8, 0),
+            vec![],
+        ),
+        (&["a.png", "b.mp4", "c.txt", "png", "d.zip"], (1, 1, 3), vec![]),
+        (&["a.txt"], (0, 0, 1), none.clone()),
+        (&[], (0, 0, 0), none),
+    ] {
+        assert_eq!(count(names), (counts, warnings), "{names:?}");
+    }
+}
+
+#[test]
+fn a_remote_source_says_what_will_be_added() {
+    let warning = |source: MediaSource| {
+        let found = preflight(&source).map_err(|failure| failure.to_string())?;
+        assert!(found.is_empty() && found.folders.is_empty());
+        Ok::<_, String>(found.warnings[0].to_string())
+    };
+    let storage = |uri: &str| warning(MediaSource::Storage(uri.to_owned()));
+    for (uri, expected) in [
+        ("s3://b/photos/", Ok("everything in this storage folder is added")),
+        ("s3://b/list.csv", Ok("a manifest: all listed files are added")),
+        (
+            "s3://b/a.jpg",
+            Ok("neither a folder nor a manifest (.csv, .parquet, .txt): the service may refuse it"),
+        ),
+        ("b/photos", Err("s3_uri: must begin with s3://")),
+    ] {
+        let found = storage(uri);
+        assert_eq!(found.as_deref().map_err(String::as_str), expected, "{uri}");
+    }
+    assert_eq!(
+        warning(MediaSource::ServerPath("/data".into())).as_deref(),
+        Ok("the pipeline resolves the path, so it cannot be checked locally")
+    );
+    let nothing = preflight(&MediaSource::Files(vec![])).unwrap();
+    assert_eq!(nothing.warnings[0].as_str(), "no readable media found");
+}
+
+#[test]
+fn all_unreadable_files_are_counted_and_the_first_200_named() {
+    let names: Vec<PathBuf> =
+        (0..201).map(|number| PathBuf::from(format!("/nowhere/{number}.png"))).collect();
+    let (chosen, found) = files_to_send(&names, None);
+    assert_eq!((chosen.len(), found.unreadable, found.unreadable_files.len()), (0, 201, 200));
+    assert_eq!(found.unreadable_files[199].name.as_str(), "/nowhere/199.png");
+    let (_, one_less) = files_to_send(&names[..200], None);
+    assert_eq!((one_less.unreadable, one_less.unreadable_files.len()), (200, 200));
+}
+
+#[test]
+fn a_picture_of_a_format_that_is_not_decoded_here_is_sent_and_a_damaged_one_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::write(at("a.tif"), b"II*\0 the rest is for the service").unwrap();
+    fs::write(at("b.png"), &png()[..20]).unwrap();
+    // A picture whose name says video is only read by name.
+    fs::write(at("c.mp4"), png()).unwrap();
+    let (chosen, found) = files_to_send(&[folder.path().to_owned()], None);
+    let paths: Vec<_> = chosen.into_iter().map(|file| file.path).collect();
+    assert_eq!(paths, [at("a.tif"), at("c.mp4")]);
+    assert_eq!((found.images, found.videos, found.unreadable), (1, 1, 1));
+    assert_eq!(found.folders, [folder.path()]);
+}
