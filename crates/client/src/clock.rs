@@ -103,4 +103,25 @@ mod tests {
         assert_eq!(skew("yesterday"), None);
         assert_eq!(measure_skew(&headers(None, false), received, sent), None, "a clock set back");
     }
+
+    #[test]
+    fn an_exchange_of_up_to_15_minutes_measures_a_clock_that_was_set() {
+        let sent = moment("12:00:00");
+        let skew = |took: u64, date: &str| {
+            measure_skew(&headers(Some(date), false), sent, sent + Duration::from_secs(took))
+        };
+        let at_half = "Thu, 01 Jan 2026 12:07:30 GMT";
+        assert_eq!(skew(900, at_half), Some(0));
+        assert_eq!(skew(901, at_half), None);
+        let received_at_once = |date: &str| skew(0, date).map(|skew| skew + unix_seconds(sent));
+        assert_eq!(received_at_once("Wed, 01 Jan 2020 00:00:00 GMT"), Some(EARLIEST_DATE));
+        assert_eq!(received_at_once("Tue, 31 Dec 2019 23:59:59 GMT"), None);
+    }
+
+    #[test]
+    fn seconds_before_1970_are_negative() {
+        let at = Duration::from_secs(90);
+        assert_eq!(unix_seconds(UNIX_EPOCH + at), 90);
+        assert_eq!(unix_seconds(UNIX_EPOCH - at), -90);
+    }
 }

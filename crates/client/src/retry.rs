@@ -243,6 +243,71 @@ mod tests {
         assert!(slots.iter().all(|&slot| slot <= 50), "{slots:?}");
     }
 
+    #[test]
+    fn attempts_depend_on_the_fault_and_on_what_a_second_one_could_change() {
+        let rejected = |status: u16| rejected(StatusCode::from_u16(status).unwrap(), None);
+        let limits = |error: &AttemptError, retries| {
+            [ApiOperation::Reindex, ApiOperation::RegisterAnchor, ApiOperation::Download]
+                .map(|operation| attempt_limit_and_cost(operation.retry_rule(), error, retries).0)
+        };
+        let text = String::new;
+        for (error, by_table, with_six_retries) in [
+            (AttemptError::NoConnection(text()), [3, 3, 5], [7, 7, 7]),
+            (AttemptError::NoResponse(text()), [1, 2, 5], [1, 7, 7]),
+            (rejected(429), [1, 2, 5], [1, 7, 7]),
+            (rejected(500), [1, 2, 5], [1, 7, 7]),
+            (rejected(502), [1, 2, 5], [1, 7, 7]),
+            (rejected(503), [1, 2, 5], [1, 7, 7]),
+            (rejected(504), [1, 2, 5], [1, 7, 7]),
+            (rejected(501), [1, 1, 1], [1, 1, 1]),
+            (rejected(404), [1, 1, 1], [1, 1, 1]),
+            (AttemptError::Fatal(tessera_model::Failure::local("x")), [1, 1, 1], [1, 1, 1]),
+        ] {
+            assert_eq!(limits(&error, None), by_table, "{error:?}");
+            assert_eq!(limits(&error, Some(6)), with_six_retries, "{error:?}");
+        }
+    }
+
+    #[test]
+    fn attempts_are_numbered_from_1_and_again_after_a_success() {
+        let engine = engine(5);
+        let mut attempts = RetryState::new(ApiOperation::Download, "o".to_owned());
+        for number in 1..=4 {
+            assert_eq!(attempts.number(), number);
+            engine.next_pause(&mut attempts, &unavailable()).unwrap();
+        }
+        engine.succeeded(&mut attempts);
+        assert_eq!(attempts.number(), 1);
+    }
+
+    #[test]
+    fn a_busy_service_costs_less_of_the_budget_than_a_broken_one() {
+        let granted = |status: StatusCode| {
+            let engine = engine(7);
+            let fails = || {
+                let mut attempts = RetryState::new(ApiOperation::Explore, "o".to_owned());
+                engine.next_pause(&mut attempts, &rejected(status, None)).is_some()
+            };
+            std::iter::repeat_with(fails).take(1_000).filter(|granted| *granted).count()
+        };
+        assert_eq!(granted(StatusCode::TOO_MANY_REQUESTS), 500 / 5);
+        assert_eq!(granted(StatusCode::BAD_GATEWAY), 500 / 14);
+    }
+
+    #[test]
+    fn no_pause_is_longer_than_20_seconds_without_being_requested() {
+        let policy = ClientPolicy {
+            initial_backoff: Duration::from_secs(1),
+            jitter_seed: Some(9),
+            ..ClientPolicy::default()
+        };
+        let engine = RetryEngine::new(policy);
+        let longest = (0..1_000).map(|_| engine.backoff(30)).max().unwrap();
+        assert!(longest <= MAX_BACKOFF && longest > MAX_BACKOFF.mul_f64(0.99), "{longest:?}");
+        let first = (0..1_000).map(|_| engine.backoff(1)).max().unwrap();
+        assert!(first <= Duration::from_secs(1) && first.as_secs_f64() > 0.99, "{first:?}");
+    }
+
     proptest! {
         #[test]
         fn no_header_makes_it_panic_or_wait_longer_than_a_minute(value in "\\PC*|[0-9]{1,30}") {

@@ -112,3 +112,59 @@ fn missing_and_surplus_files_are_reported() {
     }
     assert!(inspect_archive(Path::new("/dev/null")).is_err());
 }
+
+#[test]
+fn scores_are_counted_in_tenths_and_others_as_unscored() {
+    let row = |score: &str| format!(r#"{{"uniqueness_score": {score}}}"#);
+    let scores =
+        ["0", "0.0999", "0.1", "0.85", "0.9", "0.999", "1", "1.01", "-0.01", "null", "\"x\""];
+    let rows = format!("[{}]", scores.map(row).join(","));
+    let found = inspect_archive(archive(&[("a.json", rows.as_bytes())]).path()).unwrap();
+    assert_eq!(found.uniqueness, [2, 1, 0, 0, 0, 0, 0, 0, 1, 3]);
+    assert_eq!((found.rows, found.unscored), (11, 4));
+}
+
+#[test]
+fn the_rows_are_the_longest_list_of_objects_of_a_document() {
+    for (document, rows, columns) in [
+        (r#"[{"a": 1, "b": 2}, {"c": 3}]"#, 2, vec!["a", "b"]),
+        (
+            r#"{"labels": [{"x": 1}], "rows": [{"a": 1}, {"b": 2}], "end": [{"y": 1}]}"#,
+            2,
+            vec!["a"],
+        ),
+        (r#"{"numbers": [1, 2, 3], "rows": [{"a": 1}]}"#, 1, vec!["a"]),
+        (r#"{"mixed": [{"x": 1}, 2], "rows": [{"a": 1}]}"#, 1, vec!["a"]),
+        ("[]", 0, vec![]),
+        (r#"{"rows": []}"#, 0, vec![]),
+    ] {
+        let found = inspect_archive(archive(&[("a.json", document.as_bytes())]).path()).unwrap();
+        let shown: Vec<_> = found.columns.iter().map(SafeText::as_str).collect();
+        assert_eq!((found.rows, shown), (rows, columns), "{document}");
+    }
+    for (document, reason) in [
+        (r#"[{"a": 1}, 2]"#, "row 2: not an object"),
+        ("[7]", "row 1: not an object"),
+        (r#"{"a": [1]}"#, "no rows"),
+        ("[{}] x", "a.json"),
+    ] {
+        let failure = inspect_archive(archive(&[("a.json", document.as_bytes())]).path());
+        let failure = failure.unwrap_err().to_string();
+        assert!(failure.contains(reason), "{document}: {failure}");
+        assert!(failure.ends_with("Check that it is an export archive"), "{failure}");
+    }
+}
+
+#[test]
+fn an_inspection_names_the_archive_and_at_most_200_pictures() {
+    let names: Vec<String> = (0..201).map(|number| format!("images/{number:03}.jpg")).collect();
+    let mut entries: Vec<(&str, &[u8])> = names.iter().map(|name| (&**name, &b"x"[..])).collect();
+    entries.push(("METADATA.JSON", b"[]"));
+    let file = archive(&entries);
+    let found = inspect_archive(file.path()).unwrap();
+    assert_eq!((found.path.as_path(), found.images), (file.path(), 201));
+    assert_eq!(found.bytes, file.path().metadata().unwrap().len());
+    assert_eq!((found.first_images.len(), found.unsafe_entries.count), (200, 0));
+    assert_eq!((found.files_without_row.count, found.files_without_row.first.len()), (201, 200));
+    assert_eq!(found.metadata_file.as_str(), "METADATA.JSON");
+}
