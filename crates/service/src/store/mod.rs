@@ -6,13 +6,13 @@
 //! Functions of the submodules run SQL by `query` on a connection of either engine. Their errors mean that
 //! the database failed.
 
-pub(crate) mod assignment;
+pub mod assignment;
 mod clock;
-pub(crate) mod cluster;
+pub mod cluster;
 mod columns;
 mod database;
 pub mod dataset;
-pub(crate) mod embedding;
+pub mod embedding;
 mod engine;
 mod error;
 pub(crate) mod export;
@@ -22,7 +22,7 @@ pub mod lease;
 pub mod media;
 pub(crate) mod object;
 pub mod operation;
-pub(crate) mod preview;
+pub mod preview;
 mod process_lock;
 pub(crate) mod query_image;
 pub mod sidecar;

@@ -1,0 +1,203 @@
+//! Generates a dataset of any size in a new store: families of similar media items with captions, labels,
+//! thumbnails and embeddings, clustered by their families.
+
+use std::{ops::Range, path::Path, time::Instant};
+
+use half::f16;
+use tessera_model::{DatasetId, EntityType, Granularity, Status};
+use tessera_service::{
+    EXTRACTOR_VERSION,
+    file_stat::FileStat,
+    index::{DIMENSION, Features, Keypoints},
+    store::{
+        Store, StoreError,
+        assignment::{ClusterAssignment, IssueScores},
+        cluster::{self, ClusterRecord, MemberCounts},
+        dataset::{self, DatasetRecord},
+        embedding,
+        indexed_files::{self, IndexedFile},
+        media, now_micros,
+        preview::{MAX_PREVIEWS, StoredPreview},
+        sidecar::{self, TextMetadata},
+        source,
+    },
+    text::lsa::TextSpace,
+};
+use uuid::Uuid;
+
+use super::{
+    figures::report,
+    random::{Random, word},
+};
+
+pub const DATASET: DatasetId = DatasetId(Uuid::from_u128(1));
+/// Similar items per family: 40,000 families in a million.
+pub const FAMILY: usize = 25;
+/// Labels of this many families each, besides those of [`SHARED_LABELS`].
+const FAMILY_LABELS: usize = 80;
+/// Labels with the number of families of which one has it.
+pub const SHARED_LABELS: [(&str, usize); 3] =
+    [("of_a_tenth", 10), ("of_a_hundredth", 100), ("of_a_thousandth", 1000)];
+/// Members of the clusters at each level.
+const CLUSTER_SIZES: [usize; Granularity::LEVELS] = [5, FAMILY, FAMILY, 4 * FAMILY, 40 * FAMILY];
+/// Media items written in one transaction.
+const BATCH: usize = 10_000;
+/// Captions that the text space is trained on.
+const TRAINING_CAPTIONS: usize = 20_000;
+const THUMBNAIL_BYTES: usize = 1_000;
+
+/// Writes `size` media items. The rows of the store are numbered as they are.
+pub fn fill(data: &Path, folder: &Path, size: usize) {
+    let started = Instant::now();
+    let store = Store::open(data).unwrap();
+    let mut random = Random(2);
+    let captions: Vec<String> =
+        (0..TRAINING_CAPTIONS.min(size)).map(|_| random.caption()).collect();
+    let space = TextSpace::train(&captions).unwrap();
+    store
+        .write(|tx| {
+            dataset::upsert(tx, &record(folder))?;
+            embedding::replace_text_space(tx, DATASET, Some(&space.to_bytes()))
+        })
+        .unwrap();
+    let mut family = Family { center: Vec::new(), random: Random(1) };
+    for first in (0..size).step_by(BATCH) {
+        let numbers = first..size.min(first + BATCH);
+        write_media(&store, folder, &space, &mut family, numbers).unwrap();
+    }
+    write_clusters(&store, size).unwrap();
+    store
+        .write(|tx| {
+            dataset::increment_generation(tx, DATASET)?;
+            dataset::set_status(tx, DATASET, &Status::Ready, 100, None)
+        })
+        .unwrap();
+    drop(store);
+    report("store written", "s", started.elapsed().as_secs_f64());
+}
+
+fn record(folder: &Path) -> DatasetRecord {
+    DatasetRecord {
+        id: DATASET,
+        name: "bench".to_owned(),
+        folder: folder.to_owned(),
+        status: Status::Indexing,
+        progress: 0,
+        created_at: now_micros(),
+        fatal_error: None,
+        n_images: 0,
+        n_videos: 0,
+        n_frames: 0,
+        n_objects: 0,
+        generation: 0,
+        extractor: EXTRACTOR_VERSION,
+    }
+}
+
+fn write_media(
+    store: &Store,
+    folder: &Path,
+    space: &TextSpace,
+    family: &mut Family,
+    numbers: Range<usize>,
+) -> Result<(), StoreError> {
+    store.write(|tx| {
+        let source = source::upsert(tx, DATASET, folder)?;
+        let source = source::find(tx, source)?.unwrap();
+        for number in numbers {
+            if number % FAMILY == 0 {
+                family.begin();
+            }
+            let path = format!("a rather usual folder/IMG_{number:07}.jpg");
+            let stat = FileStat { size: 100_000, modified: 0 };
+            let file = IndexedFile { path: Path::new(&path), stat, content_hash: &[7; 32] };
+            let row = indexed_files::upsert_image(tx, &source, &file, &family.features())?;
+            let caption = family.random.caption();
+            if let Some(vector) = space.embed(&caption) {
+                embedding::upsert(tx, row, &vector)?;
+            }
+            let text =
+                TextMetadata { caption: Some(caption), labels: labels(number), tags: Vec::new() };
+            sidecar::set_text(tx, row, &text)?;
+        }
+        Ok(())
+    })
+}
+
+fn labels(number: usize) -> Vec<String> {
+    let family = number / FAMILY;
+    let shared = SHARED_LABELS.iter().filter(|(_, share)| family % share == share / 2);
+    let shared = shared.map(|(label, _)| (*label).to_owned());
+    shared.chain([word(family % FAMILY_LABELS)]).collect()
+}
+
+/// Clusters of equal sizes, in the order of their members.
+fn write_clusters(store: &Store, size: usize) -> Result<(), StoreError> {
+    for first in (0..size).step_by(BATCH) {
+        let count = BATCH.min(size - first);
+        let page =
+            store.read(|c| media::page(c, DATASET, EntityType::Images, first as u64, count))?;
+        let level = |level: usize| {
+            let granularity = Granularity::new(level as u8).unwrap();
+            let clusters = page.chunks(CLUSTER_SIZES[level]).map(|members| ClusterRecord {
+                id: cluster::cluster_id(DATASET, granularity, members[0].id),
+                counts: MemberCounts { images: members.len() as u64, ..MemberCounts::default() },
+                previews: members.iter().take(MAX_PREVIEWS).map(StoredPreview::from).collect(),
+                labels: members[0].labels.clone(),
+                tags: Vec::new(),
+            });
+            clusters.collect::<Vec<_>>()
+        };
+        let levels = std::array::from_fn(level);
+        let ranks = CLUSTER_SIZES.map(|members| (first / members) as u32);
+        let assignment = |(at, row): (usize, i64)| ClusterAssignment {
+            media: row,
+            uniqueness: (at % 100) as f32 / 100.0,
+            near_duplicate_similarity: if at % 5 == 0 { 0.95 } else { 0.0 },
+            issue_scores: IssueScores::default(),
+            cluster_ranks: CLUSTER_SIZES.map(|members| ((first + at) / members) as u32),
+        };
+        let rows = page.iter().map(|media| media.row).enumerate();
+        let assignments: Vec<_> = rows.map(assignment).collect();
+        store.write(|tx| {
+            cluster::insert_all(tx, DATASET, EntityType::Images, ranks, &levels, &assignments)
+        })?;
+    }
+    Ok(())
+}
+
+/// The look that the members of a family share.
+struct Family {
+    center: Vec<f32>,
+    random: Random,
+}
+
+impl Family {
+    fn begin(&mut self) {
+        self.center = (0..DIMENSION).map(|_| self.random.number() - 0.5).collect();
+    }
+
+    fn features(&mut self) -> Features {
+        Features {
+            width: 4000,
+            height: 3000,
+            descriptor: self.descriptor(),
+            // Random corners: no pictures but those of an added batch are near-duplicates.
+            keypoints: Keypoints::from_bytes(
+                &(0..64 * 18).map(|_| self.random.byte()).collect::<Vec<u8>>(),
+            ),
+            hash: 0,
+            sharpness: 500.0,
+            brightness: 0.5,
+            thumbnail: vec![0; THUMBNAIL_BYTES],
+        }
+    }
+
+    /// A unit vector near the center.
+    fn descriptor(&mut self) -> Vec<f16> {
+        let near = self.center.iter().map(|value| value + 0.4 * (self.random.number() - 0.5));
+        let near: Vec<f32> = near.collect();
+        let length = near.iter().map(|value| value * value).sum::<f32>().sqrt();
+        near.iter().map(|value| f16::from_f32(value / length)).collect()
+    }
+}

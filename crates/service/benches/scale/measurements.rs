@@ -1,0 +1,174 @@
+//! What is measured of a service with one generated dataset.
+
+use std::{
+    fs,
+    io::{Cursor, Write as _},
+    path::Path,
+    time::Instant,
+};
+
+use reqwest::multipart;
+use serde_json::Value;
+
+use super::{
+    figures::report,
+    generated_store::SHARED_LABELS,
+    random::{Random, WORDS, word},
+    running_service::RunningService,
+};
+
+/// Requests of each kind.
+const REQUESTS: usize = 300;
+/// The most media items that are clustered again: the time grows with the square of their number.
+const MAX_REINDEXED: usize = 10_000;
+/// The most media items of an added batch, which is otherwise a tenth of the dataset.
+const MAX_ADDED: usize = 10_000;
+/// Ticks per second of the times in `/proc`.
+const TICKS: f64 = 100.0;
+
+pub fn measure_all(data: &Path, size: usize) {
+    report("disk", "MiB", mebibytes(disk_bytes(data)));
+    let started = Instant::now();
+    let service = RunningService::start(data);
+    service.explore("");
+    report("start to first page", "s", started.elapsed().as_secs_f64());
+    report("memory after the first page", "MiB", memory("VmRSS"));
+
+    let anchors = anchors(&service);
+    let (started, used) = (Instant::now(), cpu_seconds());
+    service.explore(&anchored(&anchors[0]));
+    report("first search", "s", started.elapsed().as_secs_f64());
+    report("first search", "CPU s", cpu_seconds() - used);
+    measure_searches(&service, &anchors, size);
+    report("memory after all searches", "MiB", memory("VmRSS"));
+    report("memory at its highest", "MiB", memory("VmHWM"));
+    report("disk after all searches", "MiB", mebibytes(disk_bytes(data)));
+
+    let count = (size / 10).min(MAX_ADDED);
+    let part = multipart::Part::bytes(archive(count)).file_name("batch.zip");
+    service.post("/add_media", Some(multipart::Form::new().part("archive", part)));
+    service.wait_until_idle("add_media of a tenth, at most 10,000, in a ZIP");
+    assert_eq!(service.record()["n_images"], (size + count) as u64);
+    if size <= MAX_REINDEXED {
+        service.post("/reindex", None);
+        service.wait_until_idle("reindex");
+    }
+    report("memory at its highest, operations included", "MiB", memory("VmHWM"));
+    service.stop();
+}
+
+/// A media item of each cluster of the first page.
+fn anchors(service: &RunningService) -> Vec<String> {
+    let first: Value = serde_json::from_slice(&service.explore("")).unwrap();
+    let clusters = first["clusters"].as_array().unwrap().iter();
+    clusters
+        .map(|cluster| cluster["previews"][0]["media_id"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+fn anchored(anchor: &str) -> String {
+    format!("anchor_media_id={anchor}&anchor_type=MEDIA")
+}
+
+/// Every kind of query, without other work.
+fn measure_searches(service: &RunningService, anchors: &[String], size: usize) {
+    let mut random = Random(9);
+    let pages = (size / 2_500).clamp(1, 100);
+    measure("browse", |n| {
+        drop(service.explore(&format!("page_number={}", n % pages)));
+    });
+    measure("search by media item", |n| {
+        service.explore(&anchored(&anchors[n % anchors.len()]));
+    });
+    measure("next page of a search by media item", |n| {
+        service.explore(&format!("{}&page_number={}", anchored(&anchors[0]), n % pages));
+    });
+    measure("caption search", |_| {
+        let (one, other) = (word(random.below(WORDS)), word(random.below(WORDS)));
+        service.explore(&format!("caption={one}%20{other}"));
+    });
+    let filter = |filter: &str| service.explore(&format!("vql={}", filter.replace('"', "%22")));
+    let full_text = |words: &str| {
+        drop(filter(&format!(r#"[{{"text":{{"op":"fts","value":"{words}"}}}}]"#)));
+    };
+    let mut random = Random(10);
+    measure("full text, one word of any frequency", |_| full_text(&word(random.below(WORDS))));
+    measure("full text, two frequent words", |_| {
+        full_text(&format!("{}%20{}", word(random.below(200)), word(random.below(200))));
+    });
+    measure("full text, a word of a fifth of the captions", |n| {
+        // The order of equal terms does not matter, but it is another query.
+        full_text(&["ba%20OR%20ba", "ba"][n % 2].to_owned());
+    });
+    for (label, share) in SHARED_LABELS {
+        let name = format!("label of one in {share}, with uniqueness");
+        measure(&name, |n| {
+            let least = f64::from(n as u32 % 10 + 1) / 100.0;
+            drop(filter(&format!(
+                r#"[{{"labels":{{"op":"one_of","value":["{label}"]}}}},{{"uniqueness":{{"op":"uniqueness","value":{least}}}}}]"#
+            )));
+        });
+    }
+}
+
+/// Reports the time of a request and the processor time, of the client too.
+fn measure(what: &str, mut request: impl FnMut(usize)) {
+    request(0);
+    let used = cpu_seconds();
+    let mut time = |n| {
+        let started = Instant::now();
+        request(n);
+        started.elapsed().as_secs_f64() * 1e3
+    };
+    let mut times: Vec<f64> = (1..=REQUESTS).map(&mut time).collect();
+    let used = cpu_seconds() - used;
+    report(&format!("{what}, p50"), "ms", percentile(&mut times, 0.5));
+    report(&format!("{what}, p99"), "ms", percentile(&mut times, 0.99));
+    report(what, "CPU ms", used * 1e3 / REQUESTS as f64);
+}
+
+pub fn percentile(times: &mut [f64], part: f64) -> f64 {
+    times.sort_unstable_by(f64::total_cmp);
+    times[((times.len() - 1) as f64 * part) as usize]
+}
+
+/// Small images in a ZIP archive.
+fn archive(count: usize) -> Vec<u8> {
+    let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    for n in 0..count as u32 {
+        let pixels = image::RgbImage::from_fn(500, 375, |x, y| {
+            let value = |a: u32| ((x * a / 7 + y * (n % 13) / 3 + n * 37) % 256) as u8;
+            image::Rgb([value(3), value(5), value(11)])
+        });
+        let mut file = Cursor::new(Vec::new());
+        pixels.write_to(&mut file, image::ImageFormat::Jpeg).unwrap();
+        zip.start_file(format!("{n}.jpg"), zip::write::SimpleFileOptions::default()).unwrap();
+        zip.write_all(file.get_ref()).unwrap();
+    }
+    zip.finish().unwrap().into_inner()
+}
+
+/// Processor time of this process, in user mode and in the kernel.
+pub fn cpu_seconds() -> f64 {
+    let status = fs::read_to_string("/proc/self/stat").unwrap();
+    let (_, fields) = status.rsplit_once(')').unwrap();
+    let ticks =
+        fields.split_whitespace().skip(11).take(2).map(|field| field.parse::<f64>().unwrap());
+    ticks.sum::<f64>() / TICKS
+}
+
+/// In MiB.
+fn memory(which: &str) -> f64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with(which)).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<f64>().unwrap() / 1024.0
+}
+
+fn disk_bytes(folder: &Path) -> u64 {
+    let files = walkdir::WalkDir::new(folder).into_iter().map(Result::unwrap);
+    files.map(|file| file.metadata().unwrap().len()).sum()
+}
+
+fn mebibytes(bytes: u64) -> f64 {
+    bytes as f64 / 1024.0 / 1024.0
+}
