@@ -1,49 +1,36 @@
 //! The media items of one dataset and entity type in memory, with what rankings and filters need.
 
-use std::{collections::HashMap, path::PathBuf};
+use std::{collections::HashMap, path::PathBuf, sync::OnceLock};
 
 use half::f16;
 
+use super::{
+    cluster_members::ClusterMembers,
+    member_columns::{MemberColumns, NO_VIDEO},
+    picture_members::PictureMembers,
+};
 use crate::{
     index::DIMENSION,
     similarity::Vectors,
     store::{
         Store, StoreError,
-        assignment::ClusterAssignment,
         dataset::DatasetRecord,
         media::{self, MediaFeatures},
     },
 };
-use tessera_model::{DatasetId, EntityType, MediaId, TagId};
+use tessera_model::{DatasetId, EntityType, Granularity, TagId};
 
 pub struct DatasetIndex {
     pub(super) generation: i64,
-    /// Ordered by path.
-    pub members: Vec<IndexedMedia>,
+    pub members: MemberColumns,
     descriptors: Vectors,
     embeddings: Vectors,
     /// The members with an embedding, in the order of `embeddings`.
     embedded_members: Vec<u32>,
-    by_id: HashMap<MediaId, u32>,
-    by_picture: HashMap<i64, Vec<u32>>,
-    /// Source and path of each video.
-    videos: HashMap<(i64, PathBuf), u32>,
     names: NameTable,
-}
-
-pub struct IndexedMedia {
-    pub row: i64,
-    /// The row of the picture that it is, or is in.
-    pub picture_row: i64,
-    /// The video that it is a frame of, as a number.
-    pub video: Option<u32>,
-    pub assignment: ClusterAssignment,
-    /// Variance of the Laplacian.
-    pub sharpness: f32,
-    /// Mean luma, 0.0-1.0.
-    pub brightness: f32,
-    pub labels: Box<[u32]>,
-    pub tags: Box<[u32]>,
+    /// By level, each once it is needed.
+    clusters: [OnceLock<ClusterMembers>; Granularity::LEVELS],
+    pictures: OnceLock<PictureMembers>,
 }
 
 /// Labels and tags as numbers: most media items share a few.
@@ -51,14 +38,16 @@ pub struct IndexedMedia {
 struct NameTable(HashMap<String, u32>);
 
 impl NameTable {
-    fn ids_of(&mut self, names: Vec<String>) -> Box<[u32]> {
-        let mut id_of = |name| {
+    fn ids_of(&mut self, names: Vec<String>) -> impl Iterator<Item = u32> {
+        names.into_iter().map(|name| {
             let next = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
             *self.0.entry(name).or_insert(next)
-        };
-        names.into_iter().map(&mut id_of).collect()
+        })
     }
 }
+
+/// Source and path of each video.
+type Videos = HashMap<(i64, PathBuf), u32>;
 
 impl DatasetIndex {
     pub(super) fn load(
@@ -66,25 +55,31 @@ impl DatasetIndex {
         dataset: &DatasetRecord,
         entity: EntityType,
     ) -> Result<Self, StoreError> {
-        let mut index = Self {
-            generation: dataset.generation,
-            members: Vec::new(),
-            descriptors: Vectors::new(DIMENSION),
-            embeddings: Vectors::default(),
-            embedded_members: Vec::new(),
-            by_id: HashMap::new(),
-            by_picture: HashMap::new(),
-            videos: HashMap::new(),
-            names: NameTable::default(),
-        };
+        let mut index = Self::new(dataset.generation);
+        let mut videos = Videos::new();
         store.read(|c| {
-            media::for_each_with_features(c, dataset.id, entity, |features| index.push(features))
+            media::for_each_with_features(c, dataset.id, entity, |features| {
+                index.push(features, &mut videos);
+            })
         })?;
         Ok(index)
     }
 
+    pub(super) fn new(generation: i64) -> Self {
+        Self {
+            generation,
+            members: MemberColumns::default(),
+            descriptors: Vectors::new(DIMENSION),
+            embeddings: Vectors::default(),
+            embedded_members: Vec::new(),
+            names: NameTable::default(),
+            clusters: [const { OnceLock::new() }; Granularity::LEVELS],
+            pictures: OnceLock::new(),
+        }
+    }
+
     /// A media item without an assignment was added after the last clustering.
-    fn push(&mut self, features: MediaFeatures) {
+    fn push(&mut self, features: MediaFeatures, videos: &mut Videos) {
         let Some(assignment) = features.assignment else { return };
         let media = features.media;
         let Ok(index) = u32::try_from(self.members.len()) else { return };
@@ -99,30 +94,22 @@ impl DatasetIndex {
             }
         }
         self.descriptors.push(&features.descriptor);
-        self.by_id.insert(media.id, index);
-        self.by_picture.entry(media.picture_row()).or_default().push(index);
         let video = media.video_file().map(|(source, path)| {
-            let next = u32::try_from(self.videos.len()).unwrap_or(u32::MAX);
-            *self.videos.entry((source, path.to_owned())).or_insert(next)
+            let next = u32::try_from(videos.len()).unwrap_or(NO_VIDEO);
+            *videos.entry((source, path.to_owned())).or_insert(next)
         });
-        self.members.push(IndexedMedia {
-            row: media.row,
-            picture_row: media.picture_row(),
-            video,
-            assignment,
-            sharpness: media.sharpness,
-            brightness: media.brightness,
-            labels: self.names.ids_of(media.labels),
-            tags: self.names.ids_of(media.tags),
-        });
+        self.members.push(&media, &assignment, video.unwrap_or(NO_VIDEO));
+        self.members.labels.push(self.names.ids_of(media.labels));
+        self.members.tags.push(self.names.ids_of(media.tags));
     }
 
-    pub(super) fn descriptor(&self, media: MediaId) -> Option<&[f16]> {
-        self.by_id.get(&media).map(|&index| self.descriptors.row(index as usize))
+    /// The members of the clusters at a level.
+    pub fn clusters(&self, level: usize) -> &ClusterMembers {
+        self.clusters[level].get_or_init(|| ClusterMembers::new(&self.members.cluster_ranks[level]))
     }
 
-    pub(super) fn members_of_picture(&self, row: i64) -> &[u32] {
-        self.by_picture.get(&row).map_or(&[], Vec::as_slice)
+    pub fn pictures(&self) -> &PictureMembers {
+        self.pictures.get_or_init(|| PictureMembers::new(&self.members.picture_rows))
     }
 
     pub(super) fn name_id(&self, name: &str) -> Option<u32> {
@@ -139,13 +126,16 @@ impl DatasetIndex {
 
     /// The distance of every member from an embedding; infinite for members without one.
     pub(super) fn embedding_distances(&self, embedding: &[f16]) -> Vec<f32> {
+        if embedding.len() != self.embeddings.dimension() {
+            return vec![f32::INFINITY; self.members.len()];
+        }
+        let found = self.embeddings.distances(embedding);
+        if found.len() == self.members.len() {
+            return found;
+        }
         let mut distances = vec![f32::INFINITY; self.members.len()];
-        if embedding.len() == self.embeddings.dimension() {
-            for (&member, distance) in
-                self.embedded_members.iter().zip(self.embeddings.distances(embedding))
-            {
-                distances[member as usize] = distance;
-            }
+        for (&member, distance) in self.embedded_members.iter().zip(found) {
+            distances[member as usize] = distance;
         }
         distances
     }

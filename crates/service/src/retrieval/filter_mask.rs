@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::dataset_index::{DatasetIndex, IndexedMedia, tag_id};
+use super::dataset_index::{DatasetIndex, tag_id};
 use crate::issues::{DEFAULT_MIN_CONFIDENCE, confidence};
 use tessera_model::{
     DatasetId, TagId,
@@ -23,8 +23,8 @@ impl<'a> FilterMask<'a> {
         self.mask
     }
 
-    fn retain(&mut self, holds: impl Fn(&IndexedMedia) -> bool) {
-        for (keep, member) in self.mask.iter_mut().zip(&self.index.members) {
+    fn retain(&mut self, holds: impl Fn(usize) -> bool) {
+        for (member, keep) in self.mask.iter_mut().enumerate() {
             *keep = *keep && holds(member);
         }
     }
@@ -32,11 +32,10 @@ impl<'a> FilterMask<'a> {
     pub fn labels(&mut self, rule: LabelRule, labels: &[Label]) {
         let ids: Vec<Option<u32>> =
             labels.iter().map(|label| self.index.name_id(label.as_str())).collect();
-        let has = |member: &IndexedMedia, id: &Option<u32>| {
-            id.is_some_and(|id| member.labels.contains(&id))
-        };
+        let lists = &self.index.members.labels;
         self.retain(|member| {
-            let mut each = ids.iter().map(|id| has(member, id));
+            let own = lists.of(member);
+            let mut each = ids.iter().map(|id| id.is_some_and(|id| own.contains(&id)));
             match rule {
                 LabelRule::OneOf => each.any(|has| has),
                 LabelRule::Is => each.all(|has| has),
@@ -52,9 +51,10 @@ impl<'a> FilterMask<'a> {
             .map(|(name, name_id)| (tag_id(dataset, name), name_id))
             .filter(|(id, _)| tags.contains(id))
             .collect();
+        let lists = &self.index.members.tags;
         self.retain(|member| {
-            known.len() == tags.len()
-                && known.iter().all(|(_, name_id)| member.tags.contains(name_id))
+            let own = lists.of(member);
+            known.len() == tags.len() && known.iter().all(|(_, name_id)| own.contains(name_id))
         });
     }
 
@@ -63,11 +63,14 @@ impl<'a> FilterMask<'a> {
         let min = if issue.confidence_max.is_some() { 0.0 } else { DEFAULT_MIN_CONFIDENCE };
         let min = issue.confidence_min.map_or(min, Fraction::value);
         let max = issue.confidence_max.map_or(1.0, Fraction::value);
+        let members = &self.index.members;
         self.retain(|member| {
-            let IndexedMedia { sharpness, brightness, assignment, .. } = member;
             let has = match issue.kind {
                 IssueName::Known(kind) => {
-                    (min..=max).contains(&confidence(kind, *sharpness, *brightness, assignment))
+                    let (sharpness, brightness) =
+                        (members.sharpness[member], members.brightness[member]);
+                    let assignment = members.assignment(member);
+                    (min..=max).contains(&confidence(kind, sharpness, brightness, &assignment))
                 }
                 // An unknown issue is never found.
                 IssueName::Other(_) => false,
@@ -81,24 +84,22 @@ impl<'a> FilterMask<'a> {
 
     /// Members with a near-duplicate of at least this similarity.
     pub fn duplicates(&mut self, similarity: Fraction) {
-        self.retain(|member| {
-            f64::from(member.assignment.near_duplicate_similarity)
-                >= similarity.value().max(f64::EPSILON)
-        });
+        let least = similarity.value().max(f64::EPSILON);
+        let similarities = &self.index.members.near_duplicate_similarities;
+        self.retain(|member| f64::from(similarities[member]) >= least);
     }
 
     pub fn uniqueness(&mut self, score: Fraction) {
-        self.retain(|member| f64::from(member.assignment.uniqueness) > score.value());
+        let uniqueness = &self.index.members.uniqueness;
+        self.retain(|member| f64::from(uniqueness[member]) > score.value());
     }
 
-    /// Members that are, or are in, one of these pictures (rows); or that are not.
-    pub fn by_picture(&mut self, rows: &HashSet<i64>, matching: bool) {
-        self.retain(|member| rows.contains(&member.picture_row) == matching);
+    /// Members for which this is true.
+    pub fn by_flag(&mut self, flags: &[bool]) {
+        self.retain(|member| flags[member]);
     }
 
     pub fn by_score(&mut self, scores: &[f32], within: impl Fn(f64) -> bool) {
-        for (keep, &score) in self.mask.iter_mut().zip(scores) {
-            *keep = *keep && within(f64::from(score));
-        }
+        self.retain(|member| within(f64::from(scores[member])));
     }
 }

@@ -16,15 +16,17 @@ use tessera_model::{DatasetId, EntityType};
 
 type CachedTextSpace = (i64, Option<Arc<TextSpace>>);
 
-#[derive(Clone)]
+#[derive(Default)]
 struct CachedIndex {
-    index: Arc<DatasetIndex>,
+    index: Option<Arc<DatasetIndex>>,
+    /// Of this index.
     last_ranking: Option<(SearchQuery, Arc<ClusterRanking>)>,
 }
 
 #[derive(Default)]
 pub struct IndexCache {
-    indexes: Mutex<HashMap<(DatasetId, EntityType), CachedIndex>>,
+    /// Each is locked while it is loaded, so that it is loaded once.
+    indexes: Mutex<HashMap<(DatasetId, EntityType), Arc<Mutex<CachedIndex>>>>,
     text_spaces: Mutex<HashMap<DatasetId, CachedTextSpace>>,
 }
 
@@ -68,22 +70,28 @@ impl IndexCache {
         rank: impl FnOnce(&Arc<DatasetIndex>) -> Result<ClusterRanking, RetrievalError>,
     ) -> Result<Arc<ClusterRanking>, RetrievalError> {
         let key = (dataset.id, query.entity);
-        let cached = lock(&self.indexes).get(&key).cloned();
-        let index = match cached.filter(|cached| cached.index.generation == dataset.generation) {
-            Some(CachedIndex { last_ranking: Some((last, ranking)), .. }) if last == *query => {
-                return Ok(ranking);
-            }
-            Some(cached) => cached.index,
-            None => {
-                let index = Arc::new(DatasetIndex::load(store, dataset, query.entity)?);
-                let cached = CachedIndex { index: index.clone(), last_ranking: None };
-                lock(&self.indexes).insert(key, cached);
-                index
+        let slot = lock(&self.indexes).entry(key).or_default().clone();
+        let index = {
+            let mut cached = lock(&slot);
+            let current = cached.index.clone();
+            match current.filter(|index| index.generation == dataset.generation) {
+                Some(index) => match &cached.last_ranking {
+                    Some((last, ranking)) if last == query => return Ok(ranking.clone()),
+                    _ => index,
+                },
+                None => {
+                    let index = Arc::new(DatasetIndex::load(store, dataset, query.entity)?);
+                    *cached = CachedIndex { index: Some(index.clone()), last_ranking: None };
+                    index
+                }
             }
         };
         let ranking = Arc::new(rank(&index)?);
-        let last_ranking = Some((query.clone(), ranking.clone()));
-        lock(&self.indexes).insert(key, CachedIndex { index, last_ranking });
+        let mut cached = lock(&slot);
+        // Another request may have loaded the index of another generation.
+        if cached.index.as_ref().is_some_and(|current| Arc::ptr_eq(current, &index)) {
+            cached.last_ranking = Some((query.clone(), ranking.clone()));
+        }
         Ok(ranking)
     }
 }

@@ -1,9 +1,13 @@
 //! Search: the media items of each searched dataset in memory, queries over them, and the ranked clusters.
 
+mod cluster_members;
 mod dataset_index;
 mod error;
 mod filter_mask;
+mod id_lists;
 mod index_cache;
+mod member_columns;
+mod picture_members;
 mod ranking;
 mod search_context;
 mod search_query;

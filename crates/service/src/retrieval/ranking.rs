@@ -1,8 +1,11 @@
 //! Ranks clusters by their best matching member; without scores they keep the order of browsing.
+//!
+//! The rest of the service reads a ranking only through `page`, `members`, `members_of`, `score_kind` and
+//! `is_similarity`.
 
-use std::{collections::HashSet, sync::Arc};
+use std::sync::Arc;
 
-use super::dataset_index::DatasetIndex;
+use super::{dataset_index::DatasetIndex, member_columns::NO_VIDEO};
 use crate::store::{cluster::MemberCounts, preview::MAX_PREVIEWS};
 use tessera_model::{Granularity, Page};
 
@@ -37,7 +40,7 @@ pub struct ClusterMatch {
 }
 
 /// A member that matches a query.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SelectedMember {
     /// Its row in the store.
     pub row: i64,
@@ -56,22 +59,24 @@ impl ClusterRanking {
         scores: Option<Scores>,
     ) -> Self {
         let level = usize::from(level.level());
-        let mut best: Vec<f32> = Vec::new();
-        for (row, member) in index.members.iter().enumerate() {
-            let score = scores.as_ref().map_or(0.0, |scores| scores.values[row]);
-            mask[row] &= score.is_finite();
-            if mask[row] {
-                let cluster = member.assignment.cluster_ranks[level] as usize;
-                if cluster >= best.len() {
-                    best.resize(cluster + 1, f32::INFINITY);
-                }
-                best[cluster] = best[cluster].min(score);
+        let ranks = &index.members.cluster_ranks[level];
+        let mut best = vec![f32::INFINITY; index.clusters(level).len()];
+        for (member, (matches, &rank)) in mask.iter_mut().zip(ranks).enumerate() {
+            let score = scores.as_ref().map_or(0.0, |scores| scores.values[member]);
+            *matches &= score.is_finite();
+            if *matches {
+                let best = &mut best[rank as usize];
+                *best = best.min(score);
             }
         }
-        let mut order: Vec<u32> =
-            (0..).zip(&best).filter(|(_, s)| s.is_finite()).map(|(c, _)| c).collect();
-        // A stable sort: ties keep the order of browsing.
-        order.sort_by(|&a, &b| best[a as usize].total_cmp(&best[b as usize]));
+        let found = (0..).zip(best).filter(|(_, score)| score.is_finite());
+        // Ties keep the order of browsing.
+        let mut order: Vec<(i32, u32)> =
+            found.map(|(cluster, score)| (total_order(score), cluster)).collect();
+        if scores.is_some() {
+            order.sort_unstable();
+        }
+        let order = order.into_iter().map(|(_, cluster)| cluster).collect();
         Self { index, level, mask, scores, order }
     }
 
@@ -84,56 +89,71 @@ impl ClusterRanking {
         self.scores.as_ref().map(|scores| scores.kind)
     }
 
-    /// The matching members of one cluster, or of all, in the order of the index.
-    pub fn selected_members(&self, cluster: Option<u32>) -> impl Iterator<Item = SelectedMember> {
-        let members = self.index.members.iter().zip(&self.mask).enumerate();
-        members.filter(|(_, (_, matches))| **matches).filter_map(move |(at, (member, _))| {
-            let rank = member.assignment.cluster_ranks[self.level];
-            let score = self.scores.as_ref().map(|scores| scores.values[at]);
-            let selected = cluster.is_none_or(|cluster| cluster == rank);
-            selected.then_some(SelectedMember { row: member.row, cluster: rank, score })
-        })
+    /// The matching members of all clusters, in the order of the index.
+    pub fn members(&self) -> impl Iterator<Item = SelectedMember> {
+        let matching = self.mask.iter().enumerate().filter(|(_, matches)| **matches);
+        matching.map(|(member, _)| self.selected(member))
+    }
+
+    /// The matching members of one cluster, in the order of the index.
+    pub fn members_of(&self, cluster: u32) -> impl Iterator<Item = SelectedMember> {
+        self.matching_of(cluster).map(|member| self.selected(member))
+    }
+
+    fn matching_of(&self, cluster: u32) -> impl Iterator<Item = usize> {
+        let members = self.index.clusters(self.level).of(cluster).iter();
+        members.map(|&member| member as usize).filter(|&member| self.mask[member])
+    }
+
+    fn selected(&self, member: usize) -> SelectedMember {
+        SelectedMember {
+            row: self.index.members.rows[member],
+            cluster: self.index.members.cluster_ranks[self.level][member],
+            score: self.scores.as_ref().map(|scores| scores.values[member]),
+        }
     }
 
     pub fn page(&self, page: u64) -> Vec<ClusterMatch> {
         let from = usize::try_from(page).unwrap_or(usize::MAX).saturating_mul(Page::SIZE);
-        let page_clusters = self.order.get(from..).unwrap_or_default();
-        let page_clusters = &page_clusters[..page_clusters.len().min(Page::SIZE)];
-        let highest = page_clusters.iter().copied().max().map_or(0, |rank| rank as usize + 1);
-        let mut page_positions = vec![None; highest];
-        let mut page: Vec<ClusterMatch> = Vec::with_capacity(page_clusters.len());
-        for &cluster in page_clusters {
-            page_positions[cluster as usize] = Some(page.len());
-            page.push(ClusterMatch { cluster, ..ClusterMatch::default() });
-        }
-        let mut pictures = vec![HashSet::new(); page.len()];
-        let mut videos = pictures.clone();
-        for (index, member) in self.index.members.iter().enumerate() {
-            let cluster = member.assignment.cluster_ranks[self.level] as usize;
-            let Some(position) =
-                page_positions.get(cluster).copied().flatten().filter(|_| self.mask[index])
-            else {
-                continue;
-            };
-            let score = self.scores.as_ref().map(|scores| scores.values[index]);
-            let ranked = &mut page[position];
-            if member.picture_row != member.row {
-                ranked.counts.objects += 1;
-                pictures[position].insert(member.picture_row);
-            } else if let Some(video) = member.video {
-                ranked.counts.frames += 1;
-                videos[position].insert(i64::from(video));
-            } else {
-                ranked.counts.images += 1;
-            }
-            insert_best(&mut ranked.best_members, member.row, score);
-        }
-        for (ranked, (pictures, videos)) in page.iter_mut().zip(pictures.iter().zip(videos)) {
-            ranked.counts.images += pictures.len() as u64;
-            ranked.counts.videos = videos.len() as u64;
-        }
-        page
+        let clusters = self.order.iter().skip(from).take(Page::SIZE);
+        clusters.map(|&cluster| self.cluster_match(cluster)).collect()
     }
+
+    fn cluster_match(&self, cluster: u32) -> ClusterMatch {
+        let columns = &self.index.members;
+        let mut found = ClusterMatch { cluster, ..ClusterMatch::default() };
+        let (mut pictures, mut videos) = (Vec::new(), Vec::new());
+        for member in self.matching_of(cluster) {
+            let (row, picture_row) = (columns.rows[member], columns.picture_rows[member]);
+            let video = columns.videos[member];
+            if picture_row != row {
+                found.counts.objects += 1;
+                pictures.push(picture_row);
+            } else if video != NO_VIDEO {
+                found.counts.frames += 1;
+                videos.push(video);
+            } else {
+                found.counts.images += 1;
+            }
+            let score = self.scores.as_ref().map(|scores| scores.values[member]);
+            insert_best(&mut found.best_members, row, score);
+        }
+        found.counts.images += count_distinct(pictures);
+        found.counts.videos = count_distinct(videos);
+        found
+    }
+}
+
+fn count_distinct<T: Ord>(mut values: Vec<T>) -> u64 {
+    values.sort_unstable();
+    values.dedup();
+    values.len() as u64
+}
+
+/// A number that orders as [`f32::total_cmp`] does.
+fn total_order(score: f32) -> i32 {
+    let bits = score.to_bits().cast_signed();
+    bits ^ ((bits >> 31).cast_unsigned() >> 1).cast_signed()
 }
 
 /// Inserts a member if it is among the best; earlier members precede equal ones.
@@ -146,3 +166,6 @@ fn insert_best(best: &mut Vec<(i64, Option<f32>)>, row: i64, score: Option<f32>)
         best.truncate(MAX_PREVIEWS);
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,6 @@
 //! Runs a query: resolves what ranks to vectors, filters, and ranks the remaining clusters.
 
-use std::{collections::HashSet, sync::Arc};
+use std::sync::Arc;
 
 use half::f16;
 
@@ -116,19 +116,19 @@ impl QueryRun<'_> {
             FtsExpression::Matching(expression) => (expression, true),
             FtsExpression::NotMatching(expression) => (expression, false),
         };
-        let found = self.context.store.read(|c| full_text::search(c, &expression, matching))?;
-        let rows: HashSet<i64> = found.iter().map(|&(row, _)| row).collect();
-        self.mask.by_picture(&rows, matching);
-        if !matching {
-            return Ok(None);
-        }
-        let mut values = vec![f32::INFINITY; self.index.members.len()];
-        for (row, score) in found {
-            for &member in self.index.members_of_picture(row) {
-                values[member as usize] = score;
+        let mut found = self.context.store.read(|c| full_text::search(c, &expression, matching))?;
+        found.sort_unstable_by_key(|&(row, _)| row);
+        let members = self.index.members.len();
+        let mut flags = vec![!matching; members];
+        let mut values = vec![f32::INFINITY; if matching { members } else { 0 }];
+        self.index.pictures().for_each(&found, |member, score| {
+            flags[member as usize] = matching;
+            if let Some(value) = values.get_mut(member as usize) {
+                *value = score;
             }
-        }
-        Ok(Some(Scores { values, kind: BM25_SCORE_NAME }))
+        });
+        self.mask.by_flag(&flags);
+        Ok(matching.then_some(Scores { values, kind: BM25_SCORE_NAME }))
     }
 
     /// The distance of every member from the embedding of a text; infinite where there is none.
@@ -145,9 +145,6 @@ impl QueryRun<'_> {
         if anchor.kind == AnchorKind::Upload {
             let upload = store.read(|c| query_image::find(c, dataset, anchor.media))?;
             return upload.map(|upload| upload.descriptor).ok_or(RetrievalError::AnchorNotFound);
-        }
-        if let Some(descriptor) = self.index.descriptor(anchor.media) {
-            return Ok(descriptor.to_vec());
         }
         let stored = store.read(|c| media::descriptor(c, dataset, anchor.media))?;
         stored.ok_or(RetrievalError::AnchorNotFound)

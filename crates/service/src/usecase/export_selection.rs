@@ -26,7 +26,7 @@ impl Deployment {
                 let RankedCluster { rank, ranking, .. } =
                     self.ranked_cluster(record, *id, params)?;
                 let ids = HashMap::from([(rank, *id)]);
-                choose_members(&mut choices, &ranking, Some(rank), &ids, |_| true);
+                choose_members(&mut choices, &ranking, ranking.members_of(rank), &ids);
             }
             ExportScope::Selection(body) => {
                 for item in selection::items(body)? {
@@ -48,7 +48,7 @@ impl Deployment {
         let ids = self
             .store
             .read(|c| cluster::ids_by_rank(c, record.id, query.entity, query.granularity))?;
-        choose_members(choices, &ranking, None, &ids, |_| true);
+        choose_members(choices, &ranking, ranking.members(), &ids);
         Ok(())
     }
 
@@ -72,8 +72,9 @@ impl Deployment {
                 let excluded: HashSet<i64> =
                     self.media_rows(record, &exclude)?.into_iter().collect();
                 let ids = HashMap::from([(rank, cluster)]);
-                let included = |row: i64| !excluded.contains(&row);
-                choose_members(choices, &ranking, Some(rank), &ids, included);
+                let members = ranking.members_of(rank);
+                let included = members.filter(|member| !excluded.contains(&member.row));
+                choose_members(choices, &ranking, included, &ids);
             }
         }
         Ok(())
@@ -98,21 +99,18 @@ impl Deployment {
     }
 }
 
-/// Adds the members of one cluster or of all. The first cluster that selects a media item is kept.
+/// Adds members of a ranking. The first cluster that selects a media item is kept.
 fn choose_members(
     choices: &mut ExportChoices,
     ranking: &ClusterRanking,
-    cluster: Option<u32>,
+    members: impl Iterator<Item = SelectedMember>,
     ids: &HashMap<u32, ClusterId>,
-    is_included: impl Fn(i64) -> bool,
 ) {
     let is_similarity = ranking.is_similarity();
-    for SelectedMember { row, cluster, score } in ranking.selected_members(cluster) {
-        if is_included(row) {
-            let similarity = score.filter(|_| is_similarity).map(|distance| 1.0 - distance);
-            let choice = choices.entry(row).or_default();
-            choice.cluster = choice.cluster.or_else(|| ids.get(&cluster).copied());
-            choice.confidence = choice.confidence.or(similarity.map(|part| part.clamp(0.0, 1.0)));
-        }
+    for SelectedMember { row, cluster, score } in members {
+        let similarity = score.filter(|_| is_similarity).map(|distance| 1.0 - distance);
+        let choice = choices.entry(row).or_default();
+        choice.cluster = choice.cluster.or_else(|| ids.get(&cluster).copied());
+        choice.confidence = choice.confidence.or(similarity.map(|part| part.clamp(0.0, 1.0)));
     }
 }

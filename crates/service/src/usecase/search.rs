@@ -138,7 +138,7 @@ impl Deployment {
         let RankedCluster { entity, level, rank, ranking } =
             self.ranked_cluster(&record, id, params)?;
         let skip = usize::try_from(page.saturating_mul(Page::SIZE as u64)).unwrap_or(usize::MAX);
-        let mut members: Vec<_> = ranking.selected_members(Some(rank)).collect();
+        let mut members: Vec<_> = ranking.members_of(rank).collect();
         members.sort_by(|a, b| a.score.unwrap_or_default().total_cmp(&b.score.unwrap_or_default()));
         let members = members.into_iter().skip(skip).take(Page::SIZE);
         let members: Vec<_> = members.map(|member| (member.row, member.score)).collect();
