@@ -17,7 +17,7 @@ use crate::{
     },
     object_storage::BucketFolder,
     path_display::printable_path,
-    retrieval::IndexCache,
+    retrieval::{IndexCache, remove_outdated},
     settings::DeploymentSettings,
     store::{
         self, Connection, Store, StoreError,
@@ -73,8 +73,11 @@ impl Deployment {
         if store.recovery_notice().is_some() {
             add_lost_uploads(&store)?;
         }
+        // A failure is retried at the next start.
+        let _ = remove_outdated(&store);
         let tasks = Arc::new(TaskRunner::resume(&store, &settings)?);
-        Ok(Self { tasks, settings, indexes: Arc::default(), store, bucket })
+        let indexes = Arc::new(IndexCache::new(settings.disk.clone()));
+        Ok(Self { tasks, settings, indexes, store, bucket })
     }
 
     /// Checks that archives can be written to the bucket, if there is one.

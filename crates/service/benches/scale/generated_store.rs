@@ -68,7 +68,7 @@ pub fn fill(data: &Path, folder: &Path, size: usize) {
     write_clusters(&store, size).unwrap();
     store
         .write(|tx| {
-            dataset::increment_generation(tx, DATASET)?;
+            dataset::begin_generation(tx, DATASET)?;
             dataset::set_status(tx, DATASET, &Status::Ready, 100, None)
         })
         .unwrap();

@@ -31,7 +31,7 @@ impl<'a> FilterMask<'a> {
 
     pub fn labels(&mut self, rule: LabelRule, labels: &[Label]) {
         let ids: Vec<Option<u32>> =
-            labels.iter().map(|label| self.index.name_id(label.as_str())).collect();
+            labels.iter().map(|label| self.index.names.id(label.as_str())).collect();
         let lists = &self.index.members.labels;
         self.retain(|member| {
             let own = lists.of(member);
@@ -46,7 +46,7 @@ impl<'a> FilterMask<'a> {
     }
 
     pub fn tags(&mut self, dataset: DatasetId, tags: &[TagId]) {
-        let names = self.index.names();
+        let names = self.index.names.iter();
         let known: HashSet<_> = names
             .map(|(name, name_id)| (tag_id(dataset, name), name_id))
             .filter(|(id, _)| tags.contains(id))

@@ -1,5 +1,9 @@
 //! A list of numbers per member, all in one allocation.
 
+use std::io::{self, Read, Write};
+
+use super::column_file::{read_column, write_column};
+
 #[derive(Debug)]
 pub struct IdLists {
     /// Where the list of each member begins, and where the last one ends.
@@ -22,5 +26,14 @@ impl IdLists {
 
     pub fn of(&self, member: usize) -> &[u32] {
         &self.ids[self.starts[member] as usize..self.starts[member + 1] as usize]
+    }
+
+    pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
+        write_column(to, &self.starts)?;
+        write_column(to, &self.ids)
+    }
+
+    pub fn read(from: &mut impl Read) -> io::Result<Self> {
+        Ok(Self { starts: read_column(from)?, ids: read_column(from)? })
     }
 }

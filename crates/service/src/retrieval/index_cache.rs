@@ -7,8 +7,11 @@ use std::{
 
 use half::f16;
 
-use super::{RetrievalError, SearchQuery, dataset_index::DatasetIndex, ranking::ClusterRanking};
+use super::{
+    RetrievalError, SearchQuery, dataset_index::DatasetIndex, index_folder, ranking::ClusterRanking,
+};
 use crate::{
+    ingest::disk_quota::DiskQuota,
     store::{Store, StoreError, dataset::DatasetRecord, embedding, lock},
     text::{encoders::Encoders, lsa::TextSpace},
 };
@@ -23,14 +26,19 @@ struct CachedIndex {
     last_ranking: Option<(SearchQuery, Arc<ClusterRanking>)>,
 }
 
-#[derive(Default)]
 pub struct IndexCache {
+    disk: DiskQuota,
     /// Each is locked while it is loaded, so that it is loaded once.
     indexes: Mutex<HashMap<(DatasetId, EntityType), Arc<Mutex<CachedIndex>>>>,
     text_spaces: Mutex<HashMap<DatasetId, CachedTextSpace>>,
 }
 
 impl IndexCache {
+    /// Space for the files of the indexes comes from `disk`.
+    pub fn new(disk: DiskQuota) -> Self {
+        Self { disk, indexes: Mutex::default(), text_spaces: Mutex::default() }
+    }
+
     /// By the user's encoders or else by the text space; `None` if that knows none of the words.
     pub(super) fn embed_text(
         &self,
@@ -80,13 +88,20 @@ impl IndexCache {
                     _ => index,
                 },
                 None => {
-                    let index = Arc::new(DatasetIndex::load(store, dataset, query.entity)?);
+                    let index = index_folder::open(store, &self.disk, dataset, query.entity)?;
+                    let index = Arc::new(index);
                     *cached = CachedIndex { index: Some(index.clone()), last_ranking: None };
                     index
                 }
             }
         };
-        let ranking = Arc::new(rank(&index)?);
+        let ranking = rank(&index).inspect_err(|cause| {
+            // A file of the index cannot be read any more: the next search reads the index again.
+            if matches!(cause, RetrievalError::Store(StoreError::Io(..))) {
+                *lock(&slot) = CachedIndex::default();
+            }
+        });
+        let ranking = Arc::new(ranking?);
         let mut cached = lock(&slot);
         // Another request may have loaded the index of another generation.
         if cached.index.as_ref().is_some_and(|current| Arc::ptr_eq(current, &index)) {

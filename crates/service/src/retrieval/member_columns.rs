@@ -1,6 +1,11 @@
 //! What filters and rankings read of the members of an index: one column per field, ordered by path.
 
-use super::id_lists::IdLists;
+use std::io::{self, Read, Write};
+
+use super::{
+    column_file::{read_column, write_column},
+    id_lists::IdLists,
+};
 use crate::store::{
     assignment::{ClusterAssignment, IssueScores},
     media::MediaRecord,
@@ -21,7 +26,8 @@ pub struct MemberColumns {
     pub cluster_ranks: [Vec<u32>; Granularity::LEVELS],
     pub uniqueness: Vec<f32>,
     pub near_duplicate_similarities: Vec<f32>,
-    pub issue_scores: Vec<IssueScores>,
+    /// In the order of [`issue_score_fields`].
+    issue_scores: [Vec<f32>; 5],
     /// Variance of the Laplacian.
     pub sharpness: Vec<f32>,
     /// Mean luma, 0.0-1.0.
@@ -41,7 +47,10 @@ impl MemberColumns {
         }
         self.uniqueness.push(assignment.uniqueness);
         self.near_duplicate_similarities.push(assignment.near_duplicate_similarity);
-        self.issue_scores.push(assignment.issue_scores);
+        let scores = issue_score_fields(&assignment.issue_scores);
+        for (column, score) in self.issue_scores.iter_mut().zip(scores) {
+            column.push(score);
+        }
         self.sharpness.push(media.sharpness);
         self.brightness.push(media.brightness);
     }
@@ -51,12 +60,55 @@ impl MemberColumns {
     }
 
     pub fn assignment(&self, member: usize) -> ClusterAssignment {
+        let [outlier, mislabel, class_outlier, odd_aspect, odd_size] =
+            self.issue_scores.each_ref().map(|column| column[member]);
         ClusterAssignment {
             media: self.rows[member],
             uniqueness: self.uniqueness[member],
             near_duplicate_similarity: self.near_duplicate_similarities[member],
-            issue_scores: self.issue_scores[member],
-            cluster_ranks: std::array::from_fn(|level| self.cluster_ranks[level][member]),
+            issue_scores: IssueScores { outlier, mislabel, class_outlier, odd_aspect, odd_size },
+            cluster_ranks: self.cluster_ranks.each_ref().map(|column| column[member]),
         }
     }
+
+    pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
+        write_column(to, &self.rows)?;
+        write_column(to, &self.picture_rows)?;
+        write_column(to, &self.videos)?;
+        self.cluster_ranks.iter().try_for_each(|column| write_column(to, column))?;
+        write_column(to, &self.uniqueness)?;
+        write_column(to, &self.near_duplicate_similarities)?;
+        self.issue_scores.iter().try_for_each(|column| write_column(to, column))?;
+        write_column(to, &self.sharpness)?;
+        write_column(to, &self.brightness)?;
+        self.labels.write(to)?;
+        self.tags.write(to)
+    }
+
+    /// Reads what [`Self::write`] wrote.
+    pub fn read(from: &mut impl Read) -> io::Result<Self> {
+        let mut columns = Self {
+            rows: read_column(from)?,
+            picture_rows: read_column(from)?,
+            videos: read_column(from)?,
+            ..Self::default()
+        };
+        for column in &mut columns.cluster_ranks {
+            *column = read_column(from)?;
+        }
+        columns.uniqueness = read_column(from)?;
+        columns.near_duplicate_similarities = read_column(from)?;
+        for column in &mut columns.issue_scores {
+            *column = read_column(from)?;
+        }
+        columns.sharpness = read_column(from)?;
+        columns.brightness = read_column(from)?;
+        (columns.labels, columns.tags) = (IdLists::read(from)?, IdLists::read(from)?);
+        Ok(columns)
+    }
+}
+
+fn issue_score_fields(scores: &IssueScores) -> [f32; 5] {
+    let IssueScores { outlier, mislabel, class_outlier, odd_aspect, odd_size } = *scores;
+    [outlier, mislabel, class_outlier, odd_aspect, odd_size]
 }

@@ -1,20 +1,27 @@
 //! Search: the media items of each searched dataset in memory, queries over them, and the ranked clusters.
 
+mod checked_file;
 mod cluster_members;
+mod column_file;
 mod dataset_index;
 mod error;
 mod filter_mask;
 mod id_lists;
+mod index_builder;
 mod index_cache;
+mod index_folder;
 mod member_columns;
+mod name_table;
 mod picture_members;
 mod ranking;
 mod search_context;
 mod search_query;
+mod vector_source;
 
 pub use dataset_index::tag_id;
 pub use error::RetrievalError;
 pub use index_cache::IndexCache;
+pub use index_folder::remove_outdated;
 pub use ranking::{ClusterMatch, ClusterRanking, SelectedMember};
 pub use search_context::SearchContext;
 pub use search_query::SearchQuery;

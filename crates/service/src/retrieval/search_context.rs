@@ -1,6 +1,6 @@
 //! Runs a query: resolves what ranks to vectors, filters, and ranks the remaining clusters.
 
-use std::sync::Arc;
+use std::{io, sync::Arc};
 
 use half::f16;
 
@@ -11,7 +11,7 @@ use super::{
     ranking::{COSINE_DISTANCE, ClusterRanking, Scores},
 };
 use crate::{
-    store::{Store, dataset::DatasetRecord, full_text, media, query_image},
+    store::{Store, StoreError, dataset::DatasetRecord, full_text, media, query_image},
     text::{
         encoders::Encoders,
         full_text_query::{FtsExpression, parse},
@@ -54,7 +54,7 @@ impl QueryRun<'_> {
         let mut scores = None;
         if let Some(anchor) = query.anchor {
             let descriptor = self.anchor_descriptor(anchor)?;
-            scores = Some(cosine(self.index.descriptor_distances(&descriptor)));
+            scores = Some(cosine(self.descriptor_distances(&descriptor)?));
         }
         if let Some(caption) = &query.caption {
             let semantic = cosine(self.semantic_distances(caption)?);
@@ -96,7 +96,7 @@ impl QueryRun<'_> {
             }
             Filter::Similar { anchor, max_distance } => {
                 let descriptor = self.anchor_descriptor(*anchor)?;
-                let values = self.index.descriptor_distances(&descriptor);
+                let values = self.descriptor_distances(&descriptor)?;
                 let max = max_distance.map(Fraction::value);
                 self.mask.by_score(&values, |score| max.is_none_or(|max| score <= max));
                 return Ok(Some(cosine(values)));
@@ -135,9 +135,19 @@ impl QueryRun<'_> {
     fn semantic_distances(&self, text: &str) -> Result<Vec<f32>, RetrievalError> {
         let SearchContext { store, indexes, encoders, dataset } = *self.context;
         match indexes.embed_text(store, dataset, encoders, text)? {
-            Some(vector) => Ok(self.index.embedding_distances(&vector)),
+            Some(vector) => {
+                self.index.embedding_distances(&vector).map_err(|cause| self.unreadable(cause))
+            }
             None => Ok(vec![f32::INFINITY; self.index.members.len()]),
         }
+    }
+
+    fn descriptor_distances(&self, descriptor: &[f16]) -> Result<Vec<f32>, RetrievalError> {
+        self.index.descriptor_distances(descriptor).map_err(|cause| self.unreadable(cause))
+    }
+
+    fn unreadable(&self, cause: io::Error) -> RetrievalError {
+        StoreError::Io(self.context.store.indexes_dir(), cause).into()
     }
 
     fn anchor_descriptor(&self, anchor: Anchor) -> Result<Vec<f16>, RetrievalError> {

@@ -16,9 +16,11 @@ mod keypoint_index;
 mod neighbor;
 mod step_counter;
 mod transform;
+mod vector_file;
 mod vectors;
 
 pub use duplicates::{DuplicatePair, near_duplicates};
 pub use graph::neighbor_graph;
 pub use neighbor::Neighbor;
+pub use vector_file::VectorFile;
 pub use vectors::Vectors;

@@ -142,6 +142,11 @@ impl Store {
         self.data.join("uploads")
     }
 
+    /// The folder with files that are derived from the database and make searches fast.
+    pub fn indexes_dir(&self) -> PathBuf {
+        self.data.join("indexes")
+    }
+
     /// The file that keeps the login of the service over restarts.
     pub fn login_file(&self) -> PathBuf {
         self.data.join("login.json")

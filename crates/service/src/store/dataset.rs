@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::{
     columns::{path_from_bytes, path_to_bytes},
     engine::{Connection, Result, Row, params},
-    query, source,
+    now_micros, query, source,
 };
 use tessera_model::{DatasetId, Status};
 
@@ -26,7 +26,7 @@ pub struct DatasetRecord {
     pub n_videos: u64,
     pub n_frames: u64,
     pub n_objects: u64,
-    /// Incremented when the clustering changes; in-memory indexes belong to one generation.
+    /// Increases when the clustering changes; an index belongs to one generation. 0: never clustered.
     pub generation: i64,
     /// Version of the stored features.
     pub extractor: u32,
@@ -112,9 +112,13 @@ pub fn set_progress(connection: &Connection, id: DatasetId, percent: u8) -> Resu
     query::execute(connection, sql, params![id.0, percent])
 }
 
-pub fn increment_generation(connection: &Connection, id: DatasetId) -> Result<()> {
-    let sql = "UPDATE dataset SET generation = generation + 1 WHERE id = ?1";
-    query::execute(connection, sql, params![id.0])
+/// Begins a generation with a number that no earlier state of this store had, even if the database is
+/// replaced by an older copy.
+pub fn begin_generation(connection: &Connection, id: DatasetId) -> Result<()> {
+    let sql = "UPDATE dataset
+               SET generation = CASE WHEN generation < ?2 THEN ?2 ELSE generation + 1 END
+               WHERE id = ?1";
+    query::execute(connection, sql, params![id.0, now_micros()])
 }
 
 /// Deletes everything derived from the files and records with which extractor version it is derived again.

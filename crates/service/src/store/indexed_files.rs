@@ -52,7 +52,8 @@ pub fn upsert_image(
 ) -> Result<i64> {
     delete_file(connection, "skipped", source.row, file.path)?;
     // It may have been a video.
-    let sql = "DELETE FROM media WHERE source = ?1 AND path = ?2 AND frame IS NOT NULL";
+    let sql = "DELETE FROM media
+               WHERE source = ?1 AND path = ?2 AND parent IS NULL AND frame IS NOT NULL";
     query::execute(connection, sql, params![source.row, path_to_bytes(file.path)])?;
     let row = upsert_media(connection, source, file, None, features)?;
     query::execute(connection, "DELETE FROM media WHERE parent = ?1", params![row])?;

@@ -49,7 +49,7 @@ pub fn run_operation(worker: &WorkerContext, row: i64) -> Result<Option<i64>, St
         Ok((clusters, embeddings)) => context.write_end(|tx| {
             clusters.write(tx)?;
             embeddings.write(tx)?;
-            dataset::increment_generation(tx, running.dataset)?;
+            dataset::begin_generation(tx, running.dataset)?;
             if running.kind == OperationKind::Creation {
                 dataset::set_extractor(tx, running.dataset, EXTRACTOR_VERSION)?;
             }

@@ -23,7 +23,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("store", &["file_stat", "index", "ingest", "path_display"]),
     ("error", &["object_storage", "path_display", "store"]),
     ("issues", &["index", "store"]),
-    ("retrieval", &["index", "issues", "similarity", "store", "text"]),
+    ("retrieval", &["index", "ingest", "issues", "similarity", "store", "text"]),
     ("task_error", &["store"]),
     ("archive", &["ingest", "issues", "signed_link", "store", "task_error"]),
     (

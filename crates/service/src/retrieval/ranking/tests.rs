@@ -5,7 +5,13 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
-use crate::retrieval::member_columns::MemberColumns;
+use crate::{
+    retrieval::{
+        dataset_index::IndexVectors, member_columns::MemberColumns, name_table::NameTable,
+        vector_source::VectorSource,
+    },
+    similarity::Vectors,
+};
 
 #[derive(Clone, Debug)]
 struct Member {
@@ -43,9 +49,12 @@ fn index_of(members: &[Member]) -> Arc<DatasetIndex> {
         columns.videos.push(member.video.unwrap_or(NO_VIDEO));
         columns.cluster_ranks[0].push(member.cluster);
     }
-    let mut index = DatasetIndex::new(1);
-    index.members = columns;
-    Arc::new(index)
+    let vectors = IndexVectors {
+        descriptors: VectorSource::InMemory(Vectors::default()),
+        embeddings: VectorSource::InMemory(Vectors::default()),
+        embedded_members: Vec::new(),
+    };
+    Arc::new(DatasetIndex::new(1, columns, NameTable::default(), vectors))
 }
 
 fn ranking_of(members: &[Member], is_scored: bool) -> ClusterRanking {

@@ -1,0 +1,107 @@
+//! Reads the index of a dataset from the store.
+
+use std::{
+    collections::HashMap,
+    io,
+    path::{Path, PathBuf},
+};
+
+use super::{
+    dataset_index::{DatasetIndex, IndexVectors},
+    member_columns::{MemberColumns, NO_VIDEO},
+    name_table::NameTable,
+    vector_source::VectorSink,
+};
+use crate::{
+    ingest::disk_quota::DiskQuota,
+    store::{
+        Store, StoreError,
+        dataset::DatasetRecord,
+        media::{self, MediaFeatures},
+    },
+};
+use tessera_model::EntityType;
+
+pub const DESCRIPTORS_FILE: &str = "descriptors";
+pub const EMBEDDINGS_FILE: &str = "embeddings";
+
+pub struct IndexBuilder {
+    members: MemberColumns,
+    names: NameTable,
+    /// Source and path of each video.
+    videos: HashMap<(i64, PathBuf), u32>,
+    descriptors: VectorSink,
+    embeddings: VectorSink,
+    embedded_members: Vec<u32>,
+}
+
+impl IndexBuilder {
+    pub fn in_memory() -> Self {
+        Self::new(VectorSink::in_memory(), VectorSink::in_memory())
+    }
+
+    /// Writes the vectors to files of a folder.
+    pub fn on_disk(folder: &Path, disk: &DiskQuota) -> io::Result<Self> {
+        let sink = |name| VectorSink::on_disk(&folder.join(name), disk);
+        Ok(Self::new(sink(DESCRIPTORS_FILE)?, sink(EMBEDDINGS_FILE)?))
+    }
+
+    fn new(descriptors: VectorSink, embeddings: VectorSink) -> Self {
+        Self {
+            members: MemberColumns::default(),
+            names: NameTable::default(),
+            videos: HashMap::new(),
+            descriptors,
+            embeddings,
+            embedded_members: Vec::new(),
+        }
+    }
+
+    /// Fails with the inner error if a file cannot be written.
+    pub fn build(
+        mut self,
+        store: &Store,
+        dataset: &DatasetRecord,
+        entity: EntityType,
+    ) -> Result<io::Result<DatasetIndex>, StoreError> {
+        let mut written = Ok(());
+        store.read(|c| {
+            media::for_each_with_features(c, dataset.id, entity, |features| {
+                if written.is_ok() {
+                    written = self.push(features);
+                }
+            })
+        })?;
+        Ok(written.and_then(|()| self.finish(dataset.generation)))
+    }
+
+    /// A media item without an assignment was added after the last clustering.
+    fn push(&mut self, features: MediaFeatures) -> io::Result<()> {
+        let Some(assignment) = features.assignment else { return Ok(()) };
+        let media = features.media;
+        let Ok(index) = u32::try_from(self.members.len()) else { return Ok(()) };
+        // Another dimension belongs to a text space that is about to be replaced.
+        if let Some(embedding) = features.embedding.filter(|found| self.embeddings.accepts(found)) {
+            self.embeddings.push(&embedding)?;
+            self.embedded_members.push(index);
+        }
+        self.descriptors.push(&features.descriptor)?;
+        let video = media.video_file().map(|(source, path)| {
+            let next = u32::try_from(self.videos.len()).unwrap_or(NO_VIDEO);
+            *self.videos.entry((source, path.to_owned())).or_insert(next)
+        });
+        self.members.push(&media, &assignment, video.unwrap_or(NO_VIDEO));
+        self.members.labels.push(self.names.add(media.labels));
+        self.members.tags.push(self.names.add(media.tags));
+        Ok(())
+    }
+
+    fn finish(self, generation: i64) -> io::Result<DatasetIndex> {
+        let vectors = IndexVectors {
+            descriptors: self.descriptors.finish()?,
+            embeddings: self.embeddings.finish()?,
+            embedded_members: self.embedded_members,
+        };
+        Ok(DatasetIndex::new(generation, self.members, self.names, vectors))
+    }
+}

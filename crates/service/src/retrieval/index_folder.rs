@@ -1,0 +1,147 @@
+//! The files of the index of one generation of a dataset: written when it is searched first, and read by later
+//! starts. They contain nothing that is not in the store.
+
+use std::{
+    collections::HashSet,
+    fs::{self, Permissions},
+    io::{self, BufReader, ErrorKind, Read as _, Write as _},
+    os::unix::fs::PermissionsExt as _,
+    path::Path,
+};
+
+use super::{
+    checked_file::{self, CheckedWriter},
+    column_file::{read_column, write_column},
+    dataset_index::{DatasetIndex, IndexVectors},
+    index_builder::{DESCRIPTORS_FILE, EMBEDDINGS_FILE, IndexBuilder},
+    member_columns::MemberColumns,
+    name_table::NameTable,
+    vector_source::VectorSource,
+};
+use crate::{
+    index::DIMENSION,
+    ingest::{disk_quota::DiskQuota, staging::create_private_dir},
+    store::{
+        Store, StoreError,
+        dataset::{self, DatasetRecord},
+    },
+};
+use tessera_model::EntityType;
+
+const MEMBERS_FILE: &str = "members";
+/// First bytes of the file of members, in the byte order of the machine; the number is the version of all files.
+const MAGIC: u64 = u64::from_be_bytes(*b"tessera\x01");
+
+/// Removes the files of all generations but the current ones, and what a crashed process left.
+pub fn remove_outdated(store: &Store) -> Result<(), StoreError> {
+    let mut current = HashSet::new();
+    for dataset in store.read(dataset::all)? {
+        for entity in [EntityType::Images, EntityType::Objects] {
+            current.insert(folder_name(&dataset, entity));
+        }
+    }
+    let folder = store.indexes_dir();
+    remove_folders(&folder, |name| !current.contains(name))
+        .map_err(|cause| StoreError::Io(folder, cause))
+}
+
+fn folder_name(dataset: &DatasetRecord, entity: EntityType) -> String {
+    format!("{}-{}", folder_prefix(dataset, entity), dataset.generation)
+}
+
+fn folder_prefix(dataset: &DatasetRecord, entity: EntityType) -> String {
+    format!("{}-{}", dataset.id, entity.as_str().to_ascii_lowercase())
+}
+
+fn remove_folders(indexes: &Path, is_outdated: impl Fn(&str) -> bool) -> io::Result<()> {
+    let entries = match fs::read_dir(indexes) {
+        Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        if entry.file_name().to_str().is_none_or(&is_outdated) {
+            fs::remove_dir_all(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Opens the index of the current generation, or reads it from the store and writes its files. Without space for
+/// them, the index is in memory.
+pub fn open(
+    store: &Store,
+    disk: &DiskQuota,
+    dataset: &DatasetRecord,
+    entity: EntityType,
+) -> Result<DatasetIndex, StoreError> {
+    let folder = store.indexes_dir().join(folder_name(dataset, entity));
+    if let Ok(index) = read(&folder, dataset.generation) {
+        return Ok(index);
+    }
+    if let Ok(index) = build(store, disk, dataset, entity, &folder)? {
+        return Ok(index);
+    }
+    let built = IndexBuilder::in_memory().build(store, dataset, entity)?;
+    built.map_err(|cause| StoreError::Io(folder, cause))
+}
+
+fn build(
+    store: &Store,
+    disk: &DiskQuota,
+    dataset: &DatasetRecord,
+    entity: EntityType,
+    folder: &Path,
+) -> Result<io::Result<DatasetIndex>, StoreError> {
+    let indexes = store.indexes_dir();
+    let begin = || {
+        create_private_dir(&indexes)?;
+        let prefix = folder_prefix(dataset, entity);
+        // The files of older generations, and damaged ones of this one. What is open stays readable.
+        remove_folders(&indexes, |name| name.starts_with(&prefix))?;
+        let private = Permissions::from_mode(0o700);
+        let new = tempfile::Builder::new().permissions(private).tempdir_in(&indexes)?;
+        let builder = IndexBuilder::on_disk(new.path(), disk)?;
+        Ok((new, builder))
+    };
+    let (new, builder) = match begin() {
+        Ok(begun) => begun,
+        Err(cause) => return Ok(Err(cause)),
+    };
+    Ok(builder.build(store, dataset, entity)?.and_then(|index| {
+        write_members(&index, &new.path().join(MEMBERS_FILE), disk)?;
+        fs::rename(new.keep(), folder)?;
+        Ok(index)
+    }))
+}
+
+fn write_members(index: &DatasetIndex, path: &Path, disk: &DiskQuota) -> io::Result<()> {
+    let mut file = CheckedWriter::create(path, disk)?;
+    file.write_all(&MAGIC.to_ne_bytes())?;
+    index.members.write(&mut file)?;
+    index.names.write(&mut file)?;
+    write_column(&mut file, &[index.vectors.embeddings.dimension() as u64])?;
+    write_column(&mut file, &index.vectors.embedded_members)?;
+    file.finish().map(drop)
+}
+
+fn read(folder: &Path, generation: i64) -> io::Result<DatasetIndex> {
+    let mut file = BufReader::new(checked_file::open(&folder.join(MEMBERS_FILE), None)?);
+    let mut magic = [0; size_of::<u64>()];
+    file.read_exact(&mut magic)?;
+    if u64::from_ne_bytes(magic) != MAGIC {
+        return Err(ErrorKind::InvalidData.into());
+    }
+    let (members, names) = (MemberColumns::read(&mut file)?, NameTable::read(&mut file)?);
+    let dimension = read_column::<u64>(&mut file)?.first().copied().unwrap_or_default();
+    let dimension = usize::try_from(dimension).map_err(io::Error::other)?;
+    let embedded_members: Vec<u32> = read_column(&mut file)?;
+    let open =
+        |name: &str, dimension, rows| VectorSource::open(&folder.join(name), dimension, rows);
+    let vectors = IndexVectors {
+        descriptors: open(DESCRIPTORS_FILE, DIMENSION, members.len())?,
+        embeddings: open(EMBEDDINGS_FILE, dimension, embedded_members.len())?,
+        embedded_members,
+    };
+    Ok(DatasetIndex::new(generation, members, names, vectors))
+}
