@@ -35,6 +35,18 @@ pub fn known_files(connection: &Connection, source: i64) -> Result<BTreeMap<Path
     })
 }
 
+// Statements about one file. With `parent IS NULL`, the index of files serves them; objects are found by their image.
+
+const DELETE_SKIPPED: &str = "DELETE FROM skipped WHERE source = ?1 AND path = ?2";
+/// The objects in an image are deleted with it.
+const DELETE_MEDIA: &str = "DELETE FROM media WHERE source = ?1 AND path = ?2 AND parent IS NULL";
+const DELETE_FRAMES: &str = "DELETE FROM media
+     WHERE source = ?1 AND path = ?2 AND parent IS NULL AND frame IS NOT NULL";
+const UPDATE_STAT: &str = "UPDATE media SET size = ?3, modified = ?4
+     WHERE source = ?1 AND path = ?2 AND parent IS NULL";
+const UPDATE_STAT_OF_OBJECTS: &str = "UPDATE media SET size = ?3, modified = ?4
+     WHERE parent IN (SELECT row FROM media WHERE source = ?1 AND path = ?2 AND parent IS NULL)";
+
 pub struct IndexedFile<'a> {
     /// Relative to its source.
     pub path: &'a Path,
@@ -50,11 +62,10 @@ pub fn upsert_image(
     file: &IndexedFile,
     features: &Features,
 ) -> Result<i64> {
-    delete_file(connection, "skipped", source.row, file.path)?;
     // It may have been a video.
-    let sql = "DELETE FROM media
-               WHERE source = ?1 AND path = ?2 AND parent IS NULL AND frame IS NOT NULL";
-    query::execute(connection, sql, params![source.row, path_to_bytes(file.path)])?;
+    for sql in [DELETE_SKIPPED, DELETE_FRAMES] {
+        query::execute(connection, sql, params![source.row, path_to_bytes(file.path)])?;
+    }
     let row = upsert_media(connection, source, file, None, features)?;
     query::execute(connection, "DELETE FROM media WHERE parent = ?1", params![row])?;
     Ok(row)
@@ -139,19 +150,17 @@ pub fn update_stat(
     file: &Path,
     stat: FileStat,
 ) -> Result<()> {
-    let sql = "UPDATE media SET size = ?3, modified = ?4 WHERE source = ?1 AND path = ?2";
-    query::execute(connection, sql, params![source, path_to_bytes(file), stat.size, stat.modified])
+    for sql in [UPDATE_STAT, UPDATE_STAT_OF_OBJECTS] {
+        let params = params![source, path_to_bytes(file), stat.size, stat.modified];
+        query::execute(connection, sql, params)?;
+    }
+    Ok(())
 }
 
 pub fn remove_file(connection: &Connection, source: i64, file: &Path) -> Result<()> {
-    ["media", "sidecar", "skipped"]
+    [DELETE_MEDIA, "DELETE FROM sidecar WHERE source = ?1 AND path = ?2", DELETE_SKIPPED]
         .into_iter()
-        .try_for_each(|table| delete_file(connection, table, source, file))
-}
-
-fn delete_file(connection: &Connection, table: &str, source: i64, file: &Path) -> Result<()> {
-    let sql = format!("DELETE FROM {table} WHERE source = ?1 AND path = ?2");
-    query::execute(connection, &sql, params![source, path_to_bytes(file)])
+        .try_for_each(|sql| query::execute(connection, sql, params![source, path_to_bytes(file)]))
 }
 
 /// Records why a file is not a media item. `stat` is `None` if it was skipped without being opened.
@@ -190,4 +199,31 @@ pub fn skipped_files(
     query::all(connection, sql, params![dataset.0], |row| {
         Ok((path_from_bytes(row.get(0)?), row.get(1)?))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::Store;
+
+    #[test]
+    fn no_statement_about_one_file_reads_all_media() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).unwrap();
+        for sql in [
+            DELETE_SKIPPED,
+            DELETE_MEDIA,
+            DELETE_FRAMES,
+            UPDATE_STAT,
+            UPDATE_STAT_OF_OBJECTS,
+            "DELETE FROM media WHERE parent = ?1",
+        ] {
+            let explained = format!("EXPLAIN QUERY PLAN {sql}");
+            let params = params![1, 1, 1, 1];
+            let used = &params[..sql.matches('?').count()];
+            let plan: Vec<String> =
+                store.read(|c| query::all(c, &explained, used, |row| row.get(3))).unwrap();
+            assert!(!plan.iter().any(|step| step.starts_with("SCAN")), "{sql}: {plan:?}");
+        }
+    }
 }

@@ -52,13 +52,12 @@ fn read_source(row: &Row) -> Result<SourceFolder> {
 
 /// Adds a folder to a dataset unless it exists. Returns its row.
 pub fn upsert(connection: &Connection, dataset: DatasetId, folder: &Path) -> Result<i64> {
-    query::one(
-        connection,
-        "INSERT INTO source (dataset, folder) VALUES (?1, ?2)
-         ON CONFLICT (dataset, folder) DO UPDATE SET folder = excluded.folder RETURNING row",
-        params![dataset.0, path_to_bytes(folder)],
-        |row| row.get(0),
-    )
+    let params = params![dataset.0, path_to_bytes(folder)];
+    // An update of the existing row would read all media, because they refer to it.
+    let insert = "INSERT INTO source (dataset, folder) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
+    query::execute(connection, insert, params)?;
+    let select = "SELECT row, require(intact) FROM source WHERE dataset = ?1 AND folder = ?2";
+    query::one(connection, select, params, |row| row.get(0))
 }
 
 /// The source that contains a local folder, so that no file is listed twice, or a new one.

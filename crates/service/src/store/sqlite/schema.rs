@@ -9,7 +9,10 @@ use super::tables::{LEASES, TABLES};
 const LAST_REPLACED: usize = 6;
 
 /// Append only.
-const MIGRATIONS: &[&str] = &[TABLES, LEASES];
+const MIGRATIONS: &[&str] = &[TABLES, LEASES, CHOSEN_BY_MEDIA];
+
+/// Without it, every change of a media item reads all items of all selective exports.
+const CHOSEN_BY_MEDIA: &str = "CREATE INDEX chosen_media ON chosen (media)";
 
 pub(super) const VERSION: usize = LAST_REPLACED + MIGRATIONS.len();
 
