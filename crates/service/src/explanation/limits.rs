@@ -25,7 +25,11 @@ pub const LIMITS: &[[&str; 3]] = &[
         "32 waiting or running, 429 beyond; 503 without free disk space",
         "each takes as much space as its images",
     ],
-    ["disk", "uploads and exports together leave 1 GiB free", "the system needs space, too"],
+    [
+        "disk",
+        "uploads, exports and search indexes together leave 1 GiB free",
+        "the system needs space, too",
+    ],
     ["vql", "64 KiB, 16 filters; texts of 1000 characters", "filters are combined in memory"],
     ["from object storage", "1000000 media; a manifest of 64 MiB", "a listing is kept in memory"],
 ];

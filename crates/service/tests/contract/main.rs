@@ -39,6 +39,7 @@ mod folder;
 mod forms;
 mod guard;
 mod headers;
+mod index_files;
 mod limits;
 mod login;
 mod media;
