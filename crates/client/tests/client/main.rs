@@ -28,6 +28,7 @@ mod picture_keys;
 mod preflight;
 mod recorded;
 mod recorded_readings;
+mod responses;
 mod retry_table;
 mod settings;
 mod test_zip;

@@ -233,7 +233,7 @@ fn a_remote_source_says_what_will_be_added() {
             "s3://b/a.jpg",
             Ok("neither a folder nor a manifest (.csv, .parquet, .txt): the service may refuse it"),
         ),
-        ("b/photos", Err("s3_uri: must begin with s3://")),
+        ("b/photos", Err("s3_uri: must begin with s3://, gs:// or az://")),
     ] {
         let found = storage(uri);
         assert_eq!(found.as_deref().map_err(String::as_str), expected, "{uri}");

@@ -74,3 +74,25 @@ async fn a_rejected_token_reloads_the_secret_once() {
     assert_eq!(reads.load(Ordering::Relaxed), 1);
     assert!(client.has_replaced_secret());
 }
+
+#[tokio::test]
+async fn the_expiry_of_a_login_is_known_as_far_as_its_token_tells() {
+    let client = |auth| {
+        let url = BaseUrl::parse("https://a.example").unwrap();
+        Client::new(Endpoint::new(url, auth).unwrap()).unwrap()
+    };
+    let token = credentials("secret").sign_token(TOKEN_LIFETIME).unwrap();
+    let expires = payload(token.expose_secret(), "secret").unwrap()["exp"].as_u64();
+    for (auth, known) in [
+        (AuthMethod::OnPremises, None),
+        (AuthMethod::Session("a session".into()), None),
+        (AuthMethod::Token("not a token".into()), None),
+        (AuthMethod::Token(token), expires),
+        // Nothing was signed yet.
+        (AuthMethod::Hosted(credentials("secret")), None),
+    ] {
+        let client = client(auth);
+        assert_eq!(client.token_expires_at().map(|at| at.as_secs()), known);
+        assert_eq!((client.clock_skew(), client.has_replaced_secret()), (0, false));
+    }
+}

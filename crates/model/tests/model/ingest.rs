@@ -84,7 +84,7 @@ fn a_rejected_source_says_what_it_must_be() {
             "path: must be absolute, as the pipeline sees it",
         ),
         (MediaSource::ServerPath("".into()), "path: must be absolute, as the pipeline sees it"),
-        (MediaSource::Storage("bucket/x".into()), "s3_uri: must begin with s3://"),
+        (MediaSource::Storage("bucket/x".into()), "s3_uri: must begin with s3://, gs:// or az://"),
         (MediaSource::Storage("s3:///x".into()), "s3_uri: must name a bucket: s3://bucket/folder/"),
     ] {
         assert_eq!(reason(source.clone()).as_deref(), Some(expected), "{source:?}");

@@ -113,6 +113,7 @@ fn a_region_covers_the_pixels_and_cells_that_it_touches() {
         (region(0.2, 0.4, 0.2, 0.2), ((2, 8), (2, 4))),
         (region(0.21, 0.41, 0.2, 0.2), ((2, 8), (3, 5))),
         (region(0.999, 0.999, 0.001, 0.001), ((9, 19), (1, 1))),
+        (region(0.999_999, 0.999_999, 1e-6, 1e-6), ((9, 19), (1, 1))),
         (Region::WHOLE, ((0, 0), (10, 20))),
     ] {
         assert_eq!(part.cells((10, 20)), cells, "{part:?}");

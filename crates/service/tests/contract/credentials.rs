@@ -90,9 +90,17 @@ async fn only_the_session_cookie_opens() {
     let service = Service::of_pictures().await;
     let good = session(&service);
     let refusal = json!({"detail": "Invalid or expired token"});
-    for wrong in
-        ["", "SESSION=", "SESSION=x", &good.to_lowercase(), &format!("X{good}"), &good[8..]]
-    {
+    let as_long = format!("SESSION={}", "0".repeat(good.len() - "SESSION=".len()));
+    for wrong in [
+        "",
+        "SESSION=",
+        "SESSION=x",
+        &as_long,
+        &good[..good.len() - 1],
+        &good.to_lowercase(),
+        &format!("X{good}"),
+        &good[8..],
+    ] {
         assert_eq!(ask(&service, wrong).await, (401, refusal.clone()), "{wrong}");
     }
     let (status, body) = service.json(PATH).await;

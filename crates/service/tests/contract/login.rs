@@ -83,6 +83,7 @@ async fn the_claims_are_bounded() {
         (json!({"exp": 253_402_300_799_u64}), 401),
         (json!({"exp": now + 24 * 3600, "iat": now}), 200),
         (json!({"exp": now + 24 * 3600 + 1, "iat": now}), 401),
+        (json!({"exp": now + 10, "iat": now + 50}), 401),
         (json!({"iss": "other"}), 401),
         (json!({"iss": null}), 401),
         (json!({"sub": "other"}), 401),
