@@ -140,11 +140,12 @@ impl Basket {
         (plan, change)
     }
 
-    /// Selects or deselects an item. Inside a selected cluster, excludes or includes it.
+    /// Selects or deselects an item or a cluster. Inside a selected cluster, excludes or includes the
+    /// item.
     pub fn toggle_media_item(&mut self, entry: SelectionEntry) -> ToggleOutcome {
         let EntryContent::MediaItem(item, within) = entry.content else {
-            self.invert([entry]);
-            return ToggleOutcome::Selected;
+            let deselected = self.invert([entry]).removed > 0;
+            return if deselected { ToggleOutcome::Deselected } else { ToggleOutcome::Selected };
         };
         let own = within.filter(|id| self.selection.cluster(*id).is_some());
         if let Some(cluster) = own.or_else(|| self.selection.cluster_containing(item)) {

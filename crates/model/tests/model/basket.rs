@@ -229,3 +229,23 @@ fn clusters_that_the_service_returns_again_are_no_longer_stale() {
     assert_eq!(basket.selection().totals().stale, 1);
     assert_eq!(basket.confirm_clusters(&returned), 0, "they are confirmed already");
 }
+
+#[test]
+fn toggling_reports_what_became_of_an_item_or_a_cluster() {
+    let mut basket = Basket::default();
+    for (entry, outcome) in [
+        (media_item(4), ToggleOutcome::Selected),
+        (media_item(4), ToggleOutcome::Deselected),
+        (cluster(1), ToggleOutcome::Selected),
+        (media_item(4), ToggleOutcome::Excluded),
+        (media_item(4), ToggleOutcome::Included),
+        (cluster(1), ToggleOutcome::Deselected),
+        (media_item(4), ToggleOutcome::Selected),
+        // It absorbs the item.
+        (cluster(1), ToggleOutcome::Selected),
+    ] {
+        assert_eq!(basket.toggle_media_item(entry.clone()), outcome, "{:?}", entry.id());
+    }
+    assert_eq!(order(&basket), [1]);
+    assert_eq!(basket.selection().len(), 1);
+}
