@@ -38,6 +38,10 @@ async fn documented_messages_have_a_code_and_a_remedy() {
         (403, "Add media feature is not enabled", "add_media_disabled"),
         (403, "You do not have write access to dataset 95233006", "no_write_access"),
         (500, "The pipeline could not be triggered", "trigger_failed"),
+        (500, "Upload to storage failed", "upload_failed"),
+        (400, "invalid s3 uri", "no_media_at_uri"),
+        (400, "No media files found", "no_media_at_uri"),
+        (409, "Dataset is not ready", "dataset_not_ready"),
     ] {
         let failure = rejected(status, message).await;
         assert_eq!(failure.code, Some(code), "{message}");

@@ -117,3 +117,11 @@ fn names_that_cannot_be_read_are_noted_and_the_others_kept() {
         assert_eq!((names.join(",").as_str(), !noted.is_empty()), (read, unreadable), "{sent}");
     }
 }
+
+#[test]
+fn nothing_has_no_name_rather_than_an_empty_one() {
+    for sent in [json!(null), json!(""), json!([]), json!([null]), json!({}), json!(7)] {
+        assert_eq!(names(&json!({ "k": sent }), "k", 99), [], "{sent}");
+    }
+    assert_eq!(names(&json!({}), "k", 99), []);
+}
