@@ -16,7 +16,7 @@ pub struct ServeOptions {
     /// Address and port; port 0 picks a free one.
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:0")]
     pub listen: SocketAddr,
-    /// Another host that clients may use; for a proxy with TLS, https://NAME; repeatable.
+    /// Another host that clients may use; for a proxy with TLS, with its scheme; repeatable.
     #[arg(long, value_name = "[https://]NAME[:PORT]")]
     pub allow_host: Vec<String>,
     /// Write a line of JSON for each request to a file, or to standard output with -.
@@ -32,7 +32,7 @@ pub struct ServeOptions {
     /// Folder for the index.
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// Keep the archives of exports in object storage: s3://, gs:// or az://bucket/folder.
+    /// Keep the archives of exports in object storage (S3, Google Cloud or Azure).
     #[arg(long, env = "TESSERA_BUCKET", value_name = "URI")]
     pub bucket: Option<String>,
     /// Serve without login, like an on-premises deployment; this machine only.

@@ -50,7 +50,7 @@ impl AllowedHost {
         let default = scheme.default_port();
         let expected = self.authority.port_u16().unwrap_or(default);
         let name = self.authority.host().to_ascii_lowercase();
-        let shown = (expected != default).then(|| format!(":{expected}")).unwrap_or_default();
+        let shown = if expected == default { String::new() } else { format!(":{expected}") };
         (host.port_u16().unwrap_or(default) == expected)
             .then(|| format!("{scheme}://{name}{shown}"))
     }

@@ -47,15 +47,12 @@ fn unescape(text: &str) -> String {
     let mut plain = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let found = part.split_once(';').and_then(|(name, rest)| Some((character(name)?, rest)));
-        match found {
-            Some((character, rest)) => {
-                plain.push(character);
-                plain.push_str(rest);
-            }
-            None => {
-                plain.push('&');
-                plain.push_str(part);
-            }
+        if let Some((character, rest)) = found {
+            plain.push(character);
+            plain.push_str(rest);
+        } else {
+            plain.push('&');
+            plain.push_str(part);
         }
     }
     plain

@@ -119,7 +119,7 @@ impl StorageSettings {
     }
 
     fn get(&self, name: &str) -> Option<&str> {
-        self.variables.get(name).map(|value| value.expose_secret())
+        self.variables.get(name).map(SecretString::expose_secret)
     }
 }
 

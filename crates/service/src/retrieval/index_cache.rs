@@ -17,6 +17,8 @@ use crate::{
 };
 use tessera_model::{DatasetId, EntityType};
 
+/// Locked while the index is loaded, so that it is loaded once.
+type IndexSlot = Arc<Mutex<CachedIndex>>;
 type CachedTextSpace = (i64, Option<Arc<TextSpace>>);
 
 #[derive(Default)]
@@ -28,8 +30,7 @@ struct CachedIndex {
 
 pub struct IndexCache {
     disk: DiskQuota,
-    /// Each is locked while it is loaded, so that it is loaded once.
-    indexes: Mutex<HashMap<(DatasetId, EntityType), Arc<Mutex<CachedIndex>>>>,
+    indexes: Mutex<HashMap<(DatasetId, EntityType), IndexSlot>>,
     text_spaces: Mutex<HashMap<DatasetId, CachedTextSpace>>,
 }
 
@@ -82,17 +83,18 @@ impl IndexCache {
         let index = {
             let mut cached = lock(&slot);
             let current = cached.index.clone();
-            match current.filter(|index| index.generation == dataset.generation) {
-                Some(index) => match &cached.last_ranking {
-                    Some((last, ranking)) if last == query => return Ok(ranking.clone()),
-                    _ => index,
-                },
-                None => {
-                    let index = index_folder::open(store, &self.disk, dataset, query.entity)?;
-                    let index = Arc::new(index);
-                    *cached = CachedIndex { index: Some(index.clone()), last_ranking: None };
-                    index
+            if let Some(index) = current.filter(|index| index.generation == dataset.generation) {
+                if let Some((last, ranking)) = &cached.last_ranking
+                    && last == query
+                {
+                    return Ok(ranking.clone());
                 }
+                index
+            } else {
+                let index = index_folder::open(store, &self.disk, dataset, query.entity)?;
+                let index = Arc::new(index);
+                *cached = CachedIndex { index: Some(index.clone()), last_ranking: None };
+                index
             }
         };
         let ranking = rank(&index).inspect_err(|cause| {

@@ -94,7 +94,7 @@ fn build(
     folder: &Path,
 ) -> Result<io::Result<DatasetIndex>, StoreError> {
     let indexes = store.indexes_dir();
-    let begin = || {
+    let prepare = || {
         create_private_dir(&indexes)?;
         let prefix = folder_prefix(dataset, entity);
         // The files of older generations, and damaged ones of this one. What is open stays readable.
@@ -104,8 +104,8 @@ fn build(
         let builder = IndexBuilder::on_disk(new.path(), disk)?;
         Ok((new, builder))
     };
-    let (new, builder) = match begin() {
-        Ok(begun) => begun,
+    let (new, builder) = match prepare() {
+        Ok(prepared) => prepared,
         Err(cause) => return Ok(Err(cause)),
     };
     Ok(builder.build(store, dataset, entity)?.and_then(|index| {

@@ -91,10 +91,11 @@ async fn no_secret_identifier_or_name_is_recorded() {
     let dataset = service.dataset.to_string();
     let media = preview["media_id"].as_str().unwrap();
     let secrets = [&token, &signature, &dataset, media, &session, "private", ".png"];
-    let mut recorded = String::new();
+    let mut records = Vec::new();
     for request in requests {
-        recorded += &format!("{:?}\n", logged.record(request).await);
+        records.push(logged.record(request).await);
     }
+    let recorded = format!("{records:?}");
     for secret in secrets {
         assert!(!recorded.contains(secret), "{secret}: {recorded}");
     }

@@ -1,5 +1,5 @@
 use serde_json::{Value, json};
-use tessera_model::{Link, Preview};
+use tessera_model::{Link, Preview, SafeText};
 use tessera_wire::{
     explore::{read_page, write_cluster, write_preview},
     video::read_row_frame,
@@ -153,7 +153,7 @@ fn an_original_is_shown_by_its_path_or_its_address_without_a_query() {
     ] {
         let fields = json!({"original_uri": sent, "video_uri": "", "frame_timestamp": null});
         let original = first_preview(&fields).original_uri;
-        assert_eq!(original.as_ref().map(|uri| uri.as_str()), shown, "{sent}");
+        assert_eq!(original.as_ref().map(SafeText::as_str), shown, "{sent}");
     }
 }
 

@@ -51,7 +51,7 @@ fn take(store: &Store, row: i64, holder: Uuid, now: i64, expires_at: i64) -> Opt
     store.write(|tx| lease::take(tx, task, holder, now, expires_at)).unwrap()
 }
 
-fn is_lost<T>(outcome: Result<T, StoreError>) -> bool {
+fn is_lost<T>(outcome: &Result<T, StoreError>) -> bool {
     matches!(outcome, Err(StoreError::Query(QueryError::LeaseLost)))
 }
 
@@ -102,8 +102,8 @@ fn a_stale_holder_changes_nothing() {
             lease::end(tx, lease)
         })
     };
-    assert!(is_lost(finish(&first)));
-    assert!(is_lost(store.write(|tx| lease::extend(tx, &first, 900))));
+    assert!(is_lost(&finish(&first)));
+    assert!(is_lost(&store.write(|tx| lease::extend(tx, &first, 900))));
     store.write(|tx| lease::release(tx, &first)).unwrap();
     store.write(|tx| lease::end(tx, &first)).unwrap();
     let status = |store: &Store| store.read(|c| dataset::find(c, DATASET)).unwrap().unwrap().status;
@@ -111,7 +111,7 @@ fn a_stale_holder_changes_nothing() {
     assert_eq!(take(&store, row, FIRST, 199, 900), None, "the second one still has it");
     finish(&second).unwrap();
     assert_eq!(status(&store), Status::Ready);
-    assert!(is_lost(finish(&second)), "it has ended");
+    assert!(is_lost(&finish(&second)), "it has ended");
 }
 
 #[test]

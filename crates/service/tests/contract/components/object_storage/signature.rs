@@ -26,14 +26,14 @@ pub fn is_signed(request: &Parts, key: (&str, &str), token: &str, region: &str) 
     let date = header("x-amz-date").unwrap_or_default();
     let day = &date[..8];
     let scope = format!("{day}/{region}/s3/aws4_request");
-    let headers: String = signed
-        .split(';')
-        .map(|name| format!("{name}:{}\n", header(name).unwrap_or_default().trim()))
-        .collect();
+    let value = |name: &str| header(name).unwrap_or_default().trim();
+    let headers: Vec<String> =
+        signed.split(';').map(|name| format!("{name}:{}", value(name))).collect();
+    let headers = headers.join("\n");
     let payload = header("x-amz-content-sha256").unwrap_or_default();
     let query = canonical_query(&uri, "");
     let canonical = format!(
-        "{}\n{}\n{query}\n{headers}\n{signed}\n{payload}",
+        "{}\n{}\n{query}\n{headers}\n\n{signed}\n{payload}",
         request.method,
         request.uri.path()
     );
@@ -96,5 +96,5 @@ fn encode(text: &str) -> String {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
 }
