@@ -83,7 +83,7 @@ fn a_rejected_source_says_what_it_must_be() {
             MediaSource::ServerPath("data/new".into()),
             "path: must be absolute, as the pipeline sees it",
         ),
-        (MediaSource::ServerPath("".into()), "path: must be absolute, as the pipeline sees it"),
+        (MediaSource::ServerPath(String::new()), "path: must be absolute, as the pipeline sees it"),
         (MediaSource::Storage("bucket/x".into()), "s3_uri: must begin with s3://, gs:// or az://"),
         (MediaSource::Storage("s3:///x".into()), "s3_uri: must name a bucket: s3://bucket/folder/"),
     ] {
