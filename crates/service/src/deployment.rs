@@ -63,7 +63,10 @@ impl Deployment {
         let bucket = settings.bucket.as_ref();
         let bucket = bucket.map(|folder| BucketFolder::new(&settings.storage, folder));
         let bucket = bucket.transpose().map_err(LocalError::Bucket)?.map(Arc::new);
-        let store = Arc::new(Store::open(data)?);
+        let store = Arc::new(match &settings.store {
+            Some(address) => Store::open_on_server(data, address)?,
+            None => Store::open(data)?,
+        });
         let needed = store.read(source::all_folders)?;
         let is_needed = |staging: &Path| {
             upload::is_accepted(staging) || needed.iter().any(|needed| needed.starts_with(staging))

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeSet, path::PathBuf, str::FromStr, sync::Arc, time::Duration};
 
-use super::{ingest::disk_quota::DiskQuota, object_storage, text::encoders::Encoders};
+use super::{
+    ingest::disk_quota::DiskQuota, object_storage, store::postgres::StoreAddress,
+    text::encoders::Encoders,
+};
 
 #[derive(Clone, Debug)]
 pub struct DeploymentSettings {
@@ -15,6 +18,8 @@ pub struct DeploymentSettings {
     pub ffmpeg: Option<PathBuf>,
     /// The user's own encoders; without them texts match captions and labels only.
     pub encoders: Option<Arc<Encoders>>,
+    /// The store on a server; `None` for a file in the data directory.
+    pub store: Option<StoreAddress>,
     pub storage: object_storage::StorageSettings,
     /// The folder of a bucket that keeps the archives of exports; without it they stay on disk.
     pub bucket: Option<object_storage::ObjectUri>,
@@ -37,6 +42,7 @@ impl Default for DeploymentSettings {
             readable_roots: Vec::new(),
             ffmpeg: None,
             encoders: None,
+            store: None,
             storage: object_storage::StorageSettings::default(),
             bucket: None,
             disk: DiskQuota::default(),

@@ -14,14 +14,40 @@ use uuid::Uuid;
 use super::{
     StoreError,
     engine::{Connection, Result, Transaction, params},
-    lease, process_lock, query,
-    sqlite::{DatabaseFile, network_file_system_of},
+    lease,
+    postgres::{PostgresServer, StoreAddress},
+    process_lock, query,
+    sqlite::{DatabaseFile, OpenedDatabase, network_file_system_of},
 };
 use crate::ingest::staging::ensure_private_dir;
 
+/// Idle connections that are kept; on a server, each needs memory.
+const MAX_IDLE_READERS: usize = 16;
+
+enum Engine {
+    Sqlite(DatabaseFile),
+    Postgres(PostgresServer),
+}
+
+impl Engine {
+    fn connect(&self) -> Result<Connection> {
+        match self {
+            Self::Sqlite(file) => file.connect(),
+            Self::Postgres(server) => server.connect(),
+        }
+    }
+
+    fn connect_writer(&self) -> Result<Connection, StoreError> {
+        match self {
+            Self::Sqlite(file) => Ok(file.connect()?),
+            Self::Postgres(server) => server.connect_writer(),
+        }
+    }
+}
+
 pub struct Store {
     data: PathBuf,
-    file: DatabaseFile,
+    engine: Engine,
     writer: Mutex<Connection>,
     readers: Mutex<Vec<Connection>>,
     link_key: [u8; 32],
@@ -46,23 +72,39 @@ impl Store {
         data: &Path,
         network_of: impl FnOnce(&Path) -> Option<&'static str>,
     ) -> Result<Self, StoreError> {
-        let disk = |cause| StoreError::Io(data.to_owned(), cause);
-        for folder in ["", "exports", "uploads"] {
-            ensure_private_dir(&data.join(folder)).map_err(disk)?;
-        }
+        prepare_directory(data)?;
         let network = network_of(data);
         let lock = process_lock::acquire(data)?;
-        let opened = DatabaseFile::open(data, network)?;
+        let OpenedDatabase { file, writer, recovery_notice } = DatabaseFile::open(data, network)?;
+        Self::new(data, lock, Engine::Sqlite(file), writer, recovery_notice)
+    }
+
+    /// Opens a store on a server, which `store init` has created. Uploads and archives are in `data`.
+    pub fn open_on_server(data: &Path, address: &StoreAddress) -> Result<Self, StoreError> {
+        prepare_directory(data)?;
+        let lock = process_lock::acquire(data)?;
+        let server = PostgresServer::open(address)?;
+        let writer = server.connect_writer()?;
+        Self::new(data, lock, Engine::Postgres(server), writer, None)
+    }
+
+    fn new(
+        data: &Path,
+        lock: File,
+        engine: Engine,
+        writer: Connection,
+        recovery_notice: Option<String>,
+    ) -> Result<Self, StoreError> {
         // Their holders had the lock of this store.
-        lease::expire_all(&opened.writer)?;
-        let link_key = load_or_create_link_key(&opened.writer)?;
+        lease::expire_all(&writer)?;
+        let link_key = load_or_create_link_key(&writer)?;
         Ok(Self {
             data: data.to_owned(),
-            file: opened.file,
-            writer: Mutex::new(opened.writer),
+            engine,
+            writer: Mutex::new(writer),
             readers: Mutex::default(),
             link_key,
-            recovery_notice: opened.recovery_notice,
+            recovery_notice,
             has_damage: AtomicBool::new(false),
             _lock: lock,
         })
@@ -71,9 +113,9 @@ impl Store {
     /// Runs `query` on a snapshot of the store.
     pub fn read<T>(&self, query: impl FnOnce(&Connection) -> Result<T>) -> Result<T, StoreError> {
         let idle = lock(&self.readers).pop();
-        let reader = match idle {
+        let reader = match idle.filter(|reader| !reader.is_closed()) {
             Some(reader) => reader,
-            None => self.file.connect()?,
+            None => self.engine.connect()?,
         };
         let read = || {
             let snapshot = reader.begin_snapshot()?;
@@ -82,7 +124,10 @@ impl Store {
             Ok(value)
         };
         let value = self.note_damage(read())?;
-        lock(&self.readers).push(reader);
+        let mut idle = lock(&self.readers);
+        if idle.len() < MAX_IDLE_READERS {
+            idle.push(reader);
+        }
         Ok(value)
     }
 
@@ -91,7 +136,8 @@ impl Store {
         &self,
         change: impl FnOnce(&Transaction) -> Result<T>,
     ) -> Result<T, StoreError> {
-        let writer = lock(&self.writer);
+        let mut writer = lock(&self.writer);
+        self.reconnect(&mut writer)?;
         let write = || {
             let transaction = writer.begin()?;
             let outcome = change(&transaction)?;
@@ -104,9 +150,20 @@ impl Store {
     /// Fails if nothing can be written. A change that is being written shows that it can.
     pub fn check_writable(&self) -> Result<(), StoreError> {
         match self.writer.try_lock() {
-            Ok(writer) => self.note_damage(writer.begin().and_then(Transaction::rollback)),
+            Ok(mut writer) => {
+                self.reconnect(&mut writer)?;
+                self.note_damage(writer.begin().and_then(Transaction::rollback))
+            }
             Err(_) => Ok(()),
         }
+    }
+
+    /// Replaces a connection that the server has closed.
+    fn reconnect(&self, writer: &mut Connection) -> Result<(), StoreError> {
+        if writer.is_closed() {
+            *writer = self.engine.connect_writer()?;
+        }
+        Ok(())
     }
 
     /// A store in which damage was found is checked at its next opening.
@@ -125,7 +182,10 @@ impl Store {
         if self.has_damage.load(Ordering::Relaxed) {
             return Ok(());
         }
-        self.file.close(&writer)
+        match &self.engine {
+            Engine::Sqlite(file) => file.close(&writer),
+            Engine::Postgres(_) => Ok(PostgresServer::close(&writer)?),
+        }
     }
 
     /// The path of the archive of a completed export.
@@ -160,7 +220,10 @@ impl Store {
     /// The network file system that the store is on. There, no write can be committed while
     /// another connection reads.
     pub fn network_file_system(&self) -> Option<&'static str> {
-        self.file.network_file_system()
+        match &self.engine {
+            Engine::Sqlite(file) => file.network_file_system(),
+            Engine::Postgres(_) => None,
+        }
     }
 
     /// The secret that signs links; it does not change during the lifetime of the store.
@@ -179,6 +242,14 @@ impl Drop for Store {
         // Without the mark, the next opening checks the database.
         let _ = self.close();
     }
+}
+
+/// Creates the data directory (mode 0700), if needed, with its folders.
+fn prepare_directory(data: &Path) -> Result<(), StoreError> {
+    ["", "exports", "uploads"].into_iter().try_for_each(|folder| {
+        ensure_private_dir(&data.join(folder))
+            .map_err(|cause| StoreError::Io(data.to_owned(), cause))
+    })
 }
 
 fn load_or_create_link_key(connection: &Connection) -> Result<[u8; 32]> {

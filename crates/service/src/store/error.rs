@@ -2,7 +2,7 @@
 
 use std::{fmt, io, path::PathBuf};
 
-use super::engine::QueryError;
+use super::{engine::QueryError, postgres::StoreAddress};
 use crate::path_display::printable_path;
 
 #[derive(Debug)]
@@ -21,6 +21,16 @@ pub enum StoreError {
     Io(PathBuf, io::Error),
     /// The linked `SQLite` version has a known corruption bug.
     OldSqlite(&'static str),
+    /// A server cannot be reached, or refuses the connection.
+    Unreachable(StoreAddress, QueryError),
+    /// Another process uses the store on a server.
+    ServerInUse(StoreAddress),
+    /// The tables on a server are of another version, or there are none (0).
+    ServerSchema {
+        address: StoreAddress,
+        found_version: usize,
+        known_version: usize,
+    },
     Query(QueryError),
 }
 
@@ -71,11 +81,40 @@ impl fmt::Display for StoreError {
             Self::OldSqlite(version) => {
                 write!(f, "SQLite {version} can damage its files; build with 3.51.3 or newer")
             }
+            Self::Unreachable(address, cause) => write!(
+                f,
+                "cannot connect to the store {address} ({cause}); check the server and --store"
+            ),
+            Self::ServerInUse(address) => write!(
+                f,
+                "the store {address} is in use by another process; stop it, or give another \
+                 database or schema with --store"
+            ),
+            Self::ServerSchema { address, found_version, known_version } => {
+                write_schema_mismatch(f, address, *found_version, *known_version)
+            }
             Self::Query(cause) => {
                 write!(f, "the store failed ({cause}); check free space and permissions")
             }
         }
     }
+}
+
+fn write_schema_mismatch(
+    f: &mut fmt::Formatter<'_>,
+    address: &StoreAddress,
+    found_version: usize,
+    known_version: usize,
+) -> fmt::Result {
+    if found_version > known_version {
+        return write!(
+            f,
+            "the store {address} was written by a newer version (schema {found_version}, this one \
+             knows {known_version}); update tessera"
+        );
+    }
+    let what = if found_version == 0 { "has no tables" } else { "is of an older version" };
+    write!(f, "the store {address} {what}; run `tessera store init`")
 }
 
 impl std::error::Error for StoreError {}

@@ -196,17 +196,19 @@ pub fn set_media_count(connection: &Connection, id: ExportTaskId, count: u64) ->
 
 pub fn count_media(connection: &Connection, export: &ExportRecord) -> Result<u64> {
     let sql = format!("SELECT count(*) FROM media WHERE {}", media_condition(export));
-    query::one(connection, &sql, params![export.dataset.0, export.id.0], |row| row.get(0))
+    let params = params![export.dataset.0, export.id.0];
+    let used = if export.selective { params } else { &params[..1] };
+    query::one(connection, &sql, used, |row| row.get(0))
 }
 
-/// SQL condition for the media of an export; parameters are its dataset and identifier.
-fn media_condition(export: &ExportRecord) -> String {
-    let chosen = if export.selective {
-        "media.row IN (SELECT media FROM chosen WHERE export = ?2)"
+/// SQL condition for the media of an export; parameters are its dataset, and its identifier if it is selective.
+fn media_condition(export: &ExportRecord) -> &'static str {
+    if export.selective {
+        "media.dataset = ?1 AND media.parent IS NULL
+           AND media.row IN (SELECT media FROM chosen WHERE export = ?2)"
     } else {
-        "?2 IS NOT NULL" // the parameter is there either way
-    };
-    format!("media.dataset = ?1 AND media.parent IS NULL AND {chosen}")
+        "media.dataset = ?1 AND media.parent IS NULL"
+    }
 }
 
 /// Calls `each` with every image and frame of an export, ordered by path.
@@ -215,7 +217,7 @@ pub fn for_each_entry<E: From<QueryError>>(
     export: &ExportRecord,
     mut each: impl FnMut(ExportEntry) -> Result<(), E>,
 ) -> Result<(), E> {
-    let sql = entries_query(&media_condition(export));
+    let sql = entries_query(media_condition(export));
     let params = params![export.dataset.0, export.id.0];
     query::for_each(connection, &sql, params, |row| each(read_entry(row)?))
 }

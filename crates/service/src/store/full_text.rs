@@ -1,4 +1,4 @@
-//! Full-text index of the captions of all datasets, updated by triggers on the media table.
+//! Full-text index of the captions of all datasets, by the row of their media.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -6,16 +6,31 @@ use super::{
     columns::from_json,
     engine::{Connection, QueryError, Result, params},
     media::entity_condition,
-    query,
+    postgres, query,
 };
 use tessera_model::{DatasetId, EntityType};
 
 /// With the bm25 score (lower is better) if `ranked`. The expression must come from
 /// `text::full_text_query`, which quotes every word.
 pub fn search(connection: &Connection, expression: &str, ranked: bool) -> Result<Vec<(i64, f32)>> {
+    if let Connection::Postgres(_) = connection {
+        return postgres::search(connection, expression, ranked);
+    }
     let score = if ranked { "bm25(words)" } else { "0.0" };
     let sql = format!("SELECT rowid, {score} FROM words WHERE words MATCH ?1");
     query::all(connection, &sql, params![expression], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// Replaces what is found of a media item. In `SQLite`, a trigger does.
+pub(super) fn index_caption(
+    connection: &Connection,
+    media: i64,
+    caption: Option<&str>,
+) -> Result<()> {
+    match connection {
+        Connection::Sqlite(_) => Ok(()),
+        Connection::Postgres(_) => postgres::index_caption(connection, media, caption),
+    }
 }
 
 /// Which text metadata the images and frames of a dataset have.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::{
     columns::{from_json, path_from_bytes, path_to_bytes, to_json},
     engine::{Connection, Result, params},
-    indexed_files, query,
+    full_text, indexed_files, query,
 };
 use crate::file_stat::FileStat;
 
@@ -49,7 +49,8 @@ pub fn all_media(connection: &Connection, source: i64) -> Result<Vec<DescribedMe
 pub fn set_text(connection: &Connection, media: i64, text: &TextMetadata) -> Result<()> {
     let sql = "UPDATE media SET caption = ?2, labels = ?3, tags = ?4 WHERE row = ?1";
     let (labels, tags) = (to_json(&text.labels)?, to_json(&text.tags)?);
-    query::execute(connection, sql, params![media, text.caption, labels, tags])
+    query::execute(connection, sql, params![media, text.caption, labels, tags])?;
+    full_text::index_caption(connection, media, text.caption.as_deref())
 }
 
 pub fn mark_read(connection: &Connection, source: i64, file: &Path, stat: FileStat) -> Result<()> {

@@ -19,8 +19,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("text", &["path_display"]),
     ("ingest", &["file_stat"]),
     ("object_storage", &["ingest"]),
-    ("settings", &["ingest", "object_storage", "text"]),
     ("store", &["file_stat", "index", "ingest", "path_display"]),
+    ("settings", &["ingest", "object_storage", "store", "text"]),
     ("error", &["object_storage", "path_display", "store"]),
     ("issues", &["index", "store"]),
     ("retrieval", &["index", "ingest", "issues", "similarity", "store", "text"]),
@@ -93,6 +93,7 @@ const CONFINED: &[(&str, &[&str])] = &[
     ("hyper", &["http/"]),
     ("utoipa", &["http/"]),
     ("rusqlite", &["store/engine/", "store/sqlite/"]),
+    ("tokio_postgres", &["store/engine/", "store/postgres/"]),
 ];
 
 /// Types that the root of the crate re-exports, with the module that defines them.

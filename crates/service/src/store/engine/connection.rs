@@ -2,36 +2,53 @@
 
 use std::ops::Deref;
 
-use super::Result;
+use super::{PostgresConnection, Result};
 
 /// A connection to the database of one engine.
 #[derive(Debug)]
 pub enum Connection {
     Sqlite(rusqlite::Connection),
+    Postgres(PostgresConnection),
 }
+
+/// `PostgreSQL` would let several change the store at a time, but rules such as the limit of unfinished exports
+/// are checked by reading first. Each schema has its own lock.
+const BEGIN_POSTGRES: &str = "BEGIN; SELECT pg_advisory_xact_lock(hashtext(current_schema()), 1)";
 
 impl Connection {
     /// Starts a transaction that changes the store; no other can start until it ends.
     pub fn begin(&self) -> Result<Transaction<'_>> {
-        let Self::Sqlite(_) = self;
-        self.start("BEGIN IMMEDIATE")
+        self.start(match self {
+            Self::Sqlite(_) => "BEGIN IMMEDIATE",
+            Self::Postgres(_) => BEGIN_POSTGRES,
+        })
     }
 
     /// Starts a transaction that reads a snapshot of the store.
     pub fn begin_snapshot(&self) -> Result<Transaction<'_>> {
-        let Self::Sqlite(_) = self;
-        self.start("BEGIN DEFERRED")
+        self.start(match self {
+            Self::Sqlite(_) => "BEGIN DEFERRED",
+            Self::Postgres(_) => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+        })
     }
 
     /// Runs statements without parameters and results, separated by semicolons.
     pub fn execute_batch(&self, sql: &str) -> Result<()> {
-        let Self::Sqlite(connection) = self;
-        Ok(connection.execute_batch(sql)?)
+        match self {
+            Self::Sqlite(connection) => Ok(connection.execute_batch(sql)?),
+            Self::Postgres(connection) => connection.execute_batch(sql),
+        }
+    }
+
+    /// Whether the server or the network has closed it.
+    pub(in crate::store) fn is_closed(&self) -> bool {
+        matches!(self, Self::Postgres(connection) if connection.is_closed())
     }
 
     fn start(&self, sql: &str) -> Result<Transaction<'_>> {
+        let transaction = Transaction { connection: self, is_open: true };
         self.execute_batch(sql)?;
-        Ok(Transaction { connection: self, is_open: true })
+        Ok(transaction)
     }
 }
 

@@ -3,11 +3,13 @@
 use std::{error::Error, fmt};
 
 use rusqlite::{ErrorCode, types::FromSqlError};
+use tokio_postgres::error::SqlState;
 
 /// Why a statement failed, or what it returned cannot be read.
 #[derive(Debug)]
 pub enum QueryError {
     Sqlite(rusqlite::Error),
+    Postgres(tokio_postgres::Error),
     /// A statement that has to return a row returned none.
     NoRow,
     /// Another worker has taken over the task whose result was to be stored.
@@ -21,6 +23,11 @@ pub type Result<T, E = QueryError> = std::result::Result<T, E>;
 impl QueryError {
     pub(in crate::store) fn value(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Value(cause.into())
+    }
+
+    /// Whether another session holds the lock that was waited for.
+    pub(in crate::store) fn is_lock_timeout(&self) -> bool {
+        matches!(self, Self::Postgres(cause) if cause.code() == Some(&SqlState::LOCK_NOT_AVAILABLE))
     }
 
     /// Whether the database is not one of this program, or damaged: `Unknown` is an error in SQL,
@@ -38,6 +45,14 @@ impl fmt::Display for QueryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sqlite(cause) => cause.fmt(f),
+            // Without it, the message would be "db error".
+            Self::Postgres(cause) => match cause.as_db_error() {
+                Some(reason) => reason.fmt(f),
+                None => match cause.source() {
+                    Some(source) => write!(f, "{cause}: {source}"),
+                    None => cause.fmt(f),
+                },
+            },
             Self::NoRow => f.write_str("a row is missing"),
             Self::LeaseLost => f.write_str("another worker has taken over this task"),
             Self::Value(cause) => write!(f, "a value has the wrong type ({cause})"),
@@ -50,6 +65,12 @@ impl Error for QueryError {}
 impl From<rusqlite::Error> for QueryError {
     fn from(cause: rusqlite::Error) -> Self {
         Self::Sqlite(cause)
+    }
+}
+
+impl From<tokio_postgres::Error> for QueryError {
+    fn from(cause: tokio_postgres::Error) -> Self {
+        Self::Postgres(cause)
     }
 }
 

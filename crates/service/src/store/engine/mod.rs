@@ -2,13 +2,16 @@
 //!
 //! Values of columns and parameters are those of `rusqlite`, whatever the engine.
 
+mod column_types;
 mod connection;
 mod error;
+mod postgres;
 pub mod query;
 mod row;
 
 pub use connection::{Connection, Transaction};
 pub use error::{QueryError, Result};
+pub use postgres::PostgresConnection;
 pub use row::Row;
 /// The parameters of a statement: `params![first, second]` are `?1` and `?2`.
 pub use rusqlite::params;

@@ -8,9 +8,17 @@ use super::{Connection, QueryError, Result, Row};
 type Params<'a> = &'a [&'a dyn ToSql];
 
 pub fn execute(connection: &Connection, sql: &str, params: Params) -> Result<()> {
-    let Connection::Sqlite(connection) = connection;
-    connection.prepare_cached(sql)?.execute(params)?;
-    Ok(())
+    change(connection, sql, params).map(drop)
+}
+
+/// Returns the number of rows that were changed.
+pub fn change(connection: &Connection, sql: &str, params: Params) -> Result<u64> {
+    match connection {
+        Connection::Sqlite(connection) => {
+            Ok(connection.prepare_cached(sql)?.execute(params)? as u64)
+        }
+        Connection::Postgres(connection) => connection.execute(sql, params),
+    }
 }
 
 /// Reads the first row. Fails if there is none.
@@ -30,10 +38,17 @@ pub fn find<T>(
     params: Params,
     read: impl FnOnce(&Row) -> Result<T>,
 ) -> Result<Option<T>> {
-    let Connection::Sqlite(connection) = connection;
-    let mut statement = connection.prepare_cached(sql)?;
-    let mut rows = statement.query(params)?;
-    rows.next()?.map(|row| read(&Row::Sqlite(row))).transpose()
+    match connection {
+        Connection::Sqlite(connection) => {
+            let mut statement = connection.prepare_cached(sql)?;
+            let mut rows = statement.query(params)?;
+            rows.next()?.map(|row| read(&Row::Sqlite(row))).transpose()
+        }
+        Connection::Postgres(connection) => {
+            let rows = connection.query(sql, params)?;
+            rows.first().map(|row| read(&Row::Postgres(row))).transpose()
+        }
+    }
 }
 
 pub fn all<T, C: FromIterator<T>>(
@@ -42,12 +57,16 @@ pub fn all<T, C: FromIterator<T>>(
     params: Params,
     mut read: impl FnMut(&Row) -> Result<T>,
 ) -> Result<C> {
-    let mut values = Vec::new();
-    for_each(connection, sql, params, |row| {
-        values.push(read(row)?);
-        Ok::<_, QueryError>(())
-    })?;
-    Ok(values.into_iter().collect())
+    match connection {
+        Connection::Sqlite(connection) => {
+            let mut statement = connection.prepare_cached(sql)?;
+            let rows = statement.query_map(params, |row| Ok(read(&Row::Sqlite(row))))?;
+            rows.map(|row| row?).collect()
+        }
+        Connection::Postgres(connection) => {
+            connection.query(sql, params)?.iter().map(|row| read(&Row::Postgres(row))).collect()
+        }
+    }
 }
 
 /// Calls `each` with every row, without keeping them in memory. It may run other statements.
@@ -57,7 +76,12 @@ pub fn for_each<E: From<QueryError>>(
     params: Params,
     mut each: impl FnMut(&Row) -> Result<(), E>,
 ) -> Result<(), E> {
-    let Connection::Sqlite(connection) = connection;
+    let connection = match connection {
+        Connection::Sqlite(connection) => connection,
+        Connection::Postgres(connection) => {
+            return connection.for_each(sql, params, |row| each(&Row::Postgres(row)));
+        }
+    };
     let mut statement = connection.prepare_cached(sql).map_err(QueryError::from)?;
     let mut rows = statement.query(params).map_err(QueryError::from)?;
     while let Some(row) = rows.next().map_err(QueryError::from)? {

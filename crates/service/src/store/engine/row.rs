@@ -2,12 +2,13 @@
 
 use rusqlite::types::{FromSql, ValueRef};
 
-use super::Result;
+use super::{Result, column_types::ColumnValue};
 
 /// One row of a result. Columns are numbered from 0.
 #[derive(Clone, Copy, Debug)]
 pub enum Row<'a> {
     Sqlite(&'a rusqlite::Row<'a>),
+    Postgres(&'a tokio_postgres::Row),
 }
 
 impl Row<'_> {
@@ -17,7 +18,12 @@ impl Row<'_> {
 
     /// The value of a column without a copy.
     pub fn get_ref(&self, column: usize) -> Result<ValueRef<'_>> {
-        let Self::Sqlite(row) = self;
-        Ok(row.get_ref(column)?)
+        match self {
+            Self::Sqlite(row) => Ok(row.get_ref(column)?),
+            Self::Postgres(row) => {
+                let ColumnValue(value) = row.try_get(column)?;
+                Ok(value)
+            }
+        }
     }
 }

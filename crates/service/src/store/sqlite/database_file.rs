@@ -63,7 +63,7 @@ impl DatabaseFile {
 
     /// Marks the database as closed, after its readers have been.
     pub fn close(&self, writer: &Connection) -> Result<(), StoreError> {
-        let Connection::Sqlite(writer) = writer;
+        let Connection::Sqlite(writer) = writer else { return Ok(()) };
         let disk = |cause| StoreError::Io(self.data.clone(), cause);
         let is_busy: bool =
             writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;

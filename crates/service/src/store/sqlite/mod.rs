@@ -8,9 +8,11 @@ mod integrity;
 mod recovery;
 mod schema;
 mod tables;
+mod words;
 
 pub use checksum::register_functions;
-pub(super) use database_file::DatabaseFile;
 pub use database_file::open_in_memory;
+pub(super) use database_file::{DatabaseFile, OpenedDatabase};
 pub use file_system::network_file_system;
 pub(super) use file_system::network_file_system_of;
+pub(super) use words::split_words;

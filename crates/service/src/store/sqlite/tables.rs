@@ -1,6 +1,8 @@
 //! The tables of a new store; the database enforces the rules that one row can violate. Every row carries a
 //! checksum of its columns, which the database computes itself and checks.
 
+use crate::store::rules::{allowed_transitions, caption_tokenizer};
+
 /// The columns `checksum`, of the other columns, and `intact`, whether they still have it.
 macro_rules! checksummed {
     ($columns:literal) => {
@@ -133,7 +135,9 @@ END;
 -- The captions as full text, by the row of their media.
 CREATE VIRTUAL TABLE words USING fts5(
   caption, content = '', contentless_delete = 1,
-  tokenize = 'porter unicode61 remove_diacritics 2'
+  tokenize = '",
+    caption_tokenizer!(),
+    "'
 );
 CREATE TRIGGER media_described AFTER UPDATE OF caption ON media
 WHEN new.caption IS NOT old.caption BEGIN
@@ -280,15 +284,10 @@ CREATE TABLE operation (
 ) STRICT;
 CREATE UNIQUE INDEX one_operation ON operation (dataset) WHERE stage = 'RUNNING';
 
--- The states and transitions of the interface document, and two of our own: a folder that
--- changed is indexed again from any state of rest, and so is a dataset in ERROR.
 CREATE TRIGGER transition BEFORE UPDATE OF status ON dataset
-WHEN new.status <> old.status AND (old.status || ' > ' || new.status) NOT IN (
-  'READY > READ ONLY', 'READ ONLY > PARTIAL INDEX', 'PARTIAL INDEX > READ ONLY',
-  'READ ONLY > INDEXING', 'INDEXING > READY',
-  'READ ONLY > ERROR', 'INDEXING > ERROR',
-  'READY > INDEXING', 'PARTIAL INDEX > INDEXING', 'ERROR > INDEXING'
-) BEGIN
+WHEN new.status <> old.status AND (old.status || ' > ' || new.status) NOT IN (",
+    allowed_transitions!(),
+    ") BEGIN
   SELECT raise(ABORT, 'no such transition of a dataset');
 END;
 

@@ -1,0 +1,137 @@
+//! A connection to PostgreSQL. Its functions may wait on any thread, also on one of a runtime.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::HashMap,
+    io,
+    sync::OnceLock,
+};
+
+use futures_executor::block_on;
+use rusqlite::ToSql as SqliteToSql;
+use tokio::runtime::{Builder, Runtime};
+use tokio_postgres::{Client, Config, NoTls, Row as PostgresRow, Statement, types::ToSql};
+
+use super::{QueryError, Result, column_types::Parameter};
+
+/// Rows that are in memory at a time while a large result is read.
+const FETCHED_ROWS: usize = 500;
+
+/// Statements that stay prepared. Store functions have about a hundred.
+const MAX_STATEMENTS: usize = 500;
+
+#[derive(Debug)]
+pub struct PostgresConnection {
+    client: Client,
+    statements: RefCell<HashMap<String, Statement>>,
+    /// How many cursors were opened, for their names.
+    cursors: Cell<u64>,
+}
+
+impl PostgresConnection {
+    pub(in crate::store) fn connect(config: &Config) -> Result<Self> {
+        let runtime = network_runtime().map_err(QueryError::value)?;
+        let entered = runtime.handle().clone();
+        let config = config.clone();
+        let connecting = entered.spawn(async move { config.connect(NoTls).await });
+        let (client, connection) = block_on(connecting).map_err(QueryError::value)??;
+        // It ends when the client is dropped; its errors are returned by the client's functions.
+        entered.spawn(connection);
+        Ok(Self { client, statements: RefCell::default(), cursors: Cell::new(0) })
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.client.is_closed()
+    }
+
+    pub(super) fn execute_batch(&self, sql: &str) -> Result<()> {
+        Ok(block_on(self.client.batch_execute(sql))?)
+    }
+
+    pub(super) fn execute(&self, sql: &str, params: &[&dyn SqliteToSql]) -> Result<u64> {
+        let values = parameters(params)?;
+        Ok(block_on(self.client.execute(&self.prepare(sql)?, &references(&values)))?)
+    }
+
+    pub(super) fn query(&self, sql: &str, params: &[&dyn SqliteToSql]) -> Result<Vec<PostgresRow>> {
+        let values = parameters(params)?;
+        Ok(block_on(self.client.query(&self.prepare(sql)?, &references(&values)))?)
+    }
+
+    /// Reads in parts, so that other statements can run between them. Needs a transaction.
+    pub(super) fn for_each<E: From<QueryError>>(
+        &self,
+        sql: &str,
+        params: &[&dyn SqliteToSql],
+        mut each: impl FnMut(&PostgresRow) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let number = self.cursors.get() + 1;
+        self.cursors.set(number);
+        let fetch = self.open_cursor(number, sql, params)?;
+        loop {
+            let rows = block_on(self.client.query(&fetch, &[])).map_err(QueryError::from)?;
+            rows.iter().try_for_each(&mut each)?;
+            if rows.len() < FETCHED_ROWS {
+                break;
+            }
+        }
+        Ok(self.execute_batch(&format!("CLOSE cursor_{number}"))?)
+    }
+
+    /// Returns the statement that fetches the next rows.
+    fn open_cursor(
+        &self,
+        number: u64,
+        sql: &str,
+        params: &[&dyn SqliteToSql],
+    ) -> Result<Statement> {
+        let values = parameters(params)?;
+        let declare = format!("DECLARE cursor_{number} NO SCROLL CURSOR FOR {}", numbered(sql));
+        block_on(self.client.execute(&declare, &references(&values)))?;
+        let fetch = format!("FETCH {FETCHED_ROWS} FROM cursor_{number}");
+        Ok(block_on(self.client.prepare(&fetch))?)
+    }
+
+    fn prepare(&self, sql: &str) -> Result<Statement> {
+        if let Some(statement) = self.statements.borrow().get(sql) {
+            return Ok(statement.clone());
+        }
+        let statement = block_on(self.client.prepare(&numbered(sql)))?;
+        let mut statements = self.statements.borrow_mut();
+        if statements.len() == MAX_STATEMENTS {
+            statements.clear();
+        }
+        statements.insert(sql.to_owned(), statement.clone());
+        Ok(statement)
+    }
+}
+
+/// PostgreSQL writes `?1` as `$1`. No text in our SQL contains a question mark.
+fn numbered(sql: &str) -> String {
+    sql.replace('?', "$")
+}
+
+fn parameters<'a>(params: &'a [&dyn SqliteToSql]) -> Result<Vec<Parameter<'a>>> {
+    params.iter().map(|value| Ok(Parameter(value.to_sql()?))).collect()
+}
+
+fn references<'a>(values: &'a [Parameter]) -> Vec<&'a (dyn ToSql + Sync)> {
+    values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
+}
+
+/// Moves the bytes of all connections, so that threads that wait for them need no runtime of their own.
+fn network_runtime() -> io::Result<&'static Runtime> {
+    static RUNTIME: OnceLock<Runtime> = OnceLock::new();
+    if RUNTIME.get().is_none() {
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("database")
+            .enable_all()
+            .build()?;
+        // Another thread may have been faster.
+        if let Err(second) = RUNTIME.set(runtime) {
+            second.shutdown_background();
+        }
+    }
+    RUNTIME.get().ok_or_else(|| io::Error::other("there is no runtime for the database"))
+}

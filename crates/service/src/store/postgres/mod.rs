@@ -1,0 +1,13 @@
+//! The engine of several machines: a schema of a PostgreSQL server that the user operates.
+
+mod address;
+mod full_text;
+mod schema;
+mod server;
+mod tables;
+mod text_match;
+
+pub use address::StoreAddress;
+pub(super) use full_text::{index_caption, search};
+pub(super) use server::PostgresServer;
+pub use server::{StoreStatus, connect, init, status};

@@ -1,0 +1,42 @@
+//! The versions of the schema on a server, as a list of migrations.
+
+use super::tables::TABLES;
+use crate::store::{
+    engine::{Connection, Result, params},
+    query,
+};
+
+/// Append only.
+const MIGRATIONS: &[&str] = &[TABLES];
+
+pub(super) const VERSION: usize = MIGRATIONS.len();
+
+const CREATE_VERSIONS: &str = "CREATE TABLE IF NOT EXISTS schema_version (
+                                 version    integer PRIMARY KEY,
+                                 applied_at timestamptz NOT NULL DEFAULT now()
+                               )";
+
+/// The version of a schema; 0 if it has no tables.
+pub(super) fn version(connection: &Connection) -> Result<usize> {
+    let sql = "SELECT to_regclass('schema_version') IS NOT NULL";
+    if !query::one(connection, sql, params![], |row| row.get(0))? {
+        return Ok(0);
+    }
+    let sql = "SELECT coalesce(max(version), 0) FROM schema_version";
+    query::one(connection, sql, params![], |row| row.get(0))
+}
+
+/// Applies all missing migrations in one transaction; another process that does so waits. Changes nothing
+/// if the schema has a newer version than [`VERSION`]. Returns the version.
+pub(super) fn migrate(connection: &Connection) -> Result<usize> {
+    let transaction = connection.begin()?;
+    transaction.execute_batch(CREATE_VERSIONS)?;
+    let found = version(&transaction)?;
+    for (number, sql) in (1..).zip(MIGRATIONS).skip(found) {
+        transaction.execute_batch(sql)?;
+        let sql = "INSERT INTO schema_version (version) VALUES (?1)";
+        query::execute(&transaction, sql, params![number])?;
+    }
+    transaction.commit()?;
+    Ok(found.max(VERSION))
+}

@@ -1,0 +1,129 @@
+//! Opening a store on a server, creating its tables, and describing it.
+
+use super::{StoreAddress, schema};
+use crate::store::{
+    StoreError,
+    engine::{Connection, PostgresConnection, QueryError, Result, params},
+    query,
+};
+
+/// While leases do not divide the work, one process runs it: a lock of the session of the connection that
+/// writes. A process that has just ended releases it soon.
+const LOCK: &str = "SET lock_timeout = '10s';
+                    SELECT pg_advisory_lock(hashtext(current_schema()), 2);
+                    RESET lock_timeout";
+const UNLOCK: &str = "SELECT pg_advisory_unlock_all()";
+
+/// A schema of a server with the tables of this version.
+pub(in crate::store) struct PostgresServer {
+    address: StoreAddress,
+}
+
+impl PostgresServer {
+    pub fn open(address: &StoreAddress) -> Result<Self, StoreError> {
+        let connection = connect(address)?;
+        let found_version = schema::version(&connection)?;
+        if found_version != schema::VERSION {
+            return Err(schema_error(address, found_version));
+        }
+        Ok(Self { address: address.clone() })
+    }
+
+    pub fn connect(&self) -> Result<Connection> {
+        PostgresConnection::connect(self.address.config()).map(Connection::Postgres)
+    }
+
+    /// The only connection of all processes that may write.
+    pub fn connect_writer(&self) -> Result<Connection, StoreError> {
+        let connection = connect(&self.address)?;
+        connection.execute_batch(LOCK).map_err(|cause| {
+            if cause.is_lock_timeout() {
+                StoreError::ServerInUse(self.address.clone())
+            } else {
+                cause.into()
+            }
+        })?;
+        Ok(connection)
+    }
+
+    pub fn close(writer: &Connection) -> Result<()> {
+        writer.execute_batch(UNLOCK)
+    }
+}
+
+/// A store on a server, as its operator sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoreStatus {
+    /// The version of the server, such as "16.4".
+    pub server_version: String,
+    /// 0 if there are no tables.
+    pub schema_version: usize,
+    /// The schema version that this program uses.
+    pub known_version: usize,
+    /// Whether the server detects damaged pages.
+    pub has_page_checksums: bool,
+    pub datasets: u64,
+    pub media: u64,
+    /// Size of the database on disk, in bytes.
+    pub size: u64,
+}
+
+/// Creates the tables of a store, or updates them to this version.
+///
+/// # Errors
+/// The server cannot be reached, refuses, or contains a newer version.
+pub fn init(address: &StoreAddress) -> Result<StoreStatus, StoreError> {
+    let connection = connect(address)?;
+    match schema::migrate(&connection)? {
+        schema::VERSION => Ok(describe(&connection)?),
+        newer => Err(schema_error(address, newer)),
+    }
+}
+
+/// Describes a store; it may have no tables.
+///
+/// # Errors
+/// The server cannot be reached or refuses.
+pub fn status(address: &StoreAddress) -> Result<StoreStatus, StoreError> {
+    Ok(describe(&connect(address)?)?)
+}
+
+fn describe(connection: &Connection) -> Result<StoreStatus> {
+    let schema_version = schema::version(connection)?;
+    let count = |table: &str| -> Result<u64> {
+        if schema_version == 0 {
+            return Ok(0);
+        }
+        let sql = format!("SELECT count(*) FROM {table}");
+        query::one(connection, &sql, params![], |row| row.get(0))
+    };
+    let (datasets, media) = (count("dataset")?, count("media")?);
+    let sql = "SELECT current_setting('server_version'), current_setting('data_checksums') = 'on',
+                      pg_database_size(current_database())";
+    query::one(connection, sql, params![], |row| {
+        Ok(StoreStatus {
+            server_version: row.get(0)?,
+            schema_version,
+            known_version: schema::VERSION,
+            has_page_checksums: row.get(1)?,
+            datasets,
+            media,
+            size: row.get(2)?,
+        })
+    })
+}
+
+/// A connection for other statements than those of the store functions.
+pub fn connect(address: &StoreAddress) -> Result<Connection, StoreError> {
+    let connected = PostgresConnection::connect(address.config());
+    let refused = |cause: QueryError| StoreError::Unreachable(address.clone(), cause);
+    connected.map(Connection::Postgres).map_err(refused)
+}
+
+fn schema_error(address: &StoreAddress, found_version: usize) -> StoreError {
+    StoreError::ServerSchema {
+        address: address.clone(),
+        found_version,
+        known_version: schema::VERSION,
+    }
+}
