@@ -54,7 +54,7 @@ async fn batches_are_extracted_again_and_keep_their_identifiers() {
     let service = Service::of_pictures().await;
     service.added(uploads(12..14).text("auto_reindex", "1")).await;
     let before = media(&service).await;
-    service.place.database().execute_batch("UPDATE dataset SET extractor = 0").unwrap();
+    service.place.change("UPDATE dataset SET extractor = 0");
     service.place.add(&service.deployment);
     service.deployment.wait_until_idle().await;
     assert_eq!(service.record().await["status_new"], "READY");

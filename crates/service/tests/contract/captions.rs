@@ -159,7 +159,7 @@ async fn a_changed_sidecar_is_read_again_and_no_picture_is() {
     // Extracting the image again would overwrite this value.
     let marked = "media WHERE sharpness = 4242.0";
     let mark = "UPDATE media SET sharpness = 4242.0";
-    service.place.database().execute_batch(mark).unwrap();
+    service.place.change(mark);
 
     let row = json!({"file_name": "c.png", "caption": "An old gate.", "labels": ["old"]});
     service.place.put(SIDECAR, &lines(&[row]));

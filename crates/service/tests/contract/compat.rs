@@ -89,9 +89,10 @@ async fn dataset_counts_are_served() {
         (&overview["clusters_count"], &overview["media_count"]),
         (&json!(clusters), &json!(12))
     );
-    let labels =
-        r#"UPDATE media SET labels = iif(row = 1, '["sea","sun"]', '["sun"]') WHERE row < 4"#;
-    assert_eq!(service.place.database().execute(labels, []).unwrap(), 3);
+    let labels = r#"UPDATE media SET labels = CASE WHEN row = 1 THEN '["sea","sun"]' ELSE '["sun"]' END
+           WHERE row < 4"#;
+    service.place.change(labels);
+    assert_eq!(service.place.count("media WHERE labels <> '[]'"), 3);
     let overview = get(&service, &format!("/explore/{id}/exploration_metadata")).await;
     let expected = json!([{"name": "sun", "count": 3}, {"name": "sea", "count": 1}]);
     assert_eq!(overview["labels"], expected);

@@ -59,9 +59,9 @@ impl Crowd {
     }
 
     fn partial_index(&self) {
-        let sql = "DROP TRIGGER IF EXISTS transition;
-                   UPDATE dataset SET status = 'PARTIAL INDEX' WHERE status = 'READY'";
-        self.service.place.database().execute_batch(sql).unwrap();
+        let place = &self.service.place;
+        place.store.allow_any_transition(&place.database());
+        place.change("UPDATE dataset SET status = 'PARTIAL INDEX' WHERE status = 'READY'");
     }
 
     fn running(&self) -> i64 {

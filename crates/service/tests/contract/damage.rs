@@ -54,7 +54,7 @@ struct ClosedStore {
 
 impl ClosedStore {
     async fn new() -> Self {
-        let service = described::served().await;
+        let service = Service::at(described::place().with_store_file(), true).await;
         let expected = responses(&service).await;
         for (request, (status, body)) in &expected {
             assert_eq!(*status, 200, "{request}: {}", String::from_utf8_lossy(body));
@@ -130,7 +130,7 @@ fn normalize(value: &mut Value) {
     }
 }
 
-async fn responses(service: &Service) -> Responses {
+pub async fn responses(service: &Service) -> Responses {
     let mut found = Responses::new();
     let mut links = Vec::new();
     for path in [

@@ -1,6 +1,8 @@
 //! `GET explore/{id}`: browsing, and ranking by an image of the dataset.
 
 use serde_json::{Value, json};
+use tessera_service::store::{params, query};
+use uuid::Uuid;
 
 use crate::support::{Place, Service, assert_no_path, picture, pictures};
 
@@ -58,20 +60,17 @@ async fn a_hundred_clusters_a_page_and_then_none() {
     let service = Service::of(&pictures(4)).await;
     let database = service.place.database();
     // The same clusters again with other ranks, until there are 204.
+    let sql = "INSERT INTO cluster
+               SELECT dataset, entity, level, rank + ?1, ?2, images, videos, frames, objects,
+                      previews, labels, tags
+               FROM cluster WHERE level = 0 AND rank = ?3";
     for n in 1..=50 {
-        database
-            .execute(
-                "INSERT INTO cluster
-                 SELECT dataset, entity, level, rank + ?1, randomblob(16), images, videos, frames,
-                        objects, previews, labels, tags
-                 FROM cluster WHERE level = 0 AND rank < 4",
-                [n * 4],
-            )
-            .unwrap();
+        for rank in 0..4 {
+            let params = params![n * 4, Uuid::new_v4(), rank];
+            query::execute(&database, sql, params).unwrap();
+        }
     }
-    let rows: usize = database
-        .query_row("SELECT count(*) FROM cluster WHERE level = 0", [], |row| row.get(0))
-        .unwrap();
+    let rows = usize::try_from(service.place.count("cluster WHERE level = 0")).unwrap();
     let mut seen = 0;
     for page in 0..4_usize {
         let query = format!("threshold=0&page_number={page}");
@@ -164,10 +163,10 @@ async fn a_dataset_without_boxes_has_no_objects() {
 #[tokio::test]
 async fn browsing_during_the_first_indexing_shows_available_clusters() {
     let service = Service::at(Place::new(&pictures(6)), true).await;
-    let database = service.place.database();
-    database
-        .execute_batch("DELETE FROM cluster; DELETE FROM place; UPDATE dataset SET status = 'INDEXING', progress = 40")
-        .unwrap();
+    service.place.change(
+        "DELETE FROM cluster; DELETE FROM place;
+         UPDATE dataset SET status = 'INDEXING', progress = 40",
+    );
     let body = service.good(&service.explore("")).await;
     assert_eq!(sizes(&body), [1; 6]);
     assert_eq!(service.good(&service.explore("page_number=1")).await["clusters"], json!([]));

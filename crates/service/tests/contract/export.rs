@@ -357,10 +357,7 @@ async fn a_started_export_survives_a_crash() {
     let name = started["id"].as_str().unwrap();
     std::fs::remove_file(exports.join(format!("{name}.zip"))).unwrap();
     std::fs::write(exports.join(format!("{name}.part")), "PK torn").unwrap();
-    place
-        .database()
-        .execute_batch("UPDATE export SET status = 'IN_PROGRESS', progress = 0.4")
-        .unwrap();
+    place.change("UPDATE export SET status = 'IN_PROGRESS', progress = 0.4");
     let deployment = place.open();
     deployment.wait_until_idle().await;
     let service = Service::serve(place, deployment, dataset, true).await;

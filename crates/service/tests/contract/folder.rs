@@ -3,7 +3,10 @@
 use std::{fs, os::unix::fs::PermissionsExt as _};
 
 use image::{ImageFormat, RgbImage};
-use tessera_service::LocalError;
+use tessera_service::{
+    LocalError,
+    store::{Row, params, query},
+};
 
 use crate::support::{Place, Service, encoded, picture, pictures};
 
@@ -89,8 +92,7 @@ async fn an_unchanged_folder_is_ready_immediately() {
     let place = Service::of_pictures().await.stop().await;
     let deployment = place.open();
     let dataset = place.add(&deployment);
-    let status: String =
-        place.database().query_row("SELECT status FROM dataset", [], |row| row.get(0)).unwrap();
+    let status: String = place.row("SELECT status FROM dataset", |row| row.get(0));
     assert_eq!(status, "READY", "not even for a moment anything else");
     let linked = place.data.path().join("alias");
     std::os::unix::fs::symlink(place.pictures.path(), &linked).unwrap();
@@ -103,12 +105,12 @@ async fn only_what_changed_is_indexed_again() {
     let service = Service::of_pictures().await;
     let place = &service.place;
     let rows = |place: &Place| -> Vec<(String, i64, Vec<u8>)> {
-        let database = place.database();
-        let mut query = database
-            .prepare("SELECT CAST(path AS TEXT), row, content FROM media ORDER BY path")
-            .unwrap();
-        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
-        rows.map(Result::unwrap).collect()
+        let sql = "SELECT path, row, content FROM media ORDER BY path";
+        let read = |row: &Row| {
+            let path = String::from_utf8(row.get(0)?).unwrap();
+            Ok((path, row.get(1)?, row.get(2)?))
+        };
+        query::all(&place.database(), sql, params![], read).unwrap()
     };
     let before = rows(place);
     place.put("p000.png", &picture(50)); // changed
@@ -143,7 +145,7 @@ async fn identifiers_stay_the_same() {
     };
     let before = strip(service.good(&service.explore("threshold=1")).await);
     let place = &service.place;
-    place.database().execute_batch("UPDATE dataset SET extractor = 0").unwrap();
+    place.change("UPDATE dataset SET extractor = 0");
     place.add(&service.deployment);
     service.deployment.wait_until_idle().await;
     let after = strip(service.good(&service.explore("threshold=1")).await);

@@ -3,8 +3,12 @@
 use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
 
 use reqwest::{Method, header::CONTENT_TYPE};
-use tessera_service::ServerOptions;
+use tessera_service::{
+    ServerOptions,
+    store::{params, query},
+};
 use tokio::{net::TcpListener, time::timeout};
+use uuid::Uuid;
 
 use crate::support::{Place, Service, pictures};
 
@@ -149,16 +153,17 @@ async fn unfinished_tasks_are_running_or_queued() {
     let measured = MeasuredService::start().await;
     let database = measured.service.place.database();
     let operation = "INSERT INTO operation (dataset, kind, stage, reindex, created_at)
-                     SELECT id, 'REINDEX', 'RUNNING', 0, 0 FROM dataset RETURNING row";
-    let row: i64 = database.query_row(operation, [], |row| row.get(0)).unwrap();
+                     SELECT id, 'REINDEX', 'RUNNING', false, 0 FROM dataset RETURNING row";
+    let row: i64 = query::one(&database, operation, params![], |row| row.get(0)).unwrap();
     let tasks = async |state: &str| {
         let name = format!("tessera_tasks{{kind=\"REINDEX\",state=\"{state}\"}}");
         measured.samples().await[&name].to_string()
     };
     assert_eq!([tasks("queued").await, tasks("running").await], ["1", "0"]);
     let lease = "INSERT INTO lease (task, holder, fence, expires_at)
-                 VALUES ('operation/' || ?1, zeroblob(16), 1, ?2)";
-    database.execute(lease, [row, i64::MAX]).unwrap();
+                 VALUES (?1, ?2, 1, ?3)";
+    let params = params![format!("operation/{row}"), Uuid::nil(), i64::MAX];
+    query::execute(&database, lease, params).unwrap();
     assert_eq!([tasks("queued").await, tasks("running").await], ["0", "1"]);
     let samples = measured.samples().await;
     assert!(samples["tessera_task_age_seconds{kind=\"REINDEX\"}"] > 1e9, "since 1970");

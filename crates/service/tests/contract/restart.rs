@@ -9,7 +9,11 @@ use std::{
 
 use rusqlite::Connection;
 use serde_json::json;
-use tessera_service::InjectedFailure;
+use tessera_service::{
+    InjectedFailure,
+    store::{params, query},
+};
+use uuid::Uuid;
 
 use crate::{
     change::{archived, new, uploads, zip},
@@ -28,25 +32,15 @@ const TORN: &str = "
 #[tokio::test]
 async fn indexing_resumes_after_a_crash() {
     let place = Service::of_pictures().await.stop().await;
-    place.database().execute_batch("PRAGMA foreign_keys = ON").unwrap();
-    let torn = place.database();
-    torn.execute_batch("PRAGMA foreign_keys = ON").unwrap();
-    torn.execute_batch(TORN).unwrap();
-    let kept: i64 = torn.query_row("SELECT sum(row) FROM media", [], |row| row.get(0)).unwrap();
-    drop(torn);
+    place.change(TORN);
+    let kept: i64 = place.row("SELECT CAST(sum(row) AS bigint) FROM media", |row| row.get(0));
     let deployment = place.open(); // nobody adds the folder again
     deployment.wait_until_idle().await;
-    let (status, images): (String, i64) = place
-        .database()
-        .query_row("SELECT status, n_images FROM dataset", [], |row| Ok((row.get(0)?, row.get(1)?)))
-        .unwrap();
+    let sql = "SELECT status, n_images FROM dataset";
+    let (status, images): (String, i64) = place.row(sql, |row| Ok((row.get(0)?, row.get(1)?)));
     assert_eq!((status.as_str(), images), ("READY", 12));
-    let still: i64 = place
-        .database()
-        .query_row("SELECT sum(row) FROM media WHERE row % 2 = 1 AND row < 13", [], |row| {
-            row.get(0)
-        })
-        .unwrap();
+    let sql = "SELECT CAST(sum(row) AS bigint) FROM media WHERE row % 2 = 1 AND row < 13";
+    let still: i64 = place.row(sql, |row| row.get(0));
     assert_eq!(still, kept, "the extracted ones were not extracted again");
 }
 
@@ -56,13 +50,13 @@ async fn an_interrupted_extraction_of_everything_continues_with_the_uploads() {
     service.added(uploads(12..14)).await;
     let before = media_ids(&service);
     let place = service.stop().await;
-    place.database().execute_batch("UPDATE dataset SET extractor = 0").unwrap();
+    place.change("UPDATE dataset SET extractor = 0");
     let folder = place.data.path().join("away");
     fs::rename(place.pictures.path(), &folder).unwrap();
     // The operation clears everything, and ends at the folder that is missing.
-    place.database().execute_batch(
+    place.change(
         "UPDATE dataset SET status = 'INDEXING'; UPDATE operation SET stage = 'RUNNING' WHERE row = 1",
-    ).unwrap();
+    );
     place.open().wait_until_idle().await;
     assert_eq!(place.count("media"), 0);
     fs::rename(&folder, place.pictures.path()).unwrap();
@@ -83,22 +77,13 @@ async fn accepted_uploads_whose_addition_failed_are_added_at_the_next_start() {
 #[tokio::test]
 async fn a_folder_missing_at_restart_ends_in_error_with_a_reason() {
     let place = Service::of_pictures().await.stop().await;
-    place
-        .database()
-        .execute_batch(
-            "UPDATE dataset SET status = 'INDEXING'; UPDATE operation SET stage = 'RUNNING'",
-        )
-        .unwrap();
+    place.change("UPDATE dataset SET status = 'INDEXING'; UPDATE operation SET stage = 'RUNNING'");
     let away = place.data.path().join("away");
     std::fs::rename(place.pictures.path(), &away).unwrap();
     let deployment = place.open();
     deployment.wait_until_idle().await;
-    let (status, words): (String, String) = place
-        .database()
-        .query_row("SELECT status, fatal_error FROM dataset", [], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })
-        .unwrap();
+    let sql = "SELECT status, fatal_error FROM dataset";
+    let (status, words): (String, String) = place.row(sql, |row| Ok((row.get(0)?, row.get(1)?)));
     assert_eq!(status, "ERROR");
     assert!(words.contains("cannot be opened"), "{words}");
     std::fs::rename(away, place.pictures.path()).unwrap();
@@ -178,11 +163,9 @@ const LOSSES: &[(&str, Damage)] = &[
     }),
 ];
 
-fn media_ids(service: &Service) -> Vec<String> {
-    let sql = "SELECT hex(id) FROM media ORDER BY id";
-    let database = service.place.database();
-    let mut rows = database.prepare(sql).unwrap();
-    rows.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+fn media_ids(service: &Service) -> Vec<Uuid> {
+    let sql = "SELECT id FROM media ORDER BY id";
+    query::all(&service.place.database(), sql, params![], |row| row.get(0)).unwrap()
 }
 
 /// The only batch of added media.
@@ -197,7 +180,7 @@ fn batch_dir(place: &Place) -> PathBuf {
 #[tokio::test]
 async fn uploads_survive_the_loss_of_the_database() {
     for (loss, lose) in LOSSES {
-        let service = Service::of_pictures().await;
+        let service = Service::at(Place::new(&pictures(12)).with_store_file(), true).await;
         service.added(uploads(12..14)).await;
         service.added(archived("set.zip", zip(&new(14..16)))).await;
         let before = media_ids(&service);
@@ -217,7 +200,7 @@ async fn uploads_survive_the_loss_of_the_database() {
 
 #[tokio::test]
 async fn an_archive_not_yet_unpacked_survives_the_loss_of_the_database() {
-    let service = Service::of_pictures().await;
+    let service = Service::at(Place::new(&pictures(12)).with_store_file(), true).await;
     let archive = zip(&new(12..15));
     service.added(archived("set.zip", archive.clone())).await;
     let place = service.stop().await;
@@ -241,7 +224,7 @@ fn everything_below(directory: &Path) -> Vec<PathBuf> {
 
 #[tokio::test]
 async fn other_users_can_read_nothing_in_the_data_directory() {
-    let service = Service::of_pictures().await;
+    let service = Service::at(Place::new(&pictures(12)).with_store_file(), true).await;
     let export = "/export_context_async?file_name=a&export_format=json";
     service.good(&service.of_dataset(export)).await;
     service.deployment.wait_until_idle().await;

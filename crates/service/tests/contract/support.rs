@@ -10,14 +10,13 @@ use std::{
 use image::{ImageFormat, Rgb, RgbImage};
 use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
 use reqwest::{Client, RequestBuilder, StatusCode};
-use rusqlite::Connection;
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tessera_model::DatasetId;
 use tessera_service::{
     AccessMode, Deployment, DeploymentSettings, ServerLimits, ServerOptions, ServiceCredentials,
-    store::sqlite::register_functions,
+    store::{self, Connection, Row, params, query},
 };
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
@@ -27,10 +26,13 @@ use tokio::{
     time::timeout,
 };
 
+use crate::test_store::TestStore;
+
 /// A folder of images and the data directory of a deployment over it.
 pub struct Place {
     pub pictures: TempDir,
     pub data: TempDir,
+    pub store: TestStore,
 }
 
 /// A served deployment over one folder.
@@ -47,12 +49,20 @@ pub struct Service {
 
 impl Place {
     pub fn new(files: &[(&str, Vec<u8>)]) -> Self {
-        let place =
-            Self { pictures: tempfile::tempdir().unwrap(), data: tempfile::tempdir().unwrap() };
+        let place = Self {
+            pictures: tempfile::tempdir().unwrap(),
+            data: tempfile::tempdir().unwrap(),
+            store: TestStore::new(),
+        };
         for (name, bytes) in files {
             place.put(name, bytes);
         }
         place
+    }
+
+    /// For tests of the file of the store.
+    pub fn with_store_file(self) -> Self {
+        Self { store: TestStore::file(), ..self }
     }
 
     pub fn put(&self, name: &str, bytes: &[u8]) {
@@ -70,6 +80,7 @@ impl Place {
     }
 
     pub fn open_with(&self, settings: DeploymentSettings) -> Deployment {
+        let settings = DeploymentSettings { store: self.store.address(), ..settings };
         Deployment::open(self.data.path(), settings).unwrap()
     }
 
@@ -79,14 +90,22 @@ impl Place {
 
     /// The database, for states that are hard to reach in time.
     pub fn database(&self) -> Connection {
-        let database = Connection::open(self.data.path().join("tessera.db")).unwrap();
-        register_functions(&database).unwrap();
-        database
+        self.store.connect(self.data.path())
+    }
+
+    /// The first row of a result.
+    pub fn row<T>(&self, sql: &str, read: impl FnOnce(&Row) -> store::Result<T>) -> T {
+        query::one(&self.database(), sql, params![], read).unwrap()
+    }
+
+    /// Changes states that are hard to reach in time.
+    pub fn change(&self, sql: &str) {
+        self.database().execute_batch(sql).unwrap();
     }
 
     pub fn count(&self, table: &str) -> i64 {
         let sql = format!("SELECT count(*) FROM {table}");
-        self.database().query_row(&sql, [], |row| row.get(0)).unwrap()
+        self.row(&sql, |row| row.get(0))
     }
 }
 
@@ -236,10 +255,9 @@ impl Service {
     /// Sets the status without running the operation that leads to it.
     pub fn set_status(&self, status: &str) {
         let database = self.place.database();
-        // Any status from any other, which the service itself rejects.
-        database.execute_batch("DROP TRIGGER IF EXISTS transition").unwrap();
-        let changed = database.execute("UPDATE dataset SET status = ?1", [status]);
-        assert_eq!(changed.unwrap(), 1);
+        self.place.store.allow_any_transition(&database);
+        let sql = "UPDATE dataset SET status = ?1";
+        assert_eq!(query::change(&database, sql, params![status]).unwrap(), 1);
     }
 
     /// Sends raw bytes and reads until the server closes the connection.

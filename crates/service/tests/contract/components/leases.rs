@@ -141,7 +141,7 @@ const TAKE_OVER: &str = "CREATE TRIGGER take_over AFTER INSERT ON lease BEGIN
 
 #[tokio::test]
 async fn an_operation_that_was_taken_over_stores_nothing_and_stays_unfinished() {
-    let place = Place::new(&pictures(4));
+    let place = Place::new(&pictures(4)).with_store_file();
     let deployment = place.open();
     place.database().execute_batch(TAKE_OVER).unwrap();
     place.add(&deployment);
