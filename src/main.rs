@@ -35,6 +35,7 @@ async fn run(line: Cli) -> Result<i32, CliError> {
         Some(CliCommand::Info(command)) => {
             cli::run_info(&Output::new(&global), command, cli::definition())?
         }
+        Some(CliCommand::Store(command)) => cli::run_store(&Output::new(&global), &command)?,
         Some(CliCommand::Config(command)) => {
             let context = Context::with_default_settings(global, describe_screen)?;
             cli::configure(&context, command, |source| Theme::parse(source).map(drop))?

@@ -10,7 +10,7 @@ use super::{
     CliError, DoctorOptions, EncoderOptions, Exit, GlobalOptions, InfoCommand, api, auth, config,
     dataset, enrichment, export, global_options::hide_rare_option, image, init, jobs,
     local::ServeOptions, media, messages::write_stderr, profile, query, reindex, search, selection,
-    set_algebra,
+    set_algebra, store_options::StoreCommand,
 };
 use crate::printable_text::PrintableText;
 
@@ -55,6 +55,9 @@ pub enum CliCommand {
     Doctor(DoctorOptions),
     #[command(flatten)]
     Info(InfoCommand),
+    /// Create and inspect a store on a PostgreSQL server, for `serve --store`.
+    #[command(subcommand)]
+    Store(StoreCommand),
 }
 
 /// The commands that open the interface.

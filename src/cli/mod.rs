@@ -38,6 +38,7 @@ mod search;
 mod selection;
 mod session_cookie;
 mod set_algebra;
+mod store_options;
 mod target_dataset;
 mod terminal_info;
 mod timestamps;
@@ -63,7 +64,8 @@ pub use image::{NamedPicture, draw_pictures};
 pub use info::{InfoCommand, run_info};
 pub use job_recorder::JobRecorder;
 pub use local::{
-    LocalService, LocalSettings, ServeOptions, local_settings, run_text_tour, serve, start_demo,
+    LocalService, LocalSettings, ServeOptions, local_settings, run_store, run_text_tour, serve,
+    start_demo,
 };
 pub use login::open_secrets;
 pub use messages::write_message;

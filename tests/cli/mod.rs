@@ -26,6 +26,7 @@ mod selection;
 mod serve;
 mod session;
 mod set;
+mod store;
 mod surface;
 mod tour;
 mod waiting;
@@ -50,9 +51,14 @@ fn tessera(folder: &Path, arguments: &[&str]) -> Command {
     command.env("XDG_CACHE_HOME", folder);
     // The keyring of whoever runs the tests is none of their business.
     command.env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent");
-    for name in
-        ["TESSERA_BASE_URL", "TESSERA_KIND", "TESSERA_API_KEY", "TESSERA_API_SECRET", "TERM"]
-    {
+    for name in [
+        "TESSERA_BASE_URL",
+        "TESSERA_KIND",
+        "TESSERA_API_KEY",
+        "TESSERA_API_SECRET",
+        "TERM",
+        "TESSERA_STORE",
+    ] {
         command.env_remove(name);
     }
     command

@@ -12,6 +12,8 @@ mod serve_options;
 mod service;
 #[cfg(feature = "local")]
 mod settings;
+#[cfg(feature = "local")]
+mod store;
 #[cfg(not(feature = "local"))]
 mod unavailable;
 
@@ -24,5 +26,6 @@ pub use {
     serve::serve,
     service::LocalService,
     settings::{LocalSettings, local_settings},
+    store::run_store,
     tessera_service::{InjectedFailure, store::lock_holder},
 };

@@ -10,6 +10,7 @@ use super::{
     access_log::open_access_log,
     local_settings,
     service::{LocalService, RequiredLogin, bind, report_skipped},
+    store::store_address,
 };
 use crate::{
     cli::{CliError, CliResult, ServeOptions, messages::write_message, output::write_stdout},
@@ -99,6 +100,7 @@ fn serve_settings(options: &ServeOptions) -> CliResult<DeploymentSettings> {
         add_media: !options.no_add_media,
         write_access: !options.read_only,
         readable_roots: options.allow_path.iter().map(root).collect::<Result<_, _>>()?,
+        store: store_address(&options.store)?,
         storage,
         bucket: options.bucket.as_deref().map(bucket).transpose()?,
         simulated_delay: Duration::from_secs(options.slow_progress),

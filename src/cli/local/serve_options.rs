@@ -5,7 +5,7 @@ use std::{net::SocketAddr, path::PathBuf};
 use clap::Args;
 
 use super::InjectedFailure;
-use crate::cli::EncoderOptions;
+use crate::cli::{EncoderOptions, store_options::StoreOptions};
 
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that is independent")]
@@ -35,6 +35,8 @@ pub struct ServeOptions {
     /// Keep the archives of exports in object storage (S3, Google Cloud or Azure).
     #[arg(long, env = "TESSERA_BUCKET", value_name = "URI")]
     pub bucket: Option<String>,
+    #[command(flatten)]
+    pub store: StoreOptions,
     /// Serve without login, like an on-premises deployment; this machine only.
     #[arg(long)]
     pub no_auth: bool,

@@ -7,7 +7,9 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::cli::{CliError, CliResult, EncoderOptions, ServeOptions};
+use crate::cli::{
+    CliError, CliResult, EncoderOptions, Output, ServeOptions, store_options::StoreCommand,
+};
 use tessera_client::Client;
 use tessera_model::DatasetId;
 
@@ -63,6 +65,10 @@ pub fn local_settings(_: &EncoderOptions) -> CliResult<LocalSettings> {
 }
 
 pub async fn serve(_: ServeOptions) -> CliResult<i32> {
+    Err(unavailable())
+}
+
+pub fn run_store(_: &Output, _: &StoreCommand) -> CliResult {
     Err(unavailable())
 }
 

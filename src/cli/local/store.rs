@@ -1,0 +1,56 @@
+//! `tessera store`: creates and describes the tables of a store on a server.
+
+use secrecy::ExposeSecret as _;
+use serde_json::json;
+
+use crate::cli::{
+    CliError, CliResult, Column, Document, Exit, Output,
+    store_options::{StoreCommand, StoreOptions},
+};
+use tessera_service::store::postgres::{self, StoreAddress, StoreStatus};
+
+const STORE_COLUMNS: &[Column] = &[
+    Column::new("STORE", "address"),
+    Column::new("SERVER", "server_version"),
+    Column::new("SCHEMA", "schema_version"),
+    Column::new("KNOWN", "known_version"),
+    Column::new("CHECKSUMS", "page_checksums"),
+    Column::new("DATASETS", "datasets"),
+    Column::new("MEDIA", "media"),
+    Column::new("BYTES", "bytes"),
+];
+
+/// Waits for the server, at most as long as its address says.
+pub fn run_store(out: &Output, command: &StoreCommand) -> CliResult {
+    let (options, describe): (_, fn(&StoreAddress) -> _) = match command {
+        StoreCommand::Init(options) => (options, postgres::init),
+        StoreCommand::Status(options) => (options, postgres::status),
+    };
+    let address = store_address(options)?.ok_or_else(|| {
+        CliError::usage("give the address of the store with --store or TESSERA_STORE")
+    })?;
+    let status = describe(&address).map_err(|cause| CliError::failed(cause.to_string()))?;
+    out.print(&document(&address, &status))?;
+    Ok(Exit::Done)
+}
+
+/// The address of the store on a server, if there is one.
+pub(super) fn store_address(options: &StoreOptions) -> CliResult<Option<StoreAddress>> {
+    let address = options.store.as_ref().map(|address| address.expose_secret().parse());
+    // The message must not repeat the address, which may contain a password.
+    address.transpose().map_err(|reason: String| CliError::usage(format!("--store: {reason}")))
+}
+
+fn document(address: &StoreAddress, status: &StoreStatus) -> Document {
+    let fields = json!({
+        "address": address.to_string(),
+        "server_version": status.server_version,
+        "schema_version": status.schema_version,
+        "known_version": status.known_version,
+        "page_checksums": status.has_page_checksums,
+        "datasets": status.datasets,
+        "media": status.media,
+        "bytes": status.size,
+    });
+    Document::one("tessera.store/1", fields, STORE_COLUMNS)
+}

@@ -1,0 +1,19 @@
+//! The store of a local service: a file in its data folder, or tables on a server.
+
+use clap::{Args, Subcommand};
+use secrecy::SecretString;
+
+#[derive(Debug, Args)]
+pub struct StoreOptions {
+    /// Store on a PostgreSQL server: postgres://USER@HOST/DATABASE. Default: a file in the index folder.
+    #[arg(long, value_name = "URL", env = "TESSERA_STORE", hide_env_values = true)]
+    pub store: Option<SecretString>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum StoreCommand {
+    /// Create the tables of a store, or update them to this version.
+    Init(StoreOptions),
+    /// Show the versions and the size of a store.
+    Status(StoreOptions),
+}

@@ -1,0 +1,75 @@
+//! `tessera store` and `serve --store`. What needs a server runs where `TESSERA_TEST_STORE` names one.
+
+use serde_json::Value;
+use uuid::Uuid;
+
+use super::{outcome, picture, run, started, tessera};
+
+const PASSWORD: &str = "hunter2-of-the-store";
+
+#[test]
+fn errors_of_the_store_name_the_server_without_its_password() {
+    let home = tempfile::tempdir().unwrap();
+    let (code, _, err) = run(home.path(), &["store", "status"]);
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("--store or TESSERA_STORE"), "{err}");
+    let no_server = format!("postgres://ann:{PASSWORD}@127.0.0.1:1/media");
+    for (address, exit, words) in [
+        (format!("mysql://ann:{PASSWORD}@db/media"), 2, "postgres://user@host/database"),
+        (format!("postgres://ann:{PASSWORD}@db:port/media"), 2, "not an address of PostgreSQL"),
+        (format!("{no_server}?sslmode=require"), 2, "TLS to the store is not supported yet"),
+        (no_server, 1, "cannot connect to the store postgres://127.0.0.1:1/media"),
+    ] {
+        for command in [["store", "init"], ["store", "status"], ["serve", "."]] {
+            let mut command = tessera(home.path(), &command);
+            let (code, out, err) = outcome(command.env("TESSERA_STORE", &address));
+            assert_eq!(code, exit, "{err}");
+            assert!(err.contains(words) && !err.contains(PASSWORD), "{err}");
+            assert_eq!(out, "");
+        }
+    }
+}
+
+#[test]
+fn a_store_on_a_server_is_created_once_and_then_served() {
+    let Ok(server) = std::env::var("TESSERA_TEST_STORE") else { return };
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("pictures");
+    std::fs::create_dir(&folder).unwrap();
+    picture(&folder.join("a.png"));
+    let schema = format!("cli_{}", Uuid::new_v4().simple());
+    let connect = |address: &str| {
+        tessera_service::store::postgres::connect(&address.parse().unwrap()).unwrap()
+    };
+    connect(&server).execute_batch(&format!("CREATE SCHEMA {schema}")).unwrap();
+    let address = format!("{server}?options=-csearch_path%3D{schema}");
+    let asked = |arguments: &[&str]| {
+        let mut command = tessera(home.path(), arguments);
+        command.env("TESSERA_STORE", &address);
+        command
+    };
+    let folder = folder.to_str().unwrap();
+    let (code, _, err) = outcome(&mut asked(&["serve", folder]));
+    assert_eq!(code, 1);
+    assert!(err.contains("has no tables; run `tessera store init`"), "{err}");
+    for _ in 0..2 {
+        let (code, out, err) = outcome(&mut asked(&["store", "init", "--json"]));
+        assert_eq!(code, 0, "{err}");
+        let status: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!(status["schema_version"], status["known_version"]);
+        assert_eq!(status["media"], 0);
+    }
+    let serving = started(asked(&["serve", folder, "--no-auth"]));
+    let dataset = serving.1["datasets"][0]["id"].as_str().unwrap();
+    let (code, _, err) = outcome(&mut serving.asked(home.path(), &["dataset", "wait", dataset]));
+    assert_eq!(code, 0, "{err}");
+    let other = home.path().join("other");
+    let (code, _, err) = outcome(&mut asked(&["serve", folder, "--data", other.to_str().unwrap()]));
+    assert_eq!(code, 1);
+    assert!(err.contains("is in use by another process"), "{err}");
+    let (_, out, _) = outcome(&mut asked(&["store", "status", "--json"]));
+    let status: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&status["datasets"], &status["media"]), (&1.into(), &1.into()));
+    drop(serving);
+    connect(&server).execute_batch(&format!("DROP SCHEMA {schema} CASCADE")).unwrap();
+}
