@@ -135,17 +135,20 @@ impl Server {
         let stream = TokioIo::new(MonitoredStream { stream, monitor });
         let connection =
             http1::Builder::new().serve_connection(stream, TowerToHyperService::new(router));
-        let connection = match &self.graceful {
-            Some(graceful) => graceful.watch(connection),
-            None => GracefulShutdown::new().watch(connection),
-        };
-        self.connections.spawn(async move {
-            tokio::select! {
-                // Errors of a connection concern only its client.
-                _ = connection => {}
-                () = slot.monitor.timed_out() => {}
+        match &self.graceful {
+            Some(graceful) => {
+                self.connections.spawn(run_connection(graceful.watch(connection), slot))
             }
-        });
+            None => self.connections.spawn(run_connection(connection, slot)),
+        };
+    }
+}
+
+async fn run_connection<E>(connection: impl Future<Output = Result<(), E>>, slot: ConnectionSlot) {
+    tokio::select! {
+        // Errors of a connection concern only its client.
+        _ = connection => {}
+        () = slot.monitor.timed_out() => {}
     }
 }
 

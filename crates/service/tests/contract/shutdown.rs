@@ -65,7 +65,7 @@ impl StoppableService {
     async fn wait_until_unavailable(&self, path: &str) {
         let unavailable = async {
             loop {
-                // A connection without a request is closed.
+                // A connection that had no request yet is closed.
                 if let Ok(response) = self.get(path).send().await
                     && response.status() == 503
                 {
