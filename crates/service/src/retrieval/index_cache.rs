@@ -2,7 +2,10 @@
 
 use std::{
     collections::HashMap,
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use half::f16;
@@ -28,8 +31,26 @@ struct CachedIndex {
     last_ranking: Option<(SearchQuery, Arc<ClusterRanking>)>,
 }
 
+/// What is in the cache, and how often it was used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CacheUsage {
+    /// Loaded indexes: one for each dataset and entity type.
+    pub indexes: usize,
+    /// What filters read of their members, in bytes of memory.
+    pub bytes: usize,
+    /// How many rankings came from memory.
+    pub hits: u64,
+    /// How many were computed.
+    pub misses: u64,
+    /// How many indexes were loaded.
+    pub loads: u64,
+}
+
 pub struct IndexCache {
     disk: DiskQuota,
+    hits: AtomicU64,
+    misses: AtomicU64,
+    loads: AtomicU64,
     indexes: Mutex<HashMap<(DatasetId, EntityType), IndexSlot>>,
     text_spaces: Mutex<HashMap<DatasetId, CachedTextSpace>>,
 }
@@ -37,7 +58,30 @@ pub struct IndexCache {
 impl IndexCache {
     /// Space for the files of the indexes comes from `disk`.
     pub fn new(disk: DiskQuota) -> Self {
-        Self { disk, indexes: Mutex::default(), text_spaces: Mutex::default() }
+        Self {
+            disk,
+            hits: AtomicU64::default(),
+            misses: AtomicU64::default(),
+            loads: AtomicU64::default(),
+            indexes: Mutex::default(),
+            text_spaces: Mutex::default(),
+        }
+    }
+
+    /// An index that is being loaded does not count.
+    pub fn usage(&self) -> CacheUsage {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let (hits, misses, loads) = (count(&self.hits), count(&self.misses), count(&self.loads));
+        let mut usage = CacheUsage { hits, misses, loads, ..CacheUsage::default() };
+        let slots: Vec<_> = lock(&self.indexes).values().cloned().collect();
+        for slot in slots {
+            let loaded = slot.try_lock().ok().and_then(|cached| cached.index.clone());
+            if let Some(index) = loaded {
+                usage.indexes += 1;
+                usage.bytes += index.members.memory_bytes();
+            }
+        }
+        usage
     }
 
     /// By the user's encoders or else by the text space; `None` if that knows none of the words.
@@ -87,16 +131,19 @@ impl IndexCache {
                 if let Some((last, ranking)) = &cached.last_ranking
                     && last == query
                 {
+                    self.hits.fetch_add(1, Ordering::Relaxed);
                     return Ok(ranking.clone());
                 }
                 index
             } else {
                 let index = index_folder::open(store, &self.disk, dataset, query.entity)?;
                 let index = Arc::new(index);
+                self.loads.fetch_add(1, Ordering::Relaxed);
                 *cached = CachedIndex { index: Some(index.clone()), last_ranking: None };
                 index
             }
         };
+        self.misses.fetch_add(1, Ordering::Relaxed);
         let ranking = rank(&index).inspect_err(|cause| {
             // A file of the index cannot be read any more: the next search reads the index again.
             if matches!(cause, RetrievalError::Store(StoreError::Io(..))) {

@@ -59,6 +59,24 @@ impl MemberColumns {
         self.rows.len()
     }
 
+    /// The memory of the columns whose length is the number of members.
+    pub fn memory_bytes(&self) -> usize {
+        let ranks = self.cluster_ranks.iter().map(|column| size_of_val(&column[..]));
+        let scores = self.issue_scores.iter().map(|column| size_of_val(&column[..]));
+        let numbers = [
+            &self.uniqueness,
+            &self.near_duplicate_similarities,
+            &self.sharpness,
+            &self.brightness,
+        ];
+        let numbers = numbers.into_iter().map(|column| size_of_val(&column[..]));
+        let columns: usize = ranks.chain(scores).chain(numbers).sum();
+        columns
+            + size_of_val(&self.rows[..])
+            + size_of_val(&self.picture_rows[..])
+            + size_of_val(&self.videos[..])
+    }
+
     pub fn assignment(&self, member: usize) -> ClusterAssignment {
         let [outlier, mislabel, class_outlier, odd_aspect, odd_size] =
             self.issue_scores.each_ref().map(|column| column[member]);

@@ -20,7 +20,7 @@ mod vector_source;
 
 pub use dataset_index::tag_id;
 pub use error::RetrievalError;
-pub use index_cache::IndexCache;
+pub use index_cache::{CacheUsage, IndexCache};
 pub use index_folder::remove_outdated;
 pub use ranking::{ClusterMatch, ClusterRanking, SelectedMember};
 pub use search_context::SearchContext;

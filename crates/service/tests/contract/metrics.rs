@@ -170,6 +170,26 @@ async fn unfinished_tasks_are_running_or_queued() {
 }
 
 #[tokio::test]
+async fn the_cache_of_search_indexes_is_measured() {
+    let measured = MeasuredService::start().await;
+    let cache = async || {
+        let samples = measured.samples().await;
+        ["indexes", "index_loads_total", "ranking_misses_total", "ranking_hits_total"]
+            .map(|name| samples[&format!("tessera_{name}")])
+    };
+    assert_eq!(cache().await, [0.0, 0.0, 0.0, 0.0], "nothing is loaded before it is searched");
+    let media = measured.service.media("p000.png").await;
+    let search = format!("anchor_type=MEDIA&anchor_media_id={media}");
+    let search = measured.service.explore(&search);
+    measured.service.good(&search).await;
+    let [indexes, loads, misses, hits] = cache().await;
+    assert_eq!([indexes, loads], [1.0, 1.0]);
+    assert!(measured.samples().await["tessera_index_memory_bytes"] > 0.0);
+    measured.service.good(&search).await;
+    assert_eq!(cache().await, [1.0, 1.0, misses, hits + 1.0]);
+}
+
+#[tokio::test]
 async fn metrics_are_not_at_the_address_of_the_service() {
     let measured = MeasuredService::start().await;
     let (status, _) = measured.service.json("/metrics").await;

@@ -1,5 +1,6 @@
 //! Metrics for Prometheus, in the `OpenMetrics` text format, on an address of their own.
 
+mod cache_metrics;
 mod request_metrics;
 mod route;
 mod service_gauges;

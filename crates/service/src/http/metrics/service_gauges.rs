@@ -6,6 +6,7 @@ use prometheus_client::{
     registry::{Registry, Unit},
 };
 
+use super::cache_metrics::CacheMetrics;
 use crate::{
     http::AppState,
     store::{now_micros, workload::UnfinishedTasks},
@@ -34,6 +35,7 @@ pub struct ServiceGauges {
     tasks: Family<TaskLabels, Gauge>,
     task_age: Family<KindLabels, Gauge>,
     disk_available: Gauge,
+    cache: CacheMetrics,
 }
 
 impl ServiceGauges {
@@ -72,6 +74,7 @@ impl ServiceGauges {
         ] {
             registry.register_with_unit(name, help, Unit::Bytes, gauge.clone());
         }
+        self.cache.register(registry);
         let help = "Unfinished operations and exports";
         registry.register("tasks", help, self.tasks.clone());
         let help = "Age of the oldest unfinished task of a kind; 0 without one";
@@ -83,6 +86,7 @@ impl ServiceGauges {
         self.ready.set(i64::from(state.is_ready().await));
         set(&self.connections, state.connections.open_count());
         set(&self.max_connections, state.limits.max_connections);
+        self.cache.update(state.deployment.indexes.usage());
         let free = state.expensive_slots.available_permits();
         set(&self.expensive_requests, state.limits.max_expensive.saturating_sub(free));
         set(&self.body_memory, state.body_memory.reserved_bytes());
@@ -110,6 +114,6 @@ impl ServiceGauges {
     }
 }
 
-fn set(gauge: &Gauge, value: impl TryInto<i64>) {
+pub fn set(gauge: &Gauge, value: impl TryInto<i64>) {
     gauge.set(value.try_into().unwrap_or(i64::MAX));
 }
