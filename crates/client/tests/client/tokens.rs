@@ -76,7 +76,7 @@ async fn a_rejected_token_reloads_the_secret_once() {
 }
 
 #[tokio::test]
-async fn the_expiry_of_a_login_is_known_as_far_as_its_token_tells() {
+async fn the_expiry_of_a_login_is_known_if_its_token_contains_it() {
     let client = |auth| {
         let url = BaseUrl::parse("https://a.example").unwrap();
         Client::new(Endpoint::new(url, auth).unwrap()).unwrap()

@@ -1,7 +1,7 @@
 use tessera_model::login_check_text;
 
 #[test]
-fn a_check_of_the_login_tells_a_wrong_key_from_a_missing_permission() {
+fn a_check_of_the_login_distinguishes_a_wrong_key_from_a_missing_permission() {
     let both = "401: the key has expired or is wrong, or the secret does not match";
     for (status, by_dataset, text) in [
         (401, false, Some(both)),
