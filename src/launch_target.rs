@@ -70,7 +70,11 @@ impl LaunchTarget {
 
     /// Returns the shell command that opens the same deployment, without its encoders.
     pub fn equivalent_command(&self) -> ShellCommand {
-        let full = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let full = |path: &Path| match path.to_str() {
+            // An address, of object storage.
+            Some(uri) if uri.contains("://") => path.to_owned(),
+            _ => std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
+        };
         let tessera = ShellCommand::new("tessera");
         let (command, data) = match self {
             Self::Sample { images, data } => {

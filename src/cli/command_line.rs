@@ -74,7 +74,7 @@ pub enum InterfaceCommand {
     },
     /// Index a folder of images and browse it.
     Open {
-        /// The folder.
+        /// The folder; also in object storage: <s3://bucket/folder>, gs:// or az://.
         folder: PathBuf,
         /// Folder for the index.
         #[arg(long, value_name = "DIR")]

@@ -12,10 +12,12 @@ use uuid::Uuid;
 use crate::{
     error::LocalError,
     ingest::{
-        FolderScan, SandboxedDir, diff, has_image_signature, scan_folder, staging,
+        FolderScan, OriginalFiles as _, SandboxedDir, diff, has_image_signature, read_first_bytes,
+        staging,
         video::{FFMPEG_MISSING, VideoContainer},
     },
     object_storage::BucketFolder,
+    originals::{Originals, bucket_folder},
     path_display::printable_path,
     retrieval::{IndexCache, remove_outdated},
     settings::DeploymentSettings,
@@ -38,6 +40,7 @@ pub struct Deployment {
     pub(crate) tasks: Arc<TaskRunner>,
     pub(crate) settings: Arc<DeploymentSettings>,
     pub(crate) indexes: Arc<IndexCache>,
+    pub(crate) originals: Arc<Originals>,
     pub(crate) store: Arc<Store>,
     /// Keeps the archives of exports.
     pub(crate) bucket: Option<Arc<BucketFolder>>,
@@ -78,9 +81,10 @@ impl Deployment {
         }
         // A failure is retried at the next start.
         let _ = remove_outdated(&store);
-        let tasks = Arc::new(TaskRunner::resume(&store, &settings)?);
+        let originals = Arc::new(Originals::new(&settings, store.uploads_dir()));
+        let tasks = Arc::new(TaskRunner::resume(&store, &settings, &originals)?);
         let indexes = Arc::new(IndexCache::new(settings.disk.clone()));
-        Ok(Self { tasks, settings, indexes, store, bucket })
+        Ok(Self { tasks, settings, indexes, originals, store, bucket })
     }
 
     /// Checks that archives can be written to the bucket, if there is one.
@@ -104,18 +108,23 @@ impl Deployment {
         self.store.network_file_system()
     }
 
-    /// Adds a folder as a dataset, or updates the dataset of a folder added before, and returns at
+    /// Adds a folder, of this machine or of a bucket (`s3://bucket/folder`), as a dataset, or updates the dataset of a folder added before, and returns at
     /// once; the indexing runs in the background. `name` is the display name, by default the
     /// folder's name. The same folder always has the same identifier.
     ///
     /// # Errors
-    /// The folder does not exist, cannot be read, is empty or has no pictures, or the store fails.
+    /// The folder does not exist, cannot be read, is empty or has no pictures, or the store or the
+    /// object storage fails.
     pub fn add_folder(&self, folder: &Path, name: Option<&str>) -> Result<DatasetId, LocalError> {
-        let folder = canonical_folder(folder)?;
-        let scan = scan_folder(&folder);
+        let bucket = bucket_location(folder)?;
+        let in_bucket = bucket.is_some();
+        let folder = bucket.map_or_else(|| canonical_folder(folder), Ok)?;
+        let scan = self.originals.scan(&folder).map_err(LocalError::ObjectStorage)?;
         let known = self.store.read(|c| dataset::find_by_folder(c, &folder))?;
         let mut record = known.unwrap_or_else(|| new_record(&folder));
-        require_pictures(&folder, &scan, record.n_images > 0)?;
+        if !in_bucket {
+            require_pictures(&folder, &scan, record.n_images > 0)?;
+        }
         if let Some(name) = name {
             name.clone_into(&mut record.name);
         }
@@ -193,6 +202,16 @@ fn uploaded_folders(store: &Store, id: DatasetId) -> Result<Vec<PathBuf>, StoreE
     upload::folders_of_dataset(&uploads, id).map_err(|cause| StoreError::Io(uploads, cause))
 }
 
+/// The address of a folder in a bucket, always without a slash at its end.
+fn bucket_location(folder: &Path) -> Result<Option<PathBuf>, LocalError> {
+    let Some(uri) = bucket_folder(folder) else { return Ok(None) };
+    if uri.manifest_format().is_some() {
+        let reason = format!("{uri} is a manifest; open a folder, and add the manifest to it");
+        return Err(LocalError::ObjectStorage(reason));
+    }
+    Ok(Some(PathBuf::from(uri.to_string().trim_end_matches('/'))))
+}
+
 fn canonical_folder(folder: &Path) -> Result<PathBuf, LocalError> {
     let unreadable = |cause: std::io::Error| match cause.kind() {
         ErrorKind::NotFound => LocalError::NoSuchFolder(folder.to_owned()),
@@ -213,7 +232,7 @@ fn require_pictures(path: &Path, scan: &FolderScan, had_some: bool) -> Result<()
     let picture = |path: &Path| {
         let begins =
             |head: Vec<u8>| has_image_signature(&head) || VideoContainer::detect(&head).is_some();
-        folder.read_first_bytes(path).is_ok_and(begins)
+        folder.open_file(path).and_then(|file| read_first_bytes(&file)).is_ok_and(begins)
     };
     // Usually the first file is a picture. If there were pictures before, checking every file of a
     // large folder would only delay the start.

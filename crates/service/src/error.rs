@@ -19,6 +19,8 @@ pub enum LocalError {
     /// The file with the login of the service cannot be used.
     Login(PathBuf, io::Error),
     Store(StoreError),
+    /// A folder in object storage cannot be opened; the message says why.
+    ObjectStorage(String),
     /// The bucket of the deployment cannot be used.
     Bucket(StorageError),
 }
@@ -66,6 +68,7 @@ impl fmt::Display for LocalError {
                 printable_path(path)
             ),
             Self::Store(cause) => cause.fmt(f),
+            Self::ObjectStorage(message) => f.write_str(message),
             Self::Bucket(cause) => write!(f, "the bucket for archives cannot be used: {cause}"),
         }
     }
@@ -74,7 +77,14 @@ impl fmt::Display for LocalError {
 impl LocalError {
     /// Whether another folder or address is needed.
     pub fn is_usage_error(&self) -> bool {
-        !matches!(self, Self::Socket(_) | Self::Login(..) | Self::Store(_) | Self::Bucket(_))
+        !matches!(
+            self,
+            Self::Socket(_)
+                | Self::Login(..)
+                | Self::Store(_)
+                | Self::Bucket(_)
+                | Self::ObjectStorage(_)
+        )
     }
 }
 

@@ -17,6 +17,7 @@ pub mod index;
 pub mod ingest;
 mod issues;
 pub mod object_storage;
+mod originals;
 mod path_display;
 mod retrieval;
 mod settings;

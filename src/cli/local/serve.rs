@@ -1,6 +1,6 @@
 //! `tessera serve`: runs the local deployment for other programs.
 
-use std::{env, io, net::SocketAddr, path::PathBuf, time::Duration};
+use std::{io, net::SocketAddr, path::PathBuf, time::Duration};
 
 use secrecy::ExposeSecret;
 use serde_json::json;
@@ -85,12 +85,7 @@ async fn run_until_signal(mut local: LocalService) -> CliResult<i32> {
     Ok(code)
 }
 
-/// Builds the settings. The environment is read here and nowhere else.
 fn serve_settings(options: &ServeOptions) -> CliResult<DeploymentSettings> {
-    let variables = env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    let storage = object_storage::StorageSettings::from_env(variables)
-        .map_err(|why| CliError::usage(format!("object storage: {why}")))?;
     let root = |folder: &PathBuf| {
         folder
             .canonicalize()
@@ -101,7 +96,6 @@ fn serve_settings(options: &ServeOptions) -> CliResult<DeploymentSettings> {
         write_access: !options.read_only,
         readable_roots: options.allow_path.iter().map(root).collect::<Result<_, _>>()?,
         store: store_address(&options.store)?,
-        storage,
         bucket: options.bucket.as_deref().map(bucket).transpose()?,
         simulated_delay: Duration::from_secs(options.slow_progress),
         injected_failures: options.fail.iter().copied().collect(),

@@ -10,7 +10,7 @@ use crate::cli::{EncoderOptions, store_options::StoreOptions};
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that is independent")]
 pub struct ServeOptions {
-    /// Folders to serve; one dataset each.
+    /// Folders to serve; one dataset each. A folder may be in object storage: <s3://bucket/folder>.
     #[arg(required_unless_present = "explain")]
     pub folders: Vec<PathBuf>,
     /// Address and port; port 0 picks a free one.

@@ -5,7 +5,11 @@ use std::{
     path::PathBuf,
 };
 
-use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
+use tokio::{
+    net::TcpListener,
+    sync::oneshot,
+    task::{JoinHandle, spawn_blocking},
+};
 
 use crate::{
     cli::{
@@ -16,7 +20,7 @@ use crate::{
     printable_text::PrintableText,
 };
 use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, Endpoint};
-use tessera_model::{DatasetId, text::count_with_noun};
+use tessera_model::{DatasetId, Failure, text::count_with_noun};
 use tessera_service::{
     AccessMode, Deployment, DeploymentSettings, LocalError, ServerOptions, ServiceCredentials,
 };
@@ -80,7 +84,9 @@ impl LocalService {
         }
         let mut datasets = Vec::new();
         for folder in folders {
-            datasets.push(deployment.add_folder(folder, None)?);
+            let (deployment, folder) = (deployment.clone(), folder.clone());
+            let added = spawn_blocking(move || deployment.add_folder(&folder, None)).await;
+            datasets.push(added.map_err(|_| Failure::internal_error())??);
         }
         let (stop, stopped) = oneshot::channel();
         let serving = deployment.clone();

@@ -1,13 +1,13 @@
 //! The settings of a local deployment.
 
-use std::sync::Arc;
+use std::{env, sync::Arc};
 
 use crate::cli::{CliError, CliResult, EncoderOptions};
 pub use tessera_service::DeploymentSettings as LocalSettings;
-use tessera_service::text::encoders::Encoders;
+use tessera_service::{object_storage::StorageSettings, text::encoders::Encoders};
 
 pub fn local_settings(options: &EncoderOptions) -> CliResult<LocalSettings> {
-    let mut settings = LocalSettings::detect();
+    let mut settings = LocalSettings { storage: storage_settings()?, ..LocalSettings::detect() };
     if let EncoderOptions {
         image_encoder: Some(image),
         text_encoder: Some(text),
@@ -19,4 +19,12 @@ pub fn local_settings(options: &EncoderOptions) -> CliResult<LocalSettings> {
         settings.encoders = Some(Arc::new(encoders));
     }
     Ok(settings)
+}
+
+/// The settings of object storage, from the environment.
+fn storage_settings() -> CliResult<StorageSettings> {
+    let variables = env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    StorageSettings::from_env(variables)
+        .map_err(|why| CliError::usage(format!("object storage: {why}")))
 }

@@ -3,7 +3,8 @@
 use std::{collections::HashMap, fs::File, io};
 
 use crate::{
-    ingest::SandboxedDir,
+    ingest::OriginalFiles,
+    originals::Originals,
     store::{
         Connection, dataset::DatasetRecord, export::ExportRecord, media::MediaRecord,
         source::SourceFolder,
@@ -20,13 +21,13 @@ pub(crate) struct ArchiveContent<'a> {
     pub link_key: &'a [u8; 32],
 }
 
-/// The open folders of a dataset, by the row of their source; empty if no pictures are written.
+/// The open sources of a dataset, by the row of their source; empty if no pictures are written.
 #[derive(Default)]
-pub(crate) struct SourceFolders(HashMap<i64, SandboxedDir>);
+pub(crate) struct SourceFolders(HashMap<i64, Box<dyn OriginalFiles>>);
 
 impl SourceFolders {
-    pub fn open(sources: &[SourceFolder]) -> io::Result<Self> {
-        let open = |source: &SourceFolder| Ok((source.row, SandboxedDir::open(&source.folder)?));
+    pub fn open(originals: &Originals, sources: &[SourceFolder]) -> io::Result<Self> {
+        let open = |source: &SourceFolder| Ok((source.row, originals.open(&source.folder)?));
         Ok(Self(sources.iter().map(open).collect::<io::Result<_>>()?))
     }
 

@@ -10,7 +10,7 @@ use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 use super::{ArchiveContent, json, parquet, unique_names::UniqueNames};
 use crate::{
-    ingest::disk_quota::ClaimedFile,
+    ingest::{disk_quota::ClaimedFile, is_unavailable},
     store::{
         export,
         media::{MediaRecord, frame_picture},
@@ -138,8 +138,12 @@ fn write_picture(
         zip.write_all(&jpeg).map_err(TaskError::archive)?;
         return Ok(true);
     }
-    let Ok(mut file) = content.folders.file(media) else {
-        return Ok(false);
+    let mut file = match content.folders.file(media) {
+        Ok(file) => file,
+        Err(cause) if is_unavailable(&cause) => {
+            return Err(TaskError::Failed(format!("object storage failed: {cause}")));
+        }
+        Err(_) => return Ok(false),
     };
     // Pictures are already compressed; one may have grown since it was indexed.
     let options = SimpleFileOptions::default()

@@ -3,6 +3,7 @@
 mod changes;
 pub mod disk_quota;
 pub mod file_names;
+mod original_files;
 mod sandboxed_dir;
 mod scan;
 pub mod sidecar;
@@ -11,5 +12,8 @@ pub mod unpack;
 pub mod video;
 
 pub use changes::{FolderChanges, diff};
-pub use sandboxed_dir::{SandboxedDir, has_image_signature};
+pub use original_files::{
+    OriginalFiles, has_image_signature, is_unavailable, read_first_bytes, unavailable,
+};
+pub use sandboxed_dir::SandboxedDir;
 pub use scan::{FolderScan, ScannedFile, scan_folder};

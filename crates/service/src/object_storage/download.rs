@@ -1,6 +1,10 @@
 //! Downloads objects, each into a part file that is renamed when complete.
 
-use std::{fs, io::ErrorKind, path::Path};
+use std::{
+    fs,
+    io::{ErrorKind, Seek as _},
+    path::Path,
+};
 
 use futures_util::{StreamExt as _, stream};
 use tokio::fs::File;
@@ -63,29 +67,56 @@ impl ObjectStorage {
         }
     }
 
+    /// Downloads an object into an unnamed file in `scratch`. Returns it at its start.
+    pub async fn fetch(
+        &self,
+        entry: &ObjectEntry,
+        scratch: &Path,
+    ) -> Result<fs::File, StorageError> {
+        let fetch = || async {
+            let mut file = File::from_std(tempfile::tempfile_in(scratch)?);
+            self.copy_object(entry, &mut file, scratch).await?;
+            let mut file = file.into_std().await;
+            file.rewind()?;
+            Ok(file)
+        };
+        self.retry_policy.run(fetch).await
+    }
+
     async fn try_download(
         &self,
         entry: &ObjectEntry,
         part: &Path,
+    ) -> Result<u64, StorageAttemptError> {
+        let mut file = File::from_std(private_file().create(true).truncate(true).open(part)?);
+        let length = self.copy_object(entry, &mut file, part.parent().unwrap_or(part)).await?;
+        // A file of this name and size counts as complete after a restart.
+        file.sync_all().await?;
+        Ok(length)
+    }
+
+    /// Copies an object into a file in `folder`. Returns its length.
+    async fn copy_object(
+        &self,
+        entry: &ObjectEntry,
+        file: &mut File,
+        folder: &Path,
     ) -> Result<u64, StorageAttemptError> {
         let response = self.get_object(&entry.bucket, &entry.key).await?;
         let limit = entry.file_kind().max_size();
         let too_large = || StorageError::object(format!("it is larger than {} MiB", limit >> 20));
         let announced = response.meta.size;
         ensure(announced <= limit, too_large)?;
-        let mut claim = self.disk.claim_in(part.parent().unwrap_or(part));
+        let mut claim = self.disk.claim_in(folder);
         let mut claimed = 0;
-        let mut file = File::from_std(private_file().create(true).truncate(true).open(part)?);
         let check = |length| {
             ensure(length <= limit, too_large)?;
             let chunk = length - std::mem::replace(&mut claimed, length);
             Ok(claim.take(usize::try_from(chunk).unwrap_or(usize::MAX))?)
         };
-        let length = copy_body(response, &mut file, check).await?;
+        let length = copy_body(response, file, check).await?;
         let changed = || StorageError::object("it has changed since it was listed");
         ensure(entry.size.is_none_or(|size| size == length), changed)?;
-        // A file of this name and size counts as complete after a restart.
-        file.sync_all().await?;
         Ok(length)
     }
 }

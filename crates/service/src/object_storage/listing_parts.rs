@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use object_store::ObjectMeta;
+
 use super::{
     ObjectEntry, ObjectListing, ObjectStorage, PathRoot, StorageError,
     listing_page::SkippedKeys,
@@ -73,11 +75,20 @@ impl<'a> ListingParts<'a> {
             }
             let path_root = PathRoot::ListedFolder(folder.len());
             let bucket = Arc::clone(&bucket);
-            part.add(ObjectEntry { bucket, key, size: Some(object.size), path_root });
+            let (size, version) = (Some(object.size), version(&object));
+            part.add(ObjectEntry { bucket, key, size, version, path_root });
         }
         self.pages += 1;
         self.token = page.page_token.filter(|token| !token.is_empty());
         self.has_more = self.token.is_some() && self.pages < MAX_PAGES;
         Ok(part)
     }
+}
+
+/// From the entity tag and the time, because not every service has both.
+fn version(object: &ObjectMeta) -> i64 {
+    let tag = object.e_tag.as_deref().unwrap_or_default();
+    let hash = blake3::hash(format!("{} {tag}", object.last_modified.to_rfc3339()).as_bytes());
+    let (bytes, _) = hash.as_bytes().split_first_chunk().unwrap_or((&[0; 8], &[]));
+    i64::from_le_bytes(*bytes)
 }

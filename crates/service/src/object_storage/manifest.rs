@@ -201,6 +201,6 @@ impl ManifestReader {
         let below = bucket == self.bucket && key.starts_with(&self.folder);
         let path_root =
             if below { PathRoot::ListedFolder(self.folder.len()) } else { PathRoot::Bucket };
-        Ok(Some(ObjectEntry { bucket, key, size: None, path_root }))
+        Ok(Some(ObjectEntry { bucket, key, size: None, version: 0, path_root }))
     }
 }

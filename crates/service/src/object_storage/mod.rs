@@ -5,6 +5,7 @@
 //! contains a signed address or a secret.
 
 mod bucket_folder;
+mod bucket_originals;
 mod bucket_store;
 mod download;
 mod error;
@@ -22,6 +23,7 @@ mod storage;
 mod transport;
 
 pub use bucket_folder::{BucketFolder, archive_name};
+pub use bucket_originals::{BlockingStorage, BucketOriginals};
 pub use error::StorageError;
 pub use listing::ObjectListing;
 pub use listing_parts::ListingParts;

@@ -12,6 +12,8 @@ pub struct ObjectEntry {
     pub key: String,
     /// Size in bytes, if the listing contains it.
     pub size: Option<u64>,
+    /// Changes when the object is written again; 0 if the listing does not contain it.
+    pub version: i64,
     /// Which part of its name becomes its path.
     pub path_root: PathRoot,
 }

@@ -7,7 +7,7 @@ use super::{
     extract_objects::{ChangedObjects, extract_objects},
 };
 use crate::{
-    ingest::{FolderScan, SandboxedDir, sidecar::SidecarData},
+    ingest::{FolderScan, OriginalFiles, sidecar::SidecarData},
     store::{
         indexed_files, object,
         sidecar::{self as descriptions, DescribedMedia, TextMetadata},
@@ -21,7 +21,7 @@ use crate::{
 pub fn apply_sidecars(
     context: &TaskContext,
     source: &SourceFolder,
-    folder: &SandboxedDir,
+    folder: &dyn OriginalFiles,
     scan: &FolderScan,
     reading: &SidecarData,
 ) -> Result<(), TaskError> {

@@ -14,6 +14,7 @@ use tokio::runtime::{Builder, Runtime};
 use uuid::Uuid;
 
 use crate::{
+    originals::Originals,
     settings::{DeploymentSettings, InjectedFailure},
     store::{
         QueryError, Store, StoreError, Transaction, dataset,
@@ -35,6 +36,7 @@ const LEASE_END: i64 = i64::MAX;
 pub struct WorkerContext {
     pub store: Arc<Store>,
     pub settings: Arc<DeploymentSettings>,
+    pub originals: Arc<Originals>,
     pub stop: Arc<AtomicBool>,
     /// Identifies this worker in leases.
     pub holder: Uuid,
@@ -45,6 +47,7 @@ pub struct WorkerContext {
 pub struct TaskContext {
     pub store: Arc<Store>,
     pub settings: Arc<DeploymentSettings>,
+    pub originals: Arc<Originals>,
     pub stop: Arc<AtomicBool>,
     lease: Lease,
 }
@@ -64,7 +67,8 @@ impl WorkerContext {
         })?;
         Ok(taken.map(|(lease, found)| {
             let (store, settings) = (self.store.clone(), self.settings.clone());
-            (TaskContext { store, settings, stop: self.stop.clone(), lease }, found)
+            let (originals, stop) = (self.originals.clone(), self.stop.clone());
+            (TaskContext { store, settings, originals, stop, lease }, found)
         }))
     }
 

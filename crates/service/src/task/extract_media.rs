@@ -3,7 +3,8 @@
 //! which bounds the memory.
 
 use std::{
-    io::Read as _,
+    fs::File,
+    io::{Read as _, Seek as _},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         atomic::{AtomicUsize, Ordering},
@@ -17,7 +18,7 @@ use super::TaskContext;
 use crate::{
     index::{self, Features},
     ingest::{
-        SandboxedDir, ScannedFile, has_image_signature,
+        OriginalFiles, ScannedFile, has_image_signature, is_unavailable, read_first_bytes,
         video::{FFMPEG_MISSING, VideoContainer, VideoFrame},
     },
     store::{
@@ -46,13 +47,15 @@ enum FileOutcome {
     Unchanged,
     /// Not an image or video; the message says why.
     Skipped(String),
+    /// The source cannot be reached, which says nothing about the file.
+    Unavailable(String),
 }
 
 /// Extracts `files` into the store. `all` is the number of files in the folder, for the progress.
 pub fn extract_media(
     context: &TaskContext,
     source: &SourceFolder,
-    folder: &SandboxedDir,
+    folder: &dyn OriginalFiles,
     files: &[FileToExtract],
     all: usize,
 ) -> Result<(), TaskError> {
@@ -86,7 +89,7 @@ pub fn extract_media(
 
 fn examine_all<'a>(
     context: &TaskContext,
-    folder: &SandboxedDir,
+    folder: &dyn OriginalFiles,
     files: &'a [FileToExtract],
     next: &AtomicUsize,
     outcomes: &SyncSender<(&'a ScannedFile, FileOutcome)>,
@@ -108,20 +111,26 @@ fn examine_all<'a>(
 
 fn examine(
     context: &TaskContext,
-    folder: &SandboxedDir,
+    folder: &dyn OriginalFiles,
     found: &ScannedFile,
     known: Option<&[u8; 32]>,
 ) -> Result<FileOutcome, String> {
-    let head = folder.read_first_bytes(&found.path).map_err(|cause| unreadable(&cause))?;
+    let mut file = match folder.open_file(&found.path) {
+        Err(cause) if is_unavailable(&cause) => {
+            return Ok(FileOutcome::Unavailable(cause.to_string()));
+        }
+        opened => opened.map_err(|cause| unreadable(&cause))?,
+    };
+    let head = read_first_bytes(&file).map_err(|cause| unreadable(&cause))?;
+    file.rewind().map_err(|cause| unreadable(&cause))?;
     if let Some(container) = VideoContainer::detect(&head) {
-        return examine_video(context, folder, found, known, container);
+        return examine_video(context, file, known, container);
     }
     if !has_image_signature(&head) {
         return Err("not a picture (JPEG, PNG, WebP, GIF or BMP) or video".to_owned());
     }
     let mut bytes =
         Vec::with_capacity(usize::try_from(found.stat.size.min(MAX_FILE_BYTES)).unwrap_or(0));
-    let file = folder.open_file(&found.path).map_err(|cause| unreadable(&cause))?;
     file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|cause| unreadable(&cause))?;
     if bytes.len() as u64 > MAX_FILE_BYTES {
         return Err(format!("larger than {} MiB", MAX_FILE_BYTES >> 20));
@@ -135,23 +144,21 @@ fn examine(
 
 fn examine_video(
     context: &TaskContext,
-    folder: &SandboxedDir,
-    found: &ScannedFile,
+    mut file: File,
     known: Option<&[u8; 32]>,
     container: VideoContainer,
 ) -> Result<FileOutcome, String> {
     let Some(ffmpeg) = &context.settings.ffmpeg else {
         return Err(FFMPEG_MISSING.to_owned());
     };
-    let open = || folder.open_file(&found.path).map_err(|cause| unreadable(&cause));
     let mut hasher = blake3::Hasher::new();
-    hasher.update_reader(open()?).map_err(|cause| unreadable(&cause))?;
+    hasher.update_reader(&file).map_err(|cause| unreadable(&cause))?;
     let digest = *hasher.finalize().as_bytes();
     if known == Some(&digest) {
         return Ok(FileOutcome::Unchanged);
     }
-    let sampled =
-        container.sample_frames(ffmpeg, open()?, &|| context.check_cancelled().is_err())?;
+    file.rewind().map_err(|cause| unreadable(&cause))?;
+    let sampled = container.sample_frames(ffmpeg, file, &|| context.check_cancelled().is_err())?;
     let mut failure = "no frame can be decoded".to_owned();
     let mut frames = Vec::with_capacity(sampled.len());
     for frame in sampled {
@@ -187,6 +194,11 @@ fn write_all(
             return Ok(());
         }
         done += batch.len();
+        for (_, outcome) in &batch {
+            if let FileOutcome::Unavailable(reason) = outcome {
+                return Err(TaskError::Failed(format!("object storage failed: {reason}")));
+            }
+        }
         context.write(|tx| {
             for (found, outcome) in &batch {
                 let (file, stat) = (&found.path, found.stat);
@@ -201,6 +213,7 @@ fn write_all(
                     FileOutcome::Unchanged => {
                         indexed_files::update_stat(tx, source.row, file, stat)?;
                     }
+                    FileOutcome::Unavailable(_) => {}
                     FileOutcome::Skipped(reason) => {
                         indexed_files::mark_skipped(tx, source.row, file, Some(stat), reason)?;
                     }

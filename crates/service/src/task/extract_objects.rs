@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::TaskContext;
 use crate::{
     index::{self, Features},
-    ingest::SandboxedDir,
+    ingest::OriginalFiles,
     store::{
         object::{self, DetectedObject},
         sidecar::DescribedMedia,
@@ -31,7 +31,7 @@ pub struct ChangedObjects {
 /// Extracts the objects of pictures. A picture that cannot be opened gets none.
 pub fn extract_objects(
     context: &TaskContext,
-    folder: &SandboxedDir,
+    folder: &dyn OriginalFiles,
     pictures: &[ChangedObjects],
 ) -> Result<(), TaskError> {
     for batch in pictures.chunks(BATCH_SIZE) {
@@ -59,7 +59,10 @@ pub fn extract_objects(
     Ok(())
 }
 
-fn extract_from_picture(folder: &SandboxedDir, changed: &ChangedObjects) -> Option<Vec<Features>> {
+fn extract_from_picture(
+    folder: &dyn OriginalFiles,
+    changed: &ChangedObjects,
+) -> Option<Vec<Features>> {
     if changed.objects.is_empty() {
         return Some(Vec::new());
     }

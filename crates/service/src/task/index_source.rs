@@ -10,7 +10,7 @@ use super::{
     fetch_batch::MissingFiles,
 };
 use crate::{
-    ingest::{SandboxedDir, diff, scan_folder, sidecar},
+    ingest::{diff, sidecar},
     store::{
         indexed_files,
         source::{self as sources, SourceFolder},
@@ -25,13 +25,14 @@ pub fn index_source(
     missing: &MissingFiles,
 ) -> Result<(), TaskError> {
     let store = &context.store;
-    let folder = SandboxedDir::open(&source.folder).map_err(|cause| {
+    let folder = context.originals.open(&source.folder).map_err(|cause| {
         let kind = cause.kind();
         TaskError::Failed(format!(
             "its folder cannot be opened ({kind}); restore it and open it again"
         ))
     })?;
-    let mut scan = scan_folder(&source.folder);
+    let folder = &*folder;
+    let mut scan = context.originals.scan(&source.folder).map_err(TaskError::Failed)?;
     // Other sources inside this folder keep their own files.
     let inside: Vec<PathBuf> = store
         .read(|c| sources::all(c, source.dataset))?
@@ -51,9 +52,9 @@ pub fn index_source(
         }
         changes.removed.iter().try_for_each(|path| indexed_files::remove_file(tx, source.row, path))
     })?;
-    let reading = sidecar::read(&folder, &scan);
+    let reading = sidecar::read(folder, &scan);
     let described: BTreeSet<_> = reading.sidecars.iter().chain(reading.problems.keys()).collect();
     changes.added_or_modified.retain(|(found, _)| !described.contains(&found.path));
-    extract_media(context, source, &folder, &changes.added_or_modified, scan.files.len())?;
-    apply_sidecars(context, source, &folder, &scan, &reading)
+    extract_media(context, source, folder, &changes.added_or_modified, scan.files.len())?;
+    apply_sidecars(context, source, folder, &scan, &reading)
 }

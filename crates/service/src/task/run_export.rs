@@ -19,6 +19,7 @@ use crate::{
         staging::{private_file, sync_dir},
     },
     object_storage::{BucketFolder, ObjectUri, StorageError, archive_name},
+    originals::Originals,
     settings::{DeploymentSettings, InjectedFailure},
     store::{
         Connection, StoreError, Transaction, dataset,
@@ -139,8 +140,9 @@ fn create_archive(
         Ok(())
     };
     let link_key = store.link_key();
-    let (entities, missing) =
-        store.read(|c| Ok(write_snapshot(c, export, link_key, &mut file, report)))??;
+    let (entities, missing) = store.read(|c| {
+        Ok(write_snapshot(&context.originals, c, export, link_key, &mut file, report))
+    })??;
     file.file.sync_all().map_err(TaskError::archive)?;
     match &context.settings.bucket {
         Some(bucket) => {
@@ -166,6 +168,7 @@ fn keep_archive(partial: &Path, target: &Path) -> std::io::Result<()> {
 /// Writes the archive from one snapshot of the store, because media may be added meanwhile. Returns
 /// the number of media items, and of pictures that could not be read.
 fn write_snapshot(
+    originals: &Originals,
     connection: &Connection,
     export: &ExportRecord,
     link_key: &[u8; 32],
@@ -174,9 +177,10 @@ fn write_snapshot(
 ) -> Result<(u64, usize), TaskError> {
     let dataset = dataset::find(connection, export.dataset)?;
     let dataset = dataset.ok_or_else(|| TaskError::Failed("its dataset is gone".to_owned()))?;
-    let folders = SourceFolders::open(&source::all(connection, dataset.id)?).map_err(|cause| {
-        TaskError::Failed(format!("its folder cannot be opened ({})", cause.kind()))
-    })?;
+    let folders =
+        SourceFolders::open(originals, &source::all(connection, dataset.id)?).map_err(|cause| {
+            TaskError::Failed(format!("its folder cannot be opened ({})", cause.kind()))
+        })?;
     let export =
         ExportRecord { media_count: export::count_media(connection, export)?, ..export.clone() };
     let (dataset, export, folders) = (&dataset, &export, &folders);

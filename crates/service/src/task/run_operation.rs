@@ -93,7 +93,7 @@ fn run_creation(context: &TaskContext, id: DatasetId) -> Result<OperationResult,
         // The files of a batch do not change, but its addition may have failed. Uploads exist nowhere else.
         let is_upload = source.folder.starts_with(store.uploads_dir());
         if source.is_dataset_folder || outdated || is_upload {
-            let missing = finish_unpacking(context, &source)?;
+            let missing = if is_upload { finish_unpacking(context, &source)? } else { Vec::new() };
             index_source(context, &source, &missing)?;
         }
     }

@@ -15,6 +15,7 @@ use super::{
     run_operation::run_operation,
 };
 use crate::{
+    originals::Originals,
     settings::DeploymentSettings,
     store::{Store, StoreError, export, operation},
 };
@@ -37,11 +38,13 @@ impl TaskRunner {
     pub fn resume(
         store: &Arc<Store>,
         settings: &Arc<DeploymentSettings>,
+        originals: &Arc<Originals>,
     ) -> Result<Self, StoreError> {
         let outstanding = Arc::new(watch::Sender::new(0));
         let context = WorkerContext {
             store: store.clone(),
             settings: settings.clone(),
+            originals: originals.clone(),
             stop: Arc::new(AtomicBool::new(false)),
             holder: Uuid::new_v4(),
         };

@@ -2,6 +2,7 @@
 
 use std::{
     fs::File,
+    io::Seek as _,
     path::{Path, PathBuf},
 };
 
@@ -10,7 +11,7 @@ use rustix::io::Errno;
 use super::ServiceError;
 use crate::{
     Deployment,
-    ingest::SandboxedDir,
+    ingest::{is_unavailable, read_first_bytes},
     store::media::{self, MediaRecord},
 };
 use tessera_model::MediaId;
@@ -36,7 +37,7 @@ impl Deployment {
     pub(crate) fn original(&self, id: MediaId) -> Result<Original, ServiceError> {
         let (record, folder) = self.find_media(id)?;
         if record.frame.is_none() {
-            return open_original(record, &folder).map(Original::File);
+            return self.open_original(record, &folder).map(Original::File);
         }
         let jpeg = self.store.read(|c| media::frame_picture(c, record.row))?;
         Ok(Original::Frame(record, jpeg.ok_or_else(ServiceError::media_not_found)?))
@@ -48,7 +49,7 @@ impl Deployment {
         if record.frame.is_none() {
             return Err(ServiceError::media_not_found());
         }
-        open_original(record, &folder)
+        self.open_original(record, &folder)
     }
 
     fn find_media(&self, id: MediaId) -> Result<(MediaRecord, PathBuf), ServiceError> {
@@ -59,17 +60,25 @@ impl Deployment {
     pub(crate) fn thumbnail(&self, id: MediaId) -> Result<Vec<u8>, ServiceError> {
         self.store.read(|c| media::thumbnail(c, id))?.ok_or_else(ServiceError::media_not_found)
     }
-}
 
-fn open_original(record: MediaRecord, folder: &Path) -> Result<OriginalFile, ServiceError> {
-    let open = || {
-        let folder = SandboxedDir::open(folder)?;
-        let head = folder.read_first_bytes(&record.path)?;
-        Ok::<_, std::io::Error>((folder.open_file(&record.path)?, head))
-    };
-    let (file, head) = open().map_err(|cause| match Errno::from_io_error(&cause) {
-        Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::IO) => ServiceError::internal(),
-        _ => ServiceError::media_not_found(),
-    })?;
-    Ok(OriginalFile { record, file, head })
+    fn open_original(
+        &self,
+        record: MediaRecord,
+        folder: &Path,
+    ) -> Result<OriginalFile, ServiceError> {
+        let open = || {
+            let mut file = self.originals.open(folder)?.open_file(&record.path)?;
+            let head = read_first_bytes(&file)?;
+            file.rewind()?;
+            Ok::<_, std::io::Error>((file, head))
+        };
+        let (file, head) = open().map_err(|cause| match Errno::from_io_error(&cause) {
+            _ if is_unavailable(&cause) => ServiceError::Failed("The storage failed"),
+            Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::IO) => {
+                ServiceError::internal()
+            }
+            _ => ServiceError::media_not_found(),
+        })?;
+        Ok(OriginalFile { record, file, head })
+    }
 }

@@ -13,6 +13,7 @@ mod architecture;
 mod batches;
 mod bucket;
 mod bucket_archives;
+mod bucket_dataset;
 mod captions;
 mod change;
 mod client;

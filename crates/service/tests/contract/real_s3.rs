@@ -5,14 +5,21 @@ use std::{
     env, fs,
     io::{BufRead as _, BufReader, Read as _, Seek as _, Write as _},
     net::TcpListener,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Child, Command, Stdio},
 };
 
 use reqwest::Client;
+use serde_json::json;
 use tempfile::TempDir;
-use tessera_service::object_storage::{
-    BucketFolder, ObjectStorage, ObjectUri, RetryPolicy, StorageSettings,
+use tessera_service::{
+    DeploymentSettings,
+    object_storage::{BucketFolder, ObjectStorage, ObjectUri, RetryPolicy, StorageSettings},
+};
+
+use crate::{
+    export,
+    support::{Place, Service, picture},
 };
 
 const KEY_ID: &str = "AKIAEXAMPLE";
@@ -134,6 +141,27 @@ async fn objects_are_written_listed_linked_downloaded_and_deleted() {
     assert_eq!(linked.bytes().await.unwrap(), &b"mark"[..]);
     folder.delete("x?y#z.jpg").await.unwrap();
     assert_eq!(client.get(link).send().await.unwrap().status(), 404);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_folder_of_the_service_is_opened_as_a_dataset() {
+    let Some(service) = RealS3::start() else { return };
+    let folder = service.folder();
+    for n in 0..4 {
+        upload(&folder, &format!("day 1/p{n}.png"), &picture(n)).await;
+    }
+    let place = Place::new(&[]);
+    let settings =
+        DeploymentSettings { storage: service.settings(SECRET), ..DeploymentSettings::default() };
+    let deployment = place.open_with(settings);
+    let dataset = deployment.add_folder(Path::new("s3://photos/set"), Some("demo")).unwrap();
+    deployment.wait_until_idle().await;
+    let served = Service::serve(place, deployment, dataset, true).await;
+    let record = served.record().await;
+    assert_eq!((&record["status_new"], &record["n_images"]), (&json!("READY"), &json!(4)));
+    let query = "file_name=a&export_format=json&include_images=true";
+    let (_, mut zip) = export::archive(&served, query).await;
+    assert_eq!(export::content(&mut zip, "images/p2.png"), picture(2));
 }
 
 #[tokio::test]

@@ -4,11 +4,11 @@ use super::{
     SidecarData, coco, file_index::FileIndex, folder_name, metadata_csv, metadata_jsonl,
     sidecar_reader::SidecarReader, text_file, voc,
 };
-use crate::ingest::{FolderScan, SandboxedDir};
+use crate::ingest::{FolderScan, OriginalFiles};
 
 /// If several describe the same file, the first in the order below wins, separately for caption,
 /// labels and objects; tags are merged.
-pub fn read(folder: &SandboxedDir, scan: &FolderScan) -> SidecarData {
+pub fn read(folder: &dyn OriginalFiles, scan: &FolderScan) -> SidecarData {
     let mut reader = SidecarReader::new(folder, FileIndex::new(scan));
     metadata_jsonl::read(&mut reader);
     metadata_csv::read(&mut reader);

@@ -9,7 +9,7 @@ use std::{
 use super::{
     description::MediaDescription, diagnostics::SidecarDiagnostics, file_index::FileIndex,
 };
-use crate::ingest::SandboxedDir;
+use crate::ingest::OriginalFiles;
 
 /// Size limit of a sidecar that describes many images, in bytes.
 pub const MAX_SHARED_SIDECAR_BYTES: u64 = 64 << 20;
@@ -28,13 +28,13 @@ pub struct SidecarData {
 }
 
 pub struct SidecarReader<'a> {
-    folder: &'a SandboxedDir,
+    folder: &'a dyn OriginalFiles,
     pub files: FileIndex<'a>,
     pub data: SidecarData,
 }
 
 impl<'a> SidecarReader<'a> {
-    pub fn new(folder: &'a SandboxedDir, files: FileIndex<'a>) -> Self {
+    pub fn new(folder: &'a dyn OriginalFiles, files: FileIndex<'a>) -> Self {
         Self { folder, files, data: SidecarData::default() }
     }
 

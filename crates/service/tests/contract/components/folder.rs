@@ -9,7 +9,7 @@ use std::{
 use rustix::fs::Mode;
 use tessera_service::{
     file_stat::{FileStat, KnownFile},
-    ingest::{FolderScan, SandboxedDir, ScannedFile, diff, scan_folder},
+    ingest::{FolderScan, OriginalFiles as _, SandboxedDir, ScannedFile, diff, scan_folder},
 };
 
 #[test]

@@ -37,7 +37,7 @@ fn objects_are_staged_below_the_folder() {
     let path = |key: &str, path_root| {
         let bucket = BucketUri { service: CloudService::S3, name: "photos".to_owned() };
         let (bucket, key) = (bucket.into(), key.to_owned());
-        let entry = ObjectEntry { bucket, key, size: None, path_root };
+        let entry = ObjectEntry { bucket, key, size: None, version: 0, path_root };
         entry.staging_path().to_str().unwrap().to_owned()
     };
     assert_eq!(path("set/cats/1.jpg", PathRoot::ListedFolder(4)), "cats/1.jpg");

@@ -98,6 +98,16 @@ impl FakeS3 {
         self.failures.lock().unwrap().extend(troubles);
     }
 
+    /// Ends all failures.
+    pub fn recover(&self) {
+        self.failures.lock().unwrap().clear();
+    }
+
+    pub fn put(&self, name: &str, bytes: &[u8]) {
+        let bytes = Bytes::copy_from_slice(bytes);
+        self.objects.lock().unwrap().insert(name.to_owned(), bytes);
+    }
+
     pub fn remove(&self, name: &str) {
         self.objects.lock().unwrap().remove(name).unwrap();
     }
@@ -235,10 +245,11 @@ fn list_response(server: &FakeS3, bucket: &str, url: &Url) -> Response {
     for (name, bytes) in found.iter().skip(start).take(server.page) {
         let key = xml_escape(&name[bucket.len() + 1..]);
         let size = bytes.len();
+        let tag = blake3::hash(bytes).to_hex();
         write!(
             xml,
             "<Contents><Key>{key}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified>\
-             <Size>{size}</Size></Contents>"
+             <ETag>&quot;{tag}&quot;</ETag><Size>{size}</Size></Contents>"
         )
         .unwrap();
     }

@@ -23,6 +23,7 @@ fn object_entry(key: &str, size: Option<u64>) -> ObjectEntry {
         bucket: BucketUri { service: CloudService::S3, name: "photos".to_owned() }.into(),
         key: key.to_owned(),
         size,
+        version: 0,
         path_root: PathRoot::ListedFolder(0),
     }
 }

@@ -1,0 +1,41 @@
+//! The files of a source, wherever they are.
+
+use std::{
+    fs::File,
+    io::{self, Error, ErrorKind, Read as _},
+    path::Path,
+};
+
+/// Number of bytes needed to recognize an image or video.
+const SIGNATURE_LENGTH: u64 = 12;
+
+/// Opens files by their path below the source.
+pub trait OriginalFiles: Send + Sync {
+    /// Opens a regular file for reading, from its start.
+    fn open_file(&self, relative: &Path) -> io::Result<File>;
+}
+
+/// Reads the first bytes of a file, enough for [`has_image_signature`].
+pub fn read_first_bytes(mut file: &File) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    file.by_ref().take(SIGNATURE_LENGTH).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+/// Whether a file that starts with `head` may be a JPEG, PNG, WebP, GIF or BMP.
+pub fn has_image_signature(head: &[u8]) -> bool {
+    head.starts_with(&[0xFF, 0xD8, 0xFF])
+        || head.starts_with(b"\x89PNG\r\n\x1a\n")
+        || head.starts_with(b"GIF8")
+        || head.starts_with(b"BM")
+        || (head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WEBP"))
+}
+
+/// The error for a source that cannot be reached, which does not mean that the file is gone.
+pub fn unavailable(reason: String) -> Error {
+    Error::new(ErrorKind::NotConnected, reason)
+}
+
+pub fn is_unavailable(error: &Error) -> bool {
+    error.kind() == ErrorKind::NotConnected
+}

@@ -1,0 +1,140 @@
+//! Datasets whose folder is in a bucket: their originals stay there.
+
+use std::{fs, path::Path};
+
+use serde_json::json;
+use tessera_model::DatasetId;
+use tessera_service::{Deployment, DeploymentSettings, LocalError};
+
+use crate::{
+    components::object_storage::fake_s3::{FakeFailure, FakeS3},
+    export,
+    support::{Place, Service, picture},
+};
+
+const FOLDER: &str = "s3://team/set/";
+/// Requests of a listing of twelve pictures and a sidecar, three a page.
+const PAGES: usize = 5;
+
+/// A bucket with twelve pictures and their captions.
+async fn storage() -> FakeS3 {
+    let storage = FakeS3::with_objects(&[("team/other/a.png", b"-")]).await;
+    for n in 0..12 {
+        storage.put(&format!("team/set/p{n:03}.png"), &picture(n));
+    }
+    let captions = r#"{"file_name": "p003.png", "caption": "a wide gray field"}"#;
+    storage.put("team/set/metadata.jsonl", captions.as_bytes());
+    storage
+}
+
+fn open(place: &Place, storage: &FakeS3) -> Deployment {
+    let settings = storage.settings();
+    place.open_with(DeploymentSettings { storage: settings, ..DeploymentSettings::default() })
+}
+
+fn add(deployment: &Deployment, uri: &str) -> Result<DatasetId, LocalError> {
+    deployment.add_folder(Path::new(uri), Some("demo"))
+}
+
+/// Serves the folder, indexed.
+async fn served(place: Place, storage: &FakeS3) -> Service {
+    let deployment = open(&place, storage);
+    let dataset = add(&deployment, FOLDER).unwrap();
+    deployment.wait_until_idle().await;
+    Service::serve(place, deployment, dataset, true).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn originals_are_indexed_shown_and_exported_from_where_they_are() {
+    let storage = storage().await;
+    let service = served(Place::new(&[]), &storage).await;
+    let record = service.record().await;
+    assert_eq!((&record["status_new"], &record["n_images"]), (&json!("READY"), &json!(12)));
+    let clusters = service.clusters("threshold=0&caption=gray%20field").await;
+    let preview = &clusters[0]["previews"][0];
+    assert_eq!(preview["file_name"], "p003.png", "the sidecar is read, too");
+    let original = service.client.get(preview["media_uri"].as_str().unwrap());
+    assert_eq!(original.send().await.unwrap().bytes().await.unwrap(), picture(3));
+    let query = "file_name=a&export_format=json&include_images=true";
+    let (task, mut zip) = export::archive(&service, query).await;
+    assert_eq!(task["result_message"], json!(null));
+    assert_eq!(export::names(&zip).len(), 13);
+    assert_eq!(export::content(&mut zip, "images/p007.png"), picture(7));
+    let uploads = service.place.data.path().join("uploads");
+    assert_eq!(fs::read_dir(uploads).unwrap().count(), 0, "nothing stays on disk");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reopening_reads_only_what_changed() {
+    let storage = storage().await;
+    let place = served(Place::new(&[]), &storage).await.stop().await;
+    let before = storage.request_count();
+    let service = served(place, &storage).await;
+    assert_eq!(storage.request_count() - before, PAGES, "nothing changed: one listing");
+    let place = service.stop().await;
+    storage.put("team/set/p001.png", &picture(21));
+    storage.put("team/set/sub/p012.png", &picture(12));
+    storage.remove("team/set/p002.png");
+    let before = storage.request_count();
+    let service = served(place, &storage).await;
+    // Both listings, both pictures, and the sidecar.
+    assert_eq!(storage.request_count() - before, 2 * PAGES + 3);
+    let mut names = service.names("").await;
+    names.sort();
+    assert_eq!(names.len(), 12);
+    assert!(names.contains(&"p012.png".to_owned()) && !names.contains(&"p002.png".to_owned()));
+    let clusters = service.clusters("threshold=0").await;
+    let previews = clusters.iter().flat_map(|cluster| cluster["previews"].as_array().unwrap());
+    let changed = previews.into_iter().find(|preview| preview["file_name"] == "p001.png").unwrap();
+    let original = service.client.get(changed["media_uri"].as_str().unwrap());
+    assert_eq!(original.send().await.unwrap().bytes().await.unwrap(), picture(21));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_object_that_is_gone_since_the_listing_is_skipped() {
+    let storage = storage().await;
+    storage.fail_next(vec![FakeFailure::None; 2 * PAGES + 1]);
+    storage.fail_next([FakeFailure::S3Error(404, "NoSuchKey")]);
+    let service = served(Place::new(&[]), &storage).await;
+    let record = service.record().await;
+    assert_eq!((&record["status_new"], &record["n_images"]), (&json!("READY"), &json!(11)));
+    let skipped = service.deployment.skipped_files(service.dataset).unwrap();
+    assert_eq!(skipped.len(), 1, "{skipped:?}");
+    assert_eq!(skipped[0].reason.as_str(), "cannot be read (entity not found)");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_bucket_that_cannot_be_reached_fails_the_indexing_and_the_next_opening_continues() {
+    let storage = storage().await;
+    storage.fail_next(vec![FakeFailure::None; 2 * PAGES + 4]);
+    storage.fail_next(vec![FakeFailure::S3Error(503, "SlowDown"); 1_000]);
+    let service = served(Place::new(&[]), &storage).await;
+    let record = service.record().await;
+    assert_eq!(record["status_new"], "ERROR", "{record}");
+    let reason = "object storage failed: the storage is temporarily unavailable (503)";
+    assert!(record.to_string().contains(reason), "{record}");
+    let place = service.stop().await;
+    storage.recover();
+    let service = served(place, &storage).await;
+    let record = service.record().await;
+    assert_eq!((&record["status_new"], &record["n_images"]), (&json!("READY"), &json!(12)));
+    assert!(service.deployment.skipped_files(service.dataset).unwrap().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_folder_without_media_and_a_manifest_are_rejected_with_the_reason() {
+    let storage = storage().await;
+    let place = Place::new(&[]);
+    let deployment = open(&place, &storage);
+    for (uri, reason) in [
+        ("s3://team/none", "no media files found at s3://team/none"),
+        ("s3://missing/a", "(the bucket does not exist)"),
+        ("s3://team/list.csv", "s3://team/list.csv is a manifest"),
+    ] {
+        let refusal = add(&deployment, uri).unwrap_err().to_string();
+        assert!(refusal.contains(reason), "{refusal}");
+    }
+    assert_eq!(place.count("dataset"), 0);
+    let same = add(&deployment, "s3://team/set").unwrap();
+    assert_eq!(add(&deployment, "s3://team/set/").unwrap(), same);
+}
