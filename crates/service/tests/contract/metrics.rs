@@ -44,20 +44,20 @@ impl MeasuredService {
         text
     }
 
-    /// The samples by name and labels.
-    async fn samples(&self) -> BTreeMap<String, f64> {
+    /// The samples that are whole numbers, by name and labels.
+    async fn samples(&self) -> BTreeMap<String, u64> {
         let text = self.text().await;
         let samples = text.lines().filter(|line| !line.starts_with('#'));
         let sample = |line: &str| {
             let (name, value) = line.rsplit_once(' ').unwrap();
-            (name.to_owned(), value.parse().unwrap())
+            Some((name.to_owned(), value.parse().ok()?))
         };
-        samples.map(sample).collect()
+        samples.filter_map(sample).collect()
     }
 
     /// Sends a request and waits until it is counted: its client may have the response before.
     async fn count(&self, method: Method, path: &str, host: Option<&str>) {
-        let total = |samples: &BTreeMap<String, f64>| -> f64 {
+        let total = |samples: &BTreeMap<String, u64>| -> u64 {
             let counters = samples.iter().filter(|(name, _)| name.contains("requests_total"));
             counters.map(|(_, count)| count).sum()
         };
@@ -87,7 +87,7 @@ async fn requests_are_counted_by_method_route_and_status() {
     };
     let durations = samples[&format!("tessera_http_request_duration_seconds_count{{{route}}}")];
     assert_eq!(format!("{} {} {durations}", requests(200), requests(422)), "2 1 3");
-    assert!(samples[&format!("tessera_http_response_body_bytes_total{{{route}}}")] > 1_000.0);
+    assert!(samples[&format!("tessera_http_response_body_bytes_total{{{route}}}")] > 1_000);
 }
 
 #[tokio::test]
@@ -126,19 +126,19 @@ async fn the_state_of_the_service_is_measured_without_names() {
     let samples = measured.samples().await;
     let version = format!("tessera_build_info{{version=\"{}\"}}", env!("CARGO_PKG_VERSION"));
     for (name, expected) in [
-        (version.as_str(), 1.0),
-        ("tessera_ready", 1.0),
-        ("tessera_store_readable", 1.0),
-        ("tessera_http_connections_max", 256.0),
-        ("tessera_http_expensive_requests", 0.0),
-        ("tessera_http_body_memory_bytes", 0.0),
-        ("tessera_tasks{kind=\"DATASET_CREATION\",state=\"running\"}", 0.0),
-        ("tessera_tasks{kind=\"EXPORT\",state=\"queued\"}", 0.0),
-        ("tessera_task_age_seconds{kind=\"REINDEX\"}", 0.0),
+        (version.as_str(), 1),
+        ("tessera_ready", 1),
+        ("tessera_store_readable", 1),
+        ("tessera_http_connections_max", 256),
+        ("tessera_http_expensive_requests", 0),
+        ("tessera_http_body_memory_bytes", 0),
+        ("tessera_tasks{kind=\"DATASET_CREATION\",state=\"running\"}", 0),
+        ("tessera_tasks{kind=\"EXPORT\",state=\"queued\"}", 0),
+        ("tessera_task_age_seconds{kind=\"REINDEX\"}", 0),
     ] {
         assert_eq!(samples.get(name), Some(&expected), "{name}: {samples:?}");
     }
-    assert!(samples["tessera_http_connections"] >= 1.0);
+    assert!(samples["tessera_http_connections"] >= 1);
     assert!(samples.contains_key("tessera_disk_available_bytes"));
     let text = measured.text().await;
     let service = &measured.service;
@@ -166,7 +166,7 @@ async fn unfinished_tasks_are_running_or_queued() {
     query::execute(&database, lease, params).unwrap();
     assert_eq!([tasks("queued").await, tasks("running").await], ["0", "1"]);
     let samples = measured.samples().await;
-    assert!(samples["tessera_task_age_seconds{kind=\"REINDEX\"}"] > 1e9, "since 1970");
+    assert!(samples["tessera_task_age_seconds{kind=\"REINDEX\"}"] > 1_000_000_000, "since 1970");
 }
 
 #[tokio::test]
@@ -177,16 +177,16 @@ async fn the_cache_of_search_indexes_is_measured() {
         ["indexes", "index_loads_total", "ranking_misses_total", "ranking_hits_total"]
             .map(|name| samples[&format!("tessera_{name}")])
     };
-    assert_eq!(cache().await, [0.0, 0.0, 0.0, 0.0], "nothing is loaded before it is searched");
+    assert_eq!(cache().await, [0, 0, 0, 0], "nothing is loaded before it is searched");
     let media = measured.service.media("p000.png").await;
     let search = format!("anchor_type=MEDIA&anchor_media_id={media}");
     let search = measured.service.explore(&search);
     measured.service.good(&search).await;
     let [indexes, loads, misses, hits] = cache().await;
-    assert_eq!([indexes, loads], [1.0, 1.0]);
-    assert!(measured.samples().await["tessera_index_memory_bytes"] > 0.0);
+    assert_eq!([indexes, loads], [1, 1]);
+    assert!(measured.samples().await["tessera_index_memory_bytes"] > 0);
     measured.service.good(&search).await;
-    assert_eq!(cache().await, [1.0, 1.0, misses, hits + 1.0]);
+    assert_eq!(cache().await, [1, 1, misses, hits + 1]);
 }
 
 #[tokio::test]
