@@ -24,7 +24,7 @@ async fn results(service: &Service) -> Vec<Value> {
         for query in ["caption=boat%20sea", &similar, &vql(&labels), &vql(&words)] {
             let query = format!("entity_type={entity}&threshold=0&{query}");
             let mut page = service.good(&service.explore(&query)).await;
-            // Links are signed anew.
+            // Each response has links of its own.
             remove_links(&mut page);
             results.push(page);
         }
