@@ -5,7 +5,7 @@ use secrecy::SecretString;
 
 #[derive(Debug, Args)]
 pub struct StoreOptions {
-    /// Store on a PostgreSQL server: postgres://USER@HOST/DATABASE. Default: a file in the index folder.
+    /// Store on a PostgreSQL server rather than in the index folder.
     #[arg(long, value_name = "URL", env = "TESSERA_STORE", hide_env_values = true)]
     pub store: Option<SecretString>,
 }

@@ -26,7 +26,7 @@ impl Parameter<'_> {
 impl ToSql for Parameter<'_> {
     fn to_sql(&self, ty: &Type, out: &mut BytesMut) -> Result<IsNull, ConversionError> {
         match (self.value()?, ty) {
-            (ValueRef::Null, _) => return Ok(IsNull::Yes),
+            (ValueRef::Null, _) => Ok(IsNull::Yes),
             (ValueRef::Integer(number), &Type::BOOL) => (number != 0).to_sql(ty, out),
             (ValueRef::Integer(number), &Type::INT2) => i16::try_from(number)?.to_sql(ty, out),
             (ValueRef::Integer(number), &Type::INT4) => i32::try_from(number)?.to_sql(ty, out),

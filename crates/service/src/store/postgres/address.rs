@@ -7,9 +7,9 @@ use tokio_postgres::{
     config::{Host, SslMode},
 };
 
-/// Where a store is: `postgres://USER@HOST/DATABASE`.
+/// Where a store is: `postgres://USER@HOST/DATABASE`. Errors contain it, so it is small.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoreAddress(Config);
+pub struct StoreAddress(Box<Config>);
 
 impl StoreAddress {
     pub(super) fn config(&self) -> &Config {
@@ -36,7 +36,7 @@ impl FromStr for StoreAddress {
         if config.get_application_name().is_none() {
             config.application_name("tessera");
         }
-        Ok(Self(config))
+        Ok(Self(Box::new(config)))
     }
 }
 

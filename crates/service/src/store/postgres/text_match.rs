@@ -101,7 +101,8 @@ fn contribute(
         TextExpression::And(parts) => parts.iter().all(|part| contribute(part, found, counts)),
         // Each of them counts.
         TextExpression::Or(parts) => {
-            parts.iter().fold(false, |any, part| contribute(part, found, counts) || any)
+            let matching = parts.iter().filter(|part| contribute(part, found, counts));
+            matching.count() > 0
         }
         TextExpression::Not(parts) => {
             let (first, others) = (&parts[..1], &parts[1..]);
@@ -164,7 +165,7 @@ impl ExpressionParser<'_> {
         while operator.is_some_and(|name| self.consume(name)) {
             parts.push(self.operand()?);
         }
-        self.consume(")").then(|| match operator {
+        self.consume(")").then_some(match operator {
             Some(" OR ") => TextExpression::Or(parts),
             Some(" NOT ") => TextExpression::Not(parts),
             _ => TextExpression::And(parts),
