@@ -6,7 +6,12 @@ use secrecy::SecretString;
 #[derive(Debug, Args)]
 pub struct StoreOptions {
     /// Store on a PostgreSQL server rather than in the index folder.
-    #[arg(long, value_name = "URL", env = "TESSERA_STORE", hide_env_values = true)]
+    #[arg(
+        long,
+        value_name = "postgres://USER@HOST/DATABASE",
+        env = "TESSERA_STORE",
+        hide_env_values = true
+    )]
     pub store: Option<SecretString>,
 }
 
