@@ -114,6 +114,5 @@ impl OriginalFiles for BucketOriginals {
 fn scanned_file(entry: &ObjectEntry) -> Option<ScannedFile> {
     let PathRoot::ListedFolder(start) = entry.path_root else { return None };
     let path = PathBuf::from(entry.key.get(start..)?);
-    let stat = FileStat { size: entry.size?, modified: entry.version };
-    Some(ScannedFile { path, stat })
+    Some(ScannedFile { path, stat: FileStat { size: entry.size?, modified: entry.version } })
 }
