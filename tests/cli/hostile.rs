@@ -198,6 +198,8 @@ const CASES: &[&str] = &[
     "set minus FILE FILE",
     "set union FILE FILE",
     "spec",
+    "store init --store MIX",
+    "store status --store postgres://MIX@127.0.0.1:9/MIX",
     "tui MIX",
     "version",
 ];

@@ -6,8 +6,8 @@ use tokio::{sync::Semaphore, time::timeout};
 
 use super::{
     allowed_host::AllowedHost, auth::Authenticator, body_memory::BodyMemory,
-    connection_slots::ConnectionSlots, options::ServerLimits, probes::ReadinessCheck,
-    problem::Problem, request_observer::RequestObserver, server_phase::CurrentPhase,
+    connection_slots::ConnectionSlots, options::ServerLimits, problem::Problem,
+    readiness_check::ReadinessCheck, request_observer::RequestObserver, server_phase::CurrentPhase,
 };
 use crate::{Deployment, usecase::ServiceError};
 

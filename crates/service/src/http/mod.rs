@@ -30,6 +30,7 @@ mod probes;
 mod problem;
 mod query_image;
 mod query_params;
+mod readiness_check;
 mod request_observer;
 mod router;
 mod search_params;

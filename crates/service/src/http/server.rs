@@ -21,7 +21,7 @@ use super::{
     connection_slots::{ConnectionSlot, ConnectionSlots},
     metrics::{RequestMetrics, metrics_router},
     options::{AccessMode, ServerLimits, ServerOptions},
-    probes::ReadinessCheck,
+    readiness_check::ReadinessCheck,
     request_observer::RequestObserver,
     router::build_router,
     server_phase::{CurrentPhase, ServerPhase},

@@ -5,6 +5,7 @@ use std::{error::Error, fmt, io};
 use roxmltree::Document;
 
 use super::object_uri::CloudService;
+use tessera_model::SafeText;
 
 #[derive(Debug)]
 pub enum StorageError {
@@ -166,4 +167,11 @@ fn error_code(description: &str) -> Option<String> {
 /// A word from outside, reduced to safe characters.
 pub fn sanitized_token(word: &str) -> String {
     word.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(64).collect()
+}
+
+/// That nothing could be listed, as the interface words it, and why.
+pub(super) fn list_error(uri: &str, reason: &str) -> String {
+    let uri = SafeText::file_name(uri);
+    let message = format!("Invalid S3 URI or no media files found at {uri}");
+    if reason.is_empty() { message } else { format!("{message} ({reason})") }
 }

@@ -5,14 +5,59 @@ use std::sync::Arc;
 use object_store::ObjectMeta;
 
 use super::{
-    ObjectEntry, ObjectListing, ObjectStorage, PathRoot, StorageError,
+    ObjectEntry, ObjectListing, ObjectStorage, PathRoot, RoleArn, StorageError,
+    error::list_error,
     listing_page::SkippedKeys,
     object_uri::{ObjectUri, is_addressable_key},
-    storage::list_error,
 };
 
 /// A billion objects in pages of a thousand: ends the listing of a service that never does.
 const MAX_PAGES: usize = 1_000_000;
+
+impl ObjectStorage {
+    /// Lists the media at `uri`, a folder or manifest, until `most` media are found: 1 checks whether
+    /// there are any. Errors are safe to send to clients.
+    pub async fn list(
+        &self,
+        uri: &str,
+        role: Option<&RoleArn>,
+        most: usize,
+    ) -> Result<ObjectListing, String> {
+        let mut parts = self.parts(uri, most)?;
+        if let Some(role) = role {
+            return Err(list_error(
+                uri,
+                &format!(
+                    "the role {role} cannot be assumed: no token service (STS) is reachable from a \
+                     local deployment; start it with a key that may read the bucket"
+                ),
+            ));
+        }
+        let mut listing = ObjectListing::default();
+        while !listing.truncated
+            && let Some(part) = parts.next().await?
+        {
+            listing.append(part, most);
+        }
+        Ok(listing)
+    }
+
+    /// The listing of a folder or manifest in parts, so that its size does not matter. Of a manifest, at
+    /// most `most` media are read.
+    pub fn parts(&self, uri: &str, most: usize) -> Result<ListingParts<'_>, String> {
+        let location = ObjectUri::parse(uri).map_err(|reason| list_error(uri, reason))?;
+        Ok(ListingParts {
+            storage: self,
+            uri: uri.to_owned(),
+            location,
+            most,
+            token: None,
+            pages: 0,
+            has_more: true,
+            media: 0,
+        })
+    }
+}
 
 pub struct ListingParts<'a> {
     storage: &'a ObjectStorage,
@@ -26,17 +71,7 @@ pub struct ListingParts<'a> {
     media: usize,
 }
 
-impl<'a> ListingParts<'a> {
-    pub(super) fn new(
-        storage: &'a ObjectStorage,
-        uri: &str,
-        location: ObjectUri,
-        most: usize,
-    ) -> Self {
-        let (uri, token) = (uri.to_owned(), None);
-        Self { storage, uri, location, most, token, pages: 0, has_more: true, media: 0 }
-    }
-
+impl ListingParts<'_> {
     /// Whether there may be further parts.
     pub fn has_more(&self) -> bool {
         self.has_more

@@ -1,4 +1,4 @@
-//! The client for object storage: listing folders and manifests.
+//! The client for object storage: requests for pages of listings, manifests and objects.
 
 use std::{
     collections::HashMap,
@@ -16,17 +16,15 @@ use reqwest::{Client, redirect, retry};
 use tokio::fs::File;
 
 use super::{
-    ObjectListing, RetryPolicy, RoleArn, StorageError, StorageSettings,
+    ObjectListing, RetryPolicy, StorageError, StorageSettings,
     bucket_store::{self, BucketStore, is_loopback},
     error::StorageAttemptError,
-    listing_parts::ListingParts,
     manifest,
     object_uri::{BucketUri, ManifestFormat, ObjectUri},
     response_body::{copy_body, ensure},
     transport::ListingRequest,
 };
 use crate::ingest::disk_quota::DiskQuota;
-use tessera_model::SafeText;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Size limit of a manifest, in bytes.
@@ -55,40 +53,6 @@ impl ObjectStorage {
             .map_err(|_| StorageError::service("the client for object storage cannot start"))?;
         let (disk, buckets) = (DiskQuota::default(), Arc::default());
         Ok(Self { client, settings, retry_policy, disk, buckets })
-    }
-
-    /// Lists the media at `uri`, a folder or manifest, until `most` media are found: 1 checks whether
-    /// there are any. Errors are safe to send to clients.
-    pub async fn list(
-        &self,
-        uri: &str,
-        role: Option<&RoleArn>,
-        most: usize,
-    ) -> Result<ObjectListing, String> {
-        let mut parts = self.parts(uri, most)?;
-        if let Some(role) = role {
-            return Err(list_error(
-                uri,
-                &format!(
-                    "the role {role} cannot be assumed: no token service (STS) is reachable from a \
-                     local deployment; start it with a key that may read the bucket"
-                ),
-            ));
-        }
-        let mut listing = ObjectListing::default();
-        while !listing.truncated
-            && let Some(part) = parts.next().await?
-        {
-            listing.append(part, most);
-        }
-        Ok(listing)
-    }
-
-    /// The listing of a folder or manifest in parts, so that its size does not matter. Of a manifest, at
-    /// most `most` media are read.
-    pub fn parts(&self, uri: &str, most: usize) -> Result<ListingParts<'_>, String> {
-        let location = ObjectUri::parse(uri).map_err(|reason| list_error(uri, reason))?;
-        Ok(ListingParts::new(self, uri, location, most))
     }
 
     pub(super) async fn list_page(
@@ -182,10 +146,4 @@ fn http_client(
     let loopback = settings.endpoint().as_ref().is_some_and(is_loopback);
     let builder = if loopback { builder.no_proxy() } else { builder };
     builder.build()
-}
-
-pub(super) fn list_error(uri: &str, reason: &str) -> String {
-    let uri = SafeText::file_name(uri);
-    let message = format!("Invalid S3 URI or no media files found at {uri}");
-    if reason.is_empty() { message } else { format!("{message} ({reason})") }
 }

@@ -5,7 +5,7 @@ use prometheus_client::{
     registry::{Registry, Unit},
 };
 
-use super::service_gauges::set;
+use super::gauge::set;
 use crate::retrieval::CacheUsage;
 
 #[derive(Default)]

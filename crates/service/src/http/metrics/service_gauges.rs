@@ -6,7 +6,7 @@ use prometheus_client::{
     registry::{Registry, Unit},
 };
 
-use super::cache_metrics::CacheMetrics;
+use super::{cache_metrics::CacheMetrics, gauge::set};
 use crate::{
     http::AppState,
     store::{now_micros, workload::UnfinishedTasks},
@@ -112,8 +112,4 @@ impl ServiceGauges {
             self.task_age.get_or_create(&KindLabels { kind }).set(age);
         }
     }
-}
-
-pub fn set(gauge: &Gauge, value: impl TryInto<i64>) {
-    gauge.set(value.try_into().unwrap_or(i64::MAX));
 }
