@@ -24,7 +24,7 @@ use crate::{
     store::{
         self, Connection, Store, StoreError,
         dataset::{self, DatasetRecord},
-        embedding, indexed_files, now_micros,
+        embedding, indexed_files,
         operation::{self, OperationKind},
         source, upload,
     },
@@ -108,9 +108,10 @@ impl Deployment {
         self.store.network_file_system()
     }
 
-    /// Adds a folder, of this machine or of a bucket (`s3://bucket/folder`), as a dataset, or updates the dataset of a folder added before, and returns at
-    /// once; the indexing runs in the background. `name` is the display name, by default the
-    /// folder's name. The same folder always has the same identifier.
+    /// Adds a folder, of this machine or of a bucket (`s3://bucket/folder`), as a dataset, or updates
+    /// the dataset of a folder added before, and returns at once; the indexing runs in the
+    /// background. `name` is the display name, by default the folder's name. The same folder always
+    /// has the same identifier.
     ///
     /// # Errors
     /// The folder does not exist, cannot be read, is empty or has no pictures, or the store or the
@@ -244,19 +245,6 @@ fn require_pictures(path: &Path, scan: &FolderScan, had_some: bool) -> Result<()
 
 fn new_record(folder: &Path) -> DatasetRecord {
     let name = folder.file_name().unwrap_or(folder.as_os_str());
-    DatasetRecord {
-        id: DatasetId(Uuid::new_v5(&Uuid::NAMESPACE_URL, folder.as_os_str().as_encoded_bytes())),
-        name: name.to_string_lossy().into_owned(),
-        folder: folder.to_owned(),
-        status: Status::Indexing,
-        progress: 0,
-        created_at: now_micros(),
-        fatal_error: None,
-        n_images: 0,
-        n_videos: 0,
-        n_frames: 0,
-        n_objects: 0,
-        generation: 0,
-        extractor: EXTRACTOR_VERSION,
-    }
+    let id = Uuid::new_v5(&Uuid::NAMESPACE_URL, folder.as_os_str().as_encoded_bytes());
+    DatasetRecord::new(DatasetId(id), &name.to_string_lossy(), folder, EXTRACTOR_VERSION)
 }

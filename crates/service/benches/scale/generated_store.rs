@@ -16,7 +16,7 @@ use tessera_service::{
         dataset::{self, DatasetRecord},
         embedding,
         indexed_files::{self, IndexedFile},
-        media, now_micros,
+        media,
         preview::{MAX_PREVIEWS, StoredPreview},
         sidecar::{self, TextMetadata},
         source,
@@ -56,7 +56,7 @@ pub fn fill(data: &Path, folder: &Path, size: usize) {
     let space = TextSpace::train(&captions).unwrap();
     store
         .write(|tx| {
-            dataset::upsert(tx, &record(folder))?;
+            dataset::upsert(tx, &DatasetRecord::new(DATASET, "bench", folder, EXTRACTOR_VERSION))?;
             embedding::replace_text_space(tx, DATASET, Some(&space.to_bytes()))
         })
         .unwrap();
@@ -74,24 +74,6 @@ pub fn fill(data: &Path, folder: &Path, size: usize) {
         .unwrap();
     drop(store);
     report("store written", "s", started.elapsed().as_secs_f64());
-}
-
-fn record(folder: &Path) -> DatasetRecord {
-    DatasetRecord {
-        id: DATASET,
-        name: "bench".to_owned(),
-        folder: folder.to_owned(),
-        status: Status::Indexing,
-        progress: 0,
-        created_at: now_micros(),
-        fatal_error: None,
-        n_images: 0,
-        n_videos: 0,
-        n_frames: 0,
-        n_objects: 0,
-        generation: 0,
-        extractor: EXTRACTOR_VERSION,
-    }
 }
 
 fn write_media(

@@ -27,7 +27,7 @@ pub struct AccessRecord {
     /// write them, too.
     pub forwarded_for: Vec<IpAddr>,
     pub method: &'static str,
-    /// The path with the names of its parameters; `None` if there is no such path.
+    /// The path with the names of its parameters; `None` if no route has this path.
     pub route: Option<String>,
     /// `None` if the client left before the response.
     pub status: Option<u16>,

@@ -96,7 +96,7 @@ impl Transport {
 
 impl HttpConnector for Transport {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
-        // The library gives these requests another limit, and there is no other sign of them.
+        // The library gives these requests another limit, and nothing else distinguishes them.
         let limit =
             |options: &ClientOptions| options.get_config_value(&ClientConfigKey::ConnectTimeout);
         let for_role = limit(options) != limit(&ClientOptions::default());

@@ -33,7 +33,7 @@ impl ClusterMembers {
         self.starts.len() - 1
     }
 
-    /// None if there is no cluster of this rank.
+    /// Empty if no cluster has this rank.
     pub fn of(&self, rank: u32) -> &[u32] {
         let bounds = self.starts.get(rank as usize..).unwrap_or_default();
         let &[first, last, ..] = bounds else { return &[] };

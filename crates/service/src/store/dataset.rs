@@ -32,6 +32,27 @@ pub struct DatasetRecord {
     pub extractor: u32,
 }
 
+impl DatasetRecord {
+    /// A dataset without media, whose indexing begins now.
+    pub fn new(id: DatasetId, name: &str, folder: &Path, extractor: u32) -> Self {
+        Self {
+            id,
+            name: name.to_owned(),
+            folder: folder.to_owned(),
+            status: Status::Indexing,
+            progress: 0,
+            created_at: now_micros(),
+            fatal_error: None,
+            n_images: 0,
+            n_videos: 0,
+            n_frames: 0,
+            n_objects: 0,
+            generation: 0,
+            extractor,
+        }
+    }
+}
+
 const SELECT_DATASET: &str = "SELECT id, name, folder, status, progress, created_at, fatal_error,
                               n_images, n_videos, n_frames, n_objects, generation, extractor,
                               require(intact) FROM dataset";

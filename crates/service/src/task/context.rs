@@ -1,6 +1,7 @@
 //! What all tasks work with: the store, the settings, the lease, and whether to stop.
 
 use std::{
+    ops::Deref,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc,
@@ -45,11 +46,16 @@ pub struct WorkerContext {
 /// What one task works with, while this worker has its lease.
 #[derive(Clone)]
 pub struct TaskContext {
-    pub store: Arc<Store>,
-    pub settings: Arc<DeploymentSettings>,
-    pub originals: Arc<Originals>,
-    pub stop: Arc<AtomicBool>,
+    worker: WorkerContext,
     lease: Lease,
+}
+
+impl Deref for TaskContext {
+    type Target = WorkerContext;
+
+    fn deref(&self) -> &WorkerContext {
+        &self.worker
+    }
 }
 
 impl WorkerContext {
@@ -65,11 +71,7 @@ impl WorkerContext {
             let lease = lease::take(tx, task, self.holder, now_micros(), LEASE_END)?;
             Ok(lease.map(|lease| (lease, found)))
         })?;
-        Ok(taken.map(|(lease, found)| {
-            let (store, settings) = (self.store.clone(), self.settings.clone());
-            let (originals, stop) = (self.originals.clone(), self.stop.clone());
-            (TaskContext { store, settings, originals, stop, lease }, found)
-        }))
+        Ok(taken.map(|(lease, found)| (TaskContext { worker: self.clone(), lease }, found)))
     }
 
     /// Whether the deployment is being closed.
@@ -100,7 +102,7 @@ impl WorkerContext {
 impl TaskContext {
     /// Fails if the deployment is being closed.
     pub fn check_cancelled(&self) -> Result<(), TaskError> {
-        if self.stop.load(Ordering::Relaxed) { Err(TaskError::Stopped) } else { Ok(()) }
+        if self.is_stopped() { Err(TaskError::Stopped) } else { Ok(()) }
     }
 
     /// Runs a task unless stopped before. A panic fails this task, not those queued behind it.

@@ -68,9 +68,15 @@ impl Deployment {
     pub(crate) async fn check_source(&self, request: &AddMediaRequest) -> Result<(), ServiceError> {
         self.inject(InjectedFailure::Upload, "The upload to storage failed")?;
         if let AddMediaSource::Storage(uri) = &request.source {
-            let storage =
-                ObjectStorage::new(self.settings.storage.clone(), self.settings.disk.clone())
-                    .map_err(|_| ServiceError::Failed("The storage failed"))?;
+            let storage = ObjectStorage::new(
+                self.settings.storage.clone(),
+                self.settings.disk.clone(),
+            )
+            .map_err(|_| {
+                ServiceError::Failed(
+                    "The client for object storage cannot start; check the settings of the service",
+                )
+            })?;
             let listed = storage.list(uri, request.assume_role.as_ref(), 1).await;
             listed.map_err(ServiceError::Invalid)?;
         }

@@ -17,7 +17,9 @@ impl Deployment {
         if self.settings.add_media && self.settings.write_access {
             self.store.check_writable()?;
             let uploads = create_staging_dir(&self.store.uploads_dir());
-            uploads.map_err(|_| ServiceError::Failed("Uploads cannot be stored"))?;
+            uploads.map_err(|_| {
+                ServiceError::Failed("Uploads cannot be stored; check free disk space")
+            })?;
         }
         Ok(())
     }

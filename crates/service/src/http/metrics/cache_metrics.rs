@@ -1,5 +1,7 @@
 //! How much memory the search indexes take, and how often they are used again.
 
+use std::sync::atomic::Ordering;
+
 use prometheus_client::{
     metrics::{counter::Counter, gauge::Gauge},
     registry::{Registry, Unit},
@@ -41,7 +43,7 @@ impl CacheMetrics {
         for (counter, value) in
             [(&self.loads, usage.loads), (&self.hits, usage.hits), (&self.misses, usage.misses)]
         {
-            counter.inc_by(value.saturating_sub(counter.get()));
+            counter.inner().store(value, Ordering::Relaxed);
         }
     }
 }

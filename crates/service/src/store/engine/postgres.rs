@@ -133,5 +133,5 @@ fn network_runtime() -> io::Result<&'static Runtime> {
             second.shutdown_background();
         }
     }
-    RUNTIME.get().ok_or_else(|| io::Error::other("there is no runtime for the database"))
+    RUNTIME.get().ok_or_else(|| io::Error::other("the runtime for the database is missing"))
 }

@@ -23,21 +23,7 @@ fn open(data: &Path) -> Store {
 
 /// A store with an operation that is running.
 fn with_operation(data: &Path) -> (Store, i64) {
-    let record = DatasetRecord {
-        id: DATASET,
-        name: "demo".to_owned(),
-        folder: "/folder".into(),
-        status: Status::Indexing,
-        progress: 0,
-        created_at: 0,
-        fatal_error: None,
-        n_images: 0,
-        n_videos: 0,
-        n_frames: 0,
-        n_objects: 0,
-        generation: 0,
-        extractor: 0,
-    };
+    let record = DatasetRecord::new(DATASET, "demo", "/folder".as_ref(), 0);
     let store = open(data);
     let row = store.write(|tx| {
         dataset::upsert(tx, &record)?;

@@ -82,21 +82,7 @@ impl TestDataset {
         let connection = sqlite::open_in_memory().unwrap();
         let id = DatasetId(uuid::Uuid::from_u128(7));
         let folder = std::path::PathBuf::from("/folder");
-        let record = DatasetRecord {
-            id,
-            name: "demo".to_owned(),
-            folder: folder.clone(),
-            status: Status::Indexing,
-            progress: 0,
-            created_at: 0,
-            fatal_error: None,
-            n_images: 0,
-            n_videos: 0,
-            n_frames: 0,
-            n_objects: 0,
-            generation: 0,
-            extractor: 0,
-        };
+        let record = DatasetRecord::new(id, "demo", &folder, 0);
         dataset::upsert(&connection, &record).unwrap();
         let source = source::upsert(&connection, id, &folder).unwrap();
         Self { connection, id, source }
