@@ -53,6 +53,7 @@ const SHARED_NAMES: &[(&str, &str)] = &[
     ("LocalSettings", "the same"),
     ("Output", "the associated type of operators"),
     ("Item", "the associated type of iterators"),
+    ("Target", "the associated type of Deref"),
     ("Value", "the associated type of serde's visitors"),
 ];
 
