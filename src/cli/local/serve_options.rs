@@ -16,7 +16,7 @@ pub struct ServeOptions {
     /// Address and port; port 0 picks a free one.
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:0")]
     pub listen: SocketAddr,
-    /// Another host that clients may use; for a proxy with TLS, with its scheme; repeatable.
+    /// Another name of this service, with its scheme if a proxy terminates TLS; repeatable.
     #[arg(long, value_name = "[https://]NAME[:PORT]")]
     pub allow_host: Vec<String>,
     /// Write a line of JSON for each request to a file, or to standard output with -.
