@@ -17,7 +17,12 @@ fn errors_of_the_store_name_the_server_without_its_password() {
     for (address, exit, words) in [
         (format!("mysql://ann:{PASSWORD}@db/media"), 2, "postgres://user@host/database"),
         (format!("postgres://ann:{PASSWORD}@db:port/media"), 2, "not an address of PostgreSQL"),
-        (format!("{no_server}?sslmode=require"), 2, "TLS to the store is not supported yet"),
+        (format!("{no_server}?sslmode=verify-full"), 2, "give their file with sslrootcert"),
+        (
+            format!("{no_server}?sslmode=verify-ca&sslrootcert=/none.pem"),
+            1,
+            "the root certificates in /none.pem cannot be used",
+        ),
         (no_server, 1, "cannot connect to the store postgres://127.0.0.1:1/media"),
     ] {
         for command in [["store", "init"], ["store", "status"], ["serve", "."]] {

@@ -1,4 +1,4 @@
-//! Shared test support: clients, a scripted server, secrets that must not leak, and sample
+//! Shared test support: clients, a scripted server, certificates, secrets that must not leak, and sample
 //! pictures.
 #![expect(
     clippy::unwrap_used,
@@ -8,6 +8,7 @@
 )]
 
 pub mod canaries;
+pub mod certificates;
 pub mod clients;
 pub mod pictures;
 pub mod scripted;

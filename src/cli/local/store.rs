@@ -36,9 +36,20 @@ pub fn run_store(out: &Output, command: &StoreCommand) -> CliResult {
 
 /// The address of the store on a server, if there is one.
 pub(super) fn store_address(options: &StoreOptions) -> CliResult<Option<StoreAddress>> {
-    let address = options.store.as_ref().map(|address| address.expose_secret().parse());
-    // The message must not repeat the address, which may contain a password.
-    address.transpose().map_err(|reason: String| CliError::usage(format!("--store: {reason}")))
+    let Some(raw) = options.store.as_ref().map(|address| address.expose_secret()) else {
+        return Ok(None);
+    };
+    // Messages must not repeat the address, which may contain a password.
+    let address: StoreAddress = raw
+        .parse()
+        .map_err(|reason: String| CliError::usage(format!("--store: {reason}")))?;
+    if address.has_password() && std::env::args_os().any(|argument| argument.to_string_lossy().contains(raw)) {
+        return Err(CliError::usage(
+            "--store: other users of this machine can read a password on the command line; set \
+             TESSERA_STORE instead",
+        ));
+    }
+    Ok(Some(address))
 }
 
 fn document(address: &StoreAddress, status: &StoreStatus) -> Document {

@@ -3,13 +3,14 @@
 
 use tessera_client::CertificateAuthorities;
 use tessera_model::FailureKind;
+use tessera_testing::certificates::{Authority, self_signed};
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
 };
 use tokio_rustls::{rustls::ServerConfig, server::TlsStream};
 
-use crate::tls_service::{Authority, TlsService, client, self_signed_service};
+use crate::tls_service::{TlsService, client, client_trusting};
 
 async fn answer(mut stream: TlsStream<TcpStream>, _: usize) {
     let reply = b"HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\n[]";
@@ -23,24 +24,24 @@ async fn answer(mut stream: TlsStream<TcpStream>, _: usize) {
 async fn only_a_proven_identity_is_accepted() {
     let trusted = Authority::new("trusted");
     let service = async |config: ServerConfig| TlsService::start_tls(config, answer).await;
-    let good = service(trusted.service("localhost", false)).await;
-    assert_eq!(trusted.client(good.port).list_datasets().await, Ok((Vec::new(), 0)));
+    let good = service(trusted.server("localhost", false)).await;
+    assert_eq!(client_trusting(&trusted, good.port).list_datasets().await, Ok((Vec::new(), 0)));
 
     let unknown = Authority::new("unknown");
     for (name, config, cause) in [
-        ("expired", trusted.service("localhost", true), "expired"),
-        ("another name", trusted.service("media.example", false), "not valid for"),
-        ("self-signed", self_signed_service(), "certificate"),
-        ("unknown authority", unknown.service("localhost", false), "certificate"),
+        ("expired", trusted.server("localhost", true), "expired"),
+        ("another name", trusted.server("media.example", false), "not valid for"),
+        ("self-signed", self_signed("localhost").0, "certificate"),
+        ("unknown authority", unknown.server("localhost", false), "certificate"),
     ] {
         let service = service(config).await;
-        let failure = trusted.client(service.port).list_datasets().await.unwrap_err();
+        let failure = client_trusting(&trusted, service.port).list_datasets().await.unwrap_err();
         let text = failure.to_string();
         assert_eq!((failure.kind, service.accepted()), (FailureKind::Unreachable, 1), "{name}");
         assert!(text.contains("cannot verify the identity of the service"), "{name}: {text}");
         assert!(text.contains(cause), "{name}: {text}");
     }
-    let service = service(trusted.service("localhost", false)).await;
+    let service = service(trusted.server("localhost", false)).await;
     let untrusting = client(service.port, CertificateAuthorities::default());
     let failure = untrusting.list_datasets().await.unwrap_err();
     assert_eq!((failure.kind, service.accepted()), (FailureKind::Unreachable, 1), "{failure}");

@@ -15,8 +15,11 @@ use tessera_model::FailureKind;
 use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
 
-use crate::tls_service::{Authority, TlsService};
-use tessera_testing::clients::{dataset, without_pauses};
+use crate::tls_service::{TlsService, client_trusting};
+use tessera_testing::{
+    certificates::Authority,
+    clients::{dataset, without_pauses},
+};
 
 /// What a service does with its first request on its first connection. It answers all others.
 #[derive(Clone, Copy, PartialEq)]
@@ -33,7 +36,7 @@ enum Trick {
 /// A service, a client of it, and how many requests it received.
 async fn tricky(trick: Trick) -> (TlsService, Client, Arc<AtomicUsize>) {
     let authority = Authority::new("authority");
-    let mut config = authority.service("localhost", false);
+    let mut config = authority.server("localhost", false);
     config.alpn_protocols = vec![b"h2".to_vec()];
     let requests = Arc::<AtomicUsize>::default();
     let count = Arc::clone(&requests);
@@ -56,7 +59,7 @@ async fn tricky(trick: Trick) -> (TlsService, Client, Arc<AtomicUsize>) {
         }
     })
     .await;
-    let client = authority.client(service.port);
+    let client = client_trusting(&authority, service.port);
     (service, client, requests)
 }
 

@@ -5,73 +5,20 @@ use std::sync::{
     atomic::{AtomicUsize, Ordering},
 };
 
-use rcgen::{
-    BasicConstraints, Certificate, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd,
-};
-use tempfile::NamedTempFile;
 use tessera_client::{AuthMethod, BaseUrl, CertificateAuthorities, Client, Endpoint};
-use tessera_testing::clients::without_pauses;
+use tessera_testing::{certificates::Authority, clients::without_pauses};
 use tokio::net::{TcpListener, TcpStream};
-use tokio_rustls::{
-    TlsAcceptor,
-    rustls::{
-        ServerConfig,
-        pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
-    },
-    server::TlsStream,
-};
+use tokio_rustls::{TlsAcceptor, rustls::ServerConfig, server::TlsStream};
 
-/// A certificate authority.
-pub(crate) struct Authority {
-    certificate: Certificate,
-    issuer: Issuer<'static, KeyPair>,
-}
-
-impl Authority {
-    pub(crate) fn new(name: &str) -> Self {
-        let mut params = CertificateParams::new(Vec::new()).unwrap();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        params.distinguished_name.push(DnType::CommonName, name);
-        let key = KeyPair::generate().unwrap();
-        let certificate = params.self_signed(&key).unwrap();
-        Self { certificate, issuer: Issuer::new(params, key) }
-    }
-
-    /// The configuration of a service with a certificate for `host`.
-    pub(crate) fn service(&self, host: &str, expired: bool) -> ServerConfig {
-        let key = KeyPair::generate().unwrap();
-        let mut params = CertificateParams::new([host.to_owned()]).unwrap();
-        if expired {
-            params.not_before = date_time_ymd(2000, 1, 1);
-            params.not_after = date_time_ymd(2001, 1, 1);
-        }
-        config(&params.signed_by(&key, &self.issuer).unwrap(), &key)
-    }
-
-    /// A client of `localhost` that trusts this authority, besides those of the system.
-    pub(crate) fn client(&self, port: u16) -> Client {
-        let file = NamedTempFile::new().unwrap();
-        std::fs::write(file.path(), self.certificate.pem()).unwrap();
-        client(port, CertificateAuthorities::read(file.path()).unwrap())
-    }
+/// A client of `localhost` that trusts this authority, besides those of the system.
+pub(crate) fn client_trusting(authority: &Authority, port: u16) -> Client {
+    client(port, CertificateAuthorities::read(authority.file().path()).unwrap())
 }
 
 pub(crate) fn client(port: u16, authorities: CertificateAuthorities) -> Client {
     let url = BaseUrl::parse(&format!("https://localhost:{port}")).unwrap();
     let endpoint = Endpoint::new(url, AuthMethod::OnPremises).unwrap();
     Client::with_policy(endpoint.with_authorities(authorities), without_pauses()).unwrap()
-}
-
-pub(crate) fn self_signed_service() -> ServerConfig {
-    let key = KeyPair::generate().unwrap();
-    let params = CertificateParams::new(["localhost".to_owned()]).unwrap();
-    config(&params.self_signed(&key).unwrap(), &key)
-}
-
-fn config(certificate: &Certificate, key: &KeyPair) -> ServerConfig {
-    let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
-    let builder = ServerConfig::builder().with_no_client_auth();
-    builder.with_single_cert(vec![certificate.der().clone()], key).unwrap()
 }
 
 /// A service on a port of this machine, and how many connections it accepted.

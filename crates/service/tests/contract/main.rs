@@ -60,6 +60,7 @@ mod selection;
 mod shutdown;
 mod similarity;
 mod states;
+mod store_tls;
 mod support;
 mod test_store;
 mod text;

@@ -10,6 +10,8 @@ use tokio_postgres::error::SqlState;
 pub enum QueryError {
     Sqlite(rusqlite::Error),
     Postgres(tokio_postgres::Error),
+    /// TLS cannot be used: for example, the certificates of authorities are missing.
+    Encryption(String),
     /// A statement that has to return a row returned none.
     NoRow,
     /// Another worker has taken over the task whose result was to be stored.
@@ -53,6 +55,7 @@ impl fmt::Display for QueryError {
                     None => cause.fmt(f),
                 },
             },
+            Self::Encryption(cause) => f.write_str(cause),
             Self::NoRow => f.write_str("a row is missing"),
             Self::LeaseLost => f.write_str("another worker has taken over this task"),
             Self::Value(cause) => write!(f, "a value has the wrong type ({cause})"),

@@ -4,10 +4,12 @@
 
 mod column_types;
 mod connection;
+mod encryption;
 mod error;
 mod postgres;
 pub mod query;
 mod row;
+mod server_certificate;
 
 pub use connection::{Connection, Transaction};
 pub use error::{QueryError, Result};
@@ -15,3 +17,4 @@ pub use postgres::PostgresConnection;
 pub use row::Row;
 /// The parameters of a statement: `params![first, second]` are `?1` and `?2`.
 pub use rusqlite::params;
+pub use server_certificate::ServerVerification;

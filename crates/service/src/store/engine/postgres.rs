@@ -10,9 +10,12 @@ use std::{
 use futures_executor::block_on;
 use rusqlite::ToSql as SqliteToSql;
 use tokio::runtime::{Builder, Runtime};
-use tokio_postgres::{Client, Config, NoTls, Row as PostgresRow, Statement, types::ToSql};
+use tokio_postgres::{Client, Config, Row as PostgresRow, Statement, types::ToSql};
 
-use super::{QueryError, Result, column_types::Parameter};
+use super::{
+    QueryError, Result, column_types::Parameter, encryption::Encryption,
+    server_certificate::ServerVerification,
+};
 
 /// Rows that are in memory at a time while a large result is read.
 const FETCHED_ROWS: usize = 500;
@@ -29,11 +32,15 @@ pub struct PostgresConnection {
 }
 
 impl PostgresConnection {
-    pub(in crate::store) fn connect(config: &Config) -> Result<Self> {
+    pub(in crate::store) fn connect(
+        config: &Config,
+        verification: &ServerVerification,
+    ) -> Result<Self> {
+        let encryption = Encryption::new(verification).map_err(QueryError::Encryption)?;
         let runtime = network_runtime().map_err(QueryError::value)?;
         let entered = runtime.handle().clone();
         let config = config.clone();
-        let connecting = entered.spawn(async move { config.connect(NoTls).await });
+        let connecting = entered.spawn(async move { config.connect(encryption).await });
         let (client, connection) = block_on(connecting).map_err(QueryError::value)??;
         // It ends when the client is dropped; its errors are returned by the client's functions.
         entered.spawn(connection);

@@ -6,6 +6,7 @@ mod schema;
 mod server;
 mod tables;
 mod text_match;
+mod tls_options;
 
 pub use address::StoreAddress;
 pub(super) use full_text::{index_caption, search};

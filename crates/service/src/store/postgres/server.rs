@@ -3,7 +3,7 @@
 use super::{StoreAddress, schema};
 use crate::store::{
     StoreError,
-    engine::{Connection, PostgresConnection, QueryError, Result, params},
+    engine::{Connection, PostgresConnection, Result, params},
     query,
 };
 
@@ -30,7 +30,7 @@ impl PostgresServer {
     }
 
     pub fn connect(&self) -> Result<Connection> {
-        PostgresConnection::connect(self.address.config()).map(Connection::Postgres)
+        connect_to(&self.address)
     }
 
     /// The only connection of all processes that may write.
@@ -115,9 +115,12 @@ fn describe(connection: &Connection) -> Result<StoreStatus> {
 
 /// A connection for other statements than those of the store functions.
 pub fn connect(address: &StoreAddress) -> Result<Connection, StoreError> {
-    let connected = PostgresConnection::connect(address.config());
-    let refused = |cause: QueryError| StoreError::Unreachable(address.clone(), cause);
-    connected.map(Connection::Postgres).map_err(refused)
+    connect_to(address).map_err(|cause| StoreError::Unreachable(address.clone(), cause))
+}
+
+fn connect_to(address: &StoreAddress) -> Result<Connection> {
+    let connected = PostgresConnection::connect(address.config(), address.verification());
+    connected.map(Connection::Postgres)
 }
 
 fn schema_error(address: &StoreAddress, found_version: usize) -> StoreError {

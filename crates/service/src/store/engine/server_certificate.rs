@@ -1,0 +1,156 @@
+//! Which certificates of a server are accepted.
+
+use std::{path::PathBuf, sync::Arc};
+
+use rustls_platform_verifier::Verifier;
+use tokio_rustls::rustls::{
+    ClientConfig, DigitallySignedStruct, Error as TlsError, RootCertStore, SignatureScheme,
+    client::{
+        danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
+        verify_server_cert_signed_by_trust_anchor, verify_server_name,
+    },
+    crypto::{
+        CryptoProvider, WebPkiSupportedAlgorithms, aws_lc_rs, verify_tls12_signature,
+        verify_tls13_signature,
+    },
+    pki_types::{CertificateDer, ServerName, UnixTime, pem::PemObject as _},
+    server::ParsedCertificate,
+};
+
+/// The name of the protocol, as libpq sends it.
+const PROTOCOL: &[u8] = b"postgresql";
+
+/// What the certificate of a server has to show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ServerVerification {
+    /// Nothing: what is sent is encrypted, but another server can pose as this one.
+    Unverified,
+    /// An authority in this file issued it, or it is in this file itself.
+    IssuedBy(PathBuf),
+    /// The same, for the name of the host.
+    IssuedForHostBy(PathBuf),
+    /// An authority of the system issued it for the name of the host.
+    IssuedForHostBySystem,
+}
+
+impl ServerVerification {
+    /// Reads the authorities.
+    pub(super) fn client_config(&self) -> Result<ClientConfig, String> {
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let verifier = self.verifier(&provider)?;
+        let builder = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|cause| cause.to_string())?;
+        let mut config = builder
+            .dangerous()
+            .with_custom_certificate_verifier(verifier)
+            .with_no_client_auth();
+        config.alpn_protocols = vec![PROTOCOL.to_vec()];
+        Ok(config)
+    }
+
+    fn verifier(
+        &self,
+        provider: &Arc<CryptoProvider>,
+    ) -> Result<Arc<dyn ServerCertVerifier>, String> {
+        let algorithms = provider.signature_verification_algorithms;
+        Ok(match self {
+            Self::Unverified => {
+                Arc::new(CertificateVerifier { authorities: None, for_host: false, algorithms })
+            }
+            Self::IssuedBy(file) | Self::IssuedForHostBy(file) => Arc::new(CertificateVerifier {
+                authorities: Some(Authorities::read(file)?),
+                for_host: matches!(self, Self::IssuedForHostBy(_)),
+                algorithms,
+            }),
+            Self::IssuedForHostBySystem => {
+                Arc::new(Verifier::new(provider.clone()).map_err(|cause| cause.to_string())?)
+            }
+        })
+    }
+}
+
+#[derive(Debug)]
+struct Authorities {
+    roots: RootCertStore,
+    certificates: Vec<CertificateDer<'static>>,
+}
+
+impl Authorities {
+    fn read(file: &PathBuf) -> Result<Self, String> {
+        let unusable = |cause: &dyn std::fmt::Display| {
+            format!("the root certificates in {} cannot be used: {cause}", file.display())
+        };
+        let read = CertificateDer::pem_file_iter(file).map_err(|cause| unusable(&cause))?;
+        let certificates: Vec<_> =
+            read.collect::<Result<_, _>>().map_err(|cause| unusable(&cause))?;
+        let mut roots = RootCertStore::empty();
+        for certificate in &certificates {
+            roots.add(certificate.clone()).map_err(|cause| unusable(&cause))?;
+        }
+        if roots.is_empty() {
+            return Err(unusable(&"there are none"));
+        }
+        Ok(Self { roots, certificates })
+    }
+}
+
+#[derive(Debug)]
+struct CertificateVerifier {
+    /// `None` accepts every certificate.
+    authorities: Option<Authorities>,
+    for_host: bool,
+    algorithms: WebPkiSupportedAlgorithms,
+}
+
+impl ServerCertVerifier for CertificateVerifier {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        host: &ServerName<'_>,
+        _ocsp_response: &[u8],
+        now: UnixTime,
+    ) -> Result<ServerCertVerified, TlsError> {
+        let Some(authorities) = &self.authorities else {
+            return Ok(ServerCertVerified::assertion());
+        };
+        let certificate = ParsedCertificate::try_from(end_entity)?;
+        // A self-signed certificate, as the manual of PostgreSQL makes them, is its own authority.
+        if !authorities.certificates.contains(end_entity) {
+            verify_server_cert_signed_by_trust_anchor(
+                &certificate,
+                &authorities.roots,
+                intermediates,
+                now,
+                self.algorithms.all,
+            )?;
+        }
+        if self.for_host {
+            verify_server_name(&certificate, host)?;
+        }
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, TlsError> {
+        verify_tls12_signature(message, certificate, signature, &self.algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, TlsError> {
+        verify_tls13_signature(message, certificate, signature, &self.algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.algorithms.supported_schemes()
+    }
+}

@@ -1,0 +1,66 @@
+//! Certificates of servers, made for a test.
+
+use rcgen::{
+    BasicConstraints, Certificate, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd,
+};
+use tempfile::NamedTempFile;
+use tokio_rustls::rustls::{
+    ServerConfig,
+    pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
+};
+
+/// A certificate authority.
+pub struct Authority {
+    certificate: Certificate,
+    issuer: Issuer<'static, KeyPair>,
+}
+
+impl Authority {
+    pub fn new(name: &str) -> Self {
+        let (params, key) = authority(&[], name);
+        let certificate = params.self_signed(&key).unwrap();
+        Self { certificate, issuer: Issuer::new(params, key) }
+    }
+
+    /// The configuration of a server with a certificate for `host`.
+    pub fn server(&self, host: &str, expired: bool) -> ServerConfig {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new([host.to_owned()]).unwrap();
+        if expired {
+            params.not_before = date_time_ymd(2000, 1, 1);
+            params.not_after = date_time_ymd(2001, 1, 1);
+        }
+        config(&params.signed_by(&key, &self.issuer).unwrap(), &key)
+    }
+
+    pub fn file(&self) -> NamedTempFile {
+        file(&self.certificate)
+    }
+}
+
+/// A server with a self-signed certificate for `host`, and the file of the certificate. It may sign others,
+/// as those that `openssl req -x509` makes.
+pub fn self_signed(host: &str) -> (ServerConfig, NamedTempFile) {
+    let (params, key) = authority(&[host.to_owned()], host);
+    let certificate = params.self_signed(&key).unwrap();
+    (config(&certificate, &key), file(&certificate))
+}
+
+fn authority(hosts: &[String], name: &str) -> (CertificateParams, KeyPair) {
+    let mut params = CertificateParams::new(hosts).unwrap();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    params.distinguished_name.push(DnType::CommonName, name);
+    (params, KeyPair::generate().unwrap())
+}
+
+fn file(certificate: &Certificate) -> NamedTempFile {
+    let file = NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), certificate.pem()).unwrap();
+    file
+}
+
+fn config(certificate: &Certificate, key: &KeyPair) -> ServerConfig {
+    let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
+    let builder = ServerConfig::builder().with_no_client_auth();
+    builder.with_single_cert(vec![certificate.der().clone()], key).unwrap()
+}
