@@ -36,6 +36,15 @@ fn errors_of_the_store_name_the_server_without_its_password() {
 }
 
 #[test]
+fn passwords_on_the_command_line_are_refused() {
+    let home = tempfile::tempdir().unwrap();
+    let address = format!("postgres://ann:{PASSWORD}@127.0.0.1:1/media");
+    let (code, _, err) = run(home.path(), &["store", "status", "--store", &address]);
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("set TESSERA_STORE instead") && !err.contains(PASSWORD), "{err}");
+}
+
+#[test]
 fn a_store_on_a_server_is_created_once_and_then_served() {
     let Ok(server) = std::env::var("TESSERA_TEST_STORE") else { return };
     let home = tempfile::tempdir().unwrap();

@@ -40,10 +40,11 @@ pub(super) fn store_address(options: &StoreOptions) -> CliResult<Option<StoreAdd
         return Ok(None);
     };
     // Messages must not repeat the address, which may contain a password.
-    let address: StoreAddress = raw
-        .parse()
-        .map_err(|reason: String| CliError::usage(format!("--store: {reason}")))?;
-    if address.has_password() && std::env::args_os().any(|argument| argument.to_string_lossy().contains(raw)) {
+    let address: StoreAddress =
+        raw.parse().map_err(|reason: String| CliError::usage(format!("--store: {reason}")))?;
+    if address.has_password()
+        && std::env::args_os().any(|argument| argument.to_string_lossy().contains(raw))
+    {
         return Err(CliError::usage(
             "--store: other users of this machine can read a password on the command line; set \
              TESSERA_STORE instead",

@@ -134,7 +134,10 @@ async fn a_store_is_used_over_tls() {
     let options = format!("sslmode=verify-full&sslrootcert={}", path(&certificate));
     let separator = if address.contains('?') { '&' } else { '?' };
     let status = status(format!("{address}{separator}{options}")).await.unwrap();
-    assert_eq!(status.known_version, postgres::status(&server.parse().unwrap()).unwrap().known_version);
+    assert_eq!(
+        status.known_version,
+        postgres::status(&server.parse().unwrap()).unwrap().known_version
+    );
 }
 
 fn path(file: &NamedTempFile) -> &str {

@@ -41,10 +41,8 @@ impl ServerVerification {
         let builder = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .map_err(|cause| cause.to_string())?;
-        let mut config = builder
-            .dangerous()
-            .with_custom_certificate_verifier(verifier)
-            .with_no_client_auth();
+        let mut config =
+            builder.dangerous().with_custom_certificate_verifier(verifier).with_no_client_auth();
         config.alpn_protocols = vec![PROTOCOL.to_vec()];
         Ok(config)
     }

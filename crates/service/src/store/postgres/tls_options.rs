@@ -72,8 +72,9 @@ impl TlsOptions {
                     .to_owned());
             }
             _ => {
-                return Err("sslmode must be disable, prefer, require, verify-ca or verify-full"
-                    .to_owned());
+                return Err(
+                    "sslmode must be disable, prefer, require, verify-ca or verify-full".to_owned()
+                );
             }
         };
         Ok(Self { mode, verification })
