@@ -38,3 +38,27 @@ pub(super) fn check_room(open: impl AsFd, path: &Path, missing: u64) -> Result<(
     let reason = format!("needs {} MiB more, but only {} MiB are free", mib(missing), mib(free));
     Err(local_failure(path, &reason).with_remedy(FREE_SPACE_REMEDY))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tessera_model::SafeText;
+
+    #[test]
+    fn each_error_of_a_disk_says_what_to_do() {
+        let path = Path::new("x.zip");
+        for (kind, remedy) in [
+            (io::ErrorKind::StorageFull, FREE_SPACE_REMEDY),
+            (io::ErrorKind::QuotaExceeded, FREE_SPACE_REMEDY),
+            (io::ErrorKind::FileTooLarge, FREE_SPACE_REMEDY),
+            (io::ErrorKind::NotFound, "Create the folder first, or choose another one"),
+            (io::ErrorKind::PermissionDenied, "Choose a folder you may write to"),
+            (io::ErrorKind::AlreadyExists, "Choose another name"),
+        ] {
+            let failure = disk_failure(path, &kind.into());
+            assert_eq!(failure.remedy.as_ref().map(SafeText::as_str), Some(remedy), "{kind}");
+            assert!(failure.message.as_str().starts_with("x.zip: "), "{failure}");
+        }
+        assert!(disk_failure(path, &io::ErrorKind::Interrupted.into()).remedy.is_none());
+    }
+}

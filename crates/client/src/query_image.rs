@@ -85,3 +85,27 @@ fn too_large(name: &str) -> Failure {
     let reason = format!("larger than {} MiB", QueryImageUpload::MAX_BYTES >> 20);
     image_failure(name, &reason).with_remedy("Choose a smaller copy of the picture")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_content_decides_the_type_that_is_sent() {
+        let starts: [(&[u8], &str, &str); 7] = [
+            (b"\xff\xd8\xff\xe0", "query.jpg", "image/jpeg"),
+            (b"\x89PNG\r\n\x1a\n", "query.png", "image/png"),
+            (b"RIFF\0\0\0\0WEBP", "query.webp", "image/webp"),
+            (b"GIF89a", "query.gif", "image/gif"),
+            (b"BM", "query.bmp", "image/bmp"),
+            (b"II*\0", "query.tiff", "image/tiff"),
+            (b"\0\0\0\x20ftypavif", "query.avif", "image/avif"),
+        ];
+        for (start, name, media_type) in starts {
+            assert_eq!(name_and_media_type(start), Some((name, media_type)));
+        }
+        // A picture that no service takes, and a text.
+        assert_eq!(name_and_media_type(b"qoif"), None);
+        assert_eq!(name_and_media_type(b"a picture of a van"), None);
+    }
+}

@@ -9,7 +9,7 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rustix::process::{Resource, Rlimit, setrlimit};
@@ -202,6 +202,43 @@ async fn a_stalled_upload_ends() {
     let failure = client.add_media(dataset(), &addition, &mut |_, _| {}).await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::NoResponse);
     assert!(failure.to_string().contains("the upload was interrupted after"), "{failure}");
+}
+
+#[tokio::test]
+async fn an_upload_that_goes_on_may_take_longer_than_a_response() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let Some(request) = read_head(&mut stream).await else { continue };
+            let accepted = request.starts_with("POST");
+            if accepted {
+                read_slowly(&mut stream, &request).await;
+            }
+            let (status, body) = if accepted { (202, String::new()) } else { (200, record()) };
+            let head = head(status, &[("content-length", &body.len().to_string())]);
+            stream.write_all(&[head, body.into()].concat()).await.unwrap();
+        }
+    });
+    let (folder, addition) = pictures(1);
+    let file = std::fs::OpenOptions::new().write(true).open(folder.path().join("0.png")).unwrap();
+    file.set_len(16 << 20).unwrap();
+    let total_timeout = Duration::from_secs(1);
+    let client = on_premises(&url, ClientPolicy { total_timeout, ..without_pauses() });
+    let start = Instant::now();
+    client.add_media(dataset(), &addition, &mut |_, _| {}).await.unwrap();
+    assert!(start.elapsed() > total_timeout, "the service reads for 1.28 s at least");
+}
+
+/// Reads the rest of a request in 128 parts, with pauses.
+async fn read_slowly(stream: &mut TcpStream, head: &str) {
+    let header = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+    let length: usize = header.unwrap().trim().parse().unwrap();
+    for number in 0..128 {
+        let mut part = vec![0; length * (number + 1) / 128 - length * number / 128];
+        stream.read_exact(&mut part).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
 }
 
 /// Run by the next test in its own process.

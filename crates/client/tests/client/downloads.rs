@@ -5,6 +5,7 @@ use std::{
     io::Write as _,
     path::{Path, PathBuf},
     sync::atomic::{AtomicUsize, Ordering},
+    time::Duration,
 };
 
 use tessera_client::{Client, ClientPolicy, ExistingFile};
@@ -137,6 +138,27 @@ fn equal(path: &Path, bytes: &[u8]) -> bool {
 }
 
 #[tokio::test]
+async fn a_download_that_crawls_ends() {
+    let server = service(|_, _| {
+        let head = head(200, &[("content-length", "1000000")]);
+        Reply::repeat(head, b"x".to_vec(), Duration::from_millis(5))
+    })
+    .await;
+    let folder = DownloadFolder::new();
+    let idle_timeout = Duration::from_millis(300);
+    let policy = ClientPolicy { idle_timeout, retries: Some(0), ..without_pauses() };
+    let client = hosted(&server.url(), policy);
+    let target = folder.target();
+    let mut report = |_, _| {};
+    let download =
+        client.download((dataset(), task()), (&target, ExistingFile::Keep), &mut report);
+    let failure = download.await.unwrap_err();
+    assert_eq!(failure.kind, FailureKind::NoResponse);
+    assert!(failure.to_string().contains("the response stalled"), "{failure}");
+    assert_eq!(folder.names(), ["x.zip.cf8b3e78.part"], "what came is kept");
+}
+
+#[tokio::test]
 async fn an_archive_is_fetched_verified_and_renamed() {
     let bytes = archive();
     let stored = bytes.clone();
@@ -155,7 +177,7 @@ async fn an_archive_is_fetched_verified_and_renamed() {
 #[tokio::test]
 async fn an_interrupted_download_resumes_at_the_same_byte() {
     let bytes = archive();
-    for cut in (1..bytes.len()).step_by(bytes.len() / 200) {
+    for cut in (1..bytes.len()).step_by(bytes.len() / 40) {
         let stored = bytes.clone();
         let server = service(move |seen, request| match request {
             0 => torn(&stored, cut, "\"v1\""),

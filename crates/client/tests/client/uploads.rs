@@ -56,6 +56,21 @@ fn uploads(server: &ScriptedServer) -> usize {
     server.requests().iter().filter(|seen| seen.method == "POST").count()
 }
 
+#[tokio::test]
+async fn an_upload_reports_its_progress_to_the_last_byte() {
+    let server = service(["READY", "READ ONLY"], || Reply::new(202, &[], "")).await;
+    let (_folder, path) = picture(100_000);
+    let addition = MediaAddition::new(MediaSource::Files(vec![path]));
+    let client = hosted(&server.url(), without_pauses());
+    let mut reported = Vec::new();
+    let mut report = |sent, total| reported.push((sent, total));
+    client.add_media(dataset(), &addition, &mut report).await.unwrap();
+    assert!(reported.is_sorted(), "{reported:?}");
+    let (sent, total) = reported.last().unwrap();
+    assert_eq!(Some(*sent), *total, "{reported:?}");
+    assert!(*sent > 100_000);
+}
+
 /// The server's reaction, the number of requests, and the resulting failure.
 type Case = (fn() -> Reply, usize, FailureKind);
 
@@ -194,9 +209,11 @@ async fn hasty() -> (String, Arc<AtomicUsize>) {
 async fn a_response_during_an_upload_is_reported() {
     let (_folder, path) = picture(4 << 20);
     let (url, uploads) = hasty().await;
+    let client = hosted(&url, without_pauses());
+    let addition = MediaAddition::new(MediaSource::Files(vec![path]));
     let mut right = 0;
     for _ in 0..200 {
-        let failure = add(&url, &path).await.unwrap_err();
+        let failure = client.add_media(dataset(), &addition, &mut |_, _| {}).await.unwrap_err();
         right += usize::from(failure.status == Some(413));
     }
     assert!(right >= 198, "{right} of 200");

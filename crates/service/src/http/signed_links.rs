@@ -104,6 +104,7 @@ mod tests {
         let (_, query) = link.split_once("?expires=").unwrap();
         let (expires, signature) = query.split_once("&signature=").unwrap();
         let expires: u64 = expires.parse().unwrap();
+        assert_eq!(expires, 4_600, "an hour later");
         let code = |export, expires, signature: &str, now| match links
             .check_archive_link(export, expires, signature, now)
         {

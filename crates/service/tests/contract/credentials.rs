@@ -91,11 +91,14 @@ async fn only_the_session_cookie_opens() {
     let good = session(&service);
     let refusal = json!({"detail": "Invalid or expired token"});
     let as_long = format!("SESSION={}", "0".repeat(good.len() - "SESSION=".len()));
+    let secret = service.credentials.session.expose_secret();
+    let reversed = format!("SESSION={}", secret.chars().rev().collect::<String>());
     for wrong in [
         "",
         "SESSION=",
         "SESSION=x",
         &as_long,
+        &reversed,
         &good[..good.len() - 1],
         &good.to_lowercase(),
         &format!("X{good}"),
