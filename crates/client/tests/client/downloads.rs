@@ -150,8 +150,7 @@ async fn a_download_that_crawls_ends() {
     let client = hosted(&server.url(), policy);
     let target = folder.target();
     let mut report = |_, _| {};
-    let download =
-        client.download((dataset(), task()), (&target, ExistingFile::Keep), &mut report);
+    let download = client.download((dataset(), task()), (&target, ExistingFile::Keep), &mut report);
     let failure = download.await.unwrap_err();
     assert_eq!(failure.kind, FailureKind::NoResponse);
     assert!(failure.to_string().contains("the response stalled"), "{failure}");
