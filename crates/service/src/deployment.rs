@@ -81,7 +81,7 @@ impl Deployment {
         }
         // A failure is retried at the next start.
         let _ = remove_outdated(&store);
-        let originals = Arc::new(Originals::new(&settings, store.uploads_dir()));
+        let originals = Arc::new(Originals::new(&settings));
         let tasks = Arc::new(TaskRunner::resume(&store, &settings, &originals)?);
         let indexes = Arc::new(IndexCache::new(settings.disk.clone()));
         Ok(Self { tasks, settings, indexes, originals, store, bucket })
@@ -233,7 +233,7 @@ fn require_pictures(path: &Path, scan: &FolderScan, had_some: bool) -> Result<()
     let picture = |path: &Path| {
         let begins =
             |head: Vec<u8>| has_image_signature(&head) || VideoContainer::detect(&head).is_some();
-        folder.open_file(path).and_then(|file| read_first_bytes(&file)).is_ok_and(begins)
+        folder.open_file(path).and_then(|mut file| read_first_bytes(&mut *file)).is_ok_and(begins)
     };
     // Usually the first file is a picture. If there were pictures before, checking every file of a
     // large folder would only delay the start.

@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    path::{Path, PathBuf},
+    path::Path,
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -14,15 +14,13 @@ use crate::{
 
 pub struct Originals {
     settings: Arc<DeploymentSettings>,
-    /// Where objects are while they are read.
-    scratch: PathBuf,
     /// Started with the first bucket.
     storage: Mutex<Option<Arc<BlockingStorage>>>,
 }
 
 impl Originals {
-    pub fn new(settings: &Arc<DeploymentSettings>, scratch: PathBuf) -> Self {
-        Self { settings: settings.clone(), scratch, storage: Mutex::default() }
+    pub fn new(settings: &Arc<DeploymentSettings>) -> Self {
+        Self { settings: settings.clone(), storage: Mutex::default() }
     }
 
     /// Opens the folder or bucket of a source.
@@ -47,7 +45,7 @@ impl Originals {
             return Ok(Arc::clone(storage));
         }
         let DeploymentSettings { storage: settings, disk, .. } = &*self.settings;
-        let started = Arc::new(BlockingStorage::new(settings, disk, &self.scratch)?);
+        let started = Arc::new(BlockingStorage::new(settings, disk)?);
         Ok(Arc::clone(storage.insert(started)))
     }
 }

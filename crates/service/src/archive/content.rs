@@ -1,9 +1,9 @@
 //! What an archive is made of.
 
-use std::{collections::HashMap, fs::File, io};
+use std::{collections::HashMap, io};
 
 use crate::{
-    ingest::OriginalFiles,
+    ingest::{OriginalFiles, SourceFile},
     originals::Originals,
     store::{
         Connection, dataset::DatasetRecord, export::ExportRecord, media::MediaRecord,
@@ -31,7 +31,7 @@ impl SourceFolders {
         Ok(Self(sources.iter().map(open).collect::<io::Result<_>>()?))
     }
 
-    pub(super) fn file(&self, media: &MediaRecord) -> io::Result<File> {
+    pub(super) fn file(&self, media: &MediaRecord) -> io::Result<Box<dyn SourceFile>> {
         let folder = self.0.get(&media.source).ok_or(io::ErrorKind::NotFound)?;
         folder.open_file(&media.path)
     }

@@ -140,25 +140,28 @@ fn write_picture(
     }
     let mut file = match content.folders.file(media) {
         Ok(file) => file,
-        Err(cause) if is_unavailable(&cause) => {
-            return Err(TaskError::Failed(format!("object storage failed: {cause}")));
-        }
+        Err(cause) if is_unavailable(&cause) => return Err(storage_failed(&cause)),
         Err(_) => return Ok(false),
     };
     // Pictures are already compressed; one may have grown since it was indexed.
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Stored)
-        .large_file(file.metadata().is_ok_and(|metadata| metadata.len() > u64::from(u32::MAX / 2)));
+        .large_file(file.length().is_ok_and(|length| length > u64::from(u32::MAX / 2)));
     zip.start_file(format!("images/{name}"), options)?;
     let mut buffer = vec![0; 1 << 16];
     loop {
         match file.read(&mut buffer) {
             Ok(0) => return Ok(true),
             Ok(length) => zip.write_all(&buffer[..length]).map_err(TaskError::archive)?,
+            Err(cause) if is_unavailable(&cause) => return Err(storage_failed(&cause)),
             Err(_) => {
                 zip.abort_file()?;
                 return Ok(false);
             }
         }
     }
+}
+
+fn storage_failed(cause: &io::Error) -> TaskError {
+    TaskError::Failed(format!("object storage failed: {cause}"))
 }

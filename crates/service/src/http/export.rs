@@ -10,7 +10,7 @@ use axum::{
 use super::{
     AppState, RequestCost,
     auth::unix_seconds,
-    file_response::{FileResponse, respond_with_file},
+    file_response::{FileContent, FileResponse, respond_with_file},
     openapi::{
         DatasetErrors, ExpiringLinkParams, ExportErrors, ExportParams, ExportStatusParams,
         FileResponses, StatusErrors,
@@ -154,12 +154,12 @@ pub async fn archive(
     };
     let served = FileResponse {
         length: file.metadata().map_err(|_| ServiceError::export_not_found())?.len(),
-        content: tokio::fs::File::from_std(file),
+        content: FileContent::File(Box::new(file)),
         content_type: "application/zip",
         etag: task.to_string(),
         disposition: "attachment",
         name: export.spec.file_name.as_str().to_owned(),
         cache_control: "private, no-store",
     };
-    respond_with_file(served, &headers).await
+    Ok(respond_with_file(served, &headers))
 }

@@ -1,7 +1,5 @@
 //! The pictures, opened by the signature of their link or with a token.
 
-use std::io::Cursor;
-
 use axum::{
     extract::{FromRequestParts, State},
     http::{HeaderMap, request::Parts},
@@ -10,7 +8,7 @@ use axum::{
 
 use super::{
     AppState,
-    file_response::{FileResponse, respond_with_file},
+    file_response::{FileContent, FileResponse, respond_with_file},
     openapi::{MediaResponses, SignedLinkParams},
     path_params::MediaLinkPath,
     problem::Problem,
@@ -68,18 +66,18 @@ pub async fn original(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     match state.spawn_blocking(move |deployment| deployment.original(id)).await? {
-        Original::File(original) => respond_with_original(original, &headers).await,
+        Original::File(original) => respond_with_original(original, &headers),
         Original::Frame(record, jpeg) => {
             let served = FileResponse {
                 length: jpeg.len() as u64,
                 etag: blake3::hash(&jpeg).to_hex().to_string(),
-                content: Cursor::new(jpeg),
+                content: FileContent::InMemory(jpeg.into()),
                 content_type: "image/jpeg",
                 disposition: "inline",
                 name: record.file_name(),
                 cache_control: IMMUTABLE_CACHE,
             };
-            respond_with_file(served, &headers).await
+            Ok(respond_with_file(served, &headers))
         }
     }
 }
@@ -104,24 +102,24 @@ pub async fn video(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let video = state.spawn_blocking(move |deployment| deployment.video(id)).await?;
-    respond_with_original(video, &headers).await
+    respond_with_original(video, &headers)
 }
 
-async fn respond_with_original(
+fn respond_with_original(
     OriginalFile { record, file, head }: OriginalFile,
     headers: &HeaderMap,
 ) -> Result<Response, Problem> {
     let name = record.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let served = FileResponse {
-        length: file.metadata().map_err(|_| ServiceError::media_not_found())?.len(),
-        content: tokio::fs::File::from_std(file),
+        length: file.length().map_err(|_| ServiceError::media_not_found())?,
+        content: FileContent::File(file),
         content_type: sniff_content_type(&head),
         etag: blake3::Hash::from(record.content_hash).to_hex().to_string(),
         disposition: "inline",
         name,
         cache_control: IMMUTABLE_CACHE,
     };
-    respond_with_file(served, headers).await
+    Ok(respond_with_file(served, headers))
 }
 
 /// The thumbnail.
@@ -143,14 +141,14 @@ pub async fn thumbnail(
     let jpeg = state.spawn_blocking(move |deployment| deployment.thumbnail(id)).await?;
     let served = FileResponse {
         length: jpeg.len() as u64,
-        content: Cursor::new(jpeg),
+        content: FileContent::InMemory(jpeg.into()),
         content_type: "image/jpeg",
         etag: version,
         disposition: "inline",
         name: format!("{id}.jpg"),
         cache_control: IMMUTABLE_CACHE,
     };
-    respond_with_file(served, &headers).await
+    Ok(respond_with_file(served, &headers))
 }
 
 /// The content type of a file by its first bytes; its name proves nothing.

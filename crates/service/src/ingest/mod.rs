@@ -10,10 +10,12 @@ pub mod sidecar;
 pub mod staging;
 pub mod unpack;
 pub mod video;
+mod video_input;
 
 pub use changes::{FolderChanges, diff};
 pub use original_files::{
-    OriginalFiles, has_image_signature, is_unavailable, read_first_bytes, unavailable,
+    OriginalFiles, SourceFile, has_image_signature, is_unavailable, read_first_bytes, unavailable,
 };
 pub use sandboxed_dir::SandboxedDir;
 pub use scan::{FolderScan, ScannedFile, scan_folder};
+pub use video_input::VideoInput;

@@ -2,7 +2,7 @@
 
 use std::{
     fs::File,
-    io::{self, Error, ErrorKind, Read as _},
+    io::{self, Error, ErrorKind, Read, Seek},
     path::Path,
 };
 
@@ -12,13 +12,34 @@ const SIGNATURE_LENGTH: u64 = 12;
 /// Opens files by their path below the source.
 pub trait OriginalFiles: Send + Sync {
     /// Opens a regular file for reading, from its start.
-    fn open_file(&self, relative: &Path) -> io::Result<File>;
+    fn open_file(&self, relative: &Path) -> io::Result<Box<dyn SourceFile>>;
+}
+
+/// A file that is open for reading, wherever it is. A part of it can be read without the rest.
+pub trait SourceFile: Read + Seek + Send {
+    /// Its size in bytes.
+    fn length(&self) -> io::Result<u64>;
+
+    /// Another handle of a file of this machine, with the same position.
+    fn on_this_machine(&self) -> Option<io::Result<File>> {
+        None
+    }
+}
+
+impl SourceFile for File {
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
+    fn on_this_machine(&self) -> Option<io::Result<File>> {
+        Some(self.try_clone())
+    }
 }
 
 /// Reads the first bytes of a file, enough for [`has_image_signature`].
-pub fn read_first_bytes(mut file: &File) -> io::Result<Vec<u8>> {
+pub fn read_first_bytes(file: &mut dyn SourceFile) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
-    file.by_ref().take(SIGNATURE_LENGTH).read_to_end(&mut head)?;
+    file.take(SIGNATURE_LENGTH).read_to_end(&mut head)?;
     Ok(head)
 }
 

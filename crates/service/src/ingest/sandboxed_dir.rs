@@ -10,7 +10,7 @@ use std::{
 
 use rustix::fs::{Mode, OFlags, open, openat};
 
-use super::original_files::OriginalFiles;
+use super::original_files::{OriginalFiles, SourceFile};
 
 #[derive(Debug)]
 pub struct SandboxedDir(OwnedFd);
@@ -24,7 +24,7 @@ impl SandboxedDir {
 
 impl OriginalFiles for SandboxedDir {
     /// Fails if the path contains a link or `..`.
-    fn open_file(&self, relative: &Path) -> io::Result<File> {
+    fn open_file(&self, relative: &Path) -> io::Result<Box<dyn SourceFile>> {
         let refused = || io::Error::new(io::ErrorKind::InvalidInput, "not a file of this folder");
         let mut parts = relative.components().peekable();
         let mut directory = None;
@@ -37,7 +37,7 @@ impl OriginalFiles for SandboxedDir {
             }
             // NONBLOCK: opening a FIFO that replaced the file must not block.
             let file = File::from(openat(at, name, common | OFlags::NONBLOCK, Mode::empty())?);
-            return if file.metadata()?.is_file() { Ok(file) } else { Err(refused()) };
+            return if file.metadata()?.is_file() { Ok(Box::new(file)) } else { Err(refused()) };
         }
         Err(refused())
     }

@@ -3,15 +3,16 @@
 
 use std::{
     convert::Infallible,
-    env,
-    fs::File,
-    io::{BufRead, BufReader, Read},
+    env, fmt,
+    io::{self, BufRead, BufReader, Read},
     path::Path,
     process::{Command, Stdio},
     sync::mpsc::{self, Receiver, RecvTimeoutError, Sender},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
+
+use super::video_input::{VideoInput, send_in_thread};
 
 const SAMPLING_TIMEOUT: Duration = Duration::from_mins(5);
 const CANCELLATION_INTERVAL: Duration = Duration::from_millis(100);
@@ -34,6 +35,22 @@ const FILTERS: &str = "select='isnan(prev_selected_t)+gte(t-prev_selected_t,2)\
 
 /// Why a video is skipped without `ffmpeg`; it is tried again once `ffmpeg` is installed.
 pub const FFMPEG_MISSING: &str = "a video: install ffmpeg to show its frames";
+
+/// Why a video has no frames.
+#[derive(Debug)]
+pub enum VideoError {
+    Undecodable(String),
+    Unreadable(io::Error),
+}
+
+impl fmt::Display for VideoError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Undecodable(reason) => f.write_str(reason),
+            Self::Unreadable(cause) => write!(f, "cannot be read ({})", cause.kind()),
+        }
+    }
+}
 
 /// A frame as JPEG, with its time in the video.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,20 +96,28 @@ impl VideoContainer {
     pub fn sample_frames(
         self,
         ffmpeg: &Path,
-        video: File,
+        video: VideoInput,
         is_cancelled: &dyn Fn() -> bool,
-    ) -> Result<Vec<VideoFrame>, String> {
-        let is_large = video.metadata().is_ok_and(|metadata| metadata.len() > MAX_FULLY_DECODED);
+    ) -> Result<Vec<VideoFrame>, VideoError> {
+        let is_large = video.length().is_ok_and(|length| length > MAX_FULLY_DECODED);
+        let (protocol, address, stdin, stream) = match video {
+            VideoInput::File(file) => ("file", "/proc/self/fd/0", file.into(), None),
+            VideoInput::Stream(video) => ("pipe", "pipe:0", Stdio::piped(), Some(video)),
+        };
         let mut child = command_without_secrets(ffmpeg)
-            .args(["-nostdin", "-v", "quiet", "-threads", "1", "-protocol_whitelist", "file"])
+            .args(["-nostdin", "-v", "quiet", "-threads", "1", "-protocol_whitelist", protocol])
             .args(if is_large { &["-skip_frame", "nokey"][..] } else { &[] })
-            .args(["-f", self.demuxer, "-i", "/proc/self/fd/0", "-map", "0:v:0", "-vf", FILTERS])
+            .args(["-f", self.demuxer, "-i", address, "-map", "0:v:0", "-vf", FILTERS])
             .args(["-r", "25", "-f", "mpjpeg", "-c:v", "mjpeg", "-q:v", "4", "pipe:1"])
-            .stdin(video)
+            .stdin(stdin)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
-            .map_err(|cause| format!("cannot start ffmpeg ({})", cause.kind()))?;
+            .map_err(|cause| {
+                VideoError::Undecodable(format!("cannot start ffmpeg ({})", cause.kind()))
+            })?;
+        let sent =
+            stream.zip(child.stdin.take()).map(|(video, input)| send_in_thread(video, input));
         let (sender, finished) = mpsc::channel::<Infallible>();
         let pictures =
             child.stdout.take().map(|output| read_in_thread(output, &sender, read_pictures));
@@ -103,13 +128,20 @@ impl VideoContainer {
         let _ = child.kill();
         let _ = child.wait();
         if !has_ended {
-            return Err("ffmpeg took too long to decode it".to_owned());
+            let reason = "ffmpeg took too long to decode it";
+            return Err(VideoError::Undecodable(reason.to_owned()));
+        }
+        if let Some(Err(cause)) = sent.and_then(|thread| thread.join().ok()) {
+            return Err(VideoError::Unreadable(cause));
         }
         let pictures = pictures.and_then(|thread| thread.join().ok()).unwrap_or_default();
         let times = times.and_then(|thread| thread.join().ok()).unwrap_or_default();
         let frame = |(number, jpeg)| Some(VideoFrame { seconds: *times.get(number)?, jpeg });
         let frames: Vec<VideoFrame> = pictures.into_iter().filter_map(frame).collect();
-        if frames.is_empty() { Err("ffmpeg cannot decode it".to_owned()) } else { Ok(frames) }
+        if frames.is_empty() {
+            return Err(VideoError::Undecodable("ffmpeg cannot decode it".to_owned()));
+        }
+        Ok(frames)
     }
 }
 

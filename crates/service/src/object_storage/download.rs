@@ -1,19 +1,15 @@
 //! Downloads objects, each into a part file that is renamed when complete.
 
-use std::{
-    fs,
-    io::{ErrorKind, Seek as _},
-    path::Path,
-};
+use std::{fs, io::ErrorKind, path::Path};
 
 use futures_util::{StreamExt as _, stream};
-use tokio::fs::File;
+use tokio::{fs::File, io::AsyncWriteExt as _};
 
 use super::{
     ObjectStorage,
-    error::{StorageAttemptError, StorageError},
+    error::{StorageError, ensure},
+    object_body::ObjectBody,
     object_entry::ObjectEntry,
-    response_body::{copy_body, ensure},
 };
 use crate::ingest::staging::{create_private_dir, private_file};
 
@@ -36,7 +32,7 @@ impl ObjectStorage {
         })?;
         let name = target.file_name().unwrap_or_default().to_string_lossy();
         let part = folder.join(format!(".{name}.part"));
-        let end = self.retry_policy.run(|| self.try_download(entry, &part)).await;
+        let end = self.try_download(entry, &part).await;
         let end = end.and_then(|bytes| {
             fs::rename(&part, &target).map(|()| bytes).map_err(|cause| match cause.kind() {
                 ErrorKind::IsADirectory => name_conflict(),
@@ -67,27 +63,7 @@ impl ObjectStorage {
         }
     }
 
-    /// Downloads an object into an unnamed file in `scratch`. Returns it at its start.
-    pub async fn fetch(
-        &self,
-        entry: &ObjectEntry,
-        scratch: &Path,
-    ) -> Result<fs::File, StorageError> {
-        let fetch = || async {
-            let mut file = File::from_std(tempfile::tempfile_in(scratch)?);
-            self.copy_object(entry, &mut file, scratch).await?;
-            let mut file = file.into_std().await;
-            file.rewind()?;
-            Ok(file)
-        };
-        self.retry_policy.run(fetch).await
-    }
-
-    async fn try_download(
-        &self,
-        entry: &ObjectEntry,
-        part: &Path,
-    ) -> Result<u64, StorageAttemptError> {
+    async fn try_download(&self, entry: &ObjectEntry, part: &Path) -> Result<u64, StorageError> {
         let mut file = File::from_std(private_file().create(true).truncate(true).open(part)?);
         let length = self.copy_object(entry, &mut file, part.parent().unwrap_or(part)).await?;
         // A file of this name and size counts as complete after a restart.
@@ -101,23 +77,20 @@ impl ObjectStorage {
         entry: &ObjectEntry,
         file: &mut File,
         folder: &Path,
-    ) -> Result<u64, StorageAttemptError> {
-        let response = self.get_object(&entry.bucket, &entry.key).await?;
+    ) -> Result<u64, StorageError> {
+        let mut body = ObjectBody::open(self, &entry.bucket, &entry.key).await?;
         let limit = entry.file_kind().max_size();
         let too_large = || StorageError::object(format!("it is larger than {} MiB", limit >> 20));
-        let announced = response.meta.size;
-        ensure(announced <= limit, too_large)?;
-        let mut claim = self.disk.claim_in(folder);
-        let mut claimed = 0;
-        let check = |length| {
-            ensure(length <= limit, too_large)?;
-            let chunk = length - std::mem::replace(&mut claimed, length);
-            Ok(claim.take(usize::try_from(chunk).unwrap_or(usize::MAX))?)
-        };
-        let length = copy_body(response, file, check).await?;
+        ensure(body.size() <= limit, too_large)?;
         let changed = || StorageError::object("it has changed since it was listed");
-        ensure(entry.size.is_none_or(|size| size == length), changed)?;
-        Ok(length)
+        ensure(entry.size.is_none_or(|size| size == body.size()), changed)?;
+        let mut claim = self.disk.claim_in(folder);
+        while let Some(chunk) = body.next().await? {
+            claim.take(chunk.len())?;
+            file.write_all(&chunk).await?;
+        }
+        file.flush().await?;
+        Ok(body.size())
     }
 }
 

@@ -51,6 +51,9 @@ impl StorageError {
         match (code.as_str(), status) {
             ("NoSuchBucket" | "ContainerNotFound", _) => Self::service("the bucket does not exist"),
             ("NoSuchKey" | "BlobNotFound", _) | ("", 404) => Self::object("it does not exist"),
+            ("PreconditionFailed" | "ConditionNotMet", _) | ("", 412) => {
+                Self::object("it has changed while it was read")
+            }
             ("InvalidObjectState" | "BlobArchived", _) => {
                 Self::object("it is archived; restore it first")
             }
@@ -162,6 +165,10 @@ fn error_code(description: &str) -> Option<String> {
     let document = Document::parse(description).ok()?;
     let code = document.descendants().find(|node| node.has_tag_name("Code"))?;
     Some(sanitized_token(code.text()?)).filter(|code| !code.is_empty())
+}
+
+pub fn ensure(valid: bool, error: impl FnOnce() -> StorageError) -> Result<(), StorageError> {
+    if valid { Ok(()) } else { Err(error()) }
 }
 
 /// A word from outside, reduced to safe characters.

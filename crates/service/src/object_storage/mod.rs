@@ -4,6 +4,7 @@
 //! A library signs the requests and reads the responses; our own HTTP client sends them. No message
 //! contains a signed address or a secret.
 
+mod blocking_storage;
 mod bucket_folder;
 mod bucket_originals;
 mod bucket_store;
@@ -13,17 +14,20 @@ mod listing;
 mod listing_page;
 mod listing_parts;
 mod manifest;
+mod manifest_listing;
+mod object_body;
 mod object_entry;
+mod object_reader;
 mod object_uri;
-mod response_body;
 mod retry_policy;
 mod role;
 mod settings;
 mod storage;
 mod transport;
 
+pub use blocking_storage::BlockingStorage;
 pub use bucket_folder::{BucketFolder, archive_name};
-pub use bucket_originals::{BlockingStorage, BucketOriginals};
+pub use bucket_originals::BucketOriginals;
 pub use error::StorageError;
 pub use listing::ObjectListing;
 pub use listing_parts::ListingParts;

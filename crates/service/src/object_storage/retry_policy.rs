@@ -27,14 +27,36 @@ impl RetryPolicy {
     where
         F: Future<Output = Result<T, StorageAttemptError>>,
     {
-        let mut backoff = self.initial_backoff;
-        for _ in 1..MAX_ATTEMPTS {
+        let mut attempts = self.attempts();
+        loop {
             match attempt().await {
-                Err(failure) if failure.retryable => sleep(backoff).await,
-                end => return end.map_err(|failure| failure.error),
+                Ok(value) => return Ok(value),
+                Err(failure) => attempts.pause_after(failure).await?,
             }
-            backoff *= 2;
         }
-        attempt().await.map_err(|failure| failure.error)
+    }
+
+    pub fn attempts(&self) -> Attempts {
+        Attempts { failed: 0, backoff: self.initial_backoff }
+    }
+}
+
+/// The attempts at one thing.
+#[derive(Debug)]
+pub struct Attempts {
+    failed: u32,
+    backoff: Duration,
+}
+
+impl Attempts {
+    /// Waits for the next attempt, or returns why there is none.
+    pub async fn pause_after(&mut self, failure: StorageAttemptError) -> Result<(), StorageError> {
+        self.failed += 1;
+        if !failure.retryable || self.failed == MAX_ATTEMPTS {
+            return Err(failure.error);
+        }
+        sleep(self.backoff).await;
+        self.backoff *= 2;
+        Ok(())
     }
 }

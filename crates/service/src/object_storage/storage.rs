@@ -2,7 +2,6 @@
 
 use std::{
     collections::HashMap,
-    io::Seek as _,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
@@ -13,22 +12,17 @@ use object_store::{
     path::Path,
 };
 use reqwest::{Client, redirect, retry};
-use tokio::fs::File;
 
 use super::{
-    ObjectListing, RetryPolicy, StorageError, StorageSettings,
+    RetryPolicy, StorageError, StorageSettings,
     bucket_store::{self, BucketStore, is_loopback},
     error::StorageAttemptError,
-    manifest,
-    object_uri::{BucketUri, ManifestFormat, ObjectUri},
-    response_body::{copy_body, ensure},
+    object_uri::BucketUri,
     transport::ListingRequest,
 };
 use crate::ingest::disk_quota::DiskQuota;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Size limit of a manifest, in bytes.
-const MAX_MANIFEST_BYTES: u64 = 64 << 20;
 
 #[derive(Clone, Debug)]
 pub struct ObjectStorage {
@@ -77,10 +71,11 @@ impl ObjectStorage {
         &self,
         bucket: &BucketUri,
         key: &str,
+        options: GetOptions,
     ) -> Result<GetResult, StorageAttemptError> {
         let path = Path::parse(key).map_err(|_| StorageError::object("it is not addressable"))?;
         let store = self.bucket(bucket).await?;
-        Ok(store.get_opts(&path, GetOptions::default()).await?)
+        Ok(store.get_opts(&path, options).await?)
     }
 
     pub(super) async fn bucket(
@@ -94,37 +89,6 @@ impl ObjectStorage {
         let store = bucket_store::open(&self.settings, &self.client, bucket).await?;
         buckets().insert(bucket.clone(), Arc::clone(&store));
         Ok(store)
-    }
-
-    pub(super) async fn list_manifest(
-        &self,
-        uri: &ObjectUri,
-        format: ManifestFormat,
-        most: usize,
-    ) -> Result<ObjectListing, String> {
-        let file = self.retry_policy.run(|| self.download_manifest(uri)).await;
-        let file = file.map_err(|error| error.to_string())?;
-        let uri = uri.clone();
-        let read = move || manifest::read(file, format, &uri, most);
-        tokio::task::spawn_blocking(read)
-            .await
-            // Parsers of foreign formats have been observed to panic.
-            .unwrap_or_else(|_| Err("it is damaged".to_owned()))
-    }
-
-    async fn download_manifest(
-        &self,
-        uri: &ObjectUri,
-    ) -> Result<std::fs::File, StorageAttemptError> {
-        let response = self.get_object(&uri.bucket, &uri.key).await?;
-        let mut file = File::from_std(tempfile::tempfile()?);
-        let mib = MAX_MANIFEST_BYTES >> 20;
-        let too_large = || StorageError::object(format!("the manifest is larger than {mib} MiB"));
-        let check = |length| ensure(length <= MAX_MANIFEST_BYTES, too_large);
-        copy_body(response, &mut file, check).await?;
-        let mut file = file.into_std().await;
-        file.rewind()?;
-        Ok(file)
     }
 }
 

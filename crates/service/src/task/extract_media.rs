@@ -3,8 +3,7 @@
 //! which bounds the memory.
 
 use std::{
-    fs::File,
-    io::{Read as _, Seek as _},
+    io::{self, Read as _, Seek as _},
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         atomic::{AtomicUsize, Ordering},
@@ -18,8 +17,9 @@ use super::TaskContext;
 use crate::{
     index::{self, Features},
     ingest::{
-        OriginalFiles, ScannedFile, has_image_signature, is_unavailable, read_first_bytes,
-        video::{FFMPEG_MISSING, VideoContainer, VideoFrame},
+        OriginalFiles, ScannedFile, SourceFile, VideoInput, has_image_signature, is_unavailable,
+        read_first_bytes,
+        video::{FFMPEG_MISSING, VideoContainer, VideoError, VideoFrame},
     },
     store::{
         dataset,
@@ -45,10 +45,24 @@ enum FileOutcome {
     /// The frames of a video, at least one, with its content hash.
     Frames(Vec<(VideoFrame, Features)>, [u8; 32]),
     Unchanged,
-    /// Not an image or video; the message says why.
+    NoMedia(ExtractError),
+}
+
+/// Why a file became no media item.
+enum ExtractError {
+    /// It is not an image or video; the message says why.
     Skipped(String),
     /// The source cannot be reached, which says nothing about the file.
     Unavailable(String),
+}
+
+impl From<VideoError> for ExtractError {
+    fn from(error: VideoError) -> Self {
+        match error {
+            VideoError::Undecodable(reason) => Self::Skipped(reason),
+            VideoError::Unreadable(cause) => unreadable(cause),
+        }
+    }
 }
 
 /// Extracts `files` into the store. `all` is the number of files in the folder, for the progress.
@@ -99,7 +113,7 @@ fn examine_all<'a>(
             return;
         };
         let outcome =
-            examine(context, folder, found, known.as_ref()).unwrap_or_else(FileOutcome::Skipped);
+            examine(context, folder, found, known.as_ref()).unwrap_or_else(FileOutcome::NoMedia);
         if context.check_cancelled().is_err() {
             return; // the sampling of a video may have been interrupted
         }
@@ -114,51 +128,50 @@ fn examine(
     folder: &dyn OriginalFiles,
     found: &ScannedFile,
     known: Option<&[u8; 32]>,
-) -> Result<FileOutcome, String> {
-    let mut file = match folder.open_file(&found.path) {
-        Err(cause) if is_unavailable(&cause) => {
-            return Ok(FileOutcome::Unavailable(cause.to_string()));
-        }
-        opened => opened.map_err(|cause| unreadable(&cause))?,
-    };
-    let head = read_first_bytes(&file).map_err(|cause| unreadable(&cause))?;
-    file.rewind().map_err(|cause| unreadable(&cause))?;
+) -> Result<FileOutcome, ExtractError> {
+    let mut file = folder.open_file(&found.path).map_err(unreadable)?;
+    let head = read_first_bytes(&mut *file).map_err(unreadable)?;
+    file.rewind().map_err(unreadable)?;
     if let Some(container) = VideoContainer::detect(&head) {
         return examine_video(context, file, known, container);
     }
     if !has_image_signature(&head) {
-        return Err("not a picture (JPEG, PNG, WebP, GIF or BMP) or video".to_owned());
+        let reason = "not a picture (JPEG, PNG, WebP, GIF or BMP) or video";
+        return Err(ExtractError::Skipped(reason.to_owned()));
     }
     let mut bytes =
         Vec::with_capacity(usize::try_from(found.stat.size.min(MAX_FILE_BYTES)).unwrap_or(0));
-    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|cause| unreadable(&cause))?;
+    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if bytes.len() as u64 > MAX_FILE_BYTES {
-        return Err(format!("larger than {} MiB", MAX_FILE_BYTES >> 20));
+        return Err(ExtractError::Skipped(format!("larger than {} MiB", MAX_FILE_BYTES >> 20)));
     }
     let digest = *blake3::hash(&bytes).as_bytes();
     if known == Some(&digest) {
         return Ok(FileOutcome::Unchanged);
     }
-    Ok(FileOutcome::Image(extract_features(&bytes)?, digest))
+    let features = extract_features(&bytes).map_err(ExtractError::Skipped)?;
+    Ok(FileOutcome::Image(features, digest))
 }
 
 fn examine_video(
     context: &TaskContext,
-    mut file: File,
+    mut video: Box<dyn SourceFile>,
     known: Option<&[u8; 32]>,
     container: VideoContainer,
-) -> Result<FileOutcome, String> {
+) -> Result<FileOutcome, ExtractError> {
     let Some(ffmpeg) = &context.settings.ffmpeg else {
-        return Err(FFMPEG_MISSING.to_owned());
+        return Err(ExtractError::Skipped(FFMPEG_MISSING.to_owned()));
     };
     let mut hasher = blake3::Hasher::new();
-    hasher.update_reader(&file).map_err(|cause| unreadable(&cause))?;
+    hasher.update_reader(&mut video).map_err(unreadable)?;
     let digest = *hasher.finalize().as_bytes();
     if known == Some(&digest) {
         return Ok(FileOutcome::Unchanged);
     }
-    file.rewind().map_err(|cause| unreadable(&cause))?;
-    let sampled = container.sample_frames(ffmpeg, file, &|| context.check_cancelled().is_err())?;
+    let input = VideoInput::new(video, &context.store.uploads_dir(), &context.settings.disk)
+        .map_err(unreadable)?;
+    let is_cancelled = || context.check_cancelled().is_err();
+    let sampled = container.sample_frames(ffmpeg, input, &is_cancelled)?;
     let mut failure = "no frame can be decoded".to_owned();
     let mut frames = Vec::with_capacity(sampled.len());
     for frame in sampled {
@@ -167,7 +180,10 @@ fn examine_video(
             Err(reason) => failure = reason,
         }
     }
-    if frames.is_empty() { Err(failure) } else { Ok(FileOutcome::Frames(frames, digest)) }
+    if frames.is_empty() {
+        return Err(ExtractError::Skipped(failure));
+    }
+    Ok(FileOutcome::Frames(frames, digest))
 }
 
 /// A decoder that panics on one file must not end the indexing of the others.
@@ -177,8 +193,13 @@ fn extract_features(bytes: &[u8]) -> Result<Features, String> {
     extracted.map_err(|cause| format!("broken picture ({cause})"))
 }
 
-fn unreadable(cause: &std::io::Error) -> String {
-    format!("cannot be read ({})", cause.kind())
+#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
+fn unreadable(cause: io::Error) -> ExtractError {
+    if is_unavailable(&cause) {
+        ExtractError::Unavailable(cause.to_string())
+    } else {
+        ExtractError::Skipped(format!("cannot be read ({})", cause.kind()))
+    }
 }
 
 fn write_all(
@@ -195,7 +216,7 @@ fn write_all(
         }
         done += batch.len();
         for (_, outcome) in &batch {
-            if let FileOutcome::Unavailable(reason) = outcome {
+            if let FileOutcome::NoMedia(ExtractError::Unavailable(reason)) = outcome {
                 return Err(TaskError::Failed(format!("object storage failed: {reason}")));
             }
         }
@@ -213,8 +234,8 @@ fn write_all(
                     FileOutcome::Unchanged => {
                         indexed_files::update_stat(tx, source.row, file, stat)?;
                     }
-                    FileOutcome::Unavailable(_) => {}
-                    FileOutcome::Skipped(reason) => {
+                    FileOutcome::NoMedia(ExtractError::Unavailable(_)) => {}
+                    FileOutcome::NoMedia(ExtractError::Skipped(reason)) => {
                         indexed_files::mark_skipped(tx, source.row, file, Some(stat), reason)?;
                     }
                 }

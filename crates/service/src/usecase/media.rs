@@ -1,24 +1,20 @@
 //! Media items: the original file, the thumbnail, the record.
 
-use std::{
-    fs::File,
-    io::Seek as _,
-    path::{Path, PathBuf},
-};
+use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
 
 use super::ServiceError;
 use crate::{
     Deployment,
-    ingest::{is_unavailable, read_first_bytes},
+    ingest::{SourceFile, is_unavailable, read_first_bytes},
     store::media::{self, MediaRecord},
 };
 use tessera_model::MediaId;
 
 pub(crate) struct OriginalFile {
     pub record: MediaRecord,
-    pub file: File,
+    pub file: Box<dyn SourceFile>,
     /// Its first bytes.
     pub head: Vec<u8>,
 }
@@ -68,7 +64,7 @@ impl Deployment {
     ) -> Result<OriginalFile, ServiceError> {
         let open = || {
             let mut file = self.originals.open(folder)?.open_file(&record.path)?;
-            let head = read_first_bytes(&file)?;
+            let head = read_first_bytes(&mut *file)?;
             file.rewind()?;
             Ok::<_, std::io::Error>((file, head))
         };

@@ -10,6 +10,7 @@ use crate::{
     components::object_storage::fake_s3::{FakeFailure, FakeS3},
     export,
     support::{Place, Service, picture},
+    video::with_ffmpeg,
 };
 
 const FOLDER: &str = "s3://team/set/";
@@ -62,6 +63,57 @@ async fn originals_are_indexed_shown_and_exported_from_where_they_are() {
     assert_eq!(export::content(&mut zip, "images/p007.png"), picture(7));
     let uploads = service.place.data.path().join("uploads");
     assert_eq!(fs::read_dir(uploads).unwrap().count(), 0, "nothing stays on disk");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_part_of_an_original_is_read_without_what_precedes_it() {
+    let storage = storage().await;
+    let service = served(Place::new(&[]), &storage).await;
+    let clusters = service.clusters("threshold=0&caption=gray%20field").await;
+    let link = clusters[0]["previews"][0]["media_uri"].as_str().unwrap();
+    let part = service.client.get(link).header("range", "bytes=100-149").send().await.unwrap();
+    assert_eq!(part.status(), 206);
+    assert_eq!(part.bytes().await.unwrap(), picture(3)[100..150]);
+    assert_eq!(storage.ranges(), Vec::<String>::new(), "a small object arrives with its head");
+    let large: Vec<u8> = [picture(3), vec![0; 1 << 24], picture(4)].concat();
+    storage.put("team/set/p003.png", &large);
+    let tail = format!("bytes={}-", large.len() - 9);
+    let part = service.client.get(link).header("range", &tail).send().await.unwrap();
+    assert_eq!(part.bytes().await.unwrap(), large[large.len() - 9..]);
+    assert_eq!(storage.ranges(), [tail]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_original_whose_connections_break_is_indexed_and_shown_whole() {
+    let storage = storage().await;
+    storage.fail_next(vec![FakeFailure::None; 2 * PAGES + 1]);
+    storage.fail_next(vec![FakeFailure::Truncated; 6]);
+    let service = served(Place::new(&[]), &storage).await;
+    let record = service.record().await;
+    assert_eq!((&record["status_new"], &record["n_images"]), (&json!("READY"), &json!(12)));
+    let clusters = service.clusters("threshold=0&caption=gray%20field").await;
+    let link = clusters[0]["previews"][0]["media_uri"].as_str().unwrap();
+    storage.fail_next([FakeFailure::Truncated, FakeFailure::S3Error(503, "SlowDown")]);
+    let original = service.client.get(link).send().await.unwrap();
+    assert_eq!(original.bytes().await.unwrap(), picture(3));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_video_is_streamed_to_its_decoder() {
+    let storage = storage().await;
+    let video = [&b"FLV\x01"[..], &[7; 1 << 20]].concat();
+    storage.put("team/set/film.flv", &video);
+    let tools = tempfile::tempdir().unwrap();
+    let place = Place::new(&[]);
+    let settings = with_ffmpeg(tools.path(), &[1, 2]);
+    let deployment =
+        place.open_with(DeploymentSettings { storage: storage.settings(), ..settings });
+    let dataset = add(&deployment, FOLDER).unwrap();
+    deployment.wait_until_idle().await;
+    let service = Service::serve(place, deployment, dataset, true).await;
+    let record = service.record().await;
+    assert_eq!((&record["n_images"], &record["n_videos"]), (&json!(12), &json!(1)));
+    assert!(fs::read(tools.path().join("input")).unwrap() == video);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -20,7 +20,7 @@ fn place() -> Place {
 }
 
 /// Settings with an `ffmpeg` that finds these pictures in every video, one each 2.5 seconds.
-fn with_ffmpeg(folder: &Path, pictures: &[u32]) -> DeploymentSettings {
+pub fn with_ffmpeg(folder: &Path, pictures: &[u32]) -> DeploymentSettings {
     let (mut frames, mut times) = (Vec::new(), Vec::new());
     for (number, kind) in (0_u32..).zip(pictures) {
         let bytes = picture(*kind);
@@ -34,8 +34,13 @@ fn with_ffmpeg(folder: &Path, pictures: &[u32]) -> DeploymentSettings {
     fs::write(folder.join("times"), times).unwrap();
     let program = folder.join("ffmpeg");
     let folder = folder.display();
-    fs::write(&program, format!("#!/bin/sh\ncat '{folder}/times' >&2\ncat '{folder}/frames'\n"))
-        .unwrap();
+    fs::write(
+        &program,
+        format!(
+            "#!/bin/sh\ncat > '{folder}/input'\ncat '{folder}/times' >&2\ncat '{folder}/frames'\n"
+        ),
+    )
+    .unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     DeploymentSettings { ffmpeg: Some(program), ..DeploymentSettings::default() }
 }

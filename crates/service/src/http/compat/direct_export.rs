@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::http::{
     AppState, RequestCost,
-    file_response::{FileResponse, respond_with_file},
+    file_response::{FileContent, FileResponse, respond_with_file},
     openapi::{BusyError, DirectExportParams, StatusErrors},
     path_params::DatasetPath,
     problem::Problem,
@@ -41,7 +41,7 @@ pub async fn export(
             deployment.metadata_file(id, links.origin)
         })
         .await?;
-    respond_with_spooled(file, "application/json", "metadata.json").await
+    respond_with_spooled(file, "application/json", "metadata.json")
 }
 
 /// File name and identifier of every image and frame.
@@ -62,17 +62,17 @@ pub async fn export_media_id(
     let file = state
         .run_blocking(RequestCost::Expensive, move |deployment| deployment.media_id_file(id))
         .await?;
-    respond_with_spooled(file, "text/csv", "media_id.csv").await
+    respond_with_spooled(file, "text/csv", "media_id.csv")
 }
 
-async fn respond_with_spooled(
+fn respond_with_spooled(
     file: File,
     content_type: &'static str,
     name: &str,
 ) -> Result<Response, Problem> {
     let served = FileResponse {
         length: file.metadata().map_err(|_| Problem::internal())?.len(),
-        content: tokio::fs::File::from_std(file),
+        content: FileContent::File(Box::new(file)),
         content_type,
         etag: Uuid::new_v4().to_string(),
         disposition: "inline",
@@ -80,5 +80,5 @@ async fn respond_with_spooled(
         cache_control: "no-store",
     };
     // Each response is different, so ranges cannot be resumed.
-    respond_with_file(served, &HeaderMap::new()).await
+    Ok(respond_with_file(served, &HeaderMap::new()))
 }

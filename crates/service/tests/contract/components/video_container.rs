@@ -7,7 +7,10 @@ use std::{
     process::{Command, Stdio},
 };
 
-use tessera_service::ingest::video::{VideoContainer, VideoFrame};
+use tessera_service::ingest::{
+    VideoInput,
+    video::{VideoContainer, VideoFrame},
+};
 
 #[test]
 fn containers_are_detected_by_their_first_bytes() {
@@ -35,7 +38,8 @@ fn sampled(commands: &str) -> Result<Vec<VideoFrame>, String> {
     let video = temp_dir.path().join("a.mp4");
     fs::write(&video, b"\0\0\0\x20ftypisom and more").unwrap();
     let container = VideoContainer::detect(b"\0\0\0\x20ftypisom").unwrap();
-    container.sample_frames(&ffmpeg, File::open(video).unwrap(), &|| false)
+    let video = VideoInput::File(File::open(video).unwrap());
+    container.sample_frames(&ffmpeg, video, &|| false).map_err(|error| error.to_string())
 }
 
 /// Shell commands that write this many frames, each with its number as its picture, every 2.5 s.
@@ -68,9 +72,9 @@ fn failures_of_ffmpeg_are_reported() {
         assert_eq!(sampled(commands).unwrap_err(), "ffmpeg cannot decode it", "{commands}");
     }
     let container = VideoContainer::detect(b"FLV\x01        ").unwrap();
-    let file = || File::open("/dev/null").unwrap();
+    let file = || VideoInput::File(File::open("/dev/null").unwrap());
     let missing = Path::new("/nowhere/ffmpeg");
-    let reason = container.sample_frames(missing, file(), &|| false).unwrap_err();
+    let reason = container.sample_frames(missing, file(), &|| false).unwrap_err().to_string();
     assert!(reason.starts_with("cannot start ffmpeg"), "{reason}");
     let waiting = Path::new("/bin/cat");
     assert!(container.sample_frames(waiting, file(), &|| true).is_err());
@@ -98,7 +102,7 @@ fn scene_changes_are_sampled_at_most_every_two_seconds() {
         return;
     }
     let container = VideoContainer::detect(&fs::read(&video).unwrap()).unwrap();
-    let file = File::open(&video).unwrap();
+    let file = VideoInput::File(File::open(&video).unwrap());
     let frames = container.sample_frames(Path::new("ffmpeg"), file, &|| false).unwrap();
     let times: Vec<f64> = frames.iter().map(|frame| frame.seconds).collect();
     // The first change is too early, the second is a frame, and then one comes every 5 s.

@@ -15,7 +15,7 @@ use axum::{
     http::{Method, StatusCode, header, request::Parts},
     response::{IntoResponse as _, Response},
 };
-use futures_util::stream;
+use futures_util::{StreamExt as _, stream};
 use reqwest::Url;
 use tokio::net::TcpListener;
 
@@ -44,8 +44,10 @@ pub enum FakeFailure {
     LostResponse,
     /// No response at all.
     NoResponse,
-    /// A body that ends early.
+    /// The connection breaks in the middle of the body.
     Truncated,
+    /// The same, and the object has other bytes from then on.
+    Replaced(&'static [u8]),
     /// A body that claims a huge length and never arrives.
     Endless,
 }
@@ -59,6 +61,7 @@ pub struct FakeS3 {
     page: usize,
     failures: Arc<Mutex<VecDeque<FakeFailure>>>,
     request_paths: Arc<Mutex<Vec<String>>>,
+    ranges: Arc<Mutex<Vec<String>>>,
 }
 
 impl FakeS3 {
@@ -87,6 +90,7 @@ impl FakeS3 {
             page: 3,
             failures: Arc::default(),
             request_paths: Arc::default(),
+            ranges: Arc::default(),
         };
         let router = Router::new().fallback(respond).with_state(server.clone());
         tokio::spawn(async move { serve_connections(listener, router).await });
@@ -124,6 +128,11 @@ impl FakeS3 {
 
     pub fn request_count(&self) -> usize {
         self.request_paths.lock().unwrap().len()
+    }
+
+    /// The ranges of bytes that were requested.
+    pub fn ranges(&self) -> Vec<String> {
+        self.ranges.lock().unwrap().clone()
     }
 
     pub fn address(&self) -> &str {
@@ -197,8 +206,31 @@ async fn respond(State(server): State<FakeS3>, request: Request) -> Response {
             serve(&server, &request, body).await;
             error_response(500, "InternalError")
         }
+        FakeFailure::Truncated => truncated(serve(&server, &request, body).await).await,
+        FakeFailure::Replaced(bytes) => {
+            let response = truncated(serve(&server, &request, body).await).await;
+            server.put(&percent_decode(request.uri.path().trim_start_matches('/')), bytes);
+            response
+        }
         failure => failure_response(failure).await,
     }
+}
+
+/// Announces the whole body, and breaks off in its middle.
+async fn truncated(response: Response) -> Response {
+    let (mut head, body) = response.into_parts();
+    let bytes = axum::body::to_bytes(body, usize::MAX).await.unwrap();
+    head.headers.insert(header::CONTENT_LENGTH, bytes.len().into());
+    let half = bytes.slice(..bytes.len() / 2);
+    let cut = async {
+        // The connection sends what it has whenever it waits for more.
+        for _ in 0..64 {
+            tokio::task::yield_now().await;
+        }
+        Err(std::io::Error::other("cut"))
+    };
+    let pieces = stream::once(async { Ok(half) }).chain(stream::once(cut));
+    Response::from_parts(head, Body::from_stream(pieces))
 }
 
 async fn serve(server: &FakeS3, request: &Parts, body: Body) -> Response {
@@ -222,9 +254,28 @@ async fn serve(server: &FakeS3, request: &Parts, body: Body) -> Response {
         return written.unwrap_or_else(|| error_response(404, "NoSuchUpload"));
     }
     match server.objects.lock().unwrap().get(&path) {
-        Some(bytes) => (server.uploads.attributes(&path), bytes.clone()).into_response(),
+        Some(bytes) => object_response(server, request, &path, bytes),
         None => error_response(404, "NoSuchKey"),
     }
+}
+
+/// The object, or its bytes from a position on, unless the request is for another version.
+fn object_response(server: &FakeS3, request: &Parts, path: &str, bytes: &Bytes) -> Response {
+    let header = |name| request.headers.get(name).map(|value| value.to_str().unwrap());
+    let tag = format!("\"{}\"", blake3::hash(bytes).to_hex());
+    if header(header::IF_MATCH).is_some_and(|wanted| wanted != tag) {
+        return error_response(412, "PreconditionFailed");
+    }
+    let attributes = (server.uploads.attributes(path), [(header::ETAG, tag)]);
+    let Some(range) = header(header::RANGE) else {
+        return (attributes, bytes.clone()).into_response();
+    };
+    server.ranges.lock().unwrap().push(range.to_owned());
+    let start: usize =
+        range.strip_prefix("bytes=").unwrap().strip_suffix('-').unwrap().parse().unwrap();
+    let part = format!("bytes {start}-{}/{}", bytes.len() - 1, bytes.len());
+    let part = [(header::CONTENT_RANGE, part)];
+    (StatusCode::PARTIAL_CONTENT, attributes, part, bytes.slice(start..)).into_response()
 }
 
 fn list_response(server: &FakeS3, bucket: &str, url: &Url) -> Response {
@@ -276,12 +327,11 @@ async fn failure_response(trouble: FakeFailure) -> Response {
         FakeFailure::Region(region) => {
             (StatusCode::MOVED_PERMANENTLY, [("x-amz-bucket-region", region)]).into_response()
         }
-        FakeFailure::None | FakeFailure::LostResponse => StatusCode::OK.into_response(),
+        FakeFailure::None
+        | FakeFailure::LostResponse
+        | FakeFailure::Truncated
+        | FakeFailure::Replaced(_) => StatusCode::OK.into_response(),
         FakeFailure::NoResponse => std::future::pending().await,
-        FakeFailure::Truncated => {
-            let pieces = [Ok(Bytes::from_static(b"x")), Err(std::io::Error::other("cut"))];
-            long("1000", Body::from_stream(stream::iter(pieces)))
-        }
         FakeFailure::Endless => {
             let rest = stream::pending::<std::io::Result<Bytes>>();
             long("999999999999", Body::from_stream(rest))

@@ -3,6 +3,7 @@
 pub mod fake_s3;
 mod fake_uploads;
 mod manifests;
+mod reading;
 mod settings;
 mod signature;
 

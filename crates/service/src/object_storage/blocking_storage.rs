@@ -1,0 +1,81 @@
+//! Object storage for code that waits for it.
+
+use std::{io, path::PathBuf, sync::mpsc};
+
+use tokio::runtime::{Builder, Runtime};
+
+use super::{ObjectEntry, ObjectStorage, ObjectUri, PathRoot, StorageError, StorageSettings};
+use crate::{
+    file_stat::FileStat,
+    ingest::{FolderScan, ScannedFile, disk_quota::DiskQuota, unavailable},
+};
+
+/// Object storage for code that waits for it, on any thread.
+#[derive(Debug)]
+pub struct BlockingStorage {
+    storage: ObjectStorage,
+    runtime: Option<Runtime>,
+}
+
+impl BlockingStorage {
+    pub fn new(settings: &StorageSettings, disk: &DiskQuota) -> io::Result<Self> {
+        let storage = ObjectStorage::new(settings.clone(), disk.clone());
+        let storage = storage.map_err(|error| unavailable(error.to_string()))?;
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+        Ok(Self { storage, runtime: Some(runtime) })
+    }
+
+    /// Lists the media and sidecars of a folder, by path. The error is safe to send to clients.
+    pub fn scan(&self, folder: &ObjectUri) -> Result<FolderScan, String> {
+        let (storage, uri) = (self.storage.clone(), folder.to_string());
+        let scan = async move {
+            let mut scan = FolderScan::default();
+            let mut parts = storage.parts(&uri, usize::MAX)?;
+            while let Some(part) = parts.next().await? {
+                for file in part.entries.iter().filter_map(scanned_file) {
+                    let hidden = file.path.iter().any(|part| part.as_encoded_bytes()[0] == b'.');
+                    if hidden {
+                        scan.skipped.push((file.path, "hidden"));
+                    } else {
+                        scan.files.push(file);
+                    }
+                }
+            }
+            scan.files.sort_by(|a, b| a.path.cmp(&b.path));
+            Ok(scan)
+        };
+        self.wait(scan).unwrap_or_else(|error| Err(error.to_string()))
+    }
+
+    pub(super) fn client(&self) -> ObjectStorage {
+        self.storage.clone()
+    }
+
+    /// Waits on this thread, which may belong to another runtime.
+    pub(super) fn wait<T: Send + 'static>(
+        &self,
+        task: impl Future<Output = T> + Send + 'static,
+    ) -> Result<T, StorageError> {
+        let (sender, result) = mpsc::sync_channel(1);
+        if let Some(runtime) = &self.runtime {
+            // The receiver waits below.
+            runtime.spawn(async move { sender.send(task.await).unwrap_or_default() });
+        }
+        result.recv().map_err(|_| StorageError::service("the request was interrupted"))
+    }
+}
+
+impl Drop for BlockingStorage {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            // Waiting is not allowed where another runtime may drop it.
+            runtime.shutdown_background();
+        }
+    }
+}
+
+fn scanned_file(entry: &ObjectEntry) -> Option<ScannedFile> {
+    let PathRoot::ListedFolder(start) = entry.path_root else { return None };
+    let path = PathBuf::from(entry.key.get(start..)?);
+    Some(ScannedFile { path, stat: FileStat { size: entry.size?, modified: entry.version } })
+}
