@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use secrecy::SecretString;
 use tessera::{
-    cli::{self, CliError, Context, InterfaceCommand, LocalSettings, ServiceTarget},
+    cli::{
+        self, CliError, Context, EncoderOptions, InterfaceCommand, LocalSettings, ServiceTarget,
+    },
     config::{DeploymentConfig, Profile, Settings},
 };
 use tessera_client::Client;
@@ -45,7 +47,7 @@ impl LaunchTarget {
         }
         Ok(match cli::select_target(&context.global, &context.settings)? {
             None => Self::Welcome(None),
-            Some(ServiceTarget::Profile(profile)) => Self::of_profile(profile, None),
+            Some(ServiceTarget::Profile(profile)) => Self::of_profile(profile, None)?,
             Some(ServiceTarget::Address(address)) => {
                 Self::Address(cli::address_client(&address)?, address.name())
             }
@@ -53,28 +55,24 @@ impl LaunchTarget {
     }
 
     pub fn named(settings: &Settings, name: &str) -> Result<Self, CliError> {
-        Ok(Self::of_profile(cli::profile_by_name(settings, name)?, None))
+        Self::of_profile(cli::profile_by_name(settings, name)?, None)
     }
 
-    pub fn of_profile(profile: Profile, secret: Option<SecretString>) -> Self {
-        match profile.deployment {
+    pub fn of_profile(profile: Profile, secret: Option<SecretString>) -> Result<Self, CliError> {
+        Ok(match profile.deployment {
             DeploymentConfig::Local { folder } => {
-                let settings = LocalSettings::default();
+                let settings = cli::local_settings(&EncoderOptions::default())?;
                 Self::Folder { folder, data: None, settings, profile: Some(profile.name) }
             }
             DeploymentConfig::Hosted { .. } | DeploymentConfig::OnPrem { .. } => {
                 Self::Remote(profile, secret)
             }
-        }
+        })
     }
 
     /// Returns the shell command that opens the same deployment, without its encoders.
     pub fn equivalent_command(&self) -> ShellCommand {
-        let full = |path: &Path| match path.to_str() {
-            // An address, of object storage.
-            Some(uri) if uri.contains("://") => path.to_owned(),
-            _ => std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
-        };
+        let full = |path: &Path| cli::absolute_path(path).unwrap_or_else(|_| path.to_owned());
         let tessera = ShellCommand::new("tessera");
         let (command, data) = match self {
             Self::Sample { images, data } => {

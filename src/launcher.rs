@@ -341,7 +341,7 @@ impl Launcher {
             let owner = SecretOwner { profile: &profile.name, origin: &origin, api_key };
             secrets.save(owner, secret, secrets.preferred_store()).map_err(CliError::usage)?;
         }
-        Box::pin(self.open(LaunchTarget::of_profile(profile, secret))).await
+        Box::pin(self.open(LaunchTarget::of_profile(profile, secret)?)).await
     }
 }
 
@@ -363,6 +363,9 @@ fn terminal_error(error: &io::Error) -> CliError {
 
 async fn test_connection(candidate: CandidateProfile) -> Result<(), String> {
     if let DeploymentConfig::Local { folder } = &candidate.profile.deployment {
+        if cli::is_storage_uri(folder) {
+            return cli::check_storage_folder(folder).await.map_err(|error| error.message);
+        }
         return match tokio::fs::metadata(folder).await {
             Ok(metadata) if metadata.is_dir() => Ok(()),
             Ok(_) => Err(format!("{} is not a folder", folder.display())),

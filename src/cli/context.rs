@@ -173,8 +173,17 @@ pub fn read_stdin() -> CliResult<String> {
 
 /// A path from the command line, for use after the working directory has changed.
 pub fn absolute_path(path: &Path) -> CliResult<PathBuf> {
+    if is_storage_uri(path) {
+        return Ok(path.to_owned());
+    }
     let absolute = std::path::absolute(path);
     absolute.map_err(|error| CliError::io(format_args!("resolve {}", path.display()), &error))
+}
+
+/// Whether a folder is an address of object storage rather than a path.
+pub fn is_storage_uri(folder: &Path) -> bool {
+    let schemes = ["s3://", "gs://", "az://"];
+    folder.to_str().is_some_and(|uri| schemes.iter().any(|scheme| uri.starts_with(scheme)))
 }
 
 /// Reads a path from the command line, where `-` is standard input.

@@ -4,7 +4,8 @@ use secrecy::SecretString;
 
 use crate::{
     cli::{
-        CliError, CliResult, DeploymentKind, GlobalOptions, LocalService, LocalSettings,
+        CliError, CliResult, DeploymentKind, EncoderOptions, GlobalOptions, LocalService,
+        local_settings,
         login::{self, ServiceLogin},
     },
     config::{DeploymentConfig, Profile, ProfileOptions, Settings},
@@ -109,7 +110,7 @@ pub async fn client_for(target: &ServiceTarget) -> CliResult<(Client, Option<Loc
         ServiceTarget::Profile(Profile {
             deployment: DeploymentConfig::Local { folder }, ..
         }) => {
-            let settings = LocalSettings::default();
+            let settings = local_settings(&EncoderOptions::default())?;
             let local = LocalService::open_folder(folder.clone(), None, settings).await?;
             local.wait_until_idle().await;
             Ok((local.client()?, Some(local)))

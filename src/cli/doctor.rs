@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     cli::{
         CliError, Column, Document, Exit, GlobalOptions, Output, ServiceTarget, TerminalInfo,
-        connection::clock_skew_warning, deployment, local, login,
+        connection::clock_skew_warning, context::is_storage_uri, deployment, local, login,
     },
     config::{self, DeploymentConfig, Layers, Profile, Settings},
     credentials::{self, SecretStore},
@@ -264,14 +264,20 @@ async fn check_deployments(global: &GlobalOptions, settings: &Settings) -> Vec<C
             ServiceTarget::Profile(Profile {
                 deployment: DeploymentConfig::Local { folder },
                 ..
-            }) => check_picture_folder(subject, folder),
+            }) => check_picture_folder(subject, folder).await,
             _ => check_reachable(subject, &target).await,
         });
     }
     findings
 }
 
-fn check_picture_folder(subject: String, folder: &Path) -> CheckResult {
+async fn check_picture_folder(subject: String, folder: &Path) -> CheckResult {
+    if is_storage_uri(folder) {
+        return match local::check_storage_folder(folder).await {
+            Ok(()) => CheckResult::passed(subject, folder.display().to_string()),
+            Err(error) => CheckResult::failed(subject, error.message, error.exit),
+        };
+    }
     if folder.is_dir() {
         return CheckResult::passed(subject, folder.display().to_string());
     }

@@ -50,7 +50,7 @@ pub use command_line::{
 };
 pub use config::run as configure;
 pub use connection::Connection;
-pub use context::{Context, absolute_path, read_file_or_stdin};
+pub use context::{Context, absolute_path, is_storage_uri, read_file_or_stdin};
 pub use deployment::{
     ServiceAddress, ServiceTarget, address_client, profile_by_name, profile_client,
     profile_client_without_secret, select_target,
@@ -64,8 +64,8 @@ pub use image::{NamedPicture, draw_pictures};
 pub use info::{InfoCommand, run_info};
 pub use job_recorder::JobRecorder;
 pub use local::{
-    LocalService, LocalSettings, ServeOptions, local_settings, run_store, run_text_tour, serve,
-    start_demo,
+    LocalService, LocalSettings, ServeOptions, check_storage_folder, local_settings, run_store,
+    run_text_tour, serve, start_demo,
 };
 pub use login::open_secrets;
 pub use messages::write_message;

@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use super::config::{check_value, report_dry_run, user_file};
 use crate::{
     cli::{
-        CliError, Column, Context, DeploymentKind, Document, Exit, absolute_path, deployment, login,
+        CliError, Column, Context, DeploymentKind, Document, Exit, absolute_path, deployment,
+        is_storage_uri, login,
     },
     config::{DeploymentConfig, Profile, ProfileOptions, edit, profile::suggested_name},
     credentials::SecretOwner,
@@ -236,6 +237,7 @@ pub(super) fn save_profile(
 
 fn check_profile(profile: &Profile) -> Result<(), CliError> {
     if let DeploymentConfig::Local { folder } = &profile.deployment
+        && !is_storage_uri(folder)
         && !folder.is_dir()
     {
         return Err(CliError::usage(format!("{} is not a folder", folder.display())));

@@ -8,6 +8,7 @@
 
 mod accessible;
 mod auth;
+mod bucket;
 mod canary;
 mod config;
 mod documents;

@@ -25,7 +25,7 @@ pub use {
     demo::{run_text_tour, start_demo},
     serve::serve,
     service::LocalService,
-    settings::{LocalSettings, local_settings},
+    settings::{LocalSettings, check_storage_folder, local_settings},
     store::run_store,
     tessera_service::{InjectedFailure, store::lock_holder},
 };

@@ -1,10 +1,14 @@
 //! The settings of a local deployment.
 
-use std::{env, sync::Arc};
+use std::{env, path::Path, sync::Arc};
 
 use crate::cli::{CliError, CliResult, EncoderOptions};
 pub use tessera_service::DeploymentSettings as LocalSettings;
-use tessera_service::{object_storage::StorageSettings, text::encoders::Encoders};
+use tessera_service::{
+    ingest::disk_quota::DiskQuota,
+    object_storage::{ObjectStorage, StorageSettings},
+    text::encoders::Encoders,
+};
 
 pub fn local_settings(options: &EncoderOptions) -> CliResult<LocalSettings> {
     let mut settings = LocalSettings { storage: storage_settings()?, ..LocalSettings::detect() };
@@ -19,6 +23,14 @@ pub fn local_settings(options: &EncoderOptions) -> CliResult<LocalSettings> {
         settings.encoders = Some(Arc::new(encoders));
     }
     Ok(settings)
+}
+
+/// Checks that a folder in object storage can be listed and has media.
+pub async fn check_storage_folder(folder: &Path) -> CliResult<()> {
+    let unusable = |reason: String| CliError::usage(reason);
+    let storage = ObjectStorage::new(storage_settings()?, DiskQuota::default());
+    let storage = storage.map_err(|error| unusable(error.to_string()))?;
+    storage.list(&folder.to_string_lossy(), None, 1).await.map(drop).map_err(unusable)
 }
 
 /// The settings of object storage, from the environment.

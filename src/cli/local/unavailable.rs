@@ -64,6 +64,10 @@ pub fn local_settings(_: &EncoderOptions) -> CliResult<LocalSettings> {
     Err(unavailable())
 }
 
+pub async fn check_storage_folder(_: &Path) -> CliResult<()> {
+    Err(unavailable())
+}
+
 pub async fn serve(_: ServeOptions) -> CliResult<i32> {
     Err(unavailable())
 }
