@@ -17,7 +17,7 @@ use crate::{
         video::{FFMPEG_MISSING, VideoContainer},
     },
     object_storage::BucketFolder,
-    originals::{Originals, bucket_folder},
+    originals::{Originals, storage_location},
     path_display::printable_path,
     retrieval::{IndexCache, remove_outdated},
     settings::DeploymentSettings,
@@ -205,7 +205,7 @@ fn uploaded_folders(store: &Store, id: DatasetId) -> Result<Vec<PathBuf>, StoreE
 
 /// The address of a folder in a bucket, always without a slash at its end.
 fn bucket_location(folder: &Path) -> Result<Option<PathBuf>, LocalError> {
-    let Some(uri) = bucket_folder(folder) else { return Ok(None) };
+    let Some(uri) = storage_location(folder) else { return Ok(None) };
     if uri.manifest_format().is_some() {
         let reason = format!("{uri} is a manifest; open a folder, and add the manifest to it");
         return Err(LocalError::ObjectStorage(reason));

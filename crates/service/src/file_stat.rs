@@ -7,6 +7,13 @@ pub struct FileStat {
     pub modified: i64,
 }
 
+impl FileStat {
+    /// Whether it says nothing, as that of an object in a manifest.
+    pub fn is_unknown(self) -> bool {
+        self == Self { size: 0, modified: 0 }
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 pub struct KnownFile {
     pub stat: FileStat,

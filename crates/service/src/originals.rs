@@ -23,18 +23,18 @@ impl Originals {
         Self { settings: settings.clone(), storage: Mutex::default() }
     }
 
-    /// Opens the folder or bucket of a source.
+    /// Opens the folder, bucket or manifest of a source.
     pub fn open(&self, location: &Path) -> io::Result<Box<dyn OriginalFiles>> {
-        match bucket_folder(location) {
-            Some(folder) => Ok(Box::new(BucketOriginals::new(self.storage()?, folder))),
+        match storage_location(location) {
+            Some(uri) => Ok(Box::new(BucketOriginals::new(self.storage()?, uri))),
             None => Ok(Box::new(SandboxedDir::open(location)?)),
         }
     }
 
     /// Lists the files of a source. Only a bucket can fail; the error is safe to send to clients.
     pub fn scan(&self, location: &Path) -> Result<FolderScan, String> {
-        match bucket_folder(location) {
-            Some(folder) => self.storage().map_err(|error| error.to_string())?.scan(&folder),
+        match storage_location(location) {
+            Some(uri) => self.storage().map_err(|error| error.to_string())?.scan(&uri),
             None => Ok(scan_folder(location)),
         }
     }
@@ -44,13 +44,12 @@ impl Originals {
         if let Some(storage) = &*storage {
             return Ok(Arc::clone(storage));
         }
-        let DeploymentSettings { storage: settings, disk, .. } = &*self.settings;
-        let started = Arc::new(BlockingStorage::new(settings, disk)?);
+        let started = Arc::new(BlockingStorage::new(&self.settings.storage)?);
         Ok(Arc::clone(storage.insert(started)))
     }
 }
 
-/// The folder of a bucket that a location addresses; folders of this machine are absolute.
-pub fn bucket_folder(location: &Path) -> Option<ObjectUri> {
+/// The address in object storage that a location is; folders of this machine are absolute.
+pub fn storage_location(location: &Path) -> Option<ObjectUri> {
     ObjectUri::parse(location.to_str()?).ok()
 }

@@ -5,7 +5,6 @@ use std::{env, path::Path, sync::Arc};
 use crate::cli::{CliError, CliResult, EncoderOptions};
 pub use tessera_service::DeploymentSettings as LocalSettings;
 use tessera_service::{
-    ingest::disk_quota::DiskQuota,
     object_storage::{ObjectStorage, StorageSettings},
     text::encoders::Encoders,
 };
@@ -28,7 +27,7 @@ pub fn local_settings(options: &EncoderOptions) -> CliResult<LocalSettings> {
 /// Checks that a folder in object storage can be listed and has media.
 pub async fn check_storage_folder(folder: &Path) -> CliResult<()> {
     let unusable = |reason: String| CliError::usage(reason);
-    let storage = ObjectStorage::new(storage_settings()?, DiskQuota::default());
+    let storage = ObjectStorage::new(storage_settings()?);
     let storage = storage.map_err(|error| unusable(error.to_string()))?;
     storage.list(&folder.to_string_lossy(), None, 1).await.map(drop).map_err(unusable)
 }

@@ -4,10 +4,10 @@ use std::{io, path::PathBuf, sync::mpsc};
 
 use tokio::runtime::{Builder, Runtime};
 
-use super::{ObjectEntry, ObjectStorage, ObjectUri, PathRoot, StorageError, StorageSettings};
+use super::{ObjectEntry, ObjectStorage, ObjectUri, StorageError, StorageSettings};
 use crate::{
     file_stat::FileStat,
-    ingest::{FolderScan, ScannedFile, disk_quota::DiskQuota, unavailable},
+    ingest::{FolderScan, ScannedFile, unavailable},
 };
 
 /// Object storage for code that waits for it, on any thread.
@@ -18,21 +18,26 @@ pub struct BlockingStorage {
 }
 
 impl BlockingStorage {
-    pub fn new(settings: &StorageSettings, disk: &DiskQuota) -> io::Result<Self> {
-        let storage = ObjectStorage::new(settings.clone(), disk.clone());
+    pub fn new(settings: &StorageSettings) -> io::Result<Self> {
+        let storage = ObjectStorage::new(settings.clone());
         let storage = storage.map_err(|error| unavailable(error.to_string()))?;
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         Ok(Self { storage, runtime: Some(runtime) })
     }
 
-    /// Lists the media and sidecars of a folder, by path. The error is safe to send to clients.
+    /// Lists the media and sidecars of a folder or manifest, by path. The error is safe to send to clients.
     pub fn scan(&self, folder: &ObjectUri) -> Result<FolderScan, String> {
         let (storage, uri) = (self.storage.clone(), folder.to_string());
         let scan = async move {
             let mut scan = FolderScan::default();
             let mut parts = storage.parts(&uri, usize::MAX)?;
             while let Some(part) = parts.next().await? {
-                for file in part.entries.iter().filter_map(scanned_file) {
+                if part.truncated {
+                    let name = uri.rsplit('/').next().unwrap_or(&uri);
+                    scan.skipped
+                        .push((PathBuf::from(name), "only its first million objects were read"));
+                }
+                for file in part.entries.iter().map(scanned_file) {
                     let hidden = file.path.iter().any(|part| part.as_encoded_bytes()[0] == b'.');
                     if hidden {
                         scan.skipped.push((file.path, "hidden"));
@@ -74,8 +79,8 @@ impl Drop for BlockingStorage {
     }
 }
 
-fn scanned_file(entry: &ObjectEntry) -> Option<ScannedFile> {
-    let PathRoot::ListedFolder(start) = entry.path_root else { return None };
-    let path = PathBuf::from(entry.key.get(start..)?);
-    Some(ScannedFile { path, stat: FileStat { size: entry.size?, modified: entry.version } })
+/// A manifest contains no sizes and times.
+fn scanned_file(entry: &ObjectEntry) -> ScannedFile {
+    let stat = FileStat { size: entry.size.unwrap_or(0), modified: entry.version };
+    ScannedFile { path: entry.path(), stat }
 }

@@ -14,7 +14,6 @@ use super::{
     error::StorageAttemptError,
     object_uri::{CloudService, ObjectUri},
 };
-use crate::ingest::disk_quota::DiskQuota;
 use tessera_model::ExportTaskId;
 
 /// Smallest size of a part; services accept at most 10,000 of them.
@@ -39,7 +38,7 @@ pub struct BucketFolder {
 impl BucketFolder {
     /// The HTTP connections belong to the runtime of the first call, so every runtime needs its own.
     pub fn new(settings: &StorageSettings, folder: &ObjectUri) -> Result<Self, StorageError> {
-        let storage = ObjectStorage::new(settings.clone(), DiskQuota::default())?;
+        let storage = ObjectStorage::new(settings.clone())?;
         Ok(Self { storage, folder: folder.clone() })
     }
 

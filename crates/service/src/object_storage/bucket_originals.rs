@@ -2,29 +2,26 @@
 
 use std::{io, path::Path, sync::Arc};
 
-use super::{BlockingStorage, ObjectEntry, ObjectUri, PathRoot, object_reader::ObjectReader};
+use super::{BlockingStorage, ObjectEntry, ObjectUri, object_reader::ObjectReader};
 use crate::ingest::{OriginalFiles, SourceFile};
 
-/// A folder of a bucket whose objects are files.
+/// A folder of a bucket, or a manifest, whose objects are files.
 #[derive(Debug)]
 pub struct BucketOriginals {
     storage: Arc<BlockingStorage>,
-    folder: ObjectUri,
+    location: ObjectUri,
 }
 
 impl BucketOriginals {
-    pub fn new(storage: Arc<BlockingStorage>, folder: ObjectUri) -> Self {
-        Self { storage, folder }
+    pub fn new(storage: Arc<BlockingStorage>, location: ObjectUri) -> Self {
+        Self { storage, location }
     }
 }
 
 impl OriginalFiles for BucketOriginals {
     fn open_file(&self, relative: &Path) -> io::Result<Box<dyn SourceFile>> {
-        let relative = relative.to_str().ok_or(io::ErrorKind::NotFound)?;
-        let prefix = self.folder.folder_prefix();
-        let path_root = PathRoot::ListedFolder(prefix.len());
-        let (bucket, key) = (Arc::new(self.folder.bucket.clone()), format!("{prefix}{relative}"));
-        let entry = ObjectEntry { bucket, key, size: None, version: 0, path_root };
+        let entry = ObjectEntry::at_path(&self.location, relative);
+        let entry = entry.ok_or(io::ErrorKind::NotFound)?;
         Ok(Box::new(ObjectReader::open(&self.storage, &entry)?))
     }
 }

@@ -1,5 +1,5 @@
-//! Object storage of S3, Google Cloud and Azure: lists folders and manifests, downloads media, and
-//! keeps archives.
+//! Object storage of S3, Google Cloud and Azure: lists folders and manifests, reads media, and keeps
+//! archives.
 //!
 //! A library signs the requests and reads the responses; our own HTTP client sends them. No message
 //! contains a signed address or a secret.
@@ -8,7 +8,6 @@ mod blocking_storage;
 mod bucket_folder;
 mod bucket_originals;
 mod bucket_store;
-mod download;
 mod error;
 mod listing;
 mod listing_page;
@@ -31,6 +30,7 @@ pub use bucket_originals::BucketOriginals;
 pub use error::StorageError;
 pub use listing::ObjectListing;
 pub use listing_parts::ListingParts;
+pub use object_body::ObjectBody;
 pub use object_entry::{ObjectEntry, PathRoot};
 pub use object_uri::{BucketUri, CloudService, ObjectUri};
 pub use retry_policy::RetryPolicy;

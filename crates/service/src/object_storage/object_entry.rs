@@ -1,9 +1,11 @@
-//! An object of a listing and its path in a staging directory.
+//! An object of a listing, and its path in a dataset.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use super::object_uri::BucketUri;
-use crate::ingest::file_names::sanitized_path;
+use super::object_uri::{BucketUri, ObjectUri};
 use tessera_model::FileKind;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +24,7 @@ pub struct ObjectEntry {
 pub enum PathRoot {
     /// The key after this many bytes, that is, relative to the listed folder.
     ListedFolder(usize),
-    /// Bucket and key: the object is outside the listed folder.
+    /// Its whole address: the object is outside the listed folder.
     Bucket,
 }
 
@@ -31,13 +33,27 @@ impl ObjectEntry {
         FileKind::from_name(&self.key)
     }
 
-    /// Its path below a staging directory: stable, relative and safe.
-    pub fn staging_path(&self) -> PathBuf {
+    /// Its path in a dataset of the listed folder or manifest.
+    pub fn path(&self) -> PathBuf {
         match self.path_root {
             PathRoot::ListedFolder(start) => {
-                sanitized_path(self.key.get(start..).unwrap_or(&self.key))
+                PathBuf::from(self.key.get(start..).unwrap_or(&self.key))
             }
-            PathRoot::Bucket => sanitized_path(&format!("{}/{}", self.bucket.name, self.key)),
+            PathRoot::Bucket => PathBuf::from(format!("{}/{}", self.bucket, self.key)),
         }
+    }
+
+    /// The object that has this path in a dataset of a folder or manifest.
+    pub fn at_path(location: &ObjectUri, path: &Path) -> Option<Self> {
+        let path = path.to_str()?;
+        let (bucket, key, path_root) = match ObjectUri::parse(path) {
+            Ok(ObjectUri { bucket, key }) => (bucket, key, PathRoot::Bucket),
+            Err(_) => {
+                let prefix = location.path_prefix();
+                let key = format!("{prefix}{path}");
+                (location.bucket.clone(), key, PathRoot::ListedFolder(prefix.len()))
+            }
+        };
+        Some(Self { bucket: Arc::new(bucket), key, size: None, version: 0, path_root })
     }
 }

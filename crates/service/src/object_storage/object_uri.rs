@@ -105,6 +105,14 @@ impl ObjectUri {
         if key.is_empty() { String::new() } else { format!("{key}/") }
     }
 
+    /// What precedes the paths of its objects: of a manifest, the folder that it is in.
+    pub fn path_prefix(&self) -> String {
+        match self.manifest_format() {
+            Some(_) => self.parent_prefix().to_owned(),
+            None => self.folder_prefix(),
+        }
+    }
+
     pub fn parent_prefix(&self) -> &str {
         self.key.rfind('/').map_or("", |end| &self.key[..=end])
     }

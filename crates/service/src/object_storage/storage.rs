@@ -20,7 +20,6 @@ use super::{
     object_uri::BucketUri,
     transport::ListingRequest,
 };
-use crate::ingest::disk_quota::DiskQuota;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -29,14 +28,13 @@ pub struct ObjectStorage {
     client: Client,
     settings: StorageSettings,
     pub(super) retry_policy: RetryPolicy,
-    pub(super) disk: DiskQuota,
     /// The buckets in use; a client of a bucket keeps its credentials until they expire.
     buckets: Arc<Mutex<HashMap<BucketUri, Arc<dyn BucketStore>>>>,
 }
 
 impl ObjectStorage {
-    pub fn new(settings: StorageSettings, disk: DiskQuota) -> Result<Self, StorageError> {
-        Ok(Self { disk, ..Self::with_retry_policy(settings, RetryPolicy::default())? })
+    pub fn new(settings: StorageSettings) -> Result<Self, StorageError> {
+        Self::with_retry_policy(settings, RetryPolicy::default())
     }
 
     pub fn with_retry_policy(
@@ -45,8 +43,7 @@ impl ObjectStorage {
     ) -> Result<Self, StorageError> {
         let client = http_client(&settings, retry_policy)
             .map_err(|_| StorageError::service("the client for object storage cannot start"))?;
-        let (disk, buckets) = (DiskQuota::default(), Arc::default());
-        Ok(Self { client, settings, retry_policy, disk, buckets })
+        Ok(Self { client, settings, retry_policy, buckets: Arc::default() })
     }
 
     pub(super) async fn list_page(

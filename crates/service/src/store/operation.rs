@@ -56,17 +56,18 @@ pub enum BatchOrigin {
     /// An archive next to the folder, with this extension.
     #[serde(rename = "Packed")]
     Archive(String),
-    /// A folder or manifest in object storage.
+    /// A folder or manifest in object storage; its files stay there.
     #[serde(rename = "Stored")]
     ObjectStorage(String),
 }
 
 impl BatchOrigin {
-    /// The folder with the files of an upload in the directory `staging`.
+    /// Where the files of an upload in the directory `staging` are.
     pub(crate) fn media_folder(&self, staging: &Path) -> PathBuf {
         match self {
             Self::Archive(_) => staging.join(UNPACKED_DIR_NAME),
-            Self::InPlace | Self::ObjectStorage(_) => staging.to_owned(),
+            Self::InPlace => staging.to_owned(),
+            Self::ObjectStorage(uri) => PathBuf::from(uri),
         }
     }
 }

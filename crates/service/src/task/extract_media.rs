@@ -15,6 +15,7 @@ use std::{
 
 use super::TaskContext;
 use crate::{
+    file_stat::FileStat,
     index::{self, Features},
     ingest::{
         OriginalFiles, ScannedFile, SourceFile, VideoInput, has_image_signature, is_unavailable,
@@ -40,12 +41,16 @@ const EXTRACTION_PERCENT: usize = 90;
 type FileToExtract = (ScannedFile, Option<[u8; 32]>);
 
 enum FileOutcome {
-    /// With the content hash.
-    Image(Features, [u8; 32]),
-    /// The frames of a video, at least one, with its content hash.
-    Frames(Vec<(VideoFrame, Features)>, [u8; 32]),
+    Image(Features, ContentDigest),
+    /// The frames of a video, at least one.
+    Frames(Vec<(VideoFrame, Features)>, ContentDigest),
     Unchanged,
     NoMedia(ExtractError),
+}
+
+struct ContentDigest {
+    size: u64,
+    hash: [u8; 32],
 }
 
 /// Why a file became no media item.
@@ -139,18 +144,21 @@ fn examine(
         let reason = "not a picture (JPEG, PNG, WebP, GIF or BMP) or video";
         return Err(ExtractError::Skipped(reason.to_owned()));
     }
-    let mut bytes =
-        Vec::with_capacity(usize::try_from(found.stat.size.min(MAX_FILE_BYTES)).unwrap_or(0));
-    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-    if bytes.len() as u64 > MAX_FILE_BYTES {
+    let length = file.length().map_err(unreadable)?;
+    let mut bytes = Vec::with_capacity(usize::try_from(length.min(MAX_FILE_BYTES)).unwrap_or(0));
+    if length <= MAX_FILE_BYTES {
+        file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    }
+    let size = length.max(bytes.len() as u64);
+    if size > MAX_FILE_BYTES {
         return Err(ExtractError::Skipped(format!("larger than {} MiB", MAX_FILE_BYTES >> 20)));
     }
-    let digest = *blake3::hash(&bytes).as_bytes();
-    if known == Some(&digest) {
+    let hash = *blake3::hash(&bytes).as_bytes();
+    if known == Some(&hash) {
         return Ok(FileOutcome::Unchanged);
     }
     let features = extract_features(&bytes).map_err(ExtractError::Skipped)?;
-    Ok(FileOutcome::Image(features, digest))
+    Ok(FileOutcome::Image(features, ContentDigest { size: bytes.len() as u64, hash }))
 }
 
 fn examine_video(
@@ -164,8 +172,8 @@ fn examine_video(
     };
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(&mut video).map_err(unreadable)?;
-    let digest = *hasher.finalize().as_bytes();
-    if known == Some(&digest) {
+    let digest = ContentDigest { size: hasher.count(), hash: *hasher.finalize().as_bytes() };
+    if known == Some(&digest.hash) {
         return Ok(FileOutcome::Unchanged);
     }
     let input = VideoInput::new(video, &context.store.uploads_dir(), &context.settings.disk)
@@ -198,7 +206,9 @@ fn unreadable(cause: io::Error) -> ExtractError {
     if is_unavailable(&cause) {
         ExtractError::Unavailable(cause.to_string())
     } else {
-        ExtractError::Skipped(format!("cannot be read ({})", cause.kind()))
+        // Our own reasons are safe to show; those of the system can contain paths.
+        let reason = cause.get_ref().map_or_else(|| cause.kind().to_string(), ToString::to_string);
+        ExtractError::Skipped(format!("cannot be read ({reason})"))
     }
 }
 
@@ -223,13 +233,12 @@ fn write_all(
         context.write(|tx| {
             for (found, outcome) in &batch {
                 let (file, stat) = (&found.path, found.stat);
-                let indexed = |content_hash| IndexedFile { path: file, stat, content_hash };
                 match outcome {
                     FileOutcome::Image(features, digest) => {
-                        indexed_files::upsert_image(tx, source, &indexed(digest), features)?;
+                        indexed_files::upsert_image(tx, source, &indexed(found, digest), features)?;
                     }
                     FileOutcome::Frames(frames, digest) => {
-                        indexed_files::replace_frames(tx, source, &indexed(digest), frames)?;
+                        indexed_files::replace_frames(tx, source, &indexed(found, digest), frames)?;
                     }
                     FileOutcome::Unchanged => {
                         indexed_files::update_stat(tx, source.row, file, stat)?;
@@ -243,6 +252,11 @@ fn write_all(
             dataset::set_progress(tx, source.dataset, percent(done))
         })?;
     }
+}
+
+fn indexed<'a>(found: &'a ScannedFile, digest: &'a ContentDigest) -> IndexedFile<'a> {
+    let stat = FileStat { size: digest.size, ..found.stat };
+    IndexedFile { path: &found.path, stat, content_hash: &digest.hash }
 }
 
 /// Waits for a full batch, or for what arrives before the timeout. Empty at the end.

@@ -12,7 +12,7 @@ use crate::{
         staging::{create_staging_dir, sync_tree},
         unpack::ArchiveKind,
     },
-    object_storage::{ObjectStorage, RoleArn},
+    object_storage::{ObjectStorage, ObjectUri, RoleArn},
     store::{
         dataset,
         operation::{self, Batch, BatchOrigin, OperationKind},
@@ -40,7 +40,8 @@ pub(crate) enum AddMediaSource {
 enum BatchFolder {
     None,
     Uploaded(PathBuf, BatchOrigin),
-    OnThisMachine(PathBuf),
+    /// It may be in another folder of the dataset.
+    InPlace(PathBuf, BatchOrigin),
 }
 
 impl Deployment {
@@ -68,11 +69,7 @@ impl Deployment {
     pub(crate) async fn check_source(&self, request: &AddMediaRequest) -> Result<(), ServiceError> {
         self.inject(InjectedFailure::Upload, "The upload to storage failed")?;
         if let AddMediaSource::Storage(uri) = &request.source {
-            let storage = ObjectStorage::new(
-                self.settings.storage.clone(),
-                self.settings.disk.clone(),
-            )
-            .map_err(|_| {
+            let storage = ObjectStorage::new(self.settings.storage.clone()).map_err(|_| {
                 ServiceError::Failed(
                     "The client for object storage cannot start; check the settings of the service",
                 )
@@ -96,14 +93,19 @@ impl Deployment {
             }
             AddMediaSource::Storage(uri) => {
                 let staging = create_staging_dir(&self.store.uploads_dir()).map_err(failed)?;
-                (staging, BatchOrigin::ObjectStorage(uri))
+                (staging, BatchOrigin::ObjectStorage(location_of(&uri).to_owned()))
             }
         };
         let record = UploadRecord { dataset: id, origin };
         sync_tree(staging.path()).map_err(failed)?;
         record.write(staging.path()).map_err(failed)?;
         let folder = record.origin.media_folder(staging.path());
-        let batch = BatchFolder::Uploaded(folder, record.origin);
+        let batch = match record.origin {
+            BatchOrigin::ObjectStorage(uri) if !is_manifest(&uri) => {
+                BatchFolder::InPlace(folder, BatchOrigin::ObjectStorage(uri))
+            }
+            origin => BatchFolder::Uploaded(folder, origin),
+        };
         self.start_operation(id, OperationKind::Addition, request.auto_reindex, batch)
             .inspect_err(|_| upload::remove_record(staging.path()))?;
         // From now on the folder belongs to the dataset.
@@ -118,7 +120,7 @@ impl Deployment {
         auto_reindex: bool,
     ) -> Result<(), ServiceError> {
         self.require_can_add(id)?;
-        let batch = BatchFolder::OnThisMachine(self.readable_folder(folder)?);
+        let batch = BatchFolder::InPlace(self.readable_folder(folder)?, BatchOrigin::InPlace);
         self.start_operation(id, OperationKind::Addition, auto_reindex, batch)
     }
 
@@ -163,9 +165,9 @@ impl Deployment {
                 BatchFolder::Uploaded(folder, origin) => {
                     Some(Batch { source: source::upsert(tx, id, &folder)?, origin })
                 }
-                BatchFolder::OnThisMachine(folder) => {
+                BatchFolder::InPlace(folder, origin) => {
                     let source = source::find_or_insert_for_folder(tx, id, &folder)?;
-                    Some(Batch { source, origin: BatchOrigin::InPlace })
+                    Some(Batch { source, origin })
                 }
             };
             operation::begin(tx, id, kind, batch.as_ref(), reindex).map(Ok)
@@ -173,4 +175,15 @@ impl Deployment {
         self.tasks.operations.push(started?);
         Ok(())
     }
+}
+
+/// The address of a folder without a slash at its end, which only folders that are named like manifests
+/// need.
+fn location_of(uri: &str) -> &str {
+    let trimmed = uri.trim_end_matches('/');
+    if is_manifest(trimmed) { uri } else { trimmed }
+}
+
+fn is_manifest(uri: &str) -> bool {
+    ObjectUri::parse(uri).is_ok_and(|uri| uri.manifest_format().is_some())
 }

@@ -152,7 +152,7 @@ async fn missing_objects_of_a_manifest_are_reported_and_the_others_added() {
     assert_three_came(&service, 15).await;
     let skipped = service.deployment.skipped_files(service.dataset).unwrap();
     let gone = skipped.iter().find(|skipped| skipped.file.as_str() == "gone.png").unwrap();
-    assert_eq!(gone.reason.as_str(), "it does not exist");
+    assert_eq!(gone.reason.as_str(), "cannot be read (it does not exist)");
 }
 
 #[tokio::test]

@@ -152,7 +152,7 @@ async fn an_object_that_is_gone_since_the_listing_is_skipped() {
     assert_eq!((&record["status_new"], &record["n_images"]), (&json!("READY"), &json!(11)));
     let skipped = service.deployment.skipped_files(service.dataset).unwrap();
     assert_eq!(skipped.len(), 1, "{skipped:?}");
-    assert_eq!(skipped[0].reason.as_str(), "cannot be read (entity not found)");
+    assert_eq!(skipped[0].reason.as_str(), "cannot be read (it does not exist)");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -48,8 +48,6 @@ pub enum FakeFailure {
     Truncated,
     /// The same, and the object has other bytes from then on.
     Replaced(&'static [u8]),
-    /// A body that claims a huge length and never arrives.
-    Endless,
 }
 
 #[derive(Clone)]
@@ -313,9 +311,6 @@ fn list_response(server: &FakeS3, bucket: &str, url: &Url) -> Response {
 }
 
 async fn failure_response(trouble: FakeFailure) -> Response {
-    let long = |length: &str, rest: Body| {
-        ([(header::CONTENT_LENGTH, length.to_owned())], rest).into_response()
-    };
     match trouble {
         FakeFailure::S3Error(status, code) => error_response(status, code),
         FakeFailure::RawError(status, body) => {
@@ -332,10 +327,6 @@ async fn failure_response(trouble: FakeFailure) -> Response {
         | FakeFailure::Truncated
         | FakeFailure::Replaced(_) => StatusCode::OK.into_response(),
         FakeFailure::NoResponse => std::future::pending().await,
-        FakeFailure::Endless => {
-            let rest = stream::pending::<std::io::Result<Bytes>>();
-            long("999999999999", Body::from_stream(rest))
-        }
     }
 }
 

@@ -26,7 +26,7 @@ async fn listed(name: &str, bytes: &[u8]) -> ObjectListing {
 
 fn names(listing: &ObjectListing) -> Vec<String> {
     let name = |entry: &ObjectEntry| {
-        format!("{}/{} -> {}", entry.bucket.name, entry.key, entry.staging_path().display())
+        format!("{}/{} -> {}", entry.bucket.name, entry.key, entry.path().display())
     };
     listing.entries.iter().map(name).collect()
 }
@@ -67,8 +67,8 @@ async fn text_manifests_list_keys_and_addresses_of_any_bucket() {
         "photos/lists/a.jpg -> a.jpg",
         "photos/lists/sub/b c.png -> sub/b c.png",
         "photos/lists/c.mp4 -> c.mp4",
-        "photos/other/d.jpg -> photos/other/d.jpg",
-        "shared/e.jpg -> shared/e.jpg",
+        "photos/other/d.jpg -> s3://photos/other/d.jpg",
+        "shared/e.jpg -> s3://shared/e.jpg",
         "photos/lists/metadata.jsonl -> metadata.jsonl",
     ];
     assert_eq!(names(&listing), expected);
@@ -95,7 +95,7 @@ async fn parquet_is_read_with_snappy() {
         let expected = [
             "photos/lists/a.jpg -> a.jpg",
             "photos/lists/b.jpg -> b.jpg",
-            "shared/c.jpg -> shared/c.jpg",
+            "shared/c.jpg -> s3://shared/c.jpg",
         ];
         assert_eq!(names(&listing), expected);
     }

@@ -7,26 +7,37 @@ mod reading;
 mod settings;
 mod signature;
 
-use std::{fs, path::Path, time::Duration};
+use std::time::Duration;
 
 use fake_s3::{FakeFailure, FakeS3, SECRET, TOKEN, storage, storage_with_timeout};
 
 use tessera_service::object_storage::{
-    BucketUri, CloudService, ObjectEntry, ObjectListing, PathRoot, RoleArn, StorageError,
+    BucketUri, CloudService, ObjectBody, ObjectEntry, ObjectListing, ObjectStorage, ObjectUri,
+    PathRoot, RoleArn, StorageError,
 };
 
 fn keys(listing: &ObjectListing) -> Vec<&str> {
     listing.entries.iter().map(|entry| entry.key.as_str()).collect()
 }
 
-fn object_entry(key: &str, size: Option<u64>) -> ObjectEntry {
+fn object_entry(key: &str) -> ObjectEntry {
     ObjectEntry {
         bucket: BucketUri { service: CloudService::S3, name: "photos".to_owned() }.into(),
         key: key.to_owned(),
-        size,
+        size: None,
         version: 0,
         path_root: PathRoot::ListedFolder(0),
     }
+}
+
+/// Reads a whole object.
+pub async fn read(storage: &ObjectStorage, entry: &ObjectEntry) -> Result<Vec<u8>, StorageError> {
+    let mut body = ObjectBody::open(storage, &entry.bucket, &entry.key).await?;
+    let mut bytes = Vec::new();
+    while let Some(chunk) = body.next().await? {
+        bytes.extend_from_slice(&chunk);
+    }
+    Ok(bytes)
 }
 
 /// The error of listing an address, without its common prefix.
@@ -40,7 +51,7 @@ async fn list_error(server: &FakeS3, uri: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_folder_is_listed_in_pages_and_downloaded() {
+async fn a_folder_is_listed_in_pages_and_read() {
     let objects: [(&str, &[u8]); 12] = [
         ("photos/set/", b""),
         ("photos/set/a b+c&d=é%2F~.jpg", b"odd"),
@@ -72,16 +83,16 @@ async fn a_folder_is_listed_in_pages_and_downloaded() {
     assert_eq!(keys(&listing), expected);
     assert_eq!((listing.media, listing.skipped, listing.truncated), (5, 3, false));
     assert_eq!(server.request_count(), 4, "ten objects, three a page");
-    let folder = tempfile::tempdir().unwrap();
+    let mut contents = Vec::new();
     for entry in &listing.entries {
-        let bytes = storage.download(entry, folder.path()).await.unwrap();
-        assert_eq!(Some(bytes), entry.size, "{}", entry.key);
+        let bytes = read(&storage, entry).await.unwrap();
+        assert_eq!(Some(bytes.len() as u64), entry.size, "{}", entry.key);
+        contents.push((entry.path().to_str().unwrap().to_owned(), bytes));
     }
-    let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
-    assert_eq!(read("a b+c&d=é%2F~.jpg"), b"odd");
-    assert_eq!(read("cats/1.JPG"), b"one");
-    assert_eq!(read("x?y#z.jpg"), b"mark");
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 5, "and nothing else");
+    let content = |name: &str| contents.iter().find(|(path, _)| path == name).unwrap().1.as_slice();
+    assert_eq!(content("a b+c&d=é%2F~.jpg"), b"odd");
+    assert_eq!(content("cats/1.JPG"), b"one");
+    assert_eq!(content("x?y#z.jpg"), b"mark");
 }
 
 #[tokio::test]
@@ -105,7 +116,6 @@ async fn a_folder_is_listed_in_parts_and_an_object_that_is_gone_since_is_reporte
     let objects: Vec<(&str, &[u8])> = names.iter().map(|name| (name.as_str(), &b"-"[..])).collect();
     let server = FakeS3::with_objects(&objects).await;
     let storage = server.storage();
-    let folder = tempfile::tempdir().unwrap();
     let mut parts = storage.parts("s3://photos/", usize::MAX).unwrap();
     let (mut sizes, mut ends) = (Vec::new(), Vec::new());
     while let Some(part) = parts.next().await.unwrap() {
@@ -114,8 +124,9 @@ async fn a_folder_is_listed_in_parts_and_an_object_that_is_gone_since_is_reporte
             server.remove("photos/4.jpg");
         }
         for entry in &part.entries {
-            let end = storage.download(entry, folder.path()).await;
-            ends.push(end.map_err(|error| format!("{}: {error}", entry.key)));
+            ends.push(
+                read(&storage, entry).await.map_err(|error| format!("{}: {error}", entry.key)),
+            );
         }
     }
     assert_eq!(sizes, [(3, true), (3, false)], "without the one that is gone");
@@ -123,10 +134,7 @@ async fn a_folder_is_listed_in_parts_and_an_object_that_is_gone_since_is_reporte
     assert!(ends.iter().all(Result::is_ok), "{ends:?}");
     let again = storage.list("s3://photos/", None, usize::MAX).await.unwrap();
     server.remove("photos/6.jpg");
-    let gone = storage.download(again.entries.last().unwrap(), folder.path()).await;
-    assert_eq!(gone.unwrap(), 1, "it is on disk already");
-    let other = tempfile::tempdir().unwrap();
-    let gone = storage.download(again.entries.last().unwrap(), other.path()).await;
+    let gone = read(&storage, again.entries.last().unwrap()).await;
     assert_eq!(gone.unwrap_err().to_string(), "it does not exist");
 }
 
@@ -135,12 +143,11 @@ async fn public_buckets_need_no_key() {
     let server = FakeS3::public_bucket(&[("photos/1.jpg", b"one")]).await;
     let storage = storage(server.public_settings());
     let listing = storage.list("s3://photos/", None, usize::MAX).await.unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    assert_eq!(storage.download(&listing.entries[0], folder.path()).await.unwrap(), 3);
+    assert_eq!(read(&storage, &listing.entries[0]).await.unwrap(), b"one");
 }
 
 #[tokio::test]
-async fn the_media_of_a_manifest_are_downloaded() {
+async fn the_media_of_a_manifest_are_read_wherever_they_are() {
     let objects: [(&str, &[u8]); 4] = [
         ("photos/lists/set.csv", b"uri,label\ncats/1.jpg,cat\ns3://shared/2.jpg,dog\n"),
         ("photos/lists/none.txt", b"readme.md\n"),
@@ -150,18 +157,15 @@ async fn the_media_of_a_manifest_are_downloaded() {
     let server = FakeS3::with_objects(&objects).await;
     let storage = server.storage();
     let listing = storage.list("s3://photos/lists/set.csv", None, usize::MAX).await.unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let mut ends = Vec::new();
-    storage
-        .download_all(&listing.entries, folder.path(), |entry, end| {
-            ends.push((entry.key.clone(), end.unwrap()));
-            true
-        })
-        .await;
-    ends.sort();
-    assert_eq!(ends, [("2.jpg".to_owned(), 3), ("lists/cats/1.jpg".to_owned(), 3)]);
-    assert_eq!(fs::read(folder.path().join("cats/1.jpg")).unwrap(), b"one");
-    assert_eq!(fs::read(folder.path().join("shared/2.jpg")).unwrap(), b"two");
+    let manifest = ObjectUri::parse("s3://photos/lists/set.csv").unwrap();
+    let mut contents = Vec::new();
+    for entry in &listing.entries {
+        let bytes = read(&storage, entry).await.unwrap();
+        assert_eq!(ObjectEntry::at_path(&manifest, &entry.path()).as_ref(), Some(entry));
+        contents.push((entry.path().to_str().unwrap().to_owned(), bytes));
+    }
+    let expected = [("cats/1.jpg", b"one"), ("s3://shared/2.jpg", b"two")];
+    assert_eq!(contents, expected.map(|(path, bytes)| (path.to_owned(), bytes.to_vec())));
     assert_eq!(list_error(&server, "s3://photos/lists/none.txt").await, "");
     assert_eq!(list_error(&server, "s3://photos/lists/gone.txt").await, "(it does not exist)");
     assert!(!list_error(&server, "s3://photos/lists/gone.parquet").await.is_empty());
@@ -269,10 +273,8 @@ async fn temporary_failures_are_retried_and_lasting_ones_reported() {
     ]);
     let listing = storage.list("s3://photos", None, usize::MAX).await.unwrap();
     assert_eq!((listing.media, server.request_count()), (1, 4));
-    let folder = tempfile::tempdir().unwrap();
     server.fail_next([FakeFailure::Truncated, FakeFailure::S3Error(500, "InternalError")]);
-    assert_eq!(storage.download(&listing.entries[0], folder.path()).await.unwrap(), 3);
-    assert_eq!(fs::read(folder.path().join("1.jpg")).unwrap(), b"one");
+    assert_eq!(read(&storage, &listing.entries[0]).await.unwrap(), b"one");
     assert_eq!(server.request_count(), 7);
     server.fail_next(vec![FakeFailure::S3Error(503, "SlowDown"); 4]);
     assert_eq!(
@@ -288,11 +290,8 @@ async fn a_timed_out_request_is_retried() {
     let storage = storage_with_timeout(server.settings(), Duration::from_millis(200));
     server.fail_next([FakeFailure::NoResponse]);
     let listing = storage.list("s3://photos", None, usize::MAX).await.unwrap();
-    server.fail_next([FakeFailure::Endless]);
-    let folder = tempfile::tempdir().unwrap();
-    let entry = ObjectEntry { key: "1.mp4".to_owned(), ..listing.entries[0].clone() };
-    let end = storage.download(&entry, folder.path()).await;
-    assert!(matches!(end, Err(StorageError::Object(_))), "{end:?}");
+    server.fail_next([FakeFailure::NoResponse]);
+    assert_eq!(read(&storage, &listing.entries[0]).await.unwrap(), b"one");
 }
 
 #[tokio::test]
@@ -302,69 +301,4 @@ async fn a_redirect_is_not_followed() {
     server.fail_next([FakeFailure::Redirect(format!("{}/photos", other.address()))]);
     assert_eq!(list_error(&server, "s3://photos").await, "(the storage responded with 307)");
     assert_eq!(other.request_count(), 0);
-}
-
-#[tokio::test]
-async fn existing_files_are_not_downloaded_again() {
-    let server = FakeS3::with_objects(&[("photos/a/1.jpg", b"one")]).await;
-    let storage = server.storage();
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("a/1.jpg");
-    fs::create_dir(folder.path().join("a")).unwrap();
-    // A crashed process leaves a part file, never a truncated file under the final name.
-    fs::write(folder.path().join("a/.1.jpg.part"), "half of it").unwrap();
-    for _ in 0..2 {
-        assert_eq!(
-            storage.download(&object_entry("a/1.jpg", Some(3)), folder.path()).await.unwrap(),
-            3
-        );
-        assert_eq!(
-            storage.download(&object_entry("a/1.jpg", None), folder.path()).await.unwrap(),
-            3
-        );
-    }
-    assert_eq!(server.request_count(), 1);
-    fs::write(&file, "other").unwrap();
-    assert_eq!(
-        storage.download(&object_entry("a/1.jpg", Some(3)), folder.path()).await.unwrap(),
-        3
-    );
-    assert_eq!((fs::read(&file).unwrap(), server.request_count()), (b"one".to_vec(), 2));
-    assert_eq!(fs::read_dir(folder.path().join("a")).unwrap().count(), 1);
-}
-
-#[tokio::test]
-async fn failed_downloads_leave_no_files() {
-    let objects: [(&str, &[u8]); 3] =
-        [("photos/1.jpg", b"one"), ("photos/1.jpg/2.jpg", b"two"), ("photos/3.jpg", b"three")];
-    let server = FakeS3::with_objects(&objects).await;
-    let storage = server.storage();
-    let folder = tempfile::tempdir().unwrap();
-    let fault =
-        async |entry: ObjectEntry, folder: &Path| match storage.download(&entry, folder).await {
-            Err(StorageError::Object(words)) => words,
-            other => panic!("{other:?}"),
-        };
-    assert_eq!(fault(object_entry("gone.jpg", None), folder.path()).await, "it does not exist");
-    let changed = fault(object_entry("3.jpg", Some(4)), folder.path()).await;
-    assert_eq!(changed, "it has changed since it was listed");
-    server.fail_next([FakeFailure::Endless]);
-    assert_eq!(
-        fault(object_entry("3.jpg", None), folder.path()).await,
-        "it is larger than 256 MiB"
-    );
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
-    storage.download(&object_entry("1.jpg", None), folder.path()).await.unwrap();
-    let taken = fault(object_entry("1.jpg/2.jpg", None), folder.path()).await;
-    assert_eq!(taken, "another object has the same path");
-    let mut reported = 0;
-    let entries =
-        [object_entry("1.jpg", None), object_entry("3.jpg", None), object_entry("gone.jpg", None)];
-    storage
-        .download_all(&entries, folder.path(), |_, _| {
-            reported += 1;
-            false
-        })
-        .await;
-    assert_eq!(reported, 1, "it stops when the callback returns false");
 }
