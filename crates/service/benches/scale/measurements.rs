@@ -19,8 +19,6 @@ use super::{
 
 /// Requests of each kind.
 const REQUESTS: usize = 300;
-/// The most media items that are clustered again: the time grows with the square of their number.
-const MAX_REINDEXED: usize = 10_000;
 /// The most media items of an added batch, which is otherwise a tenth of the dataset.
 const MAX_ADDED: usize = 10_000;
 /// Tiles of random colors in each direction of an added image.
@@ -51,10 +49,8 @@ pub fn measure_all(data: &Path, size: usize) {
     service.post("/add_media", Some(multipart::Form::new().part("archive", part)));
     service.wait_until_idle("add_media of a tenth, at most 10,000, in a ZIP");
     assert_eq!(service.record()["n_images"], (size + count) as u64);
-    if size <= MAX_REINDEXED {
-        service.post("/reindex", None);
-        service.wait_until_idle("reindex");
-    }
+    service.post("/reindex", None);
+    service.wait_until_idle("reindex");
     report("memory at its highest, operations included", "MiB", memory("VmHWM"));
     service.stop();
 }

@@ -66,7 +66,7 @@ impl IndexBuilder {
     ) -> Result<io::Result<DatasetIndex>, StoreError> {
         let mut written = Ok(());
         store.read(|c| {
-            media::for_each_with_features(c, dataset.id, entity, |features| {
+            media::for_each_with_features(c, dataset.id, entity, None, |features| {
                 if written.is_ok() {
                     written = self.push(features);
                 }

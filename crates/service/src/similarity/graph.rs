@@ -1,19 +1,35 @@
-//! The exact neighbor graph, computed in square tiles: each pair of rows is compared once.
+//! The neighbor graph. The exact one is computed in square tiles: each pair of rows is compared once.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 
 use super::{
-    Neighbor, Vectors,
+    Neighbor, Vectors, approximate_neighbor_graph,
     kernel::{self, BLOCK},
+    neighbor::insert_nearest,
     step_counter::StepCounter,
 };
 
-/// Finds the `k` nearest other rows of every row, nearest first. `progress` receives the share
-/// done, 0.0 to 1.0, from any thread, and returns whether to continue; `None` if it stopped the
-/// search.
+/// Rows up to which all pairs are compared: for as many, both ways cost the same.
+const MAX_EXACT_ROWS: usize = 65_536;
+
+/// Finds the `k` nearest other rows of every row, nearest first; among many rows it may miss a few.
+/// `progress` receives the share done, 0.0 to 1.0, from any thread, and returns whether to continue;
+/// `None` if it stopped the search.
 pub fn neighbor_graph(
+    vectors: &Vectors,
+    k: usize,
+    progress: impl Fn(f32) -> bool + Sync,
+) -> Option<Vec<Vec<Neighbor>>> {
+    if vectors.len() <= MAX_EXACT_ROWS {
+        exact_neighbor_graph(vectors, k, progress)
+    } else {
+        approximate_neighbor_graph(vectors, k, progress)
+    }
+}
+
+fn exact_neighbor_graph(
     vectors: &Vectors,
     k: usize,
     progress: impl Fn(f32) -> bool + Sync,
@@ -109,9 +125,7 @@ impl Block {
     fn insert(&mut self, row: usize, other: usize, distance: f32) {
         let newcomer = Neighbor { row: other as u32, distance };
         let nearest = &mut self.nearest[row];
-        let position = nearest.partition_point(|known| known.order(&newcomer).is_lt());
-        nearest.insert(position, newcomer);
-        nearest.truncate(self.k);
+        insert_nearest(nearest, newcomer, self.k);
         if nearest.len() == self.k {
             self.bounds[row] = nearest[self.k - 1].distance;
         }

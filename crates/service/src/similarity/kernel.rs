@@ -45,6 +45,17 @@ pub fn scan(rows: &[f16], query: &[f32], out: &mut [f32]) {
     });
 }
 
+/// The cosine distance of a row from a [`prescaled`] query, as [`scan`] computes it. For rows of half precision it is
+/// the same with both exchanged: their products are exact.
+pub fn distance(row: &[f16], query: &[f32]) -> f32 {
+    to_distance(product(row, query))
+}
+
+/// The scalar product of a row and a vector that is scaled as a [`prescaled`] query.
+pub fn product(row: &[f16], query: &[f32]) -> f32 {
+    Arch::new().dispatch(|| dot(row, query))
+}
+
 #[inline(always)]
 fn dot(row: &[f16], query: &[f32]) -> f32 {
     let mut lanes = [0.0_f32; MORE_LANES];

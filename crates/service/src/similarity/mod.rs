@@ -1,4 +1,4 @@
-//! Nearest neighbors by exact scan, and near-duplicates.
+//! Nearest neighbors, by exact scan up to some ten thousand rows, and near-duplicates.
 //!
 //! Results do not depend on the number of threads: equal distances are ordered by row.
 
@@ -8,17 +8,21 @@
     reason = "counts of corners and steps are small; parts of words are cut out on purpose"
 )]
 
+mod approximate_graph;
 mod duplicates;
 mod geometric_verification;
 mod graph;
 mod kernel;
 mod keypoint_index;
 mod neighbor;
+mod neighbor_links;
+mod projection_tree;
 mod step_counter;
 mod transform;
 mod vector_file;
 mod vectors;
 
+pub use approximate_graph::approximate_neighbor_graph;
 pub use duplicates::{DuplicatePair, near_duplicates};
 pub use graph::neighbor_graph;
 pub use neighbor::Neighbor;

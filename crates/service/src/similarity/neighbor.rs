@@ -16,3 +16,16 @@ impl Neighbor {
         self.distance.total_cmp(&other.distance).then_with(rows)
     }
 }
+
+/// Inserts a neighbor among the `k` nearest, which are in order, unless it is one of them or farther away.
+pub fn insert_nearest(nearest: &mut Vec<Neighbor>, newcomer: Neighbor, k: usize) {
+    if nearest.len() >= k && nearest.last().is_none_or(|last| last.order(&newcomer).is_le()) {
+        return;
+    }
+    let position = nearest.partition_point(|known| known.order(&newcomer).is_lt());
+    if nearest.get(position).is_some_and(|known| known.order(&newcomer).is_eq()) {
+        return;
+    }
+    nearest.truncate(k - 1);
+    nearest.insert(position, newcomer);
+}

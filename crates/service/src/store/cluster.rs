@@ -41,11 +41,12 @@ pub fn cluster_id(dataset: DatasetId, level: Granularity, first: MediaId) -> Clu
     ClusterId(uuid::Uuid::new_v5(&dataset.0, &name))
 }
 
-const SELECT_CLUSTER: &str = "SELECT id, images, videos, frames, objects, previews, labels, tags,
-                                     require(intact) FROM cluster
-                              WHERE dataset = ?1 AND entity = ?2 AND level = ?3";
+/// The columns that [`read_cluster`] reads.
+const CLUSTER_COLUMNS: &str = "id, images, videos, frames, objects, labels, tags, require(intact)";
+const CLUSTER_COLUMN_COUNT: usize = 8;
+const CLUSTERS_OF_LEVEL: &str = "FROM cluster WHERE dataset = ?1 AND entity = ?2 AND level = ?3";
 
-fn read_cluster(row: &Row) -> Result<ClusterRecord> {
+fn read_cluster(row: &Row, previews: Vec<StoredPreview>) -> Result<ClusterRecord> {
     Ok(ClusterRecord {
         id: ClusterId(row.get(0)?),
         counts: MemberCounts {
@@ -54,9 +55,9 @@ fn read_cluster(row: &Row) -> Result<ClusterRecord> {
             frames: row.get(3)?,
             objects: row.get(4)?,
         },
-        previews: from_json(row, 5)?,
-        labels: from_json(row, 6)?,
-        tags: from_json(row, 7)?,
+        previews,
+        labels: from_json(row, 5)?,
+        tags: from_json(row, 6)?,
     })
 }
 
@@ -69,9 +70,13 @@ pub fn page(
     page: u64,
 ) -> Result<Vec<ClusterRecord>> {
     let from = i64::try_from(page.saturating_mul(Page::SIZE as u64)).unwrap_or(i64::MAX);
-    let sql = format!("{SELECT_CLUSTER} AND rank >= ?4 ORDER BY rank LIMIT ?5");
+    let sql = format!(
+        "SELECT {CLUSTER_COLUMNS}, previews {CLUSTERS_OF_LEVEL} AND rank >= ?4 ORDER BY rank LIMIT ?5"
+    );
     let params = params![dataset.0, entity.as_str(), level.level(), from, Page::SIZE];
-    query::all(connection, &sql, params, read_cluster)
+    query::all(connection, &sql, params, |row| {
+        read_cluster(row, from_json(row, CLUSTER_COLUMN_COUNT)?)
+    })
 }
 
 pub fn any(connection: &Connection, dataset: DatasetId) -> Result<bool> {
@@ -79,29 +84,43 @@ pub fn any(connection: &Connection, dataset: DatasetId) -> Result<bool> {
     query::one(connection, sql, params![dataset.0], |row| row.get(0))
 }
 
-/// Takes these members (row and score) as previews; skips members that no longer exist.
+/// Some members of a cluster, each with its row and its score.
+pub struct ShownMembers {
+    pub rank: u32,
+    pub members: Vec<(i64, Option<f32>)>,
+}
+
+/// Reads clusters, each with these members as previews, and their scores. Skips members that no longer exist;
+/// `None` for a cluster that no longer exists.
 pub fn with_previews(
     connection: &Connection,
     dataset: DatasetId,
     entity: EntityType,
     level: Granularity,
-    rank: u32,
-    members: &[(i64, Option<f32>)],
-) -> Result<Option<(ClusterRecord, Vec<f32>)>> {
-    let sql = format!("{SELECT_CLUSTER} AND rank = ?4");
-    let params = params![dataset.0, entity.as_str(), level.level(), rank];
-    let Some(mut cluster) = query::find(connection, &sql, params, read_cluster)? else {
-        return Ok(None);
-    };
-    cluster.previews.clear();
-    let mut scores = Vec::new();
-    for &(row, score) in members {
-        if let Some(preview) = preview::find(connection, row)? {
-            cluster.previews.push(preview);
-            scores.extend(score);
+    shown: &[ShownMembers],
+) -> Result<Vec<Option<(ClusterRecord, Vec<f32>)>>> {
+    let sql = format!("SELECT {CLUSTER_COLUMNS}, rank {CLUSTERS_OF_LEVEL} AND rank IN");
+    let params = params![dataset.0, entity.as_str(), level.level()];
+    let ranks: Vec<i64> = shown.iter().map(|shown| shown.rank.into()).collect();
+    let mut clusters: HashMap<u32, ClusterRecord> =
+        query::all_listed(connection, &sql, params, &ranks, |row| {
+            Ok((row.get(CLUSTER_COLUMN_COUNT)?, read_cluster(row, Vec::new())?))
+        })?;
+    let rows: Vec<i64> =
+        shown.iter().flat_map(|shown| shown.members.iter().map(|&(row, _)| row)).collect();
+    let mut previews = preview::of_rows(connection, &rows)?;
+    let with_members = |ShownMembers { rank, members }: &ShownMembers| {
+        let mut cluster = clusters.remove(rank)?;
+        let mut scores = Vec::new();
+        for (row, score) in members {
+            if let Some(preview) = previews.remove(row) {
+                cluster.previews.push(preview);
+                scores.extend(score);
+            }
         }
-    }
-    Ok(Some((cluster, scores)))
+        Some((cluster, scores))
+    };
+    Ok(shown.iter().map(with_members).collect())
 }
 
 /// One page of clusters of one media item each, for a dataset that was never clustered.

@@ -240,11 +240,13 @@ pub struct MediaFeatures<'a> {
     pub embedding: Option<Vec<f16>>,
 }
 
-/// Calls `each` with every image and frame, or every object, of a dataset, ordered by path.
+/// Calls `each` with every image and frame, or every object, of a dataset or of one of its sources, ordered by
+/// path.
 pub fn for_each_with_features(
     connection: &Connection,
     dataset: DatasetId,
     entity: EntityType,
+    source: Option<i64>,
     mut each: impl FnMut(MediaFeatures),
 ) -> Result<()> {
     let sql = format!(
@@ -252,10 +254,11 @@ pub fn for_each_with_features(
            require(look.intact), require(coalesce(meaning.intact, meaning.media IS NULL))
          FROM media JOIN look ON look.media = media.row LEFT JOIN place ON place.media = media.row
          LEFT JOIN meaning ON meaning.media = media.row
-         WHERE dataset = ?1 AND {} ORDER BY path, media.row",
-        entity_condition(entity)
+         WHERE dataset = ?1 AND {} {} ORDER BY path, media.row",
+        entity_condition(entity),
+        if source.is_some() { "AND source = ?2" } else { "" },
     );
-    query::for_each(connection, &sql, params![dataset.0], |row| {
+    let read = |row: &Row| {
         let media = read_media(row)?;
         each(MediaFeatures {
             descriptor: decode_f16(row.get_ref(MEDIA_COLUMN_COUNT)?.as_blob()?),
@@ -265,7 +268,11 @@ pub fn for_each_with_features(
             media,
         });
         Ok::<_, QueryError>(())
-    })
+    };
+    match source {
+        None => query::for_each(connection, &sql, params![dataset.0], read),
+        Some(source) => query::for_each(connection, &sql, params![dataset.0, source], read),
+    }
 }
 
 pub(super) fn entity_condition(entity: EntityType) -> &'static str {

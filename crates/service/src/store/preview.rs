@@ -1,6 +1,6 @@
 //! Previews: what a page of clusters shows of a member.
 
-use std::path::Path;
+use std::{collections::HashMap, path::Path};
 
 use serde::{Deserialize, Serialize};
 
@@ -56,12 +56,15 @@ fn content_version([a, b, c, d, ..]: [u8; 32]) -> String {
     format!("{:08x}", u32::from_be_bytes([a, b, c, d]))
 }
 
-/// Reads the preview of one media row. Pages need up to 900 of them, so nothing else is read.
-pub(super) fn find(connection: &Connection, row: i64) -> Result<Option<StoredPreview>> {
+/// Reads the previews of media rows, up to 900 for a page, so nothing else is read.
+pub(super) fn of_rows(
+    connection: &Connection,
+    rows: &[i64],
+) -> Result<HashMap<i64, StoredPreview>> {
     let sql = "SELECT id, path, width, height, content, caption, region, frame, seconds,
-                      require(intact) FROM media WHERE row = ?1";
-    query::find(connection, sql, params![row], |row| {
-        Ok(StoredPreview {
+                      require(intact), row FROM media WHERE row IN";
+    query::all_listed(connection, sql, params![], rows, |row| {
+        let preview = StoredPreview {
             media: MediaId(row.get(0)?),
             path: path_from_bytes(row.get(1)?).to_string_lossy().into_owned(),
             frame: read_frame(row, 7)?,
@@ -70,6 +73,7 @@ pub(super) fn find(connection: &Connection, row: i64) -> Result<Option<StoredPre
             version: content_version(row.get(4)?),
             caption: row.get(5)?,
             region: from_json(row, 6)?,
-        })
+        };
+        Ok((row.get(10)?, preview))
     })
 }

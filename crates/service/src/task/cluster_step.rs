@@ -51,12 +51,9 @@ impl Scope {
         }
     }
 
-    /// Media with an assignment keep it when more are added to the same folder.
+    /// Media of its source with an assignment keep it when more are added to the same folder.
     fn includes(self, features: &MediaFeatures) -> bool {
-        match self {
-            Self::Everything => true,
-            Self::Batch(source) => features.media.source == source && features.assignment.is_none(),
-        }
+        self == Self::Everything || features.assignment.is_none()
     }
 }
 
@@ -118,7 +115,7 @@ impl EntityClusters {
         let mut keypoints = Vec::new();
         let mut members: Vec<MediaRecord> = Vec::new();
         context.store.read(|c| {
-            media::for_each_with_features(c, dataset, entity, |features| {
+            media::for_each_with_features(c, dataset, entity, scope.source_row(), |features| {
                 if scope.includes(&features) {
                     vectors.push(&features.descriptor);
                     keypoints.push(Keypoints::from_bytes(features.keypoints));

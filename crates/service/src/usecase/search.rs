@@ -7,7 +7,7 @@ use crate::{
     Deployment,
     retrieval::{ClusterMatch, ClusterRanking, SearchContext},
     store::{
-        cluster::{self, ClusterRecord},
+        cluster::{self, ClusterRecord, MemberCounts, ShownMembers},
         dataset::DatasetRecord,
     },
 };
@@ -89,20 +89,21 @@ impl Deployment {
         let query = self.search_query(id, params)?;
         let result = self.search_context(&record).search(&query)?;
         let (entity, level, kind) = (query.entity, query.granularity, result.score_kind());
-        let page = result.page(page);
-        Ok(self.store.read(|c| {
-            let mut clusters = Vec::with_capacity(page.len());
-            for ClusterMatch { cluster: rank, counts, best_members } in page {
-                let found = cluster::with_previews(c, id, entity, level, rank, &best_members)?;
-                clusters.extend(found.map(|(cluster, values)| ScoredCluster {
-                    entity,
-                    level,
-                    cluster: ClusterRecord { counts, ..cluster },
-                    scores: kind.map(|kind| PreviewScores { kind, values }),
-                }));
-            }
-            Ok(clusters)
-        })?)
+        let (counts, shown): (Vec<MemberCounts>, Vec<ShownMembers>) = result
+            .page(page)
+            .into_iter()
+            .map(|ClusterMatch { cluster: rank, counts, best_members: members }| {
+                (counts, ShownMembers { rank, members })
+            })
+            .unzip();
+        let found = self.store.read(|c| cluster::with_previews(c, id, entity, level, &shown))?;
+        let scored = counts.into_iter().zip(found).filter_map(|(counts, found)| {
+            let (cluster, values) = found?;
+            let scores = kind.map(|kind| PreviewScores { kind, values });
+            let cluster = ClusterRecord { counts, ..cluster };
+            Some(ScoredCluster { entity, level, cluster, scores })
+        });
+        Ok(scored.collect())
     }
 
     /// Finds a cluster of the requested entity type and granularity, as far as they were requested.
@@ -141,12 +142,12 @@ impl Deployment {
         let mut members: Vec<_> = ranking.members_of(rank).collect();
         members.sort_by(|a, b| a.score.unwrap_or_default().total_cmp(&b.score.unwrap_or_default()));
         let members = members.into_iter().skip(skip).take(Page::SIZE);
-        let members: Vec<_> = members.map(|member| (member.row, member.score)).collect();
-        let found = self
-            .store
-            .read(|c| cluster::with_previews(c, dataset, entity, level, rank, &members))?;
+        let members = members.map(|member| (member.row, member.score)).collect();
+        let shown = [ShownMembers { rank, members }];
+        let mut found =
+            self.store.read(|c| cluster::with_previews(c, dataset, entity, level, &shown))?;
         let kind = ranking.score_kind();
-        let found = found.map(|(cluster, values)| {
+        let found = found.pop().flatten().map(|(cluster, values)| {
             let scores = kind.map(|kind| PreviewScores { kind, values });
             ScoredCluster { entity, level, cluster, scores }
         });

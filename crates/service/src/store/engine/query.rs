@@ -69,6 +69,25 @@ pub fn all<T, C: FromIterator<T>>(
     }
 }
 
+/// Reads the rows whose number is in a list, in any order. The statement ends before the list; `params` are the
+/// values before it. Lists of similar lengths share a prepared statement: the last number is repeated.
+pub fn all_listed<T, C: FromIterator<T> + Default>(
+    connection: &Connection,
+    sql: &str,
+    params: Params,
+    numbers: &[i64],
+    read: impl FnMut(&Row) -> Result<T>,
+) -> Result<C> {
+    let Some(last) = numbers.last() else { return Ok(C::default()) };
+    let count = numbers.len().next_power_of_two();
+    let numbers = numbers.iter().chain(std::iter::repeat(last)).take(count);
+    let params: Vec<&dyn ToSql> =
+        params.iter().copied().chain(numbers.map(|number| number as &dyn ToSql)).collect();
+    let places: Vec<String> =
+        (params.len() - count..params.len()).map(|number| format!("?{}", number + 1)).collect();
+    all(connection, &format!("{sql} ({})", places.join(", ")), &params, read)
+}
+
 /// Calls `each` with every row, without keeping them in memory. It may run other statements.
 pub fn for_each<E: From<QueryError>>(
     connection: &Connection,

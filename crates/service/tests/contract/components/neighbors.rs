@@ -2,7 +2,7 @@
 
 use half::f16;
 use proptest::prelude::*;
-use tessera_service::similarity::{Neighbor, Vectors, neighbor_graph};
+use tessera_service::similarity::{Neighbor, Vectors, approximate_neighbor_graph, neighbor_graph};
 
 /// Pseudorandom unit vectors, always the same.
 pub fn vectors(count: usize, dimension: usize) -> Vectors {
@@ -103,10 +103,87 @@ fn equal_rows_are_neighbors_in_row_order() {
     }
 }
 
+/// Rows that are similar in families of `members`, which follow each other.
+fn families(count: usize, members: usize) -> Vectors {
+    let (centers, noise) = (vectors(count.div_ceil(members), 32), vectors(count, 32));
+    let mut vectors = Vectors::new(32);
+    for row in 0..count {
+        let near = centers.row(row / members).iter().zip(noise.row(row));
+        let near: Vec<f32> = near.map(|(a, b)| a.to_f32() + 0.3 * b.to_f32()).collect();
+        let length = near.iter().map(|v| v * v).sum::<f32>().sqrt();
+        let unit: Vec<f16> = near.iter().map(|v| f16::from_f32(v / length)).collect();
+        vectors.push(&unit);
+    }
+    vectors
+}
+
+#[test]
+fn approximate_graph_has_nearly_all_neighbors_at_their_distances() {
+    let vectors = families(900, 12);
+    let graph = approximate_neighbor_graph(&vectors, 16, |_| true).unwrap();
+    let exact = neighbor_graph(&vectors, 16, |_| true).unwrap();
+    let mut found = 0;
+    for (row, (nearest, exact)) in graph.iter().zip(&exact).enumerate() {
+        assert!(nearest.is_sorted_by(|a, b| a.order(b).is_lt()));
+        assert!(nearest.iter().all(|other| other.row as usize != row));
+        let distances = vectors.distances(vectors.row(row));
+        for other in nearest {
+            assert!((other.distance - distances[other.row as usize]).abs() < 1e-6);
+            found += usize::from(exact.iter().any(|expected| expected.row == other.row));
+        }
+    }
+    assert!(found * 1000 >= 900 * 16 * 995, "{found}");
+}
+
+#[test]
+fn approximate_graph_is_the_same_with_any_number_of_threads() {
+    let vectors = families(700, 12);
+    let with = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| approximate_neighbor_graph(&vectors, 5, |_| true))
+    };
+    assert_eq!(with(1), with(3));
+}
+
+#[test]
+fn approximate_graph_connects_many_equal_rows() {
+    let mut same = Vectors::new(32);
+    let row = vectors(1, 32).row(0).to_vec();
+    (0..600).for_each(|_| same.push(&row));
+    let graph = approximate_neighbor_graph(&same, 4, |_| true).unwrap();
+    let (mut reached, mut open) = (vec![false; 600], vec![0_usize]);
+    while let Some(row) = open.pop() {
+        if !std::mem::replace(&mut reached[row], true) {
+            assert_eq!(graph[row].len(), 4);
+            open.extend(graph[row].iter().map(|other| other.row as usize));
+            let back = (0..600).filter(|&other| graph[other].iter().any(|n| n.row as usize == row));
+            open.extend(back);
+        }
+    }
+    assert!(reached.iter().all(|reached| *reached));
+}
+
+#[test]
+fn approximate_graph_reports_progress_and_can_be_canceled() {
+    let vectors = families(300, 12);
+    let last = std::sync::Mutex::new(0.0_f32);
+    let heard = |share: f32| {
+        let mut last = last.lock().unwrap();
+        *last = last.max(share);
+        true
+    };
+    assert!(approximate_neighbor_graph(&vectors, 3, heard).is_some());
+    assert!((*last.lock().unwrap() - 1.0).abs() < 1e-6);
+    for share in [0.1, 0.99] {
+        assert_eq!(approximate_neighbor_graph(&vectors, 3, |done| done < share), None);
+    }
+}
+
 #[test]
 fn dataset_without_rows_has_no_neighbors() {
     for empty in [Vectors::default(), Vectors::new(256)] {
         assert!(empty.distances(&[]).is_empty());
         assert_eq!(neighbor_graph(&empty, 5, |_| true), Some(Vec::new()));
+        assert_eq!(approximate_neighbor_graph(&empty, 5, |_| true), Some(Vec::new()));
     }
 }

@@ -1,0 +1,135 @@
+//! How many of the nearest neighbors the approximate neighbor graph finds of photographs and their edits among
+//! many other media items, and its processor time.
+//!
+//! Photographs are in no repository: `cargo bench --bench recall -- FOLDER COUNT`, for example with the 1,000 of
+//! "imagenet-sample-images". The other media items are mixtures of two of their descriptors.
+
+#![expect(clippy::unwrap_used, reason = "a bench fails where its world is not as said")]
+#![expect(clippy::print_stdout, reason = "it prints the measurements")]
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "shares of small counts, and pixels within their range"
+)]
+
+use std::{env, fs, io::Cursor, path::Path};
+
+use half::f16;
+use image::{
+    RgbImage,
+    codecs::jpeg::JpegEncoder,
+    imageops::{self, FilterType},
+};
+use rayon::prelude::*;
+use tessera_service::{
+    index::{DIMENSION, extract},
+    similarity::{Vectors, approximate_neighbor_graph},
+};
+
+const NEIGHBORS: usize = 24;
+/// The photographs and others whose neighbors are compared with the exact ones.
+const SAMPLES: usize = 500;
+
+fn main() {
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    // `cargo test --benches` only checks that it compiles.
+    let [folder, count, ..] = &arguments[..] else { return };
+    let edited = edited_photographs(Path::new(folder));
+    let vectors = among_mixtures(&edited, count.parse().unwrap());
+    let used = cpu_seconds();
+    let graph = approximate_neighbor_graph(&vectors, NEIGHBORS, |_| true).unwrap();
+    println!("graph of {} media items: {:.1} CPU s", vectors.len(), cpu_seconds() - used);
+    let recall = |rows: &mut dyn Iterator<Item = usize>| {
+        let shares: Vec<f64> = rows
+            .map(|row| {
+                let farthest = exact_distance(&vectors, row) + 1e-6;
+                let found = graph[row].iter().filter(|other| other.distance <= farthest);
+                found.count() as f64 / NEIGHBORS as f64
+            })
+            .collect();
+        shares.iter().sum::<f64>() / shares.len() as f64
+    };
+    let photographs = recall(&mut (0..edited.len()).step_by(edited.len().div_ceil(SAMPLES)));
+    println!("recall of the neighbors of photographs and their edits: {photographs:.4}");
+    let all = recall(&mut (0..vectors.len()).step_by(vectors.len().div_ceil(SAMPLES)));
+    println!("recall of the neighbors of all media items: {all:.4}");
+}
+
+/// The distance of the last of the nearest rows.
+fn exact_distance(vectors: &Vectors, row: usize) -> f32 {
+    let mut distances = vectors.distances(vectors.row(row));
+    distances[row] = f32::INFINITY;
+    *distances.select_nth_unstable_by(NEIGHBORS - 1, f32::total_cmp).1
+}
+
+/// The descriptors of each photograph and its edits, one after the other.
+fn edited_photographs(folder: &Path) -> Vec<Vec<f16>> {
+    let files = fs::read_dir(folder).unwrap().map(|file| fs::read(file.unwrap().path()).unwrap());
+    let files: Vec<Vec<u8>> = files.collect();
+    let descriptors = |file: &Vec<u8>| {
+        let photograph = image::load_from_memory(file).ok()?.to_rgb8();
+        let of = |edit: Vec<u8>| extract(&edit).unwrap().descriptor;
+        Some(edits(&photograph).map(of))
+    };
+    files.par_iter().filter_map(descriptors).flatten().collect()
+}
+
+/// The photograph, half its size, with strong compression, without its border, mirrored, and brighter.
+fn edits(photograph: &RgbImage) -> [Vec<u8>; 6] {
+    let (width, height) = photograph.dimensions();
+    let half = imageops::resize(photograph, width / 2, height / 2, FilterType::Triangle);
+    let (left, top) = (width / 20, height / 20);
+    let inner = imageops::crop_imm(photograph, left, top, width - 2 * left, height - 2 * top);
+    let brighter = |x, y| {
+        let pixel = photograph.get_pixel(x, y);
+        image::Rgb(pixel.0.map(|channel| (f32::from(channel) * 1.35).min(255.0) as u8))
+    };
+    [
+        jpeg(photograph, 90),
+        jpeg(&half, 90),
+        jpeg(photograph, 25),
+        jpeg(&inner.to_image(), 90),
+        jpeg(&imageops::flip_horizontal(photograph), 90),
+        jpeg(&RgbImage::from_fn(width, height, brighter), 90),
+    ]
+}
+
+fn jpeg(pixels: &RgbImage, quality: u8) -> Vec<u8> {
+    let mut file = Cursor::new(Vec::new());
+    JpegEncoder::new_with_quality(&mut file, quality).encode_image(pixels).unwrap();
+    file.into_inner()
+}
+
+/// The descriptors, followed by mixtures of two of them with a little noise, `count` in all.
+fn among_mixtures(descriptors: &[Vec<f16>], count: usize) -> Vectors {
+    let mut vectors = Vectors::new(DIMENSION);
+    descriptors.iter().take(count).for_each(|descriptor| vectors.push(descriptor));
+    let mut state = 1_u64;
+    let mut number = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (state >> 40) as f32 / (1 << 24) as f32
+    };
+    while vectors.len() < count {
+        let mut choose = || &descriptors[(number() * descriptors.len() as f32) as usize];
+        let (one, other) = (choose(), choose());
+        let share = 0.5 + 0.5 * number();
+        let mixed = one.iter().zip(other).map(|(one, other)| {
+            share * one.to_f32() + (1.0 - share) * other.to_f32() + 0.01 * (number() - 0.5)
+        });
+        let mixed: Vec<f32> = mixed.collect();
+        let length = mixed.iter().map(|value| value * value).sum::<f32>().sqrt();
+        let unit: Vec<f16> = mixed.iter().map(|value| f16::from_f32(value / length)).collect();
+        vectors.push(&unit);
+    }
+    vectors
+}
+
+/// Processor time of this process, in user mode and in the kernel.
+fn cpu_seconds() -> f64 {
+    let status = fs::read_to_string("/proc/self/stat").unwrap();
+    let (_, fields) = status.rsplit_once(')').unwrap();
+    let ticks =
+        fields.split_whitespace().skip(11).take(2).map(|field| field.parse::<f64>().unwrap());
+    ticks.sum::<f64>() / 100.0
+}
