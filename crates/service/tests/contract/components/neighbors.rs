@@ -105,8 +105,8 @@ fn equal_rows_are_neighbors_in_row_order() {
 
 /// Rows that are similar in families of `members`, which follow each other.
 fn families(count: usize, members: usize) -> Vectors {
-    let (centers, noise) = (vectors(count.div_ceil(members), 32), vectors(count, 32));
-    let mut vectors = Vectors::new(32);
+    let (centers, noise) = (vectors(count.div_ceil(members), 16), vectors(count, 16));
+    let mut vectors = Vectors::new(16);
     for row in 0..count {
         let near = centers.row(row / members).iter().zip(noise.row(row));
         let near: Vec<f32> = near.map(|(a, b)| a.to_f32() + 0.3 * b.to_f32()).collect();
@@ -119,7 +119,7 @@ fn families(count: usize, members: usize) -> Vectors {
 
 #[test]
 fn approximate_graph_has_nearly_all_neighbors_at_their_distances() {
-    let vectors = families(900, 12);
+    let vectors = families(600, 12);
     let graph = approximate_neighbor_graph(&vectors, 16, |_| true).unwrap();
     let exact = neighbor_graph(&vectors, 16, |_| true).unwrap();
     let mut found = 0;
@@ -132,12 +132,12 @@ fn approximate_graph_has_nearly_all_neighbors_at_their_distances() {
             found += usize::from(exact.iter().any(|expected| expected.row == other.row));
         }
     }
-    assert!(found * 1000 >= 900 * 16 * 995, "{found}");
+    assert!(found * 1000 >= 600 * 16 * 995, "{found}");
 }
 
 #[test]
 fn approximate_graph_is_the_same_with_any_number_of_threads() {
-    let vectors = families(700, 12);
+    let vectors = families(300, 12);
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| approximate_neighbor_graph(&vectors, 5, |_| true))
@@ -147,8 +147,8 @@ fn approximate_graph_is_the_same_with_any_number_of_threads() {
 
 #[test]
 fn approximate_graph_connects_many_equal_rows() {
-    let mut same = Vectors::new(32);
-    let row = vectors(1, 32).row(0).to_vec();
+    let mut same = Vectors::new(16);
+    let row = vectors(1, 16).row(0).to_vec();
     (0..600).for_each(|_| same.push(&row));
     let graph = approximate_neighbor_graph(&same, 4, |_| true).unwrap();
     let (mut reached, mut open) = (vec![false; 600], vec![0_usize]);
