@@ -26,7 +26,7 @@ type Correspondence = (Point, Point);
 
 /// How well two pictures match, from 0.0 (just enough) to 1.0; `None` if they do not.
 pub fn inlier_score(left: &[Keypoint], right: &[Keypoint]) -> Option<f32> {
-    let matches = Arch::new().dispatch(|| mutual_matches(left, right));
+    let matches = Arch::new().dispatch(MutualMatches { left, right });
     if matches.len() < MIN_INLIERS {
         return None;
     }
@@ -43,31 +43,42 @@ fn position(keypoint: &Keypoint) -> Point {
     (f32::from(keypoint.x), f32::from(keypoint.y))
 }
 
-/// Pairs of corners that are each other's most similar one, most similar first.
-#[expect(clippy::inline_always, reason = "only what is inlined is compiled for the processor")]
-#[inline(always)]
-fn mutual_matches(left: &[Keypoint], right: &[Keypoint]) -> Vec<Correspondence> {
-    let mut nearest_right = vec![(MAX_DIFFERING_BITS + 1, 0); left.len()];
-    let mut nearest_left = vec![(MAX_DIFFERING_BITS + 1, 0); right.len()];
-    for (a, (from, nearest)) in left.iter().zip(&mut nearest_right).enumerate() {
-        for (b, (to, other)) in right.iter().zip(&mut nearest_left).enumerate() {
-            let bits = (from.descriptor ^ to.descriptor).count_ones();
-            if bits < nearest.0 {
-                *nearest = (bits, b);
-            }
-            if bits < other.0 {
-                *other = (bits, a);
+/// Finds pairs of corners that are each other's most similar one, most similar first. The body of a closure would
+/// not be inlined, and so not be compiled for the processor.
+struct MutualMatches<'a> {
+    left: &'a [Keypoint],
+    right: &'a [Keypoint],
+}
+
+impl pulp::NullaryFnOnce for MutualMatches<'_> {
+    type Output = Vec<Correspondence>;
+
+    #[expect(clippy::inline_always, reason = "only what is inlined is compiled for the processor")]
+    #[inline(always)]
+    fn call(self) -> Vec<Correspondence> {
+        let Self { left, right } = self;
+        let mut nearest_right = vec![(MAX_DIFFERING_BITS + 1, 0); left.len()];
+        let mut nearest_left = vec![(MAX_DIFFERING_BITS + 1, 0); right.len()];
+        for (a, (from, nearest)) in left.iter().zip(&mut nearest_right).enumerate() {
+            for (b, (to, other)) in right.iter().zip(&mut nearest_left).enumerate() {
+                let bits = (from.descriptor ^ to.descriptor).count_ones();
+                if bits < nearest.0 {
+                    *nearest = (bits, b);
+                }
+                if bits < other.0 {
+                    *other = (bits, a);
+                }
             }
         }
+        let mut mutual: Vec<(u32, usize, usize)> = (0..)
+            .zip(nearest_right)
+            .filter(|&(a, (bits, b))| bits <= MAX_DIFFERING_BITS && nearest_left[b].1 == a)
+            .map(|(a, (bits, b))| (bits, a, b))
+            .collect();
+        mutual.sort_unstable();
+        mutual.truncate(MAX_CORRESPONDENCES);
+        mutual.into_iter().map(|(_, a, b)| (position(&left[a]), position(&right[b]))).collect()
     }
-    let mut mutual: Vec<(u32, usize, usize)> = (0..)
-        .zip(nearest_right)
-        .filter(|&(a, (bits, b))| bits <= MAX_DIFFERING_BITS && nearest_left[b].1 == a)
-        .map(|(a, (bits, b))| (bits, a, b))
-        .collect();
-    mutual.sort_unstable();
-    mutual.truncate(MAX_CORRESPONDENCES);
-    mutual.into_iter().map(|(_, a, b)| (position(&left[a]), position(&right[b]))).collect()
 }
 
 fn best_transform(matches: &[Correspondence]) -> Option<Transform> {

@@ -38,11 +38,25 @@ pub fn prescaled(query: &[f16]) -> Vec<f32> {
 
 /// Writes the cosine distances of `rows`, each as long as the [`prescaled`] `query`, to `out`.
 pub fn scan(rows: &[f16], query: &[f32], out: &mut [f32]) {
-    Arch::new().dispatch(|| {
-        for (distance, row) in out.iter_mut().zip(rows.chunks_exact(query.len())) {
-            *distance = to_distance(dot(row, query));
+    Arch::new().dispatch(Scan { rows, query, out });
+}
+
+/// The body of a closure would not be inlined, and so not be compiled for the processor.
+struct Scan<'a> {
+    rows: &'a [f16],
+    query: &'a [f32],
+    out: &'a mut [f32],
+}
+
+impl pulp::NullaryFnOnce for Scan<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(self) {
+        for (distance, row) in self.out.iter_mut().zip(self.rows.chunks_exact(self.query.len())) {
+            *distance = to_distance(dot(row, self.query));
         }
-    });
+    }
 }
 
 /// The cosine distance of a row from a [`prescaled`] query, as [`scan`] computes it. For rows of half precision it is
@@ -53,7 +67,21 @@ pub fn distance(row: &[f16], query: &[f32]) -> f32 {
 
 /// The scalar product of a row and a vector that is scaled as a [`prescaled`] query.
 pub fn product(row: &[f16], query: &[f32]) -> f32 {
-    Arch::new().dispatch(|| dot(row, query))
+    Arch::new().dispatch(Product { row, query })
+}
+
+struct Product<'a> {
+    row: &'a [f16],
+    query: &'a [f32],
+}
+
+impl pulp::NullaryFnOnce for Product<'_> {
+    type Output = f32;
+
+    #[inline(always)]
+    fn call(self) -> f32 {
+        dot(self.row, self.query)
+    }
 }
 
 #[inline(always)]
