@@ -70,19 +70,15 @@ impl Deployment {
             Some(address) => Store::open_on_server(data, address)?,
             None => Store::open(data)?,
         });
-        let needed = store.read(source::all_folders)?;
-        let is_needed = |staging: &Path| {
-            upload::is_accepted(staging) || needed.iter().any(|needed| needed.starts_with(staging))
-        };
-        // Removes uploads that were refused or interrupted; a failure is retried at the next start.
-        let _ = staging::remove_abandoned(&store.uploads_dir(), is_needed);
+        if store.has_folder_alone() {
+            clean_folder(&store)?;
+        }
+        store.share_folder()?;
         if store.recovery_notice().is_some() {
             add_lost_uploads(&store)?;
         }
-        // A failure is retried at the next start.
-        let _ = remove_outdated(&store);
         let originals = Arc::new(Originals::new(&settings));
-        let tasks = Arc::new(TaskRunner::resume(&store, &settings, &originals)?);
+        let tasks = Arc::new(TaskRunner::start(&store, &settings, &originals)?);
         let indexes = Arc::new(IndexCache::new(settings.disk.clone()));
         Ok(Self { tasks, settings, indexes, originals, store, bucket })
     }
@@ -141,8 +137,8 @@ impl Deployment {
             }
             operation::begin(tx, id, OperationKind::Creation, None, false).map(Some)
         })?;
-        if let Some(operation) = begun {
-            self.tasks.operations.push(operation);
+        if begun.is_some() {
+            self.tasks.wake();
         }
         Ok(id)
     }
@@ -187,6 +183,18 @@ impl Deployment {
         });
         Ok(skipped.collect())
     }
+}
+
+/// Removes what was interrupted or is outdated, while no other process uses the folder. What cannot be removed
+/// is removed at the next start.
+fn clean_folder(store: &Store) -> Result<(), StoreError> {
+    let needed = store.read(source::all_folders)?;
+    let is_needed = |staging: &Path| {
+        upload::is_accepted(staging) || needed.iter().any(|needed| needed.starts_with(staging))
+    };
+    let _ = staging::remove_abandoned(&store.uploads_dir(), is_needed);
+    let _ = remove_outdated(store);
+    Ok(())
 }
 
 /// Adds the uploads that a recovered store does not know to its datasets, before they are indexed.

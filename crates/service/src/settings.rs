@@ -24,6 +24,8 @@ pub struct DeploymentSettings {
     /// The folder of a bucket that keeps the archives of exports; without it they stay on disk.
     pub bucket: Option<object_storage::ObjectUri>,
     pub disk: DiskQuota,
+    /// Operations that this process runs at a time, beside one export; with 0 it runs neither, and workers do.
+    pub jobs: usize,
     /// Exports that may be waiting or running at a time.
     pub max_unfinished_exports: u64,
     /// How long an export that has ended is kept.
@@ -46,6 +48,7 @@ impl Default for DeploymentSettings {
             storage: object_storage::StorageSettings::default(),
             bucket: None,
             disk: DiskQuota::default(),
+            jobs: 1,
             max_unfinished_exports: 32,
             export_retention: Duration::from_hours(24),
             simulated_delay: Duration::ZERO,

@@ -1,7 +1,6 @@
 //! Opening, reading and writing the store.
 
 use std::{
-    fs::File,
     path::{Path, PathBuf},
     sync::{
         Mutex, MutexGuard, PoisonError,
@@ -13,16 +12,17 @@ use uuid::Uuid;
 
 use super::{
     StoreError,
-    engine::{Connection, Result, Transaction, params},
-    lease,
-    postgres::{PostgresServer, StoreAddress},
-    process_lock, query,
+    engine::{Connection, QueryError, Result, Transaction},
+    former_workers, lease,
+    postgres::{PostgresServer, StoreAddress, TaskListener},
+    process_lock::FolderLock,
+    setting,
     sqlite::{DatabaseFile, OpenedDatabase, network_file_system_of},
 };
 use crate::ingest::staging::ensure_private_dir;
 
 /// Idle connections that are kept; on a server, each needs memory.
-const MAX_IDLE_READERS: usize = 16;
+const MAX_IDLE_CONNECTIONS: usize = 16;
 
 enum Engine {
     Sqlite(DatabaseFile),
@@ -36,25 +36,19 @@ impl Engine {
             Self::Postgres(server) => server.connect(),
         }
     }
-
-    fn connect_writer(&self) -> Result<Connection, StoreError> {
-        match self {
-            Self::Sqlite(file) => Ok(file.connect()?),
-            Self::Postgres(server) => server.connect_writer(),
-        }
-    }
 }
 
 pub struct Store {
     data: PathBuf,
     engine: Engine,
     writer: Mutex<Connection>,
-    readers: Mutex<Vec<Connection>>,
+    /// Idle connections besides the one that writes.
+    idle: Mutex<Vec<Connection>>,
     link_key: [u8; 32],
     recovery_notice: Option<String>,
     has_damage: AtomicBool,
     /// Held for the lifetime of the store.
-    _lock: File,
+    folder_lock: FolderLock,
 }
 
 impl Store {
@@ -74,59 +68,73 @@ impl Store {
     ) -> Result<Self, StoreError> {
         prepare_directory(data)?;
         let network = network_of(data);
-        let lock = process_lock::acquire(data)?;
+        let lock = FolderLock::take(data)?;
         let OpenedDatabase { file, writer, recovery_notice } = DatabaseFile::open(data, network)?;
+        // Their holders had the lock of this folder.
+        lease::expire_all(&writer)?;
         Self::new(data, lock, Engine::Sqlite(file), writer, recovery_notice)
     }
 
-    /// Opens a store on a server, which `store init` has created. Uploads and archives are in `data`.
+    /// Opens a store on a server, which `store init` has created. Uploads and archives are in `data`, which
+    /// processes with a store on a server may share.
     pub fn open_on_server(data: &Path, address: &StoreAddress) -> Result<Self, StoreError> {
         prepare_directory(data)?;
-        let lock = process_lock::acquire(data)?;
+        let lock = FolderLock::take_shared(data)?;
         let server = PostgresServer::open(address)?;
-        let writer = server.connect_writer()?;
+        let writer = server.connect()?;
+        if lock.is_exclusive() {
+            let disk = |cause| StoreError::Io(data.to_owned(), cause);
+            for worker in former_workers::take_all(data).map_err(disk)? {
+                lease::release_all(&writer, worker)?;
+            }
+        }
         Self::new(data, lock, Engine::Postgres(server), writer, None)
     }
 
     fn new(
         data: &Path,
-        lock: File,
+        folder_lock: FolderLock,
         engine: Engine,
         writer: Connection,
         recovery_notice: Option<String>,
     ) -> Result<Self, StoreError> {
-        // Their holders had the lock of this store.
-        lease::expire_all(&writer)?;
         let link_key = load_or_create_link_key(&writer)?;
         Ok(Self {
             data: data.to_owned(),
             engine,
             writer: Mutex::new(writer),
-            readers: Mutex::default(),
+            idle: Mutex::default(),
             link_key,
             recovery_notice,
             has_damage: AtomicBool::new(false),
-            _lock: lock,
+            folder_lock,
         })
     }
 
     /// Runs `query` on a snapshot of the store.
     pub fn read<T>(&self, query: impl FnOnce(&Connection) -> Result<T>) -> Result<T, StoreError> {
-        let idle = lock(&self.readers).pop();
-        let reader = match idle.filter(|reader| !reader.is_closed()) {
-            Some(reader) => reader,
-            None => self.engine.connect()?,
-        };
-        let read = || {
-            let snapshot = reader.begin_snapshot()?;
+        self.with_idle_connection(|connection| {
+            let snapshot = connection.begin_snapshot()?;
             let value = query(&snapshot)?;
             snapshot.rollback()?;
             Ok(value)
+        })
+    }
+
+    /// Runs `work` on a connection that nothing else uses.
+    fn with_idle_connection<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T>,
+    ) -> Result<T, StoreError> {
+        let idle = lock(&self.idle).pop();
+        let connection = match idle.filter(|connection| !connection.is_closed()) {
+            Some(connection) => connection,
+            None => self.engine.connect()?,
         };
-        let value = self.note_damage(read())?;
-        let mut idle = lock(&self.readers);
-        if idle.len() < MAX_IDLE_READERS {
-            idle.push(reader);
+        let value = self.note_damage(work(&connection))?;
+        let mut idle = lock(&self.idle);
+        if idle.len() < MAX_IDLE_CONNECTIONS {
+            idle.push(connection);
         }
         Ok(value)
     }
@@ -147,6 +155,57 @@ impl Store {
         self.note_damage(write())
     }
 
+    /// Runs `change` as one durable transaction, which on a server waits only for the rows that it changes.
+    pub fn write_rows<T>(
+        &self,
+        change: impl FnOnce(&Transaction) -> Result<T>,
+    ) -> Result<T, StoreError> {
+        if let Engine::Sqlite(_) = self.engine {
+            return self.write(change);
+        }
+        self.with_idle_connection(|connection| {
+            let transaction = connection.begin_rows()?;
+            let outcome = change(&transaction)?;
+            transaction.commit()?;
+            Ok(outcome)
+        })
+    }
+
+    /// Whether other processes may use the store.
+    pub fn is_on_server(&self) -> bool {
+        matches!(self.engine, Engine::Postgres(_))
+    }
+
+    /// Notes a worker of this process, whose leases end when no process uses the folder any more.
+    pub(crate) fn note_worker(&self, worker: Uuid) -> Result<(), StoreError> {
+        former_workers::add(&self.data, worker)
+            .map_err(|cause| StoreError::Io(self.data.clone(), cause))
+    }
+
+    /// Calls `wake` when a task may be waiting. `None` in a file, which only this process changes.
+    pub fn listen(
+        &self,
+        wake: impl Fn() + Send + 'static,
+    ) -> Result<Option<TaskListener>, StoreError> {
+        match &self.engine {
+            Engine::Sqlite(_) => Ok(None),
+            Engine::Postgres(server) => TaskListener::start(server, wake).map(Some),
+        }
+    }
+
+    /// Whether no other process uses the folder of uploads, archives and index files.
+    pub(crate) fn has_folder_alone(&self) -> bool {
+        self.folder_lock.is_exclusive()
+    }
+
+    /// Lets other processes with a store on a server use the folder.
+    pub(crate) fn share_folder(&self) -> Result<(), StoreError> {
+        match self.engine {
+            Engine::Sqlite(_) => Ok(()),
+            Engine::Postgres(_) => self.folder_lock.share(),
+        }
+    }
+
     /// Fails if nothing can be written. A change that is being written shows that it can.
     pub fn check_writable(&self) -> Result<(), StoreError> {
         match self.writer.try_lock() {
@@ -161,7 +220,7 @@ impl Store {
     /// Replaces a connection that the server has closed.
     fn reconnect(&self, writer: &mut Connection) -> Result<(), StoreError> {
         if writer.is_closed() {
-            *writer = self.engine.connect_writer()?;
+            *writer = self.engine.connect()?;
         }
         Ok(())
     }
@@ -177,14 +236,14 @@ impl Store {
 
     /// Marks the database as closed.
     fn close(&self) -> Result<(), StoreError> {
-        lock(&self.readers).clear();
+        lock(&self.idle).clear();
         let writer = lock(&self.writer);
         if self.has_damage.load(Ordering::Relaxed) {
             return Ok(());
         }
         match &self.engine {
             Engine::Sqlite(file) => file.close(&writer),
-            Engine::Postgres(_) => Ok(PostgresServer::close(&writer)?),
+            Engine::Postgres(_) => Ok(()),
         }
     }
 
@@ -253,13 +312,9 @@ fn prepare_directory(data: &Path) -> Result<(), StoreError> {
 }
 
 fn load_or_create_link_key(connection: &Connection) -> Result<[u8; 32]> {
-    let sql = "SELECT value FROM setting WHERE name = 'link_key'";
-    if let Some(key) = query::find(connection, sql, params![], |row| row.get(0))? {
-        return Ok(key);
-    }
     // Two random UUIDs contain 244 unpredictable bits.
     let seed = [Uuid::new_v4().into_bytes(), Uuid::new_v4().into_bytes()].concat();
     let key = blake3::derive_key("tessera local deployment: signed links", &seed);
-    query::execute(connection, "INSERT INTO setting VALUES ('link_key', ?1)", params![key])?;
-    Ok(key)
+    let stored = setting::find_or_insert(connection, setting::LINK_KEY, &key)?;
+    stored.try_into().map_err(|_| QueryError::value("the key of links has another length"))
 }

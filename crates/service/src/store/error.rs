@@ -23,8 +23,6 @@ pub enum StoreError {
     OldSqlite(&'static str),
     /// A server cannot be reached, or refuses the connection.
     Unreachable(StoreAddress, QueryError),
-    /// Another process uses the store on a server.
-    ServerInUse(StoreAddress),
     /// The tables on a server are of another version, or there are none (0).
     ServerSchema {
         address: StoreAddress,
@@ -84,11 +82,6 @@ impl fmt::Display for StoreError {
             Self::Unreachable(address, cause) => write!(
                 f,
                 "cannot connect to the store {address} ({cause}); check the server and --store"
-            ),
-            Self::ServerInUse(address) => write!(
-                f,
-                "the store {address} is in use by another process; stop it, or give another \
-                 database or schema with --store"
             ),
             Self::ServerSchema { address, found_version, known_version } => {
                 write_schema_mismatch(f, address, *found_version, *known_version)

@@ -4,9 +4,9 @@ use std::{collections::BTreeMap, time::Duration};
 
 use super::{
     assignment::{ASSIGNMENT_COLUMN_COUNT, ASSIGNMENT_COLUMNS, ClusterAssignment, read_assignment},
-    engine::{Connection, QueryError, Result, Row, params},
+    engine::{Connection, QueryError, Result, Row, Transaction, params},
     media::{MEDIA_COLUMN_COUNT, MEDIA_COLUMNS, MediaRecord, read_media},
-    now_micros, query,
+    now_micros, query, store_now,
 };
 use tessera_model::{ArchiveName, ClusterId, DatasetId, ExportSpec, ExportTaskId, Granularity};
 
@@ -132,11 +132,30 @@ pub fn insert(connection: &Connection, export: &ExportRecord) -> Result<()> {
     )
 }
 
+const SELECT_EXPORT: &str = "SELECT id, dataset, file_name, format, include_images, origin, status,
+                             progress, entities, message, created_at, selective, require(intact)
+                      FROM export WHERE";
+
 pub fn find(connection: &Connection, id: ExportTaskId) -> Result<Option<ExportRecord>> {
-    let sql = "SELECT id, dataset, file_name, format, include_images, origin, status, progress,
-                      entities, message, created_at, selective, require(intact)
-               FROM export WHERE id = ?1";
-    query::find(connection, sql, params![id.0], read_export)
+    query::find(connection, &format!("{SELECT_EXPORT} id = ?1"), params![id.0], read_export)
+}
+
+/// An export that has not ended.
+pub fn find_unfinished(connection: &Connection, id: ExportTaskId) -> Result<Option<ExportRecord>> {
+    let sql = format!("{SELECT_EXPORT} id = ?1 AND status IN ('INIT', 'IN_PROGRESS')");
+    query::find(connection, &sql, params![id.0], read_export)
+}
+
+/// The oldest unfinished export that no worker has a lease on.
+pub fn next_unleased(transaction: &Transaction) -> Result<Option<ExportRecord>> {
+    let sql = format!(
+        "{SELECT_EXPORT} status IN ('INIT', 'IN_PROGRESS')
+           AND NOT EXISTS (SELECT 1 FROM lease WHERE expires_at > ?1
+                           AND task = 'export/' || lower(hex(export.id)))
+         ORDER BY created_at LIMIT 1{}",
+        transaction.skip_locked()
+    );
+    query::find(transaction, &sql, params![store_now(transaction)?], read_export)
 }
 
 pub fn update_progress(
@@ -153,12 +172,6 @@ pub fn update_progress(
 pub fn count_unfinished(connection: &Connection) -> Result<u64> {
     let sql = "SELECT count(*) FROM export WHERE status IN ('INIT', 'IN_PROGRESS')";
     query::one(connection, sql, params![], |row| row.get(0))
-}
-
-/// Unfinished exports, oldest first.
-pub fn unfinished(connection: &Connection) -> Result<Vec<ExportTaskId>> {
-    let sql = "SELECT id FROM export WHERE status IN ('INIT', 'IN_PROGRESS') ORDER BY created_at";
-    query::all(connection, sql, params![], |row| row.get(0).map(ExportTaskId))
 }
 
 /// Deletes exports that have ended and are older than `retention`; returns their identifiers.

@@ -3,10 +3,27 @@
 //! Whatever a worker changes, it changes in a transaction that [`require`]s its lease. A worker that was
 //! believed dead and comes back has an old fence, so it changes nothing.
 
+use std::time::Duration;
+
 use uuid::Uuid;
 
-use super::{Connection, QueryError, Result, Transaction, params, query};
+use super::{
+    Connection, QueryError, Result, Row, Transaction,
+    clock::{micros, store_now},
+    params, query,
+};
 use tessera_model::ExportTaskId;
+
+/// How long a lease in a store on a server lasts after it was taken or extended. The task of a worker that was
+/// killed waits as long; a worker whose network or disk stalls for a shorter time keeps its tasks.
+pub const LIFETIME: Duration = Duration::from_secs(30);
+/// How often workers extend their leases: two extensions may fail.
+pub const EXTENSION_INTERVAL: Duration = Duration::from_secs(10);
+
+/// The beginning of the key of a worker that is present.
+const WORKER: &str = "worker/";
+/// How long a worker that ended without a word stays in the table, in microseconds.
+const WORKER_KEPT: i64 = 24 * 3600 * 1_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LeasedTask {
@@ -19,7 +36,7 @@ impl LeasedTask {
     fn key(self) -> String {
         match self {
             Self::Operation(row) => format!("operation/{row}"),
-            Self::Export(id) => format!("export/{}", id.0),
+            Self::Export(id) => format!("export/{}", id.0.simple()),
         }
     }
 }
@@ -30,6 +47,15 @@ pub struct Lease {
     pub task: LeasedTask,
     pub holder: Uuid,
     pub fence: i64,
+}
+
+/// When a lease that is taken now ends, in microseconds since 1970. In a file, which one process uses, leases
+/// end with its lock.
+pub fn end_of_new(connection: &Connection) -> Result<i64> {
+    match connection {
+        Connection::Sqlite(_) => Ok(i64::MAX),
+        Connection::Postgres(_) => Ok(store_now(connection)? + micros(LIFETIME)),
+    }
 }
 
 /// Takes the lease of a task until `expires_at`. `None` if another holder has one at `now`. Times are in
@@ -63,6 +89,27 @@ pub fn extend(transaction: &Transaction, lease: &Lease, expires_at: i64) -> Resu
     Ok(())
 }
 
+/// Extends all leases of a holder until `expires_at`, and shows that it is alive. Leases that a transaction
+/// uses are passed over: it extends them when it ends.
+pub fn extend_all(connection: &Connection, holder: Uuid, expires_at: i64) -> Result<()> {
+    let present = "INSERT INTO lease (task, holder, fence, expires_at) VALUES (?1, ?2, 1, ?3)
+                   ON CONFLICT (task) DO UPDATE SET expires_at = excluded.expires_at";
+    query::execute(connection, present, params![worker_key(holder), holder, expires_at])?;
+    let skip_locked = connection.skip_locked();
+    let sql = format!(
+        "UPDATE lease SET expires_at = ?2 WHERE task IN
+           (SELECT task FROM lease WHERE holder = ?1 AND expires_at > 0{skip_locked})"
+    );
+    query::execute(connection, &sql, params![holder, expires_at])
+}
+
+/// Whether a holder still has a lease.
+pub fn is_held(connection: &Connection, lease: &Lease) -> Result<bool> {
+    let sql = "SELECT fence FROM lease WHERE task = ?1 AND holder = ?2 AND fence = ?3";
+    let values = params![lease.task.key(), lease.holder, lease.fence];
+    Ok(query::find(connection, sql, values, |row| row.get::<i64>(0))?.is_some())
+}
+
 /// Fails with [`QueryError::LeaseLost`] if another holder took the task, also if the lease has expired
 /// and nobody did. Nobody can take it before the transaction ends, because the row is written.
 pub fn require(transaction: &Transaction, lease: &Lease) -> Result<()> {
@@ -85,7 +132,46 @@ pub fn end(transaction: &Transaction, lease: &Lease) -> Result<()> {
     query::execute(transaction, sql, params![lease.task.key(), lease.holder, lease.fence])
 }
 
+/// Shows that a worker has ended, and forgets those that ended long ago without a word.
+pub fn remove_worker(connection: &Connection, holder: Uuid) -> Result<()> {
+    let sql = "DELETE FROM lease WHERE task = ?1 OR (task LIKE 'worker/%' AND expires_at < ?2)";
+    let oldest = store_now(connection)? - WORKER_KEPT;
+    query::execute(connection, sql, params![worker_key(holder), oldest])
+}
+
+/// Lets others take the tasks of a worker that has ended.
+pub(super) fn release_all(connection: &Connection, holder: Uuid) -> Result<()> {
+    let sql = "UPDATE lease SET expires_at = 0 WHERE holder = ?1 AND expires_at > 0";
+    query::execute(connection, sql, params![holder])?;
+    remove_worker(connection, holder)
+}
+
+/// How many leases there are on tasks, and how many workers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeaseCounts {
+    pub held: u64,
+    /// Their workers were killed, or cannot reach the store; others take the tasks.
+    pub expired: u64,
+    /// Workers that are alive.
+    pub workers: u64,
+}
+
+pub fn counts(connection: &Connection) -> Result<LeaseCounts> {
+    let sql = "SELECT count(CASE WHEN task NOT LIKE 'worker/%' AND expires_at > ?1 THEN 1 END),
+                      count(CASE WHEN task NOT LIKE 'worker/%' AND expires_at BETWEEN 1 AND ?1 THEN 1 END),
+                      count(CASE WHEN task LIKE 'worker/%' AND expires_at > ?1 THEN 1 END)
+               FROM lease";
+    let read = |row: &Row| {
+        Ok(LeaseCounts { held: row.get(0)?, expired: row.get(1)?, workers: row.get(2)? })
+    };
+    query::one(connection, sql, params![store_now(connection)?], read)
+}
+
 /// Ends all leases of a store that no other process can use.
 pub(super) fn expire_all(connection: &Connection) -> Result<()> {
     query::execute(connection, "UPDATE lease SET expires_at = 0", params![])
+}
+
+fn worker_key(holder: Uuid) -> String {
+    format!("{WORKER}{}", holder.simple())
 }

@@ -1,7 +1,8 @@
-//! The store: one `SQLite` file in a private directory, used by one process at a time.
+//! The store: one `SQLite` file in a private directory, used by one process at a time, or a schema of a
+//! PostgreSQL server, used by any number of processes.
 //!
-//! Writes go through one connection, each as an immediate transaction. Reads use pooled connections
-//! and see a snapshot. Committed work survives a crash (`synchronous=FULL`).
+//! Writes of a process go through one connection, each as a transaction that excludes all others. Reads use
+//! pooled connections and see a snapshot. Committed work survives a crash (`synchronous=FULL`).
 //!
 //! Functions of the submodules run SQL by `query` on a connection of either engine. Their errors mean that
 //! the database failed.
@@ -16,6 +17,7 @@ pub mod embedding;
 mod engine;
 mod error;
 pub(crate) mod export;
+mod former_workers;
 pub(crate) mod full_text;
 pub mod indexed_files;
 pub mod lease;
@@ -27,15 +29,17 @@ pub mod preview;
 mod process_lock;
 pub(crate) mod query_image;
 mod rules;
+pub mod setting;
 pub mod sidecar;
 pub mod source;
 pub mod sqlite;
 pub(crate) mod upload;
 pub(crate) mod workload;
 
-pub use clock::now_micros;
+pub use clock::{now_micros, store_now};
 pub use database::Store;
 pub(crate) use database::lock;
 pub use engine::{Connection, QueryError, Result, Row, Transaction, params, query};
 pub use error::StoreError;
+pub use postgres::TaskListener;
 pub use process_lock::lock_holder;

@@ -2,7 +2,7 @@
 //! status of its dataset along the transitions of the interface document, in the same transaction
 //! as its own state. The database allows one running operation per dataset.
 //!
-//! A crash leaves an operation RUNNING, and the next start runs it again.
+//! A crash leaves an operation RUNNING, and the worker that takes its lease next runs it again.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ use super::{
     columns::{from_json, to_json},
     dataset,
     engine::{Connection, QueryError, Result, Row, Transaction, params},
-    now_micros, query,
+    now_micros, query, store_now,
 };
 use crate::ingest::staging::UNPACKED_DIR_NAME;
 use tessera_model::{DatasetId, Status};
@@ -112,9 +112,15 @@ pub fn find(connection: &Connection, row: i64) -> Result<Option<RunningOperation
     query::find(connection, &sql, params![row], read_operation)
 }
 
-/// All running operations, oldest first.
-pub fn all_running(connection: &Connection) -> Result<Vec<RunningOperation>> {
-    query::all(connection, &format!("{SELECT_RUNNING} ORDER BY row"), params![], read_operation)
+/// The oldest running operation that no worker has a lease on.
+pub fn next_unleased(transaction: &Transaction) -> Result<Option<RunningOperation>> {
+    let sql = format!(
+        "{SELECT_RUNNING} AND NOT EXISTS (SELECT 1 FROM lease WHERE expires_at > ?1
+                                          AND task = 'operation/' || operation.row)
+         ORDER BY row LIMIT 1{}",
+        transaction.skip_locked()
+    );
+    query::find(transaction, &sql, params![store_now(transaction)?], read_operation)
 }
 
 /// Starts an operation and sets the status: INDEXING for a creation, READ ONLY for the others.
@@ -157,8 +163,8 @@ pub fn begin_clustering(transaction: &Transaction, reindex: &RunningOperation) -
 }
 
 /// Completes an operation and sets the status: PARTIAL INDEX after an addition, else READY. If a
-/// reindex follows, it starts immediately (INDEXING) and its row is returned.
-pub fn finish(transaction: &Transaction, done: &RunningOperation) -> Result<Option<i64>> {
+/// reindex follows, it starts immediately (INDEXING).
+pub fn finish(transaction: &Transaction, done: &RunningOperation) -> Result<()> {
     set_final_state(transaction, done, "COMPLETED")?;
     let reindex_follows = done.kind == OperationKind::Addition && done.reindex;
     let (status, progress) = match done.kind {
@@ -167,9 +173,10 @@ pub fn finish(transaction: &Transaction, done: &RunningOperation) -> Result<Opti
         OperationKind::Addition => (Status::PartialIndex, 100),
     };
     dataset::set_status(transaction, done.dataset, &status, progress, None)?;
-    reindex_follows
-        .then(|| insert(transaction, done.dataset, OperationKind::Reindex, None, false))
-        .transpose()
+    if reindex_follows {
+        insert(transaction, done.dataset, OperationKind::Reindex, None, false)?;
+    }
+    Ok(())
 }
 
 /// The dataset gets status ERROR with the reason `why`, which is safe to send to clients.

@@ -14,13 +14,14 @@ use std::{
 use tokio::runtime::{Builder, Runtime};
 use uuid::Uuid;
 
+use super::running_tasks::RunningTasks;
 use crate::{
     originals::Originals,
     settings::{DeploymentSettings, InjectedFailure},
     store::{
         QueryError, Store, StoreError, Transaction, dataset,
         lease::{self, Lease, LeasedTask},
-        now_micros,
+        store_now,
     },
     task_error::TaskError,
 };
@@ -29,16 +30,14 @@ use tessera_model::DatasetId;
 /// The pause before a task is run again, in steps that notice a stop.
 const PAUSE_STEPS: u32 = 20;
 const PAUSE_STEP: Duration = Duration::from_millis(50);
-/// The end of leases in a store that one process uses: they end with its lock.
-const LEASE_END: i64 = i64::MAX;
 
-/// What the queues work with.
+/// What the threads that run tasks work with.
 #[derive(Clone)]
 pub struct WorkerContext {
     pub store: Arc<Store>,
     pub settings: Arc<DeploymentSettings>,
     pub originals: Arc<Originals>,
-    pub stop: Arc<AtomicBool>,
+    pub running: Arc<RunningTasks>,
     /// Identifies this worker in leases.
     pub holder: Uuid,
 }
@@ -48,6 +47,7 @@ pub struct WorkerContext {
 pub struct TaskContext {
     worker: WorkerContext,
     lease: Lease,
+    stop: Arc<AtomicBool>,
 }
 
 impl Deref for TaskContext {
@@ -59,24 +59,47 @@ impl Deref for TaskContext {
 }
 
 impl WorkerContext {
-    /// Takes the lease of a task that `find` still finds. `None` if it has ended, or another worker
-    /// runs it.
-    pub fn take<T>(
+    /// Takes the lease of the task that `next` finds, until it finds none. Several workers may find the
+    /// same one; one of them takes it.
+    pub fn take_next<T>(
+        &self,
+        next: impl Fn(&Transaction) -> Result<Option<(LeasedTask, T)>, QueryError>,
+    ) -> Result<Option<(TaskContext, T)>, StoreError> {
+        let taken = self.store.write_rows(|tx| {
+            while let Some((task, found)) = next(tx)? {
+                let (now, end) = (store_now(tx)?, lease::end_of_new(tx)?);
+                if let Some(lease) = lease::take(tx, task, self.holder, now, end)? {
+                    return Ok(Some((lease, found)));
+                }
+            }
+            Ok(None)
+        })?;
+        Ok(taken.map(|(lease, found)| (self.context(lease), found)))
+    }
+
+    /// Takes the lease of a task again whose last run could not be stored. `None` if it has ended, or
+    /// another worker runs it.
+    pub fn take_again<T>(
         &self,
         task: LeasedTask,
-        find: impl FnOnce(&Transaction) -> Result<Option<T>, QueryError>,
+        find: impl Fn(&Transaction) -> Result<Option<T>, QueryError>,
     ) -> Result<Option<(TaskContext, T)>, StoreError> {
-        let taken = self.store.write(|tx| {
+        let taken = self.store.write_rows(|tx| {
             let Some(found) = find(tx)? else { return Ok(None) };
-            let lease = lease::take(tx, task, self.holder, now_micros(), LEASE_END)?;
-            Ok(lease.map(|lease| (lease, found)))
+            let (now, end) = (store_now(tx)?, lease::end_of_new(tx)?);
+            Ok(lease::take(tx, task, self.holder, now, end)?.map(|lease| (lease, found)))
         })?;
-        Ok(taken.map(|(lease, found)| (TaskContext { worker: self.clone(), lease }, found)))
+        Ok(taken.map(|(lease, found)| (self.context(lease), found)))
+    }
+
+    fn context(&self, lease: Lease) -> TaskContext {
+        let stop = self.running.begin(&lease);
+        TaskContext { worker: self.clone(), lease, stop }
     }
 
     /// Whether the deployment is being closed.
     pub fn is_stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+        self.running.is_stopped()
     }
 
     /// Runs a task until the store could record its end, as a full disk may prevent: each run resumes
@@ -100,9 +123,19 @@ impl WorkerContext {
 }
 
 impl TaskContext {
-    /// Fails if the deployment is being closed.
+    /// Fails if the deployment is being closed, or another worker has taken the task over.
     pub fn check_cancelled(&self) -> Result<(), TaskError> {
-        if self.is_stopped() { Err(TaskError::Stopped) } else { Ok(()) }
+        if self.stop.load(Ordering::Relaxed) { Err(TaskError::Stopped) } else { Ok(()) }
+    }
+
+    /// Becomes true when the task has to stop.
+    pub fn stop_flag(&self) -> &AtomicBool {
+        &self.stop
+    }
+
+    /// Counts how often the task was begun.
+    pub fn fence(&self) -> i64 {
+        self.lease.fence
     }
 
     /// Runs a task unless stopped before. A panic fails this task, not those queued behind it.
@@ -119,7 +152,12 @@ impl TaskContext {
     ) -> Result<T, StoreError> {
         self.store.write(|tx| {
             lease::require(tx, &self.lease)?;
-            change(tx)
+            let outcome = change(tx)?;
+            // It may have taken long, and others could not extend the lease meanwhile.
+            if self.store.is_on_server() {
+                lease::extend(tx, &self.lease, lease::end_of_new(tx)?)?;
+            }
+            Ok(outcome)
         })
     }
 
@@ -128,7 +166,8 @@ impl TaskContext {
         &self,
         change: impl FnOnce(&Transaction) -> Result<T, QueryError>,
     ) -> Result<T, StoreError> {
-        self.write(|tx| {
+        self.store.write(|tx| {
+            lease::require(tx, &self.lease)?;
             lease::end(tx, &self.lease)?;
             change(tx)
         })

@@ -53,7 +53,7 @@ fn unpack_batch(
     let kind =
         ArchiveKind::from_name(&format!("{ARCHIVE_FILE_NAME}{extension}")).ok_or_else(lost)?;
     let limits = UnpackLimits { disk: context.settings.disk.clone(), ..UnpackLimits::default() };
-    let unpacked = unpack(&archive, kind, &source.folder, limits, &context.stop);
+    let unpacked = unpack(&archive, kind, &source.folder, limits, context.stop_flag());
     let unpacked = unpacked.map_err(|unfinished| match unfinished {
         UnpackError::Cancelled => TaskError::Stopped,
         UnpackError::Io(cause) => TaskError::io("the archive could not be unpacked", &cause),

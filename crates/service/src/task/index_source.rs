@@ -26,10 +26,12 @@ pub fn index_source(
 ) -> Result<(), TaskError> {
     let store = &context.store;
     let folder = context.originals.open(&source.folder).map_err(|cause| {
-        let kind = cause.kind();
-        TaskError::Failed(format!(
-            "its folder cannot be opened ({kind}); restore it and open it again"
-        ))
+        let remedy = if store.is_on_server() {
+            "every worker needs it at the same path, or it has to be in object storage"
+        } else {
+            "restore it and open it again"
+        };
+        TaskError::Failed(format!("its folder cannot be opened ({}); {remedy}", cause.kind()))
     })?;
     let folder = &*folder;
     let mut scan = context.originals.scan(&source.folder).map_err(TaskError::Failed)?;

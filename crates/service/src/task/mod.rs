@@ -1,7 +1,7 @@
 //! Background work: operations (creation, addition, reindex) and exports.
 //!
-//! The state of every task is in the store. A task that is stopped or killed stays there unfinished, and
-//! the next opening of the store queues it again.
+//! The state of every task is in the store. A task that is stopped or killed stays there unfinished until a
+//! worker takes it again.
 
 mod apply_sidecars;
 mod cluster_step;
@@ -12,11 +12,13 @@ mod extract_media;
 mod extract_objects;
 mod fetch_batch;
 mod index_source;
+mod lease_keeper;
 mod progress;
-mod queue;
 mod run_export;
 mod run_operation;
 mod runner;
+mod running_tasks;
+mod wake_signal;
 
 use context::{TaskContext, WorkerContext};
 pub use runner::TaskRunner;

@@ -5,10 +5,13 @@
 //! instead, and visible there when all of it has arrived.
 
 use std::{
+    ffi::OsStr,
     fs::{self, File},
     io::Seek as _,
     path::Path,
 };
+
+use uuid::Uuid;
 
 use super::{TaskContext, WorkerContext};
 use crate::{
@@ -22,7 +25,7 @@ use crate::{
     originals::Originals,
     settings::{DeploymentSettings, InjectedFailure},
     store::{
-        Connection, StoreError, Transaction, dataset,
+        Connection, Store, StoreError, Transaction, dataset,
         export::{self, ExportRecord, ExportTaskState},
         lease::LeasedTask,
         source,
@@ -31,16 +34,31 @@ use crate::{
 };
 use tessera_model::ExportTaskId;
 
-/// Runs an export that is not finished. Fails only if the store cannot even record the failure.
-pub fn run_export(worker: &WorkerContext, id: ExportTaskId) -> Result<(), StoreError> {
-    let unfinished = |export: &ExportRecord| {
-        !matches!(export.state, ExportTaskState::Completed | ExportTaskState::Failed)
+/// Runs the oldest export that no worker runs. Returns whether there was one.
+pub fn run_next_export(worker: &WorkerContext) -> bool {
+    let next = |tx: &Transaction| {
+        let found = export::next_unleased(tx)?;
+        Ok(found.map(|export| (LeasedTask::Export(export.id), export)))
     };
-    let find = |tx: &Transaction| Ok(export::find(tx, id)?.filter(unfinished));
-    let taken = worker.take(LeasedTask::Export(id), find)?;
-    let Some((context, export)) = taken else { return Ok(()) };
-    let partial = context.store.export_archive_path(id.0).with_extension("part");
-    let Err(cause) = context.run(|| create_archive(&context, &export, &partial)) else {
+    let Some(Some(taken)) = worker.until_stored(|| worker.take_next(next)) else { return false };
+    let id = taken.1.id;
+    let mut taken = Some(taken);
+    worker.until_stored(|| {
+        let again =
+            || worker.take_again(LeasedTask::Export(id), |tx| export::find_unfinished(tx, id));
+        let taken = taken.take().map_or_else(again, |taken| Ok(Some(taken)))?;
+        taken.map_or(Ok(()), |(context, export)| run_export(&context, &export))
+    });
+    true
+}
+
+/// Fails only if the store cannot even record the failure.
+fn run_export(context: &TaskContext, export: &ExportRecord) -> Result<(), StoreError> {
+    let id = export.id;
+    // A worker that was taken over may still write its own file.
+    let partial = format!("{}.part", context.fence());
+    let partial = context.store.export_archive_path(id.0).with_extension(partial);
+    let Err(cause) = context.run(|| create_archive(context, export, &partial)) else {
         return Ok(());
     };
     // The file may not exist; the state of the export decides.
@@ -53,15 +71,34 @@ pub fn run_export(worker: &WorkerContext, id: ExportTaskId) -> Result<(), StoreE
     }
 }
 
-/// Deletes exports that ended longer ago than they are kept, with their archives on disk. Returns them.
+/// Deletes exports that ended longer ago than they are kept, and archives on disk whose exports are gone.
+/// Returns the exports.
 pub fn delete_expired_exports(context: &WorkerContext) -> Result<Vec<ExportTaskId>, StoreError> {
     let (store, retention) = (&context.store, context.settings.export_retention);
     let deleted = store.write(|tx| export::delete_expired(tx, retention))?;
-    for old in &deleted {
-        // The archive may never have been written.
-        let _ = fs::remove_file(store.export_archive_path(old.0));
-    }
+    remove_orphaned_files(store)?;
     Ok(deleted)
+}
+
+/// Removes archives of exports that this process or another one deleted, and unfinished ones that a killed
+/// process left.
+fn remove_orphaned_files(store: &Store) -> Result<(), StoreError> {
+    // What cannot be read or removed now is removed at the next check.
+    let Ok(entries) = fs::read_dir(store.exports_dir()) else { return Ok(()) };
+    for path in entries.flatten().map(|entry| entry.path()) {
+        let name = path.file_name().and_then(OsStr::to_str).and_then(|name| name.split_once('.'));
+        let Some((Ok(id), extension)) = name.map(|(id, end)| (Uuid::try_parse(id), end)) else {
+            continue;
+        };
+        let id = ExportTaskId(id);
+        let is_needed = store.read(|c| {
+            if extension == "zip" { export::find(c, id) } else { export::find_unfinished(c, id) }
+        })?;
+        if is_needed.is_none() {
+            let _ = fs::remove_file(&path);
+        }
+    }
+    Ok(())
 }
 
 /// Deletes the archives of deleted exports from the bucket; what cannot be deleted now stays in the list.

@@ -13,7 +13,7 @@ use crate::{
     originals::storage_location,
     settings::InjectedFailure,
     store::{
-        StoreError, dataset,
+        StoreError, Transaction, dataset,
         lease::LeasedTask,
         operation::{self, OperationKind, RunningOperation},
         source,
@@ -27,12 +27,25 @@ const EXTRACTION_SHARE: f64 = 0.9;
 /// Share of the remaining progress for clustering.
 const CLUSTERING_SHARE: f64 = 0.8;
 
-/// Runs an operation that is not finished. Returns the row of the following one. Fails only if the
-/// store cannot even record the failure.
-pub fn run_operation(worker: &WorkerContext, row: i64) -> Result<Option<i64>, StoreError> {
-    let taken = worker.take(LeasedTask::Operation(row), |tx| operation::find(tx, row))?;
-    let Some((context, running)) = taken else { return Ok(None) };
-    let context = &context;
+/// Runs the oldest operation that no worker runs. Returns whether there was one.
+pub fn run_next_operation(worker: &WorkerContext) -> bool {
+    let next = |tx: &Transaction| {
+        let found = operation::next_unleased(tx)?;
+        Ok(found.map(|running| (LeasedTask::Operation(running.row), running)))
+    };
+    let Some(Some(taken)) = worker.until_stored(|| worker.take_next(next)) else { return false };
+    let row = taken.1.row;
+    let mut taken = Some(taken);
+    worker.until_stored(|| {
+        let again = || worker.take_again(LeasedTask::Operation(row), |tx| operation::find(tx, row));
+        let taken = taken.take().map_or_else(again, |taken| Ok(Some(taken)))?;
+        taken.map_or(Ok(()), |(context, running)| run_operation(&context, &running))
+    });
+    true
+}
+
+/// Fails only if the store cannot even record the failure.
+fn run_operation(context: &TaskContext, running: &RunningOperation) -> Result<(), StoreError> {
     let failure = match running.kind {
         OperationKind::Creation => None,
         OperationKind::Addition => Some(InjectedFailure::AddMedia),
@@ -42,8 +55,8 @@ pub fn run_operation(worker: &WorkerContext, row: i64) -> Result<Option<i64>, St
         context.simulate(failure, |part| context.report_progress(running.dataset, part))?;
         match running.kind {
             OperationKind::Creation => run_creation(context, running.dataset),
-            OperationKind::Addition => run_addition(context, &running),
-            OperationKind::Reindex => run_reindex(context, &running),
+            OperationKind::Addition => run_addition(context, running),
+            OperationKind::Reindex => run_reindex(context, running),
         }
     });
     match outcome {
@@ -54,15 +67,11 @@ pub fn run_operation(worker: &WorkerContext, row: i64) -> Result<Option<i64>, St
             if running.kind == OperationKind::Creation {
                 dataset::set_extractor(tx, running.dataset, EXTRACTOR_VERSION)?;
             }
-            operation::finish(tx, &running)
+            operation::finish(tx, running)
         }),
-        Err(TaskError::Stopped) => {
-            context.release()?;
-            Ok(None)
-        }
+        Err(TaskError::Stopped) => context.release(),
         Err(TaskError::Failed(reason)) => {
-            context.write_end(|tx| operation::fail(tx, &running, &reason))?;
-            Ok(None)
+            context.write_end(|tx| operation::fail(tx, running, &reason))
         }
     }
 }

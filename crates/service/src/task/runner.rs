@@ -1,91 +1,131 @@
-//! The two queues of background work: operations and exports, each with a thread of its own.
+//! The threads that run tasks: they take operations and exports from the store, also those that other
+//! processes accepted.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    sync::{Arc, mpsc},
+    thread::{self, JoinHandle},
 };
 
-use tokio::sync::watch;
 use uuid::Uuid;
 
 use super::{
     WorkerContext,
-    queue::TaskQueue,
-    run_export::{delete_archives, delete_expired_exports, run_export},
-    run_operation::run_operation,
+    lease_keeper::keep_leases,
+    run_export::{delete_archives, delete_expired_exports, run_next_export},
+    run_operation::run_next_operation,
+    running_tasks::RunningTasks,
+    wake_signal::WakeSignal,
 };
 use crate::{
     originals::Originals,
     settings::DeploymentSettings,
-    store::{Store, StoreError, export, operation},
+    store::{Store, StoreError},
 };
-use tessera_model::ExportTaskId;
 
 /// How often ended exports are checked within the time that they are kept.
 const EXPIRY_CHECKS: u32 = 24;
 
-/// The background work of a deployment. Dropping it stops the work at the next file.
+/// The background work of a deployment. Dropping it stops the work at the next file, and lets other workers
+/// take it.
 pub struct TaskRunner {
-    /// Operations that are RUNNING in the store, by their row.
-    pub operations: TaskQueue<i64>,
-    pub exports: TaskQueue<ExportTaskId>,
-    outstanding: Arc<watch::Sender<usize>>,
-    stop: Arc<AtomicBool>,
+    worker: WorkerContext,
+    signal: Arc<WakeSignal>,
+    threads: Vec<JoinHandle<()>>,
+    /// Closing it ends the thread that extends leases.
+    keeper: Option<mpsc::Sender<()>>,
 }
 
 impl TaskRunner {
-    /// Starts the queues with the unfinished tasks of the store.
-    pub fn resume(
+    /// Starts the threads, which begin with the unfinished tasks of the store.
+    pub fn start(
         store: &Arc<Store>,
         settings: &Arc<DeploymentSettings>,
         originals: &Arc<Originals>,
     ) -> Result<Self, StoreError> {
-        let outstanding = Arc::new(watch::Sender::new(0));
-        let context = WorkerContext {
+        let worker = WorkerContext {
             store: store.clone(),
             settings: settings.clone(),
             originals: originals.clone(),
-            stop: Arc::new(AtomicBool::new(false)),
+            running: Arc::new(RunningTasks::default()),
             holder: Uuid::new_v4(),
         };
-        let stop = context.stop.clone();
-        let export_context = context.clone();
-        let pause = settings.export_retention / EXPIRY_CHECKS;
-        let operations = TaskQueue::start("operation", outstanding.clone(), pause, move |row| {
-            let mut next = row;
-            while let Some(row) = next {
-                next = context.until_stored(|| run_operation(&context, row)).flatten();
-            }
-        });
-        let mut expired = delete_expired_exports(&export_context)?;
-        let exports = TaskQueue::start("export", outstanding.clone(), pause, move |id| {
+        let jobs = settings.jobs;
+        // One more for exports.
+        let signal = Arc::new(WakeSignal::new(if jobs == 0 { 0 } else { jobs + 1 }));
+        let mut runner = Self { worker, signal, threads: Vec::new(), keeper: None };
+        if jobs == 0 {
+            return Ok(runner);
+        }
+        let mut expired = delete_expired_exports(&runner.worker)?;
+        if store.is_on_server() {
+            store.note_worker(runner.worker.holder)?;
+            runner.start_keeper();
+        }
+        for number in 1..=jobs {
+            runner.start_thread("operation", number, run_next_operation);
+        }
+        runner.start_thread("export", 0, move |worker| {
             // If the store cannot be written, the next check deletes them.
-            expired.extend(delete_expired_exports(&export_context).unwrap_or_default());
-            delete_archives(&export_context, &mut expired);
-            if let Some(id) = id {
-                export_context.until_stored(|| run_export(&export_context, id));
-            }
+            expired.extend(delete_expired_exports(worker).unwrap_or_default());
+            delete_archives(worker, &mut expired);
+            run_next_export(worker)
         });
-        let runner = Self { operations, exports, outstanding, stop };
-        let (running, unfinished) =
-            store.read(|c| Ok((operation::all_running(c)?, export::unfinished(c)?)))?;
-        for operation in running {
-            runner.operations.push(operation.row);
-        }
-        for id in unfinished {
-            runner.exports.push(id);
-        }
         Ok(runner)
     }
 
+    /// Starts a thread that runs tasks until `run_next` finds none, whenever there may be some.
+    fn start_thread(
+        &mut self,
+        name: &str,
+        number: usize,
+        mut run_next: impl FnMut(&WorkerContext) -> bool + Send + 'static,
+    ) {
+        let (worker, signal) = (self.worker.clone(), self.signal.clone());
+        let pause = worker.settings.export_retention / EXPIRY_CHECKS;
+        let body = move || {
+            loop {
+                let calls = signal.begin(number);
+                while !worker.is_stopped() && run_next(&worker) {}
+                if !signal.wait(number, calls, pause) {
+                    return;
+                }
+            }
+        };
+        match thread::Builder::new().name(name.to_owned()).spawn(body) {
+            Ok(thread) => self.threads.push(thread),
+            // The tasks stay in the store.
+            Err(_) => self.signal.ignore(number),
+        }
+    }
+
+    fn start_keeper(&mut self) {
+        let (sender, ended) = mpsc::channel();
+        let (worker, signal) = (self.worker.clone(), self.signal.clone());
+        let body = move || keep_leases(&worker, &signal, &ended);
+        // Without it, other workers take the tasks of this one when their leases end.
+        self.threads.extend(thread::Builder::new().name("leases".to_owned()).spawn(body));
+        self.keeper = Some(sender);
+    }
+
+    /// Lets the threads look for tasks.
+    pub fn wake(&self) {
+        self.signal.wake();
+    }
+
+    /// Waits until no thread runs a task or finds one that it could run.
     pub async fn wait_until_idle(&self) {
-        // It cannot fail: `self` owns the sender.
-        let _ = self.outstanding.subscribe().wait_for(|&left| left == 0).await;
+        self.signal.wait_until_idle().await;
     }
 }
 
 impl Drop for TaskRunner {
     fn drop(&mut self) {
-        self.stop.store(true, Ordering::Relaxed);
+        self.worker.running.stop_all();
+        self.signal.stop();
+        self.keeper = None;
+        for thread in self.threads.drain(..) {
+            // The panic hook has already reported a panic of the thread.
+            let _ = thread.join();
+        }
     }
 }

@@ -172,7 +172,8 @@ impl Deployment {
             };
             operation::begin(tx, id, kind, batch.as_ref(), reindex).map(Ok)
         })?;
-        self.tasks.operations.push(started?);
+        started?;
+        self.tasks.wake();
         Ok(())
     }
 }

@@ -79,7 +79,7 @@ impl Deployment {
             return Err(ServiceError::TooMany("Too many exports are waiting; try again later"));
         }
         if export.state == ExportTaskState::Init {
-            self.tasks.exports.push(export.id);
+            self.tasks.wake();
         }
         Ok(export)
     }

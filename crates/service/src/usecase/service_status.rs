@@ -5,7 +5,7 @@ use crate::{
     Deployment,
     ingest::staging::create_staging_dir,
     store::{
-        now_micros,
+        lease::{self, LeaseCounts},
         workload::{self, UnfinishedTasks},
     },
 };
@@ -25,7 +25,11 @@ impl Deployment {
     }
 
     pub(crate) fn unfinished_tasks(&self) -> Result<Vec<UnfinishedTasks>, ServiceError> {
-        Ok(self.store.read(|c| workload::unfinished_tasks(c, now_micros()))?)
+        Ok(self.store.read(workload::unfinished_tasks)?)
+    }
+
+    pub(crate) fn lease_counts(&self) -> Result<LeaseCounts, ServiceError> {
+        Ok(self.store.read(lease::counts)?)
     }
 
     /// What uploads and exports may still write, in bytes.

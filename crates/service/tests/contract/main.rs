@@ -51,6 +51,7 @@ mod onprem;
 mod parameters;
 mod private_data;
 mod probes;
+mod processes;
 mod query_strings;
 mod quota;
 mod real_s3;

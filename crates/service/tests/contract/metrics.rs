@@ -3,8 +3,9 @@
 use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
 
 use reqwest::{Method, header::CONTENT_TYPE};
+use tessera_model::DatasetId;
 use tessera_service::{
-    ServerOptions,
+    Deployment, DeploymentSettings, ServerOptions,
     store::{params, query},
 };
 use tokio::{net::TcpListener, time::timeout};
@@ -22,13 +23,29 @@ struct MeasuredService {
 
 impl MeasuredService {
     async fn start() -> Self {
+        let place = Place::new(&pictures(4));
+        let deployment = place.open();
+        let dataset = place.add(&deployment);
+        deployment.wait_until_idle().await;
+        Self::serve(place, deployment, dataset).await
+    }
+
+    /// Leaves tasks to workers, of which there are none.
+    async fn without_jobs() -> Self {
+        let Self { service, .. } = Self::start().await;
+        let dataset = service.dataset;
+        let place = service.stop().await;
+        let settings = DeploymentSettings { jobs: 0, ..DeploymentSettings::default() };
+        let deployment = place.open_with(settings);
+        Self::serve(place, deployment, dataset).await
+    }
+
+    async fn serve(place: Place, deployment: Deployment, dataset: DatasetId) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let metrics = listener.local_addr().unwrap();
-        let service = Service::serving(Place::new(&pictures(4)), |access| ServerOptions {
-            metrics: Some(listener),
-            ..ServerOptions::from(access)
-        })
-        .await;
+        let options =
+            |access| ServerOptions { metrics: Some(listener), ..ServerOptions::from(access) };
+        let service = Service::serve_as(place, deployment, dataset, true, options).await;
         Self { service, metrics }
     }
 
@@ -150,7 +167,7 @@ async fn the_state_of_the_service_is_measured_without_names() {
 
 #[tokio::test]
 async fn unfinished_tasks_are_running_or_queued() {
-    let measured = MeasuredService::start().await;
+    let measured = MeasuredService::without_jobs().await;
     let database = measured.service.place.database();
     let operation = "INSERT INTO operation (dataset, kind, stage, reindex, created_at)
                      SELECT id, 'REINDEX', 'RUNNING', false, 0 FROM dataset RETURNING row";
@@ -160,6 +177,8 @@ async fn unfinished_tasks_are_running_or_queued() {
         measured.samples().await[&name].to_string()
     };
     assert_eq!([tasks("queued").await, tasks("running").await], ["1", "0"]);
+    let wait = "tessera_task_wait_seconds{kind=\"REINDEX\"}";
+    assert!(measured.samples().await[wait] > 1_000_000_000, "since 1970");
     let lease = "INSERT INTO lease (task, holder, fence, expires_at)
                  VALUES (?1, ?2, 1, ?3)";
     let params = params![format!("operation/{row}"), Uuid::nil(), i64::MAX];
@@ -167,6 +186,30 @@ async fn unfinished_tasks_are_running_or_queued() {
     assert_eq!([tasks("queued").await, tasks("running").await], ["0", "1"]);
     let samples = measured.samples().await;
     assert!(samples["tessera_task_age_seconds{kind=\"REINDEX\"}"] > 1_000_000_000, "since 1970");
+    assert_eq!(samples[wait], 0, "none waits");
+}
+
+#[tokio::test]
+async fn leases_are_held_or_expired() {
+    let measured = MeasuredService::without_jobs().await;
+    let leases = async || {
+        let samples = measured.samples().await;
+        ["leases{state=\"held\"}", "leases{state=\"expired\"}", "workers"]
+            .map(|name| samples[&format!("tessera_{name}")])
+    };
+    assert_eq!(leases().await, [0, 0, 0]);
+    let database = measured.service.place.database();
+    let lease = "INSERT INTO lease (task, holder, fence, expires_at) VALUES (?1, ?2, 1, ?3)";
+    for (task, expires_at) in [
+        ("operation/1", i64::MAX),
+        ("operation/2", 1),
+        ("operation/3", 0), // given back
+        ("worker/1", i64::MAX),
+        ("worker/2", 1),
+    ] {
+        query::execute(&database, lease, params![task, Uuid::nil(), expires_at]).unwrap();
+    }
+    assert_eq!(leases().await, [1, 1, 1]);
 }
 
 #[tokio::test]

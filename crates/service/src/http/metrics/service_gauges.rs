@@ -23,6 +23,11 @@ struct TaskLabels {
     state: &'static str,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct LeaseLabels {
+    state: &'static str,
+}
+
 #[derive(Default)]
 pub struct ServiceGauges {
     ready: Gauge,
@@ -34,6 +39,9 @@ pub struct ServiceGauges {
     max_body_memory: Gauge,
     tasks: Family<TaskLabels, Gauge>,
     task_age: Family<KindLabels, Gauge>,
+    task_wait: Family<KindLabels, Gauge>,
+    leases: Family<LeaseLabels, Gauge>,
+    workers: Gauge,
     disk_available: Gauge,
     cache: CacheMetrics,
 }
@@ -79,6 +87,12 @@ impl ServiceGauges {
         registry.register("tasks", help, self.tasks.clone());
         let help = "Age of the oldest unfinished task of a kind; 0 without one";
         registry.register_with_unit("task_age", help, Unit::Seconds, self.task_age.clone());
+        let help = "Age of the oldest task of a kind that waits for a worker; 0 without one";
+        registry.register_with_unit("task_wait", help, Unit::Seconds, self.task_wait.clone());
+        let help = "Leases on tasks: held, or expired without an end of their tasks";
+        registry.register("leases", help, self.leases.clone());
+        let help = "Workers that are alive, in a store on a server";
+        registry.register("workers", help, self.workers.clone());
     }
 
     /// Sets all gauges to the present.
@@ -92,24 +106,30 @@ impl ServiceGauges {
         set(&self.body_memory, state.body_memory.reserved_bytes());
         set(&self.max_body_memory, state.limits.max_body_memory);
         let sampled = state.spawn_blocking(|deployment| {
-            Ok((deployment.unfinished_tasks()?, deployment.available_disk_space()?))
+            let (tasks, leases) = (deployment.unfinished_tasks()?, deployment.lease_counts()?);
+            Ok((tasks, leases, deployment.available_disk_space()?))
         });
         let sampled = sampled.await;
         self.store_readable.set(i64::from(sampled.is_ok()));
-        if let Ok((tasks, disk)) = sampled {
+        if let Ok((tasks, leases, disk)) = sampled {
             self.set_tasks(&tasks);
+            for (state, count) in [("held", leases.held), ("expired", leases.expired)] {
+                set(&self.leases.get_or_create(&LeaseLabels { state }), count);
+            }
+            set(&self.workers, leases.workers);
             set(&self.disk_available, disk);
         }
     }
 
     fn set_tasks(&self, tasks: &[UnfinishedTasks]) {
         let now = now_micros();
-        for &UnfinishedTasks { kind, running, queued, oldest } in tasks {
+        let age = |since: Option<i64>| since.map_or(0, |since| (now - since).max(0) / 1_000_000);
+        for &UnfinishedTasks { kind, running, queued, oldest, oldest_queued } in tasks {
             for (state, count) in [("running", running), ("queued", queued)] {
                 set(&self.tasks.get_or_create(&TaskLabels { kind, state }), count);
             }
-            let age = oldest.map_or(0, |oldest| (now - oldest).max(0) / 1_000_000);
-            self.task_age.get_or_create(&KindLabels { kind }).set(age);
+            self.task_age.get_or_create(&KindLabels { kind }).set(age(oldest));
+            self.task_wait.get_or_create(&KindLabels { kind }).set(age(oldest_queued));
         }
     }
 }

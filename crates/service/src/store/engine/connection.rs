@@ -40,6 +40,24 @@ impl Connection {
         }
     }
 
+    /// Starts a transaction that waits only for the rows that it changes. In a file, one transaction
+    /// changes the store at a time.
+    pub(in crate::store) fn begin_rows(&self) -> Result<Transaction<'_>> {
+        self.start(match self {
+            Self::Sqlite(_) => "BEGIN IMMEDIATE",
+            Self::Postgres(_) => "BEGIN",
+        })
+    }
+
+    /// The end of a query for rows that are to be changed: it passes over those that another transaction
+    /// is changing.
+    pub(in crate::store) fn skip_locked(&self) -> &'static str {
+        match self {
+            Self::Sqlite(_) => "",
+            Self::Postgres(_) => " FOR UPDATE SKIP LOCKED",
+        }
+    }
+
     /// Whether the server or the network has closed it.
     pub(in crate::store) fn is_closed(&self) -> bool {
         matches!(self, Self::Postgres(connection) if connection.is_closed())

@@ -3,7 +3,6 @@
 use std::{error::Error, fmt};
 
 use rusqlite::{ErrorCode, types::FromSqlError};
-use tokio_postgres::error::SqlState;
 
 /// Why a statement failed, or what it returned cannot be read.
 #[derive(Debug)]
@@ -23,13 +22,8 @@ pub enum QueryError {
 pub type Result<T, E = QueryError> = std::result::Result<T, E>;
 
 impl QueryError {
-    pub(in crate::store) fn value(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+    pub(crate) fn value(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Value(cause.into())
-    }
-
-    /// Whether another session holds the lock that was waited for.
-    pub(in crate::store) fn is_lock_timeout(&self) -> bool {
-        matches!(self, Self::Postgres(cause) if cause.code() == Some(&SqlState::LOCK_NOT_AVAILABLE))
     }
 
     /// Whether the database is not one of this program, or damaged: `Unknown` is an error in SQL,

@@ -3,6 +3,7 @@
 use std::{
     cell::{Cell, RefCell},
     collections::HashMap,
+    future::poll_fn,
     io,
     sync::OnceLock,
 };
@@ -10,7 +11,9 @@ use std::{
 use futures_executor::block_on;
 use rusqlite::ToSql as SqliteToSql;
 use tokio::runtime::{Builder, Runtime};
-use tokio_postgres::{Client, Config, Row as PostgresRow, Statement, types::ToSql};
+use tokio_postgres::{
+    AsyncMessage, Client, Config, Row as PostgresRow, Statement, types::ToSql,
+};
 
 use super::{
     QueryError, Result, column_types::Parameter, encryption::Encryption,
@@ -32,18 +35,27 @@ pub struct PostgresConnection {
 }
 
 impl PostgresConnection {
+    /// Calls `on_notification` after each notification that the server sends, on another thread.
     pub(in crate::store) fn connect(
         config: &Config,
         verification: &ServerVerification,
+        on_notification: impl Fn() + Send + 'static,
     ) -> Result<Self> {
         let encryption = Encryption::new(verification).map_err(QueryError::Encryption)?;
         let runtime = network_runtime().map_err(QueryError::value)?;
         let entered = runtime.handle().clone();
         let config = config.clone();
         let connecting = entered.spawn(async move { config.connect(encryption).await });
-        let (client, connection) = block_on(connecting).map_err(QueryError::value)??;
+        let (client, mut connection) = block_on(connecting).map_err(QueryError::value)??;
         // It ends when the client is dropped; its errors are returned by the client's functions.
-        entered.spawn(connection);
+        entered.spawn(async move {
+            while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await
+            {
+                if let AsyncMessage::Notification(_) = message {
+                    on_notification();
+                }
+            }
+        });
         Ok(Self { client, statements: RefCell::default(), cursors: Cell::new(0) })
     }
 

@@ -2,6 +2,8 @@
 
 mod address;
 mod full_text;
+mod health;
+mod listener;
 mod schema;
 mod server;
 mod tables;
@@ -10,5 +12,7 @@ mod tls_options;
 
 pub use address::StoreAddress;
 pub(super) use full_text::{index_caption, search};
+pub use health::{StoreHealth, health};
+pub use listener::TaskListener;
 pub(super) use server::PostgresServer;
 pub use server::{StoreStatus, connect, init, status};

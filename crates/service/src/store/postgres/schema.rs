@@ -1,13 +1,13 @@
 //! The versions of the schema on a server, as a list of migrations.
 
-use super::tables::TABLES;
+use super::tables::{TABLES, TASK_QUEUE};
 use crate::store::{
     engine::{Connection, Result, params},
     query,
 };
 
 /// Append only.
-const MIGRATIONS: &[&str] = &[TABLES];
+const MIGRATIONS: &[&str] = &[TABLES, TASK_QUEUE];
 
 pub(super) const VERSION: usize = MIGRATIONS.len();
 

@@ -7,13 +7,6 @@ use crate::store::{
     query,
 };
 
-/// While leases do not divide the work, one process runs it: a lock of the session of the connection that
-/// writes. A process that has just ended releases it soon.
-const LOCK: &str = "SET lock_timeout = '10s';
-                    SELECT pg_advisory_lock(hashtext(current_schema()), 2);
-                    RESET lock_timeout";
-const UNLOCK: &str = "SELECT pg_advisory_unlock_all()";
-
 /// A schema of a server with the tables of this version.
 pub(in crate::store) struct PostgresServer {
     address: StoreAddress,
@@ -30,24 +23,12 @@ impl PostgresServer {
     }
 
     pub fn connect(&self) -> Result<Connection> {
-        connect_to(&self.address)
+        self.connect_listening(|| {})
     }
 
-    /// The only connection of all processes that may write.
-    pub fn connect_writer(&self) -> Result<Connection, StoreError> {
-        let connection = connect(&self.address)?;
-        connection.execute_batch(LOCK).map_err(|cause| {
-            if cause.is_lock_timeout() {
-                StoreError::ServerInUse(self.address.clone())
-            } else {
-                cause.into()
-            }
-        })?;
-        Ok(connection)
-    }
-
-    pub fn close(writer: &Connection) -> Result<()> {
-        writer.execute_batch(UNLOCK)
+    /// A connection that calls `wake` after each notification, on another thread.
+    pub fn connect_listening(&self, wake: impl Fn() + Send + 'static) -> Result<Connection> {
+        connect_to(&self.address, wake)
     }
 }
 
@@ -115,11 +96,11 @@ fn describe(connection: &Connection) -> Result<StoreStatus> {
 
 /// A connection for other statements than those of the store functions.
 pub fn connect(address: &StoreAddress) -> Result<Connection, StoreError> {
-    connect_to(address).map_err(|cause| StoreError::Unreachable(address.clone(), cause))
+    connect_to(address, || {}).map_err(|cause| StoreError::Unreachable(address.clone(), cause))
 }
 
-fn connect_to(address: &StoreAddress) -> Result<Connection> {
-    let connected = PostgresConnection::connect(address.config(), address.verification());
+fn connect_to(address: &StoreAddress, wake: impl Fn() + Send + 'static) -> Result<Connection> {
+    let connected = PostgresConnection::connect(address.config(), address.verification(), wake);
     connected.map(Connection::Postgres)
 }
 

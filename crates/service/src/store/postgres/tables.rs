@@ -262,3 +262,29 @@ CREATE TABLE chosen (
 CREATE INDEX chosen_media ON chosen (media);
 "
 );
+
+/// Waiting tasks are found without reading those that have ended, and announced to workers. The channel of a
+/// schema is named by a hash, because names of channels are shorter than those of schemas.
+pub(super) const TASK_QUEUE: &str = "
+CREATE FUNCTION hex(id uuid) RETURNS text
+  LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN upper(replace(id::text, '-', ''));
+
+CREATE INDEX unfinished_operation ON operation (row) WHERE stage = 'RUNNING';
+CREATE INDEX unfinished_export ON export (created_at) WHERE status IN ('INIT', 'IN_PROGRESS');
+
+CREATE FUNCTION announce_task() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM pg_notify('tessera_' || md5(TG_TABLE_SCHEMA), '');
+  RETURN NULL;
+END $$;
+CREATE TRIGGER announced AFTER INSERT ON operation
+  FOR EACH STATEMENT EXECUTE FUNCTION announce_task();
+CREATE TRIGGER announced AFTER INSERT ON export
+  FOR EACH STATEMENT EXECUTE FUNCTION announce_task();
+CREATE TRIGGER released AFTER UPDATE OF expires_at ON lease
+  FOR EACH ROW WHEN (new.expires_at = 0) EXECUTE FUNCTION announce_task();
+";
+
+pub(super) const LISTEN: &str = "DO $$ BEGIN
+  EXECUTE format('LISTEN %I', 'tessera_' || md5(current_schema()));
+END $$";

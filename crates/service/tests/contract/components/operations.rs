@@ -6,8 +6,7 @@ use tessera_service::store::{
     Connection,
     dataset::{self, DatasetRecord},
     operation::{
-        Batch, BatchOrigin, OperationKind, all_running, begin, begin_clustering, fail,
-        find_running, finish,
+        Batch, BatchOrigin, OperationKind, begin, begin_clustering, fail, find_running, finish,
     },
     source, sqlite,
 };
@@ -135,15 +134,13 @@ impl TestDataset {
 
     fn model_state(&self) -> ModelState {
         let record = dataset::find(&self.connection, self.id).unwrap().unwrap();
-        let all = all_running(&self.connection).unwrap();
-        assert!(all.len() <= 1, "{all:?}");
-        let running = all.first();
+        let running = find_running(&self.connection, self.id).unwrap();
         assert_eq!(record.fatal_error.is_some(), record.status == Status::Error);
         let words = ["READY", "PARTIAL INDEX", "READ ONLY", "INDEXING", "ERROR"];
         ModelState {
             status: words.into_iter().find(|word| *word == record.status.as_str()).unwrap(),
-            running: running.map(|running| running.kind.as_str()),
-            reindex: running.is_some_and(|running| running.reindex),
+            running: running.as_ref().map(|running| running.kind.as_str()),
+            reindex: running.as_ref().is_some_and(|running| running.reindex),
             clustering: running.is_some_and(|running| running.kind == OperationKind::Reindex)
                 && record.status == Status::Indexing,
         }

@@ -108,10 +108,10 @@ fn an_older_store_is_migrated_and_its_datasets_are_indexed_again() {
     older.execute_batch(include_str!("store_version_2.sql")).unwrap();
     drop(older);
     let store = Store::open(data.path()).unwrap();
-    let (datasets, operations) =
-        store.read(|c| Ok((dataset::all(c)?, operation::all_running(c)?))).unwrap();
+    let datasets = store.read(dataset::all).unwrap();
+    let running = store.read(|c| operation::find_running(c, datasets[0].id)).unwrap().unwrap();
     assert_eq!((&datasets[0].status, datasets[0].n_images), (&Status::Indexing, 0));
-    assert_eq!(operations[0].kind, OperationKind::Creation);
+    assert_eq!(running.kind, OperationKind::Creation);
     let sources = store.read(|c| source::all(c, datasets[0].id)).unwrap();
     assert_eq!(sources[0].folder, Path::new("/a"));
     drop(store);

@@ -1,0 +1,31 @@
+//! Values of a store that all its processes share, by name.
+
+use super::{Connection, Result, params, query};
+
+/// The login of the service, in a store on a server.
+pub const LOGIN: &str = "login";
+/// The secret that signs links.
+pub(super) const LINK_KEY: &str = "link_key";
+
+pub fn find(connection: &Connection, name: &str) -> Result<Option<Vec<u8>>> {
+    let sql = "SELECT value, require(intact) FROM setting WHERE name = ?1";
+    query::find(connection, sql, params![name], |row| row.get(0))
+}
+
+/// Stores a value unless there is one. Returns the one that is stored then.
+pub fn find_or_insert(connection: &Connection, name: &str, value: &[u8]) -> Result<Vec<u8>> {
+    if let Some(known) = find(connection, name)? {
+        return Ok(known);
+    }
+    let sql = "INSERT INTO setting (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING";
+    query::execute(connection, sql, params![name, value])?;
+    // Another process may have been faster.
+    let sql = "SELECT value FROM setting WHERE name = ?1";
+    query::one(connection, sql, params![name], |row| row.get(0))
+}
+
+pub fn replace(connection: &Connection, name: &str, value: &[u8]) -> Result<()> {
+    let sql = "INSERT INTO setting (name, value) VALUES (?1, ?2)
+               ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+    query::execute(connection, sql, params![name, value])
+}

@@ -1,0 +1,49 @@
+//! Keeps the leases of this process in a store on a server, and notices those that it has lost.
+
+use std::sync::{
+    Arc,
+    mpsc::{Receiver, RecvTimeoutError},
+};
+
+use super::{WorkerContext, wake_signal::WakeSignal};
+use crate::store::{
+    StoreError, TaskListener,
+    lease::{self, EXTENSION_INTERVAL},
+};
+
+/// Extends leases and listens for tasks until `ended` is closed. After each extension, the threads look for
+/// tasks whose leases have ended, or whose notifications were lost.
+pub fn keep_leases(worker: &WorkerContext, signal: &Arc<WakeSignal>, ended: &Receiver<()>) {
+    let mut listener = None;
+    loop {
+        if listener.as_ref().is_none_or(TaskListener::is_closed) {
+            let signal = signal.clone();
+            // A failure is repaired after the next interval.
+            listener = worker.store.listen(move || signal.wake()).ok().flatten();
+        }
+        // If the server cannot be reached, no other worker can take the tasks either.
+        let _ = extend_leases(worker);
+        signal.wake();
+        if ended.recv_timeout(EXTENSION_INTERVAL) != Err(RecvTimeoutError::Timeout) {
+            break;
+        }
+    }
+    // Otherwise it is taken for a worker that is alive until its last extension ends.
+    let _ = worker.store.write_rows(|tx| lease::remove_worker(tx, worker.holder));
+}
+
+fn extend_leases(worker: &WorkerContext) -> Result<(), StoreError> {
+    let running = worker.running.leases();
+    let lost = worker.store.write_rows(|tx| {
+        lease::extend_all(tx, worker.holder, lease::end_of_new(tx)?)?;
+        let mut lost = Vec::new();
+        for lease in running {
+            if !lease::is_held(tx, &lease)? {
+                lost.push(lease);
+            }
+        }
+        Ok(lost)
+    })?;
+    lost.iter().for_each(|lease| worker.running.stop(lease));
+    Ok(())
+}

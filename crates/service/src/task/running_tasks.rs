@@ -1,0 +1,61 @@
+//! The tasks that this process runs, and how to stop them.
+
+use std::sync::{
+    Arc, Mutex, Weak,
+    atomic::{AtomicBool, Ordering},
+};
+
+use crate::store::{lease::Lease, lock};
+
+/// Shared by the threads that run tasks and the one that extends their leases.
+#[derive(Debug, Default)]
+pub struct RunningTasks(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    /// No task begins any more.
+    is_stopped: bool,
+    /// With the flag that stops each; it is gone when the task has ended.
+    tasks: Vec<(Lease, Weak<AtomicBool>)>,
+}
+
+impl RunningTasks {
+    /// Returns the flag that will be set when the task has to stop.
+    pub fn begin(&self, lease: &Lease) -> Arc<AtomicBool> {
+        let mut state = lock(&self.0);
+        let stop = Arc::new(AtomicBool::new(state.is_stopped));
+        state.tasks.retain(|(_, stop)| stop.strong_count() > 0);
+        state.tasks.push((lease.clone(), Arc::downgrade(&stop)));
+        stop
+    }
+
+    pub fn is_stopped(&self) -> bool {
+        lock(&self.0).is_stopped
+    }
+
+    pub fn stop_all(&self) {
+        let mut state = lock(&self.0);
+        state.is_stopped = true;
+        state.tasks.iter().for_each(|(_, stop)| set(stop));
+    }
+
+    /// Stops the task of a lease that another worker has taken.
+    pub fn stop(&self, lost: &Lease) {
+        let state = lock(&self.0);
+        let lost = state.tasks.iter().filter(|(lease, _)| lease == lost);
+        lost.for_each(|(_, stop)| set(stop));
+    }
+
+    /// The leases of the tasks that have not ended.
+    pub fn leases(&self) -> Vec<Lease> {
+        let state = lock(&self.0);
+        let running = state.tasks.iter().filter(|(_, stop)| stop.strong_count() > 0);
+        running.map(|(lease, _)| lease.clone()).collect()
+    }
+}
+
+fn set(stop: &Weak<AtomicBool>) {
+    if let Some(stop) = stop.upgrade() {
+        stop.store(true, Ordering::Relaxed);
+    }
+}

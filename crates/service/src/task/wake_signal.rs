@@ -1,0 +1,81 @@
+//! Wakes the threads that look for tasks, and knows when none of them has anything to do.
+
+use std::{
+    sync::{Condvar, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use tokio::sync::watch;
+
+/// Counts the calls; a thread that has looked for tasks after the last one is idle.
+#[derive(Debug)]
+pub struct WakeSignal {
+    state: Mutex<State>,
+    changed: Condvar,
+    is_idle: watch::Sender<bool>,
+}
+
+#[derive(Debug)]
+struct State {
+    calls: u64,
+    is_stopped: bool,
+    /// Of each thread, the number of calls when it last found nothing.
+    answered: Vec<u64>,
+}
+
+impl WakeSignal {
+    pub fn new(threads: usize) -> Self {
+        let state = State { calls: 1, is_stopped: false, answered: vec![0; threads] };
+        let is_idle = watch::Sender::new(threads == 0);
+        Self { state: Mutex::new(state), changed: Condvar::new(), is_idle }
+    }
+
+    /// Lets all threads look for tasks.
+    pub fn wake(&self) {
+        let mut state = self.lock();
+        state.calls += 1;
+        self.is_idle.send_replace(state.answered.is_empty());
+        self.changed.notify_all();
+    }
+
+    /// Ends all threads.
+    pub fn stop(&self) {
+        self.lock().is_stopped = true;
+        self.changed.notify_all();
+    }
+
+    /// Notes that a thread begins to look. Returns the number of calls.
+    pub fn begin(&self, thread: usize) -> u64 {
+        let mut state = self.lock();
+        state.answered[thread] = 0;
+        self.is_idle.send_replace(false);
+        state.calls
+    }
+
+    /// Notes that a thread has found nothing after `seen` calls, and waits for another call or the end of
+    /// `pause`. Returns false when it has to end.
+    pub fn wait(&self, thread: usize, seen: u64, pause: Duration) -> bool {
+        let mut state = self.lock();
+        state.answered[thread] = seen;
+        let is_idle = state.answered.iter().all(|&answered| answered >= state.calls);
+        self.is_idle.send_replace(is_idle);
+        let sleeping = |state: &mut State| !state.is_stopped && state.calls == seen;
+        let waited = self.changed.wait_timeout_while(state, pause, sleeping);
+        state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        !state.is_stopped
+    }
+
+    /// Notes that a thread could not be started, so that nobody waits for it.
+    pub fn ignore(&self, thread: usize) {
+        self.lock().answered[thread] = u64::MAX;
+    }
+
+    pub async fn wait_until_idle(&self) {
+        // It cannot fail: `self` owns the sender.
+        let _ = self.is_idle.subscribe().wait_for(|is_idle| *is_idle).await;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

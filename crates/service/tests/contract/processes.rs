@@ -1,0 +1,271 @@
+//! Several processes on one store, here several deployments. A store in a file has one process, so these tests
+//! run where `TESSERA_TEST_STORE` names a server.
+
+use std::time::{Duration, Instant};
+
+use futures_util::future::join_all;
+use reqwest::StatusCode;
+use secrecy::ExposeSecret as _;
+use serde_json::Value;
+use tessera_model::DatasetId;
+use tessera_service::{AccessMode, Deployment, DeploymentSettings, ServerOptions, store::lease};
+use tokio::time::sleep;
+use uuid::Uuid;
+
+use crate::{
+    change::uploads,
+    credentials::opens,
+    support::{Place, Service, answer, pictures},
+};
+
+/// Ends a test that would hang.
+const GUARD: Duration = Duration::from_mins(1);
+
+/// Workers are told that a task may be waiting, as when time has passed.
+const WAKE: &str = "SELECT pg_notify('tessera_' || md5(current_schema()), '')";
+
+/// A folder of twelve pictures, if the store is on a server.
+fn place() -> Option<Place> {
+    let place = Place::new(&pictures(12));
+    place.store.address().is_some().then_some(place)
+}
+
+/// Settings of a process that leaves tasks to others.
+fn without_jobs() -> DeploymentSettings {
+    DeploymentSettings { jobs: 0, ..DeploymentSettings::default() }
+}
+
+/// Waits until a table with a condition has this number of rows.
+async fn until(place: &Place, table: &str, count: i64) {
+    let begun = Instant::now();
+    while place.count(table) != count {
+        assert!(begun.elapsed() < GUARD, "{table} never has {count} rows");
+        sleep(Duration::from_millis(20)).await;
+    }
+}
+
+async fn serve(place: Place, deployment: Deployment, dataset: DatasetId) -> Service {
+    let kept = deployment.kept_credentials().unwrap();
+    let options = |_| ServerOptions::from(AccessMode::Token(kept.clone()));
+    let mut service = Service::serve_as(place, deployment, dataset, true, options).await;
+    service.credentials = kept;
+    service
+}
+
+#[tokio::test]
+async fn a_worker_runs_what_another_process_accepts() {
+    let Some(place) = place() else { return };
+    let serving = place.open_with(without_jobs());
+    let worker = place.open();
+    let dataset = place.add(&serving);
+    until(&place, "dataset WHERE status = 'READY'", 1).await;
+    let service = serve(place, serving, dataset).await;
+    assert_eq!(service.add(uploads(12..15)).await.0, 202);
+    until(&service.place, "dataset WHERE status = 'PARTIAL INDEX'", 1).await;
+    let record = service.record().await;
+    assert_eq!(record["n_images"], 15);
+    assert_eq!(service.reindex().await.0, 202);
+    until(&service.place, "dataset WHERE status = 'READY'", 1).await;
+    let export = "/export_context_async?file_name=a&export_format=json";
+    service.good(&service.of_dataset(export)).await;
+    until(&service.place, "export WHERE status = 'COMPLETED'", 1).await;
+    until(&service.place, "lease WHERE task NOT LIKE 'worker/%'", 0).await;
+    drop(worker);
+    assert_eq!(service.place.count("lease"), 0, "a worker that ends is not counted");
+}
+
+#[tokio::test]
+async fn many_workers_run_each_task_once() {
+    let Some(place) = place() else { return };
+    let serving = place.open_with(without_jobs());
+    let workers: Vec<_> = (0..4).map(|_| place.open()).collect();
+    let dataset = place.add(&serving);
+    let service = serve(place, serving, dataset).await;
+    until(&service.place, "dataset WHERE status = 'READY'", 1).await;
+    let export = service.of_dataset("/export_context_async?file_name=a&export_format=json");
+    join_all((0..12).map(|_| service.good(&export))).await;
+    until(&service.place, "export WHERE status = 'COMPLETED'", 12).await;
+    assert_eq!(service.record().await["n_images"], 12);
+    for worker in &workers {
+        worker.wait_until_idle().await;
+    }
+    assert_eq!(service.place.count("lease WHERE task NOT LIKE 'worker/%'"), 0);
+    assert_eq!(service.place.count("lease"), 4, "each shows that it is alive");
+}
+
+#[tokio::test]
+async fn a_task_is_taken_over_when_its_lease_ends() {
+    let Some(place) = place() else { return };
+    let serving = place.open_with(without_jobs());
+    place.add(&serving);
+    // The lease of a worker that was killed.
+    let lease = format!(
+        "INSERT INTO lease (task, holder, fence, expires_at)
+         SELECT 'operation/' || row, '{}', 7, {} FROM operation",
+        Uuid::from_u128(1),
+        i64::MAX
+    );
+    place.change(&lease);
+    let worker = place.open();
+    worker.wait_until_idle().await;
+    assert_eq!(place.count("lease WHERE fence = 7"), 1, "it is respected");
+    place.change(&format!("UPDATE lease SET expires_at = 1 WHERE fence = 7; {WAKE}"));
+    until(&place, "dataset WHERE status = 'READY'", 1).await;
+    assert_eq!(place.count("media"), 12);
+}
+
+#[tokio::test]
+async fn a_worker_that_was_taken_over_stops_and_changes_nothing() {
+    let Some(place) = place() else { return };
+    let simulated_delay = Duration::from_secs(4);
+    let slow = DeploymentSettings { simulated_delay, ..DeploymentSettings::default() };
+    let stale = place.open_with(slow);
+    place.add(&stale);
+    until(&place, "lease WHERE task LIKE 'operation/%'", 1).await;
+    place.change(&format!(
+        "UPDATE lease SET holder = '{}', fence = fence + 1 WHERE task LIKE 'operation/%'",
+        Uuid::from_u128(1)
+    ));
+    stale.wait_until_idle().await;
+    assert_eq!(place.count("media"), 0);
+    assert_eq!(place.count("dataset WHERE status = 'INDEXING' AND progress < 5"), 1);
+    assert_eq!(place.count("lease WHERE fence = 2 AND expires_at > 0"), 1, "it is another's");
+    drop(stale);
+    let _worker = place.open();
+    // As when the lease of the other one ends.
+    place.change(&format!("UPDATE lease SET expires_at = 0 WHERE task LIKE 'operation/%'; {WAKE}"));
+    until(&place, "dataset WHERE status = 'READY'", 1).await;
+    assert_eq!(place.count("media"), 12);
+}
+
+#[tokio::test]
+async fn a_worker_that_stops_gives_its_task_back() {
+    let Some(place) = place() else { return };
+    let simulated_delay = Duration::from_secs(20);
+    let slow = DeploymentSettings { simulated_delay, ..DeploymentSettings::default() };
+    let stopping = place.open_with(slow);
+    let serving = place.open_with(without_jobs());
+    place.add(&serving);
+    until(&place, "lease WHERE task LIKE 'operation/%'", 1).await;
+    // It takes a step of its delay to notice.
+    tokio::task::spawn_blocking(move || drop(stopping)).await.unwrap();
+    assert_eq!(place.count("lease WHERE task LIKE 'operation/%' AND expires_at = 0"), 1);
+    let _worker = place.open();
+    until(&place, "dataset WHERE status = 'READY'", 1).await;
+}
+
+#[tokio::test]
+async fn the_tasks_of_a_process_that_was_killed_alone_continue_at_the_next_start() {
+    let Some(place) = place() else { return };
+    let worker = Uuid::from_u128(9);
+    let serving = place.open_with(without_jobs());
+    place.add(&serving);
+    drop(serving);
+    // What it leaves: a lease that has not ended, and its name in the data folder.
+    place.change(&format!(
+        "INSERT INTO lease (task, holder, fence, expires_at)
+         SELECT 'operation/' || row, '{worker}', 1, {} FROM operation",
+        i64::MAX
+    ));
+    std::fs::write(place.data.path().join("workers"), format!("{worker}\n")).unwrap();
+    let next = place.open();
+    next.wait_until_idle().await;
+    assert_eq!(place.count("dataset WHERE status = 'READY'"), 1);
+}
+
+#[tokio::test]
+async fn processes_share_a_folder_only_with_a_store_on_a_server() {
+    let Some(place) = place() else { return };
+    let first = place.open_with(without_jobs());
+    let uploads = place.data.path().join("uploads");
+    let staged = uploads.join(Uuid::from_u128(5).to_string());
+    std::fs::create_dir(&staged).unwrap();
+    let second = place.open_with(without_jobs());
+    assert!(staged.exists(), "the other process may be receiving it");
+    drop((first, second));
+    drop(place.open_with(without_jobs()));
+    assert!(!staged.exists());
+    let file = Deployment::open(place.data.path(), DeploymentSettings::default()).unwrap();
+    assert_eq!(file.datasets().unwrap().len(), 0);
+}
+
+/// Two services of one store.
+async fn two_services() -> Option<(Service, Service)> {
+    let place = place()?;
+    let deployment = place.open();
+    let dataset = place.add(&deployment);
+    deployment.wait_until_idle().await;
+    let other = place.open();
+    let folders = Place {
+        pictures: tempfile::tempdir().unwrap(),
+        data: tempfile::tempdir().unwrap(),
+        store: crate::test_store::TestStore::file(),
+    };
+    Some((serve(place, deployment, dataset).await, serve(folders, other, dataset).await))
+}
+
+#[tokio::test]
+async fn services_of_one_store_accept_the_same_logins() {
+    let Some((first, second)) = two_services().await else { return };
+    assert_eq!(first.credentials.api_key, second.credentials.api_key);
+    let cookie = format!("SESSION={}", first.credentials.session.expose_secret());
+    let ask = async |service: &Service| -> (StatusCode, Value) {
+        let path = service.url("/api/v1/api_credentials");
+        answer(service.client.get(path).header("cookie", &cookie)).await
+    };
+    let (status, issued) = ask(&first).await;
+    assert_eq!(status, 200);
+    let (key, secret) =
+        (issued["api_key"].as_str().unwrap(), issued["api_secret"].as_str().unwrap());
+    assert_eq!(opens(&second, key, &secret[1..]).await, 401);
+    assert_eq!(opens(&second, key, secret).await, 200);
+    assert_eq!(opens(&second, "key-other", secret).await, 401);
+    let (status, again) = ask(&second).await;
+    assert_eq!(
+        (status, &again["api_key"], &again["api_secret"]),
+        (200.try_into().unwrap(), &issued["api_key"], &Value::Null)
+    );
+}
+
+#[tokio::test]
+async fn of_several_services_one_shows_the_issued_secret() {
+    let Some((first, second)) = two_services().await else { return };
+    let cookie = format!("SESSION={}", first.credentials.session.expose_secret());
+    let services = [&first, &second];
+    let asked = (0..16).map(|number| {
+        let service = services[number % 2];
+        let path = service.url("/api/v1/api_credentials");
+        answer(service.client.get(path).header("cookie", &cookie))
+    });
+    let answers = join_all(asked).await;
+    assert!(
+        answers
+            .iter()
+            .all(|(status, body)| *status == 200 && body["api_key"] == answers[0].1["api_key"])
+    );
+    assert_eq!(answers.iter().filter(|(_, body)| body["api_secret"].is_string()).count(), 1);
+}
+
+#[tokio::test]
+async fn services_of_one_store_respond_with_the_same_generation() {
+    let Some((first, second)) = two_services().await else { return };
+    let media = first.media("p000.png").await;
+    let similar = format!("anchor_type=MEDIA&anchor_media_id={media}");
+    let clusters = async |service: &Service| {
+        let found = service.good(&service.explore(&similar)).await;
+        let ids = found["clusters"].as_array().unwrap().iter().map(|it| it["cluster_id"].clone());
+        ids.collect::<Vec<_>>()
+    };
+    assert_eq!(clusters(&first).await, clusters(&second).await);
+    first.added(uploads(12..15)).await;
+    until(&first.place, "dataset WHERE status = 'PARTIAL INDEX'", 1).await;
+    assert_eq!(second.reindex().await.0, 202);
+    until(&first.place, "dataset WHERE status = 'READY'", 1).await;
+    assert_eq!(clusters(&first).await, clusters(&second).await);
+    assert_eq!(second.record().await["n_images"], 15);
+}
+
+#[test]
+fn two_extensions_of_a_lease_may_fail() {
+    assert!(3 * lease::EXTENSION_INTERVAL <= lease::LIFETIME);
+}
