@@ -1,6 +1,9 @@
 //! The login: a JWT as in the interface document, checked strictly; every refusal is the same 401.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::{
+    sync::{Arc, Mutex, OnceLock},
+    time::Duration,
+};
 
 use axum::{
     extract::{Request, State},
@@ -11,6 +14,11 @@ use axum::{
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode, decode_header};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::Deserialize;
+use tokio::{
+    sync::Mutex as AsyncMutex,
+    task::spawn_blocking,
+    time::{Instant, sleep_until},
+};
 
 use super::{
     options::{AccessMode, KeyPair, ServiceCredentials},
@@ -26,6 +34,8 @@ const MAX_CLOCK_SKEW: u64 = 60;
 const MAX_TOKEN_LIFETIME: u64 = 24 * 3600;
 /// Seconds that a token remains valid after it expires.
 const EXPIRY_LEEWAY: u64 = 30;
+/// The shortest time between two looks for a pair of another process, so that many wrong tokens cost little.
+const LOOKUP_INTERVAL: Duration = Duration::from_secs(1);
 
 pub struct Authenticator(Option<KeyPairs>);
 
@@ -36,6 +46,8 @@ struct KeyPairs {
     issued: OnceLock<TokenVerifier>,
     /// Locked while a pair is issued.
     credentials: Mutex<ServiceCredentials>,
+    /// When a pair of another process was last looked for.
+    last_lookup: AsyncMutex<Option<Instant>>,
 }
 
 struct TokenVerifier {
@@ -63,6 +75,7 @@ impl Authenticator {
                     session: session.clone(),
                     issued: issued.map_or_else(OnceLock::new, OnceLock::from),
                     credentials: Mutex::new(credentials),
+                    last_lookup: AsyncMutex::default(),
                 }))
             }
         }
@@ -72,13 +85,48 @@ impl Authenticator {
         self.0.is_some()
     }
 
-    pub fn is_authorized(&self, headers: &HeaderMap) -> bool {
+    /// Whether a request has a token of an accepted key pair.
+    pub async fn authorizes(&self, headers: &HeaderMap) -> bool {
+        if !self.is_authorized(headers) && self.is_from_elsewhere(headers) {
+            self.find_issued_elsewhere().await;
+        }
+        self.is_authorized(headers)
+    }
+
+    fn is_authorized(&self, headers: &HeaderMap) -> bool {
         let Some(key_pairs) = &self.0 else { return true };
         let Some(token) = bearer_token(headers) else { return false };
         let now = unix_seconds();
         // Both are tried, so that the time reveals nothing.
         let second = key_pairs.issued.get().is_some_and(|verifier| verifier.verifies(token, now));
         key_pairs.configured.verifies(token, now) || second
+    }
+
+    /// Whether the token of a request may be of a pair that another process has issued.
+    fn is_from_elsewhere(&self, headers: &HeaderMap) -> bool {
+        let Some(key_pairs) = &self.0 else { return false };
+        key_pairs.issued.get().is_none()
+            && bearer_token(headers).is_some()
+            && lock(&key_pairs.credentials).is_shared()
+    }
+
+    /// Looks for the pair that another process has issued. Requests that come meanwhile share the lookup.
+    async fn find_issued_elsewhere(&self) {
+        let Some(key_pairs) = &self.0 else { return };
+        let arrived = Instant::now();
+        let mut last = key_pairs.last_lookup.lock().await;
+        if let Some(last) = *last {
+            if last >= arrived {
+                return;
+            }
+            sleep_until(last + LOOKUP_INTERVAL).await;
+        }
+        *last = Some(Instant::now());
+        let credentials = lock(&key_pairs.credentials).clone();
+        let found = spawn_blocking(move || credentials.issued_elsewhere()).await;
+        if let Ok(Some(pair)) = found {
+            key_pairs.accept(pair);
+        }
     }
 
     pub fn has_session(&self, headers: &HeaderMap) -> bool {
@@ -98,32 +146,32 @@ impl Authenticator {
         }
         let mut credentials = lock(&key_pairs.credentials);
         let known = credentials.issued.as_ref().map(|pair| (pair.api_key.clone(), None));
-        let (api_key, api_secret) = if let Some(known) = known {
-            known
-        } else {
-            let (api_key, api_secret) = key_pairs.issue(&mut credentials)?;
-            (api_key, Some(api_secret.expose_secret().to_owned()))
-        };
+        let (api_key, api_secret) =
+            if let Some(known) = known { known } else { key_pairs.issue(&mut credentials)? };
         Ok(Some(CredentialsBody { api_key, api_secret, message: String::new() }))
     }
 }
 
 impl KeyPairs {
-    /// Creates the second pair. It is kept before it is shown, because it is shown only once.
+    /// Creates the second pair. It is kept before its secret is shown, because that is shown only once: by
+    /// the process that creates the pair.
     fn issue(
         &self,
         credentials: &mut ServiceCredentials,
-    ) -> Result<(String, SecretString), Problem> {
-        let KeyPair { api_key, api_secret } = KeyPair::generate();
-        let issued = Some(KeyPair { api_key: api_key.clone(), api_secret: api_secret.clone() });
-        let changed = ServiceCredentials { issued, ..credentials.clone() };
-        changed.save().map_err(|_| {
+    ) -> Result<(String, Option<String>), Problem> {
+        let new = KeyPair::generate();
+        let kept = credentials.keep_issued(new.clone()).map_err(|_| {
             let message = "The key pair could not be stored, so none was created";
             Problem::plain(StatusCode::INTERNAL_SERVER_ERROR, message)
         })?;
-        *credentials = changed;
+        let is_new = kept.api_key == new.api_key;
+        credentials.issued = Some(kept.clone());
+        self.accept(kept.clone());
+        Ok((kept.api_key, is_new.then(|| kept.api_secret.expose_secret().to_owned())))
+    }
+
+    fn accept(&self, KeyPair { api_key, api_secret }: KeyPair) {
         self.issued.get_or_init(|| TokenVerifier::new(&api_key, &api_secret));
-        Ok((api_key, api_secret))
     }
 }
 
@@ -181,7 +229,7 @@ pub async fn require_login(
     let of_dataset = (path.next(), path.nth(1)) == (Some("add_media"), Some("dataset"));
     let adding = of_dataset && request.method() == Method::POST;
     let headers = request.headers();
-    if authenticator.is_authorized(headers) || (adding && authenticator.has_session(headers)) {
+    if (adding && authenticator.has_session(headers)) || authenticator.authorizes(headers).await {
         next.run(request).await
     } else {
         Problem::unauthorized().into_response()

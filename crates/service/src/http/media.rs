@@ -40,7 +40,9 @@ impl FromRequestParts<AppState> for AuthorizedMedia {
         match params.text(query::SIGNATURE) {
             Some(signature) if links.is_valid_media_link(id, signature) => Ok(Self { id, version }),
             Some(_) => Err(Problem::forbidden("This link is not valid")),
-            None if state.authenticator.is_authorized(&parts.headers) => Ok(Self { id, version }),
+            None if state.authenticator.authorizes(&parts.headers).await => {
+                Ok(Self { id, version })
+            }
             None => Err(Problem::unauthorized()),
         }
     }

@@ -1,12 +1,12 @@
 //! How a deployment is served: access, compatibility, limits.
 
-use std::{path::PathBuf, time::Duration};
+use std::time::Duration;
 
 use secrecy::SecretString;
 use tokio::net::TcpListener;
 use uuid::Uuid;
 
-use super::{access_log::AccessLog, allowed_host::AllowedHost};
+use super::{access_log::AccessLog, allowed_host::AllowedHost, kept_login::LoginStorage};
 
 #[derive(Clone, Debug)]
 pub enum AccessMode {
@@ -51,8 +51,8 @@ pub struct ServiceCredentials {
     pub session: SecretString,
     /// The key pair that a client with the session has received.
     pub(super) issued: Option<KeyPair>,
-    /// The file that keeps them over restarts.
-    pub(super) file: Option<PathBuf>,
+    /// Where they are kept over restarts.
+    pub(super) storage: LoginStorage,
 }
 
 #[derive(Clone, Debug)]
@@ -64,7 +64,8 @@ pub(super) struct KeyPair {
 impl ServiceCredentials {
     pub fn generate() -> Self {
         let KeyPair { api_key, api_secret } = KeyPair::generate();
-        Self { api_key, api_secret, session: random_secret(), issued: None, file: None }
+        let session = random_secret();
+        Self { api_key, api_secret, session, issued: None, storage: LoginStorage::None }
     }
 }
 

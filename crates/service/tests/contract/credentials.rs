@@ -24,7 +24,7 @@ async fn ask(service: &Service, cookie: &str) -> (u16, Value) {
 }
 
 /// The status code of a read with a token for this key pair.
-async fn opens(service: &Service, key: &str, secret: &str) -> u16 {
+pub async fn opens(service: &Service, key: &str, secret: &str) -> u16 {
     let claims = json!({"sub": key, "iat": now(), "exp": now() + 600, "iss": "sdk"});
     let header = Header { kid: Some(key.to_owned()), ..Header::new(Algorithm::HS256) };
     let token = encode(&header, &claims, &EncodingKey::from_secret(secret.as_bytes())).unwrap();
