@@ -32,6 +32,7 @@ async fn run(line: Cli) -> Result<i32, CliError> {
     let Cli { global, command } = line;
     let exit = match command.map(CliCommand::canonical) {
         Some(CliCommand::Serve(options)) => return cli::serve(options).await,
+        Some(CliCommand::Work(options)) => return cli::work(options).await,
         Some(CliCommand::Info(command)) => {
             cli::run_info(&Output::new(&global), command, cli::definition())?
         }

@@ -8,9 +8,14 @@ use clap::{
 
 use super::{
     CliError, DoctorOptions, EncoderOptions, Exit, GlobalOptions, InfoCommand, api, auth, config,
-    dataset, enrichment, export, global_options::hide_rare_option, image, init, jobs,
-    local::ServeOptions, media, messages::write_stderr, profile, query, reindex, search, selection,
-    set_algebra, store_options::StoreCommand,
+    dataset, enrichment, export,
+    global_options::hide_rare_option,
+    image, init, jobs,
+    local::{ServeOptions, WorkOptions},
+    media,
+    messages::write_stderr,
+    profile, query, reindex, search, selection, set_algebra,
+    store_options::StoreCommand,
 };
 use crate::printable_text::PrintableText;
 
@@ -46,12 +51,14 @@ pub enum CliCommand {
     Interface(InterfaceCommand),
     /// Serve folders of images over HTTP, with the same API as the service.
     Serve(ServeOptions),
+    /// Run operations and exports of a store on a server, beside `serve --store`.
+    Work(WorkOptions),
     #[command(flatten)]
     Headless(HeadlessCommand),
     /// Show, change and check settings.
     #[command(subcommand)]
     Config(config::ConfigCommand),
-    /// Check the terminal, the settings, the profiles and their logins, and report problems.
+    /// Check the terminal, the settings, the profiles and their logins, the store, and report problems.
     Doctor(DoctorOptions),
     #[command(flatten)]
     Info(InfoCommand),

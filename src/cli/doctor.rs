@@ -1,4 +1,5 @@
-//! `tessera doctor`: checks the terminal, settings, secret stores, profiles, logins and folders.
+//! `tessera doctor`: checks the terminal, settings, secret stores, profiles, logins, folders, and the store of a
+//! service.
 
 use std::{
     env,
@@ -13,22 +14,27 @@ use serde_json::{Map, Value, json};
 use crate::{
     cli::{
         CliError, Column, Document, Exit, GlobalOptions, Output, ServiceTarget, TerminalInfo,
-        connection::clock_skew_warning, context::is_storage_uri, deployment, local, login,
+        check_result::{CheckResult, redact_home},
+        connection::clock_skew_warning,
+        context::is_storage_uri,
+        deployment, local, login,
+        store_options::SharedStorage,
     },
     config::{self, DeploymentConfig, Layers, Profile, Settings},
     credentials::{self, SecretStore},
 };
-use tessera_model::SafeText;
 
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Debug, Args)]
 pub struct DoctorOptions {
     /// Print everything as a document to attach to a bug report: without secrets, and with the home
     /// directory as ~.
     #[arg(long)]
     pub report: bool,
-    /// Do not contact any deployment.
+    /// Do not contact any deployment, store or bucket.
     #[arg(long)]
     pub offline: bool,
+    #[command(flatten)]
+    pub shared: SharedStorage,
 }
 
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -51,57 +57,6 @@ const REPORTED_VARIABLES: [&str; 12] = [
 const CHECK_COLUMNS: &[Column] =
     &[Column::new("", "state"), Column::new("SUBJECT", "subject"), Column::new("FOUND", "words")];
 
-struct CheckResult {
-    subject: String,
-    message: String,
-    status: CheckStatus,
-}
-
-enum CheckStatus {
-    Passed,
-    Warning,
-    Failed(Exit),
-}
-
-impl CheckResult {
-    fn passed(subject: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { subject: subject.into(), message: message.into(), status: CheckStatus::Passed }
-    }
-
-    fn warning(subject: impl Into<String>, message: impl Into<String>) -> Self {
-        Self { status: CheckStatus::Warning, ..Self::passed(subject, message) }
-    }
-
-    fn failed(subject: impl Into<String>, message: impl Into<String>, exit: Exit) -> Self {
-        Self { status: CheckStatus::Failed(exit), ..Self::passed(subject, message) }
-    }
-
-    /// The printed name of the status, and the exit code of a failed check.
-    fn status_word(&self) -> (&'static str, Option<i32>) {
-        match self.status {
-            CheckStatus::Passed => ("ok", None),
-            CheckStatus::Warning => ("warning", None),
-            CheckStatus::Failed(exit) => ("trouble", Some(exit as i32)),
-        }
-    }
-
-    fn line(&self) -> String {
-        let subject = SafeText::name(&self.subject);
-        let message = SafeText::detail(&redact_home(&self.message));
-        format!("{:<9}{subject}: {message}\n", self.status_word().0)
-    }
-
-    fn row(&self) -> Value {
-        let (state, exit) = self.status_word();
-        json!({
-            "state": state,
-            "subject": redact_home(&self.subject),
-            "words": redact_home(&self.message),
-            "exit_code": exit,
-        })
-    }
-}
-
 /// Runs all checks, prints the results, and returns the exit code of the first failure. Invalid
 /// settings are a result, not an error.
 pub async fn run_doctor(
@@ -114,6 +69,9 @@ pub async fn run_doctor(
     findings.extend(check_settings(&global));
     findings.extend(check_secrets());
     findings.extend(check_folders());
+    if !options.offline {
+        findings.extend(local::check_store(&options.shared).await);
+    }
     if let Ok(settings) = Settings::load(&global.sources())
         && !options.offline
     {
@@ -137,19 +95,7 @@ pub async fn run_doctor(
     } else {
         out.print(&document)?;
     }
-    let failed = findings.iter().find_map(|finding| match finding.status {
-        CheckStatus::Failed(exit) => Some(exit),
-        CheckStatus::Passed | CheckStatus::Warning => None,
-    });
-    Ok(failed.unwrap_or(Exit::Done))
-}
-
-/// Replaces the home directory with `~`, because it contains the user's name.
-fn redact_home(text: &str) -> String {
-    match env::home_dir().map(|home| home.display().to_string()) {
-        Some(home) if home.len() > 1 => text.replace(&home, "~"),
-        _ => text.to_owned(),
-    }
+    Ok(findings.iter().find_map(CheckResult::exit).unwrap_or(Exit::Done))
 }
 
 fn check_terminal(detect_terminal: fn() -> TerminalInfo) -> CheckResult {

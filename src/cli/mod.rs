@@ -4,6 +4,7 @@
 
 mod api;
 mod auth;
+mod check_result;
 mod command_line;
 mod config;
 mod connection;
@@ -64,8 +65,8 @@ pub use image::{NamedPicture, draw_pictures};
 pub use info::{InfoCommand, run_info};
 pub use job_recorder::JobRecorder;
 pub use local::{
-    LocalService, LocalSettings, ServeOptions, check_storage_folder, local_settings, run_store,
-    run_text_tour, serve, start_demo,
+    LocalService, LocalSettings, ServeOptions, WorkOptions, check_storage_folder, local_settings,
+    run_store, run_text_tour, serve, start_demo, work,
 };
 pub use login::open_secrets;
 pub use messages::write_message;

@@ -15,6 +15,16 @@ pub struct StoreOptions {
     pub store: Option<SecretString>,
 }
 
+/// What the processes of one service share.
+#[derive(Debug, Args)]
+pub struct SharedStorage {
+    #[command(flatten)]
+    pub store: StoreOptions,
+    /// Keep the archives of exports in object storage (S3, Google Cloud or Azure).
+    #[arg(long, env = "TESSERA_BUCKET", value_name = "URI")]
+    pub bucket: Option<String>,
+}
+
 #[derive(Debug, Subcommand)]
 pub enum StoreCommand {
     /// Create the tables of a store, or update them to this version.

@@ -202,6 +202,7 @@ const CASES: &[&str] = &[
     "store status --store postgres://MIX@127.0.0.1:9/MIX",
     "tui MIX",
     "version",
+    "work --store MIX",
 ];
 
 /// Styles, progress bars, half-blocks, and the queries of the probe.

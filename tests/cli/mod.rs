@@ -31,6 +31,7 @@ mod store;
 mod surface;
 mod tour;
 mod waiting;
+mod work;
 mod world;
 
 use std::{
@@ -59,6 +60,7 @@ fn tessera(folder: &Path, arguments: &[&str]) -> Command {
         "TESSERA_API_SECRET",
         "TERM",
         "TESSERA_STORE",
+        "TESSERA_BUCKET",
     ] {
         command.env_remove(name);
     }

@@ -1,4 +1,4 @@
-//! The local deployment: `serve`, `demo`, `open` and local profiles. Builds without the feature
+//! The local deployment: `serve`, `work`, `demo`, `open` and local profiles. Builds without the feature
 //! `local` contain stubs that report its absence.
 
 #[cfg(feature = "local")]
@@ -14,12 +14,18 @@ mod service;
 mod settings;
 #[cfg(feature = "local")]
 mod store;
+#[cfg(feature = "local")]
+mod store_check;
 #[cfg(not(feature = "local"))]
 mod unavailable;
+#[cfg(feature = "local")]
+mod work;
+mod work_options;
 
 pub use serve_options::ServeOptions;
 #[cfg(not(feature = "local"))]
 pub use unavailable::*;
+pub use work_options::WorkOptions;
 #[cfg(feature = "local")]
 pub use {
     demo::{run_text_tour, start_demo},
@@ -27,5 +33,7 @@ pub use {
     service::LocalService,
     settings::{LocalSettings, check_storage_folder, local_settings},
     store::run_store,
+    store_check::check_store,
     tessera_service::{InjectedFailure, store::lock_holder},
+    work::work,
 };

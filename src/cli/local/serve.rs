@@ -95,15 +95,16 @@ fn serve_settings(options: &ServeOptions) -> CliResult<DeploymentSettings> {
         add_media: !options.no_add_media,
         write_access: !options.read_only,
         readable_roots: options.allow_path.iter().map(root).collect::<Result<_, _>>()?,
-        store: store_address(&options.store)?,
-        bucket: options.bucket.as_deref().map(bucket).transpose()?,
+        store: store_address(&options.shared.store)?,
+        bucket: options.shared.bucket.as_deref().map(parse_bucket).transpose()?,
+        jobs: usize::from(!options.no_work),
         simulated_delay: Duration::from_secs(options.slow_progress),
         injected_failures: options.fail.iter().copied().collect(),
         ..local_settings(&options.encoders)?
     })
 }
 
-fn bucket(uri: &str) -> CliResult<object_storage::ObjectUri> {
+pub(super) fn parse_bucket(uri: &str) -> CliResult<object_storage::ObjectUri> {
     object_storage::ObjectUri::parse(uri)
         .map_err(|why| CliError::usage(format!("--bucket {uri}: {why}")))
 }
@@ -137,7 +138,7 @@ fn print_announcement(local: &LocalService, metrics: Option<SocketAddr>) -> CliR
 }
 
 /// Waits for a signal, and returns its exit code. Ctrl-C and SIGTERM are the normal ways to stop.
-async fn wait_for_signal() -> io::Result<i32> {
+pub(super) async fn wait_for_signal() -> io::Result<i32> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hang_up = signal(SignalKind::hangup())?;

@@ -5,13 +5,14 @@ use std::{net::SocketAddr, path::PathBuf};
 use clap::Args;
 
 use super::InjectedFailure;
-use crate::cli::{EncoderOptions, store_options::StoreOptions};
+use crate::cli::{EncoderOptions, store_options::SharedStorage};
 
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that is independent")]
 pub struct ServeOptions {
     /// Folders to serve; one dataset each. A folder may be in object storage: <s3://bucket/folder>.
-    #[arg(required_unless_present = "explain")]
+    /// With a store on a server, none are needed: all its datasets are served.
+    #[arg(required_unless_present_any = ["explain", "store"])]
     pub folders: Vec<PathBuf>,
     /// Address and port; port 0 picks a free one.
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:0")]
@@ -32,11 +33,11 @@ pub struct ServeOptions {
     /// Folder for the index.
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// Keep the archives of exports in object storage (S3, Google Cloud or Azure).
-    #[arg(long, env = "TESSERA_BUCKET", value_name = "URI")]
-    pub bucket: Option<String>,
     #[command(flatten)]
-    pub store: StoreOptions,
+    pub shared: SharedStorage,
+    /// Leave operations and exports to `tessera work`; needs a store on a server.
+    #[arg(long, requires = "store")]
+    pub no_work: bool,
     /// Serve without login, like an on-premises deployment; this machine only.
     #[arg(long)]
     pub no_auth: bool,

@@ -26,12 +26,17 @@ pub fn run_store(out: &Output, command: &StoreCommand) -> CliResult {
         StoreCommand::Init(options) => (options, postgres::init),
         StoreCommand::Status(options) => (options, postgres::status),
     };
-    let address = store_address(options)?.ok_or_else(|| {
-        CliError::usage("give the address of the store with --store or TESSERA_STORE")
-    })?;
+    let address = require_store(options)?;
     let status = describe(&address).map_err(|cause| CliError::failed(cause.to_string()))?;
     out.print(&document(&address, &status))?;
     Ok(Exit::Done)
+}
+
+/// The address of the store on a server.
+pub(super) fn require_store(options: &StoreOptions) -> CliResult<StoreAddress> {
+    store_address(options)?.ok_or_else(|| {
+        CliError::usage("give the address of the store with --store or TESSERA_STORE")
+    })
 }
 
 /// The address of the store on a server, if there is one.

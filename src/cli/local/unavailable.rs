@@ -8,7 +8,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::{
-    CliError, CliResult, EncoderOptions, Output, ServeOptions, store_options::StoreCommand,
+    CliError, CliResult, EncoderOptions, Output, ServeOptions, WorkOptions,
+    check_result::CheckResult,
+    store_options::{SharedStorage, StoreCommand},
 };
 use tessera_client::Client;
 use tessera_model::DatasetId;
@@ -72,8 +74,16 @@ pub async fn serve(_: ServeOptions) -> CliResult<i32> {
     Err(unavailable())
 }
 
+pub async fn work(_: WorkOptions) -> CliResult<i32> {
+    Err(unavailable())
+}
+
 pub fn run_store(_: &Output, _: &StoreCommand) -> CliResult {
     Err(unavailable())
+}
+
+pub async fn check_store(_: &SharedStorage) -> Vec<CheckResult> {
+    Vec::new()
 }
 
 pub async fn start_demo(_: u32, _: Option<PathBuf>) -> CliResult<LocalService> {

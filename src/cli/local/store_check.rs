@@ -1,0 +1,96 @@
+//! The checks of a store on a server and of a bucket for `tessera doctor`.
+
+use tokio::task::spawn_blocking;
+
+use super::{LocalSettings, local_settings, serve::parse_bucket, store::store_address};
+use crate::cli::{
+    CliResult, EncoderOptions, Exit, check_result::CheckResult, store_options::SharedStorage,
+};
+use tessera_model::text::count_with_noun;
+use tessera_service::{
+    object_storage::BucketFolder,
+    store::postgres::{self, StoreAddress, StoreHealth, StoreStatus},
+};
+
+/// Clocks that differ by more give media and archives visibly wrong times, in microseconds.
+const MAX_CLOCK_DIFFERENCE: u64 = 2_000_000;
+
+/// Checks what the options or the environment name.
+pub async fn check_store(options: &SharedStorage) -> Vec<CheckResult> {
+    let mut results = Vec::new();
+    match store_address(&options.store) {
+        Ok(None) => {}
+        Ok(Some(address)) => {
+            let checked = spawn_blocking(move || check_server(&address)).await;
+            results.extend(checked.unwrap_or_default());
+        }
+        Err(error) => results.push(CheckResult::failed("store", error.message, error.exit)),
+    }
+    if let Some(bucket) = &options.bucket {
+        results.push(match check_bucket(bucket).await {
+            Ok(()) => CheckResult::passed("bucket", format!("{bucket} can be written")),
+            Err(error) => CheckResult::failed("bucket", error.message, error.exit),
+        });
+    }
+    results
+}
+
+fn check_server(address: &StoreAddress) -> Vec<CheckResult> {
+    let failed = |cause: String| vec![CheckResult::failed("store", cause, Exit::Failed)];
+    let StoreStatus { server_version, schema_version, known_version, datasets, .. } =
+        match postgres::status(address) {
+            Ok(status) => status,
+            Err(cause) => return failed(cause.to_string()),
+        };
+    if schema_version != known_version {
+        return failed(format!(
+            "{address} has schema {schema_version}, this program uses {known_version}; run \
+             `tessera store init` with the newest version"
+        ));
+    }
+    let datasets = count_with_noun(datasets, "dataset", "datasets");
+    let found = format!("{address}: PostgreSQL {server_version}, {datasets}");
+    let mut results = vec![CheckResult::passed("store", found)];
+    match postgres::health(address) {
+        Ok(health) => results.extend(describe(&health)),
+        Err(cause) => results.extend(failed(cause.to_string())),
+    }
+    results
+}
+
+fn describe(health: &StoreHealth) -> [CheckResult; 3] {
+    let StoreHealth { clock_ahead, vector_version, workers, waiting, longest_wait } = health;
+    let difference = clock_ahead.unsigned_abs();
+    let (seconds, micros) = (difference / 1_000_000, difference % 1_000_000);
+    let clock = format!("the clock of the server differs by {seconds}.{micros:06} s");
+    let clock = if difference > MAX_CLOCK_DIFFERENCE {
+        CheckResult::warning("store clock", format!("{clock}; synchronize it with this machine"))
+    } else {
+        CheckResult::passed("store clock", clock)
+    };
+    let extension = match vector_version {
+        Some(version) => format!("pgvector {version} is available"),
+        None => "pgvector is not available; this version does not need it".to_owned(),
+    };
+    let alive = count_with_noun(*workers, "worker is alive", "workers are alive");
+    let tasks = count_with_noun(*waiting, "task waits", "tasks wait");
+    let tasks = if *waiting == 0 {
+        "no task waits".to_owned()
+    } else {
+        format!("{tasks}, the oldest for {longest_wait} s")
+    };
+    let found = format!("{alive}, {tasks}");
+    let workers = if *workers == 0 && *waiting > 0 {
+        CheckResult::warning("workers", format!("{found}; start `tessera work`"))
+    } else {
+        CheckResult::passed("workers", found)
+    };
+    [clock, CheckResult::passed("store extension", extension), workers]
+}
+
+async fn check_bucket(bucket: &str) -> CliResult<()> {
+    let LocalSettings { storage, .. } = local_settings(&EncoderOptions::default())?;
+    let folder = parse_bucket(bucket)?;
+    let checked = async { BucketFolder::new(&storage, &folder)?.check().await };
+    Ok(checked.await.map_err(tessera_service::LocalError::Bucket)?)
+}

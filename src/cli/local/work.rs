@@ -1,0 +1,42 @@
+//! `tessera work`: runs operations and exports of a store on a server.
+
+use super::{
+    local_settings,
+    serve::{parse_bucket, wait_for_signal},
+    service::index_dir,
+    store::require_store,
+    work_options::WorkOptions,
+};
+use crate::cli::{CliError, CliResult, messages::write_message};
+use tessera_model::Failure;
+use tessera_service::{Deployment, DeploymentSettings};
+
+/// Runs tasks until a signal ends it, or none waits; returns the exit code.
+pub async fn work(options: WorkOptions) -> CliResult<i32> {
+    let address = require_store(&options.shared.store)?;
+    let settings = DeploymentSettings {
+        store: Some(address.clone()),
+        bucket: options.shared.bucket.as_deref().map(parse_bucket).transpose()?,
+        jobs: options.jobs.into(),
+        ..local_settings(&options.encoders)?
+    };
+    let deployment = Deployment::open(&index_dir(options.data)?, settings)?;
+    deployment.check_bucket().await?;
+    write_message(&format!("runs tasks of {address}; Ctrl-C gives back what is not finished"));
+    let finished = async {
+        if options.once { deployment.wait_until_idle().await } else { std::future::pending().await }
+    };
+    let code = tokio::select! {
+        () = finished => 0,
+        code = wait_for_signal() => code.map_err(|error| CliError::io("wait for a signal", &error))?,
+    };
+    tokio::select! {
+        // Tasks stop at the next file.
+        stopped = tokio::task::spawn_blocking(move || drop(deployment)) => {
+            stopped.map_err(|_| Failure::internal_error())?;
+        }
+        // A second signal ends the wait; the leases end by themselves.
+        _ = wait_for_signal() => {}
+    }
+    Ok(code)
+}

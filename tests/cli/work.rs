@@ -1,0 +1,280 @@
+//! `tessera work`: two services and three workers on one store. What needs a server runs where
+//! `TESSERA_TEST_STORE` names one.
+
+use std::{
+    collections::BTreeSet,
+    path::Path,
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use tessera_service::store::{
+    Connection, params,
+    postgres::{self, StoreAddress},
+    query,
+};
+use uuid::Uuid;
+
+use super::{
+    Serving, outcome, run, started, tessera,
+    world::{BATCH, PATIENCE, PICTURES, World, batch, names},
+};
+
+/// Kills, unless `TESSERA_KILL_RUNS` gives another number.
+const RUNS: u32 = 6;
+const WORKERS: usize = 3;
+
+/// A schema of the server for one test.
+struct TeamStore {
+    name: String,
+    server: String,
+}
+
+impl TeamStore {
+    fn new(home: &Path) -> Option<Self> {
+        let server = std::env::var("TESSERA_TEST_STORE").ok()?;
+        let name = format!("team_{}", Uuid::new_v4().simple());
+        let store = Self { name, server };
+        let connection = postgres::connect(&store.server.parse().unwrap()).unwrap();
+        connection.execute_batch(&format!("CREATE SCHEMA {}", store.name)).unwrap();
+        let (code, _, err) = outcome(&mut store.command(home, &["store", "init"]));
+        assert_eq!(code, 0, "{err}");
+        Some(store)
+    }
+
+    fn address(&self) -> String {
+        let separator = if self.server.contains('?') { '&' } else { '?' };
+        format!("{}{separator}options=-csearch_path%3D{}", self.server, self.name)
+    }
+
+    fn connect(&self) -> Connection {
+        let address: StoreAddress = self.address().parse().unwrap();
+        postgres::connect(&address).unwrap()
+    }
+
+    fn count(&self, table: &str) -> i64 {
+        let sql = format!("SELECT count(*) FROM {table}");
+        query::one(&self.connect(), &sql, params![], |row| row.get(0)).unwrap()
+    }
+
+    /// A command of this store, with a folder that all of them share.
+    fn command(&self, home: &Path, arguments: &[&str]) -> Command {
+        let mut command = tessera(home, arguments);
+        command.env("TESSERA_STORE", self.address());
+        command
+    }
+
+    fn serve(&self, home: &Path, folders: &[&str]) -> Serving {
+        let data = home.join("data");
+        let options = ["serve", "--no-work", "--data", data.to_str().unwrap()];
+        started(self.command(home, &[&options[..], folders].concat()))
+    }
+
+    /// As when the time of the leases of a worker that was killed has passed.
+    fn end_leases(&self, worker: Uuid) {
+        let sql = format!(
+            "UPDATE lease SET expires_at = 1
+             WHERE holder = '{worker}' AND task NOT LIKE 'worker/%' AND expires_at > 0;
+             SELECT pg_notify('tessera_' || md5(current_schema()), '')"
+        );
+        self.connect().execute_batch(&sql).unwrap();
+    }
+}
+
+impl Drop for TeamStore {
+    fn drop(&mut self) {
+        let sql = format!("SET lock_timeout = '5s'; DROP SCHEMA {} CASCADE", self.name);
+        // A test that failed may still use it.
+        let _ = postgres::connect(&self.server.parse().unwrap())
+            .map(|connection| connection.execute_batch(&sql));
+    }
+}
+
+struct Worker {
+    child: Child,
+    /// As in its leases.
+    id: Uuid,
+}
+
+impl Worker {
+    fn start(store: &TeamStore, home: &Path) -> Self {
+        let known = worker_ids(home).len();
+        let data = home.join("data");
+        let mut command = store.command(home, &["work", "--data", data.to_str().unwrap()]);
+        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let begun = Instant::now();
+        loop {
+            if let Some(id) = worker_ids(home).get(known) {
+                return Self { child, id: *id };
+            }
+            assert!(begun.elapsed() < PATIENCE, "the worker does not start");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// SIGKILL, and a new start.
+    fn kill(&mut self, store: &TeamStore, home: &Path) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        store.end_leases(self.id);
+        *self = Self::start(store, home);
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The workers of a data folder, in the order of their starts.
+fn worker_ids(home: &Path) -> Vec<Uuid> {
+    let lines = std::fs::read_to_string(home.join("data/workers")).unwrap_or_default();
+    lines.lines().filter_map(|line| line.parse().ok()).collect()
+}
+
+/// Two services and three workers. They end before the store is removed.
+struct Team {
+    world: World,
+    second: Serving,
+    workers: Vec<Worker>,
+    store: TeamStore,
+}
+
+impl Team {
+    async fn new() -> Option<Self> {
+        let home = tempfile::tempdir().unwrap();
+        let store = TeamStore::new(home.path())?;
+        let mut workers = Vec::new();
+        let world = World::started_by(|home| {
+            let serving = store.serve(home, &[home.join("pictures").to_str().unwrap()]);
+            workers.extend((0..WORKERS).map(|_| Worker::start(&store, home)));
+            serving
+        })
+        .await;
+        let second = store.serve(world.home.path(), &[]);
+        tessera_testing::canaries::register_secret(world.reported("api_secret"), true);
+        Some(Self { world, second, workers, store })
+    }
+
+    /// Lets the requests that follow go to the other service.
+    fn switch(&mut self) {
+        std::mem::swap(&mut self.world.serving, &mut self.second);
+    }
+
+    async fn until_status(&self, status: &str) {
+        self.world.until(|record| record["status_new"] == status).await;
+    }
+}
+
+#[tokio::test]
+async fn services_and_workers_share_a_store() {
+    let Some(mut team) = Team::new().await else { return };
+    assert_eq!(team.world.reported("api_key"), team.second.1["api_key"].as_str().unwrap());
+    assert_eq!(team.second.1["datasets"][0]["id"], team.world.dataset());
+    team.world.post("add_media", Some(batch(0))).await;
+    team.switch();
+    team.until_status("PARTIAL INDEX").await;
+    team.world.post("reindex", None).await;
+    team.switch();
+    team.until_status("READY").await;
+    let expected = team.world.names().await;
+    assert_eq!(expected.len(), (PICTURES + BATCH) as usize);
+    team.switch();
+    assert_eq!(team.world.names().await, expected);
+    let path = format!("/explore/{}?entity_type=IMAGES", team.world.dataset());
+    let page = team.world.get(&path).await;
+    team.switch();
+    let without_links = |page: &Value| {
+        let clusters = page["clusters"].as_array().unwrap().iter();
+        clusters.map(|cluster| cluster["cluster_id"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(without_links(&team.world.get(&path).await), without_links(&page));
+    assert_eq!(team.store.count("lease"), WORKERS as i64);
+}
+
+#[tokio::test]
+async fn a_worker_gives_back_its_task_when_it_is_stopped() {
+    let Some(mut team) = Team::new().await else { return };
+    for worker in &mut team.workers {
+        kill_process(Pid::from_child(&worker.child), Signal::TERM).unwrap();
+        assert!(worker.child.wait().unwrap().success());
+    }
+    assert_eq!(team.store.count("lease"), 0);
+    team.world.post("add_media", Some(batch(0))).await;
+    assert_eq!(team.world.record().await["status_new"], "READ ONLY", "nobody works");
+    let home = team.world.home.path();
+    let (code, out, err) = outcome(&mut team.store.command(home, &["doctor", "--json"]));
+    assert_eq!(code, 0, "{err}");
+    let findings = serde_json::from_str::<Value>(&out).unwrap()["findings"].clone();
+    let of = |subject: &str| {
+        let all = findings.as_array().unwrap();
+        all.iter().find(|finding| finding["subject"] == subject).unwrap().clone()
+    };
+    assert!(of("store")["words"].as_str().unwrap().ends_with(", 1 dataset"), "{findings}");
+    assert_eq!(of("store clock")["state"], "ok", "{findings}");
+    assert_eq!(of("workers")["state"], "warning", "{findings}");
+    let words = of("workers")["words"].as_str().unwrap().to_owned();
+    assert!(words.starts_with("0 workers are alive, 1 task waits"), "{words}");
+    let data = home.join("data");
+    let once = ["work", "--once", "--data", data.to_str().unwrap()];
+    let (code, out, err) = outcome(&mut team.store.command(home, &once));
+    assert_eq!((code, out.as_str()), (0, ""), "{err}");
+    assert_eq!(team.world.record().await["status_new"], "PARTIAL INDEX");
+}
+
+#[tokio::test]
+async fn killed_workers_and_services_lose_nothing_and_do_nothing_twice() {
+    let runs = std::env::var("TESSERA_KILL_RUNS").map_or(RUNS, |runs| runs.parse().unwrap());
+    let Some(mut team) = Team::new().await else { return };
+    let mut expected: BTreeSet<String> = (0..PICTURES).map(|n| format!("p{n:03}.png")).collect();
+    for run in 0..runs {
+        let export = run % 3 == 2;
+        let path = format!("/dataset/{}/export_context_async", team.world.dataset());
+        let query = "file_name=a&export_format=json&include_images=true";
+        let task = if export {
+            Some(team.world.get(&format!("{path}?{query}")).await)
+        } else {
+            team.world.post("add_media", Some(batch(run).text("auto_reindex", "true"))).await;
+            expected.extend((0..BATCH).map(|n| format!("r{run}_{n:03}.png")));
+            None
+        };
+        // The moment of the kill.
+        for _ in 0..run * 7 % 23 {
+            team.world.record().await;
+        }
+        let home = team.world.home.path().to_owned();
+        let store = &team.store;
+        for worker in team.workers.iter_mut().skip((run % 2) as usize) {
+            worker.kill(store, &home);
+        }
+        if run % 4 == 3 {
+            team.second.0.kill().unwrap();
+            team.second.0.wait().unwrap();
+            team.second = team.store.serve(&home, &[]);
+        }
+        team.switch();
+        if let Some(task) = task {
+            assert_eq!(names(&team.world.archive(&task).await), expected, "run {run}");
+        }
+        team.until_status("READY").await;
+        assert_eq!(team.world.names().await, expected, "run {run}");
+    }
+    assert_eq!(team.store.count("operation WHERE stage = 'RUNNING'"), 0);
+    assert_eq!(team.store.count("lease WHERE task NOT LIKE 'worker/%'"), 0, "none sticks");
+}
+
+#[test]
+fn workers_need_a_store_on_a_server() {
+    let home = tempfile::tempdir().unwrap();
+    let (code, _, err) = run(home.path(), &["work"]);
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("--store or TESSERA_STORE"), "{err}");
+    let (code, _, err) = run(home.path(), &["serve", ".", "--no-work"]);
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("--store"), "{err}");
+}
