@@ -82,6 +82,10 @@ pub fn open(
     if let Ok(index) = build(store, disk, dataset, entity, &folder)? {
         return Ok(index);
     }
+    // Another process may have been faster.
+    if let Ok(index) = read(&folder, dataset.generation) {
+        return Ok(index);
+    }
     let built = IndexBuilder::in_memory().build(store, dataset, entity)?;
     built.map_err(|cause| StoreError::Io(folder, cause))
 }

@@ -34,7 +34,7 @@ impl WakeSignal {
     pub fn wake(&self) {
         let mut state = self.lock();
         state.calls += 1;
-        self.is_idle.send_replace(state.answered.is_empty());
+        self.report(&state);
         self.changed.notify_all();
     }
 
@@ -48,7 +48,7 @@ impl WakeSignal {
     pub fn begin(&self, thread: usize) -> u64 {
         let mut state = self.lock();
         state.answered[thread] = 0;
-        self.is_idle.send_replace(false);
+        self.report(&state);
         state.calls
     }
 
@@ -57,8 +57,7 @@ impl WakeSignal {
     pub fn wait(&self, thread: usize, seen: u64, pause: Duration) -> bool {
         let mut state = self.lock();
         state.answered[thread] = seen;
-        let is_idle = state.answered.iter().all(|&answered| answered >= state.calls);
-        self.is_idle.send_replace(is_idle);
+        self.report(&state);
         let sleeping = |state: &mut State| !state.is_stopped && state.calls == seen;
         let waited = self.changed.wait_timeout_while(state, pause, sleeping);
         state = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -67,7 +66,14 @@ impl WakeSignal {
 
     /// Notes that a thread could not be started, so that nobody waits for it.
     pub fn ignore(&self, thread: usize) {
-        self.lock().answered[thread] = u64::MAX;
+        let mut state = self.lock();
+        state.answered[thread] = u64::MAX;
+        self.report(&state);
+    }
+
+    fn report(&self, state: &State) {
+        let is_idle = state.answered.iter().all(|&answered| answered >= state.calls);
+        self.is_idle.send_replace(is_idle);
     }
 
     pub async fn wait_until_idle(&self) {

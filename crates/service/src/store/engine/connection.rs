@@ -45,7 +45,7 @@ impl Connection {
     pub(in crate::store) fn begin_rows(&self) -> Result<Transaction<'_>> {
         self.start(match self {
             Self::Sqlite(_) => "BEGIN IMMEDIATE",
-            Self::Postgres(_) => "BEGIN",
+            Self::Postgres(_) => "BEGIN ISOLATION LEVEL READ COMMITTED",
         })
     }
 

@@ -11,9 +11,7 @@ use std::{
 use futures_executor::block_on;
 use rusqlite::ToSql as SqliteToSql;
 use tokio::runtime::{Builder, Runtime};
-use tokio_postgres::{
-    AsyncMessage, Client, Config, Row as PostgresRow, Statement, types::ToSql,
-};
+use tokio_postgres::{AsyncMessage, Client, Config, Row as PostgresRow, Statement, types::ToSql};
 
 use super::{
     QueryError, Result, column_types::Parameter, encryption::Encryption,
