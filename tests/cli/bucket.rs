@@ -38,7 +38,7 @@ fn a_local_profile_of_a_bucket_uses_the_credentials_of_the_environment() {
     let add = ["profile", "add", "b", "--kind", "local", "--folder", "s3://photos/set"];
     let (code, _, err) = run(home.path(), &add);
     assert_eq!(code, 0, "{err}");
-    let list = ["--profile", "b", "dataset", "list", "--tsv"];
+    let list = ["--profile", "b", "dataset", "list"];
     let mut doctor = tessera(home.path(), &["doctor", "--json"]);
     let mut listed = tessera(home.path(), &list);
     for command in [&mut doctor, &mut listed] {
