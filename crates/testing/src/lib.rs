@@ -12,3 +12,4 @@ pub mod certificates;
 pub mod clients;
 pub mod pictures;
 pub mod scripted;
+pub mod server_schema;

@@ -1,7 +1,11 @@
 //! Generates a dataset of any size in a new store: families of similar media items with captions, labels,
 //! thumbnails and embeddings, clustered by their families.
 
-use std::{ops::Range, path::Path, time::Instant};
+use std::{
+    ops::Range,
+    path::{Path, PathBuf},
+    time::Instant,
+};
 
 use half::f16;
 use tessera_model::{DatasetId, EntityType, Granularity, Status};
@@ -86,24 +90,35 @@ fn write_media(
     store.write(|tx| {
         let source = source::upsert(tx, DATASET, folder)?;
         let source = source::find(tx, source)?.unwrap();
-        for number in numbers {
-            if number % FAMILY == 0 {
+        let numbers: Vec<usize> = numbers.collect();
+        for numbers in numbers.chunks(FAMILY) {
+            if numbers[0] % FAMILY == 0 {
                 family.begin();
             }
-            let path = format!("a rather usual folder/IMG_{number:07}.jpg");
+            let paths: Vec<_> = numbers.iter().map(|number| path(*number)).collect();
+            let features: Vec<_> = numbers.iter().map(|_| family.features()).collect();
             let stat = FileStat { size: 100_000, modified: 0 };
-            let file = IndexedFile { path: Path::new(&path), stat, content_hash: &[7; 32] };
-            let row = indexed_files::upsert_image(tx, &source, &file, &family.features())?;
-            let caption = family.random.caption();
-            if let Some(vector) = space.embed(&caption) {
-                embedding::upsert(tx, row, &vector)?;
-            }
-            let text =
-                TextMetadata { caption: Some(caption), labels: labels(number), tags: Vec::new() };
-            sidecar::set_text(tx, row, &text)?;
+            let file = |path| IndexedFile { path, stat, content_hash: &[7; 32] };
+            let images: Vec<_> = paths.iter().map(|path| file(path)).zip(&features).collect();
+            let rows = indexed_files::upsert_images(tx, &source, &images)?;
+            let captions: Vec<_> = numbers.iter().map(|_| family.random.caption()).collect();
+            let vector = |(row, caption): (&i64, &String)| Some((*row, space.embed(caption)?));
+            let vectors: Vec<_> = rows.iter().zip(&captions).filter_map(vector).collect();
+            embedding::upsert_all(tx, &vectors)?;
+            let text = |(number, caption): (&usize, String)| TextMetadata {
+                caption: Some(caption),
+                labels: labels(*number),
+                tags: Vec::new(),
+            };
+            let texts = rows.into_iter().zip(numbers.iter().zip(captions).map(text));
+            sidecar::set_texts(tx, &texts.collect::<Vec<_>>())?;
         }
         Ok(())
     })
+}
+
+fn path(number: usize) -> PathBuf {
+    PathBuf::from(format!("a rather usual folder/IMG_{number:07}.jpg"))
 }
 
 fn labels(number: usize) -> Vec<String> {

@@ -1,9 +1,6 @@
 //! The clusters and scores of each media item, as computed by the last clustering.
 
-use super::{
-    engine::{Connection, Result, Row, params},
-    query,
-};
+use super::engine::{Connection, Result, Row, StatementBatch, params};
 use tessera_model::Granularity;
 
 /// Confidence (0.0-1.0) of each issue of a media item.
@@ -82,10 +79,11 @@ const UPSERT_ASSIGNMENT: &str =
        rank_3 = excluded.rank_3, rank_4 = excluded.rank_4";
 
 pub(super) fn upsert_all(connection: &Connection, assignments: &[ClusterAssignment]) -> Result<()> {
+    let mut upserts = StatementBatch::new(connection, UPSERT_ASSIGNMENT);
     for assignment in assignments {
         let [finest, finer, middle, coarser, coarsest] = assignment.cluster_ranks;
         let scores = assignment.issue_scores;
-        let params = params![
+        upserts.add(params![
             assignment.media,
             assignment.uniqueness,
             assignment.near_duplicate_similarity,
@@ -99,8 +97,7 @@ pub(super) fn upsert_all(connection: &Connection, assignments: &[ClusterAssignme
             middle,
             coarser,
             coarsest
-        ];
-        query::execute(connection, UPSERT_ASSIGNMENT, params)?;
+        ])?;
     }
-    Ok(())
+    upserts.finish().map(drop)
 }

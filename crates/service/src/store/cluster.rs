@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::{
     assignment::{self, ClusterAssignment},
     columns::{from_json, to_json},
-    engine::{Connection, Result, Row, params},
+    engine::{Connection, Result, Row, StatementBatch, params},
     media::{self, MediaKind, MediaRecord},
     preview::{self, StoredPreview},
     query,
@@ -213,9 +213,10 @@ pub fn insert_all(
     assignments: &[ClusterAssignment],
 ) -> Result<()> {
     let sql = "INSERT INTO cluster VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
+    let mut inserts = StatementBatch::new(connection, sql);
     for (level, (clusters, first)) in levels.iter().zip(first).enumerate() {
         for (rank, cluster) in (first..).zip(clusters) {
-            let params = params![
+            inserts.add(params![
                 dataset.0,
                 entity.as_str(),
                 level,
@@ -228,9 +229,9 @@ pub fn insert_all(
                 to_json(&cluster.previews)?,
                 to_json(&cluster.labels)?,
                 to_json(&cluster.tags)?,
-            ];
-            query::execute(connection, sql, params)?;
+            ])?;
         }
     }
+    inserts.finish()?;
     assignment::upsert_all(connection, assignments)
 }

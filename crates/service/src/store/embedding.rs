@@ -4,7 +4,7 @@ use half::f16;
 
 use super::{
     columns::{encode_f16, from_json},
-    engine::{Connection, Result, params},
+    engine::{Connection, Result, StatementBatch, params},
     query,
 };
 use tessera_model::DatasetId;
@@ -32,10 +32,15 @@ pub fn replace_text_space(
     Ok(())
 }
 
-pub fn upsert(connection: &Connection, media: i64, vector: &[f16]) -> Result<()> {
+/// Stores embeddings by the row of their media item.
+pub fn upsert_all(connection: &Connection, vectors: &[(i64, Vec<f16>)]) -> Result<()> {
     let sql = "INSERT INTO meaning VALUES (?1, ?2)
                ON CONFLICT (media) DO UPDATE SET vector = excluded.vector";
-    query::execute(connection, sql, params![media, encode_f16(vector)])
+    let mut upserts = StatementBatch::new(connection, sql);
+    for (media, vector) in vectors {
+        upserts.add(params![media, encode_f16(vector)])?;
+    }
+    upserts.finish().map(drop)
 }
 
 /// Captions and labels of a dataset, or of one of its sources, in order of row.
@@ -72,7 +77,11 @@ pub fn missing(
     )
 }
 
-pub fn thumbnail(connection: &Connection, media: i64) -> Result<Vec<u8>> {
-    let sql = "SELECT jpeg, require(intact) FROM thumbnail WHERE media = ?1";
-    query::one(connection, sql, params![media], |row| row.get(0))
+/// The thumbnails of media, by row.
+pub fn thumbnails(connection: &Connection, media: &[i64]) -> Result<Vec<(i64, Vec<u8>)>> {
+    let sql = "SELECT media, jpeg, require(intact) FROM thumbnail WHERE media = ?1";
+    let mut thumbnails =
+        StatementBatch::returning(connection, sql, |row| Ok((row.get(0)?, row.get(1)?)));
+    media.iter().try_for_each(|row| thumbnails.add(params![row]))?;
+    thumbnails.finish()
 }

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, time::Duration};
 
 use super::{
     assignment::{ASSIGNMENT_COLUMN_COUNT, ASSIGNMENT_COLUMNS, ClusterAssignment, read_assignment},
-    engine::{Connection, QueryError, Result, Row, Transaction, params},
+    engine::{Connection, QueryError, Result, Row, StatementBatch, Transaction, params},
     media::{MEDIA_COLUMN_COUNT, MEDIA_COLUMNS, MediaRecord, read_media},
     now_micros, query, store_now,
 };
@@ -194,10 +194,12 @@ pub fn select_media(
                   ON CONFLICT (export, media) DO UPDATE SET
                     cluster = coalesce(chosen.cluster, excluded.cluster),
                     confidence = coalesce(chosen.confidence, excluded.confidence)";
+    let mut inserts = StatementBatch::new(connection, insert);
     for (row, choice) in choices {
         let cluster = choice.cluster.map(|id| id.0);
-        query::execute(connection, insert, params![export.0, row, cluster, choice.confidence])?;
+        inserts.add(params![export.0, row, cluster, choice.confidence])?;
     }
+    inserts.finish()?;
     let count = "SELECT count(*) FROM chosen WHERE export = ?1";
     query::one(connection, count, params![export.0], |row| row.get(0))
 }

@@ -21,15 +21,22 @@ pub fn search(connection: &Connection, expression: &str, ranked: bool) -> Result
     query::all(connection, &sql, params![expression], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Replaces what is found of a media item. In `SQLite`, a trigger does.
-pub(super) fn index_caption(
+/// Replaces what is found of media items, by row. In `SQLite`, a trigger does.
+pub(super) fn index_captions<'a>(
     connection: &Connection,
-    media: i64,
-    caption: Option<&str>,
+    captions: impl Iterator<Item = (i64, Option<&'a str>)>,
 ) -> Result<()> {
     match connection {
         Connection::Sqlite(_) => Ok(()),
-        Connection::Postgres(_) => postgres::index_caption(connection, media, caption),
+        Connection::Postgres(_) => postgres::index_captions(connection, captions),
+    }
+}
+
+/// Merges what changes of captions left to be counted. `SQLite` counts by itself.
+pub fn merge_word_counts(connection: &Connection) -> Result<()> {
+    match connection {
+        Connection::Sqlite(_) => Ok(()),
+        Connection::Postgres(_) => postgres::merge_word_counts(connection),
     }
 }
 

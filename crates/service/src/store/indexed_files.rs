@@ -1,13 +1,13 @@
 //! What indexing reads and writes: files that are known, became media, or were skipped.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashMap, HashSet},
     path::{Path, PathBuf},
 };
 
 use super::{
     columns::{encode_f16, path_from_bytes, path_to_bytes},
-    engine::{Connection, Result, params},
+    engine::{Connection, QueryError, Result, Row, StatementBatch, params},
     media::{FramePosition, MediaKind},
     query,
     source::SourceFolder,
@@ -17,7 +17,7 @@ use crate::{
     index::Features,
     ingest::video::VideoFrame,
 };
-use tessera_model::DatasetId;
+use tessera_model::{DatasetId, MediaId};
 
 /// Returns every file of a source that was opened before, by path.
 pub fn known_files(connection: &Connection, source: i64) -> Result<BTreeMap<PathBuf, KnownFile>> {
@@ -42,10 +42,22 @@ const DELETE_SKIPPED: &str = "DELETE FROM skipped WHERE source = ?1 AND path = ?
 const DELETE_MEDIA: &str = "DELETE FROM media WHERE source = ?1 AND path = ?2 AND parent IS NULL";
 const DELETE_FRAMES: &str = "DELETE FROM media
      WHERE source = ?1 AND path = ?2 AND parent IS NULL AND frame IS NOT NULL";
+const DELETE_SIDECAR: &str = "DELETE FROM sidecar WHERE source = ?1 AND path = ?2";
+const DELETE_OBJECTS: &str = "DELETE FROM media WHERE parent = ?1";
 const UPDATE_STAT: &str = "UPDATE media SET size = ?3, modified = ?4
      WHERE source = ?1 AND path = ?2 AND parent IS NULL";
 const UPDATE_STAT_OF_OBJECTS: &str = "UPDATE media SET size = ?3, modified = ?4
      WHERE parent IN (SELECT row FROM media WHERE source = ?1 AND path = ?2 AND parent IS NULL)";
+
+const UPSERT_MEDIA: &str =
+    "INSERT INTO media (id, dataset, source, kind, path, frame, seconds, size, modified, content,
+                        width, height, hash, sharpness, brightness)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
+     ON CONFLICT (id) DO UPDATE SET
+       size = excluded.size, modified = excluded.modified, content = excluded.content,
+       width = excluded.width, height = excluded.height, hash = excluded.hash,
+       sharpness = excluded.sharpness, brightness = excluded.brightness
+     RETURNING id, row";
 
 pub struct IndexedFile<'a> {
     /// Relative to its source.
@@ -55,20 +67,30 @@ pub struct IndexedFile<'a> {
     pub content_hash: &'a [u8; 32],
 }
 
-/// Inserts or updates an image and deletes its objects. Returns its row.
-pub fn upsert_image(
+/// What a file, or a frame of it, shows.
+struct ExtractedMedia<'a> {
+    file: &'a IndexedFile<'a>,
+    frame: Option<FramePosition>,
+    features: &'a Features,
+}
+
+/// Inserts or updates images and deletes their objects. Returns their rows.
+pub fn upsert_images(
     connection: &Connection,
     source: &SourceFolder,
-    file: &IndexedFile,
-    features: &Features,
-) -> Result<i64> {
-    // It may have been a video.
+    images: &[(IndexedFile, &Features)],
+) -> Result<Vec<i64>> {
+    // They may have been videos.
     for sql in [DELETE_SKIPPED, DELETE_FRAMES] {
-        query::execute(connection, sql, params![source.row, path_to_bytes(file.path)])?;
+        delete_files(connection, sql, source.row, images.iter().map(|(file, _)| file.path))?;
     }
-    let row = upsert_media(connection, source, file, None, features)?;
-    query::execute(connection, "DELETE FROM media WHERE parent = ?1", params![row])?;
-    Ok(row)
+    let image = |(file, features)| ExtractedMedia { file, frame: None, features };
+    let media: Vec<_> = images.iter().map(|(file, features)| image((file, *features))).collect();
+    let rows = upsert_media(connection, source, &media)?;
+    let mut objects = StatementBatch::new(connection, DELETE_OBJECTS);
+    rows.iter().try_for_each(|row| objects.add(params![row]))?;
+    objects.finish()?;
+    Ok(rows)
 }
 
 /// Replaces what is known of a video by its frames, in the order of time.
@@ -78,41 +100,43 @@ pub fn replace_frames(
     video: &IndexedFile,
     frames: &[(VideoFrame, Features)],
 ) -> Result<()> {
-    remove_file(connection, source.row, video.path)?;
+    remove_files(connection, source.row, [video.path])?;
+    let mut ids = HashSet::new();
+    let mut media = Vec::new();
+    let mut pictures = Vec::new();
     for (number, (VideoFrame { seconds, jpeg }, features)) in (1..).zip(frames) {
-        let position = FramePosition { number, seconds: *seconds };
-        let row = upsert_media(connection, source, video, Some(position), features)?;
-        let sql = "INSERT INTO frame_picture VALUES (?1, ?2)
-                   ON CONFLICT (media) DO UPDATE SET jpeg = excluded.jpeg";
-        query::execute(connection, sql, params![row, jpeg])?;
+        // Frames at the same time are the same media item.
+        if ids.insert(source.frame_id(video.path, *seconds)) {
+            let frame = Some(FramePosition { number, seconds: *seconds });
+            media.push(ExtractedMedia { file: video, frame, features });
+            pictures.push(jpeg);
+        }
     }
-    Ok(())
+    let rows = upsert_media(connection, source, &media)?;
+    let sql = "INSERT INTO frame_picture VALUES (?1, ?2)
+               ON CONFLICT (media) DO UPDATE SET jpeg = excluded.jpeg";
+    let mut inserts = StatementBatch::new(connection, sql);
+    rows.iter().zip(pictures).try_for_each(|(row, jpeg)| inserts.add(params![row, jpeg]))?;
+    inserts.finish().map(drop)
 }
 
+/// Returns the rows, in the order of `media`, which are different media items.
 fn upsert_media(
     connection: &Connection,
     source: &SourceFolder,
-    file: &IndexedFile,
-    frame: Option<FramePosition>,
-    features: &Features,
-) -> Result<i64> {
-    let id = frame.map_or_else(
-        || source.media_id(file.path),
-        |frame| source.frame_id(file.path, frame.seconds),
-    );
-    let kind = if frame.is_some() { MediaKind::Frame } else { MediaKind::Image };
-    let row = query::one(
-        connection,
-        "INSERT INTO media (id, dataset, source, kind, path, frame, seconds, size, modified, content,
-                            width, height, hash, sharpness, brightness)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)
-         ON CONFLICT (id) DO UPDATE SET
-           size = excluded.size, modified = excluded.modified, content = excluded.content,
-           width = excluded.width, height = excluded.height, hash = excluded.hash,
-           sharpness = excluded.sharpness, brightness = excluded.brightness
-         RETURNING row",
-        params![
-            id.0,
+    media: &[ExtractedMedia],
+) -> Result<Vec<i64>> {
+    let id = |media: &ExtractedMedia| match media.frame {
+        None => source.media_id(media.file.path),
+        Some(frame) => source.frame_id(media.file.path, frame.seconds),
+    };
+    let read = |row: &Row| Ok((MediaId(row.get(0)?), row.get(1)?));
+    let mut upsert = StatementBatch::returning(connection, UPSERT_MEDIA, read);
+    for item in media {
+        let ExtractedMedia { file, frame, features } = item;
+        let kind = if frame.is_some() { MediaKind::Frame } else { MediaKind::Image };
+        upsert.add(params![
+            id(item).0,
             source.dataset.0,
             source.row,
             kind.as_str(),
@@ -127,54 +151,103 @@ fn upsert_media(
             features.hash.cast_signed(),
             features.sharpness,
             features.brightness,
-        ],
-        |row| row.get(0),
-    )?;
-    put_features(connection, row, features)?;
-    Ok(row)
+        ])?;
+    }
+    let rows: HashMap<MediaId, i64> = upsert.finish()?.into_iter().collect();
+    let row = |item| rows.get(&id(item)).copied().ok_or(QueryError::NoRow);
+    let rows: Vec<i64> = media.iter().map(row).collect::<Result<_>>()?;
+    put_features(connection, rows.iter().copied().zip(media.iter().map(|item| item.features)))?;
+    Ok(rows)
 }
 
-pub(super) fn put_features(connection: &Connection, row: i64, features: &Features) -> Result<()> {
-    let (descriptor, keypoints) = (encode_f16(&features.descriptor), features.keypoints.as_bytes());
-    let sql = "INSERT INTO look VALUES (?1, ?2, ?3) ON CONFLICT (media) DO UPDATE
-               SET descriptor = excluded.descriptor, keypoints = excluded.keypoints";
-    query::execute(connection, sql, params![row, descriptor, keypoints])?;
-    let sql = "INSERT INTO thumbnail VALUES (?1, ?2)
-               ON CONFLICT (media) DO UPDATE SET jpeg = excluded.jpeg";
-    query::execute(connection, sql, params![row, features.thumbnail])
+/// Stores the features of media, by row.
+pub(super) fn put_features<'a>(
+    connection: &Connection,
+    features: impl IntoIterator<Item = (i64, &'a Features)>,
+) -> Result<()> {
+    let mut looks = StatementBatch::new(
+        connection,
+        "INSERT INTO look VALUES (?1, ?2, ?3) ON CONFLICT (media) DO UPDATE
+         SET descriptor = excluded.descriptor, keypoints = excluded.keypoints",
+    );
+    let mut thumbnails = StatementBatch::new(
+        connection,
+        "INSERT INTO thumbnail VALUES (?1, ?2)
+         ON CONFLICT (media) DO UPDATE SET jpeg = excluded.jpeg",
+    );
+    for (row, features) in features {
+        let descriptor = encode_f16(&features.descriptor);
+        looks.add(params![row, descriptor, features.keypoints.as_bytes()])?;
+        thumbnails.add(params![row, features.thumbnail])?;
+    }
+    looks.finish()?;
+    thumbnails.finish().map(drop)
 }
 
-pub fn update_stat(
+/// Updates the size and time of files whose content is the same.
+pub fn update_stats<'a>(
     connection: &Connection,
     source: i64,
-    file: &Path,
-    stat: FileStat,
+    files: impl Iterator<Item = (&'a Path, FileStat)> + Clone,
 ) -> Result<()> {
     for sql in [UPDATE_STAT, UPDATE_STAT_OF_OBJECTS] {
-        let params = params![source, path_to_bytes(file), stat.size, stat.modified];
-        query::execute(connection, sql, params)?;
+        let mut update = StatementBatch::new(connection, sql);
+        for (path, stat) in files.clone() {
+            update.add(params![source, path_to_bytes(path), stat.size, stat.modified])?;
+        }
+        update.finish()?;
     }
     Ok(())
 }
 
-pub fn remove_file(connection: &Connection, source: i64, file: &Path) -> Result<()> {
-    [DELETE_MEDIA, "DELETE FROM sidecar WHERE source = ?1 AND path = ?2", DELETE_SKIPPED]
-        .into_iter()
-        .try_for_each(|sql| query::execute(connection, sql, params![source, path_to_bytes(file)]))
-}
-
-/// Records why a file is not a media item. `stat` is `None` if it was skipped without being opened.
-pub fn mark_skipped(
+pub fn remove_files<'a>(
     connection: &Connection,
     source: i64,
-    file: &Path,
-    stat: Option<FileStat>,
-    reason: &str,
+    files: impl IntoIterator<Item = &'a Path, IntoIter: Clone>,
 ) -> Result<()> {
-    remove_file(connection, source, file)?;
-    let (size, modified) = stat.map(|stat| (stat.size, stat.modified)).unzip();
+    let files = files.into_iter();
+    [DELETE_MEDIA, DELETE_SIDECAR, DELETE_SKIPPED]
+        .into_iter()
+        .try_for_each(|sql| delete_files(connection, sql, source, files.clone()))
+}
+
+fn delete_files<'a>(
+    connection: &Connection,
+    sql: &str,
+    source: i64,
+    files: impl Iterator<Item = &'a Path>,
+) -> Result<()> {
+    let mut delete = StatementBatch::new(connection, sql);
+    for path in files {
+        delete.add(params![source, path_to_bytes(path)])?;
+    }
+    delete.finish().map(drop)
+}
+
+/// A file that is not a media item.
+#[derive(Clone, Copy)]
+pub struct SkippedFile<'a> {
+    /// Relative to its source.
+    pub path: &'a Path,
+    /// `None` if it was skipped without being opened.
+    pub stat: Option<FileStat>,
+    pub reason: &'a str,
+}
+
+/// Records why files are not media items.
+pub fn mark_skipped<'a>(
+    connection: &Connection,
+    source: i64,
+    files: impl Iterator<Item = SkippedFile<'a>> + Clone,
+) -> Result<()> {
+    remove_files(connection, source, files.clone().map(|file| file.path))?;
     let sql = "INSERT INTO skipped VALUES (?1, ?2, ?3, ?4, ?5)";
-    query::execute(connection, sql, params![source, path_to_bytes(file), size, modified, reason])
+    let mut inserts = StatementBatch::new(connection, sql);
+    for SkippedFile { path, stat, reason } in files {
+        let (size, modified) = stat.map(|stat| (stat.size, stat.modified)).unzip();
+        inserts.add(params![source, path_to_bytes(path), size, modified, reason])?;
+    }
+    inserts.finish().map(drop)
 }
 
 /// Forgets files skipped for a reason, so that they are opened again.
@@ -216,7 +289,8 @@ mod tests {
             DELETE_FRAMES,
             UPDATE_STAT,
             UPDATE_STAT_OF_OBJECTS,
-            "DELETE FROM media WHERE parent = ?1",
+            DELETE_SIDECAR,
+            DELETE_OBJECTS,
         ] {
             let explained = format!("EXPLAIN QUERY PLAN {sql}");
             let params = params![1, 1, 1, 1];

@@ -39,7 +39,7 @@ pub(crate) mod workload;
 pub use clock::{now_micros, store_now};
 pub use database::Store;
 pub(crate) use database::lock;
-pub use engine::{Connection, QueryError, Result, Row, Transaction, params, query};
+pub use engine::{Connection, QueryError, Result, Row, StatementBatch, Transaction, params, query};
 pub use error::StoreError;
 pub use postgres::TaskListener;
 pub use process_lock::lock_holder;

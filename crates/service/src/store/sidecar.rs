@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::{
     columns::{from_json, path_from_bytes, path_to_bytes, to_json},
-    engine::{Connection, Result, params},
+    engine::{Connection, Result, StatementBatch, params},
     full_text, indexed_files, query,
 };
 use crate::file_stat::FileStat;
@@ -46,15 +46,32 @@ pub fn all_media(connection: &Connection, source: i64) -> Result<Vec<DescribedMe
     })
 }
 
-pub fn set_text(connection: &Connection, media: i64, text: &TextMetadata) -> Result<()> {
+/// Replaces the texts of media, by row.
+pub fn set_texts(connection: &Connection, texts: &[(i64, TextMetadata)]) -> Result<()> {
     let sql = "UPDATE media SET caption = ?2, labels = ?3, tags = ?4 WHERE row = ?1";
-    let (labels, tags) = (to_json(&text.labels)?, to_json(&text.tags)?);
-    query::execute(connection, sql, params![media, text.caption, labels, tags])?;
-    full_text::index_caption(connection, media, text.caption.as_deref())
+    let mut updates = StatementBatch::new(connection, sql);
+    for (media, text) in texts {
+        let (labels, tags) = (to_json(&text.labels)?, to_json(&text.tags)?);
+        updates.add(params![media, text.caption, labels, tags])?;
+    }
+    updates.finish()?;
+    full_text::index_captions(
+        connection,
+        texts.iter().map(|(media, text)| (*media, text.caption.as_deref())),
+    )
 }
 
-pub fn mark_read(connection: &Connection, source: i64, file: &Path, stat: FileStat) -> Result<()> {
-    indexed_files::remove_file(connection, source, file)?;
-    let sql = "INSERT INTO sidecar VALUES (?1, ?2, ?3, ?4)";
-    query::execute(connection, sql, params![source, path_to_bytes(file), stat.size, stat.modified])
+/// Records which sidecars have been read.
+pub fn mark_read<'a>(
+    connection: &Connection,
+    source: i64,
+    files: impl Iterator<Item = (&'a Path, FileStat)> + Clone,
+) -> Result<()> {
+    indexed_files::remove_files(connection, source, files.clone().map(|(path, _)| path))?;
+    let mut inserts =
+        StatementBatch::new(connection, "INSERT INTO sidecar VALUES (?1, ?2, ?3, ?4)");
+    for (path, stat) in files {
+        inserts.add(params![source, path_to_bytes(path), stat.size, stat.modified])?;
+    }
+    inserts.finish().map(drop)
 }

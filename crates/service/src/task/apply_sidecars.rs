@@ -2,19 +2,29 @@
 //! at each indexing, which covers changed sidecars, new pictures and interrupted runs. Only what
 //! changed is written, and only pictures whose objects changed are opened again.
 
+use std::path::Path;
+
 use super::{
     TaskContext,
     extract_objects::{ChangedObjects, extract_objects},
 };
 use crate::{
-    ingest::{FolderScan, OriginalFiles, sidecar::SidecarData},
+    ingest::{
+        FolderScan, OriginalFiles,
+        sidecar::{LabeledBox, SidecarData},
+    },
     store::{
-        indexed_files, object,
+        indexed_files::{self, SkippedFile},
+        object,
         sidecar::{self as descriptions, DescribedMedia, TextMetadata},
         source::SourceFolder,
     },
     task_error::TaskError,
 };
+use tessera_model::Region;
+
+/// Bounds the memory.
+const MEDIA_AT_A_TIME: usize = 1_000;
 
 /// Updates texts and objects to match the sidecars. Sidecars with errors are listed among the
 /// skipped files; their valid parts count.
@@ -27,19 +37,20 @@ pub fn apply_sidecars(
 ) -> Result<(), TaskError> {
     let pictures = context.store.read(|c| descriptions::all_media(c, source.row))?;
     context.write(|tx| {
-        for found in &scan.files {
-            let (path, stat) = (&found.path, found.stat);
-            if let Some(reason) = reading.problems.get(path) {
-                indexed_files::mark_skipped(tx, source.row, path, Some(stat), reason)?;
-            } else if reading.sidecars.contains(path) {
-                descriptions::mark_read(tx, source.row, path, stat)?;
-            }
-        }
-        for picture in &pictures {
-            let text = sidecar_text(reading, picture);
-            if text != picture.text {
-                descriptions::set_text(tx, picture.row, &text)?;
-            }
+        let files = scan.files.iter().map(|found| (&*found.path, found.stat));
+        let unreadable = files.clone().filter_map(|(path, stat)| {
+            let reason = reading.problems.get(path)?;
+            Some(SkippedFile { path, stat: Some(stat), reason })
+        });
+        indexed_files::mark_skipped(tx, source.row, unreadable)?;
+        let is_read =
+            |path: &Path| reading.sidecars.contains(path) && !reading.problems.contains_key(path);
+        descriptions::mark_read(tx, source.row, files.filter(|(path, _)| is_read(path)))?;
+        for pictures in pictures.chunks(MEDIA_AT_A_TIME) {
+            let texts = pictures.iter().map(|picture| (picture, sidecar_text(reading, picture)));
+            let changed = texts.filter(|(picture, text)| *text != picture.text);
+            let changed: Vec<_> = changed.map(|(picture, text)| (picture.row, text)).collect();
+            descriptions::set_texts(tx, &changed)?;
         }
         Ok(())
     })?;
@@ -63,22 +74,28 @@ fn changed_objects(
     let mut changed = Vec::new();
     context.store.read(|c| {
         // Boxes are in images, not in all frames of a video.
-        for picture in pictures.into_iter().filter(|picture| !picture.is_frame) {
-            let description = reading.descriptions.get(&picture.path);
-            let boxes =
-                description.map(|description| description.objects.as_slice()).unwrap_or_default();
-            let objects: Vec<_> = boxes
-                .iter()
-                .filter_map(|boxed| {
-                    let region = boxed.bounding_box.to_region(picture.width, picture.height)?;
-                    Some((boxed.label.clone(), region))
-                })
-                .collect();
-            if !object::matches_stored(c, picture.row, &objects)? {
-                changed.push(ChangedObjects { picture, objects });
-            }
+        let images: Vec<_> = pictures.into_iter().filter(|picture| !picture.is_frame).collect();
+        for images in images.chunks(MEDIA_AT_A_TIME) {
+            let objects = images.iter().map(|image| (image.row, sidecar_objects(reading, image)));
+            let objects: Vec<_> = objects.collect();
+            let is_changed = object::changed(c, &objects)?;
+            let all = images.iter().zip(objects).zip(is_changed);
+            changed.extend(all.filter(|(_, is_changed)| *is_changed).map(
+                |((picture, (_, objects)), _)| ChangedObjects { picture: picture.clone(), objects },
+            ));
         }
         Ok(())
     })?;
     Ok(changed)
+}
+
+/// Labels and regions.
+fn sidecar_objects(reading: &SidecarData, picture: &DescribedMedia) -> Vec<(String, Region)> {
+    let description = reading.descriptions.get(&picture.path);
+    let boxes = description.map(|description| description.objects.as_slice()).unwrap_or_default();
+    let object = |boxed: &LabeledBox| {
+        let region = boxed.bounding_box.to_region(picture.width, picture.height)?;
+        Some((boxed.label.clone(), region))
+    };
+    boxes.iter().filter_map(object).collect()
 }

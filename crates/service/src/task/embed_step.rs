@@ -60,8 +60,6 @@ impl EmbeddingUpdate {
             let bytes = space.as_ref().map(TextSpace::to_bytes);
             embedding::replace_text_space(transaction, self.dataset, bytes.as_deref())?;
         }
-        self.vectors
-            .iter()
-            .try_for_each(|(media, vector)| embedding::upsert(transaction, *media, vector))
+        embedding::upsert_all(transaction, &self.vectors)
     }
 }

@@ -32,12 +32,7 @@ pub fn encode_media(
         if !progress.report(fraction(done, rows.len())) {
             return Err(TaskError::Stopped);
         }
-        let thumbnails = context.store.read(|c| {
-            batch
-                .iter()
-                .map(|&row| Ok((row, embedding::thumbnail(c, row)?)))
-                .collect::<Result<Vec<_>, _>>()
-        })?;
+        let thumbnails = context.store.read(|c| embedding::thumbnails(c, batch))?;
         // Each call uses all cores already.
         let encoded: Vec<_> = thumbnails
             .iter()
@@ -46,9 +41,7 @@ pub fn encode_media(
                 Some((*row, encoders.embed_image(&pixels).ok()?))
             })
             .collect();
-        context.write(|tx| {
-            encoded.iter().try_for_each(|(row, vector)| embedding::upsert(tx, *row, vector))
-        })?;
+        context.write(|tx| embedding::upsert_all(tx, &encoded))?;
         done += batch.len();
     }
     Ok(())

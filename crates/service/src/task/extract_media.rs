@@ -23,8 +23,8 @@ use crate::{
         video::{FFMPEG_MISSING, VideoContainer, VideoError, VideoFrame},
     },
     store::{
-        dataset,
-        indexed_files::{self, IndexedFile},
+        self, Transaction, dataset,
+        indexed_files::{self, IndexedFile, SkippedFile},
         source::SourceFolder,
     },
     task_error::TaskError,
@@ -231,27 +231,43 @@ fn write_all(
             }
         }
         context.write(|tx| {
-            for (found, outcome) in &batch {
-                let (file, stat) = (&found.path, found.stat);
-                match outcome {
-                    FileOutcome::Image(features, digest) => {
-                        indexed_files::upsert_image(tx, source, &indexed(found, digest), features)?;
-                    }
-                    FileOutcome::Frames(frames, digest) => {
-                        indexed_files::replace_frames(tx, source, &indexed(found, digest), frames)?;
-                    }
-                    FileOutcome::Unchanged => {
-                        indexed_files::update_stat(tx, source.row, file, stat)?;
-                    }
-                    FileOutcome::NoMedia(ExtractError::Unavailable(_)) => {}
-                    FileOutcome::NoMedia(ExtractError::Skipped(reason)) => {
-                        indexed_files::mark_skipped(tx, source.row, file, Some(stat), reason)?;
-                    }
-                }
-            }
+            write_batch(tx, source, &batch)?;
             dataset::set_progress(tx, source.dataset, percent(done))
         })?;
     }
+}
+
+/// Writes outcomes of different files.
+fn write_batch(
+    transaction: &Transaction,
+    source: &SourceFolder,
+    batch: &[(&ScannedFile, FileOutcome)],
+) -> store::Result<()> {
+    let (mut images, mut unchanged, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
+    for (found, outcome) in batch {
+        let ScannedFile { path, stat, .. } = found;
+        match outcome {
+            FileOutcome::Image(features, digest) => {
+                images.push((indexed(found, digest), features));
+            }
+            FileOutcome::Frames(frames, digest) => {
+                indexed_files::replace_frames(
+                    transaction,
+                    source,
+                    &indexed(found, digest),
+                    frames,
+                )?;
+            }
+            FileOutcome::Unchanged => unchanged.push((&**path, *stat)),
+            FileOutcome::NoMedia(ExtractError::Unavailable(_)) => {}
+            FileOutcome::NoMedia(ExtractError::Skipped(reason)) => {
+                skipped.push(SkippedFile { path, stat: Some(*stat), reason });
+            }
+        }
+    }
+    indexed_files::upsert_images(transaction, source, &images)?;
+    indexed_files::update_stats(transaction, source.row, unchanged.into_iter())?;
+    indexed_files::mark_skipped(transaction, source.row, skipped.into_iter())
 }
 
 fn indexed<'a>(found: &'a ScannedFile, digest: &'a ContentDigest) -> IndexedFile<'a> {

@@ -40,23 +40,24 @@ pub fn extract_objects(
             .par_iter()
             .map(|picture| extract_from_picture(folder, picture).unwrap_or_default())
             .collect();
-        context.write(|tx| {
-            for (ChangedObjects { picture, objects }, features) in batch.iter().zip(&extracted) {
-                let parts: Vec<DetectedObject> = objects
-                    .iter()
-                    .zip(features)
-                    .map(|((label, region), features)| DetectedObject {
-                        label,
-                        region: *region,
-                        features,
-                    })
-                    .collect();
-                object::replace_all(tx, picture.row, &parts)?;
-            }
-            Ok(())
-        })?;
+        let detected: Vec<_> = batch
+            .iter()
+            .zip(&extracted)
+            .map(|(changed, features)| (changed.picture.row, detected_objects(changed, features)))
+            .collect();
+        context.write(|tx| object::replace_all(tx, &detected))?;
     }
     Ok(())
+}
+
+fn detected_objects<'a>(
+    changed: &'a ChangedObjects,
+    features: &'a [Features],
+) -> Vec<DetectedObject<'a>> {
+    let objects = changed.objects.iter().zip(features);
+    objects
+        .map(|((label, region), features)| DetectedObject { label, region: *region, features })
+        .collect()
 }
 
 fn extract_from_picture(

@@ -1,7 +1,7 @@
 //! Indexes a folder: scans it, extracts new files, removes missing ones, applies sidecars.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
 };
 
@@ -12,7 +12,7 @@ use super::{
 use crate::{
     ingest::{diff, sidecar},
     store::{
-        indexed_files,
+        indexed_files::{self, SkippedFile},
         source::{self as sources, SourceFolder},
     },
     task_error::TaskError,
@@ -46,13 +46,13 @@ pub fn index_source(
     let mut changes = diff(&scan, store.read(|c| indexed_files::known_files(c, source.row))?);
     context.write(|tx| {
         indexed_files::clear_skipped_unopened(tx, source.row)?;
-        for (path, reason) in &scan.skipped {
-            indexed_files::mark_skipped(tx, source.row, path, None, reason)?;
-        }
-        for (path, reason) in missing {
-            indexed_files::mark_skipped(tx, source.row, path, None, reason)?;
-        }
-        changes.removed.iter().try_for_each(|path| indexed_files::remove_file(tx, source.row, path))
+        let skipped = scan.skipped.iter().map(|(path, reason)| (path, &**reason));
+        // The last reason counts.
+        let skipped: BTreeMap<_, _> =
+            skipped.chain(missing.iter().map(|(path, reason)| (path, &**reason))).collect();
+        let skipped = skipped.iter().map(|(path, reason)| SkippedFile { path, stat: None, reason });
+        indexed_files::mark_skipped(tx, source.row, skipped)?;
+        indexed_files::remove_files(tx, source.row, changes.removed.iter().map(PathBuf::as_path))
     })?;
     let reading = sidecar::read(folder, &scan);
     let described: BTreeSet<_> = reading.sidecars.iter().chain(reading.problems.keys()).collect();

@@ -13,7 +13,7 @@ use crate::{
     originals::storage_location,
     settings::InjectedFailure,
     store::{
-        StoreError, Transaction, dataset,
+        StoreError, Transaction, dataset, full_text,
         lease::LeasedTask,
         operation::{self, OperationKind, RunningOperation},
         source,
@@ -63,6 +63,7 @@ fn run_operation(context: &TaskContext, running: &RunningOperation) -> Result<()
         Ok((clusters, embeddings)) => context.write_end(|tx| {
             clusters.write(tx)?;
             embeddings.write(tx)?;
+            full_text::merge_word_counts(tx)?;
             dataset::begin_generation(tx, running.dataset)?;
             if running.kind == OperationKind::Creation {
                 dataset::set_extractor(tx, running.dataset, EXTRACTOR_VERSION)?;

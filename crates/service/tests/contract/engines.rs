@@ -51,3 +51,34 @@ async fn both_engines_respond_alike() {
         assert_eq!(scored(&second, &full_text(text)).await, expected, "{text}");
     }
 }
+
+#[tokio::test]
+async fn kept_word_counts_are_those_of_the_captions() {
+    let place = described::place();
+    if place.store.address().is_none() {
+        return;
+    }
+    let service = Service::at(place, true).await;
+    let place = &service.place;
+    let counted = "SELECT word, count(DISTINCT media) FROM words,
+                   unnest(string_to_array(words, ' ')) AS word GROUP BY word";
+    let kept = "SELECT word, sum(captions) FROM word_count GROUP BY word HAVING sum(captions) <> 0";
+    let check = |change: &str| {
+        place.change(change);
+        let differences =
+            [format!("({kept}) EXCEPT ({counted})"), format!("({counted}) EXCEPT ({kept})")];
+        for difference in differences {
+            assert_eq!(place.count(&format!("({difference}) AS difference")), 0, "{change}");
+        }
+        let totals = "(SELECT sum(captions), sum(words) FROM caption_total) EXCEPT
+                      (SELECT count(*), coalesce(sum(count), 0) FROM words)";
+        assert_eq!(place.count(&format!("({totals}) AS difference")), 0, "{change}");
+    };
+    assert!(place.count("word_count") > 5);
+    check("SELECT 1");
+    check("DELETE FROM media WHERE row = (SELECT min(media) FROM words)");
+    let last = "media = (SELECT max(media) FROM words)";
+    check(&format!("UPDATE words SET words = 'sea sea boat', count = 3 WHERE {last}"));
+    check("UPDATE words SET words = '', count = 0");
+    check("DELETE FROM words");
+}

@@ -10,6 +10,7 @@
 mod access_log;
 mod addition;
 mod architecture;
+mod backup;
 mod batches;
 mod bucket;
 mod bucket_archives;
@@ -60,6 +61,7 @@ mod restart;
 mod selection;
 mod shutdown;
 mod similarity;
+mod statement_batch;
 mod states;
 mod store_tls;
 mod support;

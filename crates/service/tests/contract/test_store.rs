@@ -8,19 +8,17 @@ use tessera_service::store::{
     postgres::{self, StoreAddress},
     sqlite::register_functions,
 };
-use uuid::Uuid;
+use tessera_testing::server_schema::ServerSchema;
 
-pub struct TestStore(Option<Schema>);
-
-struct Schema {
-    name: String,
-    server: StoreAddress,
-    address: StoreAddress,
-}
+pub struct TestStore(Option<ServerSchema>);
 
 impl TestStore {
     pub fn new() -> Self {
-        Self(std::env::var("TESSERA_TEST_STORE").ok().map(|server| Schema::create(&server)))
+        let schema = ServerSchema::create(run);
+        if let Some(schema) = &schema {
+            postgres::init(&address_of(schema)).unwrap();
+        }
+        Self(schema)
     }
 
     pub fn file() -> Self {
@@ -28,12 +26,12 @@ impl TestStore {
     }
 
     pub fn address(&self) -> Option<StoreAddress> {
-        self.0.as_ref().map(|schema| schema.address.clone())
+        self.0.as_ref().map(address_of)
     }
 
     pub fn connect(&self, data: &Path) -> Connection {
         if let Some(schema) = &self.0 {
-            return postgres::connect(&schema.address).unwrap();
+            return postgres::connect(&address_of(schema)).unwrap();
         }
         let database = rusqlite::Connection::open(data.join("tessera.db")).unwrap();
         register_functions(&database).unwrap();
@@ -52,24 +50,12 @@ impl TestStore {
     }
 }
 
-impl Schema {
-    fn create(server: &str) -> Self {
-        let name = format!("test_{}", Uuid::new_v4().simple());
-        let separator = if server.contains('?') { '&' } else { '?' };
-        let address = format!("{server}{separator}options=-csearch_path%3D{name}");
-        let (server, address): (StoreAddress, StoreAddress) =
-            (server.parse().unwrap(), address.parse().unwrap());
-        let sql = format!("CREATE SCHEMA {name}");
-        postgres::connect(&server).unwrap().execute_batch(&sql).unwrap();
-        postgres::init(&address).unwrap();
-        Self { name, server, address }
-    }
+fn address_of(schema: &ServerSchema) -> StoreAddress {
+    schema.address().parse().unwrap()
 }
 
-impl Drop for Schema {
-    fn drop(&mut self) {
-        let sql = format!("SET lock_timeout = '5s'; DROP SCHEMA {} CASCADE", self.name);
-        // A test that failed may still use it.
-        let _ = postgres::connect(&self.server).map(|connection| connection.execute_batch(&sql));
-    }
+/// Runs SQL on the server of the tests.
+pub fn run(address: &str, sql: &str) -> Result<(), String> {
+    let connection = postgres::connect(&address.parse()?).map_err(|error| error.to_string())?;
+    connection.execute_batch(sql).map_err(|error| error.to_string())
 }

@@ -7,18 +7,39 @@ use bytes::BytesMut;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
+const UNKNOWN_KIND: &str = "this kind of parameter is only known to SQLite";
+
 type ConversionError = Box<dyn Error + Send + Sync>;
 
 /// A parameter, written in the type that the statement needs.
 #[derive(Debug)]
 pub(super) struct Parameter<'a>(pub ToSqlOutput<'a>);
 
+impl Parameter<'static> {
+    /// A parameter that outlives the value.
+    pub(super) fn owned(value: ToSqlOutput) -> Result<Self, ConversionError> {
+        Ok(Self(ToSqlOutput::Owned(match value {
+            ToSqlOutput::Borrowed(value) => value.try_into()?,
+            ToSqlOutput::Owned(value) => value,
+            _ => return Err(UNKNOWN_KIND.into()),
+        })))
+    }
+}
+
 impl Parameter<'_> {
+    /// The memory of texts and blobs, in bytes.
+    pub(super) fn size(&self) -> usize {
+        match self.value() {
+            Ok(ValueRef::Text(bytes) | ValueRef::Blob(bytes)) => bytes.len(),
+            _ => 0,
+        }
+    }
+
     fn value(&self) -> Result<ValueRef<'_>, ConversionError> {
         match &self.0 {
             ToSqlOutput::Borrowed(value) => Ok(*value),
             ToSqlOutput::Owned(value) => Ok(value.into()),
-            _ => Err("this kind of parameter is only known to SQLite".into()),
+            _ => Err(UNKNOWN_KIND.into()),
         }
     }
 }

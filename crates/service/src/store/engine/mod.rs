@@ -10,6 +10,7 @@ mod postgres;
 pub mod query;
 mod row;
 mod server_certificate;
+mod statement_batch;
 
 pub use connection::{Connection, Transaction};
 pub use error::{QueryError, Result};
@@ -18,3 +19,4 @@ pub use row::Row;
 /// The parameters of a statement: `params![first, second]` are `?1` and `?2`.
 pub use rusqlite::params;
 pub use server_certificate::ServerVerification;
+pub use statement_batch::StatementBatch;

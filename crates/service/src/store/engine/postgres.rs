@@ -9,9 +9,13 @@ use std::{
 };
 
 use futures_executor::block_on;
+use futures_util::future::join_all;
 use rusqlite::ToSql as SqliteToSql;
 use tokio::runtime::{Builder, Runtime};
-use tokio_postgres::{AsyncMessage, Client, Config, Row as PostgresRow, Statement, types::ToSql};
+use tokio_postgres::{
+    AsyncMessage, Client, Config, Row as PostgresRow, Statement,
+    types::{ToSql, Type},
+};
 
 use super::{
     QueryError, Result, column_types::Parameter, encryption::Encryption,
@@ -75,6 +79,28 @@ impl PostgresConnection {
         Ok(block_on(self.client.query(&self.prepare(sql)?, &references(&values)))?)
     }
 
+    /// Runs a statement with each of the rows of parameters, without waiting between them.
+    pub(super) fn query_for_all(
+        &self,
+        sql: &str,
+        rows: Vec<Vec<Parameter<'static>>>,
+    ) -> Result<Vec<PostgresRow>> {
+        let statement = self.prepare(sql)?;
+        if let Some(insert) = insert_of_arrays(sql, statement.params()) {
+            let columns = columns_of(rows);
+            return Ok(block_on(
+                self.client.query(&self.prepare(&insert)?, &references(&columns)),
+            )?);
+        }
+        let rows: Vec<_> = rows.iter().map(|row| references(row)).collect();
+        let running = rows.iter().map(|row| self.client.query(&statement, row));
+        let mut returned = Vec::new();
+        for found in block_on(join_all(running)) {
+            returned.extend(found?);
+        }
+        Ok(returned)
+    }
+
     /// Reads in parts, so that other statements can run between them. Needs a transaction.
     pub(super) fn for_each<E: From<QueryError>>(
         &self,
@@ -132,8 +158,29 @@ fn parameters<'a>(params: &'a [&dyn SqliteToSql]) -> Result<Vec<Parameter<'a>>> 
     params.iter().map(|value| Ok(Parameter(value.to_sql()?))).collect()
 }
 
-fn references<'a>(values: &'a [Parameter]) -> Vec<&'a (dyn ToSql + Sync)> {
+fn references<T: ToSql + Sync>(values: &[T]) -> Vec<&(dyn ToSql + Sync)> {
     values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
+}
+
+/// An `INSERT ... VALUES (?1, ..., ?n)` of one row as a statement that inserts all rows of `n` arrays.
+fn insert_of_arrays(sql: &str, types: &[Type]) -> Option<String> {
+    let (head, rest) = sql.split_once("VALUES (?1")?;
+    let (_, tail) = rest.split_once(')')?;
+    let arrays = (1..).zip(types).map(|(number, column)| format!("?{number}::{column}[]"));
+    let arrays = arrays.collect::<Vec<_>>().join(", ");
+    Some(format!("{head}SELECT * FROM unnest({arrays}){tail}"))
+}
+
+/// The values of each column of some rows.
+fn columns_of<T>(rows: Vec<Vec<T>>) -> Vec<Vec<T>> {
+    let mut columns: Vec<Vec<T>> = Vec::new();
+    for row in rows {
+        columns.resize_with(row.len(), Vec::new);
+        for (column, value) in columns.iter_mut().zip(row) {
+            column.push(value);
+        }
+    }
+    columns
 }
 
 /// Moves the bytes of all connections, so that threads that wait for them need no runtime of their own.

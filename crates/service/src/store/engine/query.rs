@@ -5,7 +5,7 @@ use rusqlite::ToSql;
 use super::{Connection, QueryError, Result, Row};
 
 /// The values of `?1`, `?2` and so on, made by `params!`.
-type Params<'a> = &'a [&'a dyn ToSql];
+pub(super) type Params<'a> = &'a [&'a dyn ToSql];
 
 pub fn execute(connection: &Connection, sql: &str, params: Params) -> Result<()> {
     change(connection, sql, params).map(drop)

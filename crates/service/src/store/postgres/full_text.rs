@@ -1,8 +1,11 @@
 //! Full text on a server, with the results of `SQLite`'s full-text index: its words, its phrases, and its scores.
 
-use super::text_match::{TextQuery, TextStatistics, all_of, occurrences};
+use super::{
+    text_match::{TextQuery, TextStatistics, all_of, occurrences},
+    word_counts,
+};
 use crate::store::{
-    engine::{Connection, QueryError, Result, params},
+    engine::{Connection, QueryError, Result, StatementBatch, params},
     query,
     sqlite::split_words,
 };
@@ -14,19 +17,25 @@ const MAX_WORD_BYTES: usize = 500;
 const CONTAINS: &str =
     "array_to_tsvector(string_to_array(words, ' ')) @@ CAST(CAST(?1 AS text) AS tsquery)";
 
-/// Replaces the words of the caption of a media item.
-pub(in crate::store) fn index_caption(
+/// Replaces the words of captions, by the row of the media item.
+pub(in crate::store) fn index_captions<'a>(
     connection: &Connection,
-    media: i64,
-    caption: Option<&str>,
+    captions: impl Iterator<Item = (i64, Option<&'a str>)>,
 ) -> Result<()> {
-    let Some(caption) = caption else {
-        return query::execute(connection, "DELETE FROM words WHERE media = ?1", params![media]);
-    };
-    let words = words_of(caption)?;
     let sql = "INSERT INTO words VALUES (?1, ?2, ?3)
                ON CONFLICT (media) DO UPDATE SET words = excluded.words, count = excluded.count";
-    query::execute(connection, sql, params![media, words.join(" "), words.len()])
+    let mut upserts = StatementBatch::new(connection, sql);
+    let mut deletes = StatementBatch::new(connection, "DELETE FROM words WHERE media = ?1");
+    for (media, caption) in captions {
+        if let Some(caption) = caption {
+            let words = words_of(caption)?;
+            upserts.add(params![media, words.join(" "), words.len()])?;
+        } else {
+            deletes.add(params![media])?;
+        }
+    }
+    upserts.finish()?;
+    deletes.finish().map(drop)
 }
 
 /// Returns the media whose captions match, with their bm25 score if `ranked`.
@@ -56,18 +65,15 @@ pub(in crate::store) fn search(
 fn statistics(connection: &Connection, phrases: &[Vec<String>]) -> Result<TextStatistics> {
     let containing: Vec<u64> =
         phrases.iter().map(|phrase| count_containing(connection, phrase)).collect::<Result<_>>()?;
-    let sql = "SELECT count(*), coalesce(sum(count), 0) FROM words";
-    let (texts, words) =
-        query::one(connection, sql, params![], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let (texts, words) = word_counts::totals(connection)?;
     Ok(TextStatistics::new(texts, words, &containing))
 }
 
 /// How many captions contain a phrase.
 fn count_containing(connection: &Connection, phrase: &[String]) -> Result<u64> {
     let Some(condition) = all_of(phrase) else { return Ok(0) };
-    if phrase.len() == 1 {
-        let sql = format!("SELECT count(*) FROM words WHERE {CONTAINS}");
-        return query::one(connection, &sql, params![condition], |row| row.get(0));
+    if let [word] = phrase {
+        return word_counts::captions_with(connection, word);
     }
     let mut count = 0;
     let sql = format!("SELECT words FROM words WHERE {CONTAINS}");

@@ -9,10 +9,12 @@ mod server;
 mod tables;
 mod text_match;
 mod tls_options;
+mod word_counts;
 
 pub use address::StoreAddress;
-pub(super) use full_text::{index_caption, search};
+pub(super) use full_text::{index_captions, search};
 pub use health::{StoreHealth, health};
 pub use listener::TaskListener;
 pub(super) use server::PostgresServer;
 pub use server::{StoreStatus, connect, init, status};
+pub(super) use word_counts::merge_word_counts;

@@ -1,13 +1,16 @@
 //! The versions of the schema on a server, as a list of migrations.
 
-use super::tables::{TABLES, TASK_QUEUE};
+use super::{
+    tables::{TABLES, TASK_QUEUE},
+    word_counts,
+};
 use crate::store::{
     engine::{Connection, Result, params},
     query,
 };
 
 /// Append only.
-const MIGRATIONS: &[&str] = &[TABLES, TASK_QUEUE];
+const MIGRATIONS: &[&str] = &[TABLES, TASK_QUEUE, word_counts::TABLES];
 
 pub(super) const VERSION: usize = MIGRATIONS.len();
 
