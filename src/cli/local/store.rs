@@ -1,6 +1,6 @@
 //! `tessera store`: creates and describes the tables of a store on a server.
 
-use secrecy::ExposeSecret as _;
+use secrecy::ExposeSecret;
 use serde_json::json;
 
 use crate::cli::{
@@ -41,7 +41,7 @@ pub(super) fn require_store(options: &StoreOptions) -> CliResult<StoreAddress> {
 
 /// The address of the store on a server, if there is one.
 pub(super) fn store_address(options: &StoreOptions) -> CliResult<Option<StoreAddress>> {
-    let Some(raw) = options.store.as_ref().map(|address| address.expose_secret()) else {
+    let Some(raw) = options.store.as_ref().map(ExposeSecret::expose_secret) else {
         return Ok(None);
     };
     // Messages must not repeat the address, which may contain a password.

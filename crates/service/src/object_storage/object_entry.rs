@@ -46,13 +46,12 @@ impl ObjectEntry {
     /// The object that has this path in a dataset of a folder or manifest.
     pub fn at_path(location: &ObjectUri, path: &Path) -> Option<Self> {
         let path = path.to_str()?;
-        let (bucket, key, path_root) = match ObjectUri::parse(path) {
-            Ok(ObjectUri { bucket, key }) => (bucket, key, PathRoot::Bucket),
-            Err(_) => {
-                let prefix = location.path_prefix();
-                let key = format!("{prefix}{path}");
-                (location.bucket.clone(), key, PathRoot::ListedFolder(prefix.len()))
-            }
+        let (bucket, key, path_root) = if let Ok(whole) = ObjectUri::parse(path) {
+            (whole.bucket, whole.key, PathRoot::Bucket)
+        } else {
+            let prefix = location.path_prefix();
+            let key = format!("{prefix}{path}");
+            (location.bucket.clone(), key, PathRoot::ListedFolder(prefix.len()))
         };
         Some(Self { bucket: Arc::new(bucket), key, size: None, version: 0, path_root })
     }

@@ -67,7 +67,9 @@ fn compare_leaf(
         leaf.iter().map(|&row| graph[row as usize].clone()).collect();
     let dimension = vectors.dimension();
     let mut rows = Vec::with_capacity(leaf.len() * dimension);
-    leaf.iter().for_each(|&row| rows.extend_from_slice(vectors.row(row as usize)));
+    for &row in leaf {
+        rows.extend_from_slice(vectors.row(row as usize));
+    }
     let mut distances = vec![0.0; leaf.len()];
     for one in 0..leaf.len() {
         let (compared, others) = rows.split_at((one + 1) * dimension);

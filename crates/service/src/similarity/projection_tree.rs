@@ -65,7 +65,7 @@ fn random_normal(vectors: &Vectors, rows: &[u32], seed: u64) -> Vec<f32> {
     choose(1).iter().zip(choose(2)).map(|(from, to)| from - to).collect()
 }
 
-/// The same pseudorandom bits for the same number (a step of SplitMix64).
+/// The same pseudorandom bits for the same number (a step of `SplitMix64`).
 fn random_bits(number: u64) -> u64 {
     let number = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -90,6 +90,9 @@ pub struct ShownMembers {
     pub members: Vec<(i64, Option<f32>)>,
 }
 
+/// A cluster with its previews, and their scores.
+type ShownCluster = (ClusterRecord, Vec<f32>);
+
 /// Reads clusters, each with these members as previews, and their scores. Skips members that no longer exist;
 /// `None` for a cluster that no longer exists.
 pub fn with_previews(
@@ -98,7 +101,7 @@ pub fn with_previews(
     entity: EntityType,
     level: Granularity,
     shown: &[ShownMembers],
-) -> Result<Vec<Option<(ClusterRecord, Vec<f32>)>>> {
+) -> Result<Vec<Option<ShownCluster>>> {
     let sql = format!("SELECT {CLUSTER_COLUMNS}, rank {CLUSTERS_OF_LEVEL} AND rank IN");
     let params = params![dataset.0, entity.as_str(), level.level()];
     let ranks: Vec<i64> = shown.iter().map(|shown| shown.rank.into()).collect();

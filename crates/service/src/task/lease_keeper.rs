@@ -44,6 +44,8 @@ fn extend_leases(worker: &WorkerContext) -> Result<(), StoreError> {
         }
         Ok(lost)
     })?;
-    lost.iter().for_each(|lease| worker.running.stop(lease));
+    for lease in &lost {
+        worker.running.stop(lease);
+    }
     Ok(())
 }

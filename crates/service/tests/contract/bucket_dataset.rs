@@ -101,7 +101,7 @@ async fn an_original_whose_connections_break_is_indexed_and_shown_whole() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_video_is_streamed_to_its_decoder() {
     let storage = storage().await;
-    let video = [&b"FLV\x01"[..], &[7; 1 << 20]].concat();
+    let video = [b"FLV\x01".to_vec(), vec![7; 1 << 20]].concat();
     storage.put("team/set/film.flv", &video);
     let tools = tempfile::tempdir().unwrap();
     let place = Place::new(&[]);

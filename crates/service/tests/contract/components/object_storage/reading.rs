@@ -33,10 +33,11 @@ async fn a_connection_that_makes_progress_is_resumed_as_often_as_it_breaks() {
 
 #[tokio::test]
 async fn bytes_of_two_versions_are_never_mixed() {
+    const NEW: &[u8] = &[7; 1 << 14];
     let server = FakeS3::with_objects(&[("photos/1.jpg", &content(1 << 16))]).await;
-    server.fail_next([FakeFailure::Replaced(&[7; 1 << 16])]);
+    server.fail_next([FakeFailure::Replaced(NEW)]);
     let entry = object_entry("1.jpg");
     let failed = read(&server.storage(), &entry).await.unwrap_err();
     assert_eq!(failed.to_string(), "it has changed while it was read");
-    assert_eq!(read(&server.storage(), &entry).await.unwrap(), [7; 1 << 16]);
+    assert_eq!(read(&server.storage(), &entry).await.unwrap(), NEW);
 }
