@@ -104,10 +104,12 @@ impl Worker {
         let data = home.join("data");
         let mut command = store.command(home, &["work", "--data", data.to_str().unwrap()]);
         let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut worker = Self { child, id: Uuid::nil() };
         let begun = Instant::now();
         loop {
             if let Some(id) = worker_ids(home).get(known) {
-                return Self { child, id: *id };
+                worker.id = *id;
+                return worker;
             }
             assert!(begun.elapsed() < PATIENCE, "the worker does not start");
             std::thread::sleep(Duration::from_millis(5));
