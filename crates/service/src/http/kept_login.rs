@@ -1,36 +1,20 @@
 //! The login of a service that is kept over restarts: in a private file of the data folder, or in a store on a
 //! server, where all processes of the service find it.
 
-use std::{borrow::Cow, fmt, fs, io, path::PathBuf, sync::Arc};
+use std::{borrow::Cow, fs, io, path::PathBuf};
 
 use secrecy::{ExposeSecret as _, SecretString, zeroize::Zeroizing};
 use serde::{Deserialize, Serialize};
 
-use super::options::{KeyPair, ServiceCredentials};
+use super::{
+    login_storage::LoginStorage,
+    options::{KeyPair, ServiceCredentials},
+};
 use crate::{
     Deployment, LocalError,
     ingest::staging::{restrict, write_durably},
-    store::{QueryError, Store, StoreError, setting},
+    store::{QueryError, StoreError, setting},
 };
-
-/// Where credentials are kept.
-#[derive(Clone)]
-pub(super) enum LoginStorage {
-    /// Only in memory.
-    None,
-    File(PathBuf),
-    Store(Arc<Store>),
-}
-
-impl fmt::Debug for LoginStorage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::None => "None",
-            Self::File(_) => "File",
-            Self::Store(_) => "Store",
-        })
-    }
-}
 
 /// What is kept, as JSON.
 #[derive(Serialize, Deserialize)]

@@ -19,6 +19,7 @@ mod explore;
 mod export;
 mod file_response;
 mod kept_login;
+mod login_storage;
 mod media;
 mod metrics;
 mod multipart_form;

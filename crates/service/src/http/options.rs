@@ -6,7 +6,7 @@ use secrecy::SecretString;
 use tokio::net::TcpListener;
 use uuid::Uuid;
 
-use super::{access_log::AccessLog, allowed_host::AllowedHost, kept_login::LoginStorage};
+use super::{access_log::AccessLog, allowed_host::AllowedHost, login_storage::LoginStorage};
 
 #[derive(Clone, Debug)]
 pub enum AccessMode {

@@ -185,14 +185,14 @@ pub(super) fn put_features<'a>(
 }
 
 /// Updates the size and time of files whose content is the same.
-pub fn update_stats<'a>(
+pub fn update_stats(
     connection: &Connection,
     source: i64,
-    files: impl Iterator<Item = (&'a Path, FileStat)> + Clone,
+    files: &[(&Path, FileStat)],
 ) -> Result<()> {
     for sql in [UPDATE_STAT, UPDATE_STAT_OF_OBJECTS] {
         let mut update = StatementBatch::new(connection, sql);
-        for (path, stat) in files.clone() {
+        for (path, stat) in files {
             update.add(params![source, path_to_bytes(path), stat.size, stat.modified])?;
         }
         update.finish()?;
@@ -226,7 +226,7 @@ fn delete_files<'a>(
 
 /// A file that is not a media item.
 #[derive(Clone, Copy)]
-pub struct SkippedFile<'a> {
+pub struct FileWithoutMedia<'a> {
     /// Relative to its source.
     pub path: &'a Path,
     /// `None` if it was skipped without being opened.
@@ -238,12 +238,12 @@ pub struct SkippedFile<'a> {
 pub fn mark_skipped<'a>(
     connection: &Connection,
     source: i64,
-    files: impl Iterator<Item = SkippedFile<'a>> + Clone,
+    files: impl Iterator<Item = FileWithoutMedia<'a>> + Clone,
 ) -> Result<()> {
     remove_files(connection, source, files.clone().map(|file| file.path))?;
     let sql = "INSERT INTO skipped VALUES (?1, ?2, ?3, ?4, ?5)";
     let mut inserts = StatementBatch::new(connection, sql);
-    for SkippedFile { path, stat, reason } in files {
+    for FileWithoutMedia { path, stat, reason } in files {
         let (size, modified) = stat.map(|stat| (stat.size, stat.modified)).unzip();
         inserts.add(params![source, path_to_bytes(path), size, modified, reason])?;
     }

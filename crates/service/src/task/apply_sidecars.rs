@@ -14,7 +14,7 @@ use crate::{
         sidecar::{LabeledBox, SidecarData},
     },
     store::{
-        indexed_files::{self, SkippedFile},
+        indexed_files::{self, FileWithoutMedia},
         object,
         sidecar::{self as descriptions, DescribedMedia, TextMetadata},
         source::SourceFolder,
@@ -40,7 +40,7 @@ pub fn apply_sidecars(
         let files = scan.files.iter().map(|found| (&*found.path, found.stat));
         let unreadable = files.clone().filter_map(|(path, stat)| {
             let reason = reading.problems.get(path)?;
-            Some(SkippedFile { path, stat: Some(stat), reason })
+            Some(FileWithoutMedia { path, stat: Some(stat), reason })
         });
         indexed_files::mark_skipped(tx, source.row, unreadable)?;
         let is_read =

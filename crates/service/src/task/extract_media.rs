@@ -24,7 +24,7 @@ use crate::{
     },
     store::{
         self, Transaction, dataset,
-        indexed_files::{self, IndexedFile, SkippedFile},
+        indexed_files::{self, FileWithoutMedia, IndexedFile},
         source::SourceFolder,
     },
     task_error::TaskError,
@@ -261,12 +261,12 @@ fn write_batch(
             FileOutcome::Unchanged => unchanged.push((&**path, *stat)),
             FileOutcome::NoMedia(ExtractError::Unavailable(_)) => {}
             FileOutcome::NoMedia(ExtractError::Skipped(reason)) => {
-                skipped.push(SkippedFile { path, stat: Some(*stat), reason });
+                skipped.push(FileWithoutMedia { path, stat: Some(*stat), reason });
             }
         }
     }
     indexed_files::upsert_images(transaction, source, &images)?;
-    indexed_files::update_stats(transaction, source.row, unchanged.into_iter())?;
+    indexed_files::update_stats(transaction, source.row, &unchanged)?;
     indexed_files::mark_skipped(transaction, source.row, skipped.into_iter())
 }
 

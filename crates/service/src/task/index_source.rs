@@ -12,7 +12,7 @@ use super::{
 use crate::{
     ingest::{diff, sidecar},
     store::{
-        indexed_files::{self, SkippedFile},
+        indexed_files::{self, FileWithoutMedia},
         source::{self as sources, SourceFolder},
     },
     task_error::TaskError,
@@ -50,7 +50,8 @@ pub fn index_source(
         // The last reason counts.
         let skipped: BTreeMap<_, _> =
             skipped.chain(missing.iter().map(|(path, reason)| (path, &**reason))).collect();
-        let skipped = skipped.iter().map(|(path, reason)| SkippedFile { path, stat: None, reason });
+        let skipped =
+            skipped.iter().map(|(path, reason)| FileWithoutMedia { path, stat: None, reason });
         indexed_files::mark_skipped(tx, source.row, skipped)?;
         indexed_files::remove_files(tx, source.row, changes.removed.iter().map(PathBuf::as_path))
     })?;

@@ -9,10 +9,10 @@ use crate::store::{lease::Lease, lock};
 
 /// Shared by the threads that run tasks and the one that extends their leases.
 #[derive(Debug, Default)]
-pub struct RunningTasks(Mutex<State>);
+pub struct RunningTasks(Mutex<RunningState>);
 
 #[derive(Debug, Default)]
-struct State {
+struct RunningState {
     /// No task begins any more.
     is_stopped: bool,
     /// With the flag that stops each; it is gone when the task has ended.

@@ -10,13 +10,13 @@ use tokio::sync::watch;
 /// Counts the calls; a thread that has looked for tasks after the last one is idle.
 #[derive(Debug)]
 pub struct WakeSignal {
-    state: Mutex<State>,
+    state: Mutex<WakeState>,
     changed: Condvar,
     is_idle: watch::Sender<bool>,
 }
 
 #[derive(Debug)]
-struct State {
+struct WakeState {
     calls: u64,
     is_stopped: bool,
     /// Of each thread, the number of calls when it last found nothing.
@@ -25,7 +25,7 @@ struct State {
 
 impl WakeSignal {
     pub fn new(threads: usize) -> Self {
-        let state = State { calls: 1, is_stopped: false, answered: vec![0; threads] };
+        let state = WakeState { calls: 1, is_stopped: false, answered: vec![0; threads] };
         let is_idle = watch::Sender::new(threads == 0);
         Self { state: Mutex::new(state), changed: Condvar::new(), is_idle }
     }
@@ -58,7 +58,7 @@ impl WakeSignal {
         let mut state = self.lock();
         state.answered[thread] = seen;
         self.report(&state);
-        let sleeping = |state: &mut State| !state.is_stopped && state.calls == seen;
+        let sleeping = |state: &mut WakeState| !state.is_stopped && state.calls == seen;
         let waited = self.changed.wait_timeout_while(state, pause, sleeping);
         state = waited.unwrap_or_else(PoisonError::into_inner).0;
         !state.is_stopped
@@ -71,7 +71,7 @@ impl WakeSignal {
         self.report(&state);
     }
 
-    fn report(&self, state: &State) {
+    fn report(&self, state: &WakeState) {
         let is_idle = state.answered.iter().all(|&answered| answered >= state.calls);
         self.is_idle.send_replace(is_idle);
     }
@@ -81,7 +81,7 @@ impl WakeSignal {
         let _ = self.is_idle.subscribe().wait_for(|is_idle| *is_idle).await;
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, WakeState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -55,7 +55,7 @@ fn other_statements_run_in_the_order_of_their_rows() {
     let update = "UPDATE name SET name = coalesce(name, '') || ?2 WHERE id = ?1 RETURNING name";
     let mut updates = StatementBatch::returning(&database, update, |row| row.get::<String>(0));
     for id in (0..ROWS).map(|number| number % 3) {
-        updates.add(params![id, "abc"[..usize::try_from(id).unwrap() + 1].to_owned()]).unwrap();
+        updates.add(params![id, "abc"[..=usize::try_from(id).unwrap()].to_owned()]).unwrap();
     }
     let returned = updates.finish().unwrap();
     assert_eq!(returned[..6], ["a", "ab", "abc", "aa", "abab", "abcabc"]);

@@ -1,4 +1,4 @@
-//! What a server tells its workers: that a task may be waiting.
+//! The notification of a server that a task may be waiting.
 
 use super::{PostgresServer, tables::LISTEN};
 use crate::store::{StoreError, engine::Connection};
