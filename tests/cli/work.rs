@@ -3,9 +3,10 @@
 
 use std::{
     collections::BTreeSet,
+    io::{BufRead as _, BufReader},
     path::Path,
-    process::{Child, Command, Stdio},
-    time::{Duration, Instant},
+    process::{Child, ChildStderr, Command, Stdio},
+    time::Instant,
 };
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -95,6 +96,8 @@ impl Drop for TeamStore {
 
 struct Worker {
     child: Child,
+    /// Stays open: a worker that cannot write its messages would end.
+    _messages: BufReader<ChildStderr>,
     /// As in its leases.
     id: Uuid,
 }
@@ -104,17 +107,12 @@ impl Worker {
         let known = worker_ids(home).len();
         let data = home.join("data");
         let mut command = store.command(home, &["work", "--data", data.to_str().unwrap()]);
-        let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        let mut worker = Self { child, id: Uuid::nil() };
-        let begun = Instant::now();
-        loop {
-            if let Some(id) = worker_ids(home).get(known) {
-                worker.id = *id;
-                return worker;
-            }
-            assert!(begun.elapsed() < PATIENCE, "the worker does not start");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut messages = BufReader::new(child.stderr.take().unwrap());
+        let mut first = String::new();
+        messages.read_line(&mut first).unwrap();
+        assert!(first.contains("runs tasks of"), "{first}");
+        Self { child, _messages: messages, id: worker_ids(home)[known] }
     }
 
     /// SIGKILL, and a new start.

@@ -12,6 +12,7 @@ use std::{
 };
 
 use reqwest::header::RETRY_AFTER;
+use tessera_model::pseudorandom::{SPLITMIX64_INCREMENT, splitmix64};
 
 use crate::{
     attempt_error::AttemptError,
@@ -101,17 +102,10 @@ impl RetryEngine {
         doubled.min(MAX_BACKOFF).mul_f64(self.next_fraction())
     }
 
-    /// The next number in [0, 1), by splitmix64.
+    /// The next number in [0, 1).
     fn next_fraction(&self) -> f64 {
-        const SPLITMIX64_INCREMENT: u64 = 0x9E37_79B9_7F4A_7C15;
-        let mut z = self
-            .jitter
-            .fetch_add(SPLITMIX64_INCREMENT, Ordering::Relaxed)
-            .wrapping_add(SPLITMIX64_INCREMENT);
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^= z >> 31;
-        let high = u32::try_from(z >> 32).unwrap_or(u32::MAX);
+        let number = splitmix64(self.jitter.fetch_add(SPLITMIX64_INCREMENT, Ordering::Relaxed));
+        let high = u32::try_from(number >> 32).unwrap_or(u32::MAX);
         f64::from(high) / (f64::from(u32::MAX) + 1.0)
     }
 }

@@ -24,6 +24,7 @@ mod login;
 pub mod operation_tracker;
 pub mod picture_source;
 pub mod polling;
+pub mod pseudorandom;
 pub mod region;
 pub mod request_record;
 pub mod saved_state;

@@ -1,6 +1,8 @@
-//! A splitmix64 generator: small, fast, and the same on every machine.
+//! A generator that is small, fast, and the same on every machine.
 //!
 //! Decoration draws from a `fork`, so a dry run that skips it leaves the scene's sequence as it is.
+
+use tessera_model::pseudorandom::{SPLITMIX64_INCREMENT, mix64, splitmix64};
 
 #[derive(Clone, Debug)]
 pub struct Rng(u64);
@@ -12,7 +14,7 @@ impl Rng {
 
     /// The sequence number `index` of `seed`, unrelated to the others.
     pub fn stream(seed: u64, index: u64) -> Self {
-        Self(mix(mix(seed) ^ index.wrapping_mul(0xD6E8_FEB8_6659_FD93)))
+        Self(mix64(mix64(seed) ^ index.wrapping_mul(0xD6E8_FEB8_6659_FD93)))
     }
 
     /// A new sequence, at the cost of one draw.
@@ -21,8 +23,9 @@ impl Rng {
     }
 
     pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        mix(self.0)
+        let number = splitmix64(self.0);
+        self.0 = self.0.wrapping_add(SPLITMIX64_INCREMENT);
+        number
     }
 
     /// From 0 inclusive to 1 exclusive.
@@ -57,12 +60,6 @@ impl Rng {
             items.swap(last, self.int(0, last));
         }
     }
-}
-
-fn mix(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::{LocalSettings, local_settings, serve::parse_bucket, store::store_add
 use crate::cli::{
     CliResult, EncoderOptions, Exit, check_result::CheckResult, store_options::SharedStorage,
 };
-use tessera_model::text::count_with_noun;
+use tessera_model::{Failure, text::count_with_noun};
 use tessera_service::{
     object_storage::BucketFolder,
     store::postgres::{self, StoreAddress, StoreHealth, StoreStatus},
@@ -22,7 +22,10 @@ pub async fn check_store(options: &SharedStorage) -> Vec<CheckResult> {
         Ok(None) => {}
         Ok(Some(address)) => {
             let checked = spawn_blocking(move || check_server(&address)).await;
-            results.extend(checked.unwrap_or_default());
+            results.extend(checked.unwrap_or_else(|_| {
+                let failure = Failure::internal_error();
+                vec![CheckResult::failed("store", failure.to_string(), Exit::Failed)]
+            }));
         }
         Err(error) => results.push(CheckResult::failed("store", error.message, error.exit)),
     }

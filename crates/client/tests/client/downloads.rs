@@ -1,141 +1,24 @@
-//! Downloads: interrupted, resumed, changed, expired and damaged ones, and what remains on disk.
+//! Downloads: interrupted, resumed, changed and expired ones.
 
 use std::{
     fs,
-    io::Write as _,
-    path::{Path, PathBuf},
     sync::atomic::{AtomicUsize, Ordering},
     time::Duration,
 };
 
-use tessera_client::{Client, ClientPolicy, ExistingFile};
-use tessera_model::{Archive, Failure, FailureKind};
-use zip::{ZipWriter, write::SimpleFileOptions};
+use tessera_client::{ClientPolicy, ExistingFile};
+use tessera_model::FailureKind;
+use tessera_testing::{
+    clients::{dataset, hosted, task, without_pauses},
+    scripted::{ReceivedRequest, Reply, ScriptedServer, head},
+};
 
-use tessera_testing::clients::{dataset, hosted, task, without_pauses};
-use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer, head};
-
-/// The archive of an export, about 4 kB.
-fn archive() -> Vec<u8> {
-    let mut zip = ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    zip.start_file("metadata.json", SimpleFileOptions::default()).unwrap();
-    zip.write_all(br#"{"media_items":[]}"#).unwrap();
-    for number in 0..3_u8 {
-        let name = format!("images/{number}.jpg");
-        zip.start_file(name, SimpleFileOptions::default()).unwrap();
-        let noise =
-            (0..1_000_u32).map(|at| at.wrapping_mul(2_654_435_761).to_be_bytes()[1] ^ number);
-        zip.write_all(&noise.collect::<Vec<_>>()).unwrap();
-    }
-    zip.finish().unwrap().into_inner()
-}
-
-/// The first byte that a request asks for.
-fn start_of(seen: &ReceivedRequest) -> Option<usize> {
-    let range = seen.header("range")?.strip_prefix("bytes=")?;
-    range.strip_suffix('-')?.parse().ok()
-}
-
-fn full(bytes: &[u8], tag: &str) -> Reply {
-    Reply::new(200, &[("etag", tag)], bytes)
-}
-
-fn part(bytes: &[u8], start: usize, tag: &str) -> Reply {
-    let range = format!("bytes {start}-{}/{}", bytes.len() - 1, bytes.len());
-    Reply::new(206, &[("etag", tag), ("content-range", &range)], &bytes[start..])
-}
-
-/// All headers, but only some of the bytes.
-fn torn(bytes: &[u8], cut: usize, tag: &str) -> Reply {
-    let length = bytes.len().to_string();
-    let head = head(200, &[("etag", tag), ("content-length", &length)]);
-    Reply::raw([&head, &bytes[..cut]].concat())
-}
-
-/// A standard-conforming store: ranges only for the version named by `If-Range`.
-fn serve(seen: &ReceivedRequest, bytes: &[u8], tag: &str) -> Reply {
-    let current = seen.header("if-range").is_none_or(|known| known == tag);
-    match start_of(seen).filter(|_| current) {
-        Some(start) if start >= bytes.len() => {
-            let range = format!("bytes */{}", bytes.len());
-            Reply::new(416, &[("content-range", &range)], "")
-        }
-        Some(start) => part(bytes, start, tag),
-        None => full(bytes, tag),
-    }
-}
-
-/// A service with one finished export, whose link `store` serves. The store is also given the
-/// number of the request, from 0.
-async fn service(
-    store: impl Fn(&ReceivedRequest, usize) -> Reply + Send + Sync + 'static,
-) -> ScriptedServer {
-    let links = AtomicUsize::new(0);
-    let requests = AtomicUsize::new(0);
-    ScriptedServer::start(move |seen: &ReceivedRequest| {
-        if seen.path().ends_with("export_status") {
-            let link = links.fetch_add(1, Ordering::Relaxed);
-            let uri = format!("/cdn/x.zip?signature={link}");
-            return Reply::json(format!(r#"{{"status":"COMPLETED","download_uri":"{uri}"}}"#));
-        }
-        store(seen, requests.fetch_add(1, Ordering::Relaxed))
-    })
-    .await
-}
+use crate::download_service::{
+    DownloadFolder, archive, equal, fetches, full, part, serve, service, start_of, torn,
+};
 
 /// The response to the request for the second half.
 type Second = fn(&[u8], usize) -> Reply;
-
-/// A folder to download into.
-struct DownloadFolder {
-    folder: tempfile::TempDir,
-}
-
-impl DownloadFolder {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        Self { folder }
-    }
-
-    fn target(&self) -> PathBuf {
-        self.folder.path().join("x.zip")
-    }
-
-    fn part(&self) -> PathBuf {
-        self.folder.path().join("x.zip.cf8b3e78.part")
-    }
-
-    fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.folder.path()).unwrap();
-        let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-        names.collect()
-    }
-
-    async fn download(&self, server: &ScriptedServer) -> Result<Archive, Failure> {
-        let client: Client = hosted(&server.url(), without_pauses());
-        let mut latest = 0;
-        let mut report = |done, _| latest = done;
-        let outcome = client
-            .download((dataset(), task()), (&self.target(), ExistingFile::Keep), &mut report)
-            .await;
-        if let Ok(archive) = &outcome {
-            assert_eq!(archive.bytes, fs::metadata(&archive.path).unwrap().len());
-            assert!(latest == archive.bytes || latest == 0);
-        }
-        outcome
-    }
-}
-
-/// Requests for the archive itself.
-fn fetches(server: &ScriptedServer) -> Vec<ReceivedRequest> {
-    let mut all = server.requests();
-    all.retain(|seen| seen.path() == "/cdn/x.zip");
-    all
-}
-
-fn equal(path: &Path, bytes: &[u8]) -> bool {
-    fs::read(path).unwrap() == bytes
-}
 
 #[tokio::test]
 async fn a_download_that_crawls_ends() {
@@ -155,22 +38,6 @@ async fn a_download_that_crawls_ends() {
     assert_eq!(failure.kind, FailureKind::NoResponse);
     assert!(failure.to_string().contains("the response stalled"), "{failure}");
     assert_eq!(folder.names(), ["x.zip.cf8b3e78.part"], "what came is kept");
-}
-
-#[tokio::test]
-async fn an_archive_is_fetched_verified_and_renamed() {
-    let bytes = archive();
-    let stored = bytes.clone();
-    let server = service(move |seen, _| serve(seen, &stored, "\"v1\"")).await;
-    let downloads = DownloadFolder::new();
-    let archive = downloads.download(&server).await.unwrap();
-    assert_eq!((archive.entries, archive.images), (4, 3));
-    assert!(equal(&downloads.target(), &bytes));
-    assert_eq!(downloads.names(), ["x.zip"]);
-    let fetch = &fetches(&server)[0];
-    assert_eq!(fetch.header("authorization"), None);
-    assert_eq!(fetch.header("accept-encoding"), Some("identity"));
-    assert_eq!(fetch.header("range"), None);
 }
 
 #[tokio::test]
@@ -274,96 +141,6 @@ async fn links_are_renewed_three_times_without_progress() {
 }
 
 #[tokio::test]
-async fn a_damaged_archive_never_gets_the_final_name() {
-    let bytes = archive();
-    let torn = bytes[..bytes.len() - 30].to_vec();
-    let cut = ScriptedServer::start(move |seen: &ReceivedRequest| {
-        if seen.path().ends_with("export_status") {
-            return Reply::json(r#"{"status":"COMPLETED","download_uri":"/cdn/x.zip"}"#);
-        }
-        // Without a length, the end of the connection is the end of the file.
-        Reply::raw([&head(200, &[]), torn.as_slice()].concat())
-    })
-    .await;
-    let downloads = DownloadFolder::new();
-    let failure = downloads.download(&cut).await.unwrap_err();
-    assert_eq!(failure.kind, FailureKind::Unexpected);
-    assert!(downloads.names().is_empty());
-
-    for at in (0..bytes.len()).step_by(53) {
-        let mut damaged = bytes.clone();
-        damaged[at] ^= 0x55;
-        let server = service(move |seen, _| serve(seen, &damaged, "\"v1\"")).await;
-        let downloads = DownloadFolder::new();
-        match downloads.download(&server).await {
-            // A flip in a field that no checksum covers, such as a timestamp.
-            Ok(archive) => assert_eq!(archive.entries, 4, "{at}"),
-            Err(failure) => {
-                assert!(failure.to_string().contains("damaged"), "{failure}");
-                assert!(downloads.names().is_empty(), "{at}");
-            }
-        }
-    }
-}
-
-#[tokio::test]
-async fn archive_bombs_are_rejected() {
-    let mut zip = ZipWriter::new(std::io::Cursor::new(Vec::new()));
-    let name = "images/\u{1b}[2J.jpg";
-    zip.start_file(name, SimpleFileOptions::default()).unwrap();
-    zip.write_all(&vec![0; 80 << 20]).unwrap();
-    let bomb = zip.finish().unwrap().into_inner();
-    let server = service(move |seen, _| serve(seen, &bomb, "\"v1\"")).await;
-    let downloads = DownloadFolder::new();
-    let failure = downloads.download(&server).await.unwrap_err().to_string();
-    assert!(failure.contains("compression limit") && !failure.contains('\u{1b}'), "{failure}");
-    assert!(downloads.names().is_empty());
-}
-
-#[tokio::test]
-async fn existing_files_and_other_downloads_are_left_alone() {
-    let server = service(|_, _| Reply::disconnect()).await;
-    let downloads = DownloadFolder::new();
-    fs::write(downloads.target(), "mine").unwrap();
-    let failure = downloads.download(&server).await.unwrap_err();
-    assert_eq!(failure.kind, FailureKind::Local);
-    assert!(failure.to_string().contains("already exists"), "{failure}");
-    assert!(equal(&downloads.target(), b"mine"));
-
-    let downloads = DownloadFolder::new();
-    let other = fs::File::create(downloads.part()).unwrap();
-    other.lock().unwrap();
-    let failure = downloads.download(&server).await.unwrap_err();
-    assert!(failure.to_string().contains("another program"), "{failure}");
-
-    let downloads = DownloadFolder::new();
-    std::os::unix::fs::symlink("/dev/null", downloads.part()).unwrap();
-    let failure = downloads.download(&server).await.unwrap_err();
-    assert!(failure.to_string().contains("not a regular file"), "{failure}");
-
-    let missing = DownloadFolder::new();
-    fs::remove_dir(missing.folder.path()).unwrap();
-    let failure = missing.download(&server).await.unwrap_err();
-    assert!(failure.to_string().contains("Create the folder first"), "{failure}");
-    assert_eq!(server.count(), 0);
-}
-
-#[tokio::test]
-async fn a_file_created_meanwhile_is_not_replaced() {
-    let downloads = DownloadFolder::new();
-    let (target, bytes) = (downloads.target(), archive());
-    let server = service(move |seen, _| {
-        fs::write(&target, "mine").unwrap();
-        serve(seen, &bytes, "\"v1\"")
-    })
-    .await;
-    let failure = downloads.download(&server).await.unwrap_err();
-    assert_eq!(failure.kind, FailureKind::Local);
-    assert!(equal(&downloads.target(), b"mine"));
-    assert!(downloads.part().exists());
-}
-
-#[tokio::test]
 async fn exports_without_an_archive_fail() {
     for (body, kind) in [
         (r#"{"status":"FAILED","result_message":"out of memory"}"#, FailureKind::NotFound),
@@ -391,25 +168,12 @@ async fn a_late_link_is_awaited() {
     })
     .await;
     let downloads = DownloadFolder::new();
-    let policy =
-        ClientPolicy { link_timeout: std::time::Duration::from_mins(1), ..without_pauses() };
+    let policy = ClientPolicy { link_timeout: Duration::from_mins(1), ..without_pauses() };
     let client = hosted(&server.url(), policy);
-    let target = downloads.folder.path().join("x.zip");
+    let target = downloads.target();
     client
         .download((dataset(), task()), (&target, ExistingFile::Keep), &mut |_, _| {})
         .await
         .unwrap();
     assert_eq!(server.count(), 4);
-}
-
-#[tokio::test]
-async fn missing_disk_space_is_reported_before_the_transfer() {
-    let huge = (1_u64 << 60).to_string();
-    let endless =
-        move |_: &ReceivedRequest, _| Reply::hold(head(200, &[("content-length", &huge)]));
-    let server = service(endless).await;
-    let failure = DownloadFolder::new().download(&server).await.unwrap_err();
-    assert_eq!(failure.kind, FailureKind::Local);
-    let words = failure.to_string();
-    assert!(words.contains("MiB more") && words.contains("Free some space"), "{words}");
 }

@@ -9,6 +9,8 @@ mod certificates;
 mod connections;
 mod curl;
 mod damaged_bodies;
+mod download_service;
+mod downloaded_files;
 mod downloads;
 mod encryption;
 mod extract;

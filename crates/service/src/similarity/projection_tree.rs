@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use rayon::prelude::*;
+use tessera_model::pseudorandom::splitmix64;
 
 use super::{Vectors, kernel};
 
@@ -14,7 +15,7 @@ const ROWS_PER_TASK: usize = 4096;
 /// Returns the rows in an order in which each [`LEAF_ROWS`] of them are a leaf of the tree with this `seed`.
 pub fn rows_by_leaf(vectors: &Vectors, seed: u64) -> Vec<u32> {
     let mut rows: Vec<u32> = (0..).take(vectors.len()).collect();
-    divide(vectors, &mut rows, random_bits(seed));
+    divide(vectors, &mut rows, splitmix64(seed));
     rows
 }
 
@@ -26,7 +27,7 @@ fn divide(vectors: &Vectors, rows: &mut [u32], seed: u64) {
     let normal = random_normal(vectors, rows, seed);
     let position = |&row: &u32| RowPosition {
         side: kernel::product(vectors.row(row as usize), &normal),
-        tie_breaker: random_bits(seed ^ u64::from(row)),
+        tie_breaker: splitmix64(seed ^ u64::from(row)),
         row,
     };
     let mut positions: Vec<RowPosition> =
@@ -36,8 +37,8 @@ fn divide(vectors: &Vectors, rows: &mut [u32], seed: u64) {
     rows.iter_mut().zip(positions).for_each(|(row, position)| *row = position.row);
     let (lower, upper) = rows.split_at_mut(middle);
     rayon::join(
-        || divide(vectors, lower, random_bits(seed.wrapping_add(1))),
-        || divide(vectors, upper, random_bits(seed.wrapping_add(2))),
+        || divide(vectors, lower, splitmix64(seed.wrapping_add(1))),
+        || divide(vectors, upper, splitmix64(seed.wrapping_add(2))),
     );
 }
 
@@ -59,16 +60,8 @@ impl RowPosition {
 /// The direction from one of the rows to another.
 fn random_normal(vectors: &Vectors, rows: &[u32], seed: u64) -> Vec<f32> {
     let choose = |number: u64| {
-        let position = random_bits(seed ^ number) % rows.len() as u64;
+        let position = splitmix64(seed ^ number) % rows.len() as u64;
         kernel::prescaled(vectors.row(rows[position as usize] as usize))
     };
     choose(1).iter().zip(choose(2)).map(|(from, to)| from - to).collect()
-}
-
-/// The same pseudorandom bits for the same number (a step of `SplitMix64`).
-fn random_bits(number: u64) -> u64 {
-    let number = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let number = (number ^ (number >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let number = (number ^ (number >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    number ^ (number >> 31)
 }

@@ -59,37 +59,64 @@ impl Deref for TaskContext {
 }
 
 impl WorkerContext {
-    /// Takes the lease of the task that `next` finds, until it finds none. Several workers may find the
-    /// same one; one of them takes it.
-    pub fn take_next<T>(
+    /// Runs the task that `next` finds until its end is stored; `find` reads it again before each further run. Returns
+    /// whether there was one.
+    pub fn run_next<T>(
         &self,
         next: impl Fn(&Transaction) -> Result<Option<(LeasedTask, T)>, QueryError>,
-    ) -> Result<Option<(TaskContext, T)>, StoreError> {
+        find: impl Fn(&Transaction, &T) -> Result<Option<T>, QueryError>,
+        run: impl Fn(&TaskContext, &T) -> Result<(), StoreError>,
+    ) -> bool {
+        let taken = self.until_stored(|| self.take_next(&next));
+        let Some(Some((task, context, found))) = taken else { return false };
+        let mut first = Some(context);
+        self.until_stored(|| match first.take() {
+            Some(context) => run(&context, &found),
+            None => self
+                .take_again(task, |tx| find(tx, &found))?
+                .map_or(Ok(()), |(context, found)| run(&context, &found)),
+        });
+        true
+    }
+
+    /// Takes the lease of the task that `next` finds, until it finds none. Several workers may find the
+    /// same one; one of them takes it.
+    fn take_next<T>(
+        &self,
+        next: impl Fn(&Transaction) -> Result<Option<(LeasedTask, T)>, QueryError>,
+    ) -> Result<Option<(LeasedTask, TaskContext, T)>, StoreError> {
         let taken = self.store.write_rows(|tx| {
             while let Some((task, found)) = next(tx)? {
-                let (now, end) = (store_now(tx)?, lease::end_of_new(tx)?);
-                if let Some(lease) = lease::take(tx, task, self.holder, now, end)? {
-                    return Ok(Some((lease, found)));
+                if let Some(lease) = self.take(tx, task)? {
+                    return Ok(Some((task, lease, found)));
                 }
             }
             Ok(None)
         })?;
-        Ok(taken.map(|(lease, found)| (self.context(lease), found)))
+        Ok(taken.map(|(task, lease, found)| (task, self.context(lease), found)))
     }
 
     /// Takes the lease of a task again whose last run could not be stored. `None` if it has ended, or
     /// another worker runs it.
-    pub fn take_again<T>(
+    fn take_again<T>(
         &self,
         task: LeasedTask,
         find: impl Fn(&Transaction) -> Result<Option<T>, QueryError>,
     ) -> Result<Option<(TaskContext, T)>, StoreError> {
         let taken = self.store.write_rows(|tx| {
             let Some(found) = find(tx)? else { return Ok(None) };
-            let (now, end) = (store_now(tx)?, lease::end_of_new(tx)?);
-            Ok(lease::take(tx, task, self.holder, now, end)?.map(|lease| (lease, found)))
+            Ok(self.take(tx, task)?.map(|lease| (lease, found)))
         })?;
         Ok(taken.map(|(lease, found)| (self.context(lease), found)))
+    }
+
+    fn take(
+        &self,
+        transaction: &Transaction,
+        task: LeasedTask,
+    ) -> Result<Option<Lease>, QueryError> {
+        let (now, end) = (store_now(transaction)?, lease::end_of_new(transaction)?);
+        lease::take(transaction, task, self.holder, now, end)
     }
 
     fn context(&self, lease: Lease) -> TaskContext {
@@ -105,7 +132,7 @@ impl WorkerContext {
     /// Runs a task until the store could record its end, as a full disk may prevent: each run resumes
     /// the one before. `None` if stopped, the store is damaged, or another worker has taken the task
     /// over; the task stays unfinished.
-    pub fn until_stored<T>(&self, mut task: impl FnMut() -> Result<T, StoreError>) -> Option<T> {
+    fn until_stored<T>(&self, mut task: impl FnMut() -> Result<T, StoreError>) -> Option<T> {
         loop {
             match task() {
                 Ok(value) => return Some(value),

@@ -25,7 +25,7 @@ use crate::{
     originals::Originals,
     settings::{DeploymentSettings, InjectedFailure},
     store::{
-        Connection, Store, StoreError, Transaction, dataset,
+        Connection, Store, StoreError, dataset,
         export::{self, ExportRecord, ExportTaskState},
         lease::LeasedTask,
         source,
@@ -36,20 +36,14 @@ use tessera_model::ExportTaskId;
 
 /// Runs the oldest export that no worker runs. Returns whether there was one.
 pub fn run_next_export(worker: &WorkerContext) -> bool {
-    let next = |tx: &Transaction| {
-        let found = export::next_unleased(tx)?;
-        Ok(found.map(|export| (LeasedTask::Export(export.id), export)))
-    };
-    let Some(Some(taken)) = worker.until_stored(|| worker.take_next(next)) else { return false };
-    let id = taken.1.id;
-    let mut taken = Some(taken);
-    worker.until_stored(|| {
-        let again =
-            || worker.take_again(LeasedTask::Export(id), |tx| export::find_unfinished(tx, id));
-        let taken = taken.take().map_or_else(again, |taken| Ok(Some(taken)))?;
-        taken.map_or(Ok(()), |(context, export)| run_export(&context, &export))
-    });
-    true
+    worker.run_next(
+        |tx| {
+            let found = export::next_unleased(tx)?;
+            Ok(found.map(|export| (LeasedTask::Export(export.id), export)))
+        },
+        |tx, export| export::find_unfinished(tx, export.id),
+        run_export,
+    )
 }
 
 /// Fails only if the store cannot even record the failure.

@@ -13,7 +13,7 @@ use crate::{
     originals::storage_location,
     settings::InjectedFailure,
     store::{
-        StoreError, Transaction, dataset, full_text,
+        StoreError, dataset, full_text,
         lease::LeasedTask,
         operation::{self, OperationKind, RunningOperation},
         source,
@@ -29,19 +29,14 @@ const CLUSTERING_SHARE: f64 = 0.8;
 
 /// Runs the oldest operation that no worker runs. Returns whether there was one.
 pub fn run_next_operation(worker: &WorkerContext) -> bool {
-    let next = |tx: &Transaction| {
-        let found = operation::next_unleased(tx)?;
-        Ok(found.map(|running| (LeasedTask::Operation(running.row), running)))
-    };
-    let Some(Some(taken)) = worker.until_stored(|| worker.take_next(next)) else { return false };
-    let row = taken.1.row;
-    let mut taken = Some(taken);
-    worker.until_stored(|| {
-        let again = || worker.take_again(LeasedTask::Operation(row), |tx| operation::find(tx, row));
-        let taken = taken.take().map_or_else(again, |taken| Ok(Some(taken)))?;
-        taken.map_or(Ok(()), |(context, running)| run_operation(&context, &running))
-    });
-    true
+    worker.run_next(
+        |tx| {
+            let found = operation::next_unleased(tx)?;
+            Ok(found.map(|running| (LeasedTask::Operation(running.row), running)))
+        },
+        |tx, running| operation::find(tx, running.row),
+        run_operation,
+    )
 }
 
 /// Fails only if the store cannot even record the failure.

@@ -1,10 +1,11 @@
 //! `GET api_credentials` (interface: Authentication 1 and 2).
 
+use std::fs;
+
 use jsonwebtoken::{Algorithm, EncodingKey, Header, encode};
 use reqwest::Method;
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
-use tessera_service::{AccessMode, ServerOptions};
 
 use crate::{
     change::{plain, uploads},
@@ -54,11 +55,7 @@ async fn a_session_gets_a_key_pair_and_its_secret_once() {
 async fn with_kept_login(place: Place) -> Service {
     let deployment = place.open();
     let dataset = place.add(&deployment);
-    let kept = deployment.kept_credentials().unwrap();
-    let options = |_| ServerOptions::from(AccessMode::Token(kept.clone()));
-    let mut service = Service::serve_as(place, deployment, dataset, true, options).await;
-    service.credentials = kept;
-    service
+    Service::with_kept_login(place, deployment, dataset).await
 }
 
 #[tokio::test]
@@ -73,6 +70,25 @@ async fn an_issued_key_pair_survives_a_restart_and_is_not_shown_again() {
     let (status, second) = ask(&service, &cookie).await;
     assert_eq!((status, &second["api_key"]), (200, &first["api_key"]));
     assert_eq!(second["api_secret"], json!(null), "shown only once");
+}
+
+#[test]
+fn a_damaged_login_file_is_named_and_can_be_removed() {
+    let place = Place::new(&[]).with_store_file();
+    let path = place.data.path().join("login.json");
+    let deployment = place.open();
+    deployment.kept_credentials().unwrap();
+    let bytes = fs::read(&path).unwrap();
+    for damaged in ["", "{}", "[", &String::from_utf8_lossy(&bytes[..bytes.len() / 2])] {
+        fs::write(&path, damaged).unwrap();
+        let error = deployment.kept_credentials().unwrap_err().to_string();
+        assert!(error.contains(path.to_str().unwrap()), "{error}");
+        assert!(error.contains("remove the file to create a new login"), "{error}");
+        assert_eq!(fs::read_to_string(&path).unwrap(), damaged, "it is left as it is");
+    }
+    fs::remove_file(&path).unwrap();
+    deployment.kept_credentials().unwrap();
+    assert_ne!(fs::read(&path).unwrap(), bytes);
 }
 
 #[tokio::test]

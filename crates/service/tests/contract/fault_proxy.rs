@@ -9,6 +9,7 @@ use std::{
     time::Duration,
 };
 
+use tessera_model::pseudorandom::splitmix64;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{
@@ -67,7 +68,7 @@ impl FaultProxy {
             let mut open = JoinSet::new();
             while let Ok((client, _)) = listener.accept().await {
                 let number = counter.fetch_add(1, Ordering::Relaxed);
-                let fault = Fault::choose(mix(seed ^ mix(number)));
+                let fault = Fault::choose(splitmix64(seed ^ splitmix64(number)));
                 open.spawn(forward(client, upstream, address, fault));
             }
         });
@@ -240,12 +241,4 @@ fn with_wrong_length(head: &[u8]) -> Vec<u8> {
         *digit = if *digit == b'9' { b'1' } else { *digit + 1 };
     }
     head
-}
-
-/// A number that looks random (splitmix64).
-fn mix(number: u64) -> u64 {
-    let mut mixed = number.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    mixed ^ mixed >> 31
 }

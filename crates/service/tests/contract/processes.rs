@@ -7,8 +7,7 @@ use futures_util::future::join_all;
 use reqwest::StatusCode;
 use secrecy::ExposeSecret as _;
 use serde_json::Value;
-use tessera_model::DatasetId;
-use tessera_service::{AccessMode, Deployment, DeploymentSettings, ServerOptions, store::lease};
+use tessera_service::{Deployment, DeploymentSettings, store::lease};
 use tokio::time::sleep;
 use uuid::Uuid;
 
@@ -21,7 +20,7 @@ use crate::{
 /// Ends a test that would hang.
 const GUARD: Duration = Duration::from_mins(1);
 
-/// Workers are told that a task may be waiting, as when time has passed.
+/// The notification of a waiting task; a test does not wait until the workers look by themselves.
 const WAKE: &str = "SELECT pg_notify('tessera_' || md5(current_schema()), '')";
 
 /// A folder of twelve pictures, if the store is on a server.
@@ -44,14 +43,6 @@ async fn until(place: &Place, table: &str, count: i64) {
     }
 }
 
-async fn serve(place: Place, deployment: Deployment, dataset: DatasetId) -> Service {
-    let kept = deployment.kept_credentials().unwrap();
-    let options = |_| ServerOptions::from(AccessMode::Token(kept.clone()));
-    let mut service = Service::serve_as(place, deployment, dataset, true, options).await;
-    service.credentials = kept;
-    service
-}
-
 #[tokio::test]
 async fn a_worker_runs_what_another_process_accepts() {
     let Some(place) = place() else { return };
@@ -59,7 +50,7 @@ async fn a_worker_runs_what_another_process_accepts() {
     let worker = place.open();
     let dataset = place.add(&serving);
     until(&place, "dataset WHERE status = 'READY'", 1).await;
-    let service = serve(place, serving, dataset).await;
+    let service = Service::with_kept_login(place, serving, dataset).await;
     assert_eq!(service.add(uploads(12..15)).await.0, 202);
     until(&service.place, "dataset WHERE status = 'PARTIAL INDEX'", 1).await;
     let record = service.record().await;
@@ -80,7 +71,7 @@ async fn many_workers_run_each_task_once() {
     let serving = place.open_with(without_jobs());
     let workers: Vec<_> = (0..4).map(|_| place.open()).collect();
     let dataset = place.add(&serving);
-    let service = serve(place, serving, dataset).await;
+    let service = Service::with_kept_login(place, serving, dataset).await;
     until(&service.place, "dataset WHERE status = 'READY'", 1).await;
     let export = service.of_dataset("/export_context_async?file_name=a&export_format=json");
     join_all((0..12).map(|_| service.good(&export))).await;
@@ -202,7 +193,10 @@ async fn two_services() -> Option<(Service, Service)> {
         data: tempfile::tempdir().unwrap(),
         store: crate::test_store::TestStore::file(),
     };
-    Some((serve(place, deployment, dataset).await, serve(folders, other, dataset).await))
+    Some((
+        Service::with_kept_login(place, deployment, dataset).await,
+        Service::with_kept_login(folders, other, dataset).await,
+    ))
 }
 
 #[tokio::test]

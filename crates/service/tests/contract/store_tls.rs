@@ -15,7 +15,7 @@ use tokio_rustls::{TlsAcceptor, rustls::ServerConfig};
 const PASSWORD: &str = "hunter2-over-tls";
 /// Length and code of a request for TLS.
 const TLS_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
-/// What is said over an encrypted connection if there is no server behind the proxy.
+/// The proxy answers an encrypted connection with it if there is no server behind it.
 const GREETING: &str = "nobody is behind this proxy";
 
 /// Starts a proxy, which refuses what is not encrypted; returns its port.

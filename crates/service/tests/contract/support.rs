@@ -191,6 +191,15 @@ impl Service {
         Self { place, deployment, dataset, address, credentials, client, stop, served }
     }
 
+    /// Serves with the login that the store or the data folder keeps.
+    pub async fn with_kept_login(place: Place, deployment: Deployment, dataset: DatasetId) -> Self {
+        let kept = deployment.kept_credentials().unwrap();
+        let options = |_| ServerOptions::from(AccessMode::Token(kept.clone()));
+        let mut service = Self::serve_as(place, deployment, dataset, true, options).await;
+        service.credentials = kept;
+        service
+    }
+
     /// Stops the server and closes the deployment; the folder stays.
     pub async fn stop(self) -> Place {
         self.stop.send(()).unwrap();

@@ -33,7 +33,8 @@ impl TlsOptions {
                 }
             };
             let value = percent_decode_str(option.1).decode_utf8();
-            *option.0 = Some(value.map_err(|_| "sslrootcert is not UTF-8")?.into_owned());
+            *option.0 =
+                Some(value.map_err(|_| "sslmode or sslrootcert is not UTF-8")?.into_owned());
         }
         let options = Self::new(mode.as_deref(), roots, default_roots);
         *query = others.join("&");
