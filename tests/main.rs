@@ -17,5 +17,6 @@ mod screens;
 mod state;
 mod support;
 mod terminal;
+mod test_store;
 mod update;
 mod worker;

@@ -17,7 +17,7 @@ use zip::ZipArchive;
 
 use super::{
     run, tessera,
-    world::{BATCH, PATIENCE, PICTURES, World, batch, names, picture, start},
+    world::{BATCH, PATIENCE, PICTURES, World, batch, names, picture},
 };
 
 /// Kills, unless `TESSERA_KILL_RUNS` gives another number.
@@ -266,7 +266,7 @@ async fn a_kill_between_the_two_halves_of_auto_reindex() {
 
 #[tokio::test]
 async fn a_kill_during_the_first_indexing() {
-    let mut world = World::begun(start);
+    let mut world = World::begun();
     let mut images = 0;
     for moment in [0, 2, 10] {
         for _ in 0..moment {

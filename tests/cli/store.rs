@@ -1,9 +1,9 @@
 //! `tessera store` and `serve --store`. What needs a server runs where `TESSERA_TEST_STORE` names one.
 
 use serde_json::Value;
-use uuid::Uuid;
 
 use super::{outcome, picture, run, started, tessera};
+use crate::test_store;
 
 const PASSWORD: &str = "hunter2-of-the-store";
 
@@ -46,20 +46,14 @@ fn passwords_on_the_command_line_are_refused() {
 
 #[test]
 fn a_store_on_a_server_is_created_once_and_then_served() {
-    let Ok(server) = std::env::var("TESSERA_TEST_STORE") else { return };
+    let Some(schema) = test_store::schema() else { return };
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join("pictures");
     std::fs::create_dir(&folder).unwrap();
     picture(&folder.join("a.png"));
-    let schema = format!("cli_{}", Uuid::new_v4().simple());
-    let connect = |address: &str| {
-        tessera_service::store::postgres::connect(&address.parse().unwrap()).unwrap()
-    };
-    connect(&server).execute_batch(&format!("CREATE SCHEMA {schema}")).unwrap();
-    let address = format!("{server}?options=-csearch_path%3D{schema}");
     let asked = |arguments: &[&str]| {
         let mut command = tessera(home.path(), arguments);
-        command.env("TESSERA_STORE", &address);
+        command.env("TESSERA_STORE", schema.address());
         command
     };
     let folder = folder.to_str().unwrap();
@@ -82,6 +76,4 @@ fn a_store_on_a_server_is_created_once_and_then_served() {
     let (_, out, _) = outcome(&mut asked(&["store", "status", "--json"]));
     let status: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((&status["datasets"], &status["media"]), (&1.into(), &1.into()));
-    drop((serving, second));
-    connect(&server).execute_batch(&format!("DROP SCHEMA {schema} CASCADE")).unwrap();
 }

@@ -11,17 +11,15 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use tessera_service::store::{
-    Connection, params,
-    postgres::{self, StoreAddress},
-    query,
-};
+use tessera_service::store::{params, query};
+use tessera_testing::server_schema::ServerSchema;
 use uuid::Uuid;
 
 use super::{
     Serving, outcome, run, started, tessera,
     world::{BATCH, PATIENCE, PICTURES, World, batch, names},
 };
+use crate::test_store;
 
 /// Kills, unless `TESSERA_KILL_RUNS` gives another number.
 const RUNS: u32 = 6;
@@ -29,42 +27,25 @@ const RUNS_OF_A_TEAM: u32 = 16;
 const WORKERS: usize = 3;
 
 /// A schema of the server for one test.
-struct TeamStore {
-    name: String,
-    server: String,
-}
+struct TeamStore(ServerSchema);
 
 impl TeamStore {
     fn new(home: &Path) -> Option<Self> {
-        let server = std::env::var("TESSERA_TEST_STORE").ok()?;
-        let name = format!("team_{}", Uuid::new_v4().simple());
-        let store = Self { name, server };
-        let connection = postgres::connect(&store.server.parse().unwrap()).unwrap();
-        connection.execute_batch(&format!("CREATE SCHEMA {}", store.name)).unwrap();
+        let store = Self(test_store::schema()?);
         let (code, _, err) = outcome(&mut store.command(home, &["store", "init"]));
         assert_eq!(code, 0, "{err}");
         Some(store)
     }
 
-    fn address(&self) -> String {
-        let separator = if self.server.contains('?') { '&' } else { '?' };
-        format!("{}{separator}options=-csearch_path%3D{}", self.server, self.name)
-    }
-
-    fn connect(&self) -> Connection {
-        let address: StoreAddress = self.address().parse().unwrap();
-        postgres::connect(&address).unwrap()
-    }
-
     fn count(&self, table: &str) -> i64 {
         let sql = format!("SELECT count(*) FROM {table}");
-        query::one(&self.connect(), &sql, params![], |row| row.get(0)).unwrap()
+        query::one(&test_store::connect(&self.0), &sql, params![], |row| row.get(0)).unwrap()
     }
 
     /// A command of this store, with a folder that all of them share.
     fn command(&self, home: &Path, arguments: &[&str]) -> Command {
         let mut command = tessera(home, arguments);
-        command.env("TESSERA_STORE", self.address());
+        command.env("TESSERA_STORE", self.0.address());
         command
     }
 
@@ -81,16 +62,7 @@ impl TeamStore {
              WHERE holder = '{worker}' AND task NOT LIKE 'worker/%' AND expires_at > 0;
              SELECT pg_notify('tessera_' || md5(current_schema()), '')"
         );
-        self.connect().execute_batch(&sql).unwrap();
-    }
-}
-
-impl Drop for TeamStore {
-    fn drop(&mut self) {
-        let sql = format!("SET lock_timeout = '5s'; DROP SCHEMA {} CASCADE", self.name);
-        // A test that failed may still use it.
-        let _ = postgres::connect(&self.server.parse().unwrap())
-            .map(|connection| connection.execute_batch(&sql));
+        test_store::connect(&self.0).execute_batch(&sql).unwrap();
     }
 }
 

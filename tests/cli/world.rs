@@ -16,7 +16,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use zip::ZipArchive;
 
-use super::{Serving, serve};
+use super::{Serving, started, tessera};
+use crate::test_store;
+use tessera_testing::server_schema::ServerSchema;
 
 /// How long anything is waited for.
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
@@ -29,22 +31,33 @@ pub(super) struct World {
     pub home: TempDir,
     pub serving: Serving,
     client: Client,
+    /// Where tests run on a server.
+    store: Option<ServerSchema>,
 }
 
 impl World {
     pub async fn new() -> Self {
-        Self::started_by(start).await
-    }
-
-    /// One whose service is started in another way.
-    pub async fn started_by(start: impl FnOnce(&Path) -> Serving) -> Self {
-        let world = Self::begun(start);
+        let world = Self::begun();
         world.until(|record| record["status_new"] == "READY").await;
         world
     }
 
     /// One whose first indexing has only begun.
-    pub fn begun(start: impl FnOnce(&Path) -> Serving) -> Self {
+    pub fn begun() -> Self {
+        Self::with_store(start, test_store::store())
+    }
+
+    /// One whose service is started in another way, with a store of its own.
+    pub async fn started_by(start: impl FnOnce(&Path) -> Serving) -> Self {
+        let world = Self::with_store(|home, _| start(home), None);
+        world.until(|record| record["status_new"] == "READY").await;
+        world
+    }
+
+    fn with_store(
+        start: impl FnOnce(&Path, Option<&ServerSchema>) -> Serving,
+        store: Option<ServerSchema>,
+    ) -> Self {
         let home = tempfile::tempdir().unwrap();
         std::fs::create_dir(home.path().join("pictures")).unwrap();
         for n in 0..PICTURES {
@@ -52,14 +65,14 @@ impl World {
             std::fs::write(path, picture(n)).unwrap();
         }
         let client = Client::builder().no_proxy().build().unwrap();
-        Self { serving: start(home.path()), home, client }
+        Self { serving: start(home.path(), store.as_ref()), home, client, store }
     }
 
     /// SIGKILL, and a new start.
     pub fn kill(&mut self) {
         self.serving.0.kill().unwrap();
         self.serving.0.wait().unwrap();
-        self.serving = start(self.home.path());
+        self.serving = start(self.home.path(), self.store.as_ref());
     }
 
     pub fn reported(&self, key: &str) -> &str {
@@ -146,9 +159,13 @@ impl World {
     }
 }
 
-pub(super) fn start(home: &Path) -> Serving {
+fn start(home: &Path, store: Option<&ServerSchema>) -> Serving {
     let path = |name: &str| home.join(name).to_str().unwrap().to_owned();
-    serve(home, &[&path("pictures"), "--data", &path("data")])
+    let mut command = tessera(home, &["serve", &path("pictures"), "--data", &path("data")]);
+    if let Some(store) = store {
+        command.env("TESSERA_STORE", store.address());
+    }
+    started(command)
 }
 
 /// A picture that is like no other.

@@ -27,7 +27,10 @@ use tessera_client::{BaseUrl, Client, Endpoint};
 use tessera_model::{DatasetId, SafeText};
 use tessera_picture::Protocol;
 use tessera_service::{AccessMode, Deployment, DeploymentSettings, LocalError, ServiceCredentials};
+use tessera_testing::server_schema::ServerSchema;
 use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
+
+use crate::test_store;
 
 /// Longer than anything here takes; only a mistake reaches it.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -43,6 +46,8 @@ pub struct Service {
     pub address: SocketAddr,
     credentials: ServiceCredentials,
     running: Option<Running>,
+    /// Dropped after the deployment that uses it.
+    _store: Option<ServerSchema>,
 }
 
 impl Service {
@@ -70,12 +75,16 @@ impl Service {
         let folder = tempfile::tempdir().unwrap();
         let pictures = folder.path().join("paintings");
         fill(&pictures);
-        let deployment =
-            Deployment::open(&folder.path().join("index"), DeploymentSettings::default()).unwrap();
+        let store = test_store::store();
+        let address = store.as_ref().map(|store| store.address().parse().unwrap());
+        let settings = DeploymentSettings { store: address, ..DeploymentSettings::default() };
+        let deployment = Deployment::open(&folder.path().join("index"), settings).unwrap();
         let dataset = deployment.add_folder(&pictures, None).unwrap();
         let address = SocketAddr::from(([127, 0, 0, 1], 0));
         let credentials = ServiceCredentials::generate();
-        let mut service = Self { folder, deployment, dataset, address, credentials, running: None };
+        let running = None;
+        let mut service =
+            Self { folder, deployment, dataset, address, credentials, running, _store: store };
         service.start().await;
         service
     }
