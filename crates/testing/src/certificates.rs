@@ -3,7 +3,7 @@
 use rcgen::{
     BasicConstraints, Certificate, CertificateParams, DnType, IsCa, Issuer, KeyPair, date_time_ymd,
 };
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempDir};
 use tokio_rustls::rustls::{
     ServerConfig,
     pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
@@ -24,13 +24,27 @@ impl Authority {
 
     /// The configuration of a server with a certificate for `host`.
     pub fn server(&self, host: &str, expired: bool) -> ServerConfig {
+        let (certificate, key) = self.certificate(host, expired);
+        config(&certificate, &key)
+    }
+
+    /// A folder with a certificate for `host` and its key: `server.crt` and `server.key`.
+    pub fn server_files(&self, host: &str) -> TempDir {
+        let (certificate, key) = self.certificate(host, false);
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("server.crt"), certificate.pem()).unwrap();
+        std::fs::write(folder.path().join("server.key"), key.serialize_pem()).unwrap();
+        folder
+    }
+
+    fn certificate(&self, host: &str, expired: bool) -> (Certificate, KeyPair) {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new([host.to_owned()]).unwrap();
         if expired {
             params.not_before = date_time_ymd(2000, 1, 1);
             params.not_after = date_time_ymd(2001, 1, 1);
         }
-        config(&params.signed_by(&key, &self.issuer).unwrap(), &key)
+        (params.signed_by(&key, &self.issuer).unwrap(), key)
     }
 
     pub fn file(&self) -> NamedTempFile {

@@ -67,6 +67,7 @@ mod store_tls;
 mod support;
 mod test_store;
 mod text;
+mod tls_server;
 mod transcripts;
 mod video;
 mod vql;
