@@ -17,6 +17,7 @@ mod bucket_archives;
 mod bucket_dataset;
 mod captions;
 mod change;
+mod citus;
 mod client;
 mod codes;
 mod compat;
