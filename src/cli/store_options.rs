@@ -25,10 +25,19 @@ pub struct SharedStorage {
     pub bucket: Option<String>,
 }
 
+#[derive(Debug, Args)]
+pub struct StoreInitOptions {
+    #[command(flatten)]
+    pub store: StoreOptions,
+    /// Let the next process choose the bucket and the encoders that all processes of the store must have.
+    #[arg(long)]
+    pub reset_settings: bool,
+}
+
 #[derive(Debug, Subcommand)]
 pub enum StoreCommand {
     /// Create the tables of a store, or update them to this version.
-    Init(StoreOptions),
+    Init(StoreInitOptions),
     /// Show the versions and the size of a store.
     Status(StoreOptions),
 }

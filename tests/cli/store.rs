@@ -77,3 +77,30 @@ fn a_store_on_a_server_is_created_once_and_then_served() {
     let status: Value = serde_json::from_str(&out).unwrap();
     assert_eq!((&status["datasets"], &status["media"]), (&1.into(), &1.into()));
 }
+
+#[test]
+fn processes_with_other_encoders_are_refused_until_the_settings_are_reset() {
+    let Some(schema) = test_store::store() else { return };
+    let home = tempfile::tempdir().unwrap();
+    let asked = |arguments: &[&str]| {
+        let mut command = tessera(home.path(), arguments);
+        command.env("TESSERA_STORE", schema.address());
+        command
+    };
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/crates/service/tests/encoders");
+    let [image, text, tokenizer] =
+        ["image.onnx", "clip-text.onnx", "clip.json"].map(|name| format!("{folder}/{name}"));
+    let own = ["--image-encoder", &image, "--text-encoder", &text, "--tokenizer", &tokenizer];
+    drop(started(asked(&["serve", "--no-auth"])));
+    for command in [&["serve", "--no-auth"][..], &["work", "--once"]] {
+        let (code, out, err) = outcome(&mut asked(&[command, &own].concat()));
+        assert_eq!((code, out.as_str()), (2, ""), "{err}");
+        for words in ["used with no encoders, and this process was given the encoders ", "reset"] {
+            assert!(err.contains(words), "{err}");
+        }
+    }
+    let (code, _, err) = outcome(&mut asked(&["store", "init", "--reset-settings"]));
+    assert_eq!(code, 0, "{err}");
+    let (code, _, err) = outcome(&mut asked(&[&["work", "--once"][..], &own].concat()));
+    assert_eq!(code, 0, "{err}");
+}

@@ -10,6 +10,7 @@ use std::{
 use uuid::Uuid;
 
 use crate::{
+    common_settings::{record_settings, require_recorded_settings},
     error::LocalError,
     ingest::{
         FolderScan, OriginalFiles as _, SandboxedDir, diff, has_image_signature, read_first_bytes,
@@ -60,7 +61,8 @@ impl Deployment {
     /// work.
     ///
     /// # Errors
-    /// The directory is used by another process, or its store cannot be opened.
+    /// The directory is used by another process, its store cannot be opened, or the other processes of a store on
+    /// a server have another bucket or other encoders.
     pub fn open(data: &Path, settings: DeploymentSettings) -> Result<Self, LocalError> {
         let settings = Arc::new(settings);
         let bucket = settings.bucket.as_ref();
@@ -70,6 +72,7 @@ impl Deployment {
             Some(address) => Store::open_on_server(data, address)?,
             None => Store::open(data)?,
         });
+        require_recorded_settings(&store, &settings)?;
         if store.has_folder_alone() {
             clean_folder(&store)?;
         }
@@ -83,15 +86,22 @@ impl Deployment {
         Ok(Self { tasks, settings, indexes, originals, store, bucket })
     }
 
-    /// Checks that archives can be written to the bucket, if there is one.
+    /// Checks that archives can be written to the bucket, if there is one. Then all other processes of a store on
+    /// a server must have the same bucket and encoders.
     ///
     /// # Errors
-    /// The bucket does not exist, or the credentials do not allow it.
-    pub async fn check_bucket(&self) -> Result<(), LocalError> {
-        match &self.bucket {
-            Some(bucket) => bucket.check().await.map_err(LocalError::Bucket),
-            None => Ok(()),
+    /// The bucket does not exist, the credentials do not allow it, or another process was faster.
+    pub async fn check_settings(&self) -> Result<(), LocalError> {
+        if let Some(bucket) = &self.bucket {
+            bucket.check().await.map_err(LocalError::Bucket)?;
         }
+        record_settings(&self.store, &self.settings)
+    }
+
+    /// Waits until another version of tessera has changed the tables of the store, so that this process can only
+    /// read it. A worker notices when it extends its leases.
+    pub async fn wait_until_outdated(&self) -> LocalError {
+        self.store.other_schema().await.into()
     }
 
     /// What happened to a missing or damaged store when it was opened.

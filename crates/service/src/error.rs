@@ -2,7 +2,11 @@
 
 use std::{fmt, io, net::SocketAddr, path::PathBuf};
 
-use crate::{object_storage::StorageError, path_display::printable_path, store::StoreError};
+use crate::{
+    object_storage::StorageError,
+    path_display::printable_path,
+    store::{StoreError, postgres::StoreAddress},
+};
 
 #[derive(Debug)]
 pub enum LocalError {
@@ -19,6 +23,13 @@ pub enum LocalError {
     /// The file with the login of the service cannot be used.
     Login(PathBuf, io::Error),
     Store(StoreError),
+    /// The processes of a store were given another bucket or other encoders.
+    OtherSetting {
+        address: StoreAddress,
+        option: &'static str,
+        given: String,
+        recorded: String,
+    },
     /// A folder in object storage cannot be opened; the message says why.
     ObjectStorage(String),
     /// The bucket of the deployment cannot be used.
@@ -68,6 +79,11 @@ impl fmt::Display for LocalError {
                 printable_path(path)
             ),
             Self::Store(cause) => cause.fmt(f),
+            Self::OtherSetting { address, option, given, recorded } => write!(
+                f,
+                "the store {address} is used with {recorded}, and this process was given {given}; give all \
+                 processes the same {option}, or stop them and run `tessera store init --reset-settings`"
+            ),
             Self::ObjectStorage(message) => f.write_str(message),
             Self::Bucket(cause) => write!(f, "the bucket for archives cannot be used: {cause}"),
         }

@@ -7,6 +7,7 @@
 
 mod archive;
 pub mod cluster;
+mod common_settings;
 mod content_disposition;
 mod deployment;
 mod error;

@@ -9,7 +9,7 @@ use crate::store::{QueryError, StoreError};
 
 #[derive(Debug)]
 pub(crate) enum TaskError {
-    /// The deployment is being closed, or another worker has the task; it stays unfinished in the store.
+    /// The deployment is being closed, or the task is for another worker; it stays unfinished in the store.
     Stopped,
     /// The message is fit for the client.
     Failed(String),
@@ -29,7 +29,7 @@ impl TaskError {
 
 impl From<StoreError> for TaskError {
     fn from(cause: StoreError) -> Self {
-        if cause.is_lease_lost() {
+        if cause.is_for_others() {
             return Self::Stopped;
         }
         Self::Failed(cause.public_message().to_owned())

@@ -66,7 +66,7 @@ impl LocalService {
             return Err(LocalError::OpenOnNetwork(address).into());
         }
         let deployment = Deployment::open(&data, settings)?;
-        deployment.check_bucket().await?;
+        deployment.check_settings().await?;
         let access = match login {
             RequiredLogin::None => AccessMode::Open,
             RequiredLogin::Generated => AccessMode::Token(ServiceCredentials::generate()),

@@ -7,7 +7,10 @@ use crate::cli::{
     CliError, CliResult, Column, Document, Exit, Output,
     store_options::{StoreCommand, StoreOptions},
 };
-use tessera_service::store::postgres::{self, StoreAddress, StoreStatus};
+use tessera_service::store::{
+    StoreError,
+    postgres::{self, StoreAddress, StoreStatus},
+};
 
 const STORE_COLUMNS: &[Column] = &[
     Column::new("STORE", "address"),
@@ -22,12 +25,22 @@ const STORE_COLUMNS: &[Column] = &[
 
 /// Waits for the server, at most as long as its address says.
 pub fn run_store(out: &Output, command: &StoreCommand) -> CliResult {
-    let (options, describe): (_, fn(&StoreAddress) -> _) = match command {
-        StoreCommand::Init(options) => (options, postgres::init),
-        StoreCommand::Status(options) => (options, postgres::status),
+    let failed = |cause: StoreError| CliError::failed(cause.to_string());
+    let (address, status) = match command {
+        StoreCommand::Init(options) => {
+            let address = require_store(&options.store)?;
+            let status = postgres::init(&address).map_err(failed)?;
+            if options.reset_settings {
+                postgres::reset_settings(&address).map_err(failed)?;
+            }
+            (address, status)
+        }
+        StoreCommand::Status(options) => {
+            let address = require_store(options)?;
+            let status = postgres::status(&address).map_err(failed)?;
+            (address, status)
+        }
     };
-    let address = require_store(options)?;
-    let status = describe(&address).map_err(|cause| CliError::failed(cause.to_string()))?;
     out.print(&document(&address, &status))?;
     Ok(Exit::Done)
 }

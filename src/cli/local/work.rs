@@ -21,14 +21,16 @@ pub async fn work(options: WorkOptions) -> CliResult<i32> {
         ..local_settings(&options.encoders)?
     };
     let deployment = Deployment::open(&index_dir(options.data)?, settings)?;
-    deployment.check_bucket().await?;
+    deployment.check_settings().await?;
     write_message(&format!("runs tasks of {address}; Ctrl-C gives back what is not finished"));
     let finished = async {
         if options.once { deployment.wait_until_idle().await } else { std::future::pending().await }
     };
-    let code = tokio::select! {
-        () = finished => 0,
-        code = wait_for_signal() => code.map_err(|error| CliError::io("wait for a signal", &error))?,
+    let ended = tokio::select! {
+        biased;
+        error = deployment.wait_until_outdated() => Err(error.into()),
+        () = finished => Ok(0),
+        code = wait_for_signal() => code.map_err(|error| CliError::io("wait for a signal", &error)),
     };
     tokio::select! {
         // Tasks stop at the next file.
@@ -38,5 +40,5 @@ pub async fn work(options: WorkOptions) -> CliResult<i32> {
         // A second signal ends the wait; the leases end by themselves.
         _ = wait_for_signal() => {}
     }
-    Ok(code)
+    ended
 }

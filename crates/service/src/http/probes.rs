@@ -3,14 +3,27 @@
 
 use axum::extract::State;
 
-use super::{AppState, openapi::NotReadyError, problem::Problem, server_phase::ServerPhase};
-use crate::Deployment;
+use super::{
+    AppState, openapi::NotReadyError, problem::Problem, readiness_check::NOT_READY,
+    server_phase::ServerPhase,
+};
+use crate::usecase::ServiceError;
 
 impl AppState {
-    /// Whether requests can be served.
-    pub async fn is_ready(&self) -> bool {
-        let check = async { self.spawn_blocking(Deployment::check_store).await.is_ok() };
-        self.phase.get() == ServerPhase::Serving && self.readiness.result(check).await
+    /// Why no requests can be served, if so.
+    pub async fn readiness(&self) -> Result<(), &'static str> {
+        if self.phase.get() != ServerPhase::Serving {
+            return Err(NOT_READY);
+        }
+        let deployment = self.deployment.clone();
+        let check = async {
+            match tokio::task::spawn_blocking(move || deployment.check_store()).await {
+                Ok(Ok(())) => Ok(()),
+                Ok(Err(ServiceError::Unavailable(reason))) => Err(reason),
+                _ => Err(NOT_READY),
+            }
+        };
+        self.readiness.result(check).await
     }
 }
 
@@ -36,5 +49,5 @@ pub async fn healthz() -> &'static str {
     security(()),
 )]
 pub async fn readyz(State(state): State<AppState>) -> Result<&'static str, Problem> {
-    if state.is_ready().await { Ok("ready\n") } else { Err(Problem::not_ready()) }
+    state.readiness().await.map(|()| "ready\n").map_err(Problem::not_ready)
 }

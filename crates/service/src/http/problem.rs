@@ -85,8 +85,8 @@ impl Problem {
     }
 
     /// 503: readiness is false.
-    pub fn not_ready() -> Self {
-        Self::plain(StatusCode::SERVICE_UNAVAILABLE, "The service is not ready")
+    pub fn not_ready(reason: &'static str) -> Self {
+        Self::plain(StatusCode::SERVICE_UNAVAILABLE, reason)
     }
 
     /// 503: the server is closing.

@@ -8,6 +8,7 @@ use std::{
     },
 };
 
+use tokio::sync::watch;
 use uuid::Uuid;
 
 use super::{
@@ -47,6 +48,8 @@ pub struct Store {
     link_key: [u8; 32],
     recovery_notice: Option<String>,
     has_damage: AtomicBool,
+    /// The version that the tables on a server were changed to, so that this process cannot change them.
+    other_version: watch::Sender<Option<usize>>,
     /// Held for the lifetime of the store.
     folder_lock: FolderLock,
 }
@@ -84,9 +87,11 @@ impl Store {
         let writer = server.connect()?;
         if lock.is_exclusive() {
             let disk = |cause| StoreError::Io(data.to_owned(), cause);
+            let transaction = writer.begin()?;
             for worker in former_workers::take_all(data).map_err(disk)? {
-                lease::release_all(&writer, worker)?;
+                lease::release_all(&transaction, worker)?;
             }
+            transaction.commit()?;
         }
         Self::new(data, lock, Engine::Postgres(server), writer, None)
     }
@@ -107,6 +112,7 @@ impl Store {
             link_key,
             recovery_notice,
             has_damage: AtomicBool::new(false),
+            other_version: watch::Sender::new(None),
             folder_lock,
         })
     }
@@ -131,7 +137,7 @@ impl Store {
             Some(connection) => connection,
             None => self.engine.connect()?,
         };
-        let value = self.note_damage(work(&connection))?;
+        let value = self.note(work(&connection))?;
         let mut idle = lock(&self.idle);
         if idle.len() < MAX_IDLE_CONNECTIONS {
             idle.push(connection);
@@ -152,7 +158,7 @@ impl Store {
             transaction.commit()?;
             Ok(outcome)
         };
-        self.note_damage(write())
+        self.note(write())
     }
 
     /// Runs `change` as one durable transaction, which on a server waits only for the rows that it changes.
@@ -211,7 +217,7 @@ impl Store {
         match self.writer.try_lock() {
             Ok(mut writer) => {
                 self.reconnect(&mut writer)?;
-                self.note_damage(writer.begin().and_then(Transaction::rollback))
+                self.note(writer.begin().and_then(Transaction::rollback))
             }
             Err(_) => Ok(()),
         }
@@ -225,13 +231,33 @@ impl Store {
         Ok(())
     }
 
-    /// A store in which damage was found is checked at its next opening.
-    fn note_damage<T>(&self, outcome: Result<T>) -> Result<T, StoreError> {
-        let outcome = outcome.map_err(StoreError::from);
-        if outcome.as_ref().is_err_and(StoreError::is_damage) {
-            self.has_damage.store(true, Ordering::Relaxed);
+    /// A store in which damage was found is checked at its next opening. One with tables of another version is
+    /// not changed.
+    fn note<T>(&self, outcome: Result<T>) -> Result<T, StoreError> {
+        outcome.map_err(|cause| match (cause, &self.engine) {
+            (QueryError::OtherSchema { found_version }, Engine::Postgres(server)) => {
+                self.other_version.send_replace(Some(found_version));
+                server.schema_error(found_version)
+            }
+            (cause, _) => {
+                let error = StoreError::from(cause);
+                self.has_damage.fetch_or(error.is_damage(), Ordering::Relaxed);
+                error
+            }
+        })
+    }
+
+    /// Waits until another version of tessera has changed the tables, which a change notices.
+    pub(crate) async fn other_schema(&self) -> StoreError {
+        let mut changes = self.other_version.subscribe();
+        // It cannot fail: `self` owns the sender.
+        let found = changes.wait_for(Option::is_some).await.map(|found| *found);
+        match (&self.engine, found) {
+            (Engine::Postgres(server), Ok(Some(found_version))) => {
+                server.schema_error(found_version)
+            }
+            _ => std::future::pending().await,
         }
-        outcome
     }
 
     /// Marks the database as closed.

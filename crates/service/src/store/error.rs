@@ -33,15 +33,23 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether another worker has taken over the task that failed.
-    pub(crate) fn is_lease_lost(&self) -> bool {
-        matches!(self, Self::Query(QueryError::LeaseLost))
+    /// Whether the task that failed is for another worker: one has taken it over, or another version of tessera
+    /// has changed the tables.
+    pub(crate) fn is_for_others(&self) -> bool {
+        matches!(self, Self::Query(QueryError::LeaseLost)) || self.is_other_schema()
+    }
+
+    /// Whether another version of tessera has changed the tables.
+    pub(crate) fn is_other_schema(&self) -> bool {
+        matches!(self, Self::ServerSchema { .. })
     }
 
     /// What clients are shown.
     pub(crate) fn public_message(&self) -> &'static str {
         if self.is_damage() {
             "the store is damaged; restart the service to rebuild it"
+        } else if self.is_other_schema() {
+            "the store was updated to another version of tessera; update this service, too"
         } else {
             "the store could not be read or written; check free disk space"
         }

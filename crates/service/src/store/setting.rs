@@ -4,6 +4,10 @@ use super::{Connection, Result, params, query};
 
 /// The login of the service, in a store on a server.
 pub const LOGIN: &str = "login";
+/// The bucket that all processes use, as errors name it.
+pub const BUCKET: &str = "bucket";
+/// The encoders that all processes use, as errors name them.
+pub const ENCODERS: &str = "encoders";
 /// The secret that signs links.
 pub(super) const LINK_KEY: &str = "link_key";
 
@@ -22,6 +26,12 @@ pub fn find_or_insert(connection: &Connection, name: &str, value: &[u8]) -> Resu
     // Another process may have been faster.
     let sql = "SELECT value FROM setting WHERE name = ?1";
     query::one(connection, sql, params![name], |row| row.get(0))
+}
+
+/// Lets the next process choose what all have in common.
+pub(super) fn forget_common(connection: &Connection) -> Result<()> {
+    let sql = "DELETE FROM setting WHERE name IN (?1, ?2)";
+    query::execute(connection, sql, params![BUCKET, ENCODERS])
 }
 
 pub fn replace(connection: &Connection, name: &str, value: &[u8]) -> Result<()> {

@@ -130,13 +130,13 @@ impl WorkerContext {
     }
 
     /// Runs a task until the store could record its end, as a full disk may prevent: each run resumes
-    /// the one before. `None` if stopped, the store is damaged, or another worker has taken the task
-    /// over; the task stays unfinished.
+    /// the one before. `None` if stopped, the store is damaged, or the task is for another worker; the
+    /// task stays unfinished.
     fn until_stored<T>(&self, mut task: impl FnMut() -> Result<T, StoreError>) -> Option<T> {
         loop {
             match task() {
                 Ok(value) => return Some(value),
-                Err(error) if error.is_damage() || error.is_lease_lost() => return None,
+                Err(error) if error.is_damage() || error.is_for_others() => return None,
                 Err(_) => {}
             }
             for _ in 0..PAUSE_STEPS {

@@ -22,7 +22,9 @@ pub fn keep_leases(worker: &WorkerContext, signal: &Arc<WakeSignal>, ended: &Rec
             listener = worker.store.listen(move || signal.wake()).ok().flatten();
         }
         // If the server cannot be reached, no other worker can take the tasks either.
-        let _ = extend_leases(worker);
+        if extend_leases(worker).is_err_and(|error| error.is_other_schema()) {
+            worker.running.stop_all();
+        }
         signal.wake();
         if ended.recv_timeout(EXTENSION_INTERVAL) != Err(RecvTimeoutError::Timeout) {
             break;

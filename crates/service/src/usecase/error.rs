@@ -58,7 +58,8 @@ impl ServiceError {
 
 impl From<StoreError> for ServiceError {
     fn from(cause: StoreError) -> Self {
-        Self::Failed(cause.public_message())
+        let message = cause.public_message();
+        if cause.is_other_schema() { Self::Unavailable(message) } else { Self::Failed(message) }
     }
 }
 

@@ -23,6 +23,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("settings", &["ingest", "object_storage", "store", "text"]),
     ("originals", &["ingest", "object_storage", "settings"]),
     ("error", &["object_storage", "path_display", "store"]),
+    ("common_settings", &["error", "settings", "store"]),
     ("issues", &["index", "store"]),
     ("retrieval", &["index", "ingest", "issues", "similarity", "store", "text"]),
     ("task_error", &["store"]),
@@ -48,6 +49,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     (
         "deployment",
         &[
+            "common_settings",
             "error",
             "ingest",
             "object_storage",

@@ -140,7 +140,7 @@ async fn a_bucket_that_cannot_be_written_is_reported_before_it_is_needed() {
     let place = crate::support::Place::new(&[]);
     let check = async |settings: DeploymentSettings| {
         let deployment = place.open_with(settings);
-        deployment.check_bucket().await.map_err(|error| error.to_string())
+        deployment.check_settings().await.map_err(|error| error.to_string())
     };
     assert_eq!(check(settings(&storage)).await, Ok(()));
     assert_eq!(storage.names(), ["team/readme.md"], "the check leaves nothing");

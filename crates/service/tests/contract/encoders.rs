@@ -9,7 +9,7 @@ use tessera_service::{DeploymentSettings, text::encoders::Encoders};
 
 use crate::support::{Place, Service, encoded};
 
-fn settings() -> DeploymentSettings {
+pub fn settings() -> DeploymentSettings {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/encoders");
     let file = |name: &str| folder.join(name);
     let encoders =

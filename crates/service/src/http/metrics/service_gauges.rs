@@ -97,7 +97,7 @@ impl ServiceGauges {
 
     /// Sets all gauges to the present.
     pub async fn update(&self, state: &AppState) {
-        self.ready.set(i64::from(state.is_ready().await));
+        self.ready.set(i64::from(state.readiness().await.is_ok()));
         set(&self.connections, state.connections.open_count());
         set(&self.max_connections, state.limits.max_connections);
         self.cache.update(state.deployment.indexes.usage());

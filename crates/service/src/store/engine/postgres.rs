@@ -13,7 +13,7 @@ use futures_util::future::join_all;
 use rusqlite::ToSql as SqliteToSql;
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::{
-    AsyncMessage, Client, Config, Row as PostgresRow, Statement,
+    AsyncMessage, Client, Config, Row as PostgresRow, SimpleQueryMessage, Statement,
     types::{ToSql, Type},
 };
 
@@ -25,6 +25,10 @@ use super::{
 /// Rows that are in memory at a time while a large result is read.
 const FETCHED_ROWS: usize = 500;
 
+/// Reading the table locks it until the transaction ends: a migration waits for all changes that have begun, and
+/// changes that begin later wait for the migration.
+const READ_VERSION: &str = "SELECT coalesce(max(version), 0) FROM schema_version";
+
 /// Statements that stay prepared. Store functions have about a hundred.
 const MAX_STATEMENTS: usize = 500;
 
@@ -34,13 +38,17 @@ pub struct PostgresConnection {
     statements: RefCell<HashMap<String, Statement>>,
     /// How many cursors were opened, for their names.
     cursors: Cell<u64>,
+    /// The version that the schema must have to be changed, if this matters.
+    schema_version: Option<usize>,
 }
 
 impl PostgresConnection {
-    /// Calls `on_notification` after each notification that the server sends, on another thread.
+    /// Calls `on_notification` after each notification that the server sends, on another thread. Changes need
+    /// a schema of `schema_version`.
     pub(in crate::store) fn connect(
         config: &Config,
         verification: &ServerVerification,
+        schema_version: Option<usize>,
         on_notification: impl Fn() + Send + 'static,
     ) -> Result<Self> {
         let encryption = Encryption::new(verification).map_err(QueryError::Encryption)?;
@@ -58,7 +66,8 @@ impl PostgresConnection {
                 }
             }
         });
-        Ok(Self { client, statements: RefCell::default(), cursors: Cell::new(0) })
+        let (statements, cursors) = (RefCell::default(), Cell::new(0));
+        Ok(Self { client, statements, cursors, schema_version })
     }
 
     pub(super) fn is_closed(&self) -> bool {
@@ -67,6 +76,22 @@ impl PostgresConnection {
 
     pub(super) fn execute_batch(&self, sql: &str) -> Result<()> {
         Ok(block_on(self.client.batch_execute(sql))?)
+    }
+
+    /// Starts a transaction that changes the store, and fails if the schema has another version. That costs
+    /// no message of its own.
+    pub(super) fn begin_change(&self, begin: &str) -> Result<()> {
+        let Some(known_version) = self.schema_version else { return self.execute_batch(begin) };
+        let messages = block_on(self.client.simple_query(&format!("{begin}; {READ_VERSION}")))?;
+        let found = messages.iter().rev().find_map(|message| match message {
+            SimpleQueryMessage::Row(row) => row.get(0),
+            _ => None,
+        });
+        let found_version = found.ok_or(QueryError::NoRow)?.parse().map_err(QueryError::value)?;
+        if found_version == known_version {
+            return Ok(());
+        }
+        Err(QueryError::OtherSchema { found_version })
     }
 
     pub(super) fn execute(&self, sql: &str, params: &[&dyn SqliteToSql]) -> Result<u64> {

@@ -16,5 +16,5 @@ pub(super) use full_text::{index_captions, search};
 pub use health::{StoreHealth, health};
 pub use listener::TaskListener;
 pub(super) use server::PostgresServer;
-pub use server::{StoreStatus, connect, init, status};
+pub use server::{StoreStatus, connect, init, reset_settings, status};
 pub(super) use word_counts::merge_word_counts;

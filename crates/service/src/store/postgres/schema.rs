@@ -29,11 +29,17 @@ pub(super) fn version(connection: &Connection) -> Result<usize> {
     query::one(connection, sql, params![], |row| row.get(0))
 }
 
-/// Applies all missing migrations in one transaction; another process that does so waits. Changes nothing
-/// if the schema has a newer version than [`VERSION`]. Returns the version.
+/// Readers do not take it, so that browsing continues. The first lock of the transaction makes processes that
+/// create the table wait for each other.
+const WAIT_FOR_CHANGES: &str = "LOCK TABLE schema_version IN ACCESS EXCLUSIVE MODE";
+
+/// Applies all missing migrations in one transaction; another process that does so waits. Changes that have begun
+/// end before; later ones are refused in processes of another version. Changes nothing if the schema has a newer
+/// version than [`VERSION`]. Returns the version.
 pub(super) fn migrate(connection: &Connection) -> Result<usize> {
     let transaction = connection.begin()?;
     transaction.execute_batch(CREATE_VERSIONS)?;
+    transaction.execute_batch(WAIT_FOR_CHANGES)?;
     let found = version(&transaction)?;
     for (number, sql) in (1..).zip(MIGRATIONS).skip(found) {
         transaction.execute_batch(sql)?;

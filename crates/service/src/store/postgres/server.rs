@@ -4,7 +4,7 @@ use super::{StoreAddress, schema};
 use crate::store::{
     StoreError,
     engine::{Connection, PostgresConnection, Result, params},
-    query,
+    query, setting,
 };
 
 /// A schema of a server with the tables of this version.
@@ -28,7 +28,12 @@ impl PostgresServer {
 
     /// A connection that calls `wake` after each notification, on another thread.
     pub fn connect_listening(&self, wake: impl Fn() + Send + 'static) -> Result<Connection> {
-        connect_to(&self.address, wake)
+        connect_to(&self.address, Some(schema::VERSION), wake)
+    }
+
+    /// The error of a change that another version of the schema refused.
+    pub fn schema_error(&self, found_version: usize) -> StoreError {
+        schema_error(&self.address, found_version)
     }
 }
 
@@ -59,6 +64,14 @@ pub fn init(address: &StoreAddress) -> Result<StoreStatus, StoreError> {
         schema::VERSION => Ok(describe(&connection)?),
         newer => Err(schema_error(address, newer)),
     }
+}
+
+/// Lets the next process choose the bucket and the encoders of a store, whose tables exist.
+///
+/// # Errors
+/// The server cannot be reached or refuses.
+pub fn reset_settings(address: &StoreAddress) -> Result<(), StoreError> {
+    Ok(setting::forget_common(&connect(address)?)?)
 }
 
 /// Describes a store; it may have no tables.
@@ -96,11 +109,17 @@ fn describe(connection: &Connection) -> Result<StoreStatus> {
 
 /// A connection for other statements than those of the store functions.
 pub fn connect(address: &StoreAddress) -> Result<Connection, StoreError> {
-    connect_to(address, || {}).map_err(|cause| StoreError::Unreachable(address.clone(), cause))
+    connect_to(address, None, || {})
+        .map_err(|cause| StoreError::Unreachable(address.clone(), cause))
 }
 
-fn connect_to(address: &StoreAddress, wake: impl Fn() + Send + 'static) -> Result<Connection> {
-    let connected = PostgresConnection::connect(address.config(), address.verification(), wake);
+fn connect_to(
+    address: &StoreAddress,
+    schema_version: Option<usize>,
+    wake: impl Fn() + Send + 'static,
+) -> Result<Connection> {
+    let (config, verification) = (address.config(), address.verification());
+    let connected = PostgresConnection::connect(config, verification, schema_version, wake);
     connected.map(Connection::Postgres)
 }
 

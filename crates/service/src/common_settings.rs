@@ -1,0 +1,79 @@
+//! What all processes of a store on a server have to have in common: the bucket, in which they find each other's
+//! objects, and the encoders, whose vectors they compare. The first process records it.
+
+use std::fmt::Write as _;
+
+use crate::{
+    error::LocalError,
+    settings::DeploymentSettings,
+    store::{QueryError, Store, setting},
+};
+
+/// Bytes of the fingerprint of encoders that are shown.
+const SHOWN_BYTES: usize = 6;
+
+/// A setting that all processes have in common: its name in the store, its option, and how errors name its value.
+type CommonSetting = (&'static str, &'static str, String);
+
+/// Records the settings unless others are recorded.
+///
+/// # Errors
+/// A process of the store has another bucket or other encoders, or the store fails.
+pub fn record_settings(store: &Store, settings: &DeploymentSettings) -> Result<(), LocalError> {
+    if settings.store.is_none() {
+        return Ok(());
+    }
+    store.write(|tx| {
+        for (name, _, given) in common_settings(settings) {
+            setting::find_or_insert(tx, name, given.as_bytes())?;
+        }
+        Ok(())
+    })?;
+    require_recorded_settings(store, settings)
+}
+
+/// Compares the settings with those that are recorded.
+///
+/// # Errors
+/// A process of the store has another bucket or other encoders, or the store fails.
+pub fn require_recorded_settings(
+    store: &Store,
+    settings: &DeploymentSettings,
+) -> Result<(), LocalError> {
+    let Some(address) = &settings.store else { return Ok(()) };
+    for (name, option, given) in common_settings(settings) {
+        let recorded = store.read(|c| {
+            let value = setting::find(c, name)?;
+            value.map(String::from_utf8).transpose().map_err(QueryError::value)
+        })?;
+        if let Some(recorded) = recorded.filter(|recorded| *recorded != given) {
+            let address = address.clone();
+            return Err(LocalError::OtherSetting { address, option, given, recorded });
+        }
+    }
+    Ok(())
+}
+
+fn common_settings(settings: &DeploymentSettings) -> [CommonSetting; 2] {
+    [
+        (setting::BUCKET, "--bucket", bucket_name(settings)),
+        (setting::ENCODERS, "--image-encoder", encoders_name(settings)),
+    ]
+}
+
+fn bucket_name(settings: &DeploymentSettings) -> String {
+    match &settings.bucket {
+        Some(bucket) => format!("the bucket {}", bucket.to_string().trim_end_matches('/')),
+        None => "no bucket".to_owned(),
+    }
+}
+
+fn encoders_name(settings: &DeploymentSettings) -> String {
+    let Some(encoders) = &settings.encoders else { return "no encoders".to_owned() };
+    let mut name = "the encoders ".to_owned();
+    for byte in &encoders.fingerprint()[..SHOWN_BYTES] {
+        // It cannot fail: a string takes everything.
+        let _ = write!(name, "{byte:02x}");
+    }
+    name
+}
