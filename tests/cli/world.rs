@@ -20,8 +20,8 @@ use super::{Serving, started, tessera};
 use crate::test_store;
 use tessera_testing::server_schema::ServerSchema;
 
-/// How long anything is waited for.
-pub(super) const PATIENCE: Duration = Duration::from_secs(20);
+/// How long anything is waited for, also beside other work of the machine; only a mistake reaches it.
+pub(super) const PATIENCE: Duration = Duration::from_mins(1);
 /// Pictures of the folder, and of each batch.
 pub(super) const PICTURES: u32 = 20;
 pub(super) const BATCH: u32 = 12;
