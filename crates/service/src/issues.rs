@@ -1,7 +1,9 @@
 //! Quality issues: the confidence that a media item has one, for filters and exports.
 
+use std::ops::RangeInclusive;
+
 use crate::{index::quality, store::assignment::ClusterAssignment};
-use tessera_model::vql::IssueKind;
+use tessera_model::vql::{Fraction, IssueFilter, IssueKind};
 
 /// Confidence from which an issue counts if no bound is given.
 pub const DEFAULT_MIN_CONFIDENCE: f64 = 0.5;
@@ -30,6 +32,13 @@ pub fn confidence(
         }
     };
     f64::from(confidence)
+}
+
+/// The confidence that a filter asks for. One with only a maximum includes low confidences.
+pub fn confidence_range(issue: &IssueFilter) -> RangeInclusive<f64> {
+    let min = if issue.confidence_max.is_some() { 0.0 } else { DEFAULT_MIN_CONFIDENCE };
+    let min = issue.confidence_min.map_or(min, Fraction::value);
+    min..=issue.confidence_max.map_or(1.0, Fraction::value)
 }
 
 /// The issues that count, with their confidence.

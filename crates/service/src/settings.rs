@@ -3,7 +3,9 @@
 use std::{collections::BTreeSet, path::PathBuf, str::FromStr, sync::Arc, time::Duration};
 
 use super::{
-    ingest::disk_quota::DiskQuota, object_storage, store::postgres::StoreAddress,
+    ingest::disk_quota::DiskQuota,
+    object_storage,
+    store::{postgres::StoreAddress, search_table::SearchTableLimits},
     text::encoders::Encoders,
 };
 
@@ -24,6 +26,8 @@ pub struct DeploymentSettings {
     /// The folder of a bucket that keeps the archives of exports; without it they stay on disk.
     pub bucket: Option<object_storage::ObjectUri>,
     pub disk: DiskQuota,
+    /// Which datasets of a store on a server are searched by the database.
+    pub search_tables: SearchTableLimits,
     /// Operations that this process runs at a time, beside one export; with 0 it runs neither, and workers do.
     pub jobs: usize,
     /// Exports that may be waiting or running at a time.
@@ -48,6 +52,7 @@ impl Default for DeploymentSettings {
             storage: object_storage::StorageSettings::default(),
             bucket: None,
             disk: DiskQuota::default(),
+            search_tables: SearchTableLimits::default(),
             jobs: 1,
             max_unfinished_exports: 32,
             export_retention: Duration::from_hours(24),

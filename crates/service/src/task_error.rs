@@ -29,7 +29,7 @@ impl TaskError {
 
 impl From<StoreError> for TaskError {
     fn from(cause: StoreError) -> Self {
-        if cause.is_for_others() {
+        if cause.is_for_others() || cause.is_stopped() {
             return Self::Stopped;
         }
         Self::Failed(cause.public_message().to_owned())

@@ -31,6 +31,10 @@ pub struct ExploreBody {
 pub struct MetadataBody {
     /// Whether the response was computed by `DuckDB`.
     pub used_duckdb: bool,
+    /// Present and true if the dataset is so large that only the nearest media were considered.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schema(required = false)]
+    pub bounded: bool,
 }
 
 /// One cluster as a service writes it.

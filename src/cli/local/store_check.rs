@@ -9,7 +9,10 @@ use crate::cli::{
 use tessera_model::{Failure, text::count_with_noun};
 use tessera_service::{
     object_storage::BucketFolder,
-    store::postgres::{self, StoreAddress, StoreHealth, StoreStatus},
+    store::{
+        postgres::{self, StoreAddress, StoreHealth, StoreStatus},
+        search_table::VectorSupport,
+    },
 };
 
 /// Clocks that differ by more give media and archives visibly wrong times, in microseconds.
@@ -62,7 +65,7 @@ fn check_server(address: &StoreAddress) -> Vec<CheckResult> {
 }
 
 fn describe(health: &StoreHealth) -> [CheckResult; 3] {
-    let StoreHealth { clock_ahead, vector_version, workers, waiting, longest_wait } = health;
+    let StoreHealth { clock_ahead, vectors, workers, waiting, longest_wait } = health;
     let difference = clock_ahead.unsigned_abs();
     let (seconds, micros) = (difference / 1_000_000, difference % 1_000_000);
     let clock = format!("the clock of the server differs by {seconds}.{micros:06} s");
@@ -70,10 +73,6 @@ fn describe(health: &StoreHealth) -> [CheckResult; 3] {
         CheckResult::warning("store clock", format!("{clock}; synchronize it with this machine"))
     } else {
         CheckResult::passed("store clock", clock)
-    };
-    let extension = match vector_version {
-        Some(version) => format!("pgvector {version} is available"),
-        None => "pgvector is not available; this version does not need it".to_owned(),
     };
     let alive = count_with_noun(*workers, "worker is alive", "workers are alive");
     let tasks = count_with_noun(*waiting, "task waits", "tasks wait");
@@ -88,7 +87,25 @@ fn describe(health: &StoreHealth) -> [CheckResult; 3] {
     } else {
         CheckResult::passed("workers", found)
     };
-    [clock, CheckResult::passed("store extension", extension), workers]
+    [clock, check_vectors(vectors), workers]
+}
+
+fn check_vectors(vectors: &VectorSupport) -> CheckResult {
+    let without = "without it, large datasets are searched in the memory of each process";
+    let missing = match vectors {
+        VectorSupport::Installed { version, .. } => {
+            return CheckResult::passed("store extension", format!("pgvector {version}"));
+        }
+        VectorSupport::Outdated(version) => {
+            format!("pgvector {version} is older than 0.8; update it: {without}")
+        }
+        VectorSupport::Available(version) => format!(
+            "pgvector {version} is not in the database; run `tessera store init` as a user who may \
+             create extensions: {without}"
+        ),
+        VectorSupport::Missing => format!("the server does not offer pgvector: {without}"),
+    };
+    CheckResult::passed("store extension", missing)
 }
 
 async fn check_bucket(bucket: &str) -> CliResult<()> {

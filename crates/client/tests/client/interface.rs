@@ -154,8 +154,10 @@ fn a_page_is_written_as_the_document_says() {
         user_tags: None,
         captions: None,
     };
-    let body =
-        ExploreBody { clusters: vec![cluster], metadata: MetadataBody { used_duckdb: false } };
+    let body = ExploreBody {
+        clusters: vec![cluster],
+        metadata: MetadataBody { used_duckdb: false, bounded: false },
+    };
     let expected = json!({
         "clusters": [{
             "cluster_id": "9a205a5e-0000-46be-83a3-000000000001", "type": "IMAGES",

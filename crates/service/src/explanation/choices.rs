@@ -125,6 +125,11 @@ pub const CHOICES: &[[&str; 3]] = &[
     ],
     ["`used_duckdb`", "always false", "DuckDB is not used"],
     [
+        "`bounded` in `metadata`",
+        "true if a search by similarity considered only the nearest 10,000 media of more than a million; otherwise absent",
+        "a client should know that later pages are missing",
+    ],
+    [
         "cluster identifiers",
         "the same after a reindex if the most central member is the same; different at each threshold",
         "a saved selection should survive a reindex",

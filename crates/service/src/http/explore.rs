@@ -12,6 +12,7 @@ use super::{
     search_params,
     signed_links::SignedLinks,
 };
+use crate::usecase::ClusterPage;
 use tessera_wire::{
     error_body::ProblemBody,
     explore::{ExploreBody, MetadataBody},
@@ -41,9 +42,10 @@ pub async fn explore(
     let found = state
         .run_blocking(cost, move |deployment| deployment.find_clusters(id, &search, page))
         .await?;
-    let clusters = found.into_iter().map(|found| cluster_body(id, found, &links));
+    let ClusterPage { clusters, is_bounded: bounded } = found;
+    let clusters = clusters.into_iter().map(|found| cluster_body(id, found, &links));
     Ok(Json(ExploreBody {
         clusters: clusters.collect(),
-        metadata: MetadataBody { used_duckdb: false },
+        metadata: MetadataBody { used_duckdb: false, bounded },
     }))
 }

@@ -168,6 +168,10 @@ impl From<RetrievalError> for Problem {
             RetrievalError::FullText(cause) => {
                 Self::invalid_query(query::VQL, &format!("text.value: {cause}"))
             }
+            RetrievalError::Outdated => Self::plain(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "Operations on this dataset end faster than it is searched; try again later",
+            ),
             RetrievalError::Store(_) => Self::internal(),
         }
     }

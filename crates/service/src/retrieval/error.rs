@@ -12,6 +12,8 @@ pub enum RetrievalError {
     /// The encoder rejects the text; the message says why.
     UnencodableText(String),
     FullText(SyntaxError),
+    /// An operation ended while the search ran; the next one finds its result.
+    Outdated,
     Store(StoreError),
 }
 

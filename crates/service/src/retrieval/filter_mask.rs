@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::dataset_index::{DatasetIndex, tag_id};
-use crate::issues::{DEFAULT_MIN_CONFIDENCE, confidence};
+use crate::issues::{confidence, confidence_range};
 use tessera_model::{
     DatasetId, TagId,
     vql::{Fraction, IssueFilter, IssueMode, IssueName, Label, LabelRule},
@@ -59,10 +59,7 @@ impl<'a> FilterMask<'a> {
     }
 
     pub fn issue(&mut self, issue: &IssueFilter) {
-        // A query with only a maximum includes low confidences.
-        let min = if issue.confidence_max.is_some() { 0.0 } else { DEFAULT_MIN_CONFIDENCE };
-        let min = issue.confidence_min.map_or(min, Fraction::value);
-        let max = issue.confidence_max.map_or(1.0, Fraction::value);
+        let range = confidence_range(issue);
         let members = &self.index.members;
         self.retain(|member| {
             let has = match issue.kind {
@@ -70,7 +67,7 @@ impl<'a> FilterMask<'a> {
                     let (sharpness, brightness) =
                         (members.sharpness[member], members.brightness[member]);
                     let assignment = members.assignment(member);
-                    (min..=max).contains(&confidence(kind, sharpness, brightness, &assignment))
+                    range.contains(&confidence(kind, sharpness, brightness, &assignment))
                 }
                 // An unknown issue is never found.
                 IssueName::Other(_) => false,

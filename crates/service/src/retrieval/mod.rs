@@ -1,4 +1,5 @@
-//! Search: the media items of each searched dataset in memory, queries over them, and the ranked clusters.
+//! Search: the media items of each searched dataset in memory, or in a search table of the database; queries over
+//! them, and the ranked clusters.
 
 mod checked_file;
 mod cluster_members;
@@ -16,12 +17,14 @@ mod picture_members;
 mod ranking;
 mod search_context;
 mod search_query;
+mod search_ranking;
+mod table_ranking;
 mod vector_source;
 
 pub use dataset_index::tag_id;
 pub use error::RetrievalError;
 pub use index_cache::{CacheUsage, IndexCache};
 pub use index_folder::remove_outdated;
-pub use ranking::{ClusterMatch, ClusterRanking, SelectedMember};
 pub use search_context::SearchContext;
 pub use search_query::SearchQuery;
+pub use search_ranking::SearchRanking;

@@ -1,16 +1,20 @@
 //! Ranks clusters by their best matching member; without scores they keep the order of browsing.
 //!
-//! The rest of the service reads a ranking only through `page`, `members`, `members_of`, `score_kind` and
-//! `is_similarity`.
+//! The rest of the service reads a ranking only by [`SearchRanking`](super::SearchRanking).
 
 use std::sync::Arc;
 
 use super::{dataset_index::DatasetIndex, member_columns::NO_VIDEO};
-use crate::store::{cluster::MemberCounts, preview::MAX_PREVIEWS};
+use crate::store::{
+    preview::MAX_PREVIEWS,
+    search_table::{ClusterMatch, SelectedMember},
+};
 use tessera_model::{Granularity, Page};
 
 /// The wire name of a distance from 0, which is the same, to 2.
 pub const COSINE_DISTANCE: &str = "cosine_distance";
+/// The wire name of full-text scores: lower is better.
+pub const BM25: &str = "bm25";
 
 /// A score for every member, lower is better; infinite for members without one.
 #[derive(Clone, Debug)]
@@ -27,27 +31,6 @@ pub struct ClusterRanking {
     scores: Option<Scores>,
     /// Cluster ranks at the level, best first.
     order: Vec<u32>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ClusterMatch {
-    /// Its rank at the level, which identifies it in the store.
-    pub cluster: u32,
-    /// Only of the matching members.
-    pub counts: MemberCounts,
-    /// The best matching members, best first: row in the store, and score if the query ranks.
-    pub best_members: Vec<(i64, Option<f32>)>,
-}
-
-/// A member that matches a query.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SelectedMember {
-    /// Its row in the store.
-    pub row: i64,
-    /// The rank of its cluster.
-    pub cluster: u32,
-    /// Lower is better; `None` if the query does not rank.
-    pub score: Option<f32>,
 }
 
 impl ClusterRanking {
@@ -78,11 +61,6 @@ impl ClusterRanking {
         }
         let order = order.into_iter().map(|(_, cluster)| cluster).collect();
         Self { index, level, mask, scores, order }
-    }
-
-    /// Whether the scores are distances that similarities can be computed from.
-    pub fn is_similarity(&self) -> bool {
-        self.score_kind() == Some(COSINE_DISTANCE)
     }
 
     pub fn score_kind(&self) -> Option<&'static str> {

@@ -8,10 +8,15 @@ use super::{
     IndexCache, RetrievalError, SearchQuery,
     dataset_index::DatasetIndex,
     filter_mask::FilterMask,
-    ranking::{COSINE_DISTANCE, ClusterRanking, Scores},
+    ranking::{BM25, COSINE_DISTANCE, ClusterRanking, Scores},
+    search_ranking::SearchRanking,
+    table_ranking::TableRanking,
 };
 use crate::{
-    store::{Store, StoreError, dataset::DatasetRecord, full_text, media, query_image},
+    store::{
+        Store, StoreError, dataset::DatasetRecord, full_text, media, query_image,
+        search_table::SearchTableLimits,
+    },
     text::{
         encoders::Encoders,
         full_text_query::{FtsExpression, parse},
@@ -22,24 +27,58 @@ use tessera_model::{
     vql::{Fraction, QueryText},
 };
 
-/// The wire name of full-text scores: lower is better.
-const BM25_SCORE_NAME: &str = "bm25";
-
 pub struct SearchContext<'a> {
     pub store: &'a Store,
     pub indexes: &'a IndexCache,
     /// The user's own encoders, if there are any.
     pub encoders: Option<&'a Encoders>,
     pub dataset: &'a DatasetRecord,
+    pub limits: SearchTableLimits,
 }
 
 impl SearchContext<'_> {
-    pub fn search(&self, query: &SearchQuery) -> Result<Arc<ClusterRanking>, RetrievalError> {
-        self.indexes.ranking(self.store, self.dataset, query, |index| {
+    /// Searches the table of the dataset, if it has one, or else its index.
+    pub fn search(&self, query: &SearchQuery) -> Result<SearchRanking, RetrievalError> {
+        if let Some(ranking) = TableRanking::find(self, query)? {
+            return Ok(SearchRanking::InTable(ranking));
+        }
+        let ranking = self.indexes.ranking(self.store, self.dataset, query, |index| {
             QueryRun { context: self, index, query, mask: FilterMask::new(index) }.rank()
-        })
+        })?;
+        Ok(SearchRanking::InMemory(ranking))
+    }
+
+    pub(super) fn anchor_descriptor(&self, anchor: Anchor) -> Result<Vec<f16>, RetrievalError> {
+        let (store, dataset) = (self.store, self.dataset.id);
+        if anchor.kind == AnchorKind::Upload {
+            let upload = store.read(|c| query_image::find(c, dataset, anchor.media))?;
+            return upload.map(|upload| upload.descriptor).ok_or(RetrievalError::AnchorNotFound);
+        }
+        let stored = store.read(|c| media::descriptor(c, dataset, anchor.media))?;
+        stored.ok_or(RetrievalError::AnchorNotFound)
+    }
+
+    /// `None` if no word of the text is known.
+    pub(super) fn embed_text(&self, text: &str) -> Result<Option<Vec<f16>>, RetrievalError> {
+        self.indexes.embed_text(self.store, self.dataset, self.encoders, text)
+    }
+
+    /// The pictures whose captions match, or with `false` those whose captions are excluded, with their scores.
+    pub(super) fn full_text(
+        &self,
+        text: &QueryText,
+    ) -> Result<(CaptionScores, bool), RetrievalError> {
+        let parsed = parse(text.as_str()).map_err(RetrievalError::FullText)?;
+        let (expression, matching) = match parsed {
+            FtsExpression::Matching(expression) => (expression, true),
+            FtsExpression::NotMatching(expression) => (expression, false),
+        };
+        Ok((self.store.read(|c| full_text::search(c, &expression, matching))?, matching))
     }
 }
+
+/// Rows of pictures, and the scores of their captions.
+type CaptionScores = Vec<(i64, f32)>;
 
 struct QueryRun<'a> {
     context: &'a SearchContext<'a>,
@@ -53,7 +92,7 @@ impl QueryRun<'_> {
         let query = self.query;
         let mut scores = None;
         if let Some(anchor) = query.anchor {
-            let descriptor = self.anchor_descriptor(anchor)?;
+            let descriptor = self.context.anchor_descriptor(anchor)?;
             scores = Some(cosine(self.descriptor_distances(&descriptor)?));
         }
         if let Some(caption) = &query.caption {
@@ -95,7 +134,7 @@ impl QueryRun<'_> {
                 return Ok(Some(cosine(values)));
             }
             Filter::Similar { anchor, max_distance } => {
-                let descriptor = self.anchor_descriptor(*anchor)?;
+                let descriptor = self.context.anchor_descriptor(*anchor)?;
                 let values = self.descriptor_distances(&descriptor)?;
                 let max = max_distance.map(Fraction::value);
                 self.mask.by_score(&values, |score| max.is_none_or(|max| score <= max));
@@ -111,12 +150,7 @@ impl QueryRun<'_> {
     }
 
     fn apply_full_text(&mut self, text: &QueryText) -> Result<Option<Scores>, RetrievalError> {
-        let parsed = parse(text.as_str()).map_err(RetrievalError::FullText)?;
-        let (expression, matching) = match parsed {
-            FtsExpression::Matching(expression) => (expression, true),
-            FtsExpression::NotMatching(expression) => (expression, false),
-        };
-        let mut found = self.context.store.read(|c| full_text::search(c, &expression, matching))?;
+        let (mut found, matching) = self.context.full_text(text)?;
         found.sort_unstable_by_key(|&(row, _)| row);
         let members = self.index.members.len();
         let mut flags = vec![!matching; members];
@@ -128,13 +162,12 @@ impl QueryRun<'_> {
             }
         });
         self.mask.by_flag(&flags);
-        Ok(matching.then_some(Scores { values, kind: BM25_SCORE_NAME }))
+        Ok(matching.then_some(Scores { values, kind: BM25 }))
     }
 
     /// The distance of every member from the embedding of a text; infinite where there is none.
     fn semantic_distances(&self, text: &str) -> Result<Vec<f32>, RetrievalError> {
-        let SearchContext { store, indexes, encoders, dataset } = *self.context;
-        match indexes.embed_text(store, dataset, encoders, text)? {
+        match self.context.embed_text(text)? {
             Some(vector) => {
                 self.index.embedding_distances(&vector).map_err(|cause| self.unreadable(cause))
             }
@@ -148,16 +181,6 @@ impl QueryRun<'_> {
 
     fn unreadable(&self, cause: io::Error) -> RetrievalError {
         StoreError::Io(self.context.store.indexes_dir(), cause).into()
-    }
-
-    fn anchor_descriptor(&self, anchor: Anchor) -> Result<Vec<f16>, RetrievalError> {
-        let (store, dataset) = (self.context.store, self.context.dataset.id);
-        if anchor.kind == AnchorKind::Upload {
-            let upload = store.read(|c| query_image::find(c, dataset, anchor.media))?;
-            return upload.map(|upload| upload.descriptor).ok_or(RetrievalError::AnchorNotFound);
-        }
-        let stored = store.read(|c| media::descriptor(c, dataset, anchor.media))?;
-        stored.ok_or(RetrievalError::AnchorNotFound)
     }
 }
 

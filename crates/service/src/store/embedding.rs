@@ -43,6 +43,14 @@ pub fn upsert_all(connection: &Connection, vectors: &[(i64, Vec<f16>)]) -> Resul
     upserts.finish().map(drop)
 }
 
+/// The number of halves of the embeddings of a dataset; 0 if there are none.
+pub fn dimension(connection: &Connection, dataset: DatasetId) -> Result<usize> {
+    let sql = "SELECT length(vector) FROM meaning
+               WHERE media IN (SELECT row FROM media WHERE dataset = ?1) LIMIT 1";
+    let bytes: Option<usize> = query::find(connection, sql, params![dataset.0], |row| row.get(0))?;
+    Ok(bytes.unwrap_or_default() / size_of::<f16>())
+}
+
 /// Captions and labels of a dataset, or of one of its sources, in order of row.
 pub fn texts(
     connection: &Connection,

@@ -44,6 +44,16 @@ impl StoreError {
         matches!(self, Self::ServerSchema { .. })
     }
 
+    /// Whether the task that failed has to stop.
+    pub(crate) fn is_stopped(&self) -> bool {
+        matches!(self, Self::Query(QueryError::Stopped))
+    }
+
+    /// Whether a table was removed before it was read.
+    pub(crate) fn is_missing_table(&self) -> bool {
+        matches!(self, Self::Query(cause) if cause.is_missing_table())
+    }
+
     /// What clients are shown.
     pub(crate) fn public_message(&self) -> &'static str {
         if self.is_damage() {

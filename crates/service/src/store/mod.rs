@@ -29,6 +29,7 @@ pub mod preview;
 mod process_lock;
 pub(crate) mod query_image;
 mod rules;
+pub mod search_table;
 pub mod setting;
 pub mod sidecar;
 pub mod source;

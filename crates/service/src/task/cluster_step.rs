@@ -91,6 +91,12 @@ impl ClusterUpdate {
         Ok(Self { dataset, scope, by_entity: parts })
     }
 
+    /// The new assignments of one type, ordered by path.
+    pub fn assignments(&self, entity: EntityType) -> &[ClusterAssignment] {
+        let of_entity = self.by_entity.iter().find(|clusters| clusters.entity == entity);
+        of_entity.map(|clusters| &*clusters.assignments).unwrap_or_default()
+    }
+
     pub fn write(&self, transaction: &Transaction) -> store::Result<()> {
         if self.scope == Scope::Everything {
             clusters::delete_all(transaction, self.dataset)?;

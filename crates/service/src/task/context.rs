@@ -188,6 +188,13 @@ impl TaskContext {
         })
     }
 
+    /// Fails if another worker has taken the task over; unlike [`lease::require`], without keeping one from doing so
+    /// until a long transaction ends.
+    pub fn require_held(&self, transaction: &Transaction) -> Result<(), QueryError> {
+        let is_held = lease::is_held(transaction, &self.lease)?;
+        is_held.then_some(()).ok_or(QueryError::LeaseLost)
+    }
+
     /// Runs `change` as one durable transaction that ends the task.
     pub fn write_end<T>(
         &self,

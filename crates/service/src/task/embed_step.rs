@@ -23,6 +23,7 @@ enum TextSpaceUpdate {
 pub struct EmbeddingUpdate {
     dataset: DatasetId,
     space: TextSpaceUpdate,
+    /// In order of row.
     vectors: Vec<(i64, Vec<f16>)>,
 }
 
@@ -53,6 +54,22 @@ impl EmbeddingUpdate {
             Scope::Batch(_) => TextSpaceUpdate::Kept,
         };
         Ok(Self { dataset, space, vectors })
+    }
+
+    /// The number of halves of the new embeddings; `None` if there are none.
+    pub fn dimension(&self) -> Option<usize> {
+        self.vectors.first().map(|(_, vector)| vector.len())
+    }
+
+    /// Whether earlier embeddings are deleted.
+    pub fn replaces_all(&self) -> bool {
+        matches!(self.space, TextSpaceUpdate::Replaced(_))
+    }
+
+    /// The new embedding of a media item.
+    pub fn of(&self, row: i64) -> Option<&[f16]> {
+        let found = self.vectors.binary_search_by_key(&row, |(row, _)| *row).ok()?;
+        Some(&self.vectors[found].1)
     }
 
     pub fn write(&self, transaction: &Transaction) -> store::Result<()> {

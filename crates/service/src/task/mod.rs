@@ -18,6 +18,7 @@ mod run_export;
 mod run_operation;
 mod runner;
 mod running_tasks;
+mod search_table_step;
 mod wake_signal;
 
 use context::{TaskContext, WorkerContext};

@@ -8,6 +8,7 @@ use super::{
     fetch_batch::{fetch_batch, finish_unpacking},
     index_source::index_source,
     progress::ProgressRange,
+    search_table_step::{SearchTableUpdate, drop_former_tables},
 };
 use crate::{
     originals::storage_location,
@@ -55,16 +56,7 @@ fn run_operation(context: &TaskContext, running: &RunningOperation) -> Result<()
         }
     });
     match outcome {
-        Ok((clusters, embeddings)) => context.write_end(|tx| {
-            clusters.write(tx)?;
-            embeddings.write(tx)?;
-            full_text::merge_word_counts(tx)?;
-            dataset::begin_generation(tx, running.dataset)?;
-            if running.kind == OperationKind::Creation {
-                dataset::set_extractor(tx, running.dataset, EXTRACTOR_VERSION)?;
-            }
-            operation::finish(tx, running)
-        }),
+        Ok(result) => write_result(context, running, &result),
         Err(TaskError::Stopped) => context.release(),
         Err(TaskError::Failed(reason)) => {
             context.write_end(|tx| operation::fail(tx, running, &reason))
@@ -72,7 +64,29 @@ fn run_operation(context: &TaskContext, running: &RunningOperation) -> Result<()
     }
 }
 
-type OperationResult = (ClusterUpdate, EmbeddingUpdate);
+fn write_result(
+    context: &TaskContext,
+    running: &RunningOperation,
+    result: &OperationResult,
+) -> Result<(), StoreError> {
+    let (clusters, embeddings, members) = result;
+    context.write_end(|tx| {
+        clusters.write(tx)?;
+        embeddings.write(tx)?;
+        full_text::merge_word_counts(tx)?;
+        dataset::begin_generation(tx, running.dataset)?;
+        members.publish(tx)?;
+        if running.kind == OperationKind::Creation {
+            dataset::set_extractor(tx, running.dataset, EXTRACTOR_VERSION)?;
+        }
+        operation::finish(tx, running)
+    })?;
+    // What cannot be removed now is removed by the next operation.
+    let _ = drop_former_tables(context, running.dataset);
+    Ok(())
+}
+
+type OperationResult = (ClusterUpdate, EmbeddingUpdate, SearchTableUpdate);
 
 /// Clusters and embeds a scope whose files are in the store; `from` is the progress so far.
 fn cluster_and_embed(
@@ -85,7 +99,9 @@ fn cluster_and_embed(
     let (clustering, embedding) =
         (progress.subrange(0.0, CLUSTERING_SHARE), progress.subrange(CLUSTERING_SHARE, 1.0));
     let clusters = ClusterUpdate::compute(context, dataset, scope, &clustering)?;
-    Ok((clusters, EmbeddingUpdate::compute(context, dataset, scope, &embedding)?))
+    let embeddings = EmbeddingUpdate::compute(context, dataset, scope, &embedding)?;
+    let members = SearchTableUpdate::prepare(context, dataset, scope, &clusters, &embeddings)?;
+    Ok((clusters, embeddings, members))
 }
 
 fn run_creation(context: &TaskContext, id: DatasetId) -> Result<OperationResult, TaskError> {

@@ -5,7 +5,7 @@ use std::fs::File;
 use bytes::Bytes;
 use uuid::Uuid;
 
-use super::{SearchParams, ServiceError};
+use super::{SearchParams, ServiceError, search::until_current};
 use crate::{
     Deployment,
     object_storage::archive_name,
@@ -53,9 +53,12 @@ impl Deployment {
         spec: ExportSpec,
         origin: String,
     ) -> Result<ExportRecord, ServiceError> {
-        let record = self.require_ready(id, Operation::Export)?;
-        self.require_disk_space()?;
-        let selected = self.selected_media(&record, scope)?;
+        let (record, selected) = until_current(|| {
+            let record = self.require_ready(id, Operation::Export)?;
+            self.require_disk_space()?;
+            let selected = self.selected_media(&record, scope)?;
+            Ok((record, selected))
+        })?;
         let mut export = new_export(&record, spec, origin);
         export.selective = selected.is_some();
         let accepted = self.store.write(|tx| {

@@ -5,8 +5,10 @@ use std::collections::{HashMap, HashSet};
 use super::{ExportScope, SearchParams, ServiceError, search::RankedCluster};
 use crate::{
     Deployment,
-    retrieval::{ClusterRanking, SelectedMember},
-    store::{cluster, dataset::DatasetRecord, export::ExportChoices, media},
+    retrieval::SearchRanking,
+    store::{
+        cluster, dataset::DatasetRecord, export::ExportChoices, media, search_table::SelectedMember,
+    },
 };
 use tessera_model::{ClusterId, MediaId, SelectionItem};
 use tessera_wire::selection;
@@ -26,7 +28,12 @@ impl Deployment {
                 let RankedCluster { rank, ranking, .. } =
                     self.ranked_cluster(record, *id, params)?;
                 let ids = HashMap::from([(rank, *id)]);
-                choose_members(&mut choices, &ranking, ranking.members_of(rank), &ids);
+                choose_members(
+                    &mut choices,
+                    &ranking,
+                    ranking.members_of(&self.store, rank)?,
+                    &ids,
+                );
             }
             ExportScope::Selection(body) => {
                 for item in selection::items(body)? {
@@ -48,7 +55,7 @@ impl Deployment {
         let ids = self
             .store
             .read(|c| cluster::ids_by_rank(c, record.id, query.entity, query.granularity))?;
-        choose_members(choices, &ranking, ranking.members(), &ids);
+        choose_members(choices, &ranking, ranking.members(&self.store)?, &ids);
         Ok(())
     }
 
@@ -72,7 +79,7 @@ impl Deployment {
                 let excluded: HashSet<i64> =
                     self.media_rows(record, &exclude)?.into_iter().collect();
                 let ids = HashMap::from([(rank, cluster)]);
-                let members = ranking.members_of(rank);
+                let members = ranking.members_of(&self.store, rank)?;
                 let included = members.filter(|member| !excluded.contains(&member.row));
                 choose_members(choices, &ranking, included, &ids);
             }
@@ -102,7 +109,7 @@ impl Deployment {
 /// Adds members of a ranking. The first cluster that selects a media item is kept.
 fn choose_members(
     choices: &mut ExportChoices,
-    ranking: &ClusterRanking,
+    ranking: &SearchRanking,
     members: impl Iterator<Item = SelectedMember>,
     ids: &HashMap<u32, ClusterId>,
 ) {

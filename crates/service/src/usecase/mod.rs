@@ -17,5 +17,5 @@ pub(crate) use error::ServiceError;
 pub(crate) use export::{ExportArchive, ExportScope};
 pub(crate) use media::{Original, OriginalFile};
 pub(crate) use query_image::QueryRegion;
-pub(crate) use search::ScoredCluster;
+pub(crate) use search::{ClusterPage, ScoredCluster};
 pub(crate) use search_params::{RequestedAnchor, SearchParams};

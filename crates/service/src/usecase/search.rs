@@ -1,17 +1,19 @@
 //! Browsing and searching the clusters of a dataset, and the members of a cluster.
 
-use std::sync::Arc;
-
 use super::{SearchParams, ServiceError};
 use crate::{
     Deployment,
-    retrieval::{ClusterMatch, ClusterRanking, SearchContext},
+    retrieval::{RetrievalError, SearchContext, SearchRanking},
     store::{
         cluster::{self, ClusterRecord, MemberCounts, ShownMembers},
         dataset::DatasetRecord,
+        search_table::ClusterMatch,
     },
 };
 use tessera_model::{ClusterId, DatasetId, EntityType, Granularity, Operation, Page};
+
+/// How often a search begins: operations that end are rarer than searches.
+const MAX_ATTEMPTS: u32 = 3;
 
 pub(crate) struct ScoredCluster {
     pub entity: EntityType,
@@ -31,7 +33,14 @@ pub(super) struct RankedCluster {
     pub entity: EntityType,
     pub level: Granularity,
     pub rank: u32,
-    pub ranking: Arc<ClusterRanking>,
+    pub ranking: SearchRanking,
+}
+
+/// One page of clusters.
+pub(crate) struct ClusterPage {
+    pub clusters: Vec<ScoredCluster>,
+    /// Whether only the nearest media of a large dataset were considered.
+    pub is_bounded: bool,
 }
 
 impl Deployment {
@@ -40,12 +49,12 @@ impl Deployment {
         id: DatasetId,
         params: &SearchParams,
         page: u64,
-    ) -> Result<Vec<ScoredCluster>, ServiceError> {
+    ) -> Result<ClusterPage, ServiceError> {
         if params.is_browse() {
-            self.browse(id, params, page)
-        } else {
-            self.search(id, params, page)
+            let clusters = self.browse(id, params, page)?;
+            return Ok(ClusterPage { clusters, is_bounded: false });
         }
+        until_current(|| self.search(id, params, page))
     }
 
     /// One page of clusters; during the first indexing, each media item so far is a cluster.
@@ -74,7 +83,7 @@ impl Deployment {
         id: DatasetId,
         params: &SearchParams,
         page: u64,
-    ) -> Result<Vec<ScoredCluster>, ServiceError> {
+    ) -> Result<ClusterPage, ServiceError> {
         let operation = match params.anchor {
             Some(_) => Operation::VisualSearch,
             None => Operation::TextSearch,
@@ -90,7 +99,7 @@ impl Deployment {
         let result = self.search_context(&record).search(&query)?;
         let (entity, level, kind) = (query.entity, query.granularity, result.score_kind());
         let (counts, shown): (Vec<MemberCounts>, Vec<ShownMembers>) = result
-            .page(page)
+            .page(&self.store, page)?
             .into_iter()
             .map(|ClusterMatch { cluster: rank, counts, best_members: members }| {
                 (counts, ShownMembers { rank, members })
@@ -103,7 +112,7 @@ impl Deployment {
             let cluster = ClusterRecord { counts, ..cluster };
             Some(ScoredCluster { entity, level, cluster, scores })
         });
-        Ok(scored.collect())
+        Ok(ClusterPage { clusters: scored.collect(), is_bounded: result.is_bounded() })
     }
 
     /// Finds a cluster of the requested entity type and granularity, as far as they were requested.
@@ -135,11 +144,21 @@ impl Deployment {
         params: &SearchParams,
         page: u64,
     ) -> Result<Option<ScoredCluster>, ServiceError> {
+        until_current(|| self.current_member_page(dataset, id, params, page))
+    }
+
+    fn current_member_page(
+        &self,
+        dataset: DatasetId,
+        id: ClusterId,
+        params: &SearchParams,
+        page: u64,
+    ) -> Result<Option<ScoredCluster>, ServiceError> {
         let record = self.require_dataset(dataset)?;
         let RankedCluster { entity, level, rank, ranking } =
             self.ranked_cluster(&record, id, params)?;
         let skip = usize::try_from(page.saturating_mul(Page::SIZE as u64)).unwrap_or(usize::MAX);
-        let mut members: Vec<_> = ranking.members_of(rank).collect();
+        let mut members: Vec<_> = ranking.members_of(&self.store, rank)?.collect();
         members.sort_by(|a, b| a.score.unwrap_or_default().total_cmp(&b.score.unwrap_or_default()));
         let members = members.into_iter().skip(skip).take(Page::SIZE);
         let members = members.map(|member| (member.row, member.score)).collect();
@@ -160,6 +179,20 @@ impl Deployment {
             indexes: &self.indexes,
             encoders: self.settings.encoders.as_deref(),
             dataset,
+            limits: self.settings.search_tables,
         }
     }
+}
+
+/// Searches again when an operation has ended meanwhile.
+pub(super) fn until_current<T>(
+    mut search: impl FnMut() -> Result<T, ServiceError>,
+) -> Result<T, ServiceError> {
+    for _ in 1..MAX_ATTEMPTS {
+        match search() {
+            Err(ServiceError::Retrieval(RetrievalError::Outdated)) => {}
+            found => return found,
+        }
+    }
+    search()
 }

@@ -60,6 +60,7 @@ mod quota;
 mod real_s3;
 mod refused;
 mod restart;
+mod search_tables;
 mod selection;
 mod shutdown;
 mod similarity;

@@ -117,7 +117,7 @@ pub async fn exploration_metadata(
             let (record, count) = deployment.cluster_count(id, entity, level)?;
             let browse =
                 SearchParams { entity: Some(entity), granularity, ..SearchParams::default() };
-            let clusters = deployment.find_clusters(id, &browse, page)?;
+            let clusters = deployment.find_clusters(id, &browse, page)?.clusters;
             Ok((record, count, deployment.label_counts(id, entity)?, clusters))
         })
         .await?;

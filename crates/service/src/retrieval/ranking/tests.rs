@@ -11,6 +11,7 @@ use crate::{
         vector_source::VectorSource,
     },
     similarity::Vectors,
+    store::cluster::MemberCounts,
 };
 
 #[derive(Clone, Debug)]

@@ -3,11 +3,14 @@
 
 use std::{borrow::Cow, error::Error};
 
-use bytes::BytesMut;
+use bytes::{BufMut as _, BytesMut};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
 const UNKNOWN_KIND: &str = "this kind of parameter is only known to SQLite";
+
+/// The type of pgvector for vectors of halves.
+const VECTOR_TYPE: &str = "halfvec";
 
 type ConversionError = Box<dyn Error + Send + Sync>;
 
@@ -58,6 +61,12 @@ impl ToSql for Parameter<'_> {
                 without_nul(text).as_ref().to_sql(&Type::BYTEA, out)
             }
             (ValueRef::Blob(bytes), &Type::BYTEA | &Type::UUID) => bytes.to_sql(&Type::BYTEA, out),
+            // The first byte is the version of the format.
+            (ValueRef::Text(text), &Type::JSONB) => {
+                out.put_u8(1);
+                without_nul(text).as_ref().to_sql(&Type::BYTEA, out)
+            }
+            (ValueRef::Blob(bytes), ty) if ty.name() == VECTOR_TYPE => write_vector(bytes, out),
             (value, ty) => Err(format!("{} is not a value of {ty}", value.data_type()).into()),
         }
     }
@@ -67,6 +76,16 @@ impl ToSql for Parameter<'_> {
     }
 
     to_sql_checked!();
+}
+
+/// Vectors are blobs of halves, least significant byte first. pgvector reads the number of halves, two bytes that are
+/// zero, and the halves with the most significant byte first.
+fn write_vector(bytes: &[u8], out: &mut BytesMut) -> Result<IsNull, ConversionError> {
+    let halves = bytes.as_chunks().0;
+    out.put_u16(halves.len().try_into()?);
+    out.put_u16(0);
+    halves.iter().for_each(|&half| out.put_u16(u16::from_le_bytes(half)));
+    Ok(IsNull::No)
 }
 
 /// The numbers of such columns are stored as `f32`, and became `f64` on the way.

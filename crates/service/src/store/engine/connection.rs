@@ -1,6 +1,6 @@
 //! Connections to a database, and transactions on them.
 
-use std::ops::Deref;
+use std::{ops::Deref, sync::atomic::AtomicBool};
 
 use super::{PostgresConnection, Result};
 
@@ -34,6 +34,14 @@ impl Connection {
         match self {
             Self::Sqlite(connection) => Ok(connection.execute_batch(sql)?),
             Self::Postgres(connection) => connection.execute_batch(sql),
+        }
+    }
+
+    /// Runs one statement that takes long, such as building an index. A server cancels it when `stop` is set.
+    pub fn execute_batch_until(&self, sql: &str, stop: &AtomicBool) -> Result<()> {
+        match self {
+            Self::Sqlite(_) => self.execute_batch(sql),
+            Self::Postgres(connection) => connection.execute_batch_until(sql, stop),
         }
     }
 

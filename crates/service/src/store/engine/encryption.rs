@@ -2,7 +2,7 @@
 
 use std::{
     convert::Infallible,
-    io,
+    fmt, io,
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
@@ -24,6 +24,13 @@ pub(super) struct Encryption(TlsConnector);
 impl Encryption {
     pub fn new(verification: &ServerVerification) -> Result<Self, String> {
         Ok(Self(TlsConnector::from(Arc::new(verification.client_config()?))))
+    }
+}
+
+/// Without the authorities.
+impl fmt::Debug for Encryption {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Encryption")
     }
 }
 

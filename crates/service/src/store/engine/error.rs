@@ -3,6 +3,7 @@
 use std::{error::Error, fmt};
 
 use rusqlite::{ErrorCode, types::FromSqlError};
+use tokio_postgres::error::SqlState;
 
 /// Why a statement failed, or what it returned cannot be read.
 #[derive(Debug)]
@@ -19,6 +20,8 @@ pub enum QueryError {
     OtherSchema {
         found_version: usize,
     },
+    /// The task that ran a statement has to stop.
+    Stopped,
     /// A value cannot be stored, or is not what the column should contain.
     Value(Box<dyn Error + Send + Sync>),
 }
@@ -38,6 +41,11 @@ impl QueryError {
             cause.sqlite_error_code(),
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt | ErrorCode::Unknown)
         )
+    }
+
+    /// Whether a table does not exist any more.
+    pub(in crate::store) fn is_missing_table(&self) -> bool {
+        matches!(self, Self::Postgres(cause) if cause.code() == Some(&SqlState::UNDEFINED_TABLE))
     }
 }
 
@@ -59,6 +67,7 @@ impl fmt::Display for QueryError {
             Self::OtherSchema { found_version } => {
                 write!(f, "the schema now has version {found_version}")
             }
+            Self::Stopped => f.write_str("the task was stopped"),
             Self::Value(cause) => write!(f, "a value has the wrong type ({cause})"),
         }
     }

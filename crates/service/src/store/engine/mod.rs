@@ -17,6 +17,6 @@ pub use error::{QueryError, Result};
 pub use postgres::PostgresConnection;
 pub use row::Row;
 /// The parameters of a statement: `params![first, second]` are `?1` and `?2`.
-pub use rusqlite::params;
+pub use rusqlite::{ToSql, params};
 pub use server_certificate::ServerVerification;
 pub use statement_batch::StatementBatch;

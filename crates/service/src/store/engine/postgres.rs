@@ -5,11 +5,16 @@ use std::{
     collections::HashMap,
     future::poll_fn,
     io,
-    sync::OnceLock,
+    pin::pin,
+    sync::{
+        OnceLock,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
 use futures_executor::block_on;
-use futures_util::future::join_all;
+use futures_util::future::{Either, join_all, select};
 use rusqlite::ToSql as SqliteToSql;
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::{
@@ -29,12 +34,17 @@ const FETCHED_ROWS: usize = 500;
 /// changes that begin later wait for the migration.
 const READ_VERSION: &str = "SELECT coalesce(max(version), 0) FROM schema_version";
 
+/// How often a long statement notices a stop.
+const STOP_CHECKS: Duration = Duration::from_millis(50);
+
 /// Statements that stay prepared. Store functions have about a hundred.
 const MAX_STATEMENTS: usize = 500;
 
 #[derive(Debug)]
 pub struct PostgresConnection {
     client: Client,
+    /// For the connection that cancels a statement.
+    encryption: Encryption,
     statements: RefCell<HashMap<String, Statement>>,
     /// How many cursors were opened, for their names.
     cursors: Cell<u64>,
@@ -54,8 +64,8 @@ impl PostgresConnection {
         let encryption = Encryption::new(verification).map_err(QueryError::Encryption)?;
         let runtime = network_runtime().map_err(QueryError::value)?;
         let entered = runtime.handle().clone();
-        let config = config.clone();
-        let connecting = entered.spawn(async move { config.connect(encryption).await });
+        let (config, tls) = (config.clone(), encryption.clone());
+        let connecting = entered.spawn(async move { config.connect(tls).await });
         let (client, mut connection) = block_on(connecting).map_err(QueryError::value)??;
         // It ends when the client is dropped; its errors are returned by the client's functions.
         entered.spawn(async move {
@@ -67,7 +77,7 @@ impl PostgresConnection {
             }
         });
         let (statements, cursors) = (RefCell::default(), Cell::new(0));
-        Ok(Self { client, statements, cursors, schema_version })
+        Ok(Self { client, encryption, statements, cursors, schema_version })
     }
 
     pub(super) fn is_closed(&self) -> bool {
@@ -92,6 +102,25 @@ impl PostgresConnection {
             return Ok(());
         }
         Err(QueryError::OtherSchema { found_version })
+    }
+
+    /// Cancels the statement when `stop` is set, and fails with [`QueryError::Stopped`].
+    pub(super) fn execute_batch_until(&self, sql: &str, stop: &AtomicBool) -> Result<()> {
+        let runtime = network_runtime().map_err(QueryError::value)?;
+        let _timers = runtime.enter();
+        let run = pin!(self.client.batch_execute(sql));
+        block_on(async {
+            match select(run, pin!(until_set(stop))).await {
+                Either::Left((done, _)) => Ok(done?),
+                Either::Right(((), run)) => {
+                    let token = self.client.cancel_token();
+                    token.cancel_query(self.encryption.clone()).await?;
+                    // The server may have been faster; the caller stops in any case.
+                    let _ = run.await;
+                    Err(QueryError::Stopped)
+                }
+            }
+        })
     }
 
     pub(super) fn execute(&self, sql: &str, params: &[&dyn SqliteToSql]) -> Result<u64> {
@@ -174,6 +203,12 @@ impl PostgresConnection {
     }
 }
 
+async fn until_set(stop: &AtomicBool) {
+    while !stop.load(Ordering::Relaxed) {
+        tokio::time::sleep(STOP_CHECKS).await;
+    }
+}
+
 /// PostgreSQL writes `?1` as `$1`. No text in our SQL contains a question mark.
 fn numbered(sql: &str) -> String {
     sql.replace('?', "$")
@@ -191,7 +226,10 @@ fn references<T: ToSql + Sync>(values: &[T]) -> Vec<&(dyn ToSql + Sync)> {
 fn insert_of_arrays(sql: &str, types: &[Type]) -> Option<String> {
     let (head, rest) = sql.split_once("VALUES (?1")?;
     let (_, tail) = rest.split_once(')')?;
-    let arrays = (1..).zip(types).map(|(number, column)| format!("?{number}::{column}[]"));
+    let array = |(number, column): (usize, &Type)| {
+        format!("?{number}::{}.{}[]", column.schema(), column.name())
+    };
+    let arrays = (1..).zip(types).map(array);
     let arrays = arrays.collect::<Vec<_>>().join(", ");
     Some(format!("{head}SELECT * FROM unnest({arrays}){tail}"))
 }

@@ -2,7 +2,9 @@
 
 use super::{StoreAddress, connect};
 use crate::store::{
-    StoreError, lease, now_micros, params, query, store_now,
+    StoreError, lease, now_micros,
+    search_table::{self, VectorSupport},
+    store_now,
     workload::{self, UnfinishedTasks},
 };
 
@@ -11,8 +13,8 @@ use crate::store::{
 pub struct StoreHealth {
     /// How far the clock of the server is ahead of that of this machine, in microseconds.
     pub clock_ahead: i64,
-    /// The version of pgvector that the server offers.
-    pub vector_version: Option<String>,
+    /// Whether the server has pgvector.
+    pub vectors: VectorSupport,
     /// Workers that are alive.
     pub workers: u64,
     /// Operations and exports that wait for a worker.
@@ -31,14 +33,13 @@ pub fn health(address: &StoreAddress) -> Result<StoreHealth, StoreError> {
     let now = store_now(&connection)?;
     // The server read its clock about in the middle.
     let here = sent + (now_micros() - sent) / 2;
-    let sql = "SELECT default_version FROM pg_available_extensions WHERE name = 'vector'";
-    let vector_version = query::find(&connection, sql, params![], |row| row.get(0))?;
+    let vectors = search_table::support(&connection)?;
     let tasks = workload::unfinished_tasks(&connection)?;
     let waited = |since: i64| (now - since).max(0).unsigned_abs() / 1_000_000;
     let waits = tasks.iter().filter_map(|tasks: &UnfinishedTasks| tasks.oldest_queued).map(waited);
     Ok(StoreHealth {
         clock_ahead: now - here,
-        vector_version,
+        vectors,
         workers: lease::counts(&connection)?.workers,
         waiting: tasks.iter().map(|tasks| tasks.queued).sum(),
         longest_wait: waits.max().unwrap_or_default(),

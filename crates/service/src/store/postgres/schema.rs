@@ -6,11 +6,11 @@ use super::{
 };
 use crate::store::{
     engine::{Connection, Result, params},
-    query,
+    query, search_table,
 };
 
 /// Append only.
-const MIGRATIONS: &[&str] = &[TABLES, TASK_QUEUE, word_counts::TABLES];
+const MIGRATIONS: &[&str] = &[TABLES, TASK_QUEUE, word_counts::TABLES, search_table::TABLES];
 
 pub(super) const VERSION: usize = MIGRATIONS.len();
 

@@ -4,7 +4,9 @@ use super::{StoreAddress, schema};
 use crate::store::{
     StoreError,
     engine::{Connection, PostgresConnection, Result, params},
-    query, setting,
+    query,
+    search_table::{self, VectorSupport},
+    setting,
 };
 
 /// A schema of a server with the tables of this version.
@@ -46,6 +48,8 @@ pub struct StoreStatus {
     pub schema_version: usize,
     /// The schema version that this program uses.
     pub known_version: usize,
+    /// Whether large datasets are searched by the database.
+    pub vectors: VectorSupport,
     /// Whether the server detects damaged pages.
     pub has_page_checksums: bool,
     pub datasets: u64,
@@ -61,7 +65,10 @@ pub struct StoreStatus {
 pub fn init(address: &StoreAddress) -> Result<StoreStatus, StoreError> {
     let connection = connect(address)?;
     match schema::migrate(&connection)? {
-        schema::VERSION => Ok(describe(&connection)?),
+        schema::VERSION => {
+            search_table::create(&connection)?;
+            Ok(describe(&connection)?)
+        }
         newer => Err(schema_error(address, newer)),
     }
 }
@@ -92,6 +99,7 @@ fn describe(connection: &Connection) -> Result<StoreStatus> {
         query::one(connection, &sql, params![], |row| row.get(0))
     };
     let (datasets, media) = (count("dataset")?, count("media")?);
+    let vectors = search_table::support(connection)?;
     let sql = "SELECT current_setting('server_version'), current_setting('data_checksums') = 'on',
                       pg_database_size(current_database())";
     query::one(connection, sql, params![], |row| {
@@ -99,6 +107,7 @@ fn describe(connection: &Connection) -> Result<StoreStatus> {
             server_version: row.get(0)?,
             schema_version,
             known_version: schema::VERSION,
+            vectors,
             has_page_checksums: row.get(1)?,
             datasets,
             media,

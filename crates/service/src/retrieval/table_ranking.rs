@@ -1,0 +1,213 @@
+//! A search of a large dataset, by the table that the database searches.
+
+use half::f16;
+
+use super::{
+    RetrievalError, SearchContext, SearchQuery,
+    ranking::{BM25, COSINE_DISTANCE},
+};
+use crate::{
+    issues::confidence_range,
+    store::{
+        self, Connection, Store,
+        search_table::{
+            self, ClusterMatch, DistanceBound, IssueRange, MemberCondition, MemberOrder,
+            MemberSearch, MemberVector, SearchTable, SelectedMember, TableSearch, VectorQuery,
+        },
+    },
+};
+use tessera_model::{
+    Filter, Granularity,
+    vql::{Fraction, IssueFilter, IssueMode, IssueName, Label, QueryText},
+};
+
+/// The ranking of one generation; each function computes it again, with the same result.
+pub struct TableRanking {
+    table: SearchTable,
+    search: MemberSearch,
+    level: Granularity,
+    /// How many of the nearest members are considered, if not all.
+    horizon: Option<u64>,
+}
+
+impl TableRanking {
+    /// `None` if the dataset has no search table.
+    pub(super) fn find(
+        context: &SearchContext,
+        query: &SearchQuery,
+    ) -> Result<Option<Self>, RetrievalError> {
+        let SearchContext { store, dataset, limits, .. } = context;
+        if !store.is_on_server() {
+            return Ok(None);
+        }
+        let found = store.read(|c| search_table::find(c, dataset.id, query.entity))?;
+        let Some(table) = found else { return Ok(None) };
+        if table.generation != dataset.generation {
+            return Err(RetrievalError::Outdated);
+        }
+        let search = QueryTranslation::new(context).translate(query)?;
+        let exceeds = |c: &Connection| search_table::exceeds(c, &table, &search, limits.max_exact);
+        let is_bounded = read_current(store, &table, exceeds)?;
+        let horizon = is_bounded.then_some(limits.horizon);
+        Ok(Some(Self { table, search, level: query.granularity, horizon }))
+    }
+
+    pub fn page(&self, store: &Store, page: u64) -> Result<Vec<ClusterMatch>, RetrievalError> {
+        read_current(store, &self.table, |c| self.on_table().page(c, page))
+    }
+
+    /// Of one cluster, or of all.
+    pub fn members(
+        &self,
+        store: &Store,
+        cluster: Option<u32>,
+    ) -> Result<Vec<SelectedMember>, RetrievalError> {
+        read_current(store, &self.table, |c| self.on_table().members(c, cluster))
+    }
+
+    pub fn score_kind(&self) -> Option<&'static str> {
+        match self.search.order {
+            MemberOrder::Browsing => None,
+            MemberOrder::Captions(_) => Some(BM25),
+            MemberOrder::Distance(_) => Some(COSINE_DISTANCE),
+        }
+    }
+
+    pub fn is_bounded(&self) -> bool {
+        self.horizon.is_some()
+    }
+
+    fn on_table(&self) -> TableSearch<'_> {
+        let Self { table, search, level, horizon } = self;
+        TableSearch { table, search, level: *level, horizon: *horizon }
+    }
+}
+
+/// Reads a table in one snapshot, unless the dataset has another generation.
+fn read_current<T>(
+    store: &Store,
+    table: &SearchTable,
+    read: impl FnOnce(&Connection) -> store::Result<T>,
+) -> Result<T, RetrievalError> {
+    let found = store.read(|c| {
+        let is_current = search_table::is_current(c, table)?;
+        is_current.then(|| read(c)).transpose()
+    });
+    match found {
+        Ok(Some(value)) => Ok(value),
+        Ok(None) => Err(RetrievalError::Outdated),
+        // It was removed after the snapshot began.
+        Err(cause) if cause.is_missing_table() => Err(RetrievalError::Outdated),
+        Err(cause) => Err(cause.into()),
+    }
+}
+
+/// Makes conditions and an order of a query, as [`SearchContext::search`] does in memory.
+struct QueryTranslation<'a> {
+    context: &'a SearchContext<'a>,
+    conditions: Vec<MemberCondition>,
+    /// The first part of the query that ranks.
+    order: Option<MemberOrder>,
+}
+
+impl<'a> QueryTranslation<'a> {
+    fn new(context: &'a SearchContext<'a>) -> Self {
+        Self { context, conditions: Vec::new(), order: None }
+    }
+
+    fn translate(mut self, query: &SearchQuery) -> Result<MemberSearch, RetrievalError> {
+        let max_score = query.max_score.map(Fraction::value);
+        if let Some(anchor) = query.anchor {
+            let vector = self.context.anchor_descriptor(anchor)?;
+            self.order = Some(MemberOrder::Distance(descriptor(vector)));
+        }
+        if let Some(caption) = &query.caption {
+            // An anchor given as well ranks; the caption still limits.
+            let bound = max_score.map_or(DistanceBound::Exists, DistanceBound::Below);
+            self.semantic(caption, bound)?;
+        }
+        for filter in &query.filters {
+            self.filter(filter)?;
+        }
+        if let (Some(max_score), None) = (max_score, &query.caption) {
+            let Some(MemberOrder::Distance(vector)) = self.order.clone() else {
+                return Err(RetrievalError::NoSimilarity);
+            };
+            self.conditions
+                .push(MemberCondition::Distance(vector, DistanceBound::Below(max_score)));
+        }
+        let order = self.order.unwrap_or(MemberOrder::Browsing);
+        Ok(MemberSearch { conditions: self.conditions, order })
+    }
+
+    fn filter(&mut self, filter: &Filter) -> Result<(), RetrievalError> {
+        let condition = match filter {
+            Filter::FullText(text) => return self.full_text(text),
+            Filter::Semantic { text, min_similarity } => {
+                let least = min_similarity.map(Fraction::value);
+                let bound = least.map_or(DistanceBound::Exists, DistanceBound::SimilarityFrom);
+                return self.semantic(text.as_str(), bound);
+            }
+            Filter::Similar { anchor, max_distance } => {
+                let vector = self.context.anchor_descriptor(*anchor)?;
+                let most = max_distance.map(Fraction::value);
+                let bound = most.map_or(DistanceBound::Exists, DistanceBound::AtMost);
+                self.distance(descriptor(vector), bound);
+                return Ok(());
+            }
+            Filter::Labels(rule, labels) => {
+                let names = labels.as_slice().iter().map(Label::as_str);
+                MemberCondition::Labels(*rule, names.map(str::to_owned).collect())
+            }
+            Filter::Tags(tags) => MemberCondition::Tags(tags.as_slice().to_vec()),
+            Filter::Issue(issue) => {
+                self.conditions.extend(issue_condition(issue));
+                return Ok(());
+            }
+            Filter::Duplicates(similarity) => {
+                MemberCondition::NearDuplicate(similarity.value().max(f64::EPSILON))
+            }
+            Filter::Uniqueness(score) => MemberCondition::Uniqueness(score.value()),
+        };
+        self.conditions.push(condition);
+        Ok(())
+    }
+
+    fn full_text(&mut self, text: &QueryText) -> Result<(), RetrievalError> {
+        let (found, matching) = self.context.full_text(text)?;
+        if matching && self.order.is_none() {
+            self.order = Some(MemberOrder::Captions(found));
+        } else {
+            let pictures = found.into_iter().map(|(row, _)| row).collect();
+            self.conditions.push(MemberCondition::Captions { pictures, matching });
+        }
+        Ok(())
+    }
+
+    fn semantic(&mut self, text: &str, bound: DistanceBound) -> Result<(), RetrievalError> {
+        // Without a known word, nothing has a distance.
+        let vector = self.context.embed_text(text)?.unwrap_or_default();
+        self.distance(VectorQuery { of: MemberVector::Embedding, vector }, bound);
+        Ok(())
+    }
+
+    fn distance(&mut self, vector: VectorQuery, bound: DistanceBound) {
+        self.order.get_or_insert_with(|| MemberOrder::Distance(vector.clone()));
+        self.conditions.push(MemberCondition::Distance(vector, bound));
+    }
+}
+
+fn descriptor(vector: Vec<f16>) -> VectorQuery {
+    VectorQuery { of: MemberVector::Descriptor, vector }
+}
+
+/// `None` if every member fulfills it.
+fn issue_condition(issue: &IssueFilter) -> Option<MemberCondition> {
+    let within = issue.mode == IssueMode::In;
+    let IssueName::Known(kind) = issue.kind else {
+        // An unknown issue is never found.
+        return within.then_some(MemberCondition::Never);
+    };
+    let (min, max) = confidence_range(issue).into_inner();
+    Some(MemberCondition::Issue(IssueRange { kind, min, max, within }))
+}

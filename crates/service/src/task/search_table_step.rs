@@ -1,0 +1,171 @@
+//! Writes the search tables of a large dataset before the operation ends, so that its last transaction only makes
+//! them visible: building the index of vectors takes longer than other writers could wait.
+
+use half::f16;
+
+use super::{
+    TaskContext,
+    cluster_step::{ClusterUpdate, Scope},
+    embed_step::EmbeddingUpdate,
+};
+use crate::{
+    issues::confidence,
+    retrieval::tag_id,
+    store::{
+        self, QueryError, StoreError, Transaction,
+        assignment::ClusterAssignment,
+        dataset, embedding,
+        media::{self, MediaFeatures},
+        search_table::{
+            self, IndexedMember, SearchTable, TableWriter, VectorSupport, WriteTarget,
+            WrittenMembers,
+        },
+    },
+    task_error::TaskError,
+};
+use tessera_model::{DatasetId, EntityType, vql::IssueKind};
+
+pub struct SearchTableUpdate(Vec<WrittenMembers>);
+
+impl SearchTableUpdate {
+    /// Writes nothing for a dataset that is searched by index files.
+    pub fn prepare(
+        context: &TaskContext,
+        dataset: DatasetId,
+        scope: Scope,
+        clusters: &ClusterUpdate,
+        embeddings: &EmbeddingUpdate,
+    ) -> Result<Self, TaskError> {
+        let mut written = Vec::new();
+        if !context.store.is_on_server() {
+            return Ok(Self(written));
+        }
+        // The lease shows that no other worker writes them.
+        let unused = context.write(|tx| search_table::unused(tx, dataset))?;
+        drop_tables(context, &unused)?;
+        let record =
+            context.store.read(|c| dataset::find(c, dataset))?.ok_or(TaskError::Stopped)?;
+        let support = context.store.read(search_table::support)?;
+        let VectorSupport::Installed { schema, .. } = support else { return Ok(Self(written)) };
+        for (entity, media) in [
+            (EntityType::Images, record.n_images + record.n_frames),
+            (EntityType::Objects, record.n_objects),
+        ] {
+            if media < context.settings.search_tables.min_media {
+                continue;
+            }
+            let dimension = match embeddings.dimension() {
+                Some(dimension) => dimension,
+                None if embeddings.replaces_all() => 0,
+                None => context.store.read(|c| embedding::dimension(c, dataset))?,
+            };
+            let existing = context.store.read(|c| search_table::find(c, dataset, entity))?;
+            let existing = existing.filter(|table| table.dimension == dimension);
+            let rows = MemberRows { context, dataset, scope, entity, clusters, embeddings };
+            written.push(match existing.zip(scope.source_row()) {
+                Some((table, source)) => rows.append_to(&table, source)?,
+                None => rows.write_new(dimension, &schema)?,
+            });
+        }
+        Ok(Self(written))
+    }
+
+    /// Lets searches of the generation that the transaction has begun use the tables.
+    pub fn publish(&self, transaction: &Transaction) -> store::Result<()> {
+        self.0.iter().try_for_each(|written| search_table::publish(transaction, written))
+    }
+}
+
+/// Removes the tables of earlier generations.
+pub fn drop_former_tables(context: &TaskContext, dataset: DatasetId) -> Result<(), StoreError> {
+    if !context.store.is_on_server() {
+        return Ok(());
+    }
+    let former = context.store.read(|c| search_table::former(c, dataset))?;
+    drop_tables(context, &former)
+}
+
+fn drop_tables(context: &TaskContext, numbers: &[i64]) -> Result<(), StoreError> {
+    let drop = |number: &i64| context.store.write_rows(|tx| search_table::drop_table(tx, *number));
+    numbers.iter().try_for_each(drop)
+}
+
+/// The members of one type as they are when the operation ends.
+#[derive(Clone, Copy)]
+struct MemberRows<'a> {
+    context: &'a TaskContext,
+    dataset: DatasetId,
+    scope: Scope,
+    entity: EntityType,
+    clusters: &'a ClusterUpdate,
+    embeddings: &'a EmbeddingUpdate,
+}
+
+impl MemberRows<'_> {
+    fn write_new(self, dimension: usize, schema: &str) -> Result<WrittenMembers, StoreError> {
+        self.context.store.write_rows(|tx| {
+            let target = WriteTarget::create(tx, self.dataset, self.entity, dimension, schema)?;
+            self.write(tx, target, None)
+        })
+    }
+
+    fn append_to(self, table: &SearchTable, source: i64) -> Result<WrittenMembers, StoreError> {
+        self.context.store.write_rows(|tx| {
+            let target =
+                WriteTarget::append(tx, table, source, |tx| self.context.require_held(tx))?;
+            self.write(tx, target, Some(source))
+        })
+    }
+
+    /// Of one source, or of all.
+    fn write(
+        self,
+        transaction: &Transaction,
+        target: WriteTarget,
+        source: Option<i64>,
+    ) -> store::Result<WrittenMembers> {
+        let mut writer = TableWriter::new(transaction, &target);
+        let mut assignments = self.clusters.assignments(self.entity).iter().peekable();
+        let mut outcome = Ok(());
+        media::for_each_with_features(
+            transaction,
+            self.dataset,
+            self.entity,
+            source,
+            |features| {
+                let row = features.media.row;
+                let new = assignments.next_if(|assignment| assignment.media == row);
+                if outcome.is_ok() {
+                    outcome = self.add(&mut writer, &features, new);
+                }
+            },
+        )?;
+        outcome?;
+        let members = writer.finish()?;
+        target.finish(transaction, members, self.context.stop_flag())
+    }
+
+    fn add(
+        self,
+        writer: &mut TableWriter,
+        features: &MediaFeatures,
+        new: Option<&ClusterAssignment>,
+    ) -> store::Result<()> {
+        self.context.check_cancelled().map_err(|_| QueryError::Stopped)?;
+        let kept = features.assignment.as_ref().filter(|_| self.scope != Scope::Everything);
+        // A media item without an assignment is not searched.
+        let Some(assignment) = new.or(kept) else { return Ok(()) };
+        let media = &features.media;
+        let kept = features.embedding.as_deref().filter(|_| !self.embeddings.replaces_all());
+        let embedding: Option<&[f16]> = self.embeddings.of(media.row).or(kept);
+        let issue = |kind| confidence(kind, media.sharpness, media.brightness, assignment);
+        writer.add(&IndexedMember {
+            media,
+            assignment,
+            issues: IssueKind::ALL.map(issue),
+            tags: media.tags.iter().map(|tag| tag_id(self.dataset, tag)).collect(),
+            descriptor: &features.descriptor,
+            embedding,
+        })
+    }
+}
