@@ -14,6 +14,7 @@ mod index_folder;
 mod member_columns;
 mod name_table;
 mod picture_members;
+mod query_run;
 mod ranking;
 mod search_context;
 mod search_query;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    RetrievalError,
+    RetrievalError, SearchContext, SearchQuery,
+    query_run::rank_in_memory,
     ranking::{COSINE_DISTANCE, ClusterRanking},
     table_ranking::TableRanking,
 };
@@ -19,6 +20,16 @@ pub enum SearchRanking {
     InMemory(Arc<ClusterRanking>),
     /// Each function reads a table of the store.
     InTable(TableRanking),
+}
+
+impl SearchContext<'_> {
+    /// Searches the table of the dataset, if it has one, or else its index.
+    pub fn search(&self, query: &SearchQuery) -> Result<SearchRanking, RetrievalError> {
+        Ok(match TableRanking::find(self, query)? {
+            Some(ranking) => SearchRanking::InTable(ranking),
+            None => SearchRanking::InMemory(rank_in_memory(self, query)?),
+        })
+    }
 }
 
 impl SearchRanking {

@@ -102,7 +102,7 @@ fn read_current<T>(
     }
 }
 
-/// Makes conditions and an order of a query, as [`SearchContext::search`] does in memory.
+/// Makes conditions and an order of a query, as `query_run` does in memory.
 struct QueryTranslation<'a> {
     context: &'a SearchContext<'a>,
     conditions: Vec<MemberCondition>,

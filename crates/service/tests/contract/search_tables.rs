@@ -5,6 +5,7 @@ use std::{collections::BTreeSet, sync::atomic::AtomicBool};
 
 use half::f16;
 use serde_json::{Value, json};
+use tessera_model::pseudorandom::{SPLITMIX64_INCREMENT, splitmix64};
 use tessera_service::{
     DeploymentSettings,
     store::{
@@ -54,9 +55,9 @@ fn swap(place: &Place) {
 }
 
 fn tables(place: &Place) -> i64 {
-    place.count(
-        "search_table JOIN dataset ON dataset.id = dataset AND generation = dataset.generation",
-    )
+    let current =
+        "dataset.id = search_table.dataset AND dataset.generation = search_table.generation";
+    place.count(&format!("search_table JOIN dataset ON {current}"))
 }
 
 /// Equal, except for links, and for digits of scores that depend on the order of additions.
@@ -159,15 +160,15 @@ async fn tables_and_index_files_give_the_same_results() {
     assert!(matching - refused > found.len() / 3, "{matching} of {} matched", found.len());
 }
 
-/// Numbers that look random, and are the same in each run.
+/// Pseudorandom numbers.
 struct Sequence(u64);
 
 impl Sequence {
     /// From -0.5 to 0.5.
     fn next(&mut self) -> f32 {
-        self.0 =
-            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        f32::from(u16::try_from(self.0 >> 48).unwrap()) / 65_536.0 - 0.5
+        let bits = splitmix64(self.0) >> 48;
+        self.0 = self.0.wrapping_add(SPLITMIX64_INCREMENT);
+        f32::from(u16::try_from(bits).unwrap()) / 65_536.0 - 0.5
     }
 
     fn vector(&mut self) -> Vec<f32> {
@@ -329,7 +330,10 @@ async fn operations_replace_what_searches_see() {
         .change(&format!("UPDATE {table} SET version = 2 WHERE kind = 0 AND media % 2 = 0"));
     assert!(service.names(&anchor).await.len() < 16);
     service.added(uploads(16..18)).await;
-    assert_eq!(members(&service.place).0, service.names(&anchor).await.len() as i64);
+    assert_eq!(
+        usize::try_from(members(&service.place).0).unwrap(),
+        service.names(&anchor).await.len()
+    );
 
     std::fs::remove_file(service.place.picture("p003.png")).unwrap();
     service.place.add(&service.deployment);

@@ -16,7 +16,10 @@ use std::{
 use futures_executor::block_on;
 use futures_util::future::{Either, join_all, select};
 use rusqlite::ToSql as SqliteToSql;
-use tokio::runtime::{Builder, Runtime};
+use tokio::{
+    runtime::{Builder, Runtime},
+    time::sleep,
+};
 use tokio_postgres::{
     AsyncMessage, Client, Config, Row as PostgresRow, SimpleQueryMessage, Statement,
     types::{ToSql, Type},
@@ -108,16 +111,17 @@ impl PostgresConnection {
     pub(super) fn execute_batch_until(&self, sql: &str, stop: &AtomicBool) -> Result<()> {
         let runtime = network_runtime().map_err(QueryError::value)?;
         let _timers = runtime.enter();
-        let run = pin!(self.client.batch_execute(sql));
         block_on(async {
-            match select(run, pin!(until_set(stop))).await {
-                Either::Left((done, _)) => Ok(done?),
-                Either::Right(((), run)) => {
-                    let token = self.client.cancel_token();
-                    token.cancel_query(self.encryption.clone()).await?;
-                    // The server may have been faster; the caller stops in any case.
-                    let _ = run.await;
-                    Err(QueryError::Stopped)
+            let mut run = pin!(self.client.batch_execute(sql));
+            if let Either::Left((done, _)) = select(&mut run, pin!(until_set(stop))).await {
+                return Ok(done?);
+            }
+            loop {
+                // A request that arrives before the statement has no effect.
+                let token = self.client.cancel_token();
+                token.cancel_query(self.encryption.clone()).await?;
+                if let Either::Left(_) = select(&mut run, pin!(sleep(STOP_CHECKS))).await {
+                    return Err(QueryError::Stopped);
                 }
             }
         })
@@ -205,7 +209,7 @@ impl PostgresConnection {
 
 async fn until_set(stop: &AtomicBool) {
     while !stop.load(Ordering::Relaxed) {
-        tokio::time::sleep(STOP_CHECKS).await;
+        sleep(STOP_CHECKS).await;
     }
 }
 

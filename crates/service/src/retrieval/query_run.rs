@@ -1,0 +1,135 @@
+//! Runs a query on an index: resolves what ranks to vectors, filters, and ranks the remaining clusters.
+
+use std::{io, sync::Arc};
+
+use half::f16;
+
+use super::{
+    RetrievalError, SearchContext, SearchQuery,
+    dataset_index::DatasetIndex,
+    filter_mask::FilterMask,
+    ranking::{BM25, COSINE_DISTANCE, ClusterRanking, Scores},
+};
+use crate::store::StoreError;
+use tessera_model::{
+    Filter,
+    vql::{Fraction, QueryText},
+};
+
+/// Searches the index of the current generation.
+pub fn rank_in_memory(
+    context: &SearchContext,
+    query: &SearchQuery,
+) -> Result<Arc<ClusterRanking>, RetrievalError> {
+    context.indexes.ranking(context.store, context.dataset, query, |index| {
+        QueryRun { context, index, query, mask: FilterMask::new(index) }.rank()
+    })
+}
+
+struct QueryRun<'a> {
+    context: &'a SearchContext<'a>,
+    index: &'a Arc<DatasetIndex>,
+    query: &'a SearchQuery,
+    mask: FilterMask<'a>,
+}
+
+impl QueryRun<'_> {
+    fn rank(mut self) -> Result<ClusterRanking, RetrievalError> {
+        let query = self.query;
+        let mut scores = None;
+        if let Some(anchor) = query.anchor {
+            let descriptor = self.context.anchor_descriptor(anchor)?;
+            scores = Some(cosine(self.descriptor_distances(&descriptor)?));
+        }
+        if let Some(caption) = &query.caption {
+            let semantic = cosine(self.semantic_distances(caption)?);
+            self.mask.by_score(&semantic.values, f64::is_finite);
+            // An anchor given as well ranks; the caption still limits.
+            if let Some(max_score) = query.max_score {
+                self.mask.by_score(&semantic.values, |score| score < max_score.value());
+            }
+            scores.get_or_insert(semantic);
+        }
+        for filter in &query.filters {
+            let by_filter = self.apply_filter(filter)?;
+            scores = scores.or(by_filter);
+        }
+        if let (Some(max_score), None) = (query.max_score, &query.caption) {
+            let distances = scores.as_ref().filter(|scores| scores.kind == COSINE_DISTANCE);
+            let distances = distances.ok_or(RetrievalError::NoSimilarity)?;
+            self.mask.by_score(&distances.values, |score| score < max_score.value());
+        }
+        Ok(ClusterRanking::new(
+            self.index.clone(),
+            query.granularity,
+            self.mask.into_mask(),
+            scores,
+        ))
+    }
+
+    /// Applies a filter. Returns the scores that it could rank by.
+    fn apply_filter(&mut self, filter: &Filter) -> Result<Option<Scores>, RetrievalError> {
+        match filter {
+            Filter::FullText(text) => return self.apply_full_text(text),
+            Filter::Semantic { text, min_similarity } => {
+                let values = self.semantic_distances(text.as_str())?;
+                let min = min_similarity.map(Fraction::value);
+                self.mask.by_score(&values, |score| {
+                    score.is_finite() && min.is_none_or(|min| 1.0 - score >= min)
+                });
+                return Ok(Some(cosine(values)));
+            }
+            Filter::Similar { anchor, max_distance } => {
+                let descriptor = self.context.anchor_descriptor(*anchor)?;
+                let values = self.descriptor_distances(&descriptor)?;
+                let max = max_distance.map(Fraction::value);
+                self.mask.by_score(&values, |score| max.is_none_or(|max| score <= max));
+                return Ok(Some(cosine(values)));
+            }
+            Filter::Labels(rule, labels) => self.mask.labels(*rule, labels.as_slice()),
+            Filter::Tags(tags) => self.mask.tags(self.context.dataset.id, tags.as_slice()),
+            Filter::Issue(issue) => self.mask.issue(issue),
+            Filter::Duplicates(similarity) => self.mask.duplicates(*similarity),
+            Filter::Uniqueness(score) => self.mask.uniqueness(*score),
+        }
+        Ok(None)
+    }
+
+    fn apply_full_text(&mut self, text: &QueryText) -> Result<Option<Scores>, RetrievalError> {
+        let (mut found, matching) = self.context.full_text(text)?;
+        found.sort_unstable_by_key(|&(row, _)| row);
+        let members = self.index.members.len();
+        let mut flags = vec![!matching; members];
+        let mut values = vec![f32::INFINITY; if matching { members } else { 0 }];
+        self.index.pictures().for_each(&found, |member, score| {
+            flags[member as usize] = matching;
+            if let Some(value) = values.get_mut(member as usize) {
+                *value = score;
+            }
+        });
+        self.mask.by_flag(&flags);
+        Ok(matching.then_some(Scores { values, kind: BM25 }))
+    }
+
+    /// The distance of every member from the embedding of a text; infinite where there is none.
+    fn semantic_distances(&self, text: &str) -> Result<Vec<f32>, RetrievalError> {
+        match self.context.embed_text(text)? {
+            Some(vector) => {
+                self.index.embedding_distances(&vector).map_err(|cause| self.unreadable(cause))
+            }
+            None => Ok(vec![f32::INFINITY; self.index.members.len()]),
+        }
+    }
+
+    fn descriptor_distances(&self, descriptor: &[f16]) -> Result<Vec<f32>, RetrievalError> {
+        self.index.descriptor_distances(descriptor).map_err(|cause| self.unreadable(cause))
+    }
+
+    fn unreadable(&self, cause: io::Error) -> RetrievalError {
+        StoreError::Io(self.context.store.indexes_dir(), cause).into()
+    }
+}
+
+fn cosine(values: Vec<f32>) -> Scores {
+    Scores { values, kind: COSINE_DISTANCE }
+}
