@@ -177,6 +177,17 @@ impl Store {
         })
     }
 
+    /// Runs statements that take long, each as a change of its own, until `stop` is set.
+    pub(crate) fn execute_until(
+        &self,
+        statements: &[String],
+        stop: &AtomicBool,
+    ) -> Result<(), StoreError> {
+        self.with_idle_connection(|connection| {
+            statements.iter().try_for_each(|sql| connection.execute_batch_until(sql, stop))
+        })
+    }
+
     /// Whether other processes may use the store.
     pub fn is_on_server(&self) -> bool {
         matches!(self.engine, Engine::Postgres(_))

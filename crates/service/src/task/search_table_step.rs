@@ -103,17 +103,20 @@ struct MemberRows<'a> {
 
 impl MemberRows<'_> {
     fn write_new(self, dimension: usize, schema: &str) -> Result<WrittenMembers, StoreError> {
-        self.context.store.write_rows(|tx| {
+        let store = &self.context.store;
+        let (written, indexes) = store.write_rows(|tx| {
             let target = WriteTarget::create(tx, self.dataset, self.entity, dimension, schema)?;
-            self.write(tx, target, None)
-        })
+            Ok((self.write(tx, &target, None)?, target.create_indexes()))
+        })?;
+        store.execute_until(&indexes, self.context.stop_flag())?;
+        Ok(written)
     }
 
     fn append_to(self, table: &SearchTable, source: i64) -> Result<WrittenMembers, StoreError> {
         self.context.store.write_rows(|tx| {
             let target =
                 WriteTarget::append(tx, table, source, |tx| self.context.require_held(tx))?;
-            self.write(tx, target, Some(source))
+            self.write(tx, &target, Some(source))
         })
     }
 
@@ -121,10 +124,10 @@ impl MemberRows<'_> {
     fn write(
         self,
         transaction: &Transaction,
-        target: WriteTarget,
+        target: &WriteTarget,
         source: Option<i64>,
     ) -> store::Result<WrittenMembers> {
-        let mut writer = TableWriter::new(transaction, &target);
+        let mut writer = TableWriter::new(transaction, target);
         let mut assignments = self.clusters.assignments(self.entity).iter().peekable();
         let mut outcome = Ok(());
         media::for_each_with_features(
@@ -141,8 +144,7 @@ impl MemberRows<'_> {
             },
         )?;
         outcome?;
-        let members = writer.finish()?;
-        target.finish(transaction, members, self.context.stop_flag())
+        Ok(target.written(writer.finish()?))
     }
 
     fn add(

@@ -1,7 +1,5 @@
 //! Writes the rows of search tables.
 
-use std::sync::atomic::AtomicBool;
-
 use half::f16;
 
 use super::{
@@ -14,7 +12,7 @@ use crate::{
     store::{
         assignment::ClusterAssignment,
         columns::{encode_f16, path_to_bytes},
-        engine::{Connection, QueryError, Result, StatementBatch, Transaction, params},
+        engine::{QueryError, Result, StatementBatch, Transaction, params},
         media::{MediaKind, MediaRecord},
         query,
     },
@@ -104,23 +102,15 @@ impl WriteTarget {
         Self { number, version, dimension, vector_schema: vector_schema.to_owned(), source, insert }
     }
 
-    /// Completes the rows. Building the indexes of a new table takes long, and is cancelled when `stop` is set.
-    pub fn finish(
-        self,
-        connection: &Connection,
-        members: u64,
-        stop: &AtomicBool,
-    ) -> Result<WrittenMembers> {
-        let Self { number, version, source, .. } = self;
-        if source.is_none() {
-            for sql in self.create_indexes() {
-                connection.execute_batch_until(&sql, stop)?;
-            }
-        }
-        Ok(WrittenMembers { number, version, members, source })
+    /// What was written, when all rows are.
+    pub fn written(&self, members: u64) -> WrittenMembers {
+        let Self { number, version, source, .. } = *self;
+        WrittenMembers { number, version, members, source }
     }
 
-    fn create_indexes(&self) -> Vec<String> {
+    /// The statements that complete a new table, after the transaction that wrote it: they take long, and updates
+    /// of the schema must not wait for them.
+    pub fn create_indexes(&self) -> Vec<String> {
         let (table, schema) = (table_name(self.number), &self.vector_schema);
         let mut indexes = vec![format!("CREATE UNIQUE INDEX ON {table} (media, version)")];
         let ranks = (0..Granularity::LEVELS).map(|level| format!("rank_{level}"));
