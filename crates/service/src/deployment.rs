@@ -14,10 +14,9 @@ use crate::{
     error::LocalError,
     ingest::{
         FolderScan, OriginalFiles as _, SandboxedDir, diff, has_image_signature, read_first_bytes,
-        staging,
         video::{FFMPEG_MISSING, VideoContainer},
     },
-    object_storage::BucketFolder,
+    object_storage::{BucketFolder, StorageError},
     originals::{Originals, storage_location},
     path_display::printable_path,
     retrieval::{IndexCache, remove_outdated},
@@ -27,7 +26,7 @@ use crate::{
         dataset::{self, DatasetRecord},
         embedding, indexed_files,
         operation::{self, OperationKind},
-        source, upload,
+        source,
     },
     task::{EXTRACTOR_VERSION, TaskRunner},
     text::encoders::Encoders,
@@ -73,14 +72,14 @@ impl Deployment {
             None => Store::open(data)?,
         });
         require_recorded_settings(&store, &settings)?;
-        if store.has_folder_alone() {
-            clean_folder(&store)?;
-        }
+        let originals = Originals::new(&settings, store.uploads_dir());
+        let originals = originals.map_err(|cause| LocalError::Bucket(StorageError::Io(cause)))?;
+        let originals = Arc::new(originals);
+        clean_storage(&store, &originals)?;
         store.share_folder()?;
         if store.recovery_notice().is_some() {
-            add_lost_uploads(&store)?;
+            add_lost_uploads(&store, &originals)?;
         }
-        let originals = Arc::new(Originals::new(&settings));
         let tasks = Arc::new(TaskRunner::start(&store, &settings, &originals)?);
         let indexes = Arc::new(IndexCache::new(settings.disk.clone()));
         Ok(Self { tasks, settings, indexes, originals, store, bucket })
@@ -126,22 +125,29 @@ impl Deployment {
         let bucket = bucket_location(folder)?;
         let in_bucket = bucket.is_some();
         let folder = bucket.map_or_else(|| canonical_folder(folder), Ok)?;
-        let scan = self.originals.scan(&folder).map_err(LocalError::ObjectStorage)?;
         let known = self.store.read(|c| dataset::find_by_folder(c, &folder))?;
+        let is_new = known.is_none();
         let mut record = known.unwrap_or_else(|| new_record(&folder));
-        if !in_bucket {
-            require_pictures(&folder, &scan, record.n_images > 0)?;
+        let scan = if in_bucket && !is_up_to_date(&record) {
+            // It is listed in the background; whether it can be is known at once.
+            self.originals.check(&folder).map_err(LocalError::ObjectStorage)?;
+            None
+        } else {
+            Some(self.originals.scan(&folder).map_err(LocalError::ObjectStorage)?)
+        };
+        if let Some(scan) = scan.as_ref().filter(|_| !in_bucket) {
+            require_pictures(&folder, scan, record.n_images > 0)?;
         }
         if let Some(name) = name {
             name.clone_into(&mut record.name);
         }
         let id = record.id;
-        let uploaded = uploaded_folders(&self.store, id)?;
+        let uploaded = uploaded_folders(&self.store, &self.originals, id, is_new)?;
         let begun = self.store.write(|tx| {
             dataset::upsert(tx, &record)?;
             let outdated = source::add_unknown_uploads(tx, id, &uploaded)?;
             if operation::find_running(tx, id)?.is_some()
-                || !(outdated || self.needs_indexing(tx, &record, &scan)?)
+                || !(outdated || self.needs_indexing(tx, &record, scan.as_ref())?)
             {
                 return Ok(None);
             }
@@ -158,12 +164,9 @@ impl Deployment {
         &self,
         c: &Connection,
         record: &DatasetRecord,
-        scan: &FolderScan,
+        scan: Option<&FolderScan>,
     ) -> store::Result<bool> {
-        let rests = matches!(record.status, Status::Ready | Status::PartialIndex);
-        if !rests || record.extractor != EXTRACTOR_VERSION {
-            return Ok(true);
-        }
+        let Some(scan) = scan.filter(|_| is_up_to_date(record)) else { return Ok(true) };
         let space = embedding::text_space(c, record.id)?;
         let marked = space.filter(|space| Encoders::is_space_marker(space));
         if marked != self.settings.encoders.as_ref().map(|encoders| encoders.space_marker()) {
@@ -195,30 +198,41 @@ impl Deployment {
     }
 }
 
-/// Removes what was interrupted or is outdated, while no other process uses the folder. What cannot be removed
-/// is removed at the next start.
-fn clean_folder(store: &Store) -> Result<(), StoreError> {
+/// Removes what was interrupted or is outdated: from the folder while no other process uses it, from the bucket
+/// when it is old. What cannot be removed is removed at the next start.
+fn clean_storage(store: &Store, originals: &Originals) -> Result<(), StoreError> {
     let needed = store.read(source::all_folders)?;
-    let is_needed = |staging: &Path| {
-        upload::is_accepted(staging) || needed.iter().any(|needed| needed.starts_with(staging))
-    };
-    let _ = staging::remove_abandoned(&store.uploads_dir(), is_needed);
-    let _ = remove_outdated(store);
+    if store.has_folder_alone() {
+        originals.uploads.remove_abandoned_in_folder(&needed);
+        let _ = remove_outdated(store);
+    }
+    originals.uploads.remove_abandoned_in_bucket(&needed);
     Ok(())
 }
 
+/// Whether a dataset has everything of its folder as it was when it was indexed.
+fn is_up_to_date(record: &DatasetRecord) -> bool {
+    let rests = matches!(record.status, Status::Ready | Status::PartialIndex);
+    rests && record.extractor == EXTRACTOR_VERSION
+}
+
 /// Adds the uploads that a recovered store does not know to its datasets, before they are indexed.
-fn add_lost_uploads(store: &Store) -> Result<(), StoreError> {
+fn add_lost_uploads(store: &Store, originals: &Originals) -> Result<(), StoreError> {
     for record in store.read(dataset::all)? {
-        let uploaded = uploaded_folders(store, record.id)?;
+        let uploaded = uploaded_folders(store, originals, record.id, true)?;
         store.write(|tx| source::add_unknown_uploads(tx, record.id, &uploaded))?;
     }
     Ok(())
 }
 
-fn uploaded_folders(store: &Store, id: DatasetId) -> Result<Vec<PathBuf>, StoreError> {
-    let uploads = store.uploads_dir();
-    upload::folders_of_dataset(&uploads, id).map_err(|cause| StoreError::Io(uploads, cause))
+fn uploaded_folders(
+    store: &Store,
+    originals: &Originals,
+    id: DatasetId,
+    is_new: bool,
+) -> Result<Vec<PathBuf>, StoreError> {
+    let locations = originals.uploads.locations_of_dataset(id, is_new);
+    locations.map_err(|cause| StoreError::Io(store.uploads_dir(), cause))
 }
 
 /// The address of a folder in a bucket, always without a slash at its end.

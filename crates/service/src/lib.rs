@@ -28,6 +28,7 @@ pub mod store;
 mod task;
 mod task_error;
 pub mod text;
+mod uploads;
 mod usecase;
 
 pub use deployment::{Deployment, SkippedFile};

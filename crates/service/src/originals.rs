@@ -2,25 +2,42 @@
 
 use std::{
     io,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
 use crate::{
     ingest::{FolderScan, OriginalFiles, SandboxedDir, scan_folder},
-    object_storage::{BlockingStorage, BucketOriginals, ObjectUri},
+    object_storage::{BlockingStorage, BucketFolder, BucketOriginals, ObjectUri, StorageError},
     settings::DeploymentSettings,
+    uploads::{BucketUploads, UploadStore},
 };
 
 pub struct Originals {
     settings: Arc<DeploymentSettings>,
+    pub uploads: UploadStore,
     /// Started with the first bucket.
     storage: Mutex<Option<Arc<BlockingStorage>>>,
 }
 
 impl Originals {
-    pub fn new(settings: &Arc<DeploymentSettings>) -> Self {
-        Self { settings: settings.clone(), storage: Mutex::default() }
+    /// `uploads` is the folder for what arrives.
+    pub fn new(settings: &Arc<DeploymentSettings>, uploads: PathBuf) -> io::Result<Self> {
+        let mut storage = None;
+        let bucket = match &settings.bucket {
+            Some(uri) => {
+                let folder = BucketFolder::new(&settings.storage, uri);
+                let started = Arc::new(BlockingStorage::new(&settings.storage)?);
+                let uploads = BucketUploads::new(
+                    Arc::clone(storage.insert(started)),
+                    folder.map_err(StorageError::into_io)?,
+                );
+                Some(uploads)
+            }
+            None => None,
+        };
+        let uploads = UploadStore::new(uploads, bucket);
+        Ok(Self { settings: settings.clone(), uploads, storage: Mutex::new(storage) })
     }
 
     /// Opens the folder, bucket or manifest of a source.
@@ -29,6 +46,13 @@ impl Originals {
             Some(uri) => Ok(Box::new(BucketOriginals::new(self.storage()?, uri))),
             None => Ok(Box::new(SandboxedDir::open(location)?)),
         }
+    }
+
+    /// Checks that a folder in object storage can be listed and has media. The error is safe to send to
+    /// clients.
+    pub fn check(&self, location: &Path) -> Result<(), String> {
+        let storage = self.storage().map_err(|error| error.to_string())?;
+        storage.check(&location.to_string_lossy())
     }
 
     /// Lists the files of a source. Only a bucket can fail; the error is safe to send to clients.

@@ -13,6 +13,11 @@ const SIGNATURE_LENGTH: u64 = 12;
 pub trait OriginalFiles: Send + Sync {
     /// Opens a regular file for reading, from its start.
     fn open_file(&self, relative: &Path) -> io::Result<Box<dyn SourceFile>>;
+
+    /// Whether each file is waited for, so that several should be read at the same time.
+    fn is_remote(&self) -> bool {
+        false
+    }
 }
 
 /// A file that is open for reading, wherever it is. A part of it can be read without the rest.

@@ -25,6 +25,13 @@ impl BlockingStorage {
         Ok(Self { storage, runtime: Some(runtime) })
     }
 
+    /// Checks that there are media at an address. The error is safe to send to clients.
+    pub fn check(&self, uri: &str) -> Result<(), String> {
+        let (storage, uri) = (self.storage.clone(), uri.to_owned());
+        let list = async move { storage.list(&uri, None, 1).await.map(drop) };
+        self.wait(list).unwrap_or_else(|error| Err(error.to_string()))
+    }
+
     /// Lists the media and sidecars of a folder or manifest, by path. The error is safe to send to clients.
     pub fn scan(&self, folder: &ObjectUri) -> Result<FolderScan, String> {
         let (storage, uri) = (self.storage.clone(), folder.to_string());
@@ -54,6 +61,14 @@ impl BlockingStorage {
 
     pub(super) fn client(&self) -> ObjectStorage {
         self.storage.clone()
+    }
+
+    /// Runs requests, and waits for their result.
+    pub fn run<T: Send + 'static>(
+        &self,
+        requests: impl Future<Output = Result<T, StorageError>> + Send + 'static,
+    ) -> io::Result<T> {
+        self.wait(requests).and_then(|end| end).map_err(StorageError::into_io)
     }
 
     /// Waits on this thread, which may belong to another runtime.

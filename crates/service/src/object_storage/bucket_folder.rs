@@ -4,7 +4,7 @@ use std::{fs::File, io::Read as _, time::Duration};
 
 use bytes::Bytes;
 use object_store::{
-    Attribute, Attributes, MultipartId, ObjectStoreExt as _, PutMultipartOptions, PutPayload,
+    Attribute, Attributes, MultipartId, ObjectStoreExt as _, PutMultipartOptions,
     multipart::PartId, path::Path,
 };
 use reqwest::{Method, Url};
@@ -31,8 +31,8 @@ pub fn archive_name(export: ExportTaskId) -> String {
 
 #[derive(Clone, Debug)]
 pub struct BucketFolder {
-    storage: ObjectStorage,
-    folder: ObjectUri,
+    pub(super) storage: ObjectStorage,
+    pub(super) folder: ObjectUri,
 }
 
 impl BucketFolder {
@@ -44,19 +44,13 @@ impl BucketFolder {
 
     /// Checks that objects can be written, linked to and deleted.
     pub async fn check(&self) -> Result<(), StorageError> {
-        let path = &self.path(CHECK_NAME)?;
-        let retry = self.storage.retry_policy;
-        let put = || async {
-            let store = self.storage.bucket(&self.folder.bucket).await?;
-            Ok(store.put(path, PutPayload::from_static(b"tessera")).await?)
-        };
-        retry.run(put).await?;
+        self.put(CHECK_NAME, Bytes::from_static(b"tessera")).await?;
         self.signed_link(CHECK_NAME).await?;
         self.delete(CHECK_NAME).await
     }
 
-    /// Uploads a file in parts; `disposition` is how browsers save it. The object appears at the end,
-    /// whole. Returns false if `proceed` stopped it, which gets the number of bytes so far.
+    /// Uploads an archive in parts; `disposition` is how browsers save it. The object appears at the
+    /// end, whole. Returns false if `proceed` stopped it, which gets the number of bytes so far.
     pub async fn upload(
         &self,
         name: &str,
@@ -64,8 +58,38 @@ impl BucketFolder {
         disposition: &str,
         proceed: impl FnMut(u64) -> bool,
     ) -> Result<bool, StorageError> {
+        self.upload_with(name, file, &self.multipart_options(disposition), proceed).await
+    }
+
+    /// Writes a file as an object, in parts if it is large.
+    pub async fn put_file(&self, name: &str, mut file: File) -> Result<(), StorageError> {
+        if file.metadata()?.len() > PART_BYTES {
+            let options = PutMultipartOptions::default();
+            return self.upload_with(name, &mut file, &options, |_| true).await.map(drop);
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        self.put(name, bytes.into()).await
+    }
+
+    pub async fn put(&self, name: &str, bytes: Bytes) -> Result<(), StorageError> {
         let path = &self.path(name)?;
-        let options = &self.multipart_options(disposition);
+        let put = || async {
+            let store = self.storage.bucket(&self.folder.bucket).await?;
+            store.put(path, bytes.clone().into()).await?;
+            Ok(())
+        };
+        self.storage.retry_policy.run(put).await
+    }
+
+    async fn upload_with(
+        &self,
+        name: &str,
+        file: &mut File,
+        options: &PutMultipartOptions,
+        proceed: impl FnMut(u64) -> bool,
+    ) -> Result<bool, StorageError> {
+        let path = &self.path(name)?;
         let retry = self.storage.retry_policy;
         let begin = || async {
             let store = self.storage.bucket(&self.folder.bucket).await?;
@@ -158,7 +182,7 @@ impl BucketFolder {
         self.storage.retry_policy.run(sign).await
     }
 
-    fn path(&self, name: &str) -> Result<Path, StorageError> {
+    pub(super) fn path(&self, name: &str) -> Result<Path, StorageError> {
         Path::parse(format!("{}{name}", self.folder.folder_prefix()))
             .map_err(|_| StorageError::object("it is not addressable"))
     }

@@ -24,4 +24,8 @@ impl OriginalFiles for BucketOriginals {
         let entry = entry.ok_or(io::ErrorKind::NotFound)?;
         Ok(Box::new(ObjectReader::open(&self.storage, &entry)?))
     }
+
+    fn is_remote(&self) -> bool {
+        true
+    }
 }

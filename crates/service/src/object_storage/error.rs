@@ -5,6 +5,7 @@ use std::{error::Error, fmt, io};
 use roxmltree::Document;
 
 use super::object_uri::CloudService;
+use crate::ingest::unavailable;
 use tessera_model::SafeText;
 
 #[derive(Debug)]
@@ -39,6 +40,15 @@ impl StorageError {
 
     pub(super) fn service(message: impl Into<String>) -> Self {
         Self::Service(message.into())
+    }
+
+    /// As an error of a file.
+    pub(crate) fn into_io(self) -> io::Error {
+        match self {
+            Self::Object(reason) => io::Error::new(io::ErrorKind::NotFound, reason),
+            Self::Service(reason) => unavailable(reason),
+            Self::Io(cause) => cause,
+        }
     }
 
     /// For responses that are not retryable; `unsigned`: the service, if the request was not signed.

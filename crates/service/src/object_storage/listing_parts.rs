@@ -98,7 +98,7 @@ impl ListingParts<'_> {
     async fn next_page(&mut self) -> Result<ObjectListing, StorageError> {
         let folder = self.location.folder_prefix();
         let bucket = Arc::new(self.location.bucket.clone());
-        let page = self.storage.list_page(&bucket, &folder, self.token.take()).await?;
+        let page = self.storage.list_page(&bucket, &folder, self.token.take(), None).await?;
         let mut part = ObjectListing::default();
         let skipped = page.result.extensions.get::<SkippedKeys>().copied();
         part.skipped += skipped.unwrap_or_default().0;

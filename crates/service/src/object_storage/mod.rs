@@ -6,6 +6,7 @@
 
 mod blocking_storage;
 mod bucket_folder;
+mod bucket_folder_content;
 mod bucket_originals;
 mod bucket_store;
 mod error;
@@ -32,6 +33,7 @@ pub use listing::ObjectListing;
 pub use listing_parts::ListingParts;
 pub use object_body::ObjectBody;
 pub use object_entry::{ObjectEntry, PathRoot};
+pub use object_reader::ObjectReader;
 pub use object_uri::{BucketUri, CloudService, ObjectUri};
 pub use retry_policy::RetryPolicy;
 pub use role::RoleArn;

@@ -25,7 +25,7 @@ impl ObjectReader {
     pub fn open(storage: &Arc<BlockingStorage>, entry: &ObjectEntry) -> io::Result<Self> {
         let (client, bucket, key) = (storage.client(), entry.bucket.clone(), entry.key.clone());
         let open = async move { ObjectBody::open(&client, &bucket, &key).await };
-        let body = storage.wait(open).and_then(|opened| opened).map_err(io_error)?;
+        let body = storage.run(open)?;
         let (storage, size) = (storage.clone(), body.size());
         Ok(Self { storage, size, position: 0, body: Some(body), chunk: Bytes::new() })
     }
@@ -46,9 +46,9 @@ impl ObjectReader {
             let chunk = body.next().await;
             (body, chunk)
         };
-        let (body, chunk) = self.storage.wait(next).map_err(io_error)?;
+        let (body, chunk) = self.storage.wait(next).map_err(StorageError::into_io)?;
         self.body = Some(body);
-        self.chunk = chunk.map_err(io_error)?.unwrap_or_default();
+        self.chunk = chunk.map_err(StorageError::into_io)?.unwrap_or_default();
         Ok(())
     }
 }
@@ -82,13 +82,5 @@ impl Seek for ObjectReader {
 impl SourceFile for ObjectReader {
     fn length(&self) -> io::Result<u64> {
         Ok(self.size)
-    }
-}
-
-fn io_error(error: StorageError) -> io::Error {
-    match error {
-        StorageError::Object(reason) => io::Error::new(ErrorKind::NotFound, reason),
-        StorageError::Service(reason) => unavailable(reason),
-        StorageError::Io(cause) => cause,
     }
 }

@@ -51,11 +51,15 @@ impl ObjectStorage {
         bucket: &BucketUri,
         prefix: &str,
         token: Option<String>,
+        delimiter: Option<&'static str>,
     ) -> Result<PaginatedListResult, StorageError> {
         self.retry_policy
             .run(|| async {
-                let mut options =
-                    PaginatedListOptions { page_token: token.clone(), ..Default::default() };
+                let mut options = PaginatedListOptions {
+                    page_token: token.clone(),
+                    delimiter: delimiter.map(Into::into),
+                    ..Default::default()
+                };
                 options.extensions.insert(ListingRequest);
                 let store = self.bucket(bucket).await?;
                 Ok(store.list_paginated(Some(prefix), options).await?)

@@ -32,6 +32,8 @@ use crate::{
 
 const MAX_FILE_BYTES: u64 = 256 << 20;
 const BATCH_ROWS: usize = 64;
+/// Threads for files of object storage, which mostly wait for it.
+const REMOTE_READERS: usize = 8;
 /// Longest time that a finished row waits for its transaction.
 const BATCH_TIMEOUT: Duration = Duration::from_millis(500);
 /// Progress in percent when all pictures are extracted.
@@ -79,7 +81,8 @@ pub fn extract_media(
     all: usize,
 ) -> Result<(), TaskError> {
     let next = &AtomicUsize::new(0);
-    let threads = thread::available_parallelism().map_or(1, usize::from);
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let threads = if folder.is_remote() { cores.max(REMOTE_READERS) } else { cores };
     thread::scope(|scope| {
         let (sender, outcomes) = sync_channel(BATCH_ROWS);
         let mut started = Ok(());

@@ -1,15 +1,15 @@
 //! Brings the files of a batch into its folder; what is in object storage stays there. Can be repeated
 //! after an interruption.
 
-use std::{fs, path::PathBuf};
+use std::path::PathBuf;
 
 use super::TaskContext;
 use crate::{
     ingest::{
-        staging::{ARCHIVE_FILE_NAME, sync_tree},
-        unpack::{ArchiveKind, UnpackError, UnpackLimits, unpack},
+        staging::ARCHIVE_FILE_NAME,
+        unpack::{ArchiveKind, UnpackError, UnpackLimits},
     },
-    store::{operation::BatchOrigin, source::SourceFolder, upload::UploadRecord},
+    store::{operation::BatchOrigin, source::SourceFolder},
     task_error::TaskError,
 };
 
@@ -32,44 +32,38 @@ pub fn finish_unpacking(
     context: &TaskContext,
     source: &SourceFolder,
 ) -> Result<MissingFiles, TaskError> {
-    match source.folder.parent().and_then(UploadRecord::read).map(|record| record.origin) {
+    let record = context.originals.uploads.record_of_unpacked(&source.folder);
+    let record = record.map_err(|cause| TaskError::io("the upload could not be read", &cause))?;
+    match record.map(|record| record.origin) {
         Some(BatchOrigin::Archive(extension)) => unpack_batch(context, source, &extension),
         _ => Ok(MissingFiles::new()),
     }
 }
 
-/// Unpacks the archive next to the folder and removes it.
+/// Unpacks the archive of a batch and removes it.
 fn unpack_batch(
     context: &TaskContext,
     source: &SourceFolder,
     extension: &str,
 ) -> Result<MissingFiles, TaskError> {
-    let lost = || TaskError::Failed("the uploaded archive is gone from the data folder".to_owned());
-    let archive = source.folder.parent().ok_or_else(lost)?.join(ARCHIVE_FILE_NAME);
-    if !archive.exists() && source.folder.exists() {
-        // The process was killed after unpacking, before the end of the operation.
-        return Ok(MissingFiles::new());
-    }
-    let kind =
-        ArchiveKind::from_name(&format!("{ARCHIVE_FILE_NAME}{extension}")).ok_or_else(lost)?;
+    let whole = PathBuf::from(format!("{ARCHIVE_FILE_NAME}{extension}"));
+    let unknown = || TaskError::Failed("the format of the uploaded archive is unknown".to_owned());
+    let kind = ArchiveKind::from_name(&whole.to_string_lossy()).ok_or_else(unknown)?;
     let limits = UnpackLimits { disk: context.settings.disk.clone(), ..UnpackLimits::default() };
-    let unpacked = unpack(&archive, kind, &source.folder, limits, context.stop_flag());
+    let uploads = &context.originals.uploads;
+    let unpacked = uploads.unpack(&source.folder, kind, limits, context.stop_flag());
     let unpacked = unpacked.map_err(|unfinished| match unfinished {
         UnpackError::Cancelled => TaskError::Stopped,
         UnpackError::Io(cause) => TaskError::io("the archive could not be unpacked", &cause),
     })?;
+    let Some(unpacked) = unpacked else { return Ok(MissingFiles::new()) };
     let skipped = unpacked.skipped.into_iter();
     let mut missing: MissingFiles =
         skipped.map(|(name, reason)| (PathBuf::from(name.as_str()), reason.to_owned())).collect();
-    let whole = PathBuf::from(format!("{ARCHIVE_FILE_NAME}{extension}"));
     if let Some(damage) = unpacked.damage_reason {
         missing.push((whole, damage.to_owned()));
     } else if unpacked.unreported > 0 {
         missing.push((whole, format!("{} more members were passed over", unpacked.unreported)));
     }
-    sync_tree(&source.folder)
-        .map_err(|cause| TaskError::io("the archive could not be unpacked", &cause))?;
-    fs::remove_file(&archive)
-        .map_err(|cause| TaskError::io("the unpacked archive could not be removed", &cause))?;
     Ok(missing)
 }

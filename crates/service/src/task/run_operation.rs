@@ -113,7 +113,7 @@ fn run_creation(context: &TaskContext, id: DatasetId) -> Result<OperationResult,
     }
     for source in store.read(|c| source::all(c, id))? {
         // The files of a batch do not change, but its addition may have failed. Uploads exist nowhere else.
-        let is_upload = source.folder.starts_with(store.uploads_dir());
+        let is_upload = context.originals.uploads.contains(&source.folder);
         let is_remote = storage_location(&source.folder).is_some();
         if source.is_dataset_folder || outdated || is_upload || is_remote {
             let missing = if is_upload { finish_unpacking(context, &source)? } else { Vec::new() };

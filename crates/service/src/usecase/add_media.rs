@@ -8,16 +8,13 @@ use tempfile::TempDir;
 use super::{ServiceError, dataset::check_status};
 use crate::{
     Deployment, InjectedFailure,
-    ingest::{
-        staging::{create_staging_dir, sync_tree},
-        unpack::ArchiveKind,
-    },
+    ingest::{staging::create_staging_dir, unpack::ArchiveKind},
     object_storage::{ObjectStorage, ObjectUri, RoleArn},
     store::{
         dataset,
         operation::{self, Batch, BatchOrigin, OperationKind},
         source,
-        upload::{self, UploadRecord},
+        upload::UploadRecord,
     },
 };
 use tessera_model::{DatasetId, Operation};
@@ -97,9 +94,8 @@ impl Deployment {
             }
         };
         let record = UploadRecord { dataset: id, origin };
-        sync_tree(staging.path()).map_err(failed)?;
-        record.write(staging.path()).map_err(failed)?;
-        let folder = record.origin.media_folder(staging.path());
+        let uploads = &self.originals.uploads;
+        let folder = uploads.accept(staging.path(), &record).map_err(failed)?;
         let batch = match record.origin {
             BatchOrigin::ObjectStorage(uri) if !is_manifest(&uri) => {
                 BatchFolder::InPlace(folder, BatchOrigin::ObjectStorage(uri))
@@ -107,9 +103,8 @@ impl Deployment {
             origin => BatchFolder::Uploaded(folder, origin),
         };
         self.start_operation(id, OperationKind::Addition, request.auto_reindex, batch)
-            .inspect_err(|_| upload::remove_record(staging.path()))?;
-        // From now on the folder belongs to the dataset.
-        let _ = staging.keep();
+            .inspect_err(|_| uploads.withdraw(staging.path()))?;
+        uploads.settle(staging);
         Ok(())
     }
 

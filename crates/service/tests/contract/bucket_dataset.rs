@@ -1,10 +1,11 @@
 //! Datasets whose folder is in a bucket: their originals stay there.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, sync::Arc};
 
 use serde_json::json;
 use tessera_model::DatasetId;
 use tessera_service::{Deployment, DeploymentSettings, LocalError};
+use tokio::sync::Semaphore;
 
 use crate::{
     components::object_storage::fake_s3::{FakeFailure, FakeS3},
@@ -16,6 +17,8 @@ use crate::{
 const FOLDER: &str = "s3://team/set/";
 /// Requests of a listing of twelve pictures and a sidecar, three a page.
 const PAGES: usize = 5;
+/// Requests before the first picture of a new dataset: a check, a listing, and the sidecar.
+const BEFORE_PICTURES: usize = 1 + PAGES + 1;
 
 /// A bucket with twelve pictures and their captions.
 async fn storage() -> FakeS3 {
@@ -66,6 +69,27 @@ async fn originals_are_indexed_shown_and_exported_from_where_they_are() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_new_dataset_is_there_before_its_folder_is_listed() {
+    let (storage, place) = (storage().await, Place::new(&[]));
+    let deployment = open(&place, &storage);
+    let second_page = Arc::new(Semaphore::new(0));
+    // The check, and the first page.
+    storage.fail_next([
+        FakeFailure::None,
+        FakeFailure::None,
+        FakeFailure::Held(second_page.clone()),
+    ]);
+    let dataset = add(&deployment, FOLDER).unwrap();
+    let service = Service::serve(place, deployment, dataset, true).await;
+    let record = service.record().await;
+    assert_eq!((&record["status_new"], &record["n_images"]), (&json!("INDEXING"), &json!(0)));
+    second_page.add_permits(1);
+    service.deployment.wait_until_idle().await;
+    let record = service.record().await;
+    assert_eq!((&record["status_new"], &record["n_images"]), (&json!("READY"), &json!(12)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_part_of_an_original_is_read_without_what_precedes_it() {
     let storage = storage().await;
     let service = served(Place::new(&[]), &storage).await;
@@ -86,7 +110,7 @@ async fn a_part_of_an_original_is_read_without_what_precedes_it() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_original_whose_connections_break_is_indexed_and_shown_whole() {
     let storage = storage().await;
-    storage.fail_next(vec![FakeFailure::None; 2 * PAGES + 1]);
+    storage.fail_next(vec![FakeFailure::None; BEFORE_PICTURES]);
     storage.fail_next(vec![FakeFailure::Truncated; 6]);
     let service = served(Place::new(&[]), &storage).await;
     let record = service.record().await;
@@ -145,7 +169,7 @@ async fn reopening_reads_only_what_changed() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_object_that_is_gone_since_the_listing_is_skipped() {
     let storage = storage().await;
-    storage.fail_next(vec![FakeFailure::None; 2 * PAGES + 1]);
+    storage.fail_next(vec![FakeFailure::None; BEFORE_PICTURES]);
     storage.fail_next([FakeFailure::S3Error(404, "NoSuchKey")]);
     let service = served(Place::new(&[]), &storage).await;
     let record = service.record().await;
@@ -158,7 +182,7 @@ async fn an_object_that_is_gone_since_the_listing_is_skipped() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_bucket_that_cannot_be_reached_fails_the_indexing_and_the_next_opening_continues() {
     let storage = storage().await;
-    storage.fail_next(vec![FakeFailure::None; 2 * PAGES + 4]);
+    storage.fail_next(vec![FakeFailure::None; BEFORE_PICTURES + 3]);
     storage.fail_next(vec![FakeFailure::S3Error(503, "SlowDown"); 1_000]);
     let service = served(Place::new(&[]), &storage).await;
     let record = service.record().await;

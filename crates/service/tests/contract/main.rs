@@ -15,6 +15,7 @@ mod batches;
 mod bucket;
 mod bucket_archives;
 mod bucket_dataset;
+mod bucket_uploads;
 mod captions;
 mod change;
 mod citus;

@@ -1,13 +1,15 @@
 //! The archive formats, and unpacking one of them.
 
-use std::{fs::File, path::Path, sync::atomic::AtomicBool};
+use std::{fs::File, io, path::Path, sync::atomic::AtomicBool};
 
 use super::{
     limits::UnpackLimits,
     tar_archive,
-    unpacker::{UnpackError, UnpackReport, Unpacker},
+    target::{UnpackFolder, UnpackTarget},
+    unpacker::{MemberError, UnpackError, UnpackReport, Unpacker},
     zip_archive,
 };
+use crate::ingest::SourceFile;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArchiveKind {
@@ -44,6 +46,9 @@ impl ArchiveKind {
     }
 }
 
+/// Opens the archive, at its start; its directory and its members are read at the same time.
+pub type OpenArchive<'a> = dyn Fn() -> io::Result<Box<dyn SourceFile>> + 'a;
+
 /// Unpacks `archive` into the directory `into`, which is emptied first. Skips links, devices,
 /// hidden and encrypted members and nested archives; further members of the same name get a number.
 /// A damaged archive is a report with a reason, not an error.
@@ -54,10 +59,24 @@ pub fn unpack(
     limits: UnpackLimits,
     stop: &AtomicBool,
 ) -> Result<UnpackReport, UnpackError> {
-    let file = File::open(archive).map_err(UnpackError::Io)?;
-    let mut unpacker = Unpacker::new(into, limits, stop).map_err(UnpackError::Io)?;
+    let open = || Ok(Box::new(File::open(archive)?) as Box<dyn SourceFile>);
+    unpack_into(&open, kind, &mut UnpackFolder::new(into), limits, stop)
+}
+
+/// Unpacks an archive that is anywhere to anywhere, like [`unpack`].
+pub fn unpack_into(
+    open: &OpenArchive<'_>,
+    kind: ArchiveKind,
+    target: &mut dyn UnpackTarget,
+    limits: UnpackLimits,
+    stop: &AtomicBool,
+) -> Result<UnpackReport, UnpackError> {
+    let file = open().map_err(UnpackError::Io)?;
+    let mut unpacker = Unpacker::new(target, limits, stop).map_err(UnpackError::Io)?;
     let end = match kind {
-        ArchiveKind::Zip => zip_archive::unpack_zip(file, &mut unpacker),
+        ArchiveKind::Zip => open()
+            .map_err(|cause| MemberError::Abort(UnpackError::Io(cause)))
+            .and_then(|directory| zip_archive::unpack_zip(directory, file, &mut unpacker)),
         ArchiveKind::Tar => tar_archive::unpack_tar(file, &mut unpacker),
         ArchiveKind::TarGz => tar_archive::unpack_tar_gz(file, &mut unpacker),
     };

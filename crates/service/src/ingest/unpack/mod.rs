@@ -1,4 +1,4 @@
-//! Unpacks an uploaded archive into a directory: regular files with safe names, within limits that
+//! Unpacks an uploaded archive: regular files with safe names, within limits that
 //! are enforced on the bytes written, not on what the archive claims.
 //!
 //! A faulty member is skipped; a faulty archive stops the unpacking, and what was unpacked until
@@ -8,9 +8,11 @@ mod archive;
 mod limits;
 mod metered_reader;
 mod tar_archive;
+mod target;
 mod unpacker;
 mod zip_archive;
 
-pub use archive::{ArchiveKind, unpack};
+pub use archive::{ArchiveKind, unpack, unpack_into};
 pub use limits::UnpackLimits;
+pub use target::UnpackTarget;
 pub use unpacker::{UnpackError, UnpackReport};

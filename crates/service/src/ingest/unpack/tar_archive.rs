@@ -1,9 +1,6 @@
 //! Unpacks tar archives, optionally compressed with gzip.
 
-use std::{
-    fs::File,
-    io::{self, BufReader, Read},
-};
+use std::io::{self, BufReader, Read};
 
 use flate2::bufread::MultiGzDecoder;
 use tar::{Archive, Entry, EntryType, Header};
@@ -12,16 +9,20 @@ use super::{
     metered_reader::{MeteredReader, ReadMeter},
     unpacker::{MemberError, Unpacker},
 };
+use crate::ingest::SourceFile;
 
 /// Size limit of the headers of a member: its name can have any length.
 const MAX_HEADER_BYTES: u64 = 1 << 20;
 
-pub fn unpack_tar(file: File, unpacker: &mut Unpacker) -> Result<(), MemberError> {
+pub fn unpack_tar(file: Box<dyn SourceFile>, unpacker: &mut Unpacker) -> Result<(), MemberError> {
     let (file, meter) = MeteredReader::new(BufReader::new(file));
     unpack_members(file, &meter, unpacker)
 }
 
-pub fn unpack_tar_gz(file: File, unpacker: &mut Unpacker) -> Result<(), MemberError> {
+pub fn unpack_tar_gz(
+    file: Box<dyn SourceFile>,
+    unpacker: &mut Unpacker,
+) -> Result<(), MemberError> {
     let (file, meter) = MeteredReader::new(file);
     unpack_members(MultiGzDecoder::new(BufReader::new(file)), &meter, unpacker)
 }

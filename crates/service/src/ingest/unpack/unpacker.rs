@@ -1,17 +1,12 @@
 //! Unpacking an archive member by member, within limits.
 
 use std::{
-    fs,
     io::{self, ErrorKind, Read, Write},
-    path::Path,
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use super::limits::UnpackLimits;
-use crate::ingest::{
-    disk_quota::ClaimedFile,
-    staging::{UniqueFiles, create_private_dir},
-};
+use super::{limits::UnpackLimits, target::UnpackTarget};
+use crate::ingest::disk_quota::ClaimedFile;
 use tessera_model::{FileKind, SafeText, archive_path::safe_relative_path};
 
 const COPY_BUFFER_SIZE: usize = 64 << 10;
@@ -49,8 +44,7 @@ pub(super) enum CopyOutcome {
 }
 
 pub(super) struct Unpacker<'a> {
-    files: UniqueFiles,
-    root: &'a Path,
+    target: &'a mut dyn UnpackTarget,
     limits: UnpackLimits,
     cancelled: &'a AtomicBool,
     members: usize,
@@ -63,17 +57,13 @@ pub(super) struct Unpacker<'a> {
 
 impl<'a> Unpacker<'a> {
     pub(super) fn new(
-        root: &'a Path,
+        target: &'a mut dyn UnpackTarget,
         limits: UnpackLimits,
         cancelled: &'a AtomicBool,
     ) -> io::Result<Self> {
-        match fs::remove_dir_all(root) {
-            Err(cause) if cause.kind() != ErrorKind::NotFound => return Err(cause),
-            _ => create_private_dir(root)?,
-        }
+        target.clear()?;
         Ok(Self {
-            files: UniqueFiles::new(root),
-            root,
+            target,
             limits,
             cancelled,
             members: 0,
@@ -147,10 +137,11 @@ impl<'a> Unpacker<'a> {
             _ => self.limits.max_file_bytes,
         };
         let room = self.limits.max_total_bytes - self.report.bytes;
-        let (path, file) = self.files.create(&path)?;
-        let mut file = ClaimedFile::new(file, self.limits.disk.claim_in(self.root));
+        let (path, file) = self.target.create(&path)?;
+        let mut file = ClaimedFile::new(file, self.limits.disk.claim_in(self.target.disk()));
         let end = match self.copy_limited(content, &mut file, largest.min(room), packed_bytes) {
             Ok(CopyOutcome::Complete(bytes)) if bytes == size => {
+                self.target.keep(&path, file.file)?;
                 self.report.files += 1;
                 self.report.bytes += bytes;
                 return Ok(());
@@ -160,7 +151,7 @@ impl<'a> Unpacker<'a> {
             Ok(CopyOutcome::LimitExceeded) => MemberError::SkipMember("it is too large"),
             Err(error) => error,
         };
-        fs::remove_file(self.root.join(path))?;
+        self.target.discard(&path)?;
         Err(end)
     }
 

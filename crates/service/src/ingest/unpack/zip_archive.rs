@@ -1,10 +1,6 @@
 //! Unpacks ZIP archives; the central directory is streamed, so memory does not grow with it.
 
-use std::{
-    borrow::Cow,
-    fs::File,
-    io::{BufReader, Seek as _},
-};
+use std::{borrow::Cow, io::BufReader};
 
 use zip::{
     ZipReadOptions,
@@ -17,15 +13,18 @@ use super::{
     metered_reader::MeteredReader,
     unpacker::{MemberError, Unpacker},
 };
+use crate::ingest::SourceFile;
 
-pub fn unpack_zip(mut file: File, unpacker: &mut Unpacker) -> Result<(), MemberError> {
-    let size = file.metadata()?.len();
-    let directory = BufReader::new(file.try_clone()?);
+pub fn unpack_zip(
+    directory: Box<dyn SourceFile>,
+    file: Box<dyn SourceFile>,
+    unpacker: &mut Unpacker,
+) -> Result<(), MemberError> {
+    let size = file.length()?;
+    let directory = BufReader::new(directory);
     let Ok(mut directory) = ZipIterable::try_new(directory, Config::default()) else {
-        file.rewind()?;
         return unpack_without_directory(file, unpacker);
     };
-    // Shares its file position with the directory reader; both seek before they read.
     let mut contents = BufReader::new(file);
     let damaged = |_| MemberError::StopArchive("its directory is damaged");
     let mut packed = 0_u64;
@@ -47,7 +46,7 @@ pub fn unpack_zip(mut file: File, unpacker: &mut Unpacker) -> Result<(), MemberE
 fn unpack_member(
     entry: ZipFileEntry<'static>,
     packed: u64,
-    contents: &mut BufReader<File>,
+    contents: &mut BufReader<Box<dyn SourceFile>>,
     unpacker: &mut Unpacker,
 ) -> Result<(), MemberError> {
     let Ok(name) = entry.name().map(Cow::into_owned) else {
@@ -79,7 +78,10 @@ fn unpack_member(
 }
 
 /// Unpacks members sequentially: a truncated archive has no central directory.
-fn unpack_without_directory(file: File, unpacker: &mut Unpacker) -> Result<(), MemberError> {
+fn unpack_without_directory(
+    file: Box<dyn SourceFile>,
+    unpacker: &mut Unpacker,
+) -> Result<(), MemberError> {
     let (mut file, meter) = MeteredReader::new(BufReader::new(file));
     while let Ok(Some(mut content)) = read_zipfile_from_stream(&mut file) {
         unpacker.begin_member(meter.bytes_read.get())?;

@@ -17,7 +17,7 @@ use axum::{
 };
 use futures_util::{StreamExt as _, stream};
 use reqwest::Url;
-use tokio::net::TcpListener;
+use tokio::{net::TcpListener, sync::Semaphore};
 
 use super::{fake_uploads::Uploads, signature::is_signed};
 use tessera_service::object_storage::{ObjectStorage, RetryPolicy, StorageSettings};
@@ -40,6 +40,8 @@ pub enum FakeFailure {
     Region(&'static str),
     /// No failure.
     None,
+    /// No failure, but the response waits for a permit.
+    Held(Arc<Semaphore>),
     /// The request is served, but its response is lost.
     LostResponse,
     /// No response at all.
@@ -60,6 +62,8 @@ pub struct FakeS3 {
     failures: Arc<Mutex<VecDeque<FakeFailure>>>,
     request_paths: Arc<Mutex<Vec<String>>>,
     ranges: Arc<Mutex<Vec<String>>>,
+    /// When all objects were changed.
+    modified: Arc<Mutex<&'static str>>,
 }
 
 impl FakeS3 {
@@ -89,6 +93,7 @@ impl FakeS3 {
             failures: Arc::default(),
             request_paths: Arc::default(),
             ranges: Arc::default(),
+            modified: Arc::new(Mutex::new("2026-01-01T00:00:00.000Z")),
         };
         let router = Router::new().fallback(respond).with_state(server.clone());
         tokio::spawn(async move { serve_connections(listener, router).await });
@@ -126,6 +131,11 @@ impl FakeS3 {
 
     pub fn request_count(&self) -> usize {
         self.request_paths.lock().unwrap().len()
+    }
+
+    /// Changes when all objects were changed.
+    pub fn set_modified(&self, time: &'static str) {
+        *self.modified.lock().unwrap() = time;
     }
 
     /// The ranges of bytes that were requested.
@@ -203,6 +213,10 @@ async fn respond(State(server): State<FakeS3>, request: Request) -> Response {
         FakeFailure::LostResponse => {
             serve(&server, &request, body).await;
             error_response(500, "InternalError")
+        }
+        FakeFailure::Held(gate) => {
+            gate.acquire().await.unwrap().forget();
+            serve(&server, &request, body).await
         }
         FakeFailure::Truncated => truncated(serve(&server, &request, body).await).await,
         FakeFailure::Replaced(bytes) => {
@@ -286,18 +300,33 @@ fn list_response(server: &FakeS3, bucket: &str, url: &Url) -> Response {
     let start = value("continuation-token")
         .map_or(0, |token| token.strip_prefix("from /+=& ").unwrap().parse().unwrap());
     let objects = server.objects.lock().unwrap();
-    let found: Vec<_> = objects.iter().filter(|(name, _)| name.starts_with(&prefix)).collect();
+    let delimiter = value("delimiter");
+    // The common prefix of a name, or its object.
+    let mut found: Vec<(&str, Option<&Bytes>)> = Vec::new();
+    for (name, bytes) in objects.iter().filter(|(name, _)| name.starts_with(&prefix)) {
+        let below = delimiter.as_deref().and_then(|it| name[prefix.len()..].find(it));
+        match below {
+            None => found.push((name, Some(bytes))),
+            Some(at) => found.push((&name[..=prefix.len() + at], None)),
+        }
+    }
+    found.dedup();
+    let modified = *server.modified.lock().unwrap();
     let rest = found.len() > start + server.page;
     let mut xml = String::from(
         "<?xml version=\"1.0\"?><ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">",
     );
     for (name, bytes) in found.iter().skip(start).take(server.page) {
         let key = xml_escape(&name[bucket.len() + 1..]);
+        let Some(bytes) = bytes else {
+            write!(xml, "<CommonPrefixes><Prefix>{key}</Prefix></CommonPrefixes>").unwrap();
+            continue;
+        };
         let size = bytes.len();
         let tag = blake3::hash(bytes).to_hex();
         write!(
             xml,
-            "<Contents><Key>{key}</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified>\
+            "<Contents><Key>{key}</Key><LastModified>{modified}</LastModified>\
              <ETag>&quot;{tag}&quot;</ETag><Size>{size}</Size></Contents>"
         )
         .unwrap();
@@ -323,6 +352,7 @@ async fn failure_response(trouble: FakeFailure) -> Response {
             (StatusCode::MOVED_PERMANENTLY, [("x-amz-bucket-region", region)]).into_response()
         }
         FakeFailure::None
+        | FakeFailure::Held(_)
         | FakeFailure::LostResponse
         | FakeFailure::Truncated
         | FakeFailure::Replaced(_) => StatusCode::OK.into_response(),

@@ -1,0 +1,57 @@
+//! Unpacks an archive into a bucket: each member is an unnamed file until it is complete.
+
+use std::{
+    collections::HashSet,
+    fs::File,
+    io::{self, Seek as _},
+    path::{Path, PathBuf},
+};
+
+use super::BucketUploads;
+use crate::ingest::{file_names::with_suffix, staging::create_private_dir, unpack::UnpackTarget};
+
+pub struct BucketUnpackTarget<'a> {
+    uploads: &'a BucketUploads,
+    /// The names of the objects begin with it.
+    prefix: String,
+    scratch: &'a Path,
+    taken: HashSet<PathBuf>,
+}
+
+impl<'a> BucketUnpackTarget<'a> {
+    pub fn new(uploads: &'a BucketUploads, prefix: String, scratch: &'a Path) -> Self {
+        Self { uploads, prefix, scratch, taken: HashSet::new() }
+    }
+}
+
+impl UnpackTarget for BucketUnpackTarget<'_> {
+    fn disk(&self) -> &Path {
+        self.scratch
+    }
+
+    /// An interrupted run wrote the same objects that this one writes again.
+    fn clear(&mut self) -> io::Result<()> {
+        create_private_dir(self.scratch)
+    }
+
+    fn create(&mut self, path: &Path) -> io::Result<(PathBuf, File)> {
+        let (mut unique, mut number) = (path.to_owned(), 1);
+        while !self.taken.insert(unique.clone()) {
+            number += 1;
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            unique = path.with_file_name(with_suffix(&name, &number.to_string()));
+        }
+        Ok((unique, tempfile::tempfile_in(self.scratch)?))
+    }
+
+    fn keep(&mut self, path: &Path, mut file: File) -> io::Result<()> {
+        file.rewind()?;
+        let folder = self.uploads.folder.clone();
+        let name = format!("{}/{}", self.prefix, path.to_string_lossy());
+        self.uploads.run(async move { folder.put_file(&name, file).await })
+    }
+
+    fn discard(&mut self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,129 @@
+//! Keeps uploads, with a record of each: they exist nowhere else, so what they belong to must outlive
+//! the database.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::atomic::AtomicBool,
+};
+
+use tempfile::TempDir;
+
+use super::BucketUploads;
+use crate::{
+    ingest::{
+        staging::{self, ARCHIVE_FILE_NAME, sync_tree},
+        unpack::{ArchiveKind, UnpackError, UnpackLimits, UnpackReport, unpack},
+    },
+    store::upload::{self, UploadRecord},
+};
+use tessera_model::DatasetId;
+
+#[derive(Debug)]
+pub struct UploadStore {
+    /// Where uploads arrive, and without a bucket stay.
+    local: PathBuf,
+    bucket: Option<BucketUploads>,
+}
+
+impl UploadStore {
+    pub fn new(local: PathBuf, bucket: Option<BucketUploads>) -> Self {
+        Self { local, bucket }
+    }
+
+    /// Accepts what arrived in a staging directory: from now on it survives a crash. Returns where its
+    /// files are.
+    pub(crate) fn accept(&self, staging: &Path, record: &UploadRecord) -> io::Result<PathBuf> {
+        if let Some(bucket) = &self.bucket {
+            return bucket.accept(staging, record);
+        }
+        sync_tree(staging)?;
+        record.write(staging)?;
+        Ok(record.origin.media_folder(staging))
+    }
+
+    /// Ends the acceptance: the files belong to a dataset.
+    pub(crate) fn settle(&self, staging: TempDir) {
+        if self.bucket.is_none() {
+            let _ = staging.keep();
+        }
+    }
+
+    /// Withdraws an upload that could not be added after all.
+    pub(crate) fn withdraw(&self, staging: &Path) {
+        match &self.bucket {
+            Some(bucket) => bucket.withdraw(staging),
+            None => upload::remove_record(staging),
+        }
+    }
+
+    /// Whether a location is that of an upload.
+    pub(crate) fn contains(&self, location: &Path) -> bool {
+        location.starts_with(&self.local)
+            || self.bucket.as_ref().is_some_and(|bucket| bucket.contains(location))
+    }
+
+    /// The record of the archive whose files are at a location.
+    pub(crate) fn record_of_unpacked(&self, location: &Path) -> io::Result<Option<UploadRecord>> {
+        let Some(upload) = location.parent() else { return Ok(None) };
+        match self.bucket_of(location) {
+            Some(bucket) => bucket.read_record(upload),
+            None => Ok(UploadRecord::read(upload)),
+        }
+    }
+
+    /// Where the uploads of a dataset are, oldest first. Those in the bucket are searched only for a
+    /// dataset that is new in the database: each of their records is a request.
+    pub(crate) fn locations_of_dataset(
+        &self,
+        dataset: DatasetId,
+        is_new: bool,
+    ) -> io::Result<Vec<PathBuf>> {
+        let mut locations = upload::folders_of_dataset(&self.local, dataset)?;
+        if let Some(bucket) = self.bucket.as_ref().filter(|_| is_new) {
+            locations.extend(bucket.locations_of_dataset(dataset)?);
+        }
+        Ok(locations)
+    }
+
+    /// Unpacks an archive into its location and removes it. `None` if that was done before.
+    pub(crate) fn unpack(
+        &self,
+        location: &Path,
+        kind: ArchiveKind,
+        limits: UnpackLimits,
+        stop: &AtomicBool,
+    ) -> Result<Option<UnpackReport>, UnpackError> {
+        if let Some(bucket) = self.bucket_of(location) {
+            return bucket.unpack(location, (kind, limits), &self.local, stop);
+        }
+        let archive = location.with_file_name(ARCHIVE_FILE_NAME);
+        if !archive.exists() && location.exists() {
+            // The process was killed after unpacking, before the end of the operation.
+            return Ok(None);
+        }
+        let report = unpack(&archive, kind, location, limits, stop)?;
+        sync_tree(location).and_then(|()| fs::remove_file(&archive)).map_err(UnpackError::Io)?;
+        Ok(Some(report))
+    }
+
+    /// Removes what was refused or interrupted, while no other process uses the folder. What cannot be
+    /// removed now is removed at the next start.
+    pub(crate) fn remove_abandoned_in_folder(&self, needed: &[PathBuf]) {
+        let is_needed = |staging: &Path| {
+            upload::is_accepted(staging) || needed.iter().any(|needed| needed.starts_with(staging))
+        };
+        let _ = staging::remove_abandoned(&self.local, is_needed);
+    }
+
+    /// Removes what interrupted uploads have left in the bucket, once no process can be receiving it.
+    pub(crate) fn remove_abandoned_in_bucket(&self, needed: &[PathBuf]) {
+        if let Some(bucket) = &self.bucket {
+            let _ = bucket.remove_abandoned(needed);
+        }
+    }
+
+    fn bucket_of(&self, location: &Path) -> Option<&BucketUploads> {
+        self.bucket.as_ref().filter(|bucket| bucket.contains(location))
+    }
+}

@@ -1,0 +1,138 @@
+//! Uploads that are kept in a bucket.
+
+use std::fs;
+
+use serde_json::json;
+use tessera_service::{DeploymentSettings, InjectedFailure, object_storage::ObjectUri};
+
+use crate::{
+    change::{archived, gzip, new, tar, uploads, zip},
+    components::object_storage::fake_s3::{FakeFailure, FakeS3},
+    support::{Place, Service, picture, pictures},
+};
+
+const UPLOADS: &str = "team/tessera/uploads/";
+
+async fn storage() -> FakeS3 {
+    FakeS3::with_objects(&[("team/readme.md", b"-")]).await
+}
+
+fn settings(storage: &FakeS3) -> DeploymentSettings {
+    let bucket = Some(ObjectUri::parse("s3://team/tessera/").unwrap());
+    DeploymentSettings { storage: storage.settings(), bucket, ..DeploymentSettings::default() }
+}
+
+/// The uploaded objects, without the identifiers of their uploads.
+fn uploaded(storage: &FakeS3) -> Vec<String> {
+    let names = storage.names().into_iter();
+    let mut names: Vec<String> = names
+        .filter_map(|name| {
+            let rest = name.strip_prefix(UPLOADS)?;
+            let (_, below) = rest.split_once(['/', '.'])?;
+            Some(below.to_owned())
+        })
+        .collect();
+    names.sort();
+    names
+}
+
+fn local_uploads(service: &Service) -> usize {
+    fs::read_dir(service.place.data.path().join("uploads")).unwrap().count()
+}
+
+async fn original(service: &Service, name: &str) -> Vec<u8> {
+    let clusters = service.clusters("threshold=0").await;
+    let previews = clusters.iter().flat_map(|cluster| cluster["previews"].as_array().unwrap());
+    let preview = previews.into_iter().find(|preview| preview["file_name"] == name).unwrap();
+    let link = preview["media_uri"].as_str().unwrap();
+    service.client.get(link).send().await.unwrap().bytes().await.unwrap().to_vec()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn files_and_archives_are_kept_in_the_bucket_and_served_from_there() {
+    let storage = storage().await;
+    let service = Service::with(settings(&storage)).await;
+    service.added(uploads(12..14)).await;
+    service.added(archived("set.zip", zip(&new(14..16)))).await;
+    service.added(archived("set.tar.gz", gzip(&tar(&new(16..17))))).await;
+    let expected = [
+        "json",
+        "json",
+        "json",
+        "n012.png",
+        "n013.png",
+        "unpacked/n014.png",
+        "unpacked/n015.png",
+        "unpacked/n016.png",
+    ];
+    assert_eq!(uploaded(&storage), expected);
+    assert_eq!((local_uploads(&service), storage.open_uploads()), (0, 0));
+    assert_eq!(service.record().await["n_images"], 17);
+    for (name, number) in [("n012.png", 12), ("n015.png", 15), ("n016.png", 16)] {
+        assert_eq!(original(&service, name).await, picture(number), "{name}");
+    }
+    let service = service.again(settings(&storage)).await;
+    assert_eq!(service.record().await["n_images"], 17);
+    assert_eq!(original(&service, "n014.png").await, picture(14));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_archive_that_was_accepted_is_unpacked_after_a_failure() {
+    let storage = storage().await;
+    let injected_failures = [InjectedFailure::AddMedia].into();
+    let service =
+        Service::with(DeploymentSettings { injected_failures, ..settings(&storage) }).await;
+    service.added(archived("set.zip", zip(&new(12..15)))).await;
+    assert_eq!(service.record().await["status_new"], "ERROR");
+    assert_eq!(uploaded(&storage), ["archive", "json"]);
+    let service = Service::at_with(service.stop().await, settings(&storage)).await;
+    let record = service.record().await;
+    assert_eq!((&record["status_new"], &record["n_images"]), (&json!("READY"), &json!(15)));
+    assert_eq!(uploaded(&storage).len(), 4, "the archive is gone: {:?}", storage.names());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn uploads_in_the_bucket_outlive_the_database() {
+    let storage = storage().await;
+    let place = Place::new(&pictures(12)).with_store_file();
+    let service = Service::at_with(place, settings(&storage)).await;
+    service.added(uploads(12..14)).await;
+    service.added(archived("set.zip", zip(&new(14..16)))).await;
+    let place = service.stop().await;
+    fs::remove_file(place.data.path().join("tessera.db")).unwrap();
+    let service = Service::at_with(place, settings(&storage)).await;
+    let record = service.record().await;
+    assert_eq!((&record["status_new"], &record["n_images"]), (&json!("READY"), &json!(16)));
+    assert_eq!(original(&service, "n014.png").await, picture(14));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_upload_that_the_bucket_refuses_is_not_accepted() {
+    let storage = storage().await;
+    let service = Service::with(settings(&storage)).await;
+    storage.fail_next([FakeFailure::S3Error(403, "AccessDenied")]);
+    let (status, body) = service.add(uploads(12..13)).await;
+    assert_eq!((status, body.contains("The upload to storage failed")), (500, true), "{body}");
+    assert_eq!((uploaded(&storage).len(), local_uploads(&service)), (0, 0));
+    assert_eq!(service.record().await["status_new"], "READY");
+    storage.fail_next([FakeFailure::S3Error(503, "SlowDown"), FakeFailure::LostResponse]);
+    service.added(uploads(12..13)).await;
+    assert_eq!(service.record().await["n_images"], 13);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_an_interrupted_upload_left_in_the_bucket_is_removed_at_a_start_after_a_day() {
+    let storage = storage().await;
+    let service = Service::with(settings(&storage)).await;
+    service.added(uploads(12..14)).await;
+    let kept = storage.names();
+    let left = format!("{UPLOADS}7b7d7a5e-54a5-4d0c-9c4c-0f1d6a8f3b11/n099.png");
+    storage.put(&left, b"-");
+    storage.set_modified("2999-01-01T00:00:00.000Z");
+    let service = service.again(settings(&storage)).await;
+    assert!(storage.names().contains(&left), "another process may be receiving it");
+    storage.set_modified("2026-01-01T00:00:00.000Z");
+    let service = service.again(settings(&storage)).await;
+    assert_eq!(storage.names(), kept);
+    assert_eq!(original(&service, "n013.png").await, picture(13));
+}
