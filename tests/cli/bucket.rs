@@ -1,12 +1,28 @@
-//! A local profile whose folder is in object storage.
+//! A local profile whose folder is in object storage, and uploads that are kept there.
 
-use std::fs;
+use std::{collections::BTreeSet, fs, io::Write as _, path::Path};
 
+use reqwest::{
+    Method,
+    multipart::{Form, Part},
+};
+use serde_json::Value;
 use tempfile::TempDir;
-use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
+use tessera_testing::{
+    scripted::{ReceivedRequest, Reply, ScriptedServer},
+    seaweedfs::{self, SeaweedFs},
+};
 use tokio::runtime::Runtime;
 
-use super::{outcome, picture, run, tessera};
+use super::{
+    Serving,
+    kill::random,
+    outcome, picture, run, started, tessera,
+    world::{self, BATCH, PATIENCE, PICTURES, World, batch},
+};
+
+/// Kills, unless `TESSERA_KILL_RUNS` gives another number.
+const RUNS: u32 = 6;
 
 const SECRET: &str = "s3cr3t-key-of-the-bucket";
 
@@ -61,4 +77,103 @@ fn a_local_profile_of_a_bucket_uses_the_credentials_of_the_environment() {
             assert!(!stored, "{}", entry.path().display());
         }
     }
+}
+
+#[test]
+fn doctor_names_interrupted_uploads_of_a_bucket() {
+    const ID: &str = "7b7d7a5e-54a5-4d0c-9c4c-0f1d6a8f3b11";
+    let (runtime, home) = (Runtime::new().unwrap(), tempfile::tempdir().unwrap());
+    let page = |prefix: &str| match prefix {
+        "tessera/begun-uploads/" => format!(
+            "<ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>{prefix}{ID}</Key>\
+             <LastModified>2020-01-01T00:00:00.000Z</LastModified><Size>1</Size></Contents>\
+             </ListBucketResult>"
+        ),
+        "tessera/exports/" => format!(
+            "<ListMultipartUploadsResult><IsTruncated>false</IsTruncated><Upload>\
+             <Key>{prefix}{ID}.zip</Key><UploadId>1</UploadId>\
+             <Initiated>2020-01-01T00:00:00.000Z</Initiated></Upload></ListMultipartUploadsResult>"
+        ),
+        _ => "<ListMultipartUploadsResult></ListMultipartUploadsResult>".to_owned(),
+    };
+    let server = runtime.block_on(ScriptedServer::start(move |request: &ReceivedRequest| {
+        let url = reqwest::Url::parse(&format!("http://x{}", request.target)).unwrap();
+        let prefix = url.query_pairs().find(|(name, _)| name == "prefix");
+        match (request.method.as_str(), prefix) {
+            ("GET", Some((_, prefix))) => Reply::new(200, &[], page(&prefix)),
+            ("DELETE", _) => Reply::new(204, &[], ""),
+            _ => Reply::new(200, &[("etag", "\"1\"")], ""),
+        }
+    }));
+    let mut doctor = tessera(home.path(), &["doctor", "--bucket", "s3://photos/tessera"]);
+    doctor.env("AWS_ACCESS_KEY_ID", "id").env("AWS_SECRET_ACCESS_KEY", SECRET);
+    let (_, out, err) = outcome(doctor.env("AWS_ENDPOINT_URL", server.url()));
+    let names = format!(
+        "2 interrupted uploads in the bucket: uploads/{ID}, exports/{ID}.zip; the next \
+         start of `tessera serve` or `tessera work` removes them"
+    );
+    assert!(out.contains(&names), "{out}{err}");
+}
+
+/// The same pictures as `batch`, in an archive.
+fn archive(round: u32) -> Form {
+    let mut zip = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for n in 0..BATCH {
+        let options = zip::write::SimpleFileOptions::default();
+        zip.start_file(format!("r{round}_{n:03}.png"), options).unwrap();
+        zip.write_all(&world::picture(1_000 * (round + 1) + n)).unwrap();
+    }
+    let bytes = zip.finish().unwrap().into_inner();
+    Form::new().part("archive", Part::bytes(bytes).file_name("batch.zip"))
+}
+
+/// Serves the pictures with the bucket, in which uploads are.
+fn start(bucket: &SeaweedFs, home: &Path) -> Serving {
+    let path = |name: &str| home.join(name).to_str().unwrap().to_owned();
+    let (pictures, data) = (path("pictures"), path("data"));
+    let options = ["serve", &pictures, "--data", &data, "--bucket", "s3://photos/tessera"];
+    let mut command = tessera(home, &options);
+    command.envs(bucket.variables(seaweedfs::SECRET));
+    started(command)
+}
+
+/// An upload without a response is there as a whole, or not at all; an accepted one is there.
+#[tokio::test]
+async fn uploads_in_a_bucket_survive_kills_at_any_moment() {
+    let Some(bucket) = SeaweedFs::start() else { return };
+    let runs = std::env::var("TESSERA_KILL_RUNS").map_or(RUNS, |runs| runs.parse().unwrap());
+    let mut world = World::started_by(|home| start(&bucket, home)).await;
+    let mut expected: BTreeSet<String> = (0..PICTURES).map(|n| format!("p{n:03}.png")).collect();
+    for run in 0..runs {
+        let form = if run % 2 == 0 { batch(run) } else { archive(run) };
+        let path = format!("/dataset/{}/add_media", world.dataset());
+        let request = world.request(Method::POST, &path).multipart(form);
+        let sent = tokio::spawn(request.timeout(PATIENCE).send());
+        for _ in 0..random(u64::from(run), 2, 40) {
+            world.record().await;
+        }
+        world.serving.0.kill().unwrap();
+        world.serving.0.wait().unwrap();
+        world.serving = start(&bucket, world.home.path());
+        let is_accepted = sent.await.unwrap().is_ok_and(|response| response.status() == 202);
+        let is_idle = |record: &Value| {
+            ["READY", "PARTIAL INDEX"].iter().any(|status| record["status_new"] == *status)
+        };
+        let record = world.until(is_idle).await;
+        let (known, found) = (expected.len(), &record["n_images"]);
+        let is_there = *found == known + BATCH as usize;
+        assert!(
+            is_there || (!is_accepted && *found == known),
+            "run {run}, accepted: {is_accepted}, {known} known: {record}"
+        );
+        if is_there {
+            expected.extend((0..BATCH).map(|n| format!("r{run}_{n:03}.png")));
+        }
+        if record["status_new"] == "PARTIAL INDEX" {
+            world.post("reindex", None).await;
+        }
+        world.until(|record| record["status_new"] == "READY").await;
+        assert_eq!(world.names().await, expected, "run {run}");
+    }
+    assert_eq!(fs::read_dir(world.uploads()).unwrap().count(), 0, "nothing stays on disk");
 }

@@ -26,7 +26,7 @@ const RUNS: u64 = 30;
 const RUNS_PER_WORLD: u64 = 64;
 
 /// A repeatable number below a limit, for one run and purpose.
-fn random(run: u64, purpose: u64, limit: u64) -> u64 {
+pub(super) fn random(run: u64, purpose: u64, limit: u64) -> u64 {
     let bits = (run * 31 + purpose + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     ((bits ^ (bits >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9) >> 33) % limit
 }

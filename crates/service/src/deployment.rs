@@ -126,7 +126,6 @@ impl Deployment {
         let in_bucket = bucket.is_some();
         let folder = bucket.map_or_else(|| canonical_folder(folder), Ok)?;
         let known = self.store.read(|c| dataset::find_by_folder(c, &folder))?;
-        let is_new = known.is_none();
         let mut record = known.unwrap_or_else(|| new_record(&folder));
         let scan = if in_bucket && !is_up_to_date(&record) {
             // It is listed in the background; whether it can be is known at once.
@@ -142,7 +141,7 @@ impl Deployment {
             name.clone_into(&mut record.name);
         }
         let id = record.id;
-        let uploaded = uploaded_folders(&self.store, &self.originals, id, is_new)?;
+        let uploaded = uploaded_folders(&self.store, &self.originals, id)?;
         let begun = self.store.write(|tx| {
             dataset::upsert(tx, &record)?;
             let outdated = source::add_unknown_uploads(tx, id, &uploaded)?;
@@ -206,7 +205,7 @@ fn clean_storage(store: &Store, originals: &Originals) -> Result<(), StoreError>
         originals.uploads.remove_abandoned_in_folder(&needed);
         let _ = remove_outdated(store);
     }
-    originals.uploads.remove_abandoned_in_bucket(&needed);
+    originals.uploads.remove_interrupted_in_bucket(&needed);
     Ok(())
 }
 
@@ -219,7 +218,7 @@ fn is_up_to_date(record: &DatasetRecord) -> bool {
 /// Adds the uploads that a recovered store does not know to its datasets, before they are indexed.
 fn add_lost_uploads(store: &Store, originals: &Originals) -> Result<(), StoreError> {
     for record in store.read(dataset::all)? {
-        let uploaded = uploaded_folders(store, originals, record.id, true)?;
+        let uploaded = uploaded_folders(store, originals, record.id)?;
         store.write(|tx| source::add_unknown_uploads(tx, record.id, &uploaded))?;
     }
     Ok(())
@@ -229,9 +228,9 @@ fn uploaded_folders(
     store: &Store,
     originals: &Originals,
     id: DatasetId,
-    is_new: bool,
 ) -> Result<Vec<PathBuf>, StoreError> {
-    let locations = originals.uploads.locations_of_dataset(id, is_new);
+    let known = store.read(source::all_folders)?;
+    let locations = originals.uploads.locations_of_dataset(id, &known);
     locations.map_err(|cause| StoreError::Io(store.uploads_dir(), cause))
 }
 

@@ -1,5 +1,5 @@
-//! Shared test support: clients, a scripted server, certificates, secrets that must not leak, and sample
-//! pictures.
+//! Shared test support: clients, a scripted server, a real S3 service, certificates, secrets that must not
+//! leak, and sample pictures.
 #![expect(
     clippy::unwrap_used,
     clippy::missing_panics_doc,
@@ -12,4 +12,5 @@ pub mod certificates;
 pub mod clients;
 pub mod pictures;
 pub mod scripted;
+pub mod seaweedfs;
 pub mod server_schema;

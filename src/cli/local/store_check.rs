@@ -1,5 +1,7 @@
 //! The checks of a store on a server and of a bucket for `tessera doctor`.
 
+use std::time::SystemTime;
+
 use tokio::task::spawn_blocking;
 
 use super::{LocalSettings, local_settings, serve::parse_bucket, store::store_address};
@@ -8,7 +10,8 @@ use crate::cli::{
 };
 use tessera_model::{Failure, text::count_with_noun};
 use tessera_service::{
-    object_storage::BucketFolder,
+    LocalError,
+    object_storage::{BucketFolder, INTERRUPTED_AFTER},
     store::{
         postgres::{self, StoreAddress, StoreHealth, StoreStatus},
         search_table::VectorSupport,
@@ -33,10 +36,12 @@ pub async fn check_store(options: &SharedStorage) -> Vec<CheckResult> {
         Err(error) => results.push(CheckResult::failed("store", error.message, error.exit)),
     }
     if let Some(bucket) = &options.bucket {
-        results.push(match check_bucket(bucket).await {
-            Ok(()) => CheckResult::passed("bucket", format!("{bucket} can be written")),
-            Err(error) => CheckResult::failed("bucket", error.message, error.exit),
-        });
+        match check_bucket(bucket).await {
+            Ok(found) => results.extend(found),
+            Err(error) => {
+                results.push(CheckResult::failed("bucket", error.message, error.exit));
+            }
+        }
     }
     results
 }
@@ -108,9 +113,34 @@ fn check_vectors(vectors: &VectorSupport) -> CheckResult {
     CheckResult::passed("store extension", missing)
 }
 
-async fn check_bucket(bucket: &str) -> CliResult<()> {
+async fn check_bucket(bucket: &str) -> CliResult<[CheckResult; 2]> {
     let LocalSettings { storage, .. } = local_settings(&EncoderOptions::default())?;
-    let folder = parse_bucket(bucket)?;
-    let checked = async { BucketFolder::new(&storage, &folder)?.check().await };
-    Ok(checked.await.map_err(tessera_service::LocalError::Bucket)?)
+    let folder = BucketFolder::new(&storage, &parse_bucket(bucket)?).map_err(LocalError::Bucket)?;
+    folder.check().await.map_err(LocalError::Bucket)?;
+    let written = CheckResult::passed("bucket", format!("{bucket} can be written"));
+    Ok([written, check_interrupted_uploads(&folder).await])
+}
+
+async fn check_interrupted_uploads(folder: &BucketFolder) -> CheckResult {
+    let subject = "bucket uploads";
+    let limit = SystemTime::now() - INTERRUPTED_AFTER;
+    let (uploads, objects) =
+        (folder.interrupted_uploads(limit).await, folder.incomplete_objects(limit).await);
+    let (uploads, objects) = match (uploads, objects) {
+        (Ok(uploads), Ok(objects)) => (uploads, objects),
+        (Err(cause), _) | (_, Err(cause)) => {
+            let message = format!("interrupted uploads cannot be listed: {cause}");
+            return CheckResult::warning(subject, message);
+        }
+    };
+    let uploads = uploads.iter().map(|id| format!("uploads/{id}"));
+    let names: Vec<String> =
+        uploads.chain(objects.iter().map(|object| object.name().to_owned())).collect();
+    if names.is_empty() {
+        return CheckResult::passed(subject, "no interrupted upload takes up space");
+    }
+    let found = count_with_noun(names.len() as u64, "interrupted upload", "interrupted uploads");
+    let names = names.join(", ");
+    let remedy = "the next start of `tessera serve` or `tessera work` removes them";
+    CheckResult::warning(subject, format!("{found} in the bucket: {names}; {remedy}"))
 }

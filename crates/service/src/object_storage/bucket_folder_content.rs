@@ -39,18 +39,23 @@ impl BucketFolder {
         Ok(bytes)
     }
 
+    /// Whether there is an object of this name. A denied request is an error.
+    pub async fn contains(&self, name: &str) -> Result<bool, StorageError> {
+        let path = self.path(name)?;
+        let bucket = &self.folder.bucket;
+        // In the order of names, it is the first that begins with its name.
+        let page = self.storage.list_page(bucket, path.as_ref(), None, Some("/")).await?;
+        Ok(page.result.objects.iter().any(|object| object.location == path))
+    }
+
     /// Lists what is directly below a folder in this one.
     pub async fn children(&self, name: &str) -> Result<FolderContent, StorageError> {
         self.list(name, Some("/")).await
     }
 
-    /// Deletes all objects below a folder in this one, unless one of them changed after `limit`.
-    pub async fn delete_below(&self, name: &str, limit: SystemTime) -> Result<(), StorageError> {
-        let objects = self.list(name, None).await?.objects;
-        if objects.iter().any(|(_, changed_at)| *changed_at > limit) {
-            return Ok(());
-        }
-        for (object, _) in objects {
+    /// Deletes all objects below a folder in this one.
+    pub async fn delete_below(&self, name: &str) -> Result<(), StorageError> {
+        for (object, _) in self.list(name, None).await?.objects {
             self.delete(&format!("{name}/{object}")).await?;
         }
         Ok(())

@@ -2,6 +2,7 @@
 
 use std::{error::Error, fmt, io};
 
+use object_store::client::HttpError;
 use roxmltree::Document;
 
 use super::object_uri::CloudService;
@@ -141,22 +142,32 @@ impl From<&reqwest::Error> for StorageAttemptError {
     }
 }
 
-/// Finds what happened to the request; everything else is a response that cannot be read. The
-/// messages of the library contain addresses.
 impl From<object_store::Error> for StorageAttemptError {
     fn from(error: object_store::Error) -> Self {
-        let mut cause: Option<&(dyn Error + 'static)> = Some(&error);
-        while let Some(error) = cause {
-            if let Some(failed) = error.downcast_ref::<Self>() {
-                return failed.clone();
-            }
-            if let Some(failed) = error.downcast_ref::<reqwest::Error>() {
-                return failed.into();
-            }
-            cause = error.source();
-        }
-        not_object_storage()
+        cause_in_library(&error)
     }
+}
+
+impl From<HttpError> for StorageAttemptError {
+    fn from(error: HttpError) -> Self {
+        cause_in_library(&error)
+    }
+}
+
+/// Finds what happened to the request; everything else is a response that cannot be read. The
+/// messages of the library contain addresses.
+fn cause_in_library(error: &(dyn Error + 'static)) -> StorageAttemptError {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if let Some(failed) = error.downcast_ref::<StorageAttemptError>() {
+            return failed.clone();
+        }
+        if let Some(failed) = error.downcast_ref::<reqwest::Error>() {
+            return failed.into();
+        }
+        cause = error.source();
+    }
+    not_object_storage()
 }
 
 impl fmt::Display for StorageAttemptError {

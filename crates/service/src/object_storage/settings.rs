@@ -54,6 +54,13 @@ impl StorageSettings {
         self.endpoint_variable().and_then(|(_, url)| parse_endpoint(url))
     }
 
+    /// The addresses that are set in the place of those of the clouds.
+    pub(super) fn endpoints(&self) -> impl Iterator<Item = Url> {
+        let names = ["GOOGLE_BASE_URL", "AZURE_STORAGE_ENDPOINT"];
+        let others = names.into_iter().filter_map(|name| parse_endpoint(self.get(name)?));
+        self.endpoint().into_iter().chain(others)
+    }
+
     /// The variables of a cloud as options of its client.
     pub(super) fn options<K: FromStr>(&self, prefix: &str) -> impl Iterator<Item = (K, &str)> {
         self.variables.iter().filter(move |(name, _)| name.starts_with(prefix)).filter_map(

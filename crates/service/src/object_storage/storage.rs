@@ -11,14 +11,14 @@ use object_store::{
     list::{PaginatedListOptions, PaginatedListResult},
     path::Path,
 };
-use reqwest::{Client, redirect, retry};
+use reqwest::{Client, Url, redirect, retry};
 
 use super::{
     RetryPolicy, StorageError, StorageSettings,
     bucket_store::{self, BucketStore, is_loopback},
     error::StorageAttemptError,
     object_uri::BucketUri,
-    transport::ListingRequest,
+    transport::{ListingRequest, Transport},
 };
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -79,6 +79,16 @@ impl ObjectStorage {
         Ok(store.get_opts(&path, options).await?)
     }
 
+    /// Requests the text at an address that is signed for a bucket.
+    pub(super) async fn get_text(
+        &self,
+        bucket: &BucketUri,
+        signed: &Url,
+    ) -> Result<String, StorageAttemptError> {
+        let region = self.settings.region();
+        Transport::new(&self.client, bucket.service, region, true).get_text(signed).await
+    }
+
     pub(super) async fn bucket(
         &self,
         bucket: &BucketUri,
@@ -108,7 +118,7 @@ fn http_client(
         // A signature is valid for one host only.
         .redirect(redirect::Policy::none())
         .retry(retry::never());
-    let loopback = settings.endpoint().as_ref().is_some_and(is_loopback);
+    let loopback = settings.endpoints().any(|endpoint| is_loopback(&endpoint));
     let builder = if loopback { builder.no_proxy() } else { builder };
     builder.build()
 }

@@ -7,11 +7,11 @@ use futures_util::StreamExt as _;
 use object_store::{
     ClientConfigKey, ClientOptions,
     client::{
-        HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse,
-        HttpResponseBody, HttpService,
+        HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpRequestBody,
+        HttpResponse, HttpResponseBody, HttpService,
     },
 };
-use reqwest::{Client, StatusCode};
+use reqwest::{Client, StatusCode, Url};
 use tokio::time::timeout;
 
 use super::{
@@ -48,6 +48,14 @@ impl Transport {
 
     pub fn signed(&self) -> bool {
         self.signed
+    }
+
+    /// Requests the text at a signed address.
+    pub async fn get_text(&self, signed: &Url) -> Result<String, StorageAttemptError> {
+        let mut request = HttpRequest::new(HttpRequestBody::empty());
+        *request.uri_mut() = signed.as_str().parse().map_err(|_| not_object_storage())?;
+        let text = async { read_text(self.send(request).await?.into_body(), MAX_PAGE_BYTES).await };
+        Ok(text.await?)
     }
 
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {

@@ -6,7 +6,7 @@ use std::{
     io,
     path::{Path, PathBuf},
     sync::{Arc, atomic::AtomicBool},
-    time::{Duration, SystemTime},
+    time::SystemTime,
 };
 
 use bytes::Bytes;
@@ -20,15 +20,15 @@ use crate::{
         staging::ARCHIVE_FILE_NAME,
         unpack::{ArchiveKind, UnpackError, UnpackLimits, UnpackReport, unpack_into},
     },
-    object_storage::{BlockingStorage, BucketFolder, ObjectReader, StorageError},
+    object_storage::{
+        BlockingStorage, BucketFolder, INTERRUPTED_AFTER, ObjectReader, StorageError,
+    },
     store::upload::UploadRecord,
 };
 use tessera_model::DatasetId;
 
 const FOLDER: &str = "uploads";
 const CONCURRENT_UPLOADS: usize = 8;
-/// Younger objects without a record may be of an upload that another process is receiving.
-const ABANDONED_AFTER: Duration = Duration::from_hours(24);
 
 #[derive(Debug)]
 pub struct BucketUploads {
@@ -61,30 +61,44 @@ impl BucketUploads {
             }
         }
         let (folder, json) = (self.folder.clone(), Bytes::from(serde_json::to_vec(record)?));
-        let record_name = record_name(&id);
+        let location = record.origin.media_folder(&self.base.join(&id));
         self.run(async move {
             let put = |(name, path): (String, PathBuf)| {
                 let folder = folder.clone();
                 async move { folder.put_file(&name, File::open(path)?).await }
             };
+            folder.begin_upload(&id).await?;
             let puts = stream::iter(files).map(put).buffer_unordered(CONCURRENT_UPLOADS);
             puts.try_collect::<()>().await?;
-            folder.put(&record_name, json).await
+            folder.put(&record_name(&id), json).await
         })?;
-        Ok(record.origin.media_folder(&self.base.join(id)))
+        Ok(location)
     }
 
-    /// Removes the record; the files stay until they count as abandoned.
+    /// Notes that a dataset has the upload.
+    pub(super) fn settle(&self, staging: &Path) {
+        let (folder, id) = (self.folder.clone(), name_of(staging));
+        // If it cannot be noted now, a start after a day notes it.
+        let _ = self.run(async move { folder.end_upload(&id).await });
+    }
+
+    /// Removes the record, with which it would be added if the database were lost, and the files.
     pub(super) fn withdraw(&self, staging: &Path) {
-        let (folder, name) = (self.folder.clone(), record_name(&name_of(staging)));
-        // With its record it would be added if the database were lost.
-        let _ = self.run(async move { folder.delete(&name).await });
+        let (folder, id) = (self.folder.clone(), name_of(staging));
+        // The client gets the error that is the reason for this.
+        let _ = self.run(async move {
+            folder.delete(&record_name(&id)).await?;
+            folder.delete_below(&format!("{FOLDER}/{id}")).await?;
+            folder.end_upload(&id).await
+        });
     }
 
     pub(super) fn read_record(&self, upload: &Path) -> io::Result<Option<UploadRecord>> {
-        match self.read_record_of(&name_of(upload)) {
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(None),
-            record => record.map(Some),
+        let id = name_of(upload);
+        if self.contains_object(record_name(&id))? {
+            self.read_record_of(&id).map(Some)
+        } else {
+            Ok(None)
         }
     }
 
@@ -94,12 +108,23 @@ impl BucketUploads {
         Ok(serde_json::from_slice(&json)?)
     }
 
-    pub(super) fn locations_of_dataset(&self, dataset: DatasetId) -> io::Result<Vec<PathBuf>> {
+    /// Where the uploads of a dataset are that are not among the known ones, oldest first. Those that were not
+    /// settled are skipped: another process may be about to add them.
+    pub(super) fn unknown_locations(
+        &self,
+        dataset: DatasetId,
+        known: &[PathBuf],
+    ) -> io::Result<Vec<PathBuf>> {
         let folder = self.folder.clone();
-        let all = self.run(async move { folder.children(FOLDER).await })?;
+        let (all, begun) = self.run(async move {
+            Ok((folder.children(FOLDER).await?, folder.begun_uploads().await?))
+        })?;
+        let mut known: HashSet<String> = known.iter().filter_map(|it| self.id_at(it)).collect();
+        known.extend(begun.into_iter().map(|(id, _)| id));
         let mut accepted = Vec::new();
         for (name, accepted_at) in all.objects {
-            let Some(id) = name.strip_suffix(".json") else { continue };
+            let id = name.strip_suffix(".json").filter(|id| !known.contains(*id));
+            let Some(id) = id else { continue };
             let record = self.read_record_of(id)?;
             if record.dataset == dataset {
                 accepted.push((accepted_at, record.origin.media_folder(&self.base.join(id))));
@@ -122,8 +147,8 @@ impl BucketUploads {
             let archive = ObjectReader::open(&self.storage, &self.folder.entry(&name))?;
             Ok(Box::new(archive))
         };
-        let is_gone = || open().is_err_and(|cause| cause.kind() == io::ErrorKind::NotFound);
-        if is_gone() {
+        let is_there = || self.contains_object(name.clone());
+        if !is_there().map_err(UnpackError::Io)? {
             // The process was killed after unpacking, before the end of the operation.
             return Ok(None);
         }
@@ -131,7 +156,9 @@ impl BucketUploads {
         let mut target = BucketUnpackTarget::new(self, prefix, scratch);
         let report = match unpack_into(&open, kind, &mut target, limits, stop) {
             // A worker that this one has taken over from went on, and has written the same objects.
-            Err(UnpackError::Io(_)) if is_gone() => return Ok(None),
+            Err(UnpackError::Io(_)) if is_there().is_ok_and(|is_there| !is_there) => {
+                return Ok(None);
+            }
             report => report?,
         };
         let folder = self.folder.clone();
@@ -139,26 +166,40 @@ impl BucketUploads {
         Ok(Some(report))
     }
 
-    /// Deletes uploads without a record that no dataset has.
-    pub(super) fn remove_abandoned(&self, needed: &[PathBuf]) -> io::Result<()> {
-        let needed: HashSet<String> = needed
-            .iter()
-            .filter_map(|location| location.strip_prefix(&self.base).ok()?.iter().next())
-            .map(|id| id.to_string_lossy().into_owned())
-            .collect();
+    /// The identifier of the upload at a location, if it is in the bucket.
+    fn id_at(&self, location: &Path) -> Option<String> {
+        let below = location.strip_prefix(&self.base).ok()?;
+        Some(below.iter().next()?.to_string_lossy().into_owned())
+    }
+
+    fn contains_object(&self, name: String) -> io::Result<bool> {
         let folder = self.folder.clone();
-        let limit = SystemTime::now() - ABANDONED_AFTER;
-        self.run(async move {
-            let all = folder.children(FOLDER).await?;
-            let recorded: HashSet<&str> =
-                all.objects.iter().filter_map(|(name, _)| name.strip_suffix(".json")).collect();
-            for id in &all.folders {
-                if !needed.contains(id) && !recorded.contains(id.as_str()) {
-                    folder.delete_below(&format!("{FOLDER}/{id}"), limit).await?;
-                }
+        self.run(async move { folder.contains(&name).await })
+    }
+
+    /// Deletes what interrupted uploads have left.
+    pub(super) fn remove_interrupted(&self, needed: &[PathBuf]) -> io::Result<()> {
+        let limit = SystemTime::now() - INTERRUPTED_AFTER;
+        let folder = self.folder.clone();
+        let interrupted = self.run(async move {
+            for incomplete in folder.incomplete_objects(limit).await.unwrap_or_default() {
+                folder.abort(&incomplete).await?;
             }
-            Ok(())
-        })
+            folder.interrupted_uploads(limit).await
+        })?;
+        for id in interrupted {
+            let base = self.base.join(&id);
+            let is_accepted = needed.iter().any(|location| location.starts_with(&base))
+                || self.read_record(&base)?.is_some();
+            let folder = self.folder.clone();
+            self.run(async move {
+                if !is_accepted {
+                    folder.delete_below(&format!("{FOLDER}/{id}")).await?;
+                }
+                folder.end_upload(&id).await
+            })?;
+        }
+        Ok(())
     }
 
     pub(super) fn run<T: Send + 'static>(

@@ -44,8 +44,9 @@ impl UploadStore {
 
     /// Ends the acceptance: the files belong to a dataset.
     pub(crate) fn settle(&self, staging: TempDir) {
-        if self.bucket.is_none() {
-            let _ = staging.keep();
+        match &self.bucket {
+            Some(bucket) => bucket.settle(staging.path()),
+            None => drop(staging.keep()),
         }
     }
 
@@ -72,16 +73,16 @@ impl UploadStore {
         }
     }
 
-    /// Where the uploads of a dataset are, oldest first. Those in the bucket are searched only for a
-    /// dataset that is new in the database: each of their records is a request.
+    /// Where the uploads of a dataset are, oldest first. Those in the bucket whose locations are known are left
+    /// out: reading a record is a request.
     pub(crate) fn locations_of_dataset(
         &self,
         dataset: DatasetId,
-        is_new: bool,
+        known: &[PathBuf],
     ) -> io::Result<Vec<PathBuf>> {
         let mut locations = upload::folders_of_dataset(&self.local, dataset)?;
-        if let Some(bucket) = self.bucket.as_ref().filter(|_| is_new) {
-            locations.extend(bucket.locations_of_dataset(dataset)?);
+        if let Some(bucket) = &self.bucket {
+            locations.extend(bucket.unknown_locations(dataset, known)?);
         }
         Ok(locations)
     }
@@ -116,10 +117,10 @@ impl UploadStore {
         let _ = staging::remove_abandoned(&self.local, is_needed);
     }
 
-    /// Removes what interrupted uploads have left in the bucket, once no process can be receiving it.
-    pub(crate) fn remove_abandoned_in_bucket(&self, needed: &[PathBuf]) {
+    /// Removes what interrupted uploads have left in the bucket, when no process can be receiving it any more.
+    pub(crate) fn remove_interrupted_in_bucket(&self, needed: &[PathBuf]) {
         if let Some(bucket) = &self.bucket {
-            let _ = bucket.remove_abandoned(needed);
+            let _ = bucket.remove_interrupted(needed);
         }
     }
 

@@ -107,6 +107,24 @@ async fn uploads_in_the_bucket_outlive_the_database() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn uploads_that_are_newer_than_a_restored_database_are_added() {
+    let storage = storage().await;
+    let service = Service::at_with(Place::new(&pictures(12)).with_store_file(), settings(&storage));
+    let service = service.await;
+    service.added(uploads(12..13)).await;
+    let place = service.stop().await;
+    let database = place.data.path().join("tessera.db");
+    let older = fs::read(&database).unwrap();
+    let service = Service::at_with(place, settings(&storage)).await;
+    service.added(uploads(13..15)).await;
+    let place = service.stop().await;
+    fs::write(&database, older).unwrap();
+    let service = Service::at_with(place, settings(&storage)).await;
+    assert_eq!(service.record().await["n_images"], 15);
+    assert_eq!(original(&service, "n014.png").await, picture(14));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_upload_that_the_bucket_refuses_is_not_accepted() {
     let storage = storage().await;
     let service = Service::with(settings(&storage)).await;
@@ -125,13 +143,36 @@ async fn what_an_interrupted_upload_left_in_the_bucket_is_removed_at_a_start_aft
     let storage = storage().await;
     let service = Service::with(settings(&storage)).await;
     service.added(uploads(12..14)).await;
+    let of_others = format!("{UPLOADS}0c6e62d8-7a35-4a52-9d29-5b1f2f6b8f8e/photo.png");
+    storage.put(&of_others, b"-");
     let kept = storage.names();
-    let left = format!("{UPLOADS}7b7d7a5e-54a5-4d0c-9c4c-0f1d6a8f3b11/n099.png");
-    storage.put(&left, b"-");
+    let id = "7b7d7a5e-54a5-4d0c-9c4c-0f1d6a8f3b11";
+    storage.put(&format!("{UPLOADS}{id}/n099.png"), b"-");
+    storage.put(&format!("team/tessera/begun-uploads/{id}"), b"-");
+    let left = storage.names();
+    for name in [format!("exports/{id}.zip"), format!("uploads/{id}/archive")] {
+        storage.begin_upload(&format!("team/tessera/{name}"));
+    }
+    storage.begin_upload("team/tessera/uploads/of-others.zip");
     storage.set_modified("2999-01-01T00:00:00.000Z");
     let service = service.again(settings(&storage)).await;
-    assert!(storage.names().contains(&left), "another process may be receiving it");
+    assert_eq!(storage.names(), left, "another process may be receiving it");
+    assert_eq!(storage.open_uploads(), 3);
     storage.set_modified("2026-01-01T00:00:00.000Z");
+    let service = service.again(settings(&storage)).await;
+    assert_eq!(storage.names(), kept);
+    assert_eq!(storage.open_uploads(), 1, "that of others");
+    assert_eq!(original(&service, "n013.png").await, picture(13));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_accepted_upload_is_kept_whose_end_was_not_noted() {
+    let storage = storage().await;
+    let service = Service::with(settings(&storage)).await;
+    service.added(uploads(12..14)).await;
+    let kept = storage.names();
+    let record = kept.iter().find_map(|name| name.strip_prefix(UPLOADS)?.strip_suffix(".json"));
+    storage.put(&format!("team/tessera/begun-uploads/{}", record.unwrap()), b"-");
     let service = service.again(settings(&storage)).await;
     assert_eq!(storage.names(), kept);
     assert_eq!(original(&service, "n013.png").await, picture(13));

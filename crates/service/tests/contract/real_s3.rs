@@ -1,108 +1,38 @@
-//! A real S3 service, `SeaweedFS`, on loopback: it checks signatures, parts and links by its own rules.
-//! `tools/seaweedfs.sh` installs it; without it, these tests report that they are skipped.
+//! Requests to a real S3 service: it checks signatures, parts and links by its own rules.
 
 use std::{
-    env,
-    io::{BufRead as _, BufReader, Seek as _, Write as _},
-    net::TcpListener,
-    path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    fs,
+    io::{Seek as _, Write as _},
+    path::Path,
+    time::SystemTime,
 };
 
 use reqwest::Client;
 use serde_json::json;
-use tempfile::TempDir;
 use tessera_service::{
     DeploymentSettings,
-    object_storage::{BucketFolder, ObjectStorage, ObjectUri, RetryPolicy, StorageSettings},
+    object_storage::{
+        BucketFolder, INTERRUPTED_AFTER, IncompleteObject, ObjectStorage, ObjectUri, RetryPolicy,
+        StorageSettings,
+    },
 };
+use tessera_testing::seaweedfs::{SECRET, SeaweedFs};
+use tokio::sync::mpsc;
 
 use crate::{
+    change::{archived, gzip, new, tar, uploads, zip},
     components::object_storage::read,
     export,
-    support::{Place, Service, picture},
+    support::{Place, Service, picture, pictures},
 };
 
-const KEY_ID: &str = "AKIAEXAMPLE";
-const SECRET: &str = "s3cr3t/+=key";
-
-/// A running service with the bucket `photos`. It ends when this is dropped.
-struct RealS3 {
-    process: Child,
-    endpoint: String,
-    _data: TempDir,
+fn settings(service: &SeaweedFs, secret: &str) -> StorageSettings {
+    StorageSettings::from_env(service.variables(secret)).unwrap()
 }
 
-impl Drop for RealS3 {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-fn program() -> Option<PathBuf> {
-    let named = env::var_os("TESSERA_WEED").map(PathBuf::from);
-    let paths = env::var_os("PATH").unwrap_or_default();
-    let on_path = env::split_paths(&paths).map(|folder| folder.join("weed"));
-    named.into_iter().chain(on_path).find(|program| program.is_file())
-}
-
-/// Ports that were free a moment ago.
-fn free_ports<const N: usize>() -> [u16; N] {
-    let listeners = [(); N].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
-    listeners.map(|listener| listener.local_addr().unwrap().port())
-}
-
-impl RealS3 {
-    /// Starts the service; `None` if it is not installed.
-    fn start() -> Option<Self> {
-        let Some(program) = program() else {
-            let note = "SKIPPED: no real S3 service; run tools/seaweedfs.sh and set TESSERA_WEED";
-            // Not by a macro, because the output of tests that pass is hidden.
-            std::io::stderr().write_all(format!("{note}\n").as_bytes()).unwrap();
-            return None;
-        };
-        let data = tempfile::tempdir().unwrap();
-        let names = ["master", "volume", "filer", "s3", "admin"];
-        let ports = free_ports::<10>();
-        let options = names.iter().zip(ports.chunks(2)).flat_map(|(name, ports)| {
-            [format!("-{name}.port={}", ports[0]), format!("-{name}.port.grpc={}", ports[1])]
-        });
-        let mut process = Command::new(program)
-            .arg("mini")
-            .arg(format!("-dir={}", data.path().display()))
-            .args(["-ip=127.0.0.1", "-ip.bind=127.0.0.1", "-webdav=false", "-admin.ui=false"])
-            .args(["-s3.port.iceberg=0", "-s3.port.lance=0", "-bucket=photos"])
-            .args(options)
-            .env("AWS_ACCESS_KEY_ID", KEY_ID)
-            .env("AWS_SECRET_ACCESS_KEY", SECRET)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(process.stdout.take().unwrap()).lines();
-        let ready = lines.any(|line| line.is_ok_and(|line| line.contains("ready to use")));
-        assert!(ready, "it ended before it was ready");
-        // What it prints later must have a reader.
-        std::thread::spawn(move || lines.for_each(drop));
-        Some(Self { process, endpoint: format!("http://127.0.0.1:{}", ports[6]), _data: data })
-    }
-
-    fn settings(&self, secret: &str) -> StorageSettings {
-        let variables = [
-            ("AWS_ACCESS_KEY_ID", KEY_ID),
-            ("AWS_SECRET_ACCESS_KEY", secret),
-            ("AWS_ENDPOINT_URL_S3", &self.endpoint),
-        ];
-        let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        StorageSettings::from_env(variables).unwrap()
-    }
-
-    fn folder(&self) -> BucketFolder {
-        let uri = ObjectUri::parse("s3://photos/set").unwrap();
-        BucketFolder::new(&self.settings(SECRET), &uri).unwrap()
-    }
+fn folder(service: &SeaweedFs) -> BucketFolder {
+    let uri = ObjectUri::parse("s3://photos/set").unwrap();
+    BucketFolder::new(&settings(service, SECRET), &uri).unwrap()
 }
 
 async fn upload(folder: &BucketFolder, name: &str, bytes: &[u8]) {
@@ -114,8 +44,8 @@ async fn upload(folder: &BucketFolder, name: &str, bytes: &[u8]) {
 
 #[tokio::test]
 async fn objects_are_written_listed_linked_downloaded_and_deleted() {
-    let Some(service) = RealS3::start() else { return };
-    let folder = service.folder();
+    let Some(service) = SeaweedFs::start() else { return };
+    let folder = folder(&service);
     folder.check().await.unwrap();
     // More than one part.
     let large: Vec<u8> = (0..9 << 20).map(|at: u32| u8::try_from(at % 251).unwrap()).collect();
@@ -123,7 +53,8 @@ async fn objects_are_written_listed_linked_downloaded_and_deleted() {
     upload(&folder, "a b+c&d=\u{e9}%2F~.jpg", b"odd").await;
     upload(&folder, "x?y#z.jpg", b"mark").await;
     let storage =
-        ObjectStorage::with_retry_policy(service.settings(SECRET), RetryPolicy::default()).unwrap();
+        ObjectStorage::with_retry_policy(settings(&service, SECRET), RetryPolicy::default())
+            .unwrap();
     let listing = storage.list("s3://photos/set/", None, usize::MAX).await.unwrap();
     let mut keys: Vec<&str> = listing.entries.iter().map(|entry| entry.key.as_str()).collect();
     keys.sort_unstable();
@@ -144,15 +75,15 @@ async fn objects_are_written_listed_linked_downloaded_and_deleted() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_folder_of_the_service_is_opened_as_a_dataset() {
-    let Some(service) = RealS3::start() else { return };
-    let folder = service.folder();
+    let Some(service) = SeaweedFs::start() else { return };
+    let folder = folder(&service);
     for n in 0..4 {
         upload(&folder, &format!("day 1/p{n}.png"), &picture(n)).await;
     }
     let place = Place::new(&[]);
-    let settings =
-        DeploymentSettings { storage: service.settings(SECRET), ..DeploymentSettings::default() };
-    let deployment = place.open_with(settings);
+    let storage = settings(&service, SECRET);
+    let deployment =
+        place.open_with(DeploymentSettings { storage, ..DeploymentSettings::default() });
     let dataset = deployment.add_folder(Path::new("s3://photos/set"), Some("demo")).unwrap();
     deployment.wait_until_idle().await;
     let served = Service::serve(place, deployment, dataset, true).await;
@@ -163,11 +94,61 @@ async fn a_folder_of_the_service_is_opened_as_a_dataset() {
     assert_eq!(export::content(&mut zip, "images/p2.png"), picture(2));
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn uploads_are_kept_in_the_service_and_outlive_the_database() {
+    let Some(service) = SeaweedFs::start() else { return };
+    let bucket = Some(ObjectUri::parse("s3://photos/tessera").unwrap());
+    let storage = settings(&service, SECRET);
+    let settings = DeploymentSettings { storage, bucket, ..DeploymentSettings::default() };
+    let place = Place::new(&pictures(12)).with_store_file();
+    let served = Service::at_with(place, settings.clone()).await;
+    served.added(uploads(12..14)).await;
+    served.added(archived("set.zip", zip(&new(14..17)))).await;
+    served.added(archived("set.tar.gz", gzip(&tar(&new(17..18))))).await;
+    let place = served.stop().await;
+    assert_eq!(fs::read_dir(place.data.path().join("uploads")).unwrap().count(), 0);
+    fs::remove_file(place.data.path().join("tessera.db")).unwrap();
+    let served = Service::at_with(place, settings).await;
+    let record = served.record().await;
+    assert_eq!((&record["status_new"], &record["n_images"]), (&json!("READY"), &json!(18)));
+    let query = "file_name=a&export_format=json&include_images=true";
+    let (_, mut zip) = export::archive(&served, query).await;
+    for (name, number) in [("n013.png", 13), ("n016.png", 16), ("n017.png", 17)] {
+        assert_eq!(export::content(&mut zip, &format!("images/{name}")), picture(number));
+    }
+}
+
+/// As after a kill.
+#[tokio::test]
+async fn parts_of_an_object_that_is_never_complete_are_listed_and_removed() {
+    let Some(service) = SeaweedFs::start() else { return };
+    let (folder, part) = (folder(&service), 8 << 20);
+    let name = "exports/7b7d7a5e-54a5-4d0c-9c4c-0f1d6a8f3b11.zip";
+    let (sender, mut sent) = mpsc::unbounded_channel();
+    let uploading = folder.clone();
+    let upload = tokio::spawn(async move {
+        let file = &mut tempfile::tempfile().unwrap();
+        file.set_len(3 * part).unwrap();
+        uploading.upload(name, file, "attachment", |bytes| sender.send(bytes).is_ok()).await
+    });
+    assert_eq!(sent.recv().await, Some(part));
+    upload.abort();
+    assert!(upload.await.unwrap_err().is_cancelled());
+    let tomorrow = SystemTime::now() + INTERRUPTED_AFTER;
+    let incomplete = folder.incomplete_objects(tomorrow).await.unwrap();
+    let names: Vec<&str> = incomplete.iter().map(IncompleteObject::name).collect();
+    assert_eq!(names, [name]);
+    let yesterday = SystemTime::now() - INTERRUPTED_AFTER;
+    assert!(folder.incomplete_objects(yesterday).await.unwrap().is_empty(), "it is recent");
+    folder.abort(&incomplete[0]).await.unwrap();
+    assert!(folder.incomplete_objects(tomorrow).await.unwrap().is_empty());
+}
+
 #[tokio::test]
 async fn what_is_not_allowed_is_reported() {
-    let Some(service) = RealS3::start() else { return };
+    let Some(service) = SeaweedFs::start() else { return };
     let list = async |secret: &str, uri: &str| {
-        let settings = service.settings(secret);
+        let settings = settings(&service, secret);
         let storage = ObjectStorage::with_retry_policy(settings, RetryPolicy::default()).unwrap();
         storage.list(uri, None, 1).await.unwrap_err()
     };

@@ -124,6 +124,11 @@ impl FakeS3 {
         self.objects.lock().unwrap().keys().cloned().collect()
     }
 
+    /// Begins an upload of `bucket/key` in parts, as a process would that is killed then.
+    pub fn begin_upload(&self, name: &str) {
+        self.uploads.begin(name);
+    }
+
     /// Number of uploads that are neither complete nor aborted.
     pub fn open_uploads(&self) -> usize {
         self.uploads.count()
@@ -294,6 +299,10 @@ fn list_response(server: &FakeS3, bucket: &str, url: &Url) -> Response {
     let value = |wanted: &str| {
         url.query_pairs().find(|(name, _)| name == wanted).map(|(_, value)| value.into_owned())
     };
+    if value("uploads").is_some() {
+        let (prefix, after) = (value("prefix").unwrap(), value("key-marker").unwrap_or_default());
+        return server.uploads.list(bucket, &prefix, &after, &server.modified.lock().unwrap());
+    }
     assert_eq!(value("list-type").as_deref(), Some("2"));
     let prefix = format!("{bucket}/{}", value("prefix").unwrap());
     // A token with characters that need escaping.

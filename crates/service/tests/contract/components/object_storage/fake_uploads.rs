@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeMap,
+    fmt::Write as _,
     sync::{Arc, Mutex},
 };
 
@@ -29,6 +30,33 @@ impl Uploads {
 
     pub fn attributes(&self, name: &str) -> HeaderMap {
         self.attributes.lock().unwrap().get(name).cloned().unwrap_or_default()
+    }
+
+    /// Begins an upload as a process would that is killed then.
+    pub fn begin(&self, name: &str) {
+        self.open.lock().unwrap().insert(format!("upload-{name}"), Upload::default());
+    }
+
+    /// The uploads whose object begins with `prefix`, one a page.
+    pub fn list(&self, bucket: &str, prefix: &str, after: &str, begun_at: &str) -> Response {
+        let open = self.open.lock().unwrap();
+        let keys = open.keys().filter_map(|id| id.strip_prefix(&format!("upload-{bucket}/")));
+        let mut keys = keys.filter(|key| key.starts_with(prefix) && *key > after);
+        let mut xml = String::from(
+            "<?xml version=\"1.0\"?>\
+             <ListMultipartUploadsResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">",
+        );
+        if let Some(key) = keys.next() {
+            let rest = keys.next().is_some();
+            write!(
+                xml,
+                "<IsTruncated>{rest}</IsTruncated><NextKeyMarker>{key}</NextKeyMarker>\
+                 <NextUploadIdMarker>upload-{bucket}/{key}</NextUploadIdMarker><Upload><Key>{key}</Key>\
+                 <UploadId>upload-{bucket}/{key}</UploadId><Initiated>{begun_at}</Initiated></Upload>"
+            )
+            .unwrap();
+        }
+        (xml + "</ListMultipartUploadsResult>").into_response()
     }
 
     /// Serves a request that writes; `None` if its upload is not open.

@@ -1,19 +1,25 @@
-//! Tests against a fake S3 service on loopback.
+//! Tests against fake services on loopback: S3, and in files of their own Azure and Google Cloud.
 
+mod azure;
 pub mod fake_s3;
 mod fake_uploads;
+mod google_cloud;
 mod manifests;
 mod reading;
 mod settings;
 mod signature;
 
-use std::time::Duration;
+use std::{
+    fs::File,
+    io::{Seek as _, Write as _},
+    time::Duration,
+};
 
 use fake_s3::{FakeFailure, FakeS3, SECRET, TOKEN, storage, storage_with_timeout};
 
 use tessera_service::object_storage::{
-    BucketUri, CloudService, ObjectBody, ObjectEntry, ObjectListing, ObjectStorage, ObjectUri,
-    PathRoot, RoleArn, StorageError,
+    ObjectBody, ObjectEntry, ObjectListing, ObjectStorage, ObjectUri, PathRoot, RoleArn,
+    StorageError,
 };
 
 fn keys(listing: &ObjectListing) -> Vec<&str> {
@@ -21,13 +27,21 @@ fn keys(listing: &ObjectListing) -> Vec<&str> {
 }
 
 fn object_entry(key: &str) -> ObjectEntry {
-    ObjectEntry {
-        bucket: BucketUri { service: CloudService::S3, name: "photos".to_owned() }.into(),
-        key: key.to_owned(),
-        size: None,
-        version: 0,
-        path_root: PathRoot::ListedFolder(0),
-    }
+    object_entry_of(&format!("s3://photos/{key}"))
+}
+
+fn object_entry_of(uri: &str) -> ObjectEntry {
+    let ObjectUri { bucket, key } = ObjectUri::parse(uri).unwrap();
+    let path_root = PathRoot::ListedFolder(0);
+    ObjectEntry { bucket: bucket.into(), key, size: None, version: 0, path_root }
+}
+
+/// A file with so many bytes, at its start.
+fn file_of(bytes: usize) -> File {
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(&vec![7; bytes]).unwrap();
+    file.rewind().unwrap();
+    file
 }
 
 /// Reads a whole object.

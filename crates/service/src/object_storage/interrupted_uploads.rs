@@ -1,0 +1,156 @@
+//! What interrupted uploads leave in a bucket: files that no dataset has, and parts that no listing of objects
+//! contains. Both take up space.
+
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use object_store::{MultipartId, path::Path, signer::SignedUrlOptions};
+use reqwest::Method;
+use roxmltree::{Document, Node};
+use time::{OffsetDateTime, format_description::well_known::Rfc3339};
+use uuid::Uuid;
+
+use super::{BucketFolder, CloudService, StorageError, error::not_object_storage};
+
+/// What began later may be of a process that is still running.
+pub const INTERRUPTED_AFTER: Duration = Duration::from_hours(24);
+/// The folder of objects that each mark an upload of files that has begun.
+const BEGUN_UPLOADS: &str = "begun-uploads";
+/// The folders in which objects are written in parts.
+const FOLDERS_OF_PARTS: [&str; 2] = ["exports", "uploads"];
+const REQUEST_LIFETIME: Duration = Duration::from_mins(1);
+
+/// An upload in parts that did not end.
+#[derive(Clone, Debug)]
+pub struct IncompleteObject {
+    /// Below the folder of the bucket.
+    name: String,
+    id: MultipartId,
+    begun_at: SystemTime,
+}
+
+/// A page of incomplete objects, and where the next one begins.
+type IncompletePage = (Vec<IncompleteObject>, Option<[(&'static str, String); 2]>);
+
+impl BucketFolder {
+    /// Notes that files of an upload are being written, until [`BucketFolder::end_upload`].
+    pub async fn begin_upload(&self, id: &str) -> Result<(), StorageError> {
+        self.put(&format!("{BEGUN_UPLOADS}/{id}"), Bytes::from_static(b"tessera")).await
+    }
+
+    pub async fn end_upload(&self, id: &str) -> Result<(), StorageError> {
+        self.delete(&format!("{BEGUN_UPLOADS}/{id}")).await
+    }
+
+    /// The identifiers of uploads that did not end, and when they began.
+    pub async fn begun_uploads(&self) -> Result<Vec<(String, SystemTime)>, StorageError> {
+        Ok(self.children(BEGUN_UPLOADS).await?.objects)
+    }
+
+    /// The identifiers of uploads that began before `limit` and did not end.
+    pub async fn interrupted_uploads(
+        &self,
+        limit: SystemTime,
+    ) -> Result<Vec<String>, StorageError> {
+        let begun = self.begun_uploads().await?.into_iter();
+        Ok(begun.filter(|(_, begun_at)| *begun_at < limit).map(|(id, _)| id).collect())
+    }
+
+    /// The objects whose parts began to arrive before `limit`, and that are not complete. Azure removes
+    /// such parts by itself.
+    pub async fn incomplete_objects(
+        &self,
+        limit: SystemTime,
+    ) -> Result<Vec<IncompleteObject>, StorageError> {
+        let mut found = Vec::new();
+        if self.folder.bucket.service == CloudService::Azure {
+            return Ok(found);
+        }
+        for folder in FOLDERS_OF_PARTS {
+            let mut marker = None;
+            loop {
+                let (page, next) = self.incomplete_page(folder, marker.take()).await?;
+                let abandoned = |it: &IncompleteObject| it.begun_at < limit && it.is_ours();
+                found.extend(page.into_iter().filter(abandoned));
+                marker = next;
+                if marker.is_none() {
+                    break;
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Removes the parts of an object that is not complete.
+    pub async fn abort(&self, incomplete: &IncompleteObject) -> Result<(), StorageError> {
+        let path = &self.path(&incomplete.name)?;
+        let abort = || async {
+            let store = self.storage.bucket(&self.folder.bucket).await?;
+            Ok(store.abort_multipart(path, &incomplete.id).await?)
+        };
+        self.storage.retry_policy.run(abort).await
+    }
+
+    /// The library signs this request, but has no function for it.
+    async fn incomplete_page(
+        &self,
+        folder: &str,
+        marker: Option<[(&'static str, String); 2]>,
+    ) -> Result<IncompletePage, StorageError> {
+        let base = &self.folder.folder_prefix();
+        let query = [("uploads", String::new()), ("prefix", format!("{base}{folder}/"))];
+        let query = query.into_iter().chain(marker.into_iter().flatten());
+        let query = SignedUrlOptions::new().with_query(query);
+        let unsigned = |_| StorageError::service("the credentials cannot sign this request");
+        let list = || async {
+            let bucket = &self.folder.bucket;
+            let store = self.storage.bucket(bucket).await?;
+            let root = Path::default();
+            let signed = store.signed_url_opts(Method::GET, &root, REQUEST_LIFETIME, &query).await;
+            let page = self.storage.get_text(bucket, &signed.map_err(unsigned)?).await?;
+            read_page(&page, base).ok_or_else(not_object_storage)
+        };
+        self.storage.retry_policy.run(list).await
+    }
+}
+
+impl IncompleteObject {
+    /// Its name below the folder of the bucket.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether this program gives such names: others may write to the bucket, too.
+    fn is_ours(&self) -> bool {
+        let id = self.name.split(['/', '.']).nth(1);
+        id.is_some_and(|id| Uuid::try_parse(id).is_ok())
+    }
+}
+
+/// `base` precedes the names.
+fn read_page(xml: &str, base: &str) -> Option<IncompletePage> {
+    let document = Document::parse(xml).ok()?;
+    let root = document.root_element();
+    if !root.has_tag_name("ListMultipartUploadsResult") {
+        return None;
+    }
+    let uploads = root.children().filter(|node| node.has_tag_name("Upload"));
+    let found = uploads.filter_map(|upload| {
+        let begun_at = OffsetDateTime::parse(&text(upload, "Initiated")?, &Rfc3339).ok()?;
+        let name = text(upload, "Key")?.strip_prefix(base)?.to_owned();
+        let id = text(upload, "UploadId")?;
+        Some(IncompleteObject { name, id, begun_at: begun_at.into() })
+    });
+    let next = || {
+        let key = text(root, "NextKeyMarker")?;
+        let id = text(root, "NextUploadIdMarker")?;
+        Some([("key-marker", key), ("upload-id-marker", id)])
+    };
+    let has_more = text(root, "IsTruncated").is_some_and(|truncated| truncated == "true");
+    Some((found.collect(), if has_more { next() } else { None }))
+}
+
+fn text(node: Node, name: &str) -> Option<String> {
+    let child = node.children().find(|child| child.has_tag_name(name))?;
+    child.text().map(str::to_owned)
+}
