@@ -127,16 +127,15 @@ impl Deployment {
         let folder = bucket.map_or_else(|| canonical_folder(folder), Ok)?;
         let known = self.store.read(|c| dataset::find_by_folder(c, &folder))?;
         let mut record = known.unwrap_or_else(|| new_record(&folder));
-        let scan = if in_bucket && !is_up_to_date(&record) {
+        let scan = if in_bucket {
             // It is listed in the background; whether it can be is known at once.
             self.originals.check(&folder).map_err(LocalError::ObjectStorage)?;
             None
         } else {
-            Some(self.originals.scan(&folder).map_err(LocalError::ObjectStorage)?)
+            let scan = self.originals.scan(&folder).map_err(LocalError::ObjectStorage)?;
+            require_pictures(&folder, &scan, record.n_images > 0)?;
+            Some(scan)
         };
-        if let Some(scan) = scan.as_ref().filter(|_| !in_bucket) {
-            require_pictures(&folder, scan, record.n_images > 0)?;
-        }
         if let Some(name) = name {
             name.clone_into(&mut record.name);
         }
@@ -154,18 +153,23 @@ impl Deployment {
         })?;
         if begun.is_some() {
             self.tasks.wake();
+        } else if in_bucket {
+            self.tasks.compare_folder(id);
         }
         Ok(id)
     }
 
-    /// Whether a folder changed since it was indexed, or was never completely indexed.
+    /// Whether a folder changed since it was indexed, or was never completely indexed. Without a scan, its files
+    /// are not compared.
     fn needs_indexing(
         &self,
         c: &Connection,
         record: &DatasetRecord,
         scan: Option<&FolderScan>,
     ) -> store::Result<bool> {
-        let Some(scan) = scan.filter(|_| is_up_to_date(record)) else { return Ok(true) };
+        if !is_up_to_date(record) {
+            return Ok(true);
+        }
         let space = embedding::text_space(c, record.id)?;
         let marked = space.filter(|space| Encoders::is_space_marker(space));
         if marked != self.settings.encoders.as_ref().map(|encoders| encoders.space_marker()) {
@@ -175,6 +179,7 @@ impl Deployment {
         if self.settings.ffmpeg.is_some() {
             indexed_files::clear_skipped_for_reason(c, own, FFMPEG_MISSING)?;
         }
+        let Some(scan) = scan else { return Ok(false) };
         Ok(!diff(scan, indexed_files::known_files(c, own)?).is_empty())
     }
 

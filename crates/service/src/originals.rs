@@ -7,7 +7,10 @@ use std::{
 };
 
 use crate::{
-    ingest::{FolderScan, OriginalFiles, SandboxedDir, scan_folder},
+    file_stat::KnownFile,
+    ingest::{
+        FolderScan, ListingComparison, OriginalFiles, SandboxedDir, compare_listing, scan_folder,
+    },
     object_storage::{BlockingStorage, BucketFolder, BucketOriginals, ObjectUri, StorageError},
     settings::DeploymentSettings,
     uploads::{BucketUploads, UploadStore},
@@ -57,10 +60,29 @@ impl Originals {
 
     /// Lists the files of a source. Only a bucket can fail; the error is safe to send to clients.
     pub fn scan(&self, location: &Path) -> Result<FolderScan, String> {
-        match storage_location(location) {
-            Some(uri) => self.storage().map_err(|error| error.to_string())?.scan(&uri),
-            None => Ok(scan_folder(location)),
+        let Some(uri) = storage_location(location) else { return Ok(scan_folder(location)) };
+        let storage = self.storage().map_err(|error| error.to_string())?;
+        let mut scan = FolderScan::default();
+        for part in storage.scan_parts(&uri)? {
+            let FolderScan { files, skipped } = part?;
+            scan.files.extend(files);
+            scan.skipped.extend(skipped);
         }
+        scan.files.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(scan)
+    }
+
+    /// Compares a folder in object storage with the files that are known of it, in the order of the bytes of their
+    /// paths. The error is safe to send to clients.
+    pub fn compare(
+        &self,
+        location: &Path,
+        known: impl Iterator<Item = Result<(PathBuf, KnownFile), String>>,
+    ) -> Result<ListingComparison, String> {
+        let Some(uri) = storage_location(location) else { return Ok(ListingComparison::Unordered) };
+        let storage = self.storage().map_err(|error| error.to_string())?;
+        let parts = storage.scan_parts(&uri)?;
+        compare_listing(parts.map(|part| Ok(part?.files)), known)
     }
 
     fn storage(&self) -> io::Result<Arc<BlockingStorage>> {

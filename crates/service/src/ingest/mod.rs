@@ -3,6 +3,7 @@
 mod changes;
 pub mod disk_quota;
 pub mod file_names;
+mod listing_comparison;
 mod original_files;
 mod sandboxed_dir;
 mod scan;
@@ -13,6 +14,7 @@ pub mod video;
 mod video_input;
 
 pub use changes::{FolderChanges, diff};
+pub use listing_comparison::{ListingComparison, compare_listing};
 pub use original_files::{
     OriginalFiles, SourceFile, has_image_signature, is_unavailable, read_first_bytes, unavailable,
 };

@@ -4,7 +4,7 @@ use std::{io, path::PathBuf, sync::mpsc};
 
 use tokio::runtime::{Builder, Runtime};
 
-use super::{ObjectEntry, ObjectStorage, ObjectUri, StorageError, StorageSettings};
+use super::{ObjectEntry, ObjectListing, ObjectStorage, ObjectUri, StorageError, StorageSettings};
 use crate::{
     file_stat::FileStat,
     ingest::{FolderScan, ScannedFile, unavailable},
@@ -32,31 +32,28 @@ impl BlockingStorage {
         self.wait(list).unwrap_or_else(|error| Err(error.to_string()))
     }
 
-    /// Lists the media and sidecars of a folder or manifest, by path. The error is safe to send to clients.
-    pub fn scan(&self, folder: &ObjectUri) -> Result<FolderScan, String> {
-        let (storage, uri) = (self.storage.clone(), folder.to_string());
-        let scan = async move {
-            let mut scan = FolderScan::default();
-            let mut parts = storage.parts(&uri, usize::MAX)?;
-            while let Some(part) = parts.next().await? {
-                if part.truncated {
-                    let name = uri.rsplit('/').next().unwrap_or(&uri);
-                    scan.skipped
-                        .push((PathBuf::from(name), "only its first million objects were read"));
+    /// Lists the media and sidecars of a folder or manifest in parts, as they are in the listing. Errors are safe
+    /// to send to clients.
+    pub fn scan_parts(
+        &self,
+        folder: &ObjectUri,
+    ) -> Result<impl Iterator<Item = Result<FolderScan, String>>, String> {
+        let uri = folder.to_string();
+        let mut parts = Some(self.storage.parts(&uri, usize::MAX)?);
+        Ok(std::iter::from_fn(move || {
+            let mut listing = parts.take()?;
+            let next = async move {
+                let part = listing.next().await;
+                (listing, part)
+            };
+            match self.wait(next) {
+                Ok((listing, part)) => {
+                    parts = Some(listing);
+                    part.transpose().map(|part| Ok(scanned_part(&uri, part?)))
                 }
-                for file in part.entries.iter().map(scanned_file) {
-                    let hidden = file.path.iter().any(|part| part.as_encoded_bytes()[0] == b'.');
-                    if hidden {
-                        scan.skipped.push((file.path, "hidden"));
-                    } else {
-                        scan.files.push(file);
-                    }
-                }
+                Err(error) => Some(Err(error.to_string())),
             }
-            scan.files.sort_by(|a, b| a.path.cmp(&b.path));
-            Ok(scan)
-        };
-        self.wait(scan).unwrap_or_else(|error| Err(error.to_string()))
+        }))
     }
 
     pub(super) fn client(&self) -> ObjectStorage {
@@ -92,6 +89,23 @@ impl Drop for BlockingStorage {
             runtime.shutdown_background();
         }
     }
+}
+
+fn scanned_part(uri: &str, part: ObjectListing) -> FolderScan {
+    let mut scan = FolderScan::default();
+    if part.truncated {
+        let name = uri.rsplit('/').next().unwrap_or(uri);
+        scan.skipped.push((PathBuf::from(name), "only its first million objects were read"));
+    }
+    for file in part.entries.iter().map(scanned_file) {
+        let hidden = file.path.iter().any(|part| part.as_encoded_bytes()[0] == b'.');
+        if hidden {
+            scan.skipped.push((file.path, "hidden"));
+        } else {
+            scan.files.push(file);
+        }
+    }
+    scan
 }
 
 /// A manifest contains no sizes and times.

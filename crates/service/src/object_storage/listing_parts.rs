@@ -44,10 +44,10 @@ impl ObjectStorage {
 
     /// The listing of a folder or manifest in parts, so that its size does not matter. Of a manifest, at
     /// most `most` media are read.
-    pub fn parts(&self, uri: &str, most: usize) -> Result<ListingParts<'_>, String> {
+    pub fn parts(&self, uri: &str, most: usize) -> Result<ListingParts, String> {
         let location = ObjectUri::parse(uri).map_err(|reason| list_error(uri, reason))?;
         Ok(ListingParts {
-            storage: self,
+            storage: self.clone(),
             uri: uri.to_owned(),
             location,
             most,
@@ -59,8 +59,9 @@ impl ObjectStorage {
     }
 }
 
-pub struct ListingParts<'a> {
-    storage: &'a ObjectStorage,
+#[derive(Debug)]
+pub struct ListingParts {
+    storage: ObjectStorage,
     uri: String,
     location: ObjectUri,
     most: usize,
@@ -71,7 +72,7 @@ pub struct ListingParts<'a> {
     media: usize,
 }
 
-impl ListingParts<'_> {
+impl ListingParts {
     /// Whether there may be further parts.
     pub fn has_more(&self) -> bool {
         self.has_more

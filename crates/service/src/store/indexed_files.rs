@@ -19,6 +19,9 @@ use crate::{
 };
 use tessera_model::{DatasetId, MediaId};
 
+/// Bounds the memory.
+const KNOWN_FILES_AT_A_TIME: i64 = 1_000;
+
 /// Returns every file of a source that was opened before, by path.
 pub fn known_files(connection: &Connection, source: i64) -> Result<BTreeMap<PathBuf, KnownFile>> {
     let sql = "SELECT path, size, modified, content FROM media
@@ -29,10 +32,37 @@ pub fn known_files(connection: &Connection, source: i64) -> Result<BTreeMap<Path
                UNION ALL
                SELECT path, size, modified, NULL FROM sidecar
                WHERE require(intact) AND source = ?1";
-    query::all(connection, sql, params![source], |row| {
-        let stat = FileStat { size: row.get(1)?, modified: row.get(2)? };
-        Ok((path_from_bytes(row.get(0)?), KnownFile { stat, content_hash: row.get(3)? }))
-    })
+    query::all(connection, sql, params![source], read_known_file)
+}
+
+const KNOWN_FILES_AFTER: &str = "SELECT path, size, modified, content FROM media
+     WHERE require(intact) AND source = ?1 AND parent IS NULL AND path > ?2
+     UNION ALL
+     SELECT path, size, modified, NULL FROM skipped
+     WHERE require(intact) AND source = ?1 AND size IS NOT NULL AND path > ?2
+     UNION ALL
+     SELECT path, size, modified, NULL FROM sidecar
+     WHERE require(intact) AND source = ?1 AND path > ?2
+     ORDER BY 1 LIMIT ?3";
+
+/// Returns some files of a source that were opened before: those that follow a path in the order of its bytes.
+/// Empty after the last.
+pub fn known_files_after(
+    connection: &Connection,
+    source: i64,
+    after: &Path,
+) -> Result<Vec<(PathBuf, KnownFile)>> {
+    let params = params![source, path_to_bytes(after), KNOWN_FILES_AT_A_TIME];
+    let mut files: Vec<(PathBuf, KnownFile)> =
+        query::all(connection, KNOWN_FILES_AFTER, params, read_known_file)?;
+    // A video has a row for each frame.
+    files.dedup_by(|(path, _), (previous, _)| path == previous);
+    Ok(files)
+}
+
+fn read_known_file(row: &Row) -> Result<(PathBuf, KnownFile)> {
+    let stat = FileStat { size: row.get(1)?, modified: row.get(2)? };
+    Ok((path_from_bytes(row.get(0)?), KnownFile { stat, content_hash: row.get(3)? }))
 }
 
 // Statements about one file. With `parent IS NULL`, the index of files serves them; objects are found by their image.
@@ -291,13 +321,16 @@ mod tests {
             UPDATE_STAT_OF_OBJECTS,
             DELETE_SIDECAR,
             DELETE_OBJECTS,
+            KNOWN_FILES_AFTER,
         ] {
             let explained = format!("EXPLAIN QUERY PLAN {sql}");
             let params = params![1, 1, 1, 1];
-            let used = &params[..sql.matches('?').count()];
+            let last = (1..=4).rev().find(|number| sql.contains(&format!("?{number}")));
+            let used = &params[..last.unwrap()];
             let plan: Vec<String> =
                 store.read(|c| query::all(c, &explained, used, |row| row.get(3))).unwrap();
-            assert!(!plan.iter().any(|step| step.starts_with("SCAN")), "{sql}: {plan:?}");
+            let costly = |step: &String| step.starts_with("SCAN") || step.contains("TEMP B-TREE");
+            assert!(!plan.iter().any(costly), "{sql}: {plan:?}");
         }
     }
 }

@@ -5,6 +5,7 @@
 
 mod apply_sidecars;
 mod cluster_step;
+mod compare_folder;
 mod context;
 mod embed_step;
 mod encode_media;

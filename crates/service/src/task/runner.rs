@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use super::{
     WorkerContext,
+    compare_folder::FoldersToCompare,
     lease_keeper::keep_leases,
     run_export::{delete_archives, delete_expired_exports, run_next_export},
     run_operation::run_next_operation,
@@ -21,6 +22,7 @@ use crate::{
     settings::DeploymentSettings,
     store::{Store, StoreError},
 };
+use tessera_model::DatasetId;
 
 /// How often ended exports are checked within the time that they are kept.
 const EXPIRY_CHECKS: u32 = 24;
@@ -30,6 +32,7 @@ const EXPIRY_CHECKS: u32 = 24;
 pub struct TaskRunner {
     worker: WorkerContext,
     signal: Arc<WakeSignal>,
+    folders: Arc<FoldersToCompare>,
     threads: Vec<JoinHandle<()>>,
     /// Closing it ends the thread that extends leases.
     keeper: Option<mpsc::Sender<()>>,
@@ -50,9 +53,11 @@ impl TaskRunner {
             holder: Uuid::new_v4(),
         };
         let jobs = settings.jobs;
-        // One more for exports.
-        let signal = Arc::new(WakeSignal::new(if jobs == 0 { 0 } else { jobs + 1 }));
-        let mut runner = Self { worker, signal, threads: Vec::new(), keeper: None };
+        // The last are for exports and for comparing folders.
+        let signal = Arc::new(WakeSignal::new(if jobs == 0 { 1 } else { jobs + 2 }));
+        let folders = Arc::<FoldersToCompare>::default();
+        let mut runner = Self { worker, signal, folders, threads: Vec::new(), keeper: None };
+        runner.start_comparison();
         if jobs == 0 {
             return Ok(runner);
         }
@@ -64,7 +69,7 @@ impl TaskRunner {
         for number in 1..=jobs {
             runner.start_thread("operation", number, run_next_operation);
         }
-        runner.start_thread("export", 0, move |worker| {
+        runner.start_thread("export", jobs + 1, move |worker| {
             // If the store cannot be written, the next check deletes them.
             expired.extend(delete_expired_exports(worker).unwrap_or_default());
             delete_archives(worker, &mut expired);
@@ -98,6 +103,18 @@ impl TaskRunner {
         }
     }
 
+    fn start_comparison(&mut self) {
+        let (folders, signal) = (self.folders.clone(), self.signal.clone());
+        self.start_thread("comparison", 0, move |worker| {
+            let was_one = folders.compare_next(worker);
+            if was_one {
+                // There may be an operation.
+                signal.wake();
+            }
+            was_one
+        });
+    }
+
     fn start_keeper(&mut self) {
         let (sender, ended) = mpsc::channel();
         let (worker, signal) = (self.worker.clone(), self.signal.clone());
@@ -105,6 +122,12 @@ impl TaskRunner {
         // Without it, other workers take the tasks of this one when their leases end.
         self.threads.extend(thread::Builder::new().name("leases".to_owned()).spawn(body));
         self.keeper = Some(sender);
+    }
+
+    /// Compares the folder of a dataset in object storage with what is stored, in the background.
+    pub fn compare_folder(&self, dataset: DatasetId) {
+        self.folders.add(dataset);
+        self.wake();
     }
 
     /// Lets the threads look for tasks.

@@ -22,7 +22,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("store", &["file_stat", "index", "ingest", "path_display"]),
     ("settings", &["ingest", "object_storage", "store", "text"]),
     ("uploads", &["ingest", "object_storage", "store"]),
-    ("originals", &["ingest", "object_storage", "settings", "uploads"]),
+    ("originals", &["file_stat", "ingest", "object_storage", "settings", "uploads"]),
     ("error", &["object_storage", "path_display", "store"]),
     ("common_settings", &["error", "settings", "store"]),
     ("issues", &["index", "store"]),

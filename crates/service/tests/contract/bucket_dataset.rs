@@ -90,6 +90,26 @@ async fn a_new_dataset_is_there_before_its_folder_is_listed() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_indexed_dataset_is_shown_while_its_folder_is_listed_again() {
+    let storage = storage().await;
+    let place = served(Place::new(&[]), &storage).await.stop().await;
+    storage.put("team/set/p012.png", &picture(12));
+    let deployment = open(&place, &storage);
+    let last_page = Arc::new(Semaphore::new(0));
+    storage.fail_next(vec![FakeFailure::None; PAGES]);
+    storage.fail_next([FakeFailure::Held(last_page.clone())]);
+    let dataset = add(&deployment, FOLDER).unwrap();
+    let service = Service::serve(place, deployment, dataset, true).await;
+    let record = service.record().await;
+    assert_eq!((&record["status_new"], &record["n_images"]), (&json!("READY"), &json!(12)));
+    assert_eq!(service.names("").await.len(), 12);
+    last_page.add_permits(1);
+    service.deployment.wait_until_idle().await;
+    let record = service.record().await;
+    assert_eq!((&record["status_new"], &record["n_images"]), (&json!("READY"), &json!(13)));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_part_of_an_original_is_read_without_what_precedes_it() {
     let storage = storage().await;
     let service = served(Place::new(&[]), &storage).await;
@@ -146,15 +166,15 @@ async fn reopening_reads_only_what_changed() {
     let place = served(Place::new(&[]), &storage).await.stop().await;
     let before = storage.request_count();
     let service = served(place, &storage).await;
-    assert_eq!(storage.request_count() - before, PAGES, "nothing changed: one listing");
+    assert_eq!(storage.request_count() - before, 1 + PAGES, "nothing changed: one listing");
     let place = service.stop().await;
     storage.put("team/set/p001.png", &picture(21));
     storage.put("team/set/sub/p012.png", &picture(12));
     storage.remove("team/set/p002.png");
     let before = storage.request_count();
     let service = served(place, &storage).await;
-    // Both listings, both pictures, and the sidecar.
-    assert_eq!(storage.request_count() - before, 2 * PAGES + 3);
+    // The check, the first page with a difference, a listing, both pictures, and the sidecar.
+    assert_eq!(storage.request_count() - before, 2 + PAGES + 3);
     let mut names = service.names("").await;
     names.sort();
     assert_eq!(names.len(), 12);

@@ -8,6 +8,7 @@ mod folder;
 mod full_text_query;
 mod issue_scores;
 mod leases;
+mod listing_comparison;
 mod near_duplicates;
 mod neighbors;
 pub mod object_storage;

@@ -1,0 +1,102 @@
+//! Compares the folder of a dataset in object storage with what is stored, and lets a changed one be indexed.
+
+use std::{
+    collections::VecDeque,
+    iter,
+    path::{Path, PathBuf},
+    sync::Mutex,
+};
+
+use super::WorkerContext;
+use crate::{
+    file_stat::KnownFile,
+    ingest::{ListingComparison, diff},
+    store::{
+        Store, dataset, indexed_files, lock,
+        operation::{self, OperationKind},
+        source,
+    },
+    task_error::TaskError,
+};
+use tessera_model::{DatasetId, Status};
+
+/// The datasets whose folders are to be compared.
+#[derive(Debug, Default)]
+pub struct FoldersToCompare(Mutex<VecDeque<DatasetId>>);
+
+impl FoldersToCompare {
+    pub fn add(&self, dataset: DatasetId) {
+        lock(&self.0).push_back(dataset);
+    }
+
+    /// Compares the next folder. Returns whether there was one.
+    pub fn compare_next(&self, worker: &WorkerContext) -> bool {
+        let Some(dataset) = lock(&self.0).pop_front() else { return false };
+        // If the storage or the store fails, the next opening compares it.
+        let _ = compare(worker, dataset);
+        true
+    }
+}
+
+fn compare(worker: &WorkerContext, id: DatasetId) -> Result<(), TaskError> {
+    let store = &worker.store;
+    let (record, sources) = store.read(|c| Ok((dataset::find(c, id)?, source::all(c, id)?)))?;
+    let Some(own) = sources.iter().find(|source| source.is_dataset_folder) else { return Ok(()) };
+    let known = known_files(worker, own.row);
+    let is_same = match worker.originals.compare(&own.folder, known).map_err(TaskError::Failed)? {
+        ListingComparison::Same => true,
+        ListingComparison::Different => false,
+        ListingComparison::Unordered => {
+            let scan = worker.originals.scan(&own.folder).map_err(TaskError::Failed)?;
+            diff(&scan, store.read(|c| indexed_files::known_files(c, own.row))?).is_empty()
+        }
+    };
+    if is_same || record.is_none() {
+        return Ok(());
+    }
+    store.write(|tx| {
+        let status = dataset::find(tx, id)?.map(|record| record.status);
+        let rests = matches!(status, Some(Status::Ready | Status::PartialIndex));
+        if rests && operation::find_running(tx, id)?.is_none() {
+            operation::begin(tx, id, OperationKind::Creation, None, false)?;
+        }
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// The files of a source that are known, some at a time, until the process ends.
+fn known_files(
+    worker: &WorkerContext,
+    source: i64,
+) -> impl Iterator<Item = Result<(PathBuf, KnownFile), String>> {
+    let mut after = PathBuf::new();
+    let next = move || {
+        if worker.is_stopped() {
+            return Some(Err("it was stopped".to_owned()));
+        }
+        let files = read_files(&worker.store, source, &after);
+        match files {
+            Ok(files) if files.is_empty() => None,
+            Ok(files) => {
+                after.clone_from(&files.last()?.0);
+                Some(Ok(files))
+            }
+            Err(reason) => Some(Err(reason)),
+        }
+    };
+    iter::from_fn(next).flat_map(|files| match files {
+        Ok(files) => files.into_iter().map(Ok).collect(),
+        Err(reason) => vec![Err(reason)],
+    })
+}
+
+fn read_files(
+    store: &Store,
+    source: i64,
+    after: &Path,
+) -> Result<Vec<(PathBuf, KnownFile)>, String> {
+    store
+        .read(|c| indexed_files::known_files_after(c, source, after))
+        .map_err(|error| error.to_string())
+}
