@@ -16,7 +16,7 @@ use crate::{
         FolderScan, OriginalFiles as _, SandboxedDir, diff, has_image_signature, read_first_bytes,
         video::{FFMPEG_MISSING, VideoContainer},
     },
-    object_storage::{BucketFolder, StorageError},
+    object_storage::BucketFolder,
     originals::{Originals, storage_location},
     path_display::printable_path,
     retrieval::{IndexCache, remove_outdated},
@@ -73,8 +73,7 @@ impl Deployment {
         });
         require_recorded_settings(&store, &settings)?;
         let originals = Originals::new(&settings, store.uploads_dir());
-        let originals = originals.map_err(|cause| LocalError::Bucket(StorageError::Io(cause)))?;
-        let originals = Arc::new(originals);
+        let originals = Arc::new(originals.map_err(LocalError::Bucket)?);
         clean_storage(&store, &originals)?;
         store.share_folder()?;
         if store.recovery_notice().is_some() {

@@ -25,17 +25,13 @@ pub struct Originals {
 
 impl Originals {
     /// `uploads` is the folder for what arrives.
-    pub fn new(settings: &Arc<DeploymentSettings>, uploads: PathBuf) -> io::Result<Self> {
+    pub fn new(settings: &Arc<DeploymentSettings>, uploads: PathBuf) -> Result<Self, StorageError> {
         let mut storage = None;
         let bucket = match &settings.bucket {
             Some(uri) => {
-                let folder = BucketFolder::new(&settings.storage, uri);
+                let folder = BucketFolder::new(&settings.storage, uri)?;
                 let started = Arc::new(BlockingStorage::new(&settings.storage)?);
-                let uploads = BucketUploads::new(
-                    Arc::clone(storage.insert(started)),
-                    folder.map_err(StorageError::into_io)?,
-                );
-                Some(uploads)
+                Some(BucketUploads::new(Arc::clone(storage.insert(started)), folder))
             }
             None => None,
         };
