@@ -40,7 +40,7 @@ impl FoldersToCompare {
 
 fn compare(worker: &WorkerContext, id: DatasetId) -> Result<(), TaskError> {
     let store = &worker.store;
-    let (record, sources) = store.read(|c| Ok((dataset::find(c, id)?, source::all(c, id)?)))?;
+    let sources = store.read(|c| source::all(c, id))?;
     let Some(own) = sources.iter().find(|source| source.is_dataset_folder) else { return Ok(()) };
     let known = known_files(worker, own.row);
     let is_same = match worker.originals.compare(&own.folder, known).map_err(TaskError::Failed)? {
@@ -51,7 +51,7 @@ fn compare(worker: &WorkerContext, id: DatasetId) -> Result<(), TaskError> {
             diff(&scan, store.read(|c| indexed_files::known_files(c, own.row))?).is_empty()
         }
     };
-    if is_same || record.is_none() {
+    if is_same {
         return Ok(());
     }
     store.write(|tx| {

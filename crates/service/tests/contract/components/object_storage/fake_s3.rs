@@ -3,7 +3,6 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    fmt::Write as _,
     sync::{Arc, Mutex},
     time::Duration,
 };
@@ -17,9 +16,13 @@ use axum::{
 };
 use futures_util::{StreamExt as _, stream};
 use reqwest::Url;
-use tokio::{net::TcpListener, sync::Semaphore};
+use tokio::{
+    net::TcpListener,
+    runtime::{Builder, Handle},
+    sync::Semaphore,
+};
 
-use super::{fake_uploads::Uploads, signature::is_signed};
+use super::{fake_listing::list_response, fake_uploads::Uploads, signature::is_signed};
 use tessera_service::object_storage::{ObjectStorage, RetryPolicy, StorageSettings};
 
 /// The only valid access key.
@@ -55,15 +58,15 @@ pub enum FakeFailure {
 #[derive(Clone)]
 pub struct FakeS3 {
     address: String,
-    objects: Arc<Mutex<BTreeMap<String, Bytes>>>,
-    uploads: Uploads,
+    pub(super) objects: Arc<Mutex<BTreeMap<String, Bytes>>>,
+    pub(super) uploads: Uploads,
     public: bool,
-    page: usize,
+    pub(super) page: usize,
     failures: Arc<Mutex<VecDeque<FakeFailure>>>,
     request_paths: Arc<Mutex<Vec<String>>>,
     ranges: Arc<Mutex<Vec<String>>>,
     /// When all objects were changed.
-    modified: Arc<Mutex<&'static str>>,
+    pub(super) modified: Arc<Mutex<&'static str>>,
 }
 
 impl FakeS3 {
@@ -78,7 +81,8 @@ impl FakeS3 {
     }
 
     async fn start(objects: &[(&str, &[u8])], public: bool) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let runtime = background_runtime();
+        let listener = runtime.spawn(TcpListener::bind("127.0.0.1:0")).await.unwrap().unwrap();
         let objects = objects.iter();
         let server = Self {
             address: format!("http://{}", listener.local_addr().unwrap()),
@@ -96,7 +100,7 @@ impl FakeS3 {
             modified: Arc::new(Mutex::new("2026-01-01T00:00:00.000Z")),
         };
         let router = Router::new().fallback(respond).with_state(server.clone());
-        tokio::spawn(async move { serve_connections(listener, router).await });
+        runtime.spawn(async move { serve_connections(listener, router).await });
         server
     }
 
@@ -192,6 +196,14 @@ pub fn storage(settings: StorageSettings) -> ObjectStorage {
 pub fn storage_with_timeout(settings: StorageSettings, idle: Duration) -> ObjectStorage {
     let policy = RetryPolicy { read_timeout: idle, initial_backoff: Duration::from_millis(1) };
     ObjectStorage::with_retry_policy(settings, policy).unwrap()
+}
+
+/// A runtime on a thread of its own, because opening a deployment waits for the service.
+fn background_runtime() -> Handle {
+    let runtime = Builder::new_current_thread().enable_all().build().unwrap();
+    let handle = runtime.handle().clone();
+    std::thread::spawn(move || runtime.block_on(std::future::pending::<()>()));
+    handle
 }
 
 /// A minimal HTTP/1 server.
@@ -295,59 +307,6 @@ fn object_response(server: &FakeS3, request: &Parts, path: &str, bytes: &Bytes) 
     (StatusCode::PARTIAL_CONTENT, attributes, part, bytes.slice(start..)).into_response()
 }
 
-fn list_response(server: &FakeS3, bucket: &str, url: &Url) -> Response {
-    let value = |wanted: &str| {
-        url.query_pairs().find(|(name, _)| name == wanted).map(|(_, value)| value.into_owned())
-    };
-    if value("uploads").is_some() {
-        let (prefix, after) = (value("prefix").unwrap(), value("key-marker").unwrap_or_default());
-        return server.uploads.list(bucket, &prefix, &after, &server.modified.lock().unwrap());
-    }
-    assert_eq!(value("list-type").as_deref(), Some("2"));
-    let prefix = format!("{bucket}/{}", value("prefix").unwrap());
-    // A token with characters that need escaping.
-    let start = value("continuation-token")
-        .map_or(0, |token| token.strip_prefix("from /+=& ").unwrap().parse().unwrap());
-    let objects = server.objects.lock().unwrap();
-    let delimiter = value("delimiter");
-    // The common prefix of a name, or its object.
-    let mut found: Vec<(&str, Option<&Bytes>)> = Vec::new();
-    for (name, bytes) in objects.iter().filter(|(name, _)| name.starts_with(&prefix)) {
-        let below = delimiter.as_deref().and_then(|it| name[prefix.len()..].find(it));
-        match below {
-            None => found.push((name, Some(bytes))),
-            Some(at) => found.push((&name[..=prefix.len() + at], None)),
-        }
-    }
-    found.dedup();
-    let modified = *server.modified.lock().unwrap();
-    let rest = found.len() > start + server.page;
-    let mut xml = String::from(
-        "<?xml version=\"1.0\"?><ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">",
-    );
-    for (name, bytes) in found.iter().skip(start).take(server.page) {
-        let key = xml_escape(&name[bucket.len() + 1..]);
-        let Some(bytes) = bytes else {
-            write!(xml, "<CommonPrefixes><Prefix>{key}</Prefix></CommonPrefixes>").unwrap();
-            continue;
-        };
-        let size = bytes.len();
-        let tag = blake3::hash(bytes).to_hex();
-        write!(
-            xml,
-            "<Contents><Key>{key}</Key><LastModified>{modified}</LastModified>\
-             <ETag>&quot;{tag}&quot;</ETag><Size>{size}</Size></Contents>"
-        )
-        .unwrap();
-    }
-    write!(xml, "<IsTruncated>{rest}</IsTruncated>").unwrap();
-    if rest {
-        let token = format!("from /+=&amp; {}", start + server.page);
-        write!(xml, "<NextContinuationToken>{token}</NextContinuationToken>").unwrap();
-    }
-    (xml + "</ListBucketResult>").into_response()
-}
-
 async fn failure_response(trouble: FakeFailure) -> Response {
     match trouble {
         FakeFailure::S3Error(status, code) => error_response(status, code),
@@ -372,17 +331,6 @@ async fn failure_response(trouble: FakeFailure) -> Response {
 fn error_response(status: u16, code: &str) -> Response {
     let body = format!("<Error><Code>{code}</Code><Message>c4nary</Message></Error>");
     (StatusCode::from_u16(status).unwrap(), body).into_response()
-}
-
-/// Escapes like the XML library of Go, which many services use.
-fn xml_escape(text: &str) -> String {
-    let escape = |c: char| match c {
-        '&' => "&amp;".to_owned(),
-        '<' => "&lt;".to_owned(),
-        '"' | '\t' | '\n' => format!("&#{};", u32::from(c)),
-        c => c.to_string(),
-    };
-    text.chars().map(escape).collect()
 }
 
 fn percent_decode(path: &str) -> String {

@@ -1,6 +1,7 @@
 //! Tests against fake services on loopback: S3, and in files of their own Azure and Google Cloud.
 
 mod azure;
+mod fake_listing;
 pub mod fake_s3;
 mod fake_uploads;
 mod google_cloud;
@@ -36,7 +37,7 @@ fn object_entry_of(uri: &str) -> ObjectEntry {
     ObjectEntry { bucket: bucket.into(), key, size: None, version: 0, path_root }
 }
 
-/// A file with so many bytes, at its start.
+/// A file of this length, at its start.
 fn file_of(bytes: usize) -> File {
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(&vec![7; bytes]).unwrap();
