@@ -5,13 +5,17 @@ use std::{
     fs::File,
     io::{self, Seek as _},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
-use super::BucketUploads;
-use crate::ingest::{file_names::with_suffix, staging::create_private_dir, unpack::UnpackTarget};
+use crate::{
+    ingest::{file_names::with_suffix, staging::create_private_dir, unpack::UnpackTarget},
+    object_storage::{BlockingStorage, BucketFolder},
+};
 
 pub struct BucketUnpackTarget<'a> {
-    uploads: &'a BucketUploads,
+    storage: &'a BlockingStorage,
+    folder: &'a Arc<BucketFolder>,
     /// The names of the objects begin with it.
     prefix: String,
     scratch: &'a Path,
@@ -19,8 +23,13 @@ pub struct BucketUnpackTarget<'a> {
 }
 
 impl<'a> BucketUnpackTarget<'a> {
-    pub fn new(uploads: &'a BucketUploads, prefix: String, scratch: &'a Path) -> Self {
-        Self { uploads, prefix, scratch, taken: HashSet::new() }
+    pub fn new(
+        storage: &'a BlockingStorage,
+        folder: &'a Arc<BucketFolder>,
+        prefix: String,
+        scratch: &'a Path,
+    ) -> Self {
+        Self { storage, folder, prefix, scratch, taken: HashSet::new() }
     }
 }
 
@@ -46,9 +55,9 @@ impl UnpackTarget for BucketUnpackTarget<'_> {
 
     fn keep(&mut self, path: &Path, mut file: File) -> io::Result<()> {
         file.rewind()?;
-        let folder = self.uploads.folder.clone();
+        let folder = self.folder.clone();
         let name = format!("{}/{}", self.prefix, path.to_string_lossy());
-        self.uploads.run(async move { folder.put_file(&name, file).await })
+        self.storage.run(async move { folder.put_file(&name, file).await })
     }
 
     fn discard(&mut self, _: &Path) -> io::Result<()> {

@@ -32,8 +32,8 @@ const CONCURRENT_UPLOADS: usize = 8;
 
 #[derive(Debug)]
 pub struct BucketUploads {
-    pub(super) storage: Arc<BlockingStorage>,
-    pub(super) folder: Arc<BucketFolder>,
+    storage: Arc<BlockingStorage>,
+    folder: Arc<BucketFolder>,
     /// The address of all uploads.
     base: PathBuf,
 }
@@ -153,7 +153,7 @@ impl BucketUploads {
             return Ok(None);
         }
         let prefix = format!("{FOLDER}/{id}/{}", name_of(location));
-        let mut target = BucketUnpackTarget::new(self, prefix, scratch);
+        let mut target = BucketUnpackTarget::new(&self.storage, &self.folder, prefix, scratch);
         let report = match unpack_into(&open, kind, &mut target, limits, stop) {
             // A worker that this one has taken over from went on, and has written the same objects.
             Err(UnpackError::Io(_)) if is_there().is_ok_and(|is_there| !is_there) => {
@@ -202,7 +202,7 @@ impl BucketUploads {
         Ok(())
     }
 
-    pub(super) fn run<T: Send + 'static>(
+    fn run<T: Send + 'static>(
         &self,
         task: impl Future<Output = Result<T, StorageError>> + Send + 'static,
     ) -> io::Result<T> {
