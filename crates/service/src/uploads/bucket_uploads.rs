@@ -28,7 +28,8 @@ use crate::{
 use tessera_model::DatasetId;
 
 const FOLDER: &str = "uploads";
-const CONCURRENT_UPLOADS: usize = 8;
+/// Each has a part of a file in memory.
+const CONCURRENT_UPLOADS: usize = 4;
 
 #[derive(Debug)]
 pub struct BucketUploads {
