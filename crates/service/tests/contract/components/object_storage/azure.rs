@@ -164,8 +164,15 @@ async fn a_part_of_a_blob_is_read_without_what_precedes_it() {
 
 #[tokio::test]
 async fn blobs_are_written_whole_or_in_blocks_and_deleted() {
+    // Deletions are sent in batches.
     let server = server(|request| match request.method.as_str() {
-        "DELETE" => Reply::new(202, &[], ""),
+        "POST" => Reply::new(
+            202,
+            &[("content-type", "multipart/mixed; boundary=batchresponse_1")],
+            "--batchresponse_1\r\nContent-Type: application/http\r\nContent-ID: 0\r\n\r\n\
+             HTTP/1.1 202 Accepted\r\nx-ms-delete-type-permanent: true\r\nx-ms-request-id: 1\r\n\
+             x-ms-version: 2018-11-09\r\n\r\n--batchresponse_1--",
+        ),
         _ => Reply::new(201, &[("etag", "\"0x8DE4\""), ("last-modified", MODIFIED)], ""),
     })
     .await;
@@ -191,9 +198,11 @@ async fn blobs_are_written_whole_or_in_blocks_and_deleted() {
             ("PUT", large, block.clone(), 8 << 20),
             ("PUT", large, block, 1),
             ("PUT", large, list, requests[3].body.len()),
-            ("DELETE", "/photos/tessera/small", None, 0),
+            ("POST", "/photos", Some("batch".to_owned()), requests[4].body.len()),
         ]
     );
+    let batch = String::from_utf8(requests[4].body.clone()).unwrap();
+    assert!(batch.contains("DELETE /photos/tessera/small HTTP/1.1"), "{batch}");
     assert_eq!(requests[0].header("x-ms-blob-type"), Some("BlockBlob"));
     let blocks = String::from_utf8(requests[3].body.clone()).unwrap();
     let position = |number: usize| blocks.find(&parameter(&requests[number], "blockid").unwrap());

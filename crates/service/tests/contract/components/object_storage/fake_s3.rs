@@ -333,7 +333,7 @@ fn error_response(status: u16, code: &str) -> Response {
     (StatusCode::from_u16(status).unwrap(), body).into_response()
 }
 
-fn percent_decode(path: &str) -> String {
+pub fn percent_decode(path: &str) -> String {
     let url = format!("http://x/?p={}", path.replace('+', "%2B").replace('&', "%26"));
     Url::parse(&url).unwrap().query_pairs().next().unwrap().1.into_owned()
 }
