@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use tessera_model::{
-    AdditionJob, DatasetId, ExportSpec, JobKind, MediaAddition, MediaSource, SafeText, ShellCommand,
+    AdditionJob, Anchor, AnchorKind, DatasetId, ExportSpec, JobKind, MediaAddition, MediaSource,
+    Query, SafeText, Search, ShellCommand,
 };
+use tessera_wire::vql;
 
 /// What `run_profiler.sh`, the command of on-premises deployments, is run for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +26,39 @@ pub(crate) fn profiler_command_line(dataset: DatasetId, command: ProfilerCommand
             let command = ShellCommand::new("run_profiler.sh -o add_media").option("-d", dataset);
             command.option("-p", path).text(if reindex { "-a" } else { "" })
         }
+    }
+}
+
+/// The subcommand that prints the page of a search.
+pub(crate) fn search_subcommand(search: &Search) -> ShellCommand {
+    let command = match &search.query {
+        Query::Browse if search.filters.is_empty() => ShellCommand::new("search browse"),
+        Query::Browse => ShellCommand::new("search vql"),
+        Query::Similar(Anchor { media, kind: AnchorKind::Media }) => {
+            ShellCommand::new("search media").word(media.to_string())
+        }
+        Query::Similar(Anchor { media, kind: AnchorKind::Upload }) => {
+            ShellCommand::new("search anchor").word(media.to_string()).text("--type UPLOAD")
+        }
+        Query::Caption { max_score: None, .. } => ShellCommand::new("search caption"),
+        Query::Caption { max_score: Some(bound), .. } => {
+            ShellCommand::new("search caption").option("--max-score", bound.value().to_string())
+        }
+    };
+    let mut command = command
+        .option("--dataset", search.dataset.to_string())
+        .option("--entity", search.entity.as_str().to_lowercase())
+        .option("--granularity", search.granularity.level().to_string());
+    if !search.filters.is_empty() {
+        command = command.option("--vql", vql::write(&search.filters));
+    }
+    if search.page > 0 {
+        command = command.option("--page", search.page.to_string());
+    }
+    match &search.query {
+        // A text may begin with a hyphen.
+        Query::Caption { text, .. } => command.option("--", text.as_str()),
+        Query::Browse | Query::Similar(_) => command,
     }
 }
 
@@ -102,6 +137,7 @@ fn add_extra_options(mut options: ShellCommand, addition: &MediaAddition) -> She
 
 #[cfg(test)]
 mod tests {
+    use tessera_model::{Filter, Fraction, MediaId, QueryText, vql::LabelRule};
     use uuid::Uuid;
 
     use super::*;
@@ -122,6 +158,36 @@ mod tests {
         assert_eq!(
             job_command_line(&JobKind::AddMedia(job), dataset).as_str(),
             format!("tessera media add {dataset} {options}")
+        );
+    }
+
+    #[test]
+    fn a_search_is_the_command_that_prints_its_page() {
+        let dataset = DatasetId(Uuid::nil());
+        let media = MediaId(Uuid::from_u128(7));
+        let similar = |kind| Query::Similar(Anchor { media, kind });
+        let text = QueryText::new("-2 dogs").unwrap();
+        let caption = |max_score| Query::Caption { text: text.clone(), max_score };
+        let rest = format!("--dataset {dataset} --entity images --granularity 2");
+        for (query, expected) in [
+            (Query::Browse, format!("search browse {rest}")),
+            (similar(AnchorKind::Media), format!("search media {media} {rest}")),
+            (similar(AnchorKind::Upload), format!("search anchor {media} --type UPLOAD {rest}")),
+            (caption(None), format!("search caption {rest} -- '-2 dogs'")),
+            (
+                caption(Fraction::new(0.25)),
+                format!("search caption --max-score 0.25 {rest} -- '-2 dogs'"),
+            ),
+        ] {
+            let search = Search { query, ..Search::browse(dataset) };
+            assert_eq!(search_subcommand(&search).as_str(), expected);
+        }
+        let label = Filter::labels(LabelRule::OneOf, ["cat"]).unwrap();
+        let filters = vql::write(std::slice::from_ref(&label));
+        let search = Search { filters: vec![label], page: 3, ..Search::browse(dataset) };
+        assert_eq!(
+            search_subcommand(&search).as_str(),
+            format!("search vql {rest} --vql '{filters}' --page 3")
         );
     }
 

@@ -70,6 +70,11 @@ impl LaunchTarget {
         })
     }
 
+    /// Whether a subcommand can follow [`Self::equivalent_command`]; what `demo` and `open` serve ends with them.
+    pub fn takes_subcommand(&self) -> bool {
+        matches!(self, Self::Remote(..) | Self::Address(..) | Self::Folder { profile: Some(_), .. })
+    }
+
     /// Returns the shell command that opens the same deployment, without its encoders.
     pub fn equivalent_command(&self) -> ShellCommand {
         let full = |path: &Path| cli::absolute_path(path).unwrap_or_else(|_| path.to_owned());

@@ -45,7 +45,7 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
         _ => StartView::default(),
     };
     let mut target = LaunchTarget::initial(&context, command)?;
-    let Context { global, settings, .. } = context;
+    let Context { global, mut settings, .. } = context;
     let (trace, read_only) = (global.trace, global.read_only);
     let settings_file = global.config.or_else(config::user_config_file);
     let start = StartView { dataset: start.dataset.or(global.dataset), ..start };
@@ -61,7 +61,9 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
              xterm-256color, or use --accessible for line-based prompts"
         }));
     }
-    let mut options = runtime::RuntimeOptions::new(&settings).map_err(CliError::usage)?;
+    let (mut options, warning) =
+        runtime::RuntimeOptions::new(&settings).map_err(CliError::usage)?;
+    settings.warnings.extend(warning);
     if let Some(path) = trace {
         options.trace = Trace::create(&path)
             .map_err(|error| CliError::usage(format!("--trace {}: {error}", path.display())))?;
@@ -75,6 +77,7 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
         start,
         signals: None,
         equivalent_command: ShellCommand::default(),
+        takes_subcommand: false,
     };
     loop {
         match launcher.open(target).await? {
@@ -123,6 +126,7 @@ struct Launcher {
     /// Watched since the first screen.
     signals: Option<SignalReceiver>,
     equivalent_command: ShellCommand,
+    takes_subcommand: bool,
 }
 
 impl Launcher {
@@ -139,6 +143,7 @@ impl Launcher {
     /// Opens a target and runs the interface. On failure it shows the welcome screen.
     async fn open(&mut self, target: LaunchTarget) -> Result<RunOutcome, CliError> {
         self.equivalent_command = target.equivalent_command();
+        self.takes_subcommand = target.takes_subcommand();
         match target {
             LaunchTarget::Sample { images, data } => {
                 let local = cli::start_demo(images, data).await?;
@@ -248,6 +253,7 @@ impl Launcher {
             on_premises: client.endpoint().is_on_premises(),
             initial_dataset: start.dataset.or(dataset.map(|id| id.to_string())),
             reopen_command: self.equivalent_command.clone(),
+            takes_subcommand: self.takes_subcommand,
             download_dir: SafeText::file_name(&self.settings.export.download_dir),
             home_dir: std::env::home_dir(),
             started_at: clock,

@@ -135,7 +135,7 @@ impl App {
             Action::Redraw => self.effects.push(Effect::Redraw),
             Action::Suspend => self.effects.push(Effect::Suspend),
             Action::Cancel => self.stop_or_quit(),
-            Action::Quit => self.effects.push(Effect::Quit),
+            Action::Quit => self.quit(),
         }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::{
     app::{App, Effect, Job, Level, Pane, full_size_link},
-    command_lines::{ProfilerCommand, profiler_command_line},
+    command_lines::{ProfilerCommand, profiler_command_line, search_subcommand},
     input::Action,
     message::{Lane, ReadRequest, Request},
     printable_text::PrintableText,
@@ -19,6 +19,7 @@ use tessera_model::{
 use tessera_wire::{
     dataset::write_dataset,
     explore::{write_cluster, write_preview},
+    selection,
 };
 
 /// Longest part of the copied text that the notification repeats.
@@ -84,14 +85,51 @@ fn clipboard_content(app: &App, action: Action) -> Option<Result<ClipboardConten
         Action::CopyId => text("id", subject(app).and_then(id).map(line)),
         Action::CopyLink => link(app),
         Action::CopyName => text("name", name(app).map(PrintableText::from)),
-        Action::CopyJson => {
-            text("facts", subject(app).map(|it| PrintableText::pretty_json(&facts(it))))
-        }
+        Action::CopyJson => json_text(app),
         Action::CopyCurl => equivalent_read(app).map(ClipboardContent::Curl),
-        Action::CopyCommand => text("command", Ok(app.setup.reopen_command.clone().into())),
+        Action::CopyCommand => text("command", Ok(command(app).into())),
         Action::CopyProfiler => text("line", profiler_command(app).map(PrintableText::from)),
         _ => return None,
     })
+}
+
+/// What the pane shows, as JSON: the filters as they are sent, the body of the export of a selection, or facts.
+fn json_text(app: &App) -> Result<ClipboardContent, &'static str> {
+    let (name, json) = match app.focus {
+        Pane::Query => {
+            let query = app.query_json().ok_or("no complete filter is on")?;
+            ("query", PrintableText::lines(&query))
+        }
+        Pane::Basket => {
+            let selection = app.selection().filter(|selection| !selection.is_empty());
+            let items = selection.ok_or("nothing is selected")?.items();
+            ("selection", PrintableText::pretty_json(&selection::write(&items)))
+        }
+        _ => ("facts", PrintableText::pretty_json(&facts(subject(app)?))),
+    };
+    Ok(ClipboardContent::Text(name, json))
+}
+
+/// The command that opens or prints what the pane shows, as precisely as the deployment can be reached.
+fn command(app: &App) -> ShellCommand {
+    let tessera = app.setup.reopen_command.clone();
+    if !app.setup.takes_subcommand {
+        return tessera;
+    }
+    let dataset = app.target_dataset().map(|dataset| dataset.id.to_string());
+    match (app.focus, dataset) {
+        (Pane::Results | Pane::Detail | Pane::Query, _) => match app.view() {
+            Some(view) => tessera.followed_by(&search_subcommand(&view.search)),
+            None => tessera,
+        },
+        (Pane::Jobs, _) => match app.jobs.selected().and_then(|job| task(job).ok()) {
+            Some(task) => tessera.text("jobs show").word(task.to_string()),
+            None => tessera.text("jobs list"),
+        },
+        (Pane::Basket, Some(dataset)) => tessera.text("selection show").word(dataset),
+        (Pane::Datasets, Some(dataset)) => tessera.text("tui").word(dataset),
+        (Pane::Basket | Pane::Datasets, None) => tessera,
+    }
 }
 
 const NO_DATASET: &str = "no dataset is selected";

@@ -113,6 +113,8 @@ pub struct App {
     pub jump_mode: bool,
     /// Whether the form on top waits for the status of its dataset.
     pub submit_pending: bool,
+    /// How many unsent additions the user quits nevertheless.
+    quit_warned_about: usize,
     pending_keys: Vec<Chord>,
     last_click: Option<(Uptime, Mouse)>,
     next_wake: Option<Uptime>,

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use crate::{
-    app::{App, Effect, Uptime},
+    app::{App, Effect, Level, Uptime},
     message::Lane,
 };
-use tessera_model::{Failure, FailureKind};
+use tessera_model::{Failure, FailureKind, text::count_with_noun};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outage {
@@ -56,11 +56,25 @@ impl App {
         counted.into_iter().chain(ticks.into_iter().flatten()).min()
     }
 
+    /// Quits; while media are still on this machine only the second time. Exports and downloads are resumed at
+    /// the next start.
+    pub(super) fn quit(&mut self) {
+        let unsent = self.jobs.iter().filter(|job| job.state().is_unsent()).count();
+        if unsent <= self.quit_warned_about {
+            return self.effects.push(Effect::Quit);
+        }
+        self.quit_warned_about = unsent;
+        let additions = count_with_noun(unsent, "addition ends", "additions end");
+        let text =
+            format!("{additions} with the program before all media are sent; quit again to end");
+        self.notify(Level::Warning, text);
+    }
+
     /// Cancels what the user waits for; quits if there is nothing to cancel.
     pub(super) fn stop_or_quit(&mut self) {
         let lanes: Vec<Lane> = self.awaited_lanes().collect();
         if lanes.is_empty() {
-            return self.effects.push(Effect::Quit);
+            return self.quit();
         }
         for lane in lanes {
             if let Lane::Page(search) = &lane {

@@ -47,6 +47,11 @@ impl<T> Remote<T> {
         self.tried_at = None;
     }
 
+    /// Whether it was invalidated and not tried since.
+    pub fn is_invalidated(&self) -> bool {
+        self.tried_at.is_none()
+    }
+
     pub fn value(&self) -> Option<&T> {
         self.value.as_ref()
     }

@@ -50,6 +50,8 @@ pub struct Setup {
     pub download_dir: SafeText,
     /// The command that opens this deployment again.
     pub reopen_command: ShellCommand,
+    /// Whether a subcommand can follow it, such as `search`.
+    pub takes_subcommand: bool,
     /// What `~/` expands to.
     pub home_dir: Option<PathBuf>,
     pub started_at: Timestamp,
@@ -91,6 +93,7 @@ impl Setup {
             warnings: Vec::new(),
             download_dir: SafeText::file_name("."),
             reopen_command: "tessera".into(),
+            takes_subcommand: false,
             home_dir: None,
             started_at: Timestamp::ZERO,
             size: (80, 24),

@@ -77,11 +77,11 @@ impl PageCache {
     }
 
     /// The loaded pages of a search, ordered by number, whichever page it names.
-    pub fn pages_of(&self, search: &Search) -> Vec<(u32, &Page)> {
+    pub fn pages_of(&self, search: &Search) -> Vec<(u32, &Remote<Page>)> {
         let number = |page: u32| Search { page, ..search.clone() };
         let same = self.0.iter().filter(|(known, _)| number(known.page) == **known);
-        let mut pages: Vec<(u32, &Page)> =
-            same.filter_map(|(known, page)| Some((known.page, page.value()?))).collect();
+        let loaded = same.filter(|(_, page)| page.value().is_some());
+        let mut pages: Vec<_> = loaded.map(|(known, page)| (known.page, page)).collect();
         pages.sort_by_key(|(number, _)| *number);
         pages
     }

@@ -50,6 +50,7 @@ impl App {
             auto_refresh: true,
             jump_mode: false,
             submit_pending: false,
+            quit_warned_about: 0,
             pending_keys: Vec::new(),
             last_click: None,
             next_wake: None,

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::{
     cli::{CliError, Column, Context, Document, Exit},
     config::{
-        self, Layers, edit,
+        self, Layers, ThemeChoice, edit,
         key::{self, SettingKey},
         schema,
         settings_file::{ConfigError, Setting},
@@ -217,6 +217,9 @@ fn set_setting(context: &Context, name: &str, word: &str) -> Result<Exit, CliErr
     }
     edit::set(&file, name, &value).map_err(CliError::usage)?;
     context.messages.info(format!("{name} = {value} in {}", file.display()));
+    if let Err(reason) = check_value(last_segment(name), word) {
+        context.messages.warn(reason);
+    }
     let (layers, _) = read_layers(context);
     if let Some(Setting { value, origin }) = layers.get(name).filter(|nearer| nearer.value != value)
     {
@@ -290,10 +293,9 @@ fn report_errors(context: &Context, errors: &[ConfigError]) -> Result<Exit, CliE
 fn find_errors(context: &Context, theme: ThemeValidator) -> Vec<ConfigError> {
     let (layers, mut errors) = read_layers(context);
     for (name, settings) in layers.all() {
-        let own = name.rsplit('.').next().unwrap_or(name);
         if let Some(setting) = settings.first()
             && let Some(text) = setting.value.as_str()
-            && let Err(reason) = check_value(own, text)
+            && let Err(reason) = check_value(last_segment(name), text)
         {
             errors.push(setting.origin.error(reason));
         }
@@ -313,6 +315,10 @@ fn find_errors(context: &Context, theme: ThemeValidator) -> Vec<ConfigError> {
     errors
 }
 
+fn last_segment(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
+}
+
 fn user_themes() -> Vec<PathBuf> {
     let entries = config::themes_dir().and_then(|folder| fs::read_dir(folder).ok());
     let paths = entries.into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
@@ -322,7 +328,7 @@ fn user_themes() -> Vec<PathBuf> {
     files
 }
 
-/// Checks values that only the client can validate.
+/// Checks values that only the client can validate, and names of files.
 pub(super) fn check_value(key: &str, value: &str) -> Result<(), String> {
     let reason = |failure: tessera_model::Failure| format!("`{key}`: {failure}");
     match key {
@@ -332,6 +338,10 @@ pub(super) fn check_value(key: &str, value: &str) -> Result<(), String> {
         "ca_file" => CertificateAuthorities::read(&config::expand_home(value.into()))
             .map(drop)
             .map_err(reason),
+        "theme" => {
+            let file = value.parse::<ThemeChoice>().and_then(|theme| theme.file());
+            file.map(drop).map_err(|why| format!("`{key}`: {why}"))
+        }
         _ => Ok(()),
     }
 }

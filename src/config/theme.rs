@@ -1,8 +1,10 @@
 //! The theme setting.
 
-use std::str::FromStr;
+use std::{path::PathBuf, str::FromStr};
 
 use serde::Deserialize;
+
+use super::paths::theme_file;
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
@@ -26,6 +28,20 @@ impl ThemeChoice {
             Self::Plain => "plain",
             Self::Named(name) => name,
         }
+    }
+
+    /// The file of a named theme.
+    ///
+    /// # Errors
+    /// The home folder is unknown, or there is no such file.
+    pub fn file(&self) -> Result<Option<PathBuf>, String> {
+        let Self::Named(name) = self else { return Ok(None) };
+        let path = theme_file(name).ok_or("the home folder is unknown, which contains themes")?;
+        if path.exists() {
+            return Ok(Some(path));
+        }
+        let path = path.display();
+        Err(format!("there is no theme {path}; write it, or choose auto, dark, light or plain"))
     }
 
     /// The next theme in the cycle; includes `configured` if that is a named theme.

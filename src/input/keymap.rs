@@ -43,6 +43,8 @@ type Binding = (Vec<Chord>, Action);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keymap {
     bindings: BTreeMap<KeyContext, Vec<Binding>>,
+    /// Where an action applies, also without a key.
+    actions: BTreeMap<KeyContext, Vec<Action>>,
 }
 
 impl Keymap {
@@ -55,6 +57,7 @@ impl Keymap {
         let tables: BTreeMap<String, BTreeMap<String, Vec<String>>> =
             toml::from_str(source).map_err(|error| error.to_string())?;
         let mut bindings: BTreeMap<KeyContext, Vec<Binding>> = BTreeMap::new();
+        let mut applicable: BTreeMap<KeyContext, Vec<Action>> = BTreeMap::new();
         for (name, actions) in tables {
             let known = KeyContext::NAMES.iter().find(|(known, _)| *known == name);
             let &(_, context) = known.ok_or_else(|| format!("`[{name}]` is not a key context"))?;
@@ -62,6 +65,7 @@ impl Keymap {
             for (action_name, sequences) in actions {
                 let action = Action::by_name(&action_name)
                     .ok_or_else(|| format!("`{action_name}` in [{name}] is not an action"))?;
+                applicable.entry(context).or_default().push(action);
                 for sequence in sequences {
                     let chords: Result<Vec<Chord>, String> =
                         sequence.split(' ').map(str::parse).collect();
@@ -80,7 +84,7 @@ impl Keymap {
                 }
             }
         }
-        Ok(Self { bindings })
+        Ok(Self { bindings, actions: applicable })
     }
 
     /// Applies the user's key file: each line replaces the keys of its action in its context, and takes
@@ -96,6 +100,9 @@ impl Keymap {
                 !replaced && !taken
             });
             bound.extend(theirs);
+        }
+        for (context, theirs) in own.actions {
+            self.actions.entry(context).or_default().extend(theirs);
         }
         let contexts: Vec<KeyContext> = self.contexts().collect();
         let keyless = |action: &Action| self.keys_of(&contexts, *action).is_empty();
@@ -135,6 +142,11 @@ impl Keymap {
             .filter(|(_, bound)| *bound == action)
             .map(|(chords, _)| format_sequence(chords))
             .collect()
+    }
+
+    /// Whether an action applies in a context, even if none of its keys is left.
+    pub fn has_action(&self, context: KeyContext, action: Action) -> bool {
+        self.actions.get(&context).is_some_and(|actions| actions.contains(&action))
     }
 
     pub fn contexts(&self) -> impl Iterator<Item = KeyContext> {

@@ -1,9 +1,11 @@
 //! The settings of the terminal program.
 
+use std::fs;
+
 use crate::{
-    config::{self, Settings, ThemeChoice},
+    config::{Settings, ThemeChoice},
     runtime::probe::Environment,
-    ui::theme::Themes,
+    ui::theme::{ThemeName, Themes},
 };
 use tessera_client::trace::Trace;
 use tessera_picture::Protocol;
@@ -17,13 +19,20 @@ pub struct RuntimeOptions {
 }
 
 impl RuntimeOptions {
-    pub fn new(settings: &Settings) -> Result<Self, String> {
-        Ok(Self {
+    /// Returns the options, and why the theme of the user cannot be used, if so.
+    pub fn new(settings: &Settings) -> Result<(Self, Option<String>), String> {
+        let auto = Environment::read().theme(None);
+        let (themes, warning) = match load_custom(&settings.ui.theme, auto) {
+            Ok(themes) => (themes, None),
+            Err(reason) => (None, Some(format!("{reason}; the theme is auto until then"))),
+        };
+        let options = Self {
             mouse: settings.ui.mouse,
-            themes: load_themes(&settings.ui.theme)?,
+            themes: themes.map_or_else(|| Themes::load(None, auto), Ok)?,
             forced_protocol: settings.ui.graphics.protocol(),
             trace: Trace::disabled(),
-        })
+        };
+        Ok((options, warning))
     }
 
     /// The protocol until the terminal has replied.
@@ -35,15 +44,10 @@ impl RuntimeOptions {
     }
 }
 
-fn load_themes(choice: &ThemeChoice) -> Result<Themes, String> {
-    let auto = Environment::read().theme(None);
-    let ThemeChoice::Named(name) = choice else {
-        return Themes::load(None, auto);
-    };
-    let path = config::theme_file(name).ok_or("cannot find the home folder for themes")?;
-    let source = std::fs::read_to_string(&path).map_err(|error| {
-        let path = path.display();
-        format!("cannot read theme {path}: {error}; built-in themes: auto, dark, light, plain")
-    })?;
-    Themes::load(Some((&path, &source)), auto)
+/// The themes with the one of the user, if the choice names it.
+fn load_custom(choice: &ThemeChoice, auto: ThemeName) -> Result<Option<Themes>, String> {
+    let Some(path) = choice.file()? else { return Ok(None) };
+    let source = fs::read_to_string(&path)
+        .map_err(|error| format!("cannot read the theme {}: {error}", path.display()))?;
+    Themes::load(Some((&path, &source)), auto).map(Some)
 }

@@ -95,6 +95,24 @@ fn setting_a_value_keeps_the_rest_of_the_file() {
 }
 
 #[test]
+fn a_theme_without_a_file_is_reported() {
+    let home = home("");
+    let (code, _, err) = run(home.path(), &["config", "set", "ui.theme", "purple"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("warning: `theme`: there is no theme"), "{err}");
+    assert!(err.contains("themes/purple.toml; write it, or choose auto"), "{err}");
+    let (code, out, _) = run(home.path(), &["config", "validate", "--json"]);
+    assert_eq!(code, 2);
+    let mistakes = document(&out)["mistakes"].clone();
+    assert!(mistakes[0]["reason"].as_str().unwrap().contains("themes/purple.toml"), "{mistakes}");
+    fs::create_dir(home.path().join("tessera/themes")).unwrap();
+    let theme = include_str!("../../assets/themes/dark.toml");
+    fs::write(home.path().join("tessera/themes/purple.toml"), theme).unwrap();
+    let (code, _, err) = run(home.path(), &["config", "validate"]);
+    assert_eq!(code, 0, "{err}");
+}
+
+#[test]
 fn a_broken_file_stops_commands_and_is_mended_with_config() {
     let home = home("[ui]\nmouse = 'yes'\ncolor = 'red'\n");
     let home = home.path();

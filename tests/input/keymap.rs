@@ -37,6 +37,7 @@ fn user_bindings_replace_line_by_line_and_report_actions_without_keys() {
     assert_eq!(keymap.resolve(&everywhere, &keys("f")), KeyMatch::Action(Action::Export));
     assert_eq!(keymap.resolve(&everywhere, &keys("j")), KeyMatch::Action(Action::Down));
     assert_eq!(lost, [Action::Similar]);
+    assert!(keymap.has_action(KeyContext::Everywhere, Action::Similar), "menus offer it");
 }
 
 #[test]

@@ -42,6 +42,19 @@ fn a_silent_terminal_gets_its_first_frame_and_quits() {
 }
 
 #[test]
+fn a_theme_without_a_file_is_reported_and_replaced() {
+    let mut program = Program::command(tempfile::tempdir().unwrap(), |command, home| {
+        command.args(["--theme", "purple", "demo", "--images", "12", "--data"]);
+        command.arg(home);
+    });
+    program.wait_for("there is no theme");
+    program.wait_for("Results");
+    program.press("q");
+    assert_eq!(program.wait(), 0);
+    assert_given_back(&program, "theme");
+}
+
+#[test]
 fn a_terminal_without_a_name_gets_a_sentence_and_no_sequences() {
     let mut program = Program::without_term();
     assert_eq!(program.wait(), 2);
@@ -118,7 +131,7 @@ fn signals_end_the_program_while_its_output_is_stopped() {
 #[test]
 fn a_signal_ends_the_full_size_view() {
     let mut program = Program::demo();
-    program.wait_for("● READY");
+    program.wait_for("Detail  1 of ");
     program.press("iv");
     program.wait_until_gone("● READY");
     let start = Instant::now();

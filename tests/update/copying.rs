@@ -37,6 +37,38 @@ fn y_and_a_letter_copies_what_is_under_the_cursor() {
 }
 
 #[test]
+fn the_command_opens_what_the_pane_shows() {
+    let mut desk = with_status(Status::Ready);
+    desk.app.setup.reopen_command = "tessera --profile work".into();
+    desk.app.setup.takes_subcommand = true;
+    let id = dataset(1, Status::Ready).id;
+    for (keys, expected) in [
+        ("1 y d", format!("tui {id}")),
+        ("2 y d", format!("search browse --dataset {id} --entity images --granularity 2")),
+        ("4 y d", "jobs list".to_owned()),
+        ("5 y d", format!("selection show {id}")),
+    ] {
+        desk.press(keys);
+        let expected = format!("tessera --profile work {expected}");
+        assert_eq!(clipboard(&desk), Some(expected.as_str()), "{keys}");
+    }
+}
+
+#[test]
+fn queries_and_selections_are_copied_as_they_are_sent() {
+    let mut desk = with_status(Status::Ready);
+    let cluster = desk.app.cluster().unwrap().id;
+    desk.other.clear();
+    desk.press("3 y j");
+    assert_eq!((clipboard(&desk), desk.notice()), (None, "no complete filter is on"));
+    desk.press("5 y j");
+    assert_eq!((clipboard(&desk), desk.notice()), (None, "nothing is selected"));
+    desk.press("2 space 5 y j");
+    let body: serde_json::Value = serde_json::from_str(clipboard(&desk).unwrap()).unwrap();
+    assert_eq!(body["media_selection"][0]["payload"]["cluster_id"], cluster.to_string());
+}
+
+#[test]
 fn a_signature_is_copied_only_with_the_link_itself() {
     let mut desk = with_status(Status::Ready);
     let mut signed = page(0, 1);

@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 use tessera::{
-    app::{Activity, Effect, Event, JobAlert, JobState, Overlay, overlay::AddMediaField},
+    app::{
+        Activity, Effect, Event, JobAlert, JobState, Overlay,
+        overlay::{AddMediaField, SourceCheck},
+    },
     message::{JobId, Lane, Payload, Request, Response},
 };
 use tessera_model::{
@@ -130,6 +133,31 @@ fn a_source_without_media_is_not_sent() {
 }
 
 #[test]
+fn the_check_of_a_source_does_not_stay_with_another_one() {
+    let mut desk = Desk::with_clusters(3);
+    let check = |desk: &Desk| match &desk.app.overlay {
+        Some(Overlay::AddMedia(form)) => form.check.clone(),
+        _ => unreachable!("the form went"),
+    };
+    desk.press("a");
+    desk.type_text("/files");
+    desk.press("enter");
+    let found = Preflight { images: 3, ..Preflight::default() };
+    desk.answer(Lane::Preflight, Payload::Preflight(found.clone()));
+    let files = MediaSource::Files(vec!["/files".into()]);
+    assert_eq!(check(&desk), SourceCheck::Done(files, found));
+    desk.press("up left tab");
+    assert_eq!(check(&desk), SourceCheck::None);
+    desk.type_text("s3://bucket/new/");
+    desk.press("enter");
+    let storage = MediaSource::Storage("s3://bucket/new/".into());
+    assert_eq!(check(&desk), SourceCheck::NotPossible(storage));
+    desk.type_text("2/");
+    assert_eq!(check(&desk), SourceCheck::None);
+    assert!(desk.requests().is_empty());
+}
+
+#[test]
 fn only_the_selected_source_is_sent() {
     let mut desk = Desk::with_clusters(3);
     desk.press("a");
@@ -145,6 +173,8 @@ fn only_the_selected_source_is_sent() {
     let Some(Overlay::AddMedia(form)) = &desk.app.overlay else { unreachable!("the form went") };
     assert_eq!(form.error.as_ref().map(|trouble| trouble.0), Some(AddMediaField::Images));
     desk.press("backspace 9 enter");
+    assert!(desk.requests().is_empty(), "the first Enter shows what will be added");
+    desk.press("enter");
     let addition = MediaAddition {
         auto_reindex: true,
         assume_role: Some("arn:aws:iam::123456789012:role/reader".into()),
@@ -243,12 +273,28 @@ fn a_rejected_addition_reopens_its_form() {
 }
 
 #[test]
+fn quitting_before_media_are_sent_takes_a_second_key() {
+    let mut desk = Desk::with_clusters(3);
+    add_media(&mut desk);
+    add_media(&mut desk);
+    desk.press("q");
+    assert!(!desk.other.contains(&Effect::Quit));
+    assert!(
+        desk.notice().contains("with the program before all media are sent"),
+        "{}",
+        desk.notice()
+    );
+    desk.press("q");
+    assert!(desk.other.contains(&Effect::Quit));
+}
+
+#[test]
 fn on_premises_deployments_accept_only_server_paths() {
     let mut desk = Desk::with_clusters(3);
     desk.app.setup.on_premises = true;
     desk.press("a");
     desk.type_text("/mnt/new");
-    desk.press("enter");
+    desk.press("enter enter");
     let addition = MediaAddition::new(MediaSource::ServerPath("/mnt/new".into()));
     assert_eq!(desk.requests(), [&Request::AddMedia(dataset(1, Status::Ready).id, addition)]);
 }

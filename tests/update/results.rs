@@ -187,6 +187,20 @@ fn a_cluster_that_was_on_an_earlier_page_is_dropped_and_counted() {
 }
 
 #[test]
+fn clusters_of_an_earlier_clustering_are_not_repeated() {
+    let mut desk = Desk::with_clusters(100);
+    desk.press("n");
+    desk.answer_page(page(100, 100));
+    for status in [Status::Indexing, Status::Ready] {
+        desk.wait(20);
+        desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, status)], 0));
+        desk.answer_page(page(50, 100));
+    }
+    let shown = desk.app.page().unwrap();
+    assert_eq!((desk.app.page_number(), shown.clusters.len(), shown.repeated), (1, 100, 0));
+}
+
+#[test]
 fn unclustered_media_are_warned_about_once() {
     let mut desk = Desk::new();
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::PartialIndex)], 0));

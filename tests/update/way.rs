@@ -8,7 +8,7 @@ use tessera::{
         overlay::{Command, PickItem},
     },
     config::ThemeChoice,
-    input::Action,
+    input::{Action, Keymap},
     message::{Lane, Payload, Request},
 };
 use tessera_model::{FailureKind, RecordField, RequestOutcome, RequestRecord, SafeText, Status};
@@ -61,6 +61,17 @@ fn an_unavailable_action_is_explained_with_a_suggestion() {
     desk.press("enter");
     assert!(desk.app.overlay.is_none());
     desk.take(|lane| *lane == Lane::Datasets);
+}
+
+#[test]
+fn an_action_whose_keys_were_taken_stays_in_the_menu() {
+    let mut desk = with_status(Status::Ready);
+    let (keymap, lost) =
+        Keymap::built_in().unwrap().with_overrides("[everywhere]\nquit = ['c']").unwrap();
+    assert_eq!(lost, [Action::Caption]);
+    desk.app.setup.keymap = keymap;
+    desk.press(".");
+    assert!(menu(&desk).iter().any(|(action, _)| *action == Action::Caption));
 }
 
 #[test]

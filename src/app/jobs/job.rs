@@ -72,6 +72,11 @@ impl JobState {
         }
     }
 
+    /// Whether media are on this machine that the service does not have yet.
+    pub fn is_unsent(&self) -> bool {
+        matches!(self, Self::Queued(_) | Self::Uploading(..))
+    }
+
     pub fn is_active(&self) -> bool {
         matches!(
             self,

@@ -22,16 +22,16 @@ impl App {
     fn menu_actions(&self) -> impl Iterator<Item = Action> {
         let [pane, everywhere] = self.contexts();
         let keymap = &self.setup.keymap;
-        let bound = move |context, action| !keymap.keys_of(&[context], action).is_empty();
+        let applies = move |context, action| keymap.has_action(context, action);
         let mut actions: Vec<Action> = Action::ALL
             .iter()
             .copied()
             .filter(|action| action.group() != ActionGroup::Navigation && *action != Action::Menu)
-            .filter(|&action| bound(pane, action) || bound(everywhere, action))
+            .filter(|&action| applies(pane, action) || applies(everywhere, action))
             .collect();
         // Actions of this pane alone come first; nearly all actions belong to the results.
         if !matches!(self.focus, Pane::Results | Pane::Detail) {
-            actions.sort_by_key(|&action| !bound(pane, action));
+            actions.sort_by_key(|&action| !applies(pane, action));
         }
         actions.into_iter()
     }

@@ -85,6 +85,8 @@ pub enum SourceCheck {
     None,
     Running(MediaSource),
     Done(MediaSource, Preflight),
+    /// Only the service can read it.
+    NotPossible(MediaSource),
 }
 
 #[derive(Clone, Debug)]
@@ -193,6 +195,17 @@ impl AddMediaForm {
         addition.validate().map(|()| addition).map_err(wrong)
     }
 
+    /// Checks files and archives; what only the service can read is shown without a check.
+    fn check_source(mut self, source: MediaSource, app: &mut App) {
+        let is_local = matches!(source, MediaSource::Files(_) | MediaSource::Archive(_));
+        if is_local {
+            app.send(Lane::Preflight, Request::Preflight(source.clone()));
+        }
+        let check = if is_local { SourceCheck::Running } else { SourceCheck::NotPossible };
+        self.check = check(source);
+        app.overlay = Some(Overlay::AddMedia(Box::new(self)));
+    }
+
     fn keep_open_with_error(mut self, error: (AddMediaField, SafeText), app: &mut App) {
         (self.field, self.error) = (error.0, Some(error));
         app.overlay = Some(Overlay::AddMedia(Box::new(self)));
@@ -204,7 +217,11 @@ impl Dialog for AddMediaForm {
         let fields = AddMediaField::of_tab(self.tab);
         form::handle_key(&mut self.field, fields, chord).unwrap_or_else(|| {
             self.error = None;
+            let before = (self.tab, self.location().value().to_owned());
             self.key_in_field(chord);
+            if before != (self.tab, self.location().value().to_owned()) {
+                self.check = SourceCheck::None;
+            }
             KeyResult::Stay
         })
     }
@@ -232,13 +249,12 @@ impl Dialog for AddMediaForm {
         Some((self.dataset, Operation::AddMedia))
     }
 
-    /// Checks files and archives first; a checked source and any other source is added.
-    fn accept(mut self, app: &mut App) {
+    /// The first time shows what will be added, the second time adds it.
+    fn accept(self, app: &mut App) {
         let addition = match self.parse(app.setup.home_dir.as_deref()) {
             Ok(addition) => addition,
             Err(error) => return self.keep_open_with_error(error, app),
         };
-        let is_local = matches!(self.tab, SourceTab::Files | SourceTab::Archive);
         let folders = match &self.check {
             SourceCheck::Done(source, found) if *source == addition.source => {
                 if found.is_empty() {
@@ -247,17 +263,11 @@ impl Dialog for AddMediaForm {
                 }
                 found.folders.clone()
             }
+            SourceCheck::NotPossible(source) if *source == addition.source => Vec::new(),
             SourceCheck::Running(source) if *source == addition.source => {
                 return app.overlay = Some(Overlay::AddMedia(Box::new(self)));
             }
-            _ if is_local => {
-                let request = Request::Preflight(addition.source.clone());
-                self.check = SourceCheck::Running(addition.source);
-                app.overlay = Some(Overlay::AddMedia(Box::new(self)));
-                return app.send(Lane::Preflight, request);
-            }
-            SourceCheck::Done(_, found) => found.folders.clone(),
-            SourceCheck::None | SourceCheck::Running(_) => Vec::new(),
+            _ => return self.check_source(addition.source, app),
         };
         let dataset = (self.dataset, self.dataset_name.clone());
         let id = app.start_add_media(dataset, addition, &folders);

@@ -102,12 +102,14 @@ impl App {
         self.focus = Pane::Results;
     }
 
-    /// A page was loaded. Clusters of earlier pages are not repeated.
+    /// A page was loaded. Clusters of earlier pages are not repeated; those of an earlier clustering may be.
     pub(in crate::app) fn page_loaded(&mut self, search: Search, mut page: Page) {
         let earlier = self.store.pages.pages_of(&search).into_iter();
-        let earlier = earlier.filter(|(number, _)| *number < search.page);
+        let earlier =
+            earlier.filter(|(number, page)| *number < search.page && !page.is_invalidated());
+        let earlier = earlier.filter_map(|(_, page)| page.value());
         let mut known: HashSet<ClusterId> =
-            earlier.flat_map(|(_, page)| &page.clusters).map(|cluster| cluster.id).collect();
+            earlier.flat_map(|page| &page.clusters).map(|cluster| cluster.id).collect();
         page.drop_repeated(&mut known);
         self.warn_unclustered(search.dataset);
         self.store.pages.entry(search).finish(self.now, Ok(page));

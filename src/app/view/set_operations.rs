@@ -49,6 +49,7 @@ impl App {
             return computed.page.clusters.clone();
         }
         let pages = self.store.pages.pages_of(&tab.view.search).into_iter();
-        pages.flat_map(|(_, page)| page.clusters.iter().cloned()).collect()
+        let pages = pages.filter_map(|(_, page)| page.value());
+        pages.flat_map(|page| page.clusters.iter().cloned()).collect()
     }
 }

@@ -4,7 +4,7 @@ use super::results::count_clusters;
 use crate::cli::{CliError, CliResult, Connection};
 use tessera_model::{
     Dataset, HistoryEntry, Query, SafeText, SavedView, Search, Selection, SelectionEntry,
-    StateValue,
+    StateValue, text::count_with_noun,
 };
 
 /// Adds the search to the history. Failing to save it is only a warning.
@@ -71,7 +71,8 @@ pub fn save_selection(
     connection.journal.save_named_selection(name, dataset.id, &selection)?;
     let clusters = count_clusters(selection.len());
     let older = replaced_count
-        .map_or_else(String::new, |count| format!(", replacing one with {count} entries"));
+        .map(|count| format!(", replacing one with {}", count_with_noun(count, "entry", "entries")))
+        .unwrap_or_default();
     connection.context.messages.info(format!("saved {clusters} as the selection `{name}`{older}"));
     Ok(())
 }

@@ -65,7 +65,7 @@ impl SelectionStore {
             Some(name) => drop(self.journal.delete_named_selection(name)?),
             None => self.save(&Selection::default())?,
         }
-        context.messages.info(format!("removed {} entries", selection.len()));
+        context.messages.info(format!("removed {}", count_entries(selection.len())));
         Ok(Exit::Done)
     }
 }

@@ -181,7 +181,13 @@ fn draw_check(ctx: &mut DrawContext, inside: Rect, form: &AddMediaForm) {
         SourceCheck::None if matches!(form.tab, SourceTab::Files | SourceTab::Archive) => {
             lines.push(("Enter checks the files; nothing is uploaded yet".to_owned(), theme.dim));
         }
-        SourceCheck::None => {}
+        SourceCheck::None => {
+            lines.push(("Enter shows what will be added".to_owned(), theme.dim));
+        }
+        SourceCheck::NotPossible(_) => {
+            let text = "only the service can read this source; Enter adds all media in it";
+            lines.push((text.to_owned(), theme.success));
+        }
         SourceCheck::Running(_) => lines.push(("checking the files…".to_owned(), theme.moving)),
         SourceCheck::Done(_, preflight) => {
             lines.extend(preflight_summary(preflight).map(|text| (text, theme.success)));
