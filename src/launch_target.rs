@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use secrecy::SecretString;
 use tessera::{
+    app::ReopenCommand,
     cli::{
         self, CliError, Context, EncoderOptions, InterfaceCommand, LocalSettings, ServiceTarget,
     },
@@ -70,13 +71,20 @@ impl LaunchTarget {
         })
     }
 
-    /// Whether a subcommand can follow [`Self::equivalent_command`]; what `demo` and `open` serve ends with them.
-    pub fn takes_subcommand(&self) -> bool {
-        matches!(self, Self::Remote(..) | Self::Address(..) | Self::Folder { profile: Some(_), .. })
+    /// The shell command that opens the same deployment, without its encoders.
+    pub fn reopen_command(&self) -> ReopenCommand {
+        let command = self.equivalent_command();
+        match self {
+            Self::Sample { .. } | Self::Folder { profile: None, .. } | Self::Welcome(_) => {
+                ReopenCommand::Whole(command)
+            }
+            Self::Remote(..) | Self::Address(..) | Self::Folder { .. } => {
+                ReopenCommand::Prefix(command)
+            }
+        }
     }
 
-    /// Returns the shell command that opens the same deployment, without its encoders.
-    pub fn equivalent_command(&self) -> ShellCommand {
+    fn equivalent_command(&self) -> ShellCommand {
         let full = |path: &Path| cli::absolute_path(path).unwrap_or_else(|_| path.to_owned());
         let tessera = ShellCommand::new("tessera");
         let (command, data) = match self {

@@ -13,7 +13,7 @@ use crate::launch_target::LaunchTarget;
 use profile_login::{ProfileLogin, login_setup};
 use tessera::{
     accessible::{self, AccessibleOptions, Announcer},
-    app::{self, LoginSetup, Pane, welcome::CandidateProfile},
+    app::{self, LoginSetup, Pane, ReopenCommand, welcome::CandidateProfile},
     cli::{self, CliError, Context, Exit, InterfaceCommand, LocalService, StartPane, TuiOptions},
     config::{self, DeploymentConfig, Destination, Profile, Settings},
     credentials::SecretOwner,
@@ -25,7 +25,7 @@ use tessera::{
     worker::{self, DiskCacheOptions, LoginStorage},
 };
 use tessera_client::{Client, trace::Trace};
-use tessera_model::{DatasetId, SafeText, ShellCommand};
+use tessera_model::{DatasetId, SafeText};
 
 const DEFAULT_SAMPLE_IMAGES: u32 = 240;
 
@@ -76,8 +76,7 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
         read_only,
         start,
         signals: None,
-        equivalent_command: ShellCommand::default(),
-        takes_subcommand: false,
+        reopen_command: ReopenCommand::default(),
     };
     loop {
         match launcher.open(target).await? {
@@ -125,8 +124,7 @@ struct Launcher {
     start: StartView,
     /// Watched since the first screen.
     signals: Option<SignalReceiver>,
-    equivalent_command: ShellCommand,
-    takes_subcommand: bool,
+    reopen_command: ReopenCommand,
 }
 
 impl Launcher {
@@ -142,8 +140,7 @@ impl Launcher {
 
     /// Opens a target and runs the interface. On failure it shows the welcome screen.
     async fn open(&mut self, target: LaunchTarget) -> Result<RunOutcome, CliError> {
-        self.equivalent_command = target.equivalent_command();
-        self.takes_subcommand = target.takes_subcommand();
+        self.reopen_command = target.reopen_command();
         match target {
             LaunchTarget::Sample { images, data } => {
                 let local = cli::start_demo(images, data).await?;
@@ -252,8 +249,7 @@ impl Launcher {
             profiles: self.settings.profiles.clone(),
             on_premises: client.endpoint().is_on_premises(),
             initial_dataset: start.dataset.or(dataset.map(|id| id.to_string())),
-            reopen_command: self.equivalent_command.clone(),
-            takes_subcommand: self.takes_subcommand,
+            reopen_command: self.reopen_command.clone(),
             download_dir: SafeText::file_name(&self.settings.export.download_dir),
             home_dir: std::env::home_dir(),
             started_at: clock,

@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use crate::{
-    app::{App, Effect, Job, Level, Pane, full_size_link},
+    app::{App, Effect, Job, Level, Pane, ReopenCommand, full_size_link},
     command_lines::{ProfilerCommand, profiler_command_line, search_subcommand},
     input::Action,
     message::{Lane, ReadRequest, Request},
@@ -112,10 +112,10 @@ fn json_text(app: &App) -> Result<ClipboardContent, &'static str> {
 
 /// The command that opens or prints what the pane shows, as precisely as the deployment can be reached.
 fn command(app: &App) -> ShellCommand {
-    let tessera = app.setup.reopen_command.clone();
-    if !app.setup.takes_subcommand {
-        return tessera;
-    }
+    let tessera = match app.setup.reopen_command.clone() {
+        ReopenCommand::Whole(command) => return command,
+        ReopenCommand::Prefix(command) => command,
+    };
     let dataset = app.target_dataset().map(|dataset| dataset.id.to_string());
     match (app.focus, dataset) {
         (Pane::Results | Pane::Detail | Pane::Query, _) => match app.view() {

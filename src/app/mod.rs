@@ -55,7 +55,7 @@ pub use overlay::Overlay;
 pub use pane::Pane;
 pub use remote::Remote;
 use responses::LoadedState;
-pub use setup::{LoginSetup, Setup};
+pub use setup::{LoginSetup, ReopenCommand, Setup};
 pub use store::{PictureResult, Store};
 pub use tickets::Tickets;
 pub use view::{

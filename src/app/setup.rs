@@ -48,10 +48,7 @@ pub struct Setup {
     /// Warnings about the settings, shown at start.
     pub warnings: Vec<String>,
     pub download_dir: SafeText,
-    /// The command that opens this deployment again.
-    pub reopen_command: ShellCommand,
-    /// Whether a subcommand can follow it, such as `search`.
-    pub takes_subcommand: bool,
+    pub reopen_command: ReopenCommand,
     /// What `~/` expands to.
     pub home_dir: Option<PathBuf>,
     pub started_at: Timestamp,
@@ -63,6 +60,21 @@ pub struct Setup {
     pub capture_mouse: bool,
     pub cadence: PollingIntervals,
     pub notify: Vec<NotificationMethod>,
+}
+
+/// The command that opens a deployment again.
+#[derive(Clone, Debug)]
+pub enum ReopenCommand {
+    /// The deployment ends with it, as that of `tessera open`.
+    Whole(ShellCommand),
+    /// A subcommand can follow it, such as `search`.
+    Prefix(ShellCommand),
+}
+
+impl Default for ReopenCommand {
+    fn default() -> Self {
+        Self::Whole("tessera".into())
+    }
 }
 
 impl Setup {
@@ -92,8 +104,7 @@ impl Setup {
             read_only: false,
             warnings: Vec::new(),
             download_dir: SafeText::file_name("."),
-            reopen_command: "tessera".into(),
-            takes_subcommand: false,
+            reopen_command: ReopenCommand::default(),
             home_dir: None,
             started_at: Timestamp::ZERO,
             size: (80, 24),

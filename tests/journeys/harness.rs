@@ -12,7 +12,7 @@ use ratatui::{
     layout::Rect,
 };
 use tessera::{
-    app::{App, Effect, Event, Setup},
+    app::{App, Effect, Event, ReopenCommand, Setup},
     input::Keymap,
     runtime::Session,
     state::StateStore,
@@ -142,7 +142,7 @@ impl Person {
         let setup = Setup {
             initial_dataset: Some(service.dataset.to_string()),
             download_dir: SafeText::file_name(&service.folder.path().to_string_lossy()),
-            reopen_command: "tessera demo".into(),
+            reopen_command: ReopenCommand::Whole("tessera demo".into()),
             home_dir: None,
             started_at: Duration::from_secs(1_795_000_000),
             size: (120, 40),

@@ -6,7 +6,7 @@ use std::{
 };
 
 use tessera::{
-    app::{App, Effect, Event, Setup},
+    app::{App, Effect, Event, ReopenCommand, Setup},
     input::{Chord, Key, Keymap},
     message::{Lane, Payload, Request, Response, Ticket},
 };
@@ -47,7 +47,7 @@ impl Desk {
         let setup = Setup {
             initial_dataset: None,
             download_dir: SafeText::file_name("/downloads"),
-            reopen_command: "tessera open /photos".into(),
+            reopen_command: ReopenCommand::Whole("tessera open /photos".into()),
             home_dir: Some("/home/me".into()),
             started_at: Duration::from_secs(1_795_000_000),
             size: (120, 40),

@@ -1,7 +1,7 @@
 //! What `y` and a letter copies, and what never reaches the clipboard.
 
 use tessera::{
-    app::Effect,
+    app::{Effect, ReopenCommand},
     message::{Lane, Payload, ReadRequest, Request},
 };
 use tessera_model::{Link, Status};
@@ -39,8 +39,7 @@ fn y_and_a_letter_copies_what_is_under_the_cursor() {
 #[test]
 fn the_command_opens_what_the_pane_shows() {
     let mut desk = with_status(Status::Ready);
-    desk.app.setup.reopen_command = "tessera --profile work".into();
-    desk.app.setup.takes_subcommand = true;
+    desk.app.setup.reopen_command = ReopenCommand::Prefix("tessera --profile work".into());
     let id = dataset(1, Status::Ready).id;
     for (keys, expected) in [
         ("1 y d", format!("tui {id}")),

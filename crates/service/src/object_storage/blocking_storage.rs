@@ -49,7 +49,7 @@ impl BlockingStorage {
             match self.wait(next) {
                 Ok((listing, part)) => {
                     parts = Some(listing);
-                    part.transpose().map(|part| Ok(scanned_part(&uri, part?)))
+                    part.transpose().map(|part| Ok(scanned_part(&uri, &part?)))
                 }
                 Err(error) => Some(Err(error.to_string())),
             }
@@ -91,7 +91,7 @@ impl Drop for BlockingStorage {
     }
 }
 
-fn scanned_part(uri: &str, part: ObjectListing) -> FolderScan {
+fn scanned_part(uri: &str, part: &ObjectListing) -> FolderScan {
     let mut scan = FolderScan::default();
     if part.truncated {
         let name = uri.rsplit('/').next().unwrap_or(uri);

@@ -37,7 +37,7 @@ impl TlsServer {
         let Output { status, stdout, stderr } =
             server.script(&[]).env("TLS_FILES", files.path()).output().unwrap();
         assert!(status.success(), "{}", String::from_utf8_lossy(&stderr));
-        server.address = String::from_utf8(stdout).unwrap().trim().to_owned();
+        String::from_utf8(stdout).unwrap().trim().clone_into(&mut server.address);
         Some(server)
     }
 

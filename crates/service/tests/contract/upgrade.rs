@@ -108,15 +108,15 @@ fn a_migration_waits_for_changes_that_have_begun() {
     let insert = "INSERT INTO setting (name, value) VALUES ('late', ''::bytea)";
     let waiting = "pg_locks WHERE NOT granted AND relation = to_regclass('schema_version')";
     thread::scope(|scope| {
-        let ((begin, begun), (end, ended)) = (mpsc::channel(), mpsc::channel::<()>());
+        let ((begin, has_begun), (end, is_over)) = (mpsc::channel(), mpsc::channel::<()>());
         let changing = scope.spawn(move || {
             store.write_rows(|tx| {
                 begin.send(()).unwrap();
-                ended.recv().unwrap();
+                is_over.recv().unwrap();
                 query::execute(tx, insert, params![])
             })
         });
-        begun.recv().unwrap();
+        has_begun.recv().unwrap();
         let migrating = scope.spawn(|| postgres::init(&address));
         while place.count(waiting) == 0 {
             assert!(!migrating.is_finished(), "it did not wait");

@@ -84,7 +84,9 @@ fn write_vector(bytes: &[u8], out: &mut BytesMut) -> Result<IsNull, ConversionEr
     let halves = bytes.as_chunks().0;
     out.put_u16(halves.len().try_into()?);
     out.put_u16(0);
-    halves.iter().for_each(|&half| out.put_u16(u16::from_le_bytes(half)));
+    for &half in halves {
+        out.put_u16(u16::from_le_bytes(half));
+    }
     Ok(IsNull::No)
 }
 

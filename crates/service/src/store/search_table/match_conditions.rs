@@ -179,7 +179,7 @@ impl<'a> MatchConditions<'a> {
 /// Names as JSON that PostgreSQL reads: its texts cannot contain NUL.
 pub(super) fn json_names<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let names = names.into_iter().map(|name| name.replace('\0', "\u{fffd}"));
-    serde_json::Value::from_iter(names).to_string()
+    names.collect::<serde_json::Value>().to_string()
 }
 
 pub(super) fn issue_column(kind: IssueKind) -> String {

@@ -16,16 +16,16 @@ fn stat(size: u64) -> FileStat {
     FileStat { size, modified: 7 }
 }
 
-fn known(path: String, size: u64) -> Result<(PathBuf, KnownFile), Infallible> {
-    Ok((PathBuf::from(path), KnownFile { stat: stat(size), content_hash: None }))
+fn known(path: String, size: u64) -> (PathBuf, KnownFile) {
+    (PathBuf::from(path), KnownFile { stat: stat(size), content_hash: None })
 }
 
 /// Compares parts of files with files, by path and size.
 fn compare(parts: &[&[(&str, u64)]], files: &[(&str, u64)]) -> ListingComparison {
     let scanned = |&(path, size): &(&str, u64)| ScannedFile { path: path.into(), stat: stat(size) };
     let parts = parts.iter().map(|part| Ok(part.iter().map(scanned).collect()));
-    let files = files.iter().map(|&(path, size)| known(path.to_owned(), size));
-    let Ok(compared) = compare_listing(parts, files);
+    let files = files.iter().map(|&(path, size)| Ok(known(path.to_owned(), size)));
+    let Ok::<_, Infallible>(compared) = compare_listing(parts, files);
     compared
 }
 
@@ -59,7 +59,8 @@ fn compare_a_million_names() {
     let parts = (0..NAMES / PART)
         .map(|part| Ok((part * PART..(part + 1) * PART).map(file).collect::<Vec<_>>()));
     let before = peak();
-    let Ok(compared) = compare_listing(parts, (0..NAMES).map(|number| known(name(number), 1)));
+    let Ok::<_, Infallible>(compared) =
+        compare_listing(parts, (0..NAMES).map(|number| Ok(known(name(number), 1))));
     assert_eq!(compared, ListingComparison::Same);
     let growth = peak() - before;
     assert!(growth <= MAX_GROWTH, "{growth} KiB");
