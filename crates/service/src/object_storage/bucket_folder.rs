@@ -160,11 +160,15 @@ impl BucketFolder {
         self.storage.retry_policy.run(complete).await
     }
 
+    /// Deletes an object; one that does not exist is deleted already, as S3 says and others do not.
     pub async fn delete(&self, name: &str) -> Result<(), StorageError> {
         let path = &self.path(name)?;
         let delete = || async {
             let store = self.storage.bucket(&self.folder.bucket).await?;
-            Ok(store.delete(path).await?)
+            match store.delete(path).await {
+                Err(object_store::Error::NotFound { .. }) => Ok(()),
+                result => Ok(result?),
+            }
         };
         self.storage.retry_policy.run(delete).await
     }

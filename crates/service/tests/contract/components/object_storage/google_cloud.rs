@@ -169,6 +169,15 @@ async fn objects_are_written_whole_or_in_parts_and_deleted() {
 }
 
 #[tokio::test]
+async fn an_object_that_is_gone_counts_as_deleted() {
+    let server = server(|_| error(404, "NoSuchKey")).await;
+    let uri = ObjectUri::parse("gs://photos/tessera").unwrap();
+    let folder = BucketFolder::new(&settings(&server), &uri).unwrap();
+    folder.delete("small").await.unwrap();
+    assert_eq!(server.count(), 1);
+}
+
+#[tokio::test]
 async fn refusals_state_the_cause_without_secrets() {
     let causes: [(u16, &str, &str); 5] = [
         (401, "InvalidToken", "the access key of this deployment is not accepted"),
