@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, path::PathBuf, str::FromStr, sync::Arc, time::D
 use super::{
     ingest::disk_quota::DiskQuota,
     object_storage,
-    store::{postgres::StoreAddress, search_table::SearchTableLimits},
+    store::{extraction::RANGE_FILES, postgres::StoreAddress, search_table::SearchTableLimits},
     text::encoders::Encoders,
 };
 
@@ -30,6 +30,8 @@ pub struct DeploymentSettings {
     pub search_tables: SearchTableLimits,
     /// Operations that this process runs at a time, beside one export; with 0 it runs neither, and workers do.
     pub jobs: usize,
+    /// Files of an operation that one worker extracts while others extract further ones.
+    pub range_files: usize,
     /// Exports that may be waiting or running at a time.
     pub max_unfinished_exports: u64,
     /// How long an export that has ended is kept.
@@ -54,6 +56,7 @@ impl Default for DeploymentSettings {
             disk: DiskQuota::default(),
             search_tables: SearchTableLimits::default(),
             jobs: 1,
+            range_files: RANGE_FILES,
             max_unfinished_exports: 32,
             export_retention: Duration::from_hours(24),
             simulated_delay: Duration::ZERO,

@@ -5,10 +5,13 @@ use std::{collections::BTreeMap, path::PathBuf};
 use super::scan::{FolderScan, ScannedFile};
 use crate::file_stat::KnownFile;
 
+/// A file to open, with its content hash if known.
+pub type FileToExtract = (ScannedFile, Option<[u8; 32]>);
+
 #[derive(Clone, Debug, Default)]
 pub struct FolderChanges {
-    /// Files that are new or modified, with the content hash if known.
-    pub added_or_modified: Vec<(ScannedFile, Option<[u8; 32]>)>,
+    /// Files that are new or modified.
+    pub added_or_modified: Vec<FileToExtract>,
     pub removed: Vec<PathBuf>,
 }
 

@@ -13,7 +13,7 @@ pub mod unpack;
 pub mod video;
 mod video_input;
 
-pub use changes::{FolderChanges, diff};
+pub use changes::{FileToExtract, FolderChanges, diff};
 pub use listing_comparison::{ListingComparison, compare_listing};
 pub use original_files::{
     OriginalFiles, SourceFile, has_image_signature, is_unavailable, read_first_bytes, unavailable,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use uuid::Uuid;
 
 use super::{
-    Connection, QueryError, Result, Row, Transaction,
+    Connection, QueryError, Result, Row, StatementBatch, Transaction,
     clock::{micros, store_now},
     params, query,
 };
@@ -30,6 +30,8 @@ pub enum LeasedTask {
     /// By its row.
     Operation(i64),
     Export(ExportTaskId),
+    /// Some of the files of an operation, by its row.
+    Range(i64),
 }
 
 impl LeasedTask {
@@ -37,6 +39,7 @@ impl LeasedTask {
         match self {
             Self::Operation(row) => format!("operation/{row}"),
             Self::Export(id) => format!("export/{}", id.0.simple()),
+            Self::Range(row) => format!("range/{row}"),
         }
     }
 }
@@ -130,6 +133,15 @@ pub fn release(transaction: &Transaction, lease: &Lease) -> Result<()> {
 pub fn end(transaction: &Transaction, lease: &Lease) -> Result<()> {
     let sql = "DELETE FROM lease WHERE task = ?1 AND holder = ?2 AND fence = ?3";
     query::execute(transaction, sql, params![lease.task.key(), lease.holder, lease.fence])
+}
+
+/// Takes the leases of ranges from whoever has them.
+pub(super) fn end_ranges(transaction: &Transaction, ranges: &[i64]) -> Result<()> {
+    let mut deletes = StatementBatch::new(transaction, "DELETE FROM lease WHERE task = ?1");
+    for row in ranges {
+        deletes.add(params![LeasedTask::Range(*row).key()])?;
+    }
+    deletes.finish().map(drop)
 }
 
 /// Shows that a worker has ended, and forgets those that ended long ago without a word.

@@ -1,8 +1,9 @@
 //! The store: one `SQLite` file in a private directory, used by one process at a time, or a schema of a
 //! PostgreSQL server, used by any number of processes.
 //!
-//! Writes of a process go through one connection, each as a transaction that excludes all others. Reads use
-//! pooled connections and see a snapshot. Committed work survives a crash (`synchronous=FULL`).
+//! In a file, a transaction that changes the store excludes all others. On a server, those of requests exclude
+//! each other, and those of tasks wait only for the rows that they change. Reads use pooled connections and see a
+//! snapshot. Committed work survives a crash (`synchronous=FULL`).
 //!
 //! Functions of the submodules run SQL by `query` on a connection of either engine. Their errors mean that
 //! the database failed.
@@ -17,6 +18,7 @@ pub mod embedding;
 mod engine;
 mod error;
 pub(crate) mod export;
+pub mod extraction;
 mod former_workers;
 pub(crate) mod full_text;
 pub mod indexed_files;

@@ -12,7 +12,7 @@ use super::{
     columns::{from_json, to_json},
     dataset,
     engine::{Connection, QueryError, Result, Row, Transaction, params},
-    now_micros, query, store_now,
+    extraction, now_micros, query, store_now,
 };
 use crate::ingest::staging::UNPACKED_DIR_NAME;
 use tessera_model::{DatasetId, Status};
@@ -190,6 +190,7 @@ fn set_final_state(
     running: &RunningOperation,
     stage: &str,
 ) -> Result<()> {
+    extraction::remove(transaction, running.row)?;
     let sql = "UPDATE operation SET stage = ?2 WHERE row = ?1 AND stage = 'RUNNING'";
     query::execute(transaction, sql, params![running.row, stage])
 }

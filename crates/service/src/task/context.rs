@@ -16,11 +16,13 @@ use uuid::Uuid;
 
 use super::running_tasks::RunningTasks;
 use crate::{
+    ingest::OriginalFiles,
     originals::Originals,
     settings::{DeploymentSettings, InjectedFailure},
     store::{
         QueryError, Store, StoreError, Transaction, dataset,
         lease::{self, Lease, LeasedTask},
+        source::SourceFolder,
         store_now,
     },
     task_error::TaskError,
@@ -119,6 +121,18 @@ impl WorkerContext {
         lease::take(transaction, task, self.holder, now, end)
     }
 
+    /// Opens the folder or bucket of a source.
+    pub fn open_source(&self, source: &SourceFolder) -> Result<Box<dyn OriginalFiles>, TaskError> {
+        self.originals.open(&source.folder).map_err(|cause| {
+            let remedy = if self.store.is_on_server() {
+                "every worker needs it at the same path, or it has to be in object storage"
+            } else {
+                "restore it and open it again"
+            };
+            TaskError::Failed(format!("its folder cannot be opened ({}); {remedy}", cause.kind()))
+        })
+    }
+
     fn context(&self, lease: Lease) -> TaskContext {
         let stop = self.running.begin(&lease);
         TaskContext { worker: self.clone(), lease, stop }
@@ -177,7 +191,7 @@ impl TaskContext {
         &self,
         change: impl FnOnce(&Transaction) -> Result<T, QueryError>,
     ) -> Result<T, StoreError> {
-        self.store.write(|tx| {
+        self.store.write_rows(|tx| {
             lease::require(tx, &self.lease)?;
             let outcome = change(tx)?;
             // It may have taken long, and others could not extend the lease meanwhile.
@@ -200,7 +214,7 @@ impl TaskContext {
         &self,
         change: impl FnOnce(&Transaction) -> Result<T, QueryError>,
     ) -> Result<T, StoreError> {
-        self.store.write(|tx| {
+        self.store.write_rows(|tx| {
             lease::require(tx, &self.lease)?;
             lease::end(tx, &self.lease)?;
             change(tx)
@@ -209,7 +223,7 @@ impl TaskContext {
 
     /// Lets another worker take the unfinished task at once.
     pub fn release(&self) -> Result<(), StoreError> {
-        self.store.write(|tx| lease::release(tx, &self.lease))
+        self.store.write_rows(|tx| lease::release(tx, &self.lease))
     }
 
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]

@@ -18,12 +18,13 @@ use crate::{
     file_stat::FileStat,
     index::{self, Features},
     ingest::{
-        OriginalFiles, ScannedFile, SourceFile, VideoInput, has_image_signature, is_unavailable,
-        read_first_bytes,
+        FileToExtract, OriginalFiles, ScannedFile, SourceFile, VideoInput, has_image_signature,
+        is_unavailable, read_first_bytes,
         video::{FFMPEG_MISSING, VideoContainer, VideoError, VideoFrame},
     },
     store::{
         self, Transaction, dataset,
+        extraction::{self, ExtractionProgress, ExtractionRange},
         indexed_files::{self, FileWithoutMedia, IndexedFile},
         source::SourceFolder,
     },
@@ -38,9 +39,6 @@ const REMOTE_READERS: usize = 8;
 const BATCH_TIMEOUT: Duration = Duration::from_millis(500);
 /// Progress in percent when all pictures are extracted.
 const EXTRACTION_PERCENT: usize = 90;
-
-/// A file to open, with its known content hash.
-type FileToExtract = (ScannedFile, Option<[u8; 32]>);
 
 enum FileOutcome {
     Image(Features, ContentDigest),
@@ -72,13 +70,13 @@ impl From<VideoError> for ExtractError {
     }
 }
 
-/// Extracts `files` into the store. `all` is the number of files in the folder, for the progress.
+/// Extracts the files of a range into the store.
 pub fn extract_media(
     context: &TaskContext,
+    range: &ExtractionRange,
     source: &SourceFolder,
     folder: &dyn OriginalFiles,
     files: &[FileToExtract],
-    all: usize,
 ) -> Result<(), TaskError> {
     let next = &AtomicUsize::new(0);
     let cores = thread::available_parallelism().map_or(1, usize::from);
@@ -101,10 +99,7 @@ pub fn extract_media(
         }
         drop(sender);
         started?;
-        let known = all - files.len();
-        write_all(context, source, &outcomes, |done| {
-            u8::try_from(EXTRACTION_PERCENT * (known + done) / all.max(1)).unwrap_or(100)
-        })
+        write_all(context, range, source, &outcomes)
     })?;
     context.check_cancelled()
 }
@@ -217,27 +212,32 @@ fn unreadable(cause: io::Error) -> ExtractError {
 
 fn write_all(
     context: &TaskContext,
+    range: &ExtractionRange,
     source: &SourceFolder,
     outcomes: &Receiver<(&ScannedFile, FileOutcome)>,
-    percent: impl Fn(usize) -> u8,
 ) -> Result<(), TaskError> {
-    let mut done = 0;
     loop {
         let batch = next_batch(outcomes);
         if batch.is_empty() {
             return Ok(());
         }
-        done += batch.len();
         for (_, outcome) in &batch {
             if let FileOutcome::NoMedia(ExtractError::Unavailable(reason)) = outcome {
                 return Err(TaskError::Failed(format!("object storage failed: {reason}")));
             }
         }
         context.write(|tx| {
+            let files = batch.iter().map(|(found, _)| &*found.path);
+            let progress = extraction::finish_files(tx, range, files)?;
             write_batch(tx, source, &batch)?;
-            dataset::set_progress(tx, source.dataset, percent(done))
+            dataset::set_progress(tx, source.dataset, percent(progress))
         })?;
     }
+}
+
+/// Of the operation, so far.
+fn percent(ExtractionProgress { files, done }: ExtractionProgress) -> u8 {
+    u8::try_from(EXTRACTION_PERCENT * done / files.max(1)).unwrap_or(100)
 }
 
 /// Writes outcomes of different files.

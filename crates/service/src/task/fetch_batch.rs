@@ -51,12 +51,18 @@ fn unpack_batch(
     let kind = ArchiveKind::from_name(&whole.to_string_lossy()).ok_or_else(unknown)?;
     let limits = UnpackLimits { disk: context.settings.disk.clone(), ..UnpackLimits::default() };
     let uploads = &context.originals.uploads;
-    let unpacked = uploads.unpack(&source.folder, kind, limits, context.stop_flag());
+    // A worker that was taken over may still write its own folder.
+    let own = source.folder.with_extension(context.fence().to_string());
+    let unpacked = uploads.unpack(&source.folder, &own, kind, limits, context.stop_flag());
     let unpacked = unpacked.map_err(|unfinished| match unfinished {
         UnpackError::Cancelled => TaskError::Stopped,
         UnpackError::Io(cause) => TaskError::io("the archive could not be unpacked", &cause),
     })?;
     let Some(unpacked) = unpacked else { return Ok(MissingFiles::new()) };
+    // No other worker can take the task meanwhile.
+    context
+        .write(|_| Ok(uploads.publish(&source.folder, &own)))?
+        .map_err(|cause| TaskError::io("the archive could not be unpacked", &cause))?;
     let skipped = unpacked.skipped.into_iter();
     let mut missing: MissingFiles =
         skipped.map(|(name, reason)| (PathBuf::from(name.as_str()), reason.to_owned())).collect();

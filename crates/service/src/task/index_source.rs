@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    TaskContext, apply_sidecars::apply_sidecars, extract_media::extract_media,
+    TaskContext, apply_sidecars::apply_sidecars, extract_ranges::extract_in_ranges,
     fetch_batch::MissingFiles,
 };
 use crate::{
@@ -21,19 +21,12 @@ use crate::{
 /// Updates the store to match a folder. Files in `missing` are listed among the skipped ones.
 pub fn index_source(
     context: &TaskContext,
+    operation: i64,
     source: &SourceFolder,
     missing: &MissingFiles,
 ) -> Result<(), TaskError> {
     let store = &context.store;
-    let folder = context.originals.open(&source.folder).map_err(|cause| {
-        let remedy = if store.is_on_server() {
-            "every worker needs it at the same path, or it has to be in object storage"
-        } else {
-            "restore it and open it again"
-        };
-        TaskError::Failed(format!("its folder cannot be opened ({}); {remedy}", cause.kind()))
-    })?;
-    let folder = &*folder;
+    let folder = &*context.open_source(source)?;
     let mut scan = context.originals.scan(&source.folder).map_err(TaskError::Failed)?;
     // Other sources inside this folder keep their own files.
     let inside: Vec<PathBuf> = store
@@ -58,6 +51,7 @@ pub fn index_source(
     let reading = sidecar::read(folder, &scan);
     let described: BTreeSet<_> = reading.sidecars.iter().chain(reading.problems.keys()).collect();
     changes.added_or_modified.retain(|(found, _)| !described.contains(&found.path));
-    extract_media(context, source, folder, &changes.added_or_modified, scan.files.len())?;
+    let files = &changes.added_or_modified;
+    extract_in_ranges(context, operation, source, files, scan.files.len())?;
     apply_sidecars(context, source, folder, &scan, &reading)
 }

@@ -11,6 +11,7 @@ mod embed_step;
 mod encode_media;
 mod extract_media;
 mod extract_objects;
+mod extract_ranges;
 mod fetch_batch;
 mod index_source;
 mod lease_keeper;

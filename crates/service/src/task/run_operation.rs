@@ -14,7 +14,7 @@ use crate::{
     originals::storage_location,
     settings::InjectedFailure,
     store::{
-        StoreError, dataset, full_text,
+        StoreError, dataset, extraction, full_text,
         lease::LeasedTask,
         operation::{self, OperationKind, RunningOperation},
         source,
@@ -48,9 +48,13 @@ fn run_operation(context: &TaskContext, running: &RunningOperation) -> Result<()
         OperationKind::Reindex => Some(InjectedFailure::Reindex),
     };
     let outcome = context.run(|| {
+        if context.fence() > 1 {
+            // Workers may still extract files that the former worker found.
+            context.write(|tx| extraction::remove(tx, running.row))?;
+        }
         context.simulate(failure, |part| context.report_progress(running.dataset, part))?;
         match running.kind {
-            OperationKind::Creation => run_creation(context, running.dataset),
+            OperationKind::Creation => run_creation(context, running),
             OperationKind::Addition => run_addition(context, running),
             OperationKind::Reindex => run_reindex(context, running),
         }
@@ -104,8 +108,11 @@ fn cluster_and_embed(
     Ok((clusters, embeddings, members))
 }
 
-fn run_creation(context: &TaskContext, id: DatasetId) -> Result<OperationResult, TaskError> {
-    let store = &context.store;
+fn run_creation(
+    context: &TaskContext,
+    running: &RunningOperation,
+) -> Result<OperationResult, TaskError> {
+    let (store, id) = (&context.store, running.dataset);
     let record = store.read(|c| dataset::find(c, id))?.ok_or(TaskError::Stopped)?;
     let outdated = record.extractor != EXTRACTOR_VERSION;
     if outdated && record.extractor != INCOMPLETE {
@@ -117,7 +124,7 @@ fn run_creation(context: &TaskContext, id: DatasetId) -> Result<OperationResult,
         let is_remote = storage_location(&source.folder).is_some();
         if source.is_dataset_folder || outdated || is_upload || is_remote {
             let missing = if is_upload { finish_unpacking(context, &source)? } else { Vec::new() };
-            index_source(context, &source, &missing)?;
+            index_source(context, running.row, &source, &missing)?;
         }
     }
     cluster_and_embed(context, id, Scope::Everything, EXTRACTION_SHARE)
@@ -131,7 +138,7 @@ fn run_addition(
     let found = context.store.read(|c| source::find(c, batch.source))?;
     let source = found.ok_or_else(|| TaskError::Failed("the batch has no folder".to_owned()))?;
     let missing = fetch_batch(context, &source, &batch.origin)?;
-    index_source(context, &source, &missing)?;
+    index_source(context, running.row, &source, &missing)?;
     cluster_and_embed(context, running.dataset, Scope::Batch(source.row), EXTRACTION_SHARE)
 }
 

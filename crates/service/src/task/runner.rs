@@ -11,6 +11,7 @@ use uuid::Uuid;
 use super::{
     WorkerContext,
     compare_folder::FoldersToCompare,
+    extract_ranges::run_next_range,
     lease_keeper::keep_leases,
     run_export::{delete_archives, delete_expired_exports, run_next_export},
     run_operation::run_next_operation,
@@ -67,7 +68,10 @@ impl TaskRunner {
             runner.start_keeper();
         }
         for number in 1..=jobs {
-            runner.start_thread("operation", number, run_next_operation);
+            // A waiting operation comes first, so that a small one need not wait for a large one.
+            runner.start_thread("operation", number, |worker| {
+                run_next_operation(worker) || run_next_range(worker, None)
+            });
         }
         runner.start_thread("export", jobs + 1, move |worker| {
             // If the store cannot be written, the next check deletes them.

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use super::BucketUploads;
 use crate::{
     ingest::{
-        staging::{self, ARCHIVE_FILE_NAME, sync_tree},
+        staging::{self, ARCHIVE_FILE_NAME, sync_dir, sync_tree},
         unpack::{ArchiveKind, UnpackError, UnpackLimits, UnpackReport, unpack},
     },
     store::upload::{self, UploadRecord},
@@ -87,10 +87,12 @@ impl UploadStore {
         Ok(locations)
     }
 
-    /// Unpacks an archive into its location and removes it. `None` if that was done before.
+    /// Unpacks an archive: on this machine into the folder `own`, which [`Self::publish`] makes its location.
+    /// `None` if that was done before.
     pub(crate) fn unpack(
         &self,
         location: &Path,
+        own: &Path,
         kind: ArchiveKind,
         limits: UnpackLimits,
         stop: &AtomicBool,
@@ -103,9 +105,28 @@ impl UploadStore {
             // The process was killed after unpacking, before the end of the operation.
             return Ok(None);
         }
-        let report = unpack(&archive, kind, location, limits, stop)?;
-        sync_tree(location).and_then(|()| fs::remove_file(&archive)).map_err(UnpackError::Io)?;
+        let report = unpack(&archive, kind, own, limits, stop)?;
+        sync_tree(own).map_err(UnpackError::Io)?;
         Ok(Some(report))
+    }
+
+    /// Makes the folder `own` the location of what was unpacked. Removes the archive, and what former workers
+    /// unpacked. In the bucket, both have happened already.
+    pub(crate) fn publish(&self, location: &Path, own: &Path) -> io::Result<()> {
+        if self.bucket_of(location).is_some() {
+            return Ok(());
+        }
+        let staging = location.parent().unwrap_or(location);
+        for entry in fs::read_dir(staging)? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() && entry.path() != own {
+                // If a former worker still writes it, it can stay.
+                let _ = fs::remove_dir_all(entry.path());
+            }
+        }
+        fs::rename(own, location)?;
+        sync_dir(staging)?;
+        fs::remove_file(location.with_file_name(ARCHIVE_FILE_NAME))
     }
 
     /// Removes what was refused or interrupted, while no other process uses the folder. What cannot be

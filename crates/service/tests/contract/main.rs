@@ -58,6 +58,7 @@ mod probes;
 mod processes;
 mod query_strings;
 mod quota;
+mod ranges;
 mod real_s3;
 mod refused;
 mod restart;

@@ -21,21 +21,21 @@ use crate::{
 const GUARD: Duration = Duration::from_mins(1);
 
 /// The notification of a waiting task; a test does not wait until the workers look by themselves.
-const WAKE: &str = "SELECT pg_notify('tessera_' || md5(current_schema()), '')";
+pub const WAKE: &str = "SELECT pg_notify('tessera_' || md5(current_schema()), '')";
 
 /// A folder of twelve pictures, if the store is on a server.
-fn place() -> Option<Place> {
+pub fn place() -> Option<Place> {
     let place = Place::new(&pictures(12));
     place.store.address().is_some().then_some(place)
 }
 
 /// Settings of a process that leaves tasks to others.
-fn without_jobs() -> DeploymentSettings {
+pub fn without_jobs() -> DeploymentSettings {
     DeploymentSettings { jobs: 0, ..DeploymentSettings::default() }
 }
 
 /// Waits until a table with a condition has this number of rows.
-async fn until(place: &Place, table: &str, count: i64) {
+pub async fn until(place: &Place, table: &str, count: i64) {
     let begun = Instant::now();
     while place.count(table) != count {
         assert!(begun.elapsed() < GUARD, "{table} never has {count} rows");

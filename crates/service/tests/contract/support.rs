@@ -103,6 +103,11 @@ impl Place {
         self.database().execute_batch(sql).unwrap();
     }
 
+    /// A column of the only row of a table.
+    pub fn number(&self, column: &str, table: &str) -> i64 {
+        self.row(&format!("SELECT {column} FROM {table}"), |row| row.get(0))
+    }
+
     pub fn count(&self, table: &str) -> i64 {
         let sql = format!("SELECT count(*) FROM {table}");
         self.row(&sql, |row| row.get(0))

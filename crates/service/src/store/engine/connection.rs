@@ -11,12 +11,12 @@ pub enum Connection {
     Postgres(PostgresConnection),
 }
 
-/// `PostgreSQL` would let several change the store at a time, but rules such as the limit of unfinished exports
-/// are checked by reading first. Each schema has its own lock.
+/// `PostgreSQL` would let several change the store at a time, but rules such as the limit of unfinished exports, or
+/// the status that allows an operation, are checked by reading first. Each schema has its own lock.
 const BEGIN_POSTGRES: &str = "BEGIN; SELECT pg_advisory_xact_lock(hashtext(current_schema()), 1)";
 
 impl Connection {
-    /// Starts a transaction that changes the store; no other can start until it ends.
+    /// Starts a transaction that changes the store; no other one of this kind can start until it ends.
     pub fn begin(&self) -> Result<Transaction<'_>> {
         self.start_change("BEGIN IMMEDIATE", BEGIN_POSTGRES)
     }
@@ -45,8 +45,8 @@ impl Connection {
         }
     }
 
-    /// Starts a transaction that waits only for the rows that it changes. In a file, one transaction
-    /// changes the store at a time.
+    /// Starts a transaction that waits only for the rows that it changes: for tasks, whose leases keep others
+    /// from the same rows. In a file, one transaction changes the store at a time.
     pub(in crate::store) fn begin_rows(&self) -> Result<Transaction<'_>> {
         self.start_change("BEGIN IMMEDIATE", "BEGIN ISOLATION LEVEL READ COMMITTED")
     }

@@ -1,7 +1,7 @@
 //! The versions of the schema on a server, as a list of migrations.
 
 use super::{
-    tables::{TABLES, TASK_QUEUE},
+    tables::{EXTRACTIONS, TABLES, TASK_QUEUE},
     word_counts,
 };
 use crate::store::{
@@ -10,7 +10,8 @@ use crate::store::{
 };
 
 /// Append only.
-const MIGRATIONS: &[&str] = &[TABLES, TASK_QUEUE, word_counts::TABLES, search_table::TABLES];
+const MIGRATIONS: &[&str] =
+    &[TABLES, TASK_QUEUE, word_counts::TABLES, search_table::TABLES, EXTRACTIONS];
 
 pub(super) const VERSION: usize = MIGRATIONS.len();
 

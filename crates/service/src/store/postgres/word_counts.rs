@@ -60,8 +60,13 @@ pub(super) fn captions_with(connection: &Connection, word: &str) -> Result<u64> 
     query::one(connection, sql, params![word], |row| row.get(0))
 }
 
-/// Adds the differences up, so that reading them stays fast.
+/// Adds the differences up, so that reading them stays fast. Does nothing while another transaction does, because
+/// both would delete the same rows, and could wait for each other.
 pub(in crate::store) fn merge_word_counts(connection: &Connection) -> Result<()> {
+    let lock = "SELECT pg_try_advisory_xact_lock(hashtext(current_schema()), 2)";
+    if !query::one(connection, lock, params![], |row| row.get::<bool>(0))? {
+        return Ok(());
+    }
     for sql in [
         "WITH merged AS (DELETE FROM caption_total RETURNING captions, words)
          INSERT INTO caption_total

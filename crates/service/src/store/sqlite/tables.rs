@@ -319,3 +319,41 @@ CREATE TABLE lease (
 ) STRICT, WITHOUT ROWID;
 "
 );
+
+/// The files that an operation has to open, in ranges that several workers extract.
+pub(super) const EXTRACTIONS: &str = concat!(
+    "
+CREATE TABLE extraction (
+  operation INTEGER PRIMARY KEY REFERENCES operation ON DELETE CASCADE,
+  files     INTEGER NOT NULL,  -- all of the source that is being indexed
+  done      INTEGER NOT NULL,  -- how many of them need no extraction any more
+  failure   TEXT,              -- why no further range is extracted
+",
+    checksummed!("operation, files, done, failure"),
+    "
+) STRICT;
+
+CREATE TABLE extraction_range (
+  row       INTEGER PRIMARY KEY,
+  operation INTEGER NOT NULL REFERENCES extraction ON DELETE CASCADE,
+  source    INTEGER NOT NULL REFERENCES source ON DELETE CASCADE,
+",
+    checksummed!("row, operation, source"),
+    "
+) STRICT;
+CREATE INDEX extraction_range_operation ON extraction_range (operation);
+
+-- Only those that have not been extracted.
+CREATE TABLE extraction_file (
+  range    INTEGER NOT NULL REFERENCES extraction_range ON DELETE CASCADE,
+  path     BLOB NOT NULL,
+  size     INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  content  BLOB,  -- BLAKE3 of the file when it was extracted before
+",
+    checksummed!("range, path, size, modified, content"),
+    ",
+  PRIMARY KEY (range, path)
+) STRICT, WITHOUT ROWID;
+"
+);

@@ -2,6 +2,7 @@
 
 mod clustering;
 mod encoder_pair;
+mod extraction;
 mod features;
 mod file_names;
 mod folder;

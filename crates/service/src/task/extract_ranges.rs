@@ -1,0 +1,87 @@
+//! Extracts files in ranges. The worker of an operation makes them, and extracts them beside all workers that
+//! have nothing else to do; it continues when none is left.
+
+use std::{thread, time::Duration};
+
+use super::{TaskContext, WorkerContext, extract_media::extract_media};
+use crate::{
+    ingest::FileToExtract,
+    store::{
+        StoreError,
+        extraction::{self, ExtractionRange, ExtractionState},
+        lease::LeasedTask,
+        source::{self, SourceFolder},
+    },
+    task_error::TaskError,
+};
+
+/// Ranges that are added in one transaction: bounds the time that others wait in a store in a file.
+const ADDED_RANGES: usize = 16;
+/// How often the worker of an operation checks whether others have extracted their last ranges. A check reads two
+/// rows.
+const CHECK_PAUSE: Duration = Duration::from_millis(100);
+
+/// Extracts `files` into the store, together with all workers. `all` is the number of files in the folder, for the
+/// progress.
+pub fn extract_in_ranges(
+    context: &TaskContext,
+    operation: i64,
+    source: &SourceFolder,
+    files: &[FileToExtract],
+    all: usize,
+) -> Result<(), TaskError> {
+    if files.is_empty() {
+        return Ok(());
+    }
+    let length = context.settings.range_files.max(1);
+    context.write(|tx| extraction::begin(tx, operation, all, all - files.len()))?;
+    for files in files.chunks(ADDED_RANGES * length) {
+        context.write(|tx| {
+            let mut ranges = files.chunks(length);
+            ranges.try_for_each(|files| extraction::add_range(tx, operation, source.row, files))
+        })?;
+    }
+    loop {
+        context.check_cancelled()?;
+        if run_next_range(context, Some(operation)) {
+            continue;
+        }
+        match context.store.read(|c| extraction::state(c, operation))? {
+            ExtractionState::Running => thread::sleep(CHECK_PAUSE),
+            ExtractionState::Ended => return Ok(()),
+            ExtractionState::Failed(reason) => return Err(TaskError::Failed(reason)),
+        }
+    }
+}
+
+/// Extracts the oldest range that no worker extracts, of an operation or of any. Returns whether there was one.
+pub fn run_next_range(worker: &WorkerContext, operation: Option<i64>) -> bool {
+    worker.run_next(
+        |tx| {
+            let found = extraction::next_unleased(tx, operation)?;
+            Ok(found.map(|range| (LeasedTask::Range(range.row), range)))
+        },
+        |tx, range| extraction::find(tx, range.row),
+        run_range,
+    )
+}
+
+/// Fails only if the store cannot even record the failure.
+fn run_range(context: &TaskContext, range: &ExtractionRange) -> Result<(), StoreError> {
+    match context.run(|| extract_range(context, range)) {
+        Ok(()) => context.write_end(|tx| extraction::end_range(tx, range)),
+        Err(TaskError::Stopped) => context.release(),
+        Err(TaskError::Failed(reason)) => {
+            context.write_end(|tx| extraction::fail_range(tx, range, &reason))
+        }
+    }
+}
+
+fn extract_range(context: &TaskContext, range: &ExtractionRange) -> Result<(), TaskError> {
+    let (source, files) = context
+        .store
+        .read(|c| Ok((source::find(c, range.source)?, extraction::files(c, range.row)?)))?;
+    let source = source.ok_or(TaskError::Stopped)?;
+    let folder = context.open_source(&source)?;
+    extract_media(context, range, &source, &*folder, &files)
+}
