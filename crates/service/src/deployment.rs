@@ -79,8 +79,8 @@ impl Deployment {
         if store.recovery_notice().is_some() {
             add_lost_uploads(&store, &originals)?;
         }
-        let tasks = Arc::new(TaskRunner::start(&store, &settings, &originals)?);
         let indexes = Arc::new(IndexCache::new(settings.disk.clone()));
+        let tasks = Arc::new(TaskRunner::start(&store, &settings, &originals, &indexes)?);
         Ok(Self { tasks, settings, indexes, originals, store, bucket })
     }
 

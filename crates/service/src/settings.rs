@@ -32,6 +32,9 @@ pub struct DeploymentSettings {
     pub jobs: usize,
     /// Files of an operation that one worker extracts while others extract further ones.
     pub range_files: usize,
+    /// Whether the index files of a dataset are written when an operation on it has ended, for searches of this
+    /// process; otherwise the first search writes them.
+    pub prepare_indexes: bool,
     /// Exports that may be waiting or running at a time.
     pub max_unfinished_exports: u64,
     /// How long an export that has ended is kept.
@@ -57,6 +60,7 @@ impl Default for DeploymentSettings {
             search_tables: SearchTableLimits::default(),
             jobs: 1,
             range_files: RANGE_FILES,
+            prepare_indexes: true,
             max_unfinished_exports: 32,
             export_retention: Duration::from_hours(24),
             simulated_delay: Duration::ZERO,

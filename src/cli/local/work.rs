@@ -18,6 +18,8 @@ pub async fn work(options: WorkOptions) -> CliResult<i32> {
         store: Some(address.clone()),
         bucket: options.shared.bucket.as_deref().map(parse_bucket).transpose()?,
         jobs: options.jobs.into(),
+        // Services write those that they search.
+        prepare_indexes: false,
         ..local_settings(&options.encoders)?
     };
     let deployment = Deployment::open(&index_dir(options.data)?, settings)?;

@@ -2,7 +2,7 @@
 
 use std::{
     collections::HashMap,
-    io,
+    io::{self, ErrorKind},
     path::{Path, PathBuf},
 };
 
@@ -15,7 +15,7 @@ use super::{
 use crate::{
     ingest::disk_quota::DiskQuota,
     store::{
-        Store, StoreError,
+        QueryError, Store, StoreError,
         dataset::DatasetRecord,
         media::{self, MediaFeatures},
     },
@@ -24,6 +24,18 @@ use tessera_model::EntityType;
 
 pub const DESCRIPTORS_FILE: &str = "descriptors";
 pub const EMBEDDINGS_FILE: &str = "embeddings";
+
+/// Why the store is read no further.
+enum BuildError {
+    Store(QueryError),
+    File(io::Error),
+}
+
+impl From<QueryError> for BuildError {
+    fn from(cause: QueryError) -> Self {
+        Self::Store(cause)
+    }
+}
 
 pub struct IndexBuilder {
     members: MemberColumns,
@@ -57,22 +69,28 @@ impl IndexBuilder {
         }
     }
 
-    /// Fails with the inner error if a file cannot be written.
+    /// Fails with the inner error if a file cannot be written, or `is_stopped` becomes true.
     pub fn build(
         mut self,
         store: &Store,
         dataset: &DatasetRecord,
         entity: EntityType,
+        is_stopped: &dyn Fn() -> bool,
     ) -> Result<io::Result<DatasetIndex>, StoreError> {
-        let mut written = Ok(());
-        store.read(|c| {
-            media::for_each_with_features(c, dataset.id, entity, None, |features| {
-                if written.is_ok() {
-                    written = self.push(features);
+        let read = store.read(|c| {
+            let each = |features: MediaFeatures| {
+                if is_stopped() {
+                    return Err(BuildError::File(ErrorKind::Interrupted.into()));
                 }
-            })
+                self.push(features).map_err(BuildError::File)
+            };
+            match media::for_each_with_features(c, dataset.id, entity, None, each) {
+                Ok(()) => Ok(Ok(())),
+                Err(BuildError::File(cause)) => Ok(Err(cause)),
+                Err(BuildError::Store(cause)) => Err(cause),
+            }
         })?;
-        Ok(written.and_then(|()| self.finish(dataset.generation)))
+        Ok(read.and_then(|()| self.finish(dataset.generation)))
     }
 
     /// A media item without an assignment was added after the last clustering.

@@ -114,6 +114,23 @@ impl IndexCache {
         Ok(space)
     }
 
+    /// Writes the files of an index that is not in memory, so that the first search need not. Searches of it wait.
+    pub fn prepare(
+        &self,
+        store: &Store,
+        dataset: &DatasetRecord,
+        entity: EntityType,
+        is_stopped: &dyn Fn() -> bool,
+    ) -> Result<(), StoreError> {
+        let slot = lock(&self.indexes).entry((dataset.id, entity)).or_default().clone();
+        let cached = lock(&slot);
+        let is_current = |index: &Arc<DatasetIndex>| index.generation == dataset.generation;
+        if cached.index.as_ref().is_some_and(is_current) {
+            return Ok(());
+        }
+        index_folder::prepare(store, &self.disk, dataset, entity, is_stopped)
+    }
+
     /// From memory if it was the last one of its index, otherwise from `rank`.
     pub(super) fn ranking(
         &self,

@@ -1,5 +1,5 @@
-//! The files of the index of one generation of a dataset: written when it is searched first, and read by later
-//! starts. They contain nothing that is not in the store.
+//! The files of the index of one generation of a dataset: written when an operation has ended, or when it
+//! is searched first, and read by later starts. They contain nothing that is not in the store.
 
 use std::{
     collections::HashSet,
@@ -79,15 +79,32 @@ pub fn open(
     if let Ok(index) = read(&folder, dataset.generation) {
         return Ok(index);
     }
-    if let Ok(index) = build(store, disk, dataset, entity, &folder)? {
+    if let Ok(index) = build(store, disk, dataset, entity, &folder, &|| false)? {
         return Ok(index);
     }
     // Another process may have been faster.
     if let Ok(index) = read(&folder, dataset.generation) {
         return Ok(index);
     }
-    let built = IndexBuilder::in_memory().build(store, dataset, entity)?;
+    let built = IndexBuilder::in_memory().build(store, dataset, entity, &|| false)?;
     built.map_err(|cause| StoreError::Io(folder, cause))
+}
+
+/// Writes the files of the current generation unless they are there. There are none without space for them, or if
+/// `is_stopped` becomes true.
+pub fn prepare(
+    store: &Store,
+    disk: &DiskQuota,
+    dataset: &DatasetRecord,
+    entity: EntityType,
+    is_stopped: &dyn Fn() -> bool,
+) -> Result<(), StoreError> {
+    let folder = store.indexes_dir().join(folder_name(dataset, entity));
+    if !folder.join(MEMBERS_FILE).exists() {
+        // If they cannot be written, the first search tries again.
+        let _ = build(store, disk, dataset, entity, &folder, is_stopped)?;
+    }
+    Ok(())
 }
 
 fn build(
@@ -96,6 +113,7 @@ fn build(
     dataset: &DatasetRecord,
     entity: EntityType,
     folder: &Path,
+    is_stopped: &dyn Fn() -> bool,
 ) -> Result<io::Result<DatasetIndex>, StoreError> {
     let indexes = store.indexes_dir();
     let prepare = || {
@@ -112,7 +130,7 @@ fn build(
         Ok(prepared) => prepared,
         Err(cause) => return Ok(Err(cause)),
     };
-    Ok(builder.build(store, dataset, entity)?.and_then(|index| {
+    Ok(builder.build(store, dataset, entity, is_stopped)?.and_then(|index| {
         write_members(&index, &new.path().join(MEMBERS_FILE), disk)?;
         fs::rename(new.keep(), folder)?;
         Ok(index)

@@ -242,13 +242,13 @@ pub struct MediaFeatures<'a> {
 
 /// Calls `each` with every image and frame, or every object, of a dataset or of one of its sources, ordered by
 /// path.
-pub fn for_each_with_features(
+pub fn for_each_with_features<E: From<QueryError>>(
     connection: &Connection,
     dataset: DatasetId,
     entity: EntityType,
     source: Option<i64>,
-    mut each: impl FnMut(MediaFeatures),
-) -> Result<()> {
+    mut each: impl FnMut(MediaFeatures) -> Result<(), E>,
+) -> Result<(), E> {
     let sql = format!(
         "SELECT {MEDIA_COLUMNS}, descriptor, keypoints, vector, {ASSIGNMENT_COLUMNS},
            require(look.intact), require(coalesce(meaning.intact, meaning.media IS NULL))
@@ -258,21 +258,22 @@ pub fn for_each_with_features(
         entity_condition(entity),
         if source.is_some() { "AND source = ?2" } else { "" },
     );
-    let read = |row: &Row| {
-        let media = read_media(row)?;
-        each(MediaFeatures {
-            descriptor: decode_f16(row.get_ref(MEDIA_COLUMN_COUNT)?.as_blob()?),
-            keypoints: row.get_ref(MEDIA_COLUMN_COUNT + 1)?.as_blob()?,
-            embedding: row.get_ref(MEDIA_COLUMN_COUNT + 2)?.as_blob_or_null()?.map(decode_f16),
-            assignment: read_assignment(row, MEDIA_COLUMN_COUNT + 3, media.row)?,
-            media,
-        });
-        Ok::<_, QueryError>(())
-    };
+    let read = |row: &Row| each(read_features(row)?);
     match source {
         None => query::for_each(connection, &sql, params![dataset.0], read),
         Some(source) => query::for_each(connection, &sql, params![dataset.0, source], read),
     }
+}
+
+fn read_features<'a>(row: &'a Row) -> Result<MediaFeatures<'a>> {
+    let media = read_media(row)?;
+    Ok(MediaFeatures {
+        descriptor: decode_f16(row.get_ref(MEDIA_COLUMN_COUNT)?.as_blob()?),
+        keypoints: row.get_ref(MEDIA_COLUMN_COUNT + 1)?.as_blob()?,
+        embedding: row.get_ref(MEDIA_COLUMN_COUNT + 2)?.as_blob_or_null()?.map(decode_f16),
+        assignment: read_assignment(row, MEDIA_COLUMN_COUNT + 3, media.row)?,
+        media,
+    })
 }
 
 pub(super) fn entity_condition(entity: EntityType) -> &'static str {

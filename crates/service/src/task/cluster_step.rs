@@ -127,6 +127,7 @@ impl EntityClusters {
                     keypoints.push(Keypoints::from_bytes(features.keypoints));
                     members.push(features.media);
                 }
+                Ok(())
             })
         })?;
         if members.is_empty() {

@@ -11,9 +11,10 @@ use crate::store::{
     lease::{self, EXTENSION_INTERVAL},
 };
 
-/// Extends leases and listens for tasks until `ended` is closed. After each extension, the threads look for
-/// tasks whose leases have ended, or whose notifications were lost.
+/// Extends leases, if this process runs tasks, and listens for tasks and changed clusters until `ended` is closed.
+/// At each interval, the threads look for tasks whose leases have ended, or whose notifications were lost.
 pub fn keep_leases(worker: &WorkerContext, signal: &Arc<WakeSignal>, ended: &Receiver<()>) {
+    let runs_tasks = worker.settings.jobs > 0;
     let mut listener = None;
     loop {
         if listener.as_ref().is_none_or(TaskListener::is_closed) {
@@ -22,7 +23,7 @@ pub fn keep_leases(worker: &WorkerContext, signal: &Arc<WakeSignal>, ended: &Rec
             listener = worker.store.listen(move || signal.wake()).ok().flatten();
         }
         // If the server cannot be reached, no other worker can take the tasks either.
-        if extend_leases(worker).is_err_and(|error| error.is_other_schema()) {
+        if runs_tasks && extend_leases(worker).is_err_and(|error| error.is_other_schema()) {
             worker.running.stop_all();
         }
         signal.wake();
@@ -30,8 +31,10 @@ pub fn keep_leases(worker: &WorkerContext, signal: &Arc<WakeSignal>, ended: &Rec
             break;
         }
     }
-    // Otherwise it is taken for a worker that is alive until its last extension ends.
-    let _ = worker.store.write_rows(|tx| lease::remove_worker(tx, worker.holder));
+    if runs_tasks {
+        // Otherwise it is taken for a worker that is alive until its last extension ends.
+        let _ = worker.store.write_rows(|tx| lease::remove_worker(tx, worker.holder));
+    }
 }
 
 fn extend_leases(worker: &WorkerContext) -> Result<(), StoreError> {

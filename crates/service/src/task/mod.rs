@@ -13,6 +13,7 @@ mod extract_media;
 mod extract_objects;
 mod extract_ranges;
 mod fetch_batch;
+mod index_preparation;
 mod index_source;
 mod lease_keeper;
 mod progress;

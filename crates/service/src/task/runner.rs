@@ -12,6 +12,7 @@ use super::{
     WorkerContext,
     compare_folder::FoldersToCompare,
     extract_ranges::run_next_range,
+    index_preparation::IndexPreparation,
     lease_keeper::keep_leases,
     run_export::{delete_archives, delete_expired_exports, run_next_export},
     run_operation::run_next_operation,
@@ -20,6 +21,7 @@ use super::{
 };
 use crate::{
     originals::Originals,
+    retrieval::IndexCache,
     settings::DeploymentSettings,
     store::{Store, StoreError},
 };
@@ -45,6 +47,7 @@ impl TaskRunner {
         store: &Arc<Store>,
         settings: &Arc<DeploymentSettings>,
         originals: &Arc<Originals>,
+        indexes: &Arc<IndexCache>,
     ) -> Result<Self, StoreError> {
         let worker = WorkerContext {
             store: store.clone(),
@@ -54,32 +57,53 @@ impl TaskRunner {
             holder: Uuid::new_v4(),
         };
         let jobs = settings.jobs;
-        // The last are for exports and for comparing folders.
-        let signal = Arc::new(WakeSignal::new(if jobs == 0 { 1 } else { jobs + 2 }));
+        // The first compares folders, the last of those for tasks runs exports.
+        let task_threads = if jobs == 0 { 1 } else { jobs + 2 };
+        let threads = task_threads + usize::from(settings.prepare_indexes);
+        let signal = Arc::new(WakeSignal::new(threads));
         let folders = Arc::<FoldersToCompare>::default();
         let mut runner = Self { worker, signal, folders, threads: Vec::new(), keeper: None };
         runner.start_comparison();
-        if jobs == 0 {
-            return Ok(runner);
-        }
-        let mut expired = delete_expired_exports(&runner.worker)?;
-        if store.is_on_server() {
+        if jobs > 0 && store.is_on_server() {
             store.note_worker(runner.worker.holder)?;
+        }
+        if (jobs > 0 || settings.prepare_indexes) && store.is_on_server() {
             runner.start_keeper();
         }
-        for number in 1..=jobs {
-            // A waiting operation comes first, so that a small one need not wait for a large one.
-            runner.start_thread("operation", number, |worker| {
-                run_next_operation(worker) || run_next_range(worker, None)
+        if settings.prepare_indexes {
+            let mut preparation = IndexPreparation::new(indexes);
+            runner.start_thread("index", task_threads, move |worker| {
+                preparation.run(worker);
+                false
             });
         }
-        runner.start_thread("export", jobs + 1, move |worker| {
+        if jobs > 0 {
+            runner.start_tasks(jobs)?;
+        }
+        Ok(runner)
+    }
+
+    fn start_tasks(&mut self, jobs: usize) -> Result<(), StoreError> {
+        let mut expired = delete_expired_exports(&self.worker)?;
+        for number in 1..=jobs {
+            let signal = self.signal.clone();
+            // A waiting operation comes first, so that a small one need not wait for a large one.
+            self.start_thread("operation", number, move |worker| {
+                let is_run = run_next_operation(worker);
+                if is_run {
+                    // Its index can be prepared.
+                    signal.wake();
+                }
+                is_run || run_next_range(worker, None)
+            });
+        }
+        self.start_thread("export", jobs + 1, move |worker| {
             // If the store cannot be written, the next check deletes them.
             expired.extend(delete_expired_exports(worker).unwrap_or_default());
             delete_archives(worker, &mut expired);
             run_next_export(worker)
         });
-        Ok(runner)
+        Ok(())
     }
 
     /// Starts a thread that runs tasks until `run_next` finds none, whenever there may be some.

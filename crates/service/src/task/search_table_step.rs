@@ -129,21 +129,11 @@ impl MemberRows<'_> {
     ) -> store::Result<WrittenMembers> {
         let mut writer = TableWriter::new(transaction, target);
         let mut assignments = self.clusters.assignments(self.entity).iter().peekable();
-        let mut outcome = Ok(());
-        media::for_each_with_features(
-            transaction,
-            self.dataset,
-            self.entity,
-            source,
-            |features| {
-                let row = features.media.row;
-                let new = assignments.next_if(|assignment| assignment.media == row);
-                if outcome.is_ok() {
-                    outcome = self.add(&mut writer, &features, new);
-                }
-            },
-        )?;
-        outcome?;
+        let each = |features: MediaFeatures| {
+            let new = assignments.next_if(|assignment| assignment.media == features.media.row);
+            self.add(&mut writer, &features, new)
+        };
+        media::for_each_with_features(transaction, self.dataset, self.entity, source, each)?;
         Ok(target.written(writer.finish()?))
     }
 

@@ -75,6 +75,27 @@ async fn a_later_start_searches_the_files_of_an_earlier_one() {
 }
 
 #[tokio::test]
+async fn an_operation_that_ends_writes_the_files_for_the_first_search() {
+    let service = described::served().await;
+    let first = files(&service.place);
+    assert_eq!(first.len(), 6, "nothing was searched yet");
+    service.added(uploads(12..14)).await;
+    let second = files(&service.place);
+    assert!(second.len() == 6 && second.iter().all(|file| !first.contains(file)), "{second:?}");
+    let place = service.stop().await;
+    fs::remove_dir_all(place.data.path().join("indexes")).unwrap();
+    let unprepared = DeploymentSettings { prepare_indexes: false, ..DeploymentSettings::default() };
+    let service = Service::at_with(place, unprepared).await;
+    assert!(!service.place.data.path().join("indexes").exists());
+    let place = service.stop().await;
+    let service = restarted(place).await;
+    assert_eq!(files(&service.place), second, "a start writes what is missing");
+    let names = service.names("caption=boat").await;
+    assert!(!names.is_empty());
+    assert_eq!(files(&service.place), second);
+}
+
+#[tokio::test]
 async fn damaged_and_missing_files_are_replaced() {
     let service = described::served().await;
     let expected = results(&service).await;

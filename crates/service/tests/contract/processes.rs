@@ -1,7 +1,11 @@
 //! Several processes on one store, here several deployments. A store in a file has one process, so these tests
 //! run where `TESSERA_TEST_STORE` names a server.
 
-use std::time::{Duration, Instant};
+use std::{
+    fs,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use futures_util::future::join_all;
 use reqwest::StatusCode;
@@ -159,7 +163,7 @@ async fn the_tasks_of_a_process_that_was_killed_alone_continue_at_the_next_start
          SELECT 'operation/' || row, '{worker}', 1, {} FROM operation",
         i64::MAX
     ));
-    std::fs::write(place.data.path().join("workers"), format!("{worker}\n")).unwrap();
+    fs::write(place.data.path().join("workers"), format!("{worker}\n")).unwrap();
     let next = place.open();
     next.wait_until_idle().await;
     assert_eq!(place.count("dataset WHERE status = 'READY'"), 1);
@@ -171,7 +175,7 @@ async fn processes_share_a_folder_only_with_a_store_on_a_server() {
     let first = place.open_with(without_jobs());
     let uploads = place.data.path().join("uploads");
     let staged = uploads.join(Uuid::from_u128(5).to_string());
-    std::fs::create_dir(&staged).unwrap();
+    fs::create_dir(&staged).unwrap();
     let second = place.open_with(without_jobs());
     assert!(staged.exists(), "the other process may be receiving it");
     drop((first, second));
@@ -179,6 +183,63 @@ async fn processes_share_a_folder_only_with_a_store_on_a_server() {
     assert!(!staged.exists());
     let file = Deployment::open(place.data.path(), DeploymentSettings::default()).unwrap();
     assert_eq!(file.datasets().unwrap().len(), 0);
+}
+
+#[tokio::test]
+async fn a_service_writes_the_index_files_of_what_a_worker_changed() {
+    let Some(place) = place() else { return };
+    let serving = place.open_with(without_jobs());
+    place.add(&serving);
+    let worker = tempfile::tempdir().unwrap();
+    let settings = DeploymentSettings {
+        store: place.store.address(),
+        prepare_indexes: false,
+        ..DeploymentSettings::default()
+    };
+    let _worker = Deployment::open(worker.path(), settings).unwrap();
+    let begun = Instant::now();
+    let is_written = |data: &Path| {
+        let folders = fs::read_dir(data.join("indexes")).into_iter().flatten();
+        folders.flatten().any(|folder| folder.path().join("members").exists())
+    };
+    while !is_written(place.data.path()) {
+        assert!(begun.elapsed() < GUARD, "there are no files");
+        sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(place.count("dataset WHERE status = 'READY'"), 1);
+    assert_eq!(place.count("lease WHERE task LIKE 'worker/%'"), 1, "a service is not a worker");
+    assert!(!worker.path().join("indexes").exists());
+}
+
+#[tokio::test]
+async fn operations_on_different_datasets_do_not_wait_for_each_other() {
+    let Some(place) = place() else { return };
+    let other = tempfile::tempdir().unwrap();
+    for (name, bytes) in pictures(4) {
+        fs::write(other.path().join(name), bytes).unwrap();
+    }
+    let serving = place.open_with(without_jobs());
+    let first = place.add(&serving);
+    let second = serving.add_folder(other.path(), Some("other")).unwrap();
+    let worker = place.open();
+    until(&place, "dataset WHERE status = 'READY'", 2).await;
+    worker.wait_until_idle().await;
+    drop(worker);
+    let mut service = Service::with_kept_login(place, serving, first).await;
+    assert_eq!(service.add(uploads(12..15)).await.0, 202);
+    // What changes the first dataset waits from now on.
+    let blocking = service.place.database();
+    let lock = format!("BEGIN; SELECT 1 FROM dataset WHERE id = '{first}' FOR UPDATE");
+    blocking.execute_batch(&lock).unwrap();
+    // One runs its operation, and one may help with its range.
+    let workers: Vec<_> = (0..3).map(|_| service.place.open()).collect();
+    service.dataset = second;
+    assert_eq!(service.add(uploads(15..18)).await.0, 202);
+    until(&service.place, "dataset WHERE status = 'PARTIAL INDEX'", 1).await;
+    assert_eq!(service.record().await["n_images"], 7);
+    blocking.execute_batch("ROLLBACK").unwrap();
+    until(&service.place, "dataset WHERE status = 'PARTIAL INDEX'", 2).await;
+    drop(workers);
 }
 
 /// Two services of one store.

@@ -285,8 +285,8 @@ CREATE TRIGGER released AFTER UPDATE OF expires_at ON lease
   FOR EACH ROW WHEN (new.expires_at = 0) EXECUTE FUNCTION announce_task();
 ";
 
-/// The files that an operation has to open, in ranges that several workers extract. A new range is announced to
-/// them.
+/// The files that an operation has to open, in ranges that several workers extract. New ranges are announced, and
+/// changed clusters, whose index files are then written.
 pub(super) const EXTRACTIONS: &str = "
 CREATE TABLE extraction (
   operation bigint PRIMARY KEY REFERENCES operation ON DELETE CASCADE,
@@ -314,6 +314,8 @@ CREATE TABLE extraction_file (
   PRIMARY KEY (range, path)
 );
 
+CREATE TRIGGER announced AFTER UPDATE OF generation ON dataset
+  FOR EACH STATEMENT EXECUTE FUNCTION announce_task();
 CREATE TRIGGER announced AFTER INSERT ON extraction_range
   FOR EACH STATEMENT EXECUTE FUNCTION announce_task();
 ";

@@ -1,0 +1,59 @@
+//! Writes the index files of datasets whose clusters changed, in this process or another one, so that the first
+//! search need not.
+
+use std::{collections::HashMap, sync::Arc};
+
+use super::WorkerContext;
+use crate::{
+    retrieval::IndexCache,
+    store::{
+        dataset::{self, DatasetRecord},
+        search_table,
+    },
+};
+use tessera_model::{DatasetId, EntityType, Status};
+
+pub struct IndexPreparation {
+    indexes: Arc<IndexCache>,
+    /// The last generation of each index. What had no space is not tried again.
+    prepared: HashMap<(DatasetId, EntityType), i64>,
+}
+
+impl IndexPreparation {
+    pub fn new(indexes: &Arc<IndexCache>) -> Self {
+        Self { indexes: indexes.clone(), prepared: HashMap::new() }
+    }
+
+    /// Writes what is missing for datasets that no operation changes.
+    pub fn run(&mut self, worker: &WorkerContext) {
+        // A store that cannot be read now is read after the next call.
+        let datasets = worker.store.read(dataset::all).unwrap_or_default();
+        for dataset in &datasets {
+            if matches!(dataset.status, Status::Ready | Status::PartialIndex) {
+                self.prepare(worker, dataset, EntityType::Images);
+                self.prepare(worker, dataset, EntityType::Objects);
+            }
+        }
+    }
+
+    fn prepare(&mut self, worker: &WorkerContext, dataset: &DatasetRecord, entity: EntityType) {
+        let has_media = match entity {
+            EntityType::Images => dataset.n_images + dataset.n_frames > 0,
+            EntityType::Objects => dataset.n_objects > 0,
+        };
+        let key = (dataset.id, entity);
+        if !has_media || self.prepared.get(&key) == Some(&dataset.generation) {
+            return;
+        }
+        let is_stopped = || worker.is_stopped();
+        let prepared = worker.store.read(|c| search_table::find(c, dataset.id, entity));
+        let prepared = prepared.and_then(|table| match table {
+            // The database searches it.
+            Some(_) => Ok(()),
+            None => self.indexes.prepare(&worker.store, dataset, entity, &is_stopped),
+        });
+        if prepared.is_ok() {
+            self.prepared.insert(key, dataset.generation);
+        }
+    }
+}
