@@ -5,11 +5,12 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 work=$(mktemp -d)
+commit=$(git rev-parse HEAD)
 trap 'rm -rf "$work"' EXIT
 
 for name in one another/folder; do
     mkdir -p "$work/$name"
-    git archive HEAD | tar -x -C "$work/$name"
+    git archive "$commit" | tar -x -C "$work/$name"
     (cd "$work/$name" && CARGO_TARGET_DIR=target cargo build --quiet --release --locked)
     sha256sum "$work/$name/target/release/tessera"
 done

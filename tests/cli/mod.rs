@@ -20,6 +20,7 @@ mod hostile;
 mod kill;
 mod killed;
 mod media;
+mod profile;
 mod proxy;
 mod query;
 mod search;

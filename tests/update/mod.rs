@@ -7,6 +7,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod additions;
 mod basket;
 mod components;
 mod copying;
