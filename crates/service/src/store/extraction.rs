@@ -41,7 +41,7 @@ pub struct ExtractionProgress {
     pub done: usize,
 }
 
-/// Begins to extract a source with so many `files`, of which `done` need no extraction.
+/// Begins to extract a source: the number of its `files`, and of those that are `done` already.
 pub fn begin(transaction: &Transaction, operation: i64, files: usize, done: usize) -> Result<()> {
     remove(transaction, operation)?;
     let sql = "INSERT INTO extraction (operation, files, done) VALUES (?1, ?2, ?3)";

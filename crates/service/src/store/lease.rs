@@ -135,7 +135,7 @@ pub fn end(transaction: &Transaction, lease: &Lease) -> Result<()> {
     query::execute(transaction, sql, params![lease.task.key(), lease.holder, lease.fence])
 }
 
-/// Takes the leases of ranges from whoever has them.
+/// Takes the leases of ranges from the workers that have them.
 pub(super) fn end_ranges(transaction: &Transaction, ranges: &[i64]) -> Result<()> {
     let mut deletes = StatementBatch::new(transaction, "DELETE FROM lease WHERE task = ?1");
     for row in ranges {
