@@ -14,6 +14,7 @@ mod config;
 mod documents;
 mod durability;
 mod export;
+mod first_hour;
 #[cfg(target_os = "linux")]
 mod full_disk;
 mod hostile;
