@@ -165,9 +165,9 @@ impl BucketFolder {
         let path = &self.path(name)?;
         let delete = || async {
             let store = self.storage.bucket(&self.folder.bucket).await?;
-            match store.delete(path).await {
-                Err(object_store::Error::NotFound { .. }) => Ok(()),
-                result => Ok(result?),
+            match store.delete(path).await.map_err(StorageAttemptError::from) {
+                Err(StorageAttemptError { error: StorageError::Missing, .. }) => Ok(()),
+                result => result,
             }
         };
         self.storage.retry_policy.run(delete).await

@@ -9,10 +9,14 @@ use super::object_uri::CloudService;
 use crate::ingest::unavailable;
 use tessera_model::SafeText;
 
+const MISSING: &str = "it does not exist";
+
 #[derive(Debug)]
 pub enum StorageError {
     /// This object is not available; others may be.
     Object(String),
+    /// There is no such object.
+    Missing,
     Service(String),
     Io(io::Error),
 }
@@ -28,6 +32,7 @@ impl Clone for StorageError {
     fn clone(&self) -> Self {
         match self {
             Self::Object(message) => Self::Object(message.clone()),
+            Self::Missing => Self::Missing,
             Self::Service(message) => Self::Service(message.clone()),
             Self::Io(cause) => Self::Io(cause.kind().into()),
         }
@@ -47,6 +52,7 @@ impl StorageError {
     pub(crate) fn into_io(self) -> io::Error {
         match self {
             Self::Object(reason) => io::Error::new(io::ErrorKind::NotFound, reason),
+            Self::Missing => io::Error::new(io::ErrorKind::NotFound, MISSING),
             Self::Service(reason) => unavailable(reason),
             Self::Io(cause) => cause,
         }
@@ -61,7 +67,7 @@ impl StorageError {
         let code = error_code(description).unwrap_or_default();
         match (code.as_str(), status) {
             ("NoSuchBucket" | "ContainerNotFound", _) => Self::service("the bucket does not exist"),
-            ("NoSuchKey" | "BlobNotFound", _) | ("", 404) => Self::object("it does not exist"),
+            ("NoSuchKey" | "BlobNotFound", _) | ("", 404) => Self::Missing,
             ("PreconditionFailed" | "ConditionNotMet", _) | ("", 412) => {
                 Self::object("it has changed while it was read")
             }
@@ -105,6 +111,7 @@ impl fmt::Display for StorageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Object(message) | Self::Service(message) => f.write_str(message),
+            Self::Missing => f.write_str(MISSING),
             Self::Io(cause) => write!(f, "it cannot be written to disk ({})", cause.kind()),
         }
     }
