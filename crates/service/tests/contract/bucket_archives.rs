@@ -137,8 +137,9 @@ async fn an_expired_archive_is_deleted_from_the_bucket() {
 #[tokio::test]
 async fn a_bucket_that_cannot_be_written_is_reported_before_it_is_needed() {
     let storage = storage().await;
-    let place = crate::support::Place::new(&[]);
+    // A store of its own each time: one with a bucket refuses another.
     let check = async |settings: DeploymentSettings| {
+        let place = crate::support::Place::new(&[]);
         let deployment = place.open_with(settings);
         deployment.check_settings().await.map_err(|error| error.to_string())
     };
