@@ -43,6 +43,12 @@ impl QueryError {
         )
     }
 
+    /// Whether the server ended the transaction because it and another one waited for each other.
+    pub(in crate::store) fn is_deadlock(&self) -> bool {
+        let is_deadlock = |code: &SqlState| *code == SqlState::T_R_DEADLOCK_DETECTED;
+        matches!(self, Self::Postgres(cause) if cause.code().is_some_and(is_deadlock))
+    }
+
     /// Whether a table does not exist any more.
     pub(in crate::store) fn is_missing_table(&self) -> bool {
         matches!(self, Self::Postgres(cause) if cause.code() == Some(&SqlState::UNDEFINED_TABLE))
