@@ -9,7 +9,8 @@ use crate::store::{QueryError, StoreError};
 
 #[derive(Debug)]
 pub(crate) enum TaskError {
-    /// The deployment is being closed, or the task is for another worker; it stays unfinished in the store.
+    /// The deployment is being closed, or the task is for another worker or another run; it stays unfinished in the
+    /// store.
     Stopped,
     /// The message is fit for the client.
     Failed(String),
@@ -29,7 +30,7 @@ impl TaskError {
 
 impl From<StoreError> for TaskError {
     fn from(cause: StoreError) -> Self {
-        if cause.is_for_others() || cause.is_stopped() {
+        if cause.is_for_others() || cause.is_deadlock() || cause.is_stopped() {
             return Self::Stopped;
         }
         Self::Failed(cause.public_message().to_owned())

@@ -53,7 +53,8 @@ pub fn max_body_bytes(request: &Request, limit: SizeLimit) -> u64 {
     content_length(request).unwrap_or(limit.bytes)
 }
 
-fn content_length(request: &Request) -> Option<u64> {
+/// The declared length of a body.
+pub fn content_length(request: &Request) -> Option<u64> {
     request.headers().get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 

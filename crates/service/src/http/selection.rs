@@ -11,7 +11,7 @@ use futures_util::StreamExt as _;
 use super::{
     AppState,
     export::{export_spec, start_export},
-    multipart_form::{SizeLimit, check_content_length, drain},
+    multipart_form::{SizeLimit, check_content_length, content_length, drain},
     openapi::{ArchiveParams, ExportErrors, StatusErrors},
     path_params::DatasetPath,
     problem::Problem,
@@ -62,9 +62,11 @@ async fn read_json(state: &AppState, request: Request) -> Result<Bytes, Problem>
         return Err(Problem::invalid_body("media_selection", "Send it as application/json"));
     }
     check_content_length(&request, SELECTION_LIMIT)?;
+    let length = content_length(&request).and_then(|length| length.try_into().ok());
     let (request, memory) = state.body_memory.reserve_for(request, SELECTION_LIMIT).await?;
     let mut body = request.into_body().into_data_stream();
-    let mut bytes = Vec::new();
+    // A list that grows leaves its former copies to the allocator.
+    let mut bytes = Vec::with_capacity(length.unwrap_or_default());
     while let Some(chunk) = body.next().await {
         let chunk = chunk.map_err(|cause| body_problem(&cause))?;
         SELECTION_LIMIT.check((bytes.len() + chunk.len()) as u64)?;

@@ -33,12 +33,15 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether the task that failed is for another run: another worker has taken it over, two transactions waited
-    /// for each other, or another version of tessera has changed the tables.
+    /// Whether the task that failed is for another worker: one has taken it over, or another version of tessera
+    /// has changed the tables.
     pub(crate) fn is_for_others(&self) -> bool {
-        let is_transient =
-            |cause: &QueryError| matches!(cause, QueryError::LeaseLost) || cause.is_deadlock();
-        matches!(self, Self::Query(cause) if is_transient(cause)) || self.is_other_schema()
+        matches!(self, Self::Query(QueryError::LeaseLost)) || self.is_other_schema()
+    }
+
+    /// Whether the transaction would succeed if it was begun again.
+    pub(crate) fn is_deadlock(&self) -> bool {
+        matches!(self, Self::Query(cause) if cause.is_deadlock())
     }
 
     /// Whether another version of tessera has changed the tables.

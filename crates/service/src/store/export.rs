@@ -20,6 +20,10 @@ pub enum ExportTaskState {
 }
 
 impl ExportTaskState {
+    pub fn has_ended(self) -> bool {
+        matches!(self, Self::Completed | Self::Failed)
+    }
+
     /// The name on the wire and in the store.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -140,10 +144,14 @@ pub fn find(connection: &Connection, id: ExportTaskId) -> Result<Option<ExportRe
     query::find(connection, &format!("{SELECT_EXPORT} id = ?1"), params![id.0], read_export)
 }
 
-/// An export that has not ended.
-pub fn find_unfinished(connection: &Connection, id: ExportTaskId) -> Result<Option<ExportRecord>> {
-    let sql = format!("{SELECT_EXPORT} id = ?1 AND status IN ('INIT', 'IN_PROGRESS')");
-    query::find(connection, &sql, params![id.0], read_export)
+/// An export that has not ended; it is not removed before the transaction ends.
+pub fn find_unfinished(
+    transaction: &Transaction,
+    id: ExportTaskId,
+) -> Result<Option<ExportRecord>> {
+    let keep_row = transaction.keep_row();
+    let sql = format!("{SELECT_EXPORT} id = ?1 AND status IN ('INIT', 'IN_PROGRESS'){keep_row}");
+    query::find(transaction, &sql, params![id.0], read_export)
 }
 
 /// The oldest unfinished export that no worker has a lease on.
@@ -152,8 +160,7 @@ pub fn next_unleased(transaction: &Transaction) -> Result<Option<ExportRecord>> 
         "{SELECT_EXPORT} status IN ('INIT', 'IN_PROGRESS')
            AND NOT EXISTS (SELECT 1 FROM lease WHERE expires_at > ?1
                            AND task = 'export/' || lower(hex(export.id)))
-         ORDER BY created_at LIMIT 1{}",
-        transaction.skip_locked()
+         ORDER BY created_at LIMIT 1"
     );
     query::find(transaction, &sql, params![store_now(transaction)?], read_export)
 }

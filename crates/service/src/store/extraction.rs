@@ -1,7 +1,8 @@
 //! The files that an operation has to open, in ranges. Several workers extract them, each range with a lease of
 //! its own; one worker has the lease of the operation and continues when no range is left.
 //!
-//! A transaction locks the lease of its range first, then the row of the extraction, then media.
+//! A transaction locks leases first, then ranges, the row of the extraction and media: two that change the same rows
+//! in different orders would wait for each other.
 
 use std::path::Path;
 
@@ -76,14 +77,15 @@ pub fn next_unleased(
                            AND task = 'range/' || extraction_range.row)
            AND NOT EXISTS (SELECT 1 FROM extraction WHERE failure IS NOT NULL
                            AND extraction.operation = extraction_range.operation)
-         ORDER BY row LIMIT 1{}",
-        transaction.skip_locked()
+         ORDER BY row LIMIT 1"
     );
     query::find(transaction, &sql, params![operation, store_now(transaction)?], read_range)
 }
 
-pub fn find(connection: &Connection, row: i64) -> Result<Option<ExtractionRange>> {
-    query::find(connection, &format!("{SELECT_RANGE} WHERE row = ?1"), params![row], read_range)
+/// A range that has not ended; it is not removed before the transaction ends.
+pub fn find(transaction: &Transaction, row: i64) -> Result<Option<ExtractionRange>> {
+    let sql = format!("{SELECT_RANGE} WHERE row = ?1{}", transaction.keep_row());
+    query::find(transaction, &sql, params![row], read_range)
 }
 
 /// The files of a range that have not been extracted, ordered by path.
@@ -154,10 +156,9 @@ pub fn state(connection: &Connection, operation: i64) -> Result<ExtractionState>
 
 /// Removes what is left of the extraction of an operation. Workers that extract its ranges lose their leases.
 pub fn remove(transaction: &Transaction, operation: i64) -> Result<()> {
-    let select = "SELECT row FROM extraction_range WHERE operation = ?1";
+    let select = "SELECT row FROM extraction_range WHERE operation = ?1 ORDER BY row";
     let delete = "DELETE FROM extraction_range WHERE operation = ?1 RETURNING row";
-    // Before the ranges, because the worker that ends one has its lease; again after them, because one may have
-    // been taken meanwhile.
+    // Leases first; again after the ranges, because one may have been taken meanwhile.
     for sql in [select, delete] {
         let ranges: Vec<i64> = query::all(transaction, sql, params![operation], |row| row.get(0))?;
         lease::end_ranges(transaction, &ranges)?;

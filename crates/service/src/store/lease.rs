@@ -61,8 +61,8 @@ pub fn end_of_new(connection: &Connection) -> Result<i64> {
     }
 }
 
-/// Takes the lease of a task until `expires_at`. `None` if another holder has one at `now`. Times are in
-/// microseconds since 1970.
+/// Takes the lease of a task until `expires_at`. `None` if there is one at `now`, also of this holder: another of its
+/// threads runs the task. Waits for a transaction that uses or ends the lease. Times are in microseconds since 1970.
 pub fn take(
     transaction: &Transaction,
     task: LeasedTask,
@@ -73,7 +73,7 @@ pub fn take(
     let sql = "INSERT INTO lease (task, holder, fence, expires_at) VALUES (?1, ?2, 1, ?3)
                ON CONFLICT (task) DO UPDATE SET holder = excluded.holder, fence = lease.fence + 1,
                                                 expires_at = excluded.expires_at
-               WHERE lease.expires_at <= ?4 OR lease.holder = excluded.holder
+               WHERE lease.expires_at <= ?4
                RETURNING fence";
     let fence =
         query::find(transaction, sql, params![task.key(), holder, expires_at, now], |row| {

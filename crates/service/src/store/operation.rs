@@ -107,9 +107,10 @@ pub fn find_running(
     query::find(connection, &sql, params![dataset.0], read_operation)
 }
 
-pub fn find(connection: &Connection, row: i64) -> Result<Option<RunningOperation>> {
-    let sql = format!("{SELECT_RUNNING} AND row = ?1");
-    query::find(connection, &sql, params![row], read_operation)
+/// A running operation by its row; it is not removed before the transaction ends.
+pub fn find(transaction: &Transaction, row: i64) -> Result<Option<RunningOperation>> {
+    let sql = format!("{SELECT_RUNNING} AND row = ?1{}", transaction.keep_row());
+    query::find(transaction, &sql, params![row], read_operation)
 }
 
 /// The oldest running operation that no worker has a lease on.
@@ -117,8 +118,7 @@ pub fn next_unleased(transaction: &Transaction) -> Result<Option<RunningOperatio
     let sql = format!(
         "{SELECT_RUNNING} AND NOT EXISTS (SELECT 1 FROM lease WHERE expires_at > ?1
                                           AND task = 'operation/' || operation.row)
-         ORDER BY row LIMIT 1{}",
-        transaction.skip_locked()
+         ORDER BY row LIMIT 1"
     );
     query::find(transaction, &sql, params![store_now(transaction)?], read_operation)
 }

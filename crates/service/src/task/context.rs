@@ -69,56 +69,71 @@ impl WorkerContext {
         find: impl Fn(&Transaction, &T) -> Result<Option<T>, QueryError>,
         run: impl Fn(&TaskContext, &T) -> Result<(), StoreError>,
     ) -> bool {
-        let taken = self.until_stored(|| self.take_next(&next));
-        let Some(Some((task, context, found))) = taken else { return false };
-        let mut first = Some(context);
-        self.until_stored(|| match first.take() {
-            Some(context) => run(&context, &found),
-            None => self
-                .take_again(task, |tx| find(tx, &found))?
-                .map_or(Ok(()), |(context, found)| run(&context, &found)),
+        let taken = self.until_stored(|| self.take_next(&next, &find));
+        let Some(Some((lease, found))) = taken else { return false };
+        let mut last = lease.clone();
+        let mut first = Some(lease);
+        self.until_stored(|| {
+            if let Some(lease) = first.take() {
+                return run(&self.context(lease), &found);
+            }
+            let again = self.take_again(&last, |tx| find(tx, &found))?;
+            let Some((lease, found)) = again else { return Ok(()) };
+            last = lease.clone();
+            run(&self.context(lease), &found)
         });
         true
     }
 
-    /// Takes the lease of the task that `next` finds, until it finds none. Several workers may find the
-    /// same one; one of them takes it.
+    /// Takes the lease of the task that `next` finds, until it finds none. Several threads may find the same one;
+    /// one of them takes it.
     fn take_next<T>(
         &self,
         next: impl Fn(&Transaction) -> Result<Option<(LeasedTask, T)>, QueryError>,
-    ) -> Result<Option<(LeasedTask, TaskContext, T)>, StoreError> {
-        let taken = self.store.write_rows(|tx| {
-            while let Some((task, found)) = next(tx)? {
-                if let Some(lease) = self.take(tx, task)? {
-                    return Ok(Some((task, lease, found)));
-                }
+        find: impl Fn(&Transaction, &T) -> Result<Option<T>, QueryError>,
+    ) -> Result<Option<(Lease, T)>, StoreError> {
+        loop {
+            // Each in a transaction of its own, which locks one lease at most.
+            let taken = self.store.write_rows(|tx| {
+                let Some((task, found)) = next(tx)? else { return Ok(None) };
+                self.take(tx, task, |tx| find(tx, &found)).map(Some)
+            })?;
+            match taken {
+                Some(None) => {}
+                Some(taken) => return Ok(taken),
+                None => return Ok(None),
             }
-            Ok(None)
-        })?;
-        Ok(taken.map(|(task, lease, found)| (task, self.context(lease), found)))
+        }
     }
 
     /// Takes the lease of a task again whose last run could not be stored. `None` if it has ended, or
     /// another worker runs it.
     fn take_again<T>(
         &self,
-        task: LeasedTask,
+        last: &Lease,
         find: impl Fn(&Transaction) -> Result<Option<T>, QueryError>,
-    ) -> Result<Option<(TaskContext, T)>, StoreError> {
-        let taken = self.store.write_rows(|tx| {
-            let Some(found) = find(tx)? else { return Ok(None) };
-            Ok(self.take(tx, task)?.map(|lease| (lease, found)))
-        })?;
-        Ok(taken.map(|(lease, found)| (self.context(lease), found)))
+    ) -> Result<Option<(Lease, T)>, StoreError> {
+        self.store.write_rows(|tx| {
+            lease::release(tx, last)?;
+            self.take(tx, last.task, find)
+        })
     }
 
-    fn take(
+    /// Takes the lease of a task, and reads the task then: it may have ended meanwhile.
+    fn take<T>(
         &self,
         transaction: &Transaction,
         task: LeasedTask,
-    ) -> Result<Option<Lease>, QueryError> {
+        find: impl Fn(&Transaction) -> Result<Option<T>, QueryError>,
+    ) -> Result<Option<(Lease, T)>, QueryError> {
         let (now, end) = (store_now(transaction)?, lease::end_of_new(transaction)?);
-        lease::take(transaction, task, self.holder, now, end)
+        let Some(lease) = lease::take(transaction, task, self.holder, now, end)? else {
+            return Ok(None);
+        };
+        match find(transaction)? {
+            Some(found) => Ok(Some((lease, found))),
+            None => lease::end(transaction, &lease).map(|()| None),
+        }
     }
 
     /// Opens the folder or bucket of a source.

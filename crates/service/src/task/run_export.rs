@@ -85,10 +85,10 @@ fn remove_orphaned_files(store: &Store) -> Result<(), StoreError> {
             continue;
         };
         let id = ExportTaskId(id);
-        let is_needed = store.read(|c| {
-            if extension == "zip" { export::find(c, id) } else { export::find_unfinished(c, id) }
-        })?;
-        if is_needed.is_none() {
+        let is_needed = store
+            .read(|c| export::find(c, id))?
+            .is_some_and(|export| extension == "zip" || !export.state.has_ended());
+        if !is_needed {
             let _ = fs::remove_file(&path);
         }
     }

@@ -84,6 +84,58 @@ async fn a_worker_that_is_killed_loses_its_range_only() {
     until(&place, "lease WHERE task NOT LIKE 'worker/%'", 0).await;
 }
 
+/// Transactions that removed leases wait until this lock is free.
+const HALT_AFTER_LEASES: &str = "
+CREATE FUNCTION halt() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM pg_advisory_xact_lock_shared('lease'::regclass::oid::bigint);
+  -- If it and a worker wait for each other, the server ends it rather than the worker, which would try again.
+  PERFORM set_config('deadlock_timeout', '10ms', true);
+  RETURN NULL;
+END $$;
+CREATE TRIGGER halted AFTER DELETE ON lease FOR EACH STATEMENT EXECUTE FUNCTION halt();
+INSERT INTO lease (task, holder, fence, expires_at)
+SELECT 'range/' || row, '00000000-0000-0000-0000-000000000009', 1, 1 FROM extraction_range;
+";
+/// Workers that wait for the lease of a range.
+const WAITING: &str =
+    "pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'INSERT INTO lease%'
+                       AND pid IN (SELECT pid FROM pg_locks WHERE relation = 'lease'::regclass)";
+
+#[tokio::test]
+async fn ranges_are_removed_while_a_worker_takes_one() {
+    let Some(place) = place() else { return };
+    let serving = place.open_with(without_jobs());
+    place.add(&serving);
+    let data = tempfile::tempdir().unwrap();
+    let store = Store::open_on_server(data.path(), &place.store.address().unwrap()).unwrap();
+    let files = diff(&scan_folder(place.pictures.path()), [].into()).added_or_modified;
+    let (operation, source) = (place.number("row", "operation"), place.number("row", "source"));
+    store
+        .write(|tx| {
+            extraction::begin(tx, operation, 12, 0)?;
+            extraction::add_range(tx, operation, source, &files)
+        })
+        .unwrap();
+    place.change(HALT_AFTER_LEASES);
+    place.change(&format!("UPDATE operation SET stage = 'COMPLETED' WHERE row = {operation}"));
+    let lock = place.database();
+    lock.execute_batch("SELECT pg_advisory_lock('lease'::regclass::oid::bigint)").unwrap();
+    let removal = tokio::task::spawn_blocking(move || {
+        store.write_rows(|tx| extraction::remove(tx, operation))
+    });
+    let halted = "pg_locks WHERE locktype = 'advisory' AND NOT granted
+                  AND objid = 'lease'::regclass::oid";
+    until(&place, halted, 1).await;
+    let worker = place.open();
+    until(&place, WAITING, 1).await;
+    drop(lock);
+    removal.await.unwrap().unwrap();
+    until(&place, "lease WHERE task LIKE 'range/%'", 0).await;
+    assert_eq!([place.count("extraction_range"), place.count("media")], [0, 0]);
+    drop(worker);
+}
+
 #[tokio::test]
 async fn a_range_that_cannot_be_extracted_ends_the_operation() {
     let Some(place) = place() else { return };

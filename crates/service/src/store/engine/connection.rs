@@ -60,6 +60,15 @@ impl Connection {
         }
     }
 
+    /// The end of a query for a row that must not be removed before the transaction ends. It waits for a transaction
+    /// that is removing it.
+    pub(in crate::store) fn keep_row(&self) -> &'static str {
+        match self {
+            Self::Sqlite(_) => "",
+            Self::Postgres(_) => " FOR KEY SHARE",
+        }
+    }
+
     /// Whether the server or the network has closed it.
     pub(in crate::store) fn is_closed(&self) -> bool {
         matches!(self, Self::Postgres(connection) if connection.is_closed())

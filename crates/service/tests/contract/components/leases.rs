@@ -53,6 +53,8 @@ fn a_task_has_one_holder_until_its_lease_expires() {
     let second = take(&store, row, SECOND, 150, 200).unwrap();
     assert_eq!((second.holder, second.fence), (SECOND, 2));
     assert_eq!(take(&store, row, FIRST, 151, 300), None);
+    assert_eq!(take(&store, row, SECOND, 151, 300), None, "another thread of the same worker");
+    store.write(|tx| lease::release(tx, &second)).unwrap();
     let again = take(&store, row, SECOND, 151, 300).unwrap();
     assert_eq!(again.fence, 3, "a holder that starts over is another one");
 }
@@ -78,7 +80,7 @@ fn tasks_have_leases_of_their_own() {
 fn a_stale_holder_changes_nothing() {
     let data = tempfile::tempdir().unwrap();
     let (store, row) = with_operation(data.path());
-    let running = store.read(|c| operation::find(c, row)).unwrap().unwrap();
+    let running = store.write(|tx| operation::find(tx, row)).unwrap().unwrap();
     let first = take(&store, row, FIRST, 0, 100).unwrap();
     let second = take(&store, row, SECOND, 100, 200).unwrap();
     let finish = |lease: &Lease| {
