@@ -25,7 +25,7 @@ use tessera::{
     worker::{self, DiskCacheOptions, LoginStorage},
 };
 use tessera_client::{Client, trace::Trace};
-use tessera_model::{DatasetId, SafeText};
+use tessera_model::{DatasetId, SafeText, SavedSession};
 
 const DEFAULT_SAMPLE_IMAGES: u32 = 240;
 
@@ -38,6 +38,16 @@ fn is_terminal_known() -> bool {
     std::env::var("TERM").is_ok_and(|term| !matches!(term.as_str(), "" | "dumb"))
 }
 
+fn no_terminal() -> CliError {
+    CliError::usage(if is_terminal_known() {
+        "the interface needs a terminal; without one, use --accessible for line-based prompts, \
+         `tessera demo` for a text tour, or `tessera serve DIR` for HTTP"
+    } else {
+        "the interface needs a terminal, and the variable TERM names none; set it, for example to \
+         xterm-256color, or use --accessible for line-based prompts"
+    })
+}
+
 pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<i32, CliError> {
     let bare = command.is_none();
     let start = match &command {
@@ -46,20 +56,14 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
     };
     let mut target = LaunchTarget::initial(&context, command)?;
     let Context { global, mut settings, .. } = context;
-    let (trace, read_only) = (global.trace, global.read_only);
+    let (trace, read_only, fresh) = (global.trace, global.read_only, global.fresh);
     let settings_file = global.config.or_else(config::user_config_file);
     let start = StartView { dataset: start.dataset.or(global.dataset), ..start };
     if !has_terminal() && settings.accessible.is_none() {
         if bare {
             cli::print_help();
         }
-        return Err(CliError::usage(if is_terminal_known() {
-            "the interface needs a terminal; without one, use --accessible for line-based prompts, \
-             `tessera demo` for a text tour, or `tessera serve DIR` for HTTP"
-        } else {
-            "the interface needs a terminal, and the variable TERM names none; set it, for example to \
-             xterm-256color, or use --accessible for line-based prompts"
-        }));
+        return Err(no_terminal());
     }
     let (mut options, warning) =
         runtime::RuntimeOptions::new(&settings).map_err(CliError::usage)?;
@@ -74,6 +78,7 @@ pub async fn run(context: Context, command: Option<InterfaceCommand>) -> Result<
         settings_file,
         options,
         read_only,
+        fresh,
         start,
         signals: None,
         reopen_command: ReopenCommand::default(),
@@ -120,6 +125,8 @@ struct Launcher {
     settings_file: Option<PathBuf>,
     options: runtime::RuntimeOptions,
     read_only: bool,
+    /// Whether the last session is not continued.
+    fresh: bool,
     /// For the first deployment only.
     start: StartView,
     /// Watched since the first screen.
@@ -224,6 +231,7 @@ impl Launcher {
             return self.run_accessible(client, name, dataset, reason).await;
         }
         let state = config::state_dir(name).map(StateStore::in_dir).unwrap_or_default();
+        let (session, session_warning) = self.last_session(&state);
         let known = profile
             .as_ref()
             .and_then(|name| self.settings.profiles.iter().find(|each| each.name == *name));
@@ -245,7 +253,8 @@ impl Launcher {
             pinned: profile_options.pinned.iter().filter_map(|id| id.parse().ok()).collect(),
             search_defaults: self.settings.search.clone(),
             export_defaults: self.settings.export.clone(),
-            warnings: [self.settings.warnings.clone(), key_warnings].concat(),
+            session,
+            warnings: [self.settings.warnings.clone(), key_warnings, session_warning].concat(),
             profiles: self.settings.profiles.clone(),
             on_premises: client.endpoint().is_on_premises(),
             initial_dataset: start.dataset.or(dataset.map(|id| id.to_string())),
@@ -266,6 +275,17 @@ impl Launcher {
         let running = runtime::run(setup, options, worker, watch_once(&mut self.signals)?);
         // The future is large: on the heap it does not grow all its callers.
         Box::pin(running).await.map_err(|error| terminal_error(&error))
+    }
+
+    /// Where the interface was when it ended; or why that cannot be read.
+    fn last_session(&self, state: &StateStore) -> (Option<SavedSession>, Vec<String>) {
+        if self.fresh {
+            return (None, Vec::new());
+        }
+        match state.session() {
+            Ok(session) => (session, Vec::new()),
+            Err(failure) => (None, vec![failure.to_string()]),
+        }
     }
 
     /// The disk cache for thumbnails of a remote service, unless it is turned off.

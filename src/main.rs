@@ -17,10 +17,16 @@ mod launcher;
 
 #[tokio::main]
 async fn main() {
+    // Before any secret is in memory.
+    let forbidden = credentials::forbid_core_dumps();
+    match cli::print_candidates() {
+        Ok(false) => {}
+        // A shell that closed its pipe wants no candidates.
+        Ok(true) | Err(_) => process::exit(0),
+    }
     let line = cli::parse_args();
     let machine = line.global.is_machine();
-    // Before any secret is in memory.
-    if let Err(error) = credentials::forbid_core_dumps() {
+    if let Err(error) = forbidden {
         process::exit(CliError::io("turn off core dumps", &error).report(machine));
     }
     let code = Box::pin(run(line)).await.unwrap_or_else(|ended| ended.report(machine));
@@ -90,7 +96,7 @@ fn describe_screen() -> TerminalInfo {
             answered: capabilities.has_replied,
             background: capabilities.background,
             truecolor: capabilities.color_depth == ColorDepth::TrueColor,
-            protocols: capabilities.viewer_protocols(),
+            protocols: capabilities.viuer_protocols(),
         },
         // The terminal is gone, and the first output will report it.
         Err(_) => TerminalInfo { name, size, ..TerminalInfo::default() },

@@ -1,12 +1,12 @@
 //! Messages between app and worker: requests, responses, and the ticket that pairs them.
 
-use std::{path::PathBuf, sync::Arc};
+use std::path::PathBuf;
 
 use secrecy::{ExposeSecret as _, SecretString};
 
 use tessera_model::{
     Anchor, Archive, Dataset, DatasetId, Enrichment, EntityType, ExportFormat, ExportSpec,
-    ExportTask, ExportTaskId, Failure, FolderListing, Granularity, Inspection, Link, MediaAddition,
+    ExportTask, ExportTaskId, Failure, FolderListing, Granularity, Inspection, MediaAddition,
     MediaSource, Page, PictureSource, Preflight, RecordField, Region, SafeText, Search, Selection,
     SelectionItem, ShellCommand, StateKey, StateValue,
 };
@@ -40,8 +40,6 @@ pub enum Lane {
     Inspect,
     /// A picture that opens in another program.
     OpenExternally,
-    /// The encoded bytes of a picture, for the full-size view.
-    Original,
     Curl,
     LoginPlaces,
     LoginCheck,
@@ -82,7 +80,6 @@ impl Lane {
             Self::LoginImport
             | Self::LoginPlaces
             | Self::Picture(..)
-            | Self::Original
             | Self::OpenExternally
             | Self::Preflight
             | Self::Folder(_)
@@ -138,10 +135,11 @@ pub enum Request {
         target: PathBuf,
     },
     Picture(PictureSource, Crop, Canvas),
+    /// Where two pictures differ; its response is a picture.
+    Difference([PictureSource; 2], Crop, Canvas),
     Folder(PathBuf),
     Inspect(PathBuf),
     OpenExternally(PictureSource),
-    Original(Link),
     Curl(ReadRequest),
     LoginPlaces,
     /// Read a dataset, or the list of datasets, to see whether the login is accepted.
@@ -221,7 +219,6 @@ pub enum Payload {
     Folder(FolderListing),
     Inspection(Box<Inspection>),
     OpenedExternally,
-    Original(Arc<[u8]>),
     /// Without secrets.
     Curl(ShellCommand),
     LoginPlaces(LoginPlaces),

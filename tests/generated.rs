@@ -14,7 +14,12 @@ fn key_table() -> String {
     let contexts: Vec<KeyContext> = keymap.contexts().collect();
     let mut table = String::from("| Keys | Action |\n|---|---|\n");
     for group in ActionGroup::ALL {
-        for &action in Action::ALL.iter().filter(|action| action.group() == group) {
+        let actions = Action::ALL.iter().filter(|action| action.group() == group);
+        for &action in actions.filter(|action| action.tab_index().is_none_or(|index| index == 0)) {
+            if action.tab_index().is_some() {
+                table.push_str("| `Alt-1` … `Alt-9` | Go to a results tab |\n");
+                continue;
+            }
             let keys: Vec<String> =
                 keymap.keys_of(&contexts, action).iter().map(|keys| format!("`{keys}`")).collect();
             writeln!(table, "| {} | {} |", keys.join(" "), action.help()).unwrap();

@@ -3,7 +3,7 @@
 use crate::{
     app::{
         App, Effect, Level, Overlay, Pane, Tabs, availability,
-        overlay::{Help, PromptPurpose, TextPrompt},
+        overlay::{Help, PromptPurpose},
         pane::cycle,
         query::QueryDraft,
     },
@@ -16,6 +16,9 @@ impl App {
     pub(super) fn perform(&mut self, action: Action) {
         if let Some(reason) = availability::unavailable_reason(self, action) {
             self.notify(Level::Warning, reason);
+            return;
+        }
+        if self.viewer.is_some() && self.perform_in_viewer(action) {
             return;
         }
         match action {
@@ -32,6 +35,18 @@ impl App {
             Action::FocusJobs => self.focus = Pane::Jobs,
             Action::FocusBasket => self.focus = Pane::Basket,
             Action::Forward => self.go_forward(),
+            // Only the full-size view has them.
+            Action::NextPicture
+            | Action::PreviousPicture
+            | Action::ZoomIn
+            | Action::ZoomOut
+            | Action::ActualSize
+            | Action::FitScreen
+            | Action::Boxes
+            | Action::Blink
+            | Action::Difference
+            | Action::KeepPicture => {}
+            Action::Compare => self.open_comparison(),
             Action::NewTab => self.open_tab(),
             Action::CloseTab => self.results.edit_tabs(Tabs::close),
             Action::Tab1 => self.go_to_tab(0),
@@ -46,12 +61,11 @@ impl App {
             Action::Open => self.open_selected(),
             Action::Back => self.go_back(),
 
-            Action::FullSize => self.show_full_size(),
+            Action::FullSize => self.open_viewer(),
             Action::OpenExternally => self.open_externally(),
-            Action::NextPage => self.results.go_to_page(self.page_number() + 1),
-            Action::PreviousPage => {
-                self.results.go_to_page(self.page_number().saturating_sub(1));
-            }
+            Action::NextPage => self.go_to_page(self.page_number() + 1, 0),
+            Action::PreviousPage => self.go_to_page(self.requested_page().saturating_sub(1), 0),
+            Action::GoToPage => self.open_prompt(PromptPurpose::GoToPage),
             Action::PreviousFrame => self.step_frame(-1),
             Action::NextFrame => self.step_frame(1),
             Action::Similar => self.search_similar(),
@@ -65,6 +79,8 @@ impl App {
             Action::Filter => self.open_filter_input(),
             Action::Sort => self.open_sort_list(),
             Action::Fold => self.results.edit_view(|view| view.list_options.fold ^= true),
+            Action::ScoreHistogram => self.open_score_histogram(),
+            Action::Facets => self.open_facets(),
             Action::History => self.open_history(),
             Action::Combine => self.open_combine_picker(),
             Action::ToggleEntity => self.change_search(|it| it.entity = it.entity.toggled()),
@@ -121,10 +137,7 @@ impl App {
             Action::Palette => self.open_palette(),
             Action::Help => self.overlay = Some(Overlay::Help(Help::default())),
             Action::Jump => self.jump_mode = true,
-            Action::OpenById => {
-                self.overlay =
-                    Some(Overlay::Prompt(TextPrompt::new(PromptPurpose::OpenDataset, "")));
-            }
+            Action::OpenById => self.open_prompt(PromptPurpose::OpenDataset),
             Action::Log => self.open_log(),
             Action::Record => self.request_record(),
             Action::ToggleAutoRefresh => self.toggle_auto_refresh(),

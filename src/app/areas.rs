@@ -4,17 +4,19 @@
 //! ```text
 //! under 60 x 16      one pane, a list without pictures
 //! under 100 columns  one pane with tabs
-//! 100 and more       datasets and status | results | detail, and the jobs below; the query
+//! 100 and more       datasets, status and connection | results | detail, and the jobs below; the query
 //!                    builder and the basket take the place of results and detail
 //! 160 and more       the query builder or the basket below the detail
 //! ```
+//!
+//! Without the focus, jobs of which none is active and a query without filters are a single line.
 
 use ratatui::layout::{
     Constraint::{Fill, Length, Min},
     Layout, Margin, Rect,
 };
 
-use crate::app::{App, Pane, query::chips};
+use crate::app::{App, Job, Pane, query::chips};
 
 /// The areas of the screen, frames included. A pane that is not on screen has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,6 +33,8 @@ pub struct Areas {
     pub query: Option<Rect>,
     pub jobs: Option<Rect>,
     pub basket: Option<Rect>,
+    /// The state of the service and of the login, and the latest events.
+    pub connection: Option<Rect>,
     pub notification: Rect,
     pub hints: Rect,
 }
@@ -87,8 +91,7 @@ impl Areas {
     }
 
     fn side_by_side(self, app: &App, body: Rect) -> Self {
-        let jobs = u16::try_from(app.jobs.len()).unwrap_or(u16::MAX).clamp(1, 8) + 2;
-        let jobs = jobs.min(body.height / 4).max(3);
+        let jobs = jobs_rows(app, body.height);
         let [panes, jobs] = Layout::vertical([Min(0), Length(jobs)]).areas(body);
         let (left, right) = match body.width {
             0..=139 => (28, 30),
@@ -103,12 +106,10 @@ impl Areas {
         let (left, right) = (step(left).clamp(20, max), step(right).clamp(20, max));
         let [left, middle, right] =
             Layout::horizontal([Length(left), Min(0), Length(right)]).areas(panes);
-        let status = if left.height >= 30 { 19 } else { 12 };
-        let [datasets, status] = Layout::vertical([Min(0), Length(status)]).areas(left);
-        let areas =
-            Self { datasets: Some(datasets), status: Some(status), jobs: Some(jobs), ..self };
+        let areas = Self { jobs: Some(jobs), ..self.left_column(app, left) };
         if body.width >= WIDE_COLUMNS {
-            let [detail, lower] = Layout::vertical([Fill(3), Fill(2)]).areas(right);
+            let query = if query_is_line(app) { Length(1) } else { Fill(2) };
+            let [detail, lower] = Layout::vertical([Fill(3), query]).areas(right);
             let areas = Self { results: Some(middle), detail: Some(detail), ..areas };
             return match app.focus {
                 Pane::Basket => Self { basket: Some(lower), ..areas },
@@ -121,6 +122,22 @@ impl Areas {
             Pane::Basket => Self { basket: Some(both), ..areas },
             _ => Self { results: Some(middle), detail: Some(right), ..areas },
         }
+    }
+
+    /// The datasets above the status, and the connection below them where the datasets leave rows.
+    fn left_column(self, app: &App, left: Rect) -> Self {
+        let status = if left.height >= 30 { 19 } else { 12 };
+        let listed = u16::try_from(app.store.dataset_list().len()).unwrap_or(u16::MAX);
+        let datasets = listed.max(1).saturating_add(2);
+        let spare = left.height.saturating_sub(status).saturating_sub(datasets);
+        if listed == 0 || spare < MIN_CONNECTION_ROWS {
+            let [datasets, status] = Layout::vertical([Min(0), Length(status)]).areas(left);
+            return Self { datasets: Some(datasets), status: Some(status), ..self };
+        }
+        let rows = [Length(datasets), Length(status), Min(0)];
+        let [datasets, status, connection] = Layout::vertical(rows).areas(left);
+        let (datasets, status) = (Some(datasets), Some(status));
+        Self { datasets, status, connection: Some(connection), ..self }
     }
 
     pub(super) fn panes(&self) -> impl Iterator<Item = (Pane, Rect)> {
@@ -145,6 +162,25 @@ pub(super) fn tab_areas(line: Rect) -> impl Iterator<Item = (Pane, Rect)> {
     })
 }
 
+/// The fewest rows of the connection, its frame included.
+const MIN_CONNECTION_ROWS: u16 = 6;
+
+/// Jobs of which none is active are a line, unless they have the focus.
+fn jobs_rows(app: &App, body: u16) -> u16 {
+    if app.focus != Pane::Jobs && !app.jobs.iter().any(Job::is_active) {
+        return 1;
+    }
+    let rows = u16::try_from(app.jobs.len()).unwrap_or(u16::MAX).clamp(1, 8) + 2;
+    rows.min(body / 4).max(3)
+}
+
+/// Whether the query builder below the detail has nothing to show.
+fn query_is_line(app: &App) -> bool {
+    !matches!(app.focus, Pane::Query | Pane::Basket)
+        && app.draft().rows.is_empty()
+        && app.view().is_none_or(|view| view.search.filters.is_empty())
+}
+
 impl App {
     pub(super) fn widen_sides(&mut self, by: i16) {
         self.side_width = (self.side_width + by).clamp(-3, 8);
@@ -153,13 +189,4 @@ impl App {
 
 pub fn inner_area(area: Rect) -> Rect {
     area.inner(Margin::new(1, 1))
-}
-
-/// The picture's area in the detail pane: at most a square, above the lines of text.
-pub fn detail_picture_area(detail: Rect, cell: (u16, u16)) -> Rect {
-    let inner = inner_area(detail);
-    let lines = if inner.height > 24 { 10 } else { 6 };
-    let square = u32::from(inner.width) * u32::from(cell.0.max(1)) / u32::from(cell.1.max(1));
-    let square = u16::try_from(square).unwrap_or(u16::MAX);
-    Rect { height: inner.height.saturating_sub(lines).min(square), ..inner }
 }

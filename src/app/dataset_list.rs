@@ -34,6 +34,7 @@ impl App {
         self.store.datasets.finish(self.now, Ok(list));
         if let (None, Some(first)) = (self.view(), first) {
             self.open_dataset(first);
+            self.restore_tabs(first);
             self.focus = self.setup.initial_pane.take().unwrap_or(Pane::Results);
         }
         self.advance_dataset_jobs();
@@ -53,9 +54,12 @@ impl App {
         }
     }
 
-    /// The dataset that the user named, by id or by name; by default the first of the list.
+    /// The dataset that the user named, by id or by name; by default that of the last session, or the
+    /// first of the list.
     fn dataset_to_open(&mut self, list: &[Dataset]) -> Option<DatasetId> {
-        let first = list.first()?.id;
+        let former = self.setup.session.as_ref().and_then(|session| session.dataset);
+        let is_listed = |id: &DatasetId| list.iter().any(|dataset| dataset.id == *id);
+        let first = former.filter(is_listed).unwrap_or(list.first()?.id);
         let Some(named) = self.setup.initial_dataset.as_ref().filter(|_| self.view().is_none())
         else {
             return Some(first);

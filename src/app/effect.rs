@@ -1,7 +1,5 @@
 //! What the core requests from the runtime. Plain values, which tests compare.
 
-use std::sync::Arc;
-
 use crate::{
     app::{JobAlert, Uptime},
     config::Destination,
@@ -16,8 +14,6 @@ pub enum Effect {
     Cancel(Lane),
     /// Send `Event::Wake` at this time; replaces an earlier one.
     WakeAt(Uptime),
-    /// Show this picture on the whole screen.
-    FullSize(Arc<[u8]>),
     Copy(PrintableText),
     Edit(String),
     CaptureMouse(bool),

@@ -34,9 +34,9 @@ pub enum Event {
     /// The time of `Effect::WakeAt` has come.
     Wake,
     Edited(Result<String, Failure>),
-    /// The terminal reports that it draws pixels, and the user has not confirmed it yet.
+    /// Whether the terminal draws pixels is contradictory, and the user has not confirmed it yet.
     PixelsUnconfirmed,
-    /// The runtime has finished something that only it can do, such as the full-size view.
+    /// The runtime has finished something that only it can do, such as saving the graphics protocol.
     TerminalTaskDone(Result<(), Failure>),
 }
 

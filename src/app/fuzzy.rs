@@ -1,41 +1,65 @@
-//! Fuzzy search: every typed word must occur, in any order, in one piece or with letters in
-//! between; whole words and prefixes rank before scattered letters.
+//! Fuzzy search: every typed word must occur, in any order. Whole words and prefixes rank before
+//! text within words, and that before beginnings of several words.
 
 /// How far `typed` is from `text`: 0 is best, `None` is no match. Ignores case.
 pub fn distance(typed: &str, text: &str) -> Option<usize> {
+    sum_of_words(typed, text, |word, text| {
+        in_one_piece(word, text).or_else(|| initials_distance(word, text))
+    })
+}
+
+/// The same, but each word must occur in one piece.
+pub fn substring_distance(typed: &str, text: &str) -> Option<usize> {
+    sum_of_words(typed, text, in_one_piece)
+}
+
+fn sum_of_words(
+    typed: &str,
+    text: &str,
+    distance: impl Fn(&[char], &[char]) -> Option<usize>,
+) -> Option<usize> {
     let text: Vec<char> = text.to_lowercase().chars().collect();
     typed.to_lowercase().split_whitespace().try_fold(0, |sum, word| {
         let word: Vec<char> = word.chars().collect();
-        substring_distance(&word, &text)
-            .or_else(|| subsequence_distance(&word, &text))
-            .map(|badness| sum + badness)
+        distance(&word, &text).map(|score| sum + score)
     })
 }
 
 /// The best match in one piece: the whole text, its start, the start of a word, anywhere.
-fn substring_distance(word: &[char], text: &[char]) -> Option<usize> {
+fn in_one_piece(word: &[char], text: &[char]) -> Option<usize> {
     text.windows(word.len())
         .enumerate()
         .filter(|(_, piece)| *piece == word)
         .map(|(at, _)| match at {
             0 if word.len() == text.len() => 0,
             0 => 1,
-            _ if !text[at - 1].is_alphanumeric() => 2,
+            _ if is_word_start(text, at) => 2,
             _ => 3,
         })
         .min()
 }
 
-/// The letters in order with others in between: the more in between, the worse.
-fn subsequence_distance(word: &[char], text: &[char]) -> Option<usize> {
-    let (mut gaps, mut at, mut begun) = (0, 0, false);
-    for letter in word {
-        let skipped = text[at..].iter().position(|other| other == letter)?;
-        gaps += if begun { skipped } else { 0 };
-        begun = true;
-        at += skipped + 1;
-    }
-    Some(4 + gaps)
+/// The beginnings of several words, in order: `exda` for `export the dataset`. The more words, the
+/// farther.
+fn initials_distance(word: &[char], text: &[char]) -> Option<usize> {
+    let starts = (0..text.len()).filter(|at| is_word_start(text, *at));
+    let common = |at: usize| word.iter().zip(&text[at..]).take_while(|(a, b)| a == b).count();
+    starts
+        .filter_map(|at| match (common(at), word.len()) {
+            (0, _) => None,
+            (all, length) if all == length => Some(4),
+            // The longest beginning first, then shorter ones.
+            (longest, _) => (1..=longest).rev().find_map(|taken| {
+                let rest = &text[at + taken..];
+                let gap = rest.iter().position(|c| !c.is_alphanumeric())?;
+                initials_distance(&word[taken..], &rest[gap..]).map(|score| score + 1)
+            }),
+        })
+        .min()
+}
+
+fn is_word_start(text: &[char], at: usize) -> bool {
+    text[at].is_alphanumeric() && (at == 0 || !text[at - 1].is_alphanumeric())
 }
 
 #[cfg(test)]
@@ -43,15 +67,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_words_come_before_scattered_letters() {
-        let badness = |typed: &str| distance(typed, "Export the dataset");
-        assert_eq!(badness(""), Some(0));
-        assert_eq!(badness("EXP"), Some(1));
-        assert_eq!(badness("data"), Some(2));
-        assert_eq!(badness("data exp"), Some(3));
-        assert_eq!(badness("set"), Some(3));
-        assert!(badness("exds").unwrap() > 3);
-        assert_eq!(badness("zebra"), None);
+    fn whole_words_come_before_parts_and_beginnings() {
+        let score = |typed: &str| distance(typed, "Export the dataset");
+        assert_eq!(score(""), Some(0));
+        assert_eq!(score("EXP"), Some(1));
+        assert_eq!(score("data"), Some(2));
+        assert_eq!(score("data exp"), Some(3));
+        assert_eq!(score("set"), Some(3));
+        assert_eq!(score("exda"), Some(5));
+        assert_eq!(score("etd"), Some(6));
+        assert_eq!(score("zebra"), None);
         assert_eq!(distance("ПЛЯЖ", "пляж"), Some(0));
+    }
+
+    #[test]
+    fn letters_scattered_within_words_do_not_match() {
+        assert_eq!(distance("exds", "Export the dataset"), None);
+        assert_eq!(distance("tag", "Go to the first page"), None);
+        assert_eq!(substring_distance("etd", "Export the dataset"), None);
+        assert_eq!(substring_distance("the data", "Export the dataset"), Some(4));
     }
 }

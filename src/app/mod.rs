@@ -9,10 +9,12 @@ mod activity;
 pub mod areas;
 pub mod availability;
 pub mod basket;
+mod collage;
 mod copy;
 mod cursor;
 pub mod dataset_history;
 mod dataset_list;
+pub mod detail_layout;
 mod display_options;
 mod effect;
 mod event;
@@ -34,12 +36,15 @@ mod reads;
 mod remote;
 mod responses;
 mod selected;
+mod session;
 mod setup;
 mod store;
 mod tickets;
+mod tile_arrangement;
 pub mod tile_grid;
 mod update;
 pub mod view;
+pub mod viewer;
 pub mod welcome;
 
 pub use activity::{Activity, JobAlert};
@@ -56,12 +61,15 @@ pub use pane::Pane;
 pub use remote::Remote;
 use responses::LoadedState;
 pub use setup::{LoginSetup, ReopenCommand, Setup};
-pub use store::{PictureResult, Store};
+pub use store::{PictureCache, PictureResult, Store};
 pub use tickets::Tickets;
 pub use view::{
     Combination, Computed, QueryImage, RecentImages, Tab, Tabs, Tile, View, detail_picture_view,
     full_size_link,
 };
+pub use viewer::Viewer;
+
+use std::collections::BTreeMap;
 
 use areas::Areas;
 use tile_grid::TileGrid;
@@ -70,6 +78,7 @@ use crate::{
     config::{ThemeChoice, TileSize},
     input::Chord,
 };
+use tessera_model::SavedSession;
 use tessera_picture::Protocol;
 
 #[derive(Debug)]
@@ -98,6 +107,8 @@ pub struct App {
     /// Steps by which the panes beside the results are wider (or narrower) than usual.
     pub side_width: i16,
     pub overlay: Option<Overlay>,
+    /// The picture at full size, in place of the panes.
+    pub viewer: Option<Viewer>,
     pub datasets: pane::Datasets,
     pub results: pane::Results,
     pub query: pane::QueryBuilder,
@@ -107,7 +118,10 @@ pub struct App {
     pub footer: bool,
     /// What was typed in the palette, newest first.
     palette_history: Vec<String>,
+    /// How often each action was picked from the menu or the palette, by its name.
+    picked_actions: BTreeMap<String, u32>,
     mouse_captured: bool,
+    saved_session: SavedSession,
     pub auto_refresh: bool,
     /// Whether the panes show jump labels, and the next key jumps.
     pub jump_mode: bool,

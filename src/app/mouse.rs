@@ -8,6 +8,7 @@ use crate::{
     app::{
         App, Mouse, MouseKind, Pane,
         areas::tab_areas,
+        detail_layout::DetailLayout,
         pane::{datasets_scroll_top, jobs_scroll_top},
     },
     input::Action,
@@ -19,6 +20,9 @@ impl App {
     pub(super) fn handle_mouse(&mut self, mouse: Mouse) {
         if let Some(overlay) = self.overlay.take() {
             return self.overlay_mouse(overlay, mouse);
+        }
+        if self.viewer.is_some() {
+            return self.viewer_mouse(mouse);
         }
         if matches!(mouse.kind, MouseKind::Drag | MouseKind::Release) {
             return;
@@ -75,10 +79,17 @@ impl App {
             (Pane::Results, ..) => {
                 let index = self.grid().and_then(|grid| {
                     let index = grid.index_at(mouse.column, mouse.row)?;
-                    Some(index + self.tile_cursor().1 * grid.columns)
+                    Some(index + grid.first_visible(self.tile_cursor().1))
                 });
                 if let Some(index) = index.filter(|&index| index < self.tiles().len()) {
                     self.select_tile(index);
+                }
+            }
+            (Pane::Detail, ..) => {
+                let layout = areas.detail.map(|area| DetailLayout::new(self, area));
+                let index = layout.and_then(|layout| layout.preview_at(mouse.column, mouse.row));
+                if let Some(index) = index {
+                    self.show_preview(index);
                 }
             }
             _ => {}

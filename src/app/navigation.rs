@@ -19,8 +19,10 @@ impl App {
             Pane::Query => self.edit_draft(|draft| draft.cycle_choice(by)),
             Pane::Datasets | Pane::Jobs | Pane::Basket => {}
             Pane::Results => {
-                let columns = self.grid().map_or(1, |grid| grid.columns).cast_signed();
-                self.move_across_pages(if vertical { by * columns } else { by });
+                let cursor = self.tile_cursor().0;
+                let step = self.grid().filter(|_| vertical);
+                let step = step.map(|grid| grid.vertical_step(cursor, by > 0));
+                self.move_across_pages(step.unwrap_or(by));
             }
             Pane::Detail if vertical => self.move_in_results(by),
             Pane::Detail => self.step_preview(by),
@@ -28,7 +30,7 @@ impl App {
     }
 
     pub(super) fn move_by_page(&mut self, action: Action) {
-        let screen = self.grid().map_or(1, |grid| grid.columns * grid.rows).cast_signed();
+        let screen = self.grid().map_or(1, |grid| grid.capacity()).cast_signed();
         let all = isize::MAX / 2;
         let by = match action {
             Action::ScreenUp => -screen,
@@ -60,7 +62,7 @@ impl App {
                 self.results.edit_view(|view| view.members_top_row = Some(0));
             }
             Pane::Results if self.cluster().is_some() => self.focus = Pane::Detail,
-            Pane::Detail if self.preview().is_some() => self.show_full_size(),
+            Pane::Detail if self.preview().is_some() => self.perform(Action::FullSize),
             Pane::Jobs => self.open_job_detail(),
             Pane::Basket => self.open_selected_entry(),
             Pane::Query => self.edit_selected_filter(),
@@ -88,7 +90,8 @@ impl App {
     pub(super) fn refresh(&mut self) {
         self.store.datasets.invalidate();
         self.store.pictures.forget_failures();
-        if let Some(search) = self.view().map(|view| view.search.clone()) {
+        for search in [self.view().map(|view| view.search.clone()), self.pending_search()] {
+            let Some(search) = search else { continue };
             self.baskets.retry(search.dataset);
             self.store.pages.entry(search).invalidate();
         }
@@ -98,12 +101,6 @@ impl App {
     pub(super) fn open_externally(&mut self) {
         if let Some(link) = self.preview().and_then(full_size_link) {
             self.send(Lane::OpenExternally, Request::OpenExternally(PictureSource::Link(link)));
-        }
-    }
-
-    pub(super) fn show_full_size(&mut self) {
-        if let Some(link) = self.preview().and_then(full_size_link) {
-            self.send(Lane::Original, Request::Original(link));
         }
     }
 }

@@ -33,8 +33,8 @@ impl App {
     }
 
     fn awaited_lanes(&self) -> impl Iterator<Item = Lane> {
-        let page = self.view().map(|view| Lane::Page(view.search.clone()));
-        let lanes = page.into_iter().chain([Lane::Anchor, Lane::Original]);
+        let page = self.requested_search().map(Lane::Page);
+        let lanes = page.into_iter().chain([Lane::Anchor]);
         lanes.filter(|lane| self.tickets.is_open(lane))
     }
 
@@ -78,6 +78,7 @@ impl App {
         }
         for lane in lanes {
             if let Lane::Page(search) = &lane {
+                self.results.edit_view(|view| view.pending_page = None);
                 let stopped =
                     Failure::new(FailureKind::Local, "cancelled before the service responded");
                 self.store.pages.entry(search.clone()).finish(self.now, Err(stopped));

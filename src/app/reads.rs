@@ -57,8 +57,9 @@ impl App {
         });
         let mut reads: Vec<ScheduledRead> = self.datasets_read().into_iter().collect();
         reads.extend(self.enrichment_read());
-        reads.extend(self.page_read());
+        reads.extend(self.page_reads());
         reads.extend(page_to_select);
+        reads.extend(self.jobs_read());
         reads.extend(self.state_reads());
         reads.extend(self.export_reads());
         reads.extend(self.folder_read());
@@ -68,12 +69,19 @@ impl App {
     fn state_reads(&self) -> impl Iterator<Item = ScheduledRead> {
         let keys = [
             self.basket_to_load(),
-            self.jobs.needs_load().then_some(StateKey::Jobs),
             self.needs_saved_views().then_some(StateKey::Views),
             self.needs_history().then_some(StateKey::History),
         ];
         let read = |key| ScheduledRead::now(Lane::LoadState(key), Request::Recall(key));
         keys.into_iter().flatten().map(read)
+    }
+
+    /// The jobs of earlier runs, and of commands that run or end meanwhile.
+    fn jobs_read(&self) -> Option<ScheduledRead> {
+        let interval = self.setup.cadence.interval(PollTarget::IdleDatasets, 0);
+        let due = self.jobs.load_due(self.poll_interval(interval))?;
+        let (lane, request) = (Lane::LoadState(StateKey::Jobs), Request::Recall(StateKey::Jobs));
+        Some(ScheduledRead { lane, request, due })
     }
 
     /// The list of datasets, polled while automatic refresh is on.
@@ -106,20 +114,22 @@ impl App {
         Some(ScheduledRead { lane: Lane::Enrichment(id), request: Request::Enrichment(id), due })
     }
 
-    /// The page on screen. It is kept until it is invalidated; a failed one is loaded again only
-    /// after a connection failure.
-    fn page_read(&self) -> Option<ScheduledRead> {
-        let view = self.view().filter(|view| view.computed.is_none())?;
-        let search = &view.search;
-        let due =
-            self.store.pages.get(search).map_or(Some(Uptime::ZERO), |page| {
+    /// The page on screen and the requested one. A page is kept until it is invalidated; a failed one is
+    /// loaded again only after a connection failure.
+    fn page_reads(&self) -> impl Iterator<Item = ScheduledRead> {
+        let view = self.view().filter(|view| view.computed.is_none());
+        let searches =
+            view.map(|view| view.search.clone()).into_iter().chain(self.pending_search());
+        searches.filter_map(|search| {
+            let due = self.store.pages.get(&search).map_or(Some(Uptime::ZERO), |page| {
                 let broken = page.failure().is_some_and(Failure::is_connection_failure);
                 page.due(broken.then(|| {
                     self.setup.cadence.interval(PollTarget::IdleDatasets, page.failures())
                 }))
             })?;
-        let (lane, request) = (Lane::Page(search.clone()), Request::Explore(search.clone()));
-        Some(ScheduledRead { lane, request, due })
+            let (lane, request) = (Lane::Page(search.clone()), Request::Explore(search));
+            Some(ScheduledRead { lane, request, due })
+        })
     }
 
     /// The folder in which a path is being typed, once per visit.
@@ -146,7 +156,8 @@ impl App {
     /// Cancels the pages, folders and pictures that are no longer needed.
     fn cancel_stale(&mut self, pictures: &[VisiblePicture]) {
         let pages = [self.view().map(|view| &view.search), self.next_page_to_select()];
-        let pages: Vec<Search> = pages.into_iter().flatten().cloned().collect();
+        let mut pages: Vec<Search> = pages.into_iter().flatten().cloned().collect();
+        pages.extend(self.pending_search());
         let folder = self.folder_to_list().map(Lane::Folder);
         let stale: Vec<Lane> = self
             .tickets

@@ -1,7 +1,7 @@
 //! What each response changes. Only responses with a current ticket get here.
 
 use crate::{
-    app::{App, Effect, Level},
+    app::{App, Level},
     message::{Lane, Payload, RequestProgress},
 };
 use tessera_model::{Failure, FailureKind, StateKey, StateValue};
@@ -15,11 +15,9 @@ impl App {
             Lane::Datasets | Lane::Dataset(_) | Lane::Enrichment(_) | Lane::Record(_) => {
                 self.handle_dataset_response(lane, result);
             }
-            Lane::Page(_)
-            | Lane::Anchor
-            | Lane::Picture(..)
-            | Lane::Original
-            | Lane::OpenExternally => self.handle_search_response(lane, result),
+            Lane::Page(_) | Lane::Anchor | Lane::Picture(..) | Lane::OpenExternally => {
+                self.handle_search_response(lane, result);
+            }
             Lane::StartJob(_)
             | Lane::Upload(_)
             | Lane::Preflight
@@ -72,7 +70,7 @@ impl App {
                 self.warn_if_max_score_inverted(&search, &page);
                 self.confirm_selected(search.dataset, &page);
                 self.query.record_known_values(&search, &page);
-                self.page_loaded(search, page);
+                self.page_loaded(&search, page);
             }
             (Lane::Page(search), Err(failure)) => {
                 self.select_all_page_failed(&search, &failure);
@@ -89,9 +87,6 @@ impl App {
             // The tile of the picture shows why it cannot be drawn.
             (Lane::Picture(view, canvas), Err(failure)) => {
                 self.store.pictures.insert(view, canvas, Err(failure.message));
-            }
-            (Lane::Original, Ok(Payload::Original(bytes))) => {
-                self.effects.push(Effect::FullSize(bytes));
             }
             (Lane::OpenExternally, Ok(Payload::OpenedExternally)) => {
                 self.notify(Level::Success, "opened in the desktop's image viewer");
@@ -158,6 +153,8 @@ impl App {
             StateKey::History => self.history_loaded(result),
             StateKey::Jobs => self.jobs_loaded(result),
             StateKey::Views => self.saved_views_loaded(result),
+            // Loaded before the start.
+            StateKey::Session => {}
         }
     }
 

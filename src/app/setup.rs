@@ -8,8 +8,8 @@ use crate::{
     input::Keymap,
 };
 use tessera_model::{
-    DatasetId, EntityType, ExportFormat, Granularity, SafeText, ShellCommand, Timestamp,
-    polling::PollingIntervals,
+    DatasetId, EntityType, ExportFormat, Granularity, SafeText, SavedSession, ShellCommand,
+    Timestamp, polling::PollingIntervals,
 };
 use tessera_picture::Protocol;
 
@@ -38,6 +38,8 @@ pub struct Setup {
     pub initial_dataset: Option<String>,
     pub initial_pane: Option<Pane>,
     pub initial_view: Option<SafeText>,
+    /// Where the interface was when it ended, to continue there.
+    pub session: Option<SavedSession>,
     /// Datasets that the service does not list.
     pub pinned: Vec<DatasetId>,
     pub search_defaults: SearchDefaults,
@@ -88,6 +90,7 @@ impl Setup {
             initial_dataset: None,
             initial_pane: None,
             initial_view: None,
+            session: None,
             pinned: Vec::new(),
             search_defaults: SearchDefaults {
                 entity: EntityType::default(),

@@ -76,6 +76,12 @@ impl PageCache {
         self.0.get_or_insert_mut(search, Remote::default)
     }
 
+    /// The loaded pages of a dataset, the most recent first.
+    pub fn loaded(&self, dataset: DatasetId) -> impl Iterator<Item = &Page> {
+        let pages = self.0.iter().filter(move |(search, _)| search.dataset == dataset);
+        pages.filter_map(|(_, page)| page.value())
+    }
+
     /// The loaded pages of a search, ordered by number, whichever page it names.
     pub fn pages_of(&self, search: &Search) -> Vec<(u32, &Remote<Page>)> {
         let number = |page: u32| Search { page, ..search.clone() };
@@ -110,8 +116,9 @@ impl Default for PictureCache {
 }
 
 impl PictureCache {
-    /// Bytes: a screen of pixel pictures is about 4 MiB, of half-blocks 100 KiB.
-    const BUDGET: usize = 24 << 20;
+    /// Bytes: a screen of pixel pictures is about 4 MiB, of half-blocks 100 KiB; a picture that fills a
+    /// screen of 2000x1200 pixels is 10 MiB, and its neighbors are kept, too.
+    pub const BUDGET: usize = 48 << 20;
 
     /// `None`: not loaded. `Some(Err)`: why it cannot be drawn.
     pub fn get(&self, view: &PictureView, canvas: Canvas) -> Option<&PictureResult> {
@@ -139,6 +146,18 @@ impl PictureCache {
             let Some((_, old)) = self.entries.pop_lru() else { break };
             self.bytes -= size_in_bytes(&old);
         }
+    }
+
+    /// The most recently shown picture that meets a condition.
+    pub fn newest(
+        &self,
+        condition: impl Fn(&PictureView, Canvas) -> bool,
+    ) -> Option<(&PictureView, Canvas, &Thumbnail)> {
+        let pictures = self
+            .entries
+            .iter()
+            .filter_map(|((view, canvas), picture)| Some((view, *canvas, picture.as_ref().ok()?)));
+        pictures.into_iter().find(|(view, canvas, _)| condition(view, *canvas))
     }
 
     /// Marks a picture as shown now.

@@ -2,116 +2,164 @@
 
 use ratatui::layout::Rect;
 
-use crate::{
-    app::{
-        App,
-        areas::{MIN_PICTURE_SCREEN, inner_area},
+use crate::app::{
+    App, Overlay, Tile,
+    areas::{MIN_PICTURE_SCREEN, inner_area},
+    collage::collage_areas,
+    pane::scroll_top,
+    tile_arrangement::{
+        CAPTION_LINES, TileArrangement, TileSpace, rows_of_picture, tile_length, tile_start,
     },
-    config::TileSize,
 };
-use tessera_picture::{Canvas, Protocol};
+use tessera_model::{Page, Preview};
+use tessera_picture::Protocol;
 
-/// The tiles of the results. A tile is a picture with two lines below it and a margin of one cell,
+/// The tiles of the results. A tile is a picture with lines of text below it, in a margin of one cell,
 /// which carries the frame of the cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TileGrid {
     area: Rect,
-    /// Tiles side by side, at least 1.
-    pub columns: usize,
-    /// Rows of tiles that are wholly visible, at least 1.
-    pub rows: usize,
-    picture_size: (u16, u16),
-    pitch: (u16, u16),
+    tiles: TileArrangement,
+    is_list: bool,
+    cell: (u16, u16),
+    /// How many tiles the result has.
+    count: usize,
 }
 
 impl TileGrid {
-    /// The grid inside the results pane; a list of single lines where pictures do not fit.
+    /// The grid inside the results pane; a list of lines where pictures do not fit.
     pub fn new(app: &App, results: Rect) -> Self {
         let inner = inner_area(results);
         // The first line inside the frame explains the scores.
         let area = Rect { y: inner.y + 1, height: inner.height.saturating_sub(1), ..inner };
+        let (cell, count) = (app.cell_size, app.tile_count());
         let too_small = app.size.0 < MIN_PICTURE_SCREEN.0 || app.size.1 < MIN_PICTURE_SCREEN.1;
-        if too_small || app.protocol == Protocol::None {
-            return Self::list(area);
-        }
-        // At least two rows, with smaller tiles if necessary: one row shows too little of a page.
-        let smallest = TileSize::Small.columns();
-        let wanted = (smallest..=app.tile_size.columns())
-            .rev()
-            .find(|&columns| 2 * tile_pitch(columns, app.cell_size).1 < area.height)
-            .unwrap_or(smallest);
-        let across = (area.width / tile_pitch(wanted, app.cell_size).0).max(1);
-        // The tiles share the whole width, as long as the rows still fit.
-        let shared = (area.width / across).saturating_sub(2).max(wanted);
-        let rows = |columns| area.height.saturating_sub(1) / tile_pitch(columns, app.cell_size).1;
-        let columns = if rows(shared) < rows(wanted) { wanted } else { shared };
-        if rows(columns) == 0 || columns + 2 > area.width {
-            return Self::list(area);
-        }
-        Self {
-            area,
-            columns: usize::from(across),
-            rows: usize::from(rows(columns)),
-            picture_size: (columns, picture_rows(columns, app.cell_size)),
-            pitch: tile_pitch(columns, app.cell_size),
-        }
-    }
-
-    fn list(area: Rect) -> Self {
-        let rows = usize::from(area.height.max(1));
-        Self { area, columns: 1, rows, picture_size: (0, 0), pitch: (area.width.max(1), 1) }
+        let has_pictures = !too_small && app.protocol != Protocol::None;
+        let space = TileSpace { width: area.width, height: area.height, cell };
+        let tiles = has_pictures
+            .then(|| TileArrangement::choose(space, count, app.tile_size.columns()))
+            .flatten();
+        let lines = || TileArrangement::list(list_rows(area.height, count));
+        Self { area, tiles: tiles.unwrap_or_else(lines), is_list: tiles.is_none(), cell, count }
     }
 
     pub fn is_list(&self) -> bool {
-        self.picture_size.0 == 0
+        self.is_list
     }
 
-    /// The area of a tile (0 is the top left one) without its margin; `None` when it is off screen.
+    /// Tiles side by side in the longest row, at least 1.
+    pub fn columns(&self) -> usize {
+        usize::from(self.tiles.columns)
+    }
+
+    /// The tiles that are wholly visible at once, at least 1.
+    pub fn capacity(&self) -> usize {
+        self.tiles.capacity()
+    }
+
+    /// The first visible tile while `top` is the first visible row.
+    pub fn first_visible(&self, top: usize) -> usize {
+        self.tiles.tiles_of_row(top).start
+    }
+
+    /// The first visible row, so that a tile is visible with the least scrolling and without blank rows.
+    pub fn scroll_top(&self, top: usize, index: usize) -> usize {
+        let (rows, all) = self.scroll_range();
+        let last = all.saturating_sub(rows);
+        scroll_top(top.min(last), self.tiles.row_of(index), rows)
+    }
+
+    /// How many rows are visible, and how many the result has.
+    pub fn scroll_range(&self) -> (usize, usize) {
+        let all = self.tiles.row_of(self.count.saturating_sub(1)) + 1;
+        (usize::from(self.tiles.rows), all)
+    }
+
+    /// How many tiles further the tile in the same place of the next row is, or of the previous one.
+    pub fn vertical_step(&self, index: usize, down: bool) -> isize {
+        let row = self.tiles.row_of(index);
+        let current = self.tiles.tiles_of_row(row);
+        let Some(next) = (if down { row.checked_add(1) } else { row.checked_sub(1) }) else {
+            return -self.columns().cast_signed();
+        };
+        let next = self.tiles.tiles_of_row(next);
+        let target = (next.start + index - current.start).min(next.end.saturating_sub(1));
+        if down && target <= index {
+            return self.columns().cast_signed();
+        }
+        target.cast_signed() - index.cast_signed()
+    }
+
+    /// The area of a visible tile (0 is the top left one) without its margin; `None` when it is off screen.
     pub fn tile_area(&self, place: usize) -> Option<Rect> {
-        if place >= self.columns * self.rows {
+        if place >= self.capacity() {
             return None;
         }
-        let (column, row) = (place % self.columns, place / self.columns);
-        if self.is_list() {
-            let y = self.area.y + u16::try_from(row).ok()?;
-            return (y < self.area.bottom()).then_some(Rect { y, height: 1, ..self.area });
-        }
-        // The remaining width is shared, so that the grid is centered.
-        let used = self.pitch.0 * u16::try_from(self.columns).ok()?;
-        let left = self.area.x + self.area.width.saturating_sub(used) / 2;
-        let tile = Rect {
-            x: left + self.pitch.0 * u16::try_from(column).ok()? + 1,
-            y: self.area.y + self.pitch.1 * u16::try_from(row).ok()? + 1,
-            width: self.picture_size.0,
-            height: self.picture_size.1 + CAPTION_LINES,
+        let row = self.tiles.row_of(place);
+        let places = self.tiles.tiles_of_row(row);
+        let index = |number: usize| u16::try_from(number).ok();
+        let (column, row, in_row) =
+            (index(place - places.start)?, index(row)?, index(places.len())?);
+        let Rect { x, y, width, height } = self.area;
+        let tile = if self.is_list {
+            let lines = (height / self.tiles.rows).max(1);
+            Rect { y: y + row * lines, height: lines, ..self.area }
+        } else {
+            Rect {
+                x: x + tile_start(width, in_row, column),
+                y: y + tile_start(height, self.tiles.rows, row),
+                width: tile_length(width, in_row),
+                height: tile_length(height, self.tiles.rows),
+            }
         };
-        (tile.bottom() < self.area.bottom()).then_some(tile)
+        (tile.bottom() <= self.area.bottom()).then_some(tile)
     }
 
+    /// The picture of a tile: at most as high as a square, so that the text of a high tile has more lines.
     pub fn picture_area(&self, tile: Rect) -> Rect {
-        Rect { height: self.picture_size.1, ..tile }
+        let square = rows_of_picture(tile.width, self.cell, (1, 1));
+        let rows = tile.height.saturating_sub(CAPTION_LINES).min(square);
+        Rect { height: if self.is_list { 0 } else { rows }, ..tile }
     }
 
-    pub fn canvas(&self, app: &App) -> Canvas {
-        app.canvas(self.picture_size.0, self.picture_size.1)
+    /// The pictures of a tile, the largest first, each with its area: those of a cluster are a collage.
+    pub fn pictures<'a>(
+        &self,
+        app: &App,
+        tile: Rect,
+        shown: &Tile<'a>,
+    ) -> Vec<(&'a Preview, Rect)> {
+        let picture = self.picture_area(tile);
+        if app.shows_members() {
+            return shown.preview.map(|preview| (preview, picture)).into_iter().collect();
+        }
+        let previews = &shown.cluster.previews;
+        let canvas = app.canvas(picture.width, picture.height);
+        previews.iter().zip(collage_areas(picture, canvas, previews.len())).collect()
     }
 
     pub fn index_at(&self, column: u16, row: u16) -> Option<usize> {
-        (0..self.columns * self.rows).find(|&place| {
+        (0..self.capacity()).find(|&place| {
             self.tile_area(place).is_some_and(|tile| tile.contains((column, row).into()))
         })
     }
 }
 
-const CAPTION_LINES: u16 = 2;
-
-/// Cells from one tile to the next: the picture, its lines, and the margin between two tiles.
-fn tile_pitch(columns: u16, cell: (u16, u16)) -> (u16, u16) {
-    (columns + 2, picture_rows(columns, cell) + CAPTION_LINES + 1)
+/// The rows of a list. Those of a short result have several lines.
+fn list_rows(height: u16, count: usize) -> u16 {
+    let height = height.max(1);
+    u16::try_from(count).map_or(height, |count| count.clamp(1, height))
 }
 
-/// The rows of a 4:3 picture of this many columns, by the pixels of a cell.
-fn picture_rows(columns: u16, cell: (u16, u16)) -> u16 {
-    let pixels = u32::from(columns) * u32::from(cell.0.max(1)) * 3 / 4;
-    u16::try_from(pixels.div_ceil(u32::from(cell.1.max(1)))).unwrap_or(u16::MAX).max(2)
+impl App {
+    /// How many tiles the result has. While a page loads, and while a filter is typed, it is that of the
+    /// whole page, so that the layout stays.
+    fn tile_count(&self) -> usize {
+        match self.page() {
+            None => Page::SIZE,
+            Some(_) if self.shows_members() => self.tiles().len(),
+            Some(page) if matches!(self.overlay, Some(Overlay::Filter(_))) => page.clusters.len(),
+            Some(_) => self.visible_clusters().len(),
+        }
+    }
 }

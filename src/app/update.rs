@@ -5,7 +5,10 @@ use super::{
     RequestLog, Setup, Store, Tickets, TileGrid, areas, pane, view,
 };
 use crate::{
-    app::Uptime,
+    app::{
+        Uptime,
+        session::{initial_tile_size, picked_actions},
+    },
     input::{Chord, KeyContext},
     message::{Lane, Request},
 };
@@ -35,9 +38,10 @@ impl App {
             },
             focus: Pane::Datasets,
             zoomed: false,
-            tile_size: setup.tile_size,
+            tile_size: initial_tile_size(setup.session.as_ref(), setup.tile_size),
             side_width: 0,
             overlay: None,
+            viewer: None,
             datasets: pane::Datasets::default(),
             results: pane::Results::default(),
             query: pane::QueryBuilder::default(),
@@ -46,7 +50,9 @@ impl App {
             baskets: Baskets::default(),
             footer: true,
             palette_history: Vec::new(),
+            picked_actions: picked_actions(setup.session.as_ref()),
             mouse_captured: setup.capture_mouse,
+            saved_session: setup.session.clone().unwrap_or_default(),
             auto_refresh: true,
             jump_mode: false,
             submit_pending: false,
@@ -68,6 +74,7 @@ impl App {
         self.apply_typed_filter();
         self.restore_cursor();
         self.save_history();
+        self.save_session();
         self.load_missing();
         std::mem::take(&mut self.effects)
     }
@@ -146,6 +153,7 @@ impl App {
     /// The contexts of the key bindings, innermost first.
     pub fn contexts(&self) -> [KeyContext; 2] {
         let inner = match self.focus {
+            _ if self.viewer.is_some() => KeyContext::Viewer,
             Pane::Datasets => KeyContext::Datasets,
             Pane::Results => KeyContext::Results,
             Pane::Detail => KeyContext::Detail,

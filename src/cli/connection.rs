@@ -115,7 +115,7 @@ impl Connection<'_> {
     }
 }
 
-fn target_journal(target: &ServiceTarget) -> StateStore {
+pub(super) fn target_journal(target: &ServiceTarget) -> StateStore {
     config::state_dir(&target.name()).map(StateStore::in_dir).unwrap_or_default()
 }
 

@@ -126,12 +126,17 @@ impl Context {
         })
     }
 
+    /// Whether the user can answer a question.
+    pub fn can_prompt(&self) -> bool {
+        !self.global.no_input && io::stdin().is_terminal()
+    }
+
     /// Asks the user to confirm. `flag` is the option that confirms in a script.
     pub fn confirm(&self, question: &str, flag: &str) -> CliResult<bool> {
         if self.global.yes {
             return Ok(true);
         }
-        if self.global.no_input || !io::stdin().is_terminal() {
+        if !self.can_prompt() {
             let message = format!("{question} Cannot prompt here; confirm with {flag}");
             return Err(CliError::usage(message));
         }

@@ -62,6 +62,9 @@ pub struct GlobalOptions {
     /// Print comma-separated values with a header line.
     #[arg(long, global = true)]
     pub csv: bool,
+    /// Print full IDs in tables, not only their beginnings.
+    #[arg(long, global = true)]
+    pub full: bool,
     /// Filter the JSON document with a jq expression. Strings are printed without quotes, other
     /// values as JSON, one per line.
     #[arg(long, global = true, value_name = "EXPR", value_parser = jq::parse_expression)]
@@ -105,6 +108,9 @@ pub struct GlobalOptions {
     /// auto, half, kitty, sixel, iterm or none: how to draw images; like `TESSERA_GRAPHICS`.
     #[arg(long, global = true, value_name = "PROTOCOL")]
     pub graphics: Option<GraphicsChoice>,
+    /// Open the interface without the dataset, tabs and tile size of the last session.
+    #[arg(long, global = true)]
+    pub fresh: bool,
     /// Use sentences and numbered prompts, for screen readers and pipes, instead of a full screen;
     /// like `TESSERA_ACCESSIBLE`.
     #[arg(long, global = true, value_name = "BOOL", num_args = 0..=1,

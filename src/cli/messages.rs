@@ -10,8 +10,8 @@ pub use tessera_model::text::format_bytes;
 
 use crate::{cli::GlobalOptions, config::DesktopProtocol, printable_text::PrintableText};
 
-/// Without a terminal: the longest time between two lines, besides one line per tenth.
-const LINE_INTERVAL: Duration = Duration::from_secs(30);
+/// Without a terminal: the shortest time between two lines, and the longest if less than a tenth was done meanwhile.
+const LINE_INTERVALS: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
 /// In a terminal: the shortest time between two updates.
 const REDRAW_INTERVAL: Duration = Duration::from_millis(100);
 const BAR_CELLS: u64 = 24;
@@ -72,11 +72,12 @@ impl Messages {
     }
 
     pub fn progress_bar(self, label: impl AsRef<str>) -> ProgressBar {
+        let now = Instant::now();
         ProgressBar {
             messages: self,
             label: SafeText::name(label.as_ref()),
-            started: Instant::now(),
-            last_report: None,
+            started: now,
+            last_report: (now, 0),
             drawn: false,
         }
     }
@@ -94,14 +95,14 @@ pub fn write_stderr(text: &PrintableText) {
     let _ = write!(io::stderr(), "{text}");
 }
 
-/// Progress: a bar in a terminal, otherwise a line per tenth.
+/// Progress: a bar in a terminal, otherwise a line per tenth, and at most one a second.
 #[derive(Debug)]
 pub struct ProgressBar {
     messages: Messages,
     label: SafeText,
     started: Instant,
-    /// Time and tenth of the last report.
-    last_report: Option<(Instant, u64)>,
+    /// Time and tenth of the last report, or of the start.
+    last_report: (Instant, u64),
     drawn: bool,
 }
 
@@ -133,17 +134,16 @@ impl ProgressBar {
             return;
         }
         let tenth = all.map_or(0, |all| done.saturating_mul(10) / all.max(1));
-        let due = match self.last_report {
-            None => true,
-            Some((at, _)) if self.messages.terminal => {
-                at.elapsed() >= REDRAW_INTERVAL || all == Some(done)
-            }
-            Some((at, before)) => tenth != before || at.elapsed() >= LINE_INTERVAL,
+        let (at, before) = self.last_report;
+        let is_due = if self.messages.terminal {
+            !self.drawn || at.elapsed() >= REDRAW_INTERVAL || all == Some(done)
+        } else {
+            is_line_due(at.elapsed(), tenth != before)
         };
-        if !due {
+        if !is_due {
             return;
         }
-        self.last_report = Some((Instant::now(), tenth));
+        self.last_report = (Instant::now(), tenth);
         if self.messages.terminal {
             self.draw(done, all, text);
         } else {
@@ -173,5 +173,22 @@ impl Drop for ProgressBar {
             // Standard error may be closed.
             let _ = write!(io::stderr(), "\r\u{1b}[K\u{1b}]9;4;0;\u{7}");
         }
+    }
+}
+
+fn is_line_due(since_last: Duration, has_new_tenth: bool) -> bool {
+    let [shortest, longest] = LINE_INTERVALS;
+    since_last >= if has_new_tenth { shortest } else { longest }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_terminal_progress_is_a_line_a_second_at_most() {
+        let due = |millis, has_new_tenth| is_line_due(Duration::from_millis(millis), has_new_tenth);
+        assert!(!due(999, true) && due(1_000, true));
+        assert!(!due(29_999, false) && due(30_000, false));
     }
 }

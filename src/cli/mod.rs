@@ -6,6 +6,7 @@ mod api;
 mod auth;
 mod check_result;
 mod command_line;
+mod completion;
 mod config;
 mod connection;
 mod context;
@@ -29,6 +30,7 @@ mod login;
 mod media;
 mod messages;
 mod output;
+mod plot;
 mod polling;
 mod profile;
 mod query;
@@ -39,6 +41,7 @@ mod search;
 mod selection;
 mod session_cookie;
 mod set_algebra;
+mod short_id;
 mod store_options;
 mod target_dataset;
 mod terminal_info;
@@ -49,6 +52,7 @@ pub use command_line::{
     Cli, CliCommand, HeadlessCommand, InterfaceCommand, StartPane, TuiOptions, definition,
     parse_args, print_help,
 };
+pub use completion::print_candidates;
 pub use config::run as configure;
 pub use connection::Connection;
 pub use context::{Context, absolute_path, is_storage_uri, read_file_or_stdin};

@@ -1,10 +1,11 @@
 //! Resolves the dataset of a command, and checks whether its status permits the operation.
 
-use crate::cli::{CliError, CliResult, Connection, Context, Exit};
+use crate::cli::{CliError, CliResult, Connection, Context, Exit, short_id::IdPrefix};
 use tessera_model::{Dataset, DatasetId, Operation, Permission, ShellCommand, Status};
 
 impl Connection<'_> {
-    /// The dataset given as an argument, or by `--dataset`, or the only one of the deployment.
+    /// The dataset given as an argument, or by `--dataset`, or the only one of the deployment: its ID, its name, or
+    /// the beginning of its ID.
     pub async fn dataset(&self, given: Option<&str>) -> CliResult<Dataset> {
         let named = given.or(self.context.global.dataset.as_deref());
         if let Some(id) = named.and_then(|name| name.parse::<DatasetId>().ok()) {
@@ -12,10 +13,7 @@ impl Connection<'_> {
         }
         let (all, _) = self.client.list_datasets().await?;
         let available = join_names(&all);
-        let mut matching: Vec<Dataset> = all
-            .into_iter()
-            .filter(|dataset| named.is_none_or(|name| dataset.name.as_str() == name))
-            .collect();
+        let mut matching = find_datasets(all, named);
         match (matching.len(), named) {
             (1, _) => {
                 let dataset = matching.remove(0);
@@ -32,7 +30,7 @@ impl Connection<'_> {
             (_, Some(name)) => {
                 let ids: Vec<String> = matching.iter().map(|each| each.id.to_string()).collect();
                 Err(CliError::usage(format!(
-                    "several datasets are named `{name}`; give an ID: {}",
+                    "several datasets match `{name}`; give a whole ID: {}",
                     ids.join(", ")
                 )))
             }
@@ -107,6 +105,18 @@ impl Context {
             }
         }
     }
+}
+
+/// The datasets with this name; if there is none, those whose IDs start with it.
+fn find_datasets(all: Vec<Dataset>, named: Option<&str>) -> Vec<Dataset> {
+    let Some(name) = named else { return all };
+    let is_name = all.iter().any(|dataset| dataset.name.as_str() == name);
+    let prefix: Option<IdPrefix> = if is_name { None } else { name.parse().ok() };
+    let is_meant = |dataset: &Dataset| match &prefix {
+        Some(prefix) => prefix.matches(dataset.id),
+        None => dataset.name.as_str() == name,
+    };
+    all.into_iter().filter(is_meant).collect()
 }
 
 fn join_names(datasets: &[Dataset]) -> String {

@@ -4,6 +4,7 @@
 pub enum ActionGroup {
     Navigation,
     Searching,
+    Viewer,
     Selection,
     QueryBuilder,
     Jobs,
@@ -13,9 +14,10 @@ pub enum ActionGroup {
 
 impl ActionGroup {
     /// All groups in the order of the help.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Navigation,
         Self::Searching,
+        Self::Viewer,
         Self::QueryBuilder,
         Self::Selection,
         Self::Jobs,
@@ -28,6 +30,7 @@ impl ActionGroup {
             Self::Navigation => "Navigation",
             Self::Searching => "Browsing and searching",
             Self::Selection => "Selection and basket",
+            Self::Viewer => "Full-size view",
             Self::QueryBuilder => "Query builder",
             Self::Jobs => "Exports and jobs",
             Self::Clipboard => "Copying",
@@ -98,10 +101,22 @@ actions! {
     Tab9, "tab-9", "tab 9", Navigation, "Go to results tab 9";
     Open, "open", "open", Searching, "Open a dataset, a cluster's previews, or a preview at full size";
     Back, "back", "back", Searching, "Close the dialog, or go back to the previous results";
-    FullSize, "full-size", "full size", Searching, "Show the picture at full size";
+    FullSize, "full-size", "full size", Searching, "Show the picture as large as the screen";
     OpenExternally, "open-externally", "open externally", Searching, "Open the original in the desktop's image viewer";
+    NextPicture, "next-picture", "next", Viewer, "Go to the next picture of the list";
+    PreviousPicture, "previous-picture", "previous", Viewer, "Go to the previous picture of the list";
+    ZoomIn, "zoom-in", "zoom in", Viewer, "Zoom in; arrows then move the visible part";
+    ZoomOut, "zoom-out", "zoom out", Viewer, "Zoom out";
+    ActualSize, "actual-size", "1:1", Viewer, "Show each pixel of the picture as one pixel (toggle)";
+    FitScreen, "fit-screen", "fit", Viewer, "Show the whole picture";
+    Boxes, "boxes", "boxes", Viewer, "Show or hide the boxes of objects";
+    Compare, "compare", "compare", Viewer, "Compare the selected pictures (two to four), or a cluster's in pairs";
+    Blink, "blink", "blink", Viewer, "Show the compared pictures in turn at the same place";
+    Difference, "difference", "difference", Viewer, "Show where two compared pictures differ (toggle)";
+    KeepPicture, "keep", "keep", Viewer, "Keep this picture, select the others, and go to the next pair";
     NextPage, "next-page", "next page", Searching, "Go to the next page of clusters";
     PreviousPage, "previous-page", "previous page", Searching, "Go to the previous page of clusters";
+    GoToPage, "go-to-page", "go to page", Searching, "Go to a page of clusters by its number";
     PreviousFrame, "previous-frame", "earlier frame", Searching, "Go to the previous frame of this video on this page";
     NextFrame, "next-frame", "later frame", Searching, "Go to the next frame of this video on this page";
     Similar, "similar", "similar", Searching, "Search by this picture";
@@ -114,6 +129,8 @@ actions! {
     Filter, "filter", "filter", Searching, "Filter the loaded results by name, caption or label";
     Sort, "sort", "sort", Searching, "Sort the loaded results";
     Fold, "fold", "fold similar", Searching, "Fold neighbors with equal scores into one tile (toggle)";
+    ScoreHistogram, "score-histogram", "scores", Searching, "Show a histogram of the loaded scores, to limit the search";
+    Facets, "facets", "facets", Searching, "Count labels, tags and caption words of the loaded results";
     History, "history", "history", Searching, "Show the search history, and run a search again";
     Combine, "combine", "combine", Searching, "Combine this tab with another: intersection, difference or union";
     ToggleEntity, "toggle-entity", "images/objects", Searching, "Switch between images and objects";
@@ -181,6 +198,12 @@ actions! {
 }
 
 impl Action {
+    /// The number of the tab that the action goes to, from 0. The actions of the tabs follow one another.
+    pub fn tab_index(self) -> Option<usize> {
+        let index = (self as usize).checked_sub(Self::Tab1 as usize)?;
+        (index <= Self::Tab9 as usize - Self::Tab1 as usize).then_some(index)
+    }
+
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|action| action.name() == name)
     }

@@ -16,10 +16,12 @@ pub enum KeyContext {
     Query,
     Jobs,
     Basket,
+    /// The full-size view.
+    Viewer,
 }
 
 impl KeyContext {
-    const NAMES: [(&str, Self); 7] = [
+    const NAMES: [(&str, Self); 8] = [
         ("everywhere", Self::Everywhere),
         ("datasets", Self::Datasets),
         ("results", Self::Results),
@@ -27,6 +29,7 @@ impl KeyContext {
         ("query", Self::Query),
         ("jobs", Self::Jobs),
         ("basket", Self::Basket),
+        ("viewer", Self::Viewer),
     ];
 }
 

@@ -67,7 +67,6 @@ pub async fn run(
         needs_redraw: true,
         input: InputReader::new()?,
         signals,
-        pending_signal: None,
         capabilities: None,
         confirmed_protocol,
     };
@@ -90,8 +89,6 @@ struct EventLoop<'a> {
     needs_redraw: bool,
     input: InputReader,
     signals: &'a mut SignalReceiver,
-    /// A signal received during the full-size view.
-    pending_signal: Option<Signal>,
     capabilities: Option<probe::Capabilities>,
     /// The graphics protocol from the settings or the test picture.
     confirmed_protocol: Option<Protocol>,
@@ -137,9 +134,6 @@ impl EventLoop<'_> {
     /// Waits for the next event. Signals come before keys and keys before responses, so that the
     /// user stays in control under load.
     async fn next_event(&mut self) -> LoopEvent {
-        if let Some(signal) = self.pending_signal.take() {
-            return LoopEvent::Signal(Some(signal));
-        }
         let timer = self.session.next_wake.map(|moment| self.start + moment);
         let frame =
             self.last_drawn.filter(|_| self.needs_redraw).map(|drawn| drawn + MIN_FRAME_INTERVAL);
@@ -167,7 +161,8 @@ impl EventLoop<'_> {
             };
             self.layer = PictureLayer::new(settings);
             self.themes.auto = capabilities.theme;
-            let is_unconfirmed = draws_pixels(capabilities.protocol)
+            let is_unconfirmed = capabilities.is_contradictory
+                && draws_pixels(capabilities.protocol)
                 && self.confirmed_protocol != Some(capabilities.protocol);
             first = vec![Event::Terminal(capabilities.protocol, capabilities.cell)];
             first.extend(is_unconfirmed.then_some(Event::PixelsUnconfirmed));
@@ -212,9 +207,6 @@ impl EventLoop<'_> {
                 Effect::Copy(text) => self.copy_to_clipboard(&text)?,
                 Effect::SaveProtocol(protocol) => {
                     done = Some(Event::TerminalTaskDone(self.save_graphics_result(protocol)));
-                }
-                Effect::FullSize(bytes) => {
-                    done = Some(Event::TerminalTaskDone(self.show_full_size(bytes).await?));
                 }
                 Effect::Edit(text) => done = Some(Event::Edited(self.edit_text(text).await?)),
                 Effect::Send(..) | Effect::Cancel(_) | Effect::WakeAt(_) => {}

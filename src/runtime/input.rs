@@ -1,5 +1,4 @@
-//! Terminal input: first the probe reads it, then this reader, and during a full-size picture
-//! nobody.
+//! Terminal input: first the probe reads it, then this reader.
 //!
 //! The reader is not a thread: the loop waits until input is available and reads it then. So it can
 //! pause at any time, and nothing is left behind that would consume the reply to another query.
@@ -85,18 +84,6 @@ impl InputReader {
             }
             if !events.is_empty() {
                 return (events, None);
-            }
-        }
-    }
-
-    pub(super) async fn wait_for_key_or_click(&mut self) {
-        loop {
-            let (events, _) = self.next_events().await;
-            let pressed = |event: &Event| {
-                matches!(event, Event::Key(_) | Event::Mouse(Mouse { kind: MouseKind::Click, .. }))
-            };
-            if events.iter().any(pressed) {
-                return;
             }
         }
     }

@@ -4,7 +4,6 @@ mod alerts;
 mod editor;
 mod event_loop;
 pub mod frames;
-mod full_size;
 mod graphics_results;
 mod input;
 mod options;

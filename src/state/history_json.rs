@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::query_json::{
     read_entity, read_filters, read_granularity, read_query, write_filters, write_query,
 };
-use tessera_model::{HistoryEntry, SafeText, Search};
+use tessera_model::{HistoryEntry, ResultCount, SafeText, Search, Timestamp};
 use tessera_wire::explore::{read_region, write_region};
 
 pub(super) fn write(searches: &[HistoryEntry]) -> Value {
@@ -13,8 +13,8 @@ pub(super) fn write(searches: &[HistoryEntry]) -> Value {
     json!({ "schema": "tessera.history/1", "searches": searches })
 }
 
-fn write_entry(past: &HistoryEntry) -> Value {
-    let HistoryEntry { search, similar_to, file, region } = past;
+pub(super) fn write_entry(past: &HistoryEntry) -> Value {
+    let HistoryEntry { search, similar_to, file, region, searched_at, results } = past;
     json!({
         "dataset_id": search.dataset,
         "query": write_query(&search.query),
@@ -24,6 +24,9 @@ fn write_entry(past: &HistoryEntry) -> Value {
         "similar_to": similar_to.as_ref().map(SafeText::as_str),
         "file": file,
         "bounding_box": region.map(write_region),
+        "searched": searched_at.map(|at| at.as_secs_f64()),
+        "clusters": results.map(|results| results.clusters),
+        "complete": results.map(|results| results.is_complete),
     })
 }
 
@@ -32,7 +35,7 @@ pub(super) fn read(document: &Value) -> Result<Vec<HistoryEntry>, String> {
     searches.iter().map(read_entry).collect()
 }
 
-fn read_entry(entry: &Value) -> Result<HistoryEntry, String> {
+pub(super) fn read_entry(entry: &Value) -> Result<HistoryEntry, String> {
     let dataset = entry["dataset_id"].as_str().ok_or("`dataset_id` must be a string")?;
     Ok(HistoryEntry {
         search: Search {
@@ -46,5 +49,14 @@ fn read_entry(entry: &Value) -> Result<HistoryEntry, String> {
         similar_to: entry["similar_to"].as_str().map(SafeText::file_name),
         file: entry["file"].as_str().map(Into::into),
         region: read_region(&entry["bounding_box"]),
+        searched_at: entry["searched"]
+            .as_f64()
+            .and_then(|at| Timestamp::try_from_secs_f64(at).ok()),
+        results: read_results(entry),
     })
+}
+
+fn read_results(entry: &Value) -> Option<ResultCount> {
+    let clusters = usize::try_from(entry["clusters"].as_u64()?).ok()?;
+    Some(ResultCount { clusters, is_complete: entry["complete"].as_bool()? })
 }

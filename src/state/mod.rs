@@ -6,6 +6,7 @@ mod jobs_json;
 mod query_json;
 mod selection_files;
 mod selection_json;
+mod session_json;
 mod state_files;
 mod store;
 mod stored_jobs;

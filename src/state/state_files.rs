@@ -4,7 +4,7 @@ use std::{fmt, fs, path::Path};
 
 use serde_json::Value;
 
-use super::{history_json, jobs_json, selection_json, views_json};
+use super::{history_json, jobs_json, selection_json, session_json, views_json};
 use crate::user_files;
 use tessera_model::{Failure, JobRecord, StateKey, StateValue};
 
@@ -15,6 +15,7 @@ pub(super) fn file_name(key: &StateKey) -> Option<String> {
         StateKey::Views => Some("views.json".to_owned()),
         StateKey::Jobs => None,
         StateKey::History => Some("history.json".to_owned()),
+        StateKey::Session => Some("session.json".to_owned()),
     }
 }
 
@@ -24,6 +25,7 @@ pub(super) fn write(path: &Path, entry: &StateValue) -> Result<(), Failure> {
         StateValue::Jobs { own, .. } => jobs_json::write(own),
         StateValue::Views(list) => views_json::write(list),
         StateValue::History(searches) => history_json::write(searches),
+        StateValue::Session(session) => session_json::write(session),
     };
     user_files::write_atomically(path, format!("{document:#}\n"))
         .and_then(|()| path.parent().map_or(Ok(()), user_files::close_to_others))
@@ -48,6 +50,7 @@ fn parse(key: &StateKey, source: &str) -> Result<StateValue, String> {
         }
         StateKey::Views => StateValue::Views(views_json::read(&document)?),
         StateKey::History => StateValue::History(history_json::read(&document)?),
+        StateKey::Session => StateValue::Session(session_json::read(&document)?),
     })
 }
 

@@ -2,7 +2,8 @@
 
 use super::StateStore;
 use tessera_model::{
-    DatasetId, Failure, HistoryEntry, JobRecord, SavedView, Selection, StateKey, StateValue,
+    DatasetId, Failure, HistoryEntry, JobRecord, SavedSession, SavedView, Selection, StateKey,
+    StateValue,
 };
 
 impl StateStore {
@@ -25,6 +26,13 @@ impl StateStore {
         match self.load(&StateKey::History)? {
             Some(StateValue::History(searches)) => Ok(searches),
             _ => Ok(Vec::new()),
+        }
+    }
+
+    pub fn session(&self) -> Result<Option<SavedSession>, Failure> {
+        match self.load(&StateKey::Session)? {
+            Some(StateValue::Session(session)) => Ok(Some(session)),
+            _ => Ok(None),
         }
     }
 

@@ -43,7 +43,7 @@ pub(super) fn header(ctx: &mut DrawContext, area: Rect) {
 }
 
 /// Who is logged in, and until when; or that the service does not accept it.
-fn login_text(app: &App) -> String {
+pub(super) fn login_text(app: &App) -> String {
     const WIDE_SCREEN: u16 = 100;
     const MAX_KEY_WIDTH: usize = 12;
     if let Some(failure) = &app.login.rejection {
@@ -76,7 +76,7 @@ fn activity_text(app: &App) -> String {
     parts.join("   ")
 }
 
-fn outage_text(outage: Outage, columns: u16) -> String {
+pub(super) fn outage_text(outage: Outage, columns: u16) -> String {
     let since =
         outage.down_for.map_or_else(String::new, |age| format!(" for {}", format_duration(age)));
     let shown = match outage.down_for {

@@ -1,54 +1,70 @@
 //! The lines below the panes: notification and hints.
 
-use ratatui::{layout::Rect, style::Style};
+use ratatui::{
+    layout::Rect,
+    style::Style,
+    widgets::{Clear, Widget},
+};
 
 use crate::{
-    app::{App, Level, Pane, availability},
+    app::{App, Level, availability},
     input::Action,
     ui::{
         DrawContext,
-        widget::{display_width, group_digits, split_end},
+        suggested_actions::suggested_actions,
+        widget::{display_width, group_digits, split_end, wrap_words},
     },
 };
+
+/// Lines of a notification, at most.
+const MAX_NOTIFICATION_LINES: usize = 5;
+/// The columns of the sign before a notification.
+const SIGN_WIDTH: usize = 3;
+
+/// The area of the notification: its line, and above it as many as its text needs.
+pub(super) fn notification_area(app: &App, line: Rect) -> Rect {
+    let rows = u16::try_from(notification_lines(app, line.width).len()).unwrap_or(1).max(1);
+    Rect { y: line.bottom().saturating_sub(rows), height: rows, ..line }
+}
+
+fn notification_lines(app: &App, width: u16) -> Vec<String> {
+    let Some(notification) = app.notifications.current() else { return Vec::new() };
+    let used = SIGN_WIDTH + display_width(&notification_end(app));
+    let cells = usize::from(width).saturating_sub(used).max(1);
+    wrap_words(notification.text.as_str(), cells, MAX_NOTIFICATION_LINES).collect()
+}
+
+/// What is at the end of the first line of a notification.
+fn notification_end(app: &App) -> String {
+    let count = app.notifications.count();
+    let more = if count > 1 { format!("  (1 of {count})") } else { String::new() };
+    let is_error = app.notifications.current().is_some_and(|it| it.level == Level::Error);
+    more + if is_error { "  Esc dismiss" } else { "" }
+}
 
 pub(super) fn notification(ctx: &mut DrawContext, area: Rect) {
     let Some(notification) = ctx.app.notifications.current() else {
         return;
     };
     let theme = ctx.theme;
-    let (mark, style, end) = match notification.level {
-        Level::Success => (" ✔ ", theme.success, ""),
-        Level::Warning => (" ⚠ ", theme.moving, ""),
-        Level::Error => (" ✖ ", theme.failure, "  Esc dismiss"),
+    let area = notification_area(ctx.app, area);
+    let (mark, style) = match notification.level {
+        Level::Success => (" ✔ ", theme.success),
+        Level::Warning => (" ⚠ ", theme.moving),
+        Level::Error => (" ✖ ", theme.failure),
     };
-    let count = ctx.app.notifications.count();
-    let more = if count > 1 { format!("  (1 of {count})") } else { String::new() };
-    let end = more + end;
-    let (left, right) = split_end(area, &end);
-    ctx.put(left, 0, &[(mark, style), (notification.text.as_str(), style)]);
+    Clear.render(area.intersection(ctx.buf.area), ctx.buf);
+    for (row, line) in (0..).zip(notification_lines(ctx.app, area.width)) {
+        let sign = if row == 0 { mark } else { "   " };
+        ctx.put(area, row, &[(sign, style), (&line, style)]);
+    }
+    let end = notification_end(ctx.app);
+    let (_, right) = split_end(area, &end);
     ctx.put(right, 0, &[(end, theme.dim)]);
 }
 
-/// The most useful actions of the focused pane, in order. The menu and the help follow them.
-fn suggested_actions(app: &App) -> [Action; 6] {
-    use Action::{
-        AddFilter, AddMedia, Back, Caption, ClearBasket, DeleteFilter, Deselect, Download, Export,
-        ExportBasket, ForgetJob, FullSize, NextFrame, NextPage, Open, OpenExternally,
-        PreviousFrame, Record, Refresh, Reindex, Right, RunQuery, SaveSelection, SaveView, Select,
-        Similar, StopWatching, ToggleAutoRefresh, ToggleFilter, Undo,
-    };
-    match app.focus {
-        Pane::Datasets => [Open, Export, AddMedia, Reindex, Record, ToggleAutoRefresh],
-        Pane::Results => [Open, Caption, Select, Similar, NextPage, Export],
-        Pane::Detail if app.frame_position().is_some() => {
-            [PreviousFrame, NextFrame, FullSize, Select, Similar, Back]
-        }
-        Pane::Detail => [Right, FullSize, Select, Similar, OpenExternally, Back],
-        Pane::Basket => [ExportBasket, Deselect, Undo, SaveSelection, ClearBasket, Back],
-        Pane::Query => [RunQuery, AddFilter, ToggleFilter, DeleteFilter, SaveView, Back],
-        Pane::Jobs => [Open, Download, StopWatching, ForgetJob, Refresh, Back],
-    }
-}
+/// Actions of [`suggested_actions`] that the hints show; the help shows all.
+const MAX_HINTS: usize = 6;
 
 fn selection_hint(app: &App) -> Option<String> {
     if let Some(range) = app.selected_tile_range() {
@@ -107,7 +123,7 @@ fn action_hints(ctx: &DrawContext, width: u16) -> Vec<(String, Style)> {
     let always: Vec<_> =
         [Action::Menu, Action::Help].into_iter().filter_map(hint).flatten().collect();
     let mut parts: Vec<(String, Style)> = Vec::new();
-    for next in suggested_actions(ctx.app).into_iter().filter_map(hint) {
+    for next in suggested_actions(ctx.app).into_iter().take(MAX_HINTS).filter_map(hint) {
         if cells(&parts) + cells(&next) + cells(&always) <= usize::from(width) {
             parts.extend(next);
         }

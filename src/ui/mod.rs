@@ -10,8 +10,10 @@ mod pane;
 pub mod picture_layer;
 mod results_header;
 mod screen;
+mod suggested_actions;
 pub mod theme;
 mod tile;
+mod viewer;
 pub mod welcome;
 mod widget;
 

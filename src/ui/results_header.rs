@@ -3,13 +3,16 @@
 use ratatui::{layout::Rect, style::Style};
 
 use crate::{
-    app::{View, view::sort_filter::SortOrder},
+    app::{Remote, View, view::sort_filter::SortOrder},
     ui::{
-        DrawContext,
+        DrawContext, tile,
         widget::{display_width, format_duration, group_digits, truncate},
     },
 };
-use tessera_model::{EntityType, Query, SafeText, Status};
+use tessera_model::{EntityType, Query, SafeText, Status, text::count_with_noun};
+
+/// Columns of a cluster's name in the frame.
+const MAX_CLUSTER_NAME: usize = 40;
 
 pub(super) fn heading(ctx: &DrawContext, view: &View) -> String {
     let app = ctx.app;
@@ -17,16 +20,12 @@ pub(super) fn heading(ctx: &DrawContext, view: &View) -> String {
     if app.dataset().is_some_and(|dataset| dataset.status == Status::PartialIndex) {
         parts.push("not reindexed yet".to_owned());
     }
-    if let Some(page) = app.page() {
-        // The service reports no total: a full page may have a successor.
-        let more = if app.may_have_next_page() { "+" } else { "" };
-        parts.push(format!("{}{more} clusters", page.clusters.len()));
-    }
+    parts.extend(position_text(ctx, view));
     if view.search.entity == EntityType::Objects {
         parts.push(EntityType::Objects.as_str().to_owned());
     }
     parts.push(format!("granularity {}", view.search.granularity.level()));
-    if view.computed.is_none() {
+    if view.computed.is_none() && (view.search.page > 0 || app.may_have_next_page()) {
         parts.push(format!("page {}", view.search.page + 1));
     }
     if let Some(page) = app.page() {
@@ -35,6 +34,28 @@ pub(super) fn heading(ctx: &DrawContext, view: &View) -> String {
         parts.extend(counts.map(|(count, what)| format!("{count} {what}")));
     }
     parts.join(" · ")
+}
+
+/// Which clusters of the search are on the page: `clusters 801-900 of 1,234`. The service reports no total:
+/// it is known once the last page was loaded.
+fn position_text(ctx: &DrawContext, view: &View) -> Option<String> {
+    let app = ctx.app;
+    if let Some(cluster) = app.cluster().filter(|_| view.members_top_row.is_some()) {
+        let name = truncate(&tile::subject(cluster), MAX_CLUSTER_NAME);
+        return Some(format!("members of {name}"));
+    }
+    let Some(range) = app.page_range() else {
+        let clusters = app.page()?.clusters.len();
+        return Some(count_with_noun(clusters, "cluster", "clusters"));
+    };
+    let is_all = range.first == 1 && range.total == Some(range.last);
+    if is_all {
+        return Some(count_with_noun(range.last, "cluster", "clusters"));
+    }
+    let [first, last] = [range.first, range.last].map(group_digits);
+    let total =
+        range.total.map_or_else(String::new, |total| format!(" of {}", group_digits(total)));
+    Some(format!("clusters {first}-{last}{total}"))
 }
 
 pub(super) fn status_line(ctx: &mut DrawContext, inside: Rect, view: &View) {
@@ -53,8 +74,11 @@ fn waiting_text(ctx: &DrawContext) -> Option<String> {
     let app = ctx.app;
     if let Some(waited) = app.wait_time() {
         let stop = if waited.as_secs() >= 5 { "   Ctrl-C cancel" } else { "" };
-        let target =
-            if app.results.registering.is_some() { "the query image" } else { "a response" };
+        let target = match app.pending_search() {
+            _ if app.results.registering.is_some() => "the query image".to_owned(),
+            Some(search) => format!("page {}", u64::from(search.page) + 1),
+            None => "a response".to_owned(),
+        };
         return Some(format!("waiting for {target} since {} s{stop}", waited.as_secs()));
     }
     if app.results.registering.is_some() {
@@ -63,9 +87,23 @@ fn waiting_text(ctx: &DrawContext) -> Option<String> {
     if app.login.rejection.is_some() {
         return Some("as last loaded: the service rejects the login (L)".to_owned());
     }
+    if let Some(text) = pending_page_text(ctx) {
+        return Some(text);
+    }
     let page = app.remote_page().filter(|page| page.value().is_some())?;
     let age = format_duration(app.now.saturating_sub(page.updated_at()));
     page.failure().map(|failure| format!("loaded {age} ago; r tries again: {failure}"))
+}
+
+/// What keeps the requested page from the screen.
+fn pending_page_text(ctx: &DrawContext) -> Option<String> {
+    let search = ctx.app.pending_search()?;
+    let number = u64::from(search.page) + 1;
+    let failure = ctx.app.store.pages.get(&search).and_then(Remote::failure);
+    Some(match failure {
+        Some(failure) => format!("page {number}: r tries again, Esc stays here: {failure}"),
+        None => format!("loading page {number}   Esc stay here"),
+    })
 }
 
 /// How many members of a cluster are shown; the service has no request for the others.

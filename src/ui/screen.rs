@@ -2,18 +2,38 @@
 
 use ratatui::{buffer::Buffer, layout::Rect};
 
-use super::{DrawContext, PictureLayer, Theme, bars, hints, overlay, pane};
+use super::{DrawContext, PictureLayer, Theme, bars, hints, overlay, pane, viewer};
 use crate::app::App;
 
 pub fn draw(app: &App, theme: &Theme, buf: &mut Buffer, layer: &mut PictureLayer) {
     let overlay = app.overlay.as_ref().map(|overlay| overlay.area(app.size));
-    layer.begin_frame(overlay.as_slice());
+    let line = match app.viewer {
+        Some(_) => app.viewer_areas().hints,
+        None => app.areas().notification,
+    };
+    let notification = hints::notification_area(app, line);
+    // Beside a notification of several lines, pictures are not drawn under it.
+    let above = (notification.height > 1).then_some(notification);
+    let covered: Vec<Rect> = overlay.into_iter().chain(above).collect();
+    layer.begin_frame(&covered);
     let mut ctx = DrawContext { app, theme, buf, layer };
     if app.is_too_small() {
         return ctx.draw_too_small();
     }
-    let areas = app.areas();
-    bars::header(&mut ctx, areas.header);
+    if app.viewer.is_some() {
+        viewer::viewer(&mut ctx);
+    } else {
+        draw_panes(&mut ctx);
+    }
+    if let Some(area) = overlay {
+        ctx.layer.allow_on_overlays();
+        overlay::draw(&mut ctx, area);
+    }
+}
+
+fn draw_panes(ctx: &mut DrawContext) {
+    let areas = ctx.app.areas();
+    bars::header(ctx, areas.header);
     for (area, draw) in [
         (areas.chips, bars::chips as fn(&mut DrawContext, Rect)),
         (areas.tabs, bars::pane_tabs),
@@ -24,18 +44,15 @@ pub fn draw(app: &App, theme: &Theme, buf: &mut Buffer, layer: &mut PictureLayer
         (areas.query, pane::query),
         (areas.jobs, pane::jobs),
         (areas.basket, pane::basket::basket),
+        (areas.connection, pane::connection),
         (Some(areas.notification), hints::notification),
         (Some(areas.hints), hints::hints),
     ] {
         if let Some(area) = area {
-            draw(&mut ctx, area);
+            draw(ctx, area);
         }
     }
-    if app.jump_mode {
-        bars::jump_letters(&mut ctx);
-    }
-    if let Some(area) = overlay {
-        ctx.layer.allow_on_overlays();
-        overlay::draw(&mut ctx, area);
+    if ctx.app.jump_mode {
+        bars::jump_letters(ctx);
     }
 }

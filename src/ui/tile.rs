@@ -13,7 +13,7 @@ use crate::{
         pane::basket::mark_glyph,
         widget::{
             below, display_width, format_score, group_digits, split_columns, split_end, text_cells,
-            truncate,
+            truncate, wrap_words,
         },
     },
 };
@@ -65,11 +65,14 @@ pub(super) fn draw_tile(
 ) {
     let theme = ctx.theme;
     let picture = grid.picture_area(area);
-    match tile.preview {
-        Some(preview) => {
-            ctx.draw_picture(picture, preview.media.into(), grid.canvas(ctx.app));
-        }
-        None => ctx.picture_placeholder(picture, "no preview"),
+    let out = ctx.app.falls_out(tile.cluster);
+    let pictures = if out { Vec::new() } else { grid.pictures(ctx.app, area, tile) };
+    if pictures.is_empty() {
+        ctx.picture_placeholder(picture, if out { "falls out" } else { "no preview" });
+    }
+    for (preview, area) in pictures {
+        let canvas = ctx.app.canvas(area.width, area.height);
+        ctx.draw_picture(area, preview.media.into(), canvas);
     }
     let below = below(area, picture.height);
     let state = ctx.app.tile_selection_state(tile);
@@ -84,7 +87,14 @@ pub(super) fn draw_tile(
     // An object is a part of a picture.
     let is_object = tile.preview.is_some_and(|preview| preview.region.is_some());
     let object_mark = if is_object { "◰ " } else { "" };
-    ctx.put(below, 1, &[(object_mark, theme.accent), (&text.subject, theme.dim)]);
+    let cells = usize::from(below.width).saturating_sub(display_width(object_mark));
+    let lines = wrap_words(&text.subject, cells, usize::from(below.height.saturating_sub(1)));
+    for (row, line) in (1..).zip(lines) {
+        ctx.put(below, row, &[(object_mark, theme.accent), (&line, theme.dim)]);
+    }
+    if out {
+        ctx.buf.set_style(below, theme.dim);
+    }
     if selected {
         let margin =
             Rect { x: area.x - 1, y: area.y - 1, width: area.width + 2, height: area.height + 2 };
@@ -109,10 +119,20 @@ pub(super) fn draw_row(ctx: &mut DrawContext, area: Rect, tile: &Tile, selected:
         (&score, theme.accent),
         (&text.count, theme.text),
         ("  ", theme.dim),
-        (&text.subject, theme.dim),
+        (if area.height > 1 { "" } else { &text.subject }, theme.dim),
     ];
     ctx.put(area, 0, &parts);
-    ctx.select_row(area, 0, selected);
+    let lines = usize::from(area.height.saturating_sub(1));
+    let cells = usize::from(area.width.saturating_sub(4));
+    for (row, line) in (1..area.height).zip(wrap_words(&text.subject, cells, lines)) {
+        ctx.put(area, row, &[("   ", theme.dim), (&line, theme.dim)]);
+    }
+    if ctx.app.falls_out(tile.cluster) {
+        ctx.buf.set_style(area, theme.dim);
+    }
+    if selected {
+        ctx.buf.set_style(area, theme.selected);
+    }
 }
 
 /// Draws the score with its band as far as it fits, and the number of members at the right end.
@@ -157,14 +177,16 @@ fn score_and_band(relevance: &Relevance, scale: ScoreScale) -> (String, String) 
     (format_score(relevance.score), band)
 }
 
-fn subject(cluster: &Cluster) -> String {
+/// What a cluster is called: its “caption”, video, `# labels`, or the name of its first file.
+pub(super) fn subject(cluster: &Cluster) -> String {
     let first = cluster.previews.first();
     if let Some(caption) = cluster.caption() {
-        truncate(caption.as_str(), 200)
+        format!("“{}”", truncate(caption.as_str(), 200))
     } else if let Some(frame) = first.and_then(|preview| preview.frame.as_ref()) {
         frame.title().to_string()
     } else if !cluster.labels.is_empty() {
-        cluster.labels.iter().take(3).map(AsRef::as_ref).collect::<Vec<&str>>().join(", ")
+        let labels: Vec<&str> = cluster.labels.iter().take(3).map(AsRef::as_ref).collect();
+        format!("# {}", labels.join(", "))
     } else {
         first.map_or_else(|| cluster.id.short(), |preview| preview.file_name.to_string())
     }

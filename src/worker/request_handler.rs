@@ -103,6 +103,9 @@ impl RequestHandler {
             Request::Picture(source, crop, canvas) => {
                 Payload::Picture(self.pictures.load_thumbnail(&source, crop, canvas).await?)
             }
+            Request::Difference(sources, crop, canvas) => {
+                Payload::Picture(self.pictures.load_difference(&sources, crop, canvas).await?)
+            }
             Request::Folder(path) => {
                 Payload::Folder(run_blocking(move || folder_listing::list_folder(&path)).await?)
             }
@@ -114,9 +117,6 @@ impl RequestHandler {
             Request::OpenExternally(source) => {
                 self.open_externally(source).await?;
                 Payload::OpenedExternally
-            }
-            Request::Original(link) => {
-                Payload::Original(self.pictures.fetch_link(&link).await?.to_vec().into())
             }
             Request::Curl(read) => Payload::Curl(match read {
                 ReadRequest::Dataset(dataset) => client.curl_dataset(dataset),

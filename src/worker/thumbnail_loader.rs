@@ -14,7 +14,7 @@ use tokio::sync::{Semaphore, mpsc};
 use super::{DiskCacheOptions, WorkerEvent, thumbnail_store::ThumbnailStore};
 use tessera_client::{Client, PictureKey, read_entry};
 use tessera_model::{Failure, FailureKind, Link, PictureSource};
-use tessera_picture::{Canvas, Crop, Thumbnail, thumbnail};
+use tessera_picture::{Canvas, Crop, Thumbnail, decode::DecodeError, difference, thumbnail};
 
 /// Limit per picture: originals are loaded too, and several at the same time.
 const MAX_PICTURE_BYTES: usize = 64 << 20;
@@ -61,35 +61,56 @@ impl ThumbnailLoader {
         canvas: Canvas,
     ) -> Result<Thumbnail, Failure> {
         let LoadedPicture { bytes, new } = self.load(source).await?;
-        let to_failure = |reason: &str| {
-            let sentence = format!("cannot show the picture {source}: {reason}");
-            Failure::new(FailureKind::Unexpected, sentence)
-        };
-        let permit = Arc::clone(&self.decode_slots).acquire_owned().await;
         let disk = self.disk.clone();
-        let decoded = tokio::task::spawn_blocking(move || {
-            let thumbnail = thumbnail(&bytes, crop, canvas);
-            // A decode that is no longer needed keeps its slot until it ends.
-            drop(permit);
+        let decode = move || {
+            let thumbnail = thumbnail(&bytes, &crop, canvas);
             // Only what can be shown is stored.
             if let (Ok(_), Some(key)) = (&thumbnail, new) {
                 disk.insert(&key, &bytes);
             }
             thumbnail
+        };
+        self.decode(decode).await.map_err(|reason| {
+            let sentence = format!("cannot show the picture {source}: {reason}");
+            Failure::new(FailureKind::Unexpected, sentence)
+        })
+    }
+
+    /// Draws where two pictures differ.
+    pub(super) async fn load_difference(
+        &self,
+        [one, other]: &[PictureSource; 2],
+        crop: Crop,
+        canvas: Canvas,
+    ) -> Result<Thumbnail, Failure> {
+        let (first, second) = (self.load(one).await?.bytes, self.load(other).await?.bytes);
+        let compare = move || difference([&first, &second], &crop, canvas);
+        self.decode(compare).await.map_err(|reason| {
+            let sentence = format!("cannot compare {one} with {other}: {reason}");
+            Failure::new(FailureKind::Unexpected, sentence)
+        })
+    }
+
+    /// Decodes on a blocking thread, when one of the slots is free. Fails with the reason.
+    async fn decode(
+        &self,
+        decode: impl FnOnce() -> Result<Thumbnail, DecodeError> + Send + 'static,
+    ) -> Result<Thumbnail, String> {
+        let permit = Arc::clone(&self.decode_slots).acquire_owned().await;
+        let decoded = tokio::task::spawn_blocking(move || {
+            let decoded = decode();
+            // A decode that is no longer needed keeps its slot until it ends.
+            drop(permit);
+            decoded
         });
         match decoded.await {
-            Ok(Ok(thumbnail)) => Ok(thumbnail),
-            Ok(Err(error)) => Err(to_failure(&error.to_string())),
-            Err(_) => Err(to_failure("the decoder failed")),
+            Ok(result) => result.map_err(|error| error.to_string()),
+            Err(_) => Err("the decoder failed".to_owned()),
         }
     }
 
     pub(super) async fn load_bytes(&self, source: &PictureSource) -> Result<Bytes, Failure> {
         Ok(self.load(source).await?.bytes)
-    }
-
-    pub(super) async fn fetch_link(&self, link: &Link) -> Result<Bytes, Failure> {
-        Ok(self.load_link(link).await?.bytes)
     }
 
     async fn load(&self, source: &PictureSource) -> Result<LoadedPicture, Failure> {

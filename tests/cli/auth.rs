@@ -248,6 +248,10 @@ fn without_a_keyring_nothing_is_stored_before_consent() {
     assert_eq!(code, 2);
     assert!(err.contains("--insecure-storage") && err.contains("secrets.toml"), "{err}");
     assert!(!secrets_of(home.path()).exists());
+    // All that is missing, at once.
+    let (code, _, err) = run(home.path(), &["auth", "import", "-p", "prod"]);
+    assert_eq!(code, 2);
+    assert!(err.contains("--insecure-storage") && err.contains("--cookie-stdin"), "{err}");
     let (code, out, err) = run(home.path(), &["auth", "import", "-p", "prod", "--print", "curl"]);
     assert_eq!(code, 0, "{err}");
     assert_eq!(

@@ -60,6 +60,12 @@ fn pictures_media_and_anchors() {
     );
     assert!(cluster["_band"].is_string() && cluster["previews"][0]["media_uri"].is_string());
 
+    for (max, found) in [("0", 0), ("0.3", 1)] {
+        let (code, out, err) = ask(&["image", "van.png", "--max-score", max, "--json"]);
+        let clusters = document(&out)["clusters"].as_array().map(Vec::len);
+        assert_eq!((code, clusters), (0, Some(found)), "{err}");
+    }
+
     let (_, out, _) = ask(&["image", "van.png", "--anchor-only", "--granularity", "1", "--json"]);
     let anchor = document(&out)["anchor_media_id"].as_str().unwrap().to_owned();
     let (code, out, err) = ask(&["anchor", &anchor, "--type", "upload", "--json"]);
@@ -74,6 +80,24 @@ fn pictures_media_and_anchors() {
     let reported = document(&out);
     assert_eq!((code, reported["clusters"][0]["_band"].as_str()), (0, Some("same")), "{reported}");
     assert!(reported["metadata"]["used_duckdb"].is_boolean());
+}
+
+#[test]
+fn results_and_datasets_are_plotted() {
+    let (home, serving) = world();
+    let ask = |arguments: &[&str]| outcome(&mut serving.asked(home.path(), arguments));
+    let (code, out, err) = ask(&["search", "browse", "--granularity", "0", "--plot"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("labels\n  dog") && out.contains("words in captions\n"), "{out}");
+    assert!(out.contains('█') && !out.contains("scores"), "{out}");
+    let (code, out, err) = ask(&["search", "caption", "a red van", "--plot"]);
+    assert_eq!((code, out.starts_with("scores, from the closest\n")), (0, true), "{out}{err}");
+    let (code, _, err) = ask(&["search", "browse", "--plot", "--json"]);
+    assert_eq!(code, 2, "{err}");
+    assert!(err.contains("--plot draws; remove --json"), "{err}");
+    let (code, out, err) = ask(&["dataset", "show", "street-cams", "--plot"]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("READY") && out.contains("labels\n"), "{out}");
 }
 
 #[test]

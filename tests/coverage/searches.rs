@@ -41,8 +41,8 @@ pub(super) const SEARCHES: &[Row] = &[
     ),
     Row(
         "Pages of 100 clusters, without a total",
-        &[Action::NextPage, Action::PreviousPage],
-        "A full page is followed by “+”; repeated clusters are counted",
+        &[Action::NextPage, Action::PreviousPage, Action::GoToPage],
+        "The position is shown (`clusters 801-900`), and the total once it is known; repeated clusters are counted",
         &["search browse --page --all --limit"],
         "",
     ),

@@ -32,7 +32,7 @@ async fn page_to_the_end_and_back() {
     let service = Service::over_noise(250).await;
     let mut person = Person::at(&service).await;
     person.press("< <").await;
-    person.sees("100+ clusters · granularity 0 · page 1");
+    person.sees("clusters 1-100 · granularity 0 · page 1");
     let first = person.session.app.cluster().unwrap().id;
     let mut pages = 1;
     while person.session.app.page().unwrap().may_have_next() {
@@ -122,10 +122,16 @@ async fn enter_ends_in_the_full_size_view_of_the_original() {
     let mut person = Person::at(&service).await;
     // Through the members, if its cluster has more than one.
     person.press("enter enter enter").await;
-    let shown = person.effects.iter().find_map(|effect| match effect {
-        tessera::app::Effect::FullSize(bytes) => Some(bytes.clone()),
-        _ => None,
-    });
-    let bytes = shown.expect("the full size view opens");
-    assert!(bytes.starts_with(&[0xFF, 0xD8]), "a whole JPEG");
+    let app = &person.session.app;
+    let panel = app.viewer_panels()[0];
+    let (view, canvas) = app.displayed_in_viewer(&panel).unwrap();
+    let picture = app.store.pictures.get(&view, canvas).unwrap().as_ref().unwrap();
+    assert_eq!(Some(picture.original), panel.picture.preview().dimensions);
+    // As large as the screen allows, also if the picture is smaller.
+    let is_fitted = picture.cells.0 == panel.area.width || picture.cells.1 == panel.area.height;
+    assert!(is_fitted, "{:?} in {:?}", picture.cells, panel.area);
+    person.press("+ + +").await;
+    person.sees("of ");
+    person.press("esc").await;
+    person.sees("Results");
 }

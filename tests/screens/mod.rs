@@ -1,6 +1,7 @@
 //! Snapshots of screens with styles. A change of a snapshot is a change of the interface, and is
 //! reviewed as such.
 
+mod panes;
 mod themes;
 
 use std::{fmt::Write as _, time::Duration};
@@ -82,6 +83,8 @@ every! {
     query: crate::support::scene::query;
     query_json: crate::support::scene::query_json;
     chips: crate::support::scene::chips;
+    score_histogram: crate::support::scene::score_histogram;
+    facets: crate::support::scene::facets;
     caption_line: crate::support::scene::caption_line;
     marked: crate::support::scene::with_marks;
     basket: |columns, rows| crate::support::scene::marked_and(columns, rows, "M j");
@@ -105,7 +108,26 @@ every! {
     tabs: |columns, rows| crate::support::scene::browsing_and(columns, rows, "ctrl-t = 1");
     combine: |columns, rows| crate::support::scene::browsing_and(columns, rows, "ctrl-t =");
     record: crate::support::scene::record;
+    compare: |columns, rows| crate::support::scene::browsing_and(columns, rows, "m");
+    full_size: |columns, rows| crate::support::scene::browsing_and(columns, rows, "l s");
     picture_test: |columns, rows| crate::support::scene::browsing_and(columns, rows, "g p");
+}
+
+#[test]
+fn the_help_starts_with_its_pane_and_keys_reach_its_end() {
+    let mut desk = browsing(80, 24);
+    desk.press("?");
+    let shows = |desk: &Desk, text: &str| screen_in(desk, ThemeName::Dark).contains(text);
+    assert!(shows(&desk, "In Results") && shows(&desk, "Search in captions"));
+    for (keys, text) in [
+        ("G", "the service no longer reports one"),
+        ("k k k k k k k k", "of a semantic filter: keeps higher"),
+        ("g", "In Results"),
+        ("end", "the service no longer reports one"),
+    ] {
+        desk.press(keys);
+        assert!(shows(&desk, text), "{keys}");
+    }
 }
 
 /// Renders a screen at three sizes and in two themes.
@@ -244,17 +266,18 @@ fn parts(areas: &Areas) -> Vec<Rect> {
         query,
         jobs,
         basket,
+        connection,
         notification: notice,
         hints,
     } = *areas;
-    let panes = [chips, tabs, datasets, status, results, detail, query, jobs, basket];
+    let panes = [chips, tabs, datasets, status, results, detail, query, jobs, basket, connection];
     panes.into_iter().flatten().chain([header, notice, hints]).collect()
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
     #[test]
-    fn every_screen_is_drawn_at_any_size(columns in 20u16..500, rows in 6u16..200) {
+    fn every_screen_is_drawn_at_any_size(columns in 20u16..320, rows in 6u16..120) {
         for (name, scene) in EVERY {
             let mut desk = scene(120, 40);
             desk.happen(Event::Resize(columns, rows));

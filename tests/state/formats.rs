@@ -1,6 +1,6 @@
 //! Tests of `tessera::state`: the file formats.
 
-use std::fs;
+use std::{collections::BTreeMap, fs, time::Duration};
 
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -10,8 +10,8 @@ use tessera_model::{
     AdditionJob, Anchor, AnchorKind, Archive, ArchiveName, ClusterId, DatasetId, EntityType,
     EntryContent, ExportFormat, ExportJob, ExportSpec, ExportTaskId, FailedExport, Filter,
     Fraction, Granularity, HistoryEntry, JobKind, JobRecord, MediaId, Query, QueryText, Region,
-    SafeText, SavedJobState, SavedView, Search, SelectedCluster, Selection, SelectionEntry,
-    StateValue, Timestamp,
+    ResultCount, SafeText, SavedJobState, SavedSession, SavedView, Search, SelectedCluster,
+    Selection, SelectionEntry, StateValue, Timestamp,
 };
 use tessera_wire::selection;
 
@@ -99,14 +99,15 @@ fn past_searches_round_trip() {
     let text = QueryText::new("red \"van\"").unwrap();
     let caption = Query::Caption { text, max_score: Fraction::new(0.5) };
     let filters = vec![Filter::duplicates(0.9).unwrap()];
-    let entry =
-        |search: Search| HistoryEntry { search, similar_to: None, file: None, region: None };
+    let entry = HistoryEntry::new;
     let past = StateValue::History(vec![
         entry(Search { filters, ..browse.clone() }),
         HistoryEntry {
             similar_to: Some(SafeText::file_name("a.jpg")),
             file: Some("/tmp/a.jpg".into()),
             region: Region::new(0.1, 0.2, 0.5, 0.25),
+            searched_at: Some(Duration::from_secs(1_795_000_000)),
+            results: Some(ResultCount { clusters: 57, is_complete: false }),
             ..entry(Search { query: Query::Similar(anchor), ..browse.clone() })
         },
         entry(Search { query: caption, entity: EntityType::Objects, ..browse }),
@@ -206,4 +207,19 @@ fn a_selection_written_by_hand_is_accepted() {
     let items = json!({ "dataset_id": dataset, "items": document["media_selection"] }).to_string();
     assert_eq!(read_selection(&items, dataset), Ok(read));
     assert!(read_selection(&items, DatasetId(Uuid::nil())).is_err());
+}
+
+#[test]
+fn a_session_round_trips() {
+    let search = |page| Search { page, ..Search::browse(DatasetId(Uuid::from_u128(1))) };
+    let session = StateValue::Session(SavedSession {
+        dataset: Some(DatasetId(Uuid::from_u128(1))),
+        tabs: vec![HistoryEntry::new(search(0)), HistoryEntry::new(search(8))],
+        active_tab: 1,
+        tile_size: Some("large".to_owned()),
+        picked_actions: BTreeMap::from([("reindex".to_owned(), 3)]),
+    });
+    assert_eq!(reload(&session, "session.json", |_| {}), Ok(session.clone()));
+    let invalid = reload(&session, "session.json", |document| document["tabs"] = json!("x"));
+    assert!(invalid.is_err());
 }

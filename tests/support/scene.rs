@@ -41,6 +41,7 @@ pub fn paint(desk: &mut Desk) {
         let seed = match sight.subject {
             PictureSubject::Media(media) => media.0.as_u128(),
             PictureSubject::File(_) | PictureSubject::ArchiveEntry(..) => 7,
+            PictureSubject::Difference(one, other) => one.0.as_u128() ^ other.0.as_u128(),
         };
         desk.respond(ticket, Ok(Payload::Picture(gradient(seed, canvas))));
     }
@@ -310,6 +311,21 @@ pub fn caption_line(columns: u16, rows: u16) -> Desk {
     desk.answer_page(ranked());
     paint(&mut desk);
     desk.press("c tab 0 . 4");
+    desk
+}
+
+/// The histogram of scores over results, with a cut.
+pub fn score_histogram(columns: u16, rows: u16) -> Desk {
+    let mut desk = similar(columns, rows);
+    desk.press("g h down down");
+    paint(&mut desk);
+    desk
+}
+
+/// The facets of results with labels and captions.
+pub fn facets(columns: u16, rows: u16) -> Desk {
+    let mut desk = similar(columns, rows);
+    desk.press("g f tab j");
     desk
 }
 

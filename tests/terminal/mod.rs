@@ -42,6 +42,28 @@ fn a_silent_terminal_gets_its_first_frame_and_quits() {
 }
 
 #[test]
+fn the_next_start_continues_the_session_unless_it_is_fresh() {
+    let demo = "tessera demo --images 12 --data index";
+    let script = format!("{demo}\n{demo}\n{demo} --fresh");
+    let mut program = Program::script(&script, tempfile::tempdir().unwrap());
+    program.wait_for("● READY");
+    // Opens a second tab.
+    program.press("\x14");
+    program.wait_for("2 all");
+    let second = program.output().len();
+    program.press("q");
+    program.wait_for_after(second, "2 all");
+    let third = program.output().len();
+    program.press("q");
+    program.wait_for_after(third, "\x1b[?1049h");
+    let third = third + program.output()[third..].find("\x1b[?1049h").unwrap();
+    program.wait_for_after(third, "● READY");
+    assert!(!program.output()[third..].contains("2 all"));
+    program.press("q");
+    assert_eq!(program.wait(), 0);
+}
+
+#[test]
 fn a_theme_without_a_file_is_reported_and_replaced() {
     let mut program = Program::command(tempfile::tempdir().unwrap(), |command, home| {
         command.args(["--theme", "purple", "demo", "--images", "12", "--data"]);
@@ -132,8 +154,8 @@ fn signals_end_the_program_while_its_output_is_stopped() {
 fn a_signal_ends_the_full_size_view() {
     let mut program = Program::demo();
     program.wait_for("Detail  1 of ");
-    program.press("iv");
-    program.wait_until_gone("● READY");
+    program.press("s");
+    program.wait_for("% whole");
     let start = Instant::now();
     program.signal("TERM");
     assert_eq!(program.wait(), 143);

@@ -1,5 +1,8 @@
 //! Stepping through the frames of a video.
 
+use tessera::app::Event;
+use tessera_picture::Protocol;
+
 use crate::support::{
     desk::{Desk, cluster},
     frames::frames_of_two_videos,
@@ -52,4 +55,28 @@ fn hidden_clusters_are_not_stepped_into() {
     desk.type_text("b.mp4");
     desk.press("enter");
     assert_eq!(desk.app.frame_position(), Some((1, 3)));
+}
+
+#[test]
+fn the_full_size_view_of_a_frame_has_a_strip_of_its_video() {
+    let mut desk = desk();
+    desk.happen(Event::Terminal(Protocol::HalfBlock, (10, 20)));
+    let area = |desk: &Desk| desk.app.viewer_panels()[0].area;
+    desk.press("s");
+    let strip = |desk: &Desk| -> Vec<(String, bool)> {
+        let frames = desk.app.strip_frames();
+        frames.iter().map(|frame| (frame.preview.title().to_string(), frame.current)).collect()
+    };
+    let titles = ["00:00 a.mp4", "00:04 a.mp4", "00:06.5 a.mp4", "00:08 a.mp4"].map(str::to_owned);
+    let expected = |current: usize| -> Vec<(String, bool)> {
+        titles.iter().cloned().enumerate().map(|(place, title)| (title, place == current)).collect()
+    };
+    assert_eq!(strip(&desk), expected(1));
+    assert!(desk.app.strip_frames().iter().all(|frame| frame.area.y >= area(&desk).bottom()));
+    desk.press("} }");
+    assert_eq!(strip(&desk), expected(3));
+    assert_eq!(desk.app.viewed_preview().unwrap().title().as_str(), "00:08 a.mp4");
+    // Without room, or for pictures, there is none.
+    desk.happen(Event::Resize(80, 18));
+    assert!(strip(&desk).is_empty());
 }

@@ -1,12 +1,14 @@
 //! Jobs of every kind: followed, announced once, saved and removed.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use tessera::{
-    app::{Activity, Effect, Event, JobAlert, JobState, Overlay},
+    app::{Activity, Effect, Event, JobAlert, JobHistory, JobState, Overlay},
     message::{JobId, Lane, Payload, Request, Response},
 };
-use tessera_model::{Archive, FailureKind, SafeText, SavedJobState, StateKey, StateValue, Status};
+use tessera_model::{
+    Archive, FailureKind, JobKind, JobRecord, SafeText, SavedJobState, StateKey, StateValue, Status,
+};
 
 use super::additions::images;
 use crate::support::desk::{Desk, dataset, page, task};
@@ -203,4 +205,54 @@ fn a_downloaded_archive_is_inspected() {
         unreachable!("the layer went")
     };
     assert!(layer.inspection.failure().is_some(), "the reason stands where the facts would be");
+}
+
+/// A record of a reindex that another instance has started.
+fn reindex(state: SavedJobState) -> JobRecord {
+    JobRecord {
+        started_at: Duration::from_secs(1_794_999_001),
+        ended_at: None,
+        dataset: dataset(1, Status::Ready).id,
+        dataset_name: SafeText::name("set-1"),
+        kind: JobKind::Reindex,
+        state,
+    }
+}
+
+#[test]
+fn a_job_of_a_command_appears_and_is_followed_when_the_command_ends() {
+    let mut desk = exporting();
+    let running =
+        StateValue::Jobs { own: vec![], other_instances: vec![reindex(SavedJobState::Sent)] };
+    desk.kept.insert(StateKey::Jobs, running);
+    desk.press("4");
+    desk.wait(16);
+    let labels = |desk: &Desk| -> Vec<String> {
+        desk.app.jobs.iter().map(|job| job.label().to_owned()).collect()
+    };
+    assert_eq!(labels(&desk), ["INIT", "elsewhere"]);
+    assert_eq!(desk.app.jobs.selected().map(|job| job.id), Some(JOB), "the cursor stays");
+    let id = desk.app.jobs.iter().next_back().unwrap().id;
+    let ended =
+        StateValue::Jobs { own: vec![reindex(SavedJobState::Accepted)], other_instances: vec![] };
+    desk.kept.insert(StateKey::Jobs, ended);
+    desk.wait(16);
+    assert_eq!(desk.app.jobs.get(id).unwrap().state(), &JobState::DatasetRunning);
+    assert_eq!(desk.notice(), "1 job of a command: 1 still running");
+    desk.wait(16);
+    assert_eq!(desk.app.jobs.len(), 2, "it is added once");
+}
+
+#[test]
+fn progress_over_time_has_a_point_for_each_column() {
+    let mut history = JobHistory::default();
+    let at = Duration::from_secs;
+    for (seconds, done) in [(0, 0), (2, 10), (4, 60), (8, 100)] {
+        history.record(at(seconds), "IN_PROGRESS", Some((done, 100)));
+    }
+    assert_eq!(history.progress_over_time(at(8), 4), [10, 60, 60, 100]);
+    history.record(at(9), "COMPLETED", None);
+    assert_eq!(history.progress_over_time(at(8), 2), [60, 100], "it stays after the end");
+    history.record(at(10), "downloading", Some((5, 10)));
+    assert!(history.progress_over_time(at(11), 4).is_empty(), "one sample has no course");
 }

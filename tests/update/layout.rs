@@ -1,12 +1,17 @@
 //! The layout: valid for every size, and clicks match it.
 
 use proptest::prelude::*;
+use ratatui::layout::{Margin, Rect};
 use tessera::{
-    app::{App, Event, Mouse, MouseKind, Pane, Setup, tile_grid::TileGrid},
+    app::{
+        App, Event, Mouse, MouseKind, Pane, Setup, areas::inner_area, detail_layout::DetailLayout,
+        tile_grid::TileGrid,
+    },
     config::TileSize,
     input::Keymap,
+    message::{JobId, Lane},
 };
-use tessera_model::SafeText;
+use tessera_model::{FailureKind, SafeText};
 use tessera_picture::Protocol;
 
 use crate::support::desk::Desk;
@@ -55,13 +60,156 @@ fn tiles_have_the_configured_size_and_change_by_a_key() {
     assert_eq!(TileSize::ALL.map(begun), TileSize::ALL);
     let mut desk = Desk::with_clusters(60);
     desk.happen(Event::Terminal(Protocol::HalfBlock, (10, 20)));
-    let usual = desk.app.grid().unwrap().columns;
+    let usual = desk.app.grid().unwrap().columns();
     desk.press("+");
     assert_eq!(desk.app.tile_size, TileSize::Large);
-    assert!(desk.app.grid().unwrap().columns < usual);
+    assert!(desk.app.grid().unwrap().columns() < usual);
     desk.press("- -");
     assert_eq!(desk.app.tile_size, TileSize::Small);
-    assert!(desk.app.grid().unwrap().columns > usual);
+    assert!(desk.app.grid().unwrap().columns() > usual);
+}
+
+/// A desk of this size with a page of clusters, shown with pictures in cells of this size.
+fn shown(size: (u16, u16), count: usize, cell: (u16, u16)) -> Desk {
+    let mut desk = Desk::with_clusters(count);
+    desk.happen(Event::Terminal(Protocol::HalfBlock, cell));
+    desk.happen(Event::Resize(size.0, size.1));
+    desk
+}
+
+/// The visible tiles, with their margins.
+fn visible_tiles(desk: &Desk) -> Vec<Rect> {
+    let grid = desk.app.grid().unwrap();
+    let visible = grid.capacity().min(desk.app.tiles().len());
+    (0..visible).map(|place| grid.tile_area(place).unwrap().outer(Margin::new(1, 1))).collect()
+}
+
+/// The part of the cells below the line of the query that belong to a tile or its margin.
+fn used_part(desk: &Desk) -> f64 {
+    let results = inner_area(desk.app.areas().results.unwrap());
+    let below = Rect { y: results.y + 1, height: results.height - 1, ..results };
+    let tiles = visible_tiles(desk);
+    let used = below.positions().filter(|at| tiles.iter().any(|tile| tile.contains(*at))).count();
+    f64::from(u32::try_from(used).unwrap()) / f64::from(below.area())
+}
+
+#[test]
+fn a_short_result_fills_the_pane_with_larger_tiles() {
+    let smallest = |count| {
+        let desk = shown((200, 60), count, (10, 20));
+        visible_tiles(&desk).iter().map(|tile| tile.area()).min().unwrap()
+    };
+    assert!(smallest(6) > 3 * smallest(100), "{} and {}", smallest(6), smallest(100));
+    assert!(smallest(1) > smallest(2) && smallest(2) > smallest(6));
+}
+
+#[test]
+fn the_rows_of_a_short_result_differ_by_one_tile_and_vertical_keys_follow_them() {
+    let mut desk = shown((200, 60), 5, (10, 20));
+    let rows: Vec<u16> = visible_tiles(&desk).iter().map(|tile| tile.y).collect();
+    assert!(rows[0] < rows[4] && rows[0] == rows[1]);
+    let first_of_next = rows.iter().position(|row| *row > rows[0]).unwrap();
+    desk.press("j");
+    assert_eq!(desk.app.view().unwrap().cursor, first_of_next);
+    desk.press("l k");
+    assert_eq!(desk.app.view().unwrap().cursor, 1);
+}
+
+#[test]
+fn the_tiles_stay_while_a_filter_is_typed_and_grow_when_it_is_accepted() {
+    let mut desk = shown((120, 40), 100, (10, 20));
+    let before = desk.app.grid().unwrap().columns();
+    desk.press("/");
+    desk.type_text("12.jpg");
+    assert_eq!((desk.app.grid().unwrap().columns(), desk.app.tiles().len()), (before, 10));
+    desk.press("enter");
+    assert!(desk.app.grid().unwrap().capacity() < 20, "the short result grows");
+}
+
+#[test]
+fn the_rows_of_a_short_list_have_more_lines() {
+    let height = |count| {
+        let desk = shown((50, 14), count, (10, 20));
+        let grid = desk.app.grid().unwrap();
+        assert!(grid.is_list());
+        grid.tile_area(0).unwrap().height
+    };
+    assert_eq!([1, 2, 3, 7, 100].map(height), [7, 3, 2, 1, 1]);
+}
+
+#[test]
+fn jobs_are_a_line_until_one_is_active_or_they_have_the_focus() {
+    let mut desk = Desk::with_clusters(9);
+    let rows = |desk: &Desk| desk.app.areas().jobs.unwrap().height;
+    assert_eq!(rows(&desk), 1);
+    desk.press("4");
+    assert!(rows(&desk) >= 3, "with the focus");
+    desk.press("2 e enter");
+    assert!(rows(&desk) >= 3, "while an export starts");
+    desk.fail(Lane::StartJob(JobId(0)), FailureKind::Invalid);
+    assert_eq!(rows(&desk), 1, "after it failed");
+}
+
+#[test]
+fn the_query_builder_beside_the_detail_is_a_line_until_it_has_filters_or_the_focus() {
+    let mut desk = shown((200, 60), 9, (10, 20));
+    let rows = |desk: &Desk| desk.app.areas().query.unwrap().height;
+    let detail = desk.app.areas().detail.unwrap().height;
+    assert_eq!(rows(&desk), 1);
+    desk.press("3");
+    assert!(rows(&desk) > 10 && desk.app.areas().detail.unwrap().height < detail);
+    desk.press("a 2");
+    desk.type_text("van");
+    desk.press("esc esc");
+    assert!(rows(&desk) > 10, "it has a filter");
+}
+
+#[test]
+fn the_connection_is_shown_where_the_datasets_leave_rows() {
+    assert!(shown((200, 60), 9, (10, 20)).app.areas().connection.is_some());
+    assert!(shown((100, 24), 9, (10, 20)).app.areas().connection.is_none());
+}
+
+#[test]
+fn the_strip_of_the_detail_contains_the_selected_preview_and_a_click_selects_another() {
+    let mut desk = Desk::with_clusters(1);
+    desk.happen(Event::Terminal(Protocol::HalfBlock, (10, 20)));
+    let layout = |desk: &Desk| DetailLayout::new(&desk.app, desk.app.areas().detail.unwrap());
+    let strip = layout(&desk).strip;
+    assert_eq!(strip.iter().map(|(index, _)| *index).collect::<Vec<_>>(), [0, 1, 2]);
+    let (_, area) = strip[2];
+    desk.happen(Event::Mouse(Mouse { column: area.x, row: area.y, kind: MouseKind::Click }));
+    assert_eq!(desk.app.view().unwrap().preview_index, 2);
+    desk.happen(Event::Resize(100, 24));
+    let low = layout(&desk);
+    assert!(low.picture.height >= 8);
+    assert!(low.strip.is_empty() || low.strip.iter().any(|(index, _)| *index == 2));
+}
+
+#[test]
+fn a_cluster_is_a_collage_where_the_small_pictures_have_enough_pixels() {
+    let pictures_of_a_tile = |protocol, size| {
+        let mut desk = shown((200, 60), 100, (10, 20));
+        desk.app.tile_size = size;
+        desk.happen(Event::Terminal(protocol, (10, 20)));
+        let grid = desk.app.grid().unwrap();
+        let tile = grid.tile_area(0).unwrap();
+        let areas: Vec<Rect> = grid
+            .pictures(&desk.app, tile, &desk.app.tiles()[0])
+            .into_iter()
+            .map(|(_, area)| area)
+            .collect();
+        for (index, area) in areas.iter().enumerate() {
+            assert_eq!(area.intersection(tile), *area);
+            assert!(areas[index + 1..].iter().all(|other| !other.intersects(*area)));
+            assert!(area.area() <= areas[0].area());
+        }
+        areas.len()
+    };
+    assert_eq!(pictures_of_a_tile(Protocol::Kitty, TileSize::Medium), 3);
+    assert_eq!(pictures_of_a_tile(Protocol::Sixel, TileSize::Large), 3);
+    assert_eq!(pictures_of_a_tile(Protocol::HalfBlock, TileSize::Large), 3);
+    assert_eq!(pictures_of_a_tile(Protocol::HalfBlock, TileSize::Medium), 1);
 }
 
 #[test]
@@ -89,6 +237,29 @@ fn the_wheel_moves_the_pane_under_it() {
 
 proptest! {
     #[test]
+    fn tiles_use_the_pane_at_any_size_and_for_any_number(
+        columns in 60u16..=240, rows in 16u16..=70, count in 1usize..=100,
+        cell in prop::sample::select(vec![(10u16, 20u16), (8, 16), (7, 15), (9, 18), (12, 24)]),
+        larger in 0usize..3, key in prop::sample::select(vec!["+", "-"]),
+    ) {
+        let mut desk = shown((columns, rows), count, cell);
+        for _ in 0..larger {
+            desk.press(key);
+        }
+        prop_assert!(!desk.app.grid().unwrap().is_list());
+        let used = used_part(&desk);
+        prop_assert!(used >= 0.85, "{used:.2} of the cells are used");
+        let tiles = visible_tiles(&desk);
+        let text_and_pictures: u32 = tiles.iter().map(|tile| inner_area(*tile).area()).sum();
+        let results = inner_area(desk.app.areas().results.unwrap());
+        prop_assert!(f64::from(text_and_pictures) >= 0.5 * f64::from(results.area()));
+        for (index, tile) in tiles.iter().enumerate() {
+            let inside = inner_area(*tile);
+            prop_assert!(tiles[index + 1..].iter().all(|other| !inner_area(*other).intersects(inside)));
+        }
+    }
+
+    #[test]
     fn any_size_and_any_click_is_handled(
         columns in 0u16..600, rows in 0u16..300, x in any::<u16>(), y in any::<u16>(), keys in "[hjkl1234z+?<>]{0,9}",
     ) {
@@ -104,7 +275,7 @@ proptest! {
         let screen = ratatui::layout::Rect::new(0, 0, columns, rows);
         if let Some(results) = desk.app.areas().results {
             let grid = TileGrid::new(&desk.app, results);
-            for tile in (0..grid.columns * grid.rows).filter_map(|place| grid.tile_area(place)) {
+            for tile in (0..grid.capacity()).filter_map(|place| grid.tile_area(place)) {
                 prop_assert_eq!(tile.intersection(screen), tile);
             }
         }

@@ -9,6 +9,7 @@
 
 mod additions;
 mod basket;
+mod comparison;
 mod components;
 mod copying;
 mod endurance;
@@ -17,11 +18,14 @@ mod frames;
 mod jobs;
 mod layout;
 mod login;
+mod plots;
 mod query;
 mod reads;
 mod region;
 mod results;
 mod searching;
+mod session;
 mod terminal;
+mod viewer;
 mod way;
 mod welcome;

@@ -146,15 +146,15 @@ fn only_visible_pictures_are_requested_and_scrolling_cancels_the_rest() {
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     desk.answer_page(page(0, 100));
     let grid = desk.app.grid().unwrap();
-    let visible = grid.columns * grid.rows;
+    let visible = grid.capacity();
     let pictures = |desk: &Desk| {
         desk.open.iter().filter(|(ticket, _)| matches!(ticket.lane, Lane::Picture(..))).count()
     };
-    assert_eq!(pictures(&desk), visible + 1, "the grid and the detail");
+    assert_eq!(pictures(&desk), visible + 1 + 3, "the grid, the detail and its strip");
     for _ in 0..9 {
         desk.press("ctrl-d");
     }
-    assert!(pictures(&desk) <= visible + 1);
+    assert!(pictures(&desk) <= visible + 1 + 3);
     assert!(desk.cancelled.len() >= 5 * visible, "nothing off screen stays open");
 }
 
@@ -172,7 +172,8 @@ fn pictures_are_requested_again_for_a_better_protocol() {
             _ => None,
         })
         .collect();
-    assert_eq!(canvases, [(Protocol::Kitty, (9, 18)); 5]);
+    assert!(canvases.len() >= 5, "the tiles and the detail");
+    assert!(canvases.iter().all(|canvas| *canvas == (Protocol::Kitty, (9, 18))));
 }
 
 #[test]

@@ -5,8 +5,8 @@ use tessera::{
     message::{Lane, Payload, Request},
 };
 use tessera_model::{
-    Cluster, EntityType, FailureKind, HistoryEntry, Page, Relevance, SafeText, ScoreKind, Search,
-    StateKey, StateValue, Status,
+    Cluster, EntityType, Failure, FailureKind, HistoryEntry, Page, Relevance, SafeText, ScoreKind,
+    Search, StateKey, StateValue, Status,
     set_algebra::{SetOperator, combine},
 };
 
@@ -177,6 +177,69 @@ fn moving_past_an_end_turns_the_page() {
 }
 
 #[test]
+fn the_page_on_screen_stays_until_the_next_one_is_loaded() {
+    let mut desk = Desk::with_clusters(100);
+    desk.press("l l n");
+    assert_eq!((numbers(&desk).len(), here(&desk), desk.app.page_number()), (100, 2, 0));
+    assert_eq!(desk.app.pending_search().unwrap().page, 1);
+    desk.press("n");
+    assert_eq!(desk.notice(), "page 2 is not loaded yet; Esc stays here");
+    desk.answer_page(page(100, 40));
+    assert_eq!((here(&desk), desk.app.page_number(), desk.app.pending_search()), (100, 1, None));
+}
+
+#[test]
+fn esc_and_ctrl_c_stay_on_the_page_while_another_one_loads() {
+    for key in ["esc", "ctrl-c"] {
+        let mut desk = Desk::with_clusters(100);
+        desk.press("l l n");
+        desk.press(key);
+        assert!(matches!(desk.cancelled[..], [Lane::Page(_)]), "{key}");
+        assert_eq!((here(&desk), desk.app.pending_search()), (2, None), "{key}");
+        desk.wait(60);
+        assert!(open_searches(&desk).is_empty(), "{key}");
+    }
+}
+
+#[test]
+fn a_page_that_fails_keeps_the_former_one_and_is_requested_again() {
+    let mut desk = Desk::with_clusters(100);
+    desk.press("n");
+    let (ticket, request) = desk.take(|lane| matches!(lane, Lane::Page(_)));
+    desk.respond(ticket, Err(Failure::new(FailureKind::Server, "it broke")));
+    assert_eq!((numbers(&desk).len(), desk.app.page_number()), (100, 0));
+    assert!(open_searches(&desk).is_empty(), "only a lost connection is retried automatically");
+    desk.press("r");
+    let Request::Explore(search) = request else { panic!("a page is requested") };
+    assert!(open_searches(&desk).contains(&search));
+    desk.answer(Lane::Page(search), Payload::Page(page(100, 40)));
+    assert_eq!(desk.app.page_number(), 1);
+}
+
+#[test]
+fn a_page_is_opened_by_its_number() {
+    let mut desk = Desk::with_clusters(100);
+    desk.press("g n");
+    desk.type_text("9");
+    desk.press("enter");
+    assert_eq!(open_searches(&desk)[0].page, 8);
+    desk.answer_page(page(800, 30));
+    assert_eq!((here(&desk), desk.app.page_number()), (800, 8));
+    let range = desk.app.page_range().unwrap();
+    assert_eq!((range.first, range.last, range.total), (801, 830, Some(830)));
+    for (typed, reason) in [("0", "not a page: type a number from 1"), ("12", "the last page is 9")]
+    {
+        desk.press("g n");
+        desk.type_text(typed);
+        desk.press("enter");
+        assert_eq!(desk.notice(), reason);
+        assert!(matches!(desk.app.overlay, Some(Overlay::Prompt(_))));
+        desk.press("esc esc");
+    }
+    assert_eq!(desk.app.page_number(), 8);
+}
+
+#[test]
 fn a_cluster_that_was_on_an_earlier_page_is_dropped_and_counted() {
     let mut desk = Desk::with_clusters(100);
     desk.press("n");
@@ -285,10 +348,8 @@ fn searches_are_saved_and_run_again() {
     let mut desk = Desk::with_clusters(9);
     // Searches of an earlier run are older than those of this run.
     let earlier = HistoryEntry {
-        search: Search { page: 0, ..Search::browse(dataset(1, Status::Ready).id) },
-        similar_to: None,
         file: Some("/old.jpg".into()),
-        region: None,
+        ..HistoryEntry::new(Search::browse(dataset(1, Status::Ready).id))
     };
     desk.kept.insert(StateKey::History, StateValue::History(vec![earlier]));
     desk.press("l f");
@@ -304,6 +365,23 @@ fn searches_are_saved_and_run_again() {
     desk.press("H 2");
     let again = |request: &&Request| matches!(request, Request::RegisterAnchor { .. });
     assert!(desk.requests().iter().any(again), "its anchor may be gone by now");
+}
+
+#[test]
+fn the_history_shows_filters_times_and_numbers_of_results() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("3 a 2");
+    desk.type_text("van");
+    desk.press("esc f5");
+    desk.answer_page(page(50, 100));
+    desk.wait(180);
+    desk.press("n");
+    desk.answer_page(page(200, 57));
+    desk.press("H");
+    let Some(Overlay::List(history)) = &desk.app.overlay else { panic!("no history") };
+    let item = &history.list.items()[0];
+    assert_eq!((item.label.as_str(), item.prefix.as_str()), ("van", "3 min ago"));
+    assert_eq!(item.note.as_str(), "157 clusters · set-1 · IMAGES · granularity 2");
 }
 
 #[test]

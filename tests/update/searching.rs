@@ -7,6 +7,7 @@ use tessera::{
 use tessera_model::{
     Anchor, AnchorKind, EntityType, FailureKind, Granularity, MediaId, PictureSource, Query, Status,
 };
+use tessera_picture::{Crop, Protocol};
 use uuid::Uuid;
 
 use crate::support::desk::{Desk, dataset, page};
@@ -143,16 +144,17 @@ fn pages_end_where_the_service_ends() {
 #[test]
 fn enter_opens_dataset_cluster_and_full_size() {
     let mut desk = Desk::with_clusters(9);
+    desk.happen(tessera::app::Event::Terminal(Protocol::HalfBlock, (10, 20)));
     desk.press("1 enter");
     assert_eq!(desk.app.focus, Pane::Results);
     desk.press("enter l enter");
     assert_eq!((desk.app.focus, desk.app.view().unwrap().preview_index), (Pane::Detail, 1));
     desk.press("enter");
-    let (ticket, request) = desk.take(|lane| *lane == Lane::Original);
-    assert!(matches!(request, Request::Original(link) if link.resource().ends_with("/media/1")));
-    let bytes: std::sync::Arc<[u8]> = vec![1, 2, 3].into();
-    desk.respond(ticket, Ok(Payload::Original(bytes.clone())));
-    assert!(desk.other.contains(&Effect::FullSize(bytes)));
+    let original = |request: &&Request| {
+        matches!(request, Request::Picture(PictureSource::Link(link), Crop::Zoomed(..), _)
+            if link.resource().ends_with("/media/1"))
+    };
+    assert_eq!(desk.requests().into_iter().filter(original).count(), 1);
 }
 
 #[test]

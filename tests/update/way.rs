@@ -106,6 +106,25 @@ fn the_palette_finds_actions_datasets_and_themes() {
 }
 
 #[test]
+fn the_palette_lists_what_was_picked_most_first() {
+    let mut desk = Desk::with_clusters(3);
+    let first = |desk: &Desk| {
+        let Some(Overlay::Palette(palette)) = &desk.app.overlay else { panic!("no palette") };
+        palette.list.matches()[0].label.to_string()
+    };
+    for action in ["footer", "copy name", "copy name"] {
+        desk.press(":");
+        desk.type_text(action);
+        desk.press("enter");
+    }
+    desk.press(":");
+    assert_eq!(first(&desk), "copy name");
+    // Among equal matches, too.
+    desk.type_text("copy");
+    assert_eq!(first(&desk), "copy name");
+}
+
+#[test]
 fn the_palette_shows_reasons_and_keeps_its_history() {
     let mut desk = with_status(Status::Indexing);
     desk.press(":");

@@ -11,9 +11,11 @@ pub mod dataset;
 pub mod enrichment;
 mod entity_type;
 pub mod export;
+pub mod facet;
 pub mod failure;
 mod file_kind;
 pub mod folder;
+mod histogram;
 pub mod ids;
 pub mod ingest;
 pub mod inspection;
@@ -46,9 +48,11 @@ pub use entity_type::EntityType;
 pub use export::{
     Archive, ArchiveName, ExportFormat, ExportSpec, ExportState, ExportTask, Extraction,
 };
+pub use facet::{Facet, FacetKind, count_facets};
 pub use failure::{Failure, FailureKind};
 pub use file_kind::FileKind;
 pub use folder::{FolderEntry, FolderListing};
+pub use histogram::Histogram;
 pub use ids::{ClusterId, DatasetId, ExportTaskId, MediaId, TagId};
 pub use ingest::{MediaAddition, MediaSource, Preflight};
 pub use inspection::Inspection;
@@ -58,7 +62,7 @@ pub use login::{NO_SECRET, login_check_text};
 pub use picture_source::PictureSource;
 pub use region::Region;
 pub use request_record::{RequestOutcome, RequestRecord};
-pub use saved_state::{HistoryEntry, StateKey, StateValue};
+pub use saved_state::{HistoryEntry, ResultCount, SavedSession, StateKey, StateValue};
 pub use saved_view::SavedView;
 pub use search::{Granularity, Page, Query, Search};
 pub use selection::{

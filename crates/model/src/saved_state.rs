@@ -1,8 +1,8 @@
-//! State that is saved across restarts: baskets, jobs, views and the search history.
+//! State that is saved across restarts: baskets, jobs, views, the search history and the last session.
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
-use crate::{DatasetId, JobRecord, Region, SafeText, SavedView, Search, Selection};
+use crate::{DatasetId, JobRecord, Region, SafeText, SavedView, Search, Selection, Timestamp};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum StateKey {
@@ -10,6 +10,7 @@ pub enum StateKey {
     Jobs,
     Views,
     History,
+    Session,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +25,7 @@ pub enum StateValue {
     Views(Vec<SavedView>),
     /// Newest last.
     History(Vec<HistoryEntry>),
+    Session(SavedSession),
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -35,10 +37,45 @@ pub struct HistoryEntry {
     pub file: Option<PathBuf>,
     /// The region of that file; `None` for all of it.
     pub region: Option<Region>,
+    /// When it was run last.
+    pub searched_at: Option<Timestamp>,
+    pub results: Option<ResultCount>,
+}
+
+/// How many clusters of a search were loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ResultCount {
+    pub clusters: usize,
+    /// Whether there are no others.
+    pub is_complete: bool,
+}
+
+/// Where the interface was when it ended.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SavedSession {
+    pub dataset: Option<DatasetId>,
+    /// The searches of the tabs of that dataset.
+    pub tabs: Vec<HistoryEntry>,
+    pub active_tab: usize,
+    /// The name of the size of the tiles.
+    pub tile_size: Option<String>,
+    /// How often each action was picked from the menu or the palette, by its name.
+    pub picked_actions: BTreeMap<String, u32>,
 }
 
 impl HistoryEntry {
     const MAX_ENTRIES: usize = 200;
+
+    pub fn new(search: Search) -> Self {
+        Self {
+            search,
+            similar_to: None,
+            file: None,
+            region: None,
+            searched_at: None,
+            results: None,
+        }
+    }
 
     /// Appends it. A repeated search moves to the end; the oldest are dropped beyond the limit.
     pub fn append_to(self, others: &mut Vec<Self>) {
@@ -56,6 +93,7 @@ impl StateValue {
             Self::Jobs { .. } => StateKey::Jobs,
             Self::Views(_) => StateKey::Views,
             Self::History(_) => StateKey::History,
+            Self::Session(_) => StateKey::Session,
         }
     }
 }

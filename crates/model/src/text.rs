@@ -144,7 +144,8 @@ pub fn format_age(age: Duration) -> String {
         0 => "now".to_owned(),
         seconds @ 1..60 => format!("{seconds} s ago"),
         seconds @ 60..3600 => format!("{} min ago", seconds / 60),
-        seconds => format!("{} h ago", seconds / 3600),
+        seconds @ 3600..172_800 => format!("{} h ago", seconds / 3600),
+        seconds => format!("{} days ago", seconds / 86_400),
     }
 }
 

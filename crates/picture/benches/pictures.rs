@@ -63,7 +63,8 @@ fn tiles(criterion: &mut Criterion) {
         group.throughput(Throughput::Bytes(bytes.len() as u64));
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
-                thumbnail(black_box(&bytes), Crop::Full, canvas(TILE, Protocol::HalfBlock)).unwrap()
+                thumbnail(black_box(&bytes), &Crop::Full, canvas(TILE, Protocol::HalfBlock))
+                    .unwrap()
             });
         });
     }
@@ -88,7 +89,7 @@ fn page(criterion: &mut Criterion) {
                     for _ in 0..2 {
                         scope.spawn(|| {
                             for _ in 0..20 {
-                                thumbnail(black_box(&bytes), Crop::Full, tile).unwrap();
+                                thumbnail(black_box(&bytes), &Crop::Full, tile).unwrap();
                             }
                         });
                     }
@@ -122,7 +123,7 @@ fn encoders(criterion: &mut Criterion) {
     ] {
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
-                thumbnail(black_box(&bytes), Crop::Full, canvas(LARGE_TILE, protocol)).unwrap()
+                thumbnail(black_box(&bytes), &Crop::Full, canvas(LARGE_TILE, protocol)).unwrap()
             });
         });
     }

@@ -12,7 +12,7 @@ use crate::{
     error::DecodeError,
 };
 
-/// The largest enlargement: a 32-pixel icon fills a tile and is still recognizably small.
+/// The largest enlargement outside the full-size view: a 32-pixel icon fills a tile and is still recognizably small.
 const MAX_ENLARGEMENT: f64 = 4.0;
 
 /// The largest side of a sixel picture: by default xterm does not show larger ones
@@ -33,6 +33,15 @@ impl Fit {
     /// Fits a picture of `original` pixels into `canvas`, keeping its aspect ratio as far as whole
     /// cells allow.
     pub fn new(original: (u32, u32), canvas: Canvas) -> Self {
+        Self::limited(original, canvas, MAX_ENLARGEMENT)
+    }
+
+    /// Like [`Fit::new`], as large as the canvas allows.
+    pub fn enlarged(original: (u32, u32), canvas: Canvas) -> Self {
+        Self::limited(original, canvas, f64::INFINITY)
+    }
+
+    fn limited(original: (u32, u32), canvas: Canvas, max_enlargement: f64) -> Self {
         let cell = clamped_cell(canvas);
         let per_cell = pixels_per_cell(canvas);
         let most = |cells: u16, pixels: u16| match canvas.protocol {
@@ -47,7 +56,7 @@ impl Fit {
         let cell = (f64::from(cell.0), f64::from(cell.1));
         let shrink_to_fit =
             (f64::from(columns) * cell.0 / size.0).min(f64::from(rows) * cell.1 / size.1);
-        let largest = MAX_ENLARGEMENT * (cell.0 / f64::from(per_cell.0));
+        let largest = max_enlargement * (cell.0 / f64::from(per_cell.0));
         let scale = shrink_to_fit.min(largest);
         let cells = (
             whole_cells(size.0 * scale / cell.0, columns),
@@ -86,8 +95,8 @@ pub fn pixels_per_cell(canvas: Canvas) -> (u32, u32) {
     }
 }
 
-/// Cells of this width in the widest sixel picture.
-pub fn max_sixel_columns(cell: u16) -> u16 {
+/// Cells with this side in the largest sixel picture.
+pub fn max_sixel_cells(cell: u16) -> u16 {
     u16::try_from(MAX_SIXEL_SIDE).unwrap_or(u16::MAX) / cell.max(1)
 }
 

@@ -3,6 +3,7 @@
 mod canvas;
 mod crop;
 pub mod decode;
+mod difference;
 mod encode_jpeg;
 mod error;
 pub mod fit;
@@ -15,6 +16,7 @@ mod thumbnail;
 mod view;
 
 pub use canvas::{Canvas, Protocol};
+pub use difference::difference;
 pub use encode_jpeg::encode_jpeg;
 pub use orientation::to_upright_jpeg;
 pub use thumbnail::{Encoded, FittedPicture, Thumbnail, fit_picture, thumbnail};

@@ -48,21 +48,29 @@ pub struct FittedPicture {
     pub picture: RgbImage,
 }
 
-pub fn fit_picture(bytes: &[u8], crop: Crop, canvas: Canvas) -> Result<FittedPicture, DecodeError> {
-    let fit = |original| Fit::new(crop.size_in(original), canvas);
+pub fn fit_picture(
+    bytes: &[u8],
+    crop: &Crop,
+    canvas: Canvas,
+) -> Result<FittedPicture, DecodeError> {
+    let fit = |original| crop.fit(original, canvas);
     let decoded = decode_for(bytes, |original| {
         fit(original).min_decoded_side(crop.size_in(original), original)
     })?;
     let fit = fit(decoded.original);
     let mut picture = resize(&crop.apply(&decoded.pixels), fit.pixels)?;
-    crop.draw_highlight(&mut picture, canvas.protocol);
+    crop.draw_outlines(&mut picture, canvas.protocol);
     Ok(FittedPicture { fit, original: decoded.original, picture })
 }
 
 /// Like [`fit_picture`], and encodes it for the canvas's protocol.
-pub fn thumbnail(bytes: &[u8], crop: Crop, canvas: Canvas) -> Result<Thumbnail, DecodeError> {
-    let FittedPicture { fit: Fit { cells, pixels }, original, picture } =
-        fit_picture(bytes, crop, canvas)?;
+pub fn thumbnail(bytes: &[u8], crop: &Crop, canvas: Canvas) -> Result<Thumbnail, DecodeError> {
+    encode(fit_picture(bytes, crop, canvas)?, canvas)
+}
+
+/// Encodes a fitted picture for the canvas's protocol.
+pub(super) fn encode(fitted: FittedPicture, canvas: Canvas) -> Result<Thumbnail, DecodeError> {
+    let FittedPicture { fit: Fit { cells, pixels }, original, picture } = fitted;
     let encoded = match canvas.protocol {
         Protocol::None | Protocol::HalfBlock => Encoded::Pixels(picture.as_chunks::<3>().0.into()),
         // Neither zlib nor PNG is worth it: they shrink a photograph by 10 to 33 % and take 6 to 14

@@ -5,7 +5,10 @@ use super::{
     jobs, search, selection,
 };
 use crate::{
-    app::{App, JobState, Pane, Tabs, copy},
+    app::{
+        App, JobState, Pane, copy,
+        viewer::{other_picture_reason, viewer_reason},
+    },
     input::{Action, action::ActionGroup},
 };
 use tessera_model::{Operation, Permission};
@@ -17,6 +20,9 @@ pub fn unavailable_reason(app: &App, action: Action) -> Option<String> {
     if needs_service(action) && app.login.rejection.is_some() {
         return Some("the service does not accept the login; L opens it".to_owned());
     }
+    if let Some(reason) = other_picture_reason(app, action) {
+        return Some(reason);
+    }
     match action.group() {
         ActionGroup::Navigation => navigation_reason(app, action),
         ActionGroup::Searching => search::search_reason(app, action),
@@ -24,6 +30,7 @@ pub fn unavailable_reason(app: &App, action: Action) -> Option<String> {
         ActionGroup::Selection => selection::selection_reason(app, action),
         ActionGroup::Jobs => jobs::job_reason(app, action),
         ActionGroup::Clipboard => copy::unavailable_reason(app, action),
+        ActionGroup::Viewer => viewer_reason(app, action),
         ActionGroup::Program => program_reason(app, action),
     }
 }
@@ -68,14 +75,9 @@ fn needs_service(action: Action) -> bool {
     )
 }
 
-/// The index of the tab that an action goes to. The actions of the tabs follow one another.
-fn tab_index(action: Action) -> Option<usize> {
-    (action as usize).checked_sub(Action::Tab1 as usize).filter(|index| *index < Tabs::MAX)
-}
-
 fn navigation_reason(app: &App, action: Action) -> Option<String> {
     let count = app.tab_count();
-    match (action, tab_index(action)) {
+    match (action, action.tab_index()) {
         (Action::Forward, _) => {
             let ahead = app.results.tabs().is_some_and(|tabs| !tabs.tab().forward_stack.is_empty());
             unless(ahead, "nothing to go forward to")

@@ -2,7 +2,7 @@
 
 use super::conditions::{dataset_open, picture_selected, status_allows, unless};
 use crate::{
-    app::{App, Pane},
+    app::{App, Pane, view::sort_filter::can_sort_by_score, viewer::full_size_reason},
     input::Action,
 };
 use tessera_model::{AnchorKind, Operation, Query};
@@ -15,7 +15,8 @@ pub(super) fn search_reason(app: &App, action: Action) -> Option<String> {
         Action::SimilarToFile => dataset_open(app).or_else(visual_search),
         Action::Similar => picture_selected(app).or_else(visual_search),
         Action::Record => unless(app.selected_dataset().is_some(), "no dataset is selected"),
-        Action::FullSize | Action::OpenExternally => picture_selected(app),
+        Action::FullSize => full_size_reason(app),
+        Action::OpenExternally => picture_selected(app),
         Action::PickRegion => {
             let linked = app.preview().is_some_and(|preview| preview.original.is_some());
             picture_selected(app)
@@ -27,6 +28,8 @@ pub(super) fn search_reason(app: &App, action: Action) -> Option<String> {
             let reason = "no picture was uploaded for this search; F selects one";
             dataset_open(app).or_else(|| unless(uploaded, reason)).or_else(visual_search)
         }
+        Action::ScoreHistogram => dataset_open(app).or_else(|| scores_reason(app)),
+        Action::Facets => dataset_open(app).or_else(|| facets_reason(app)),
         Action::History | Action::Views => dataset_open(app),
         Action::Combine => {
             let reason = "there is nothing to combine with; Ctrl-T opens another tab";
@@ -40,8 +43,12 @@ pub(super) fn search_reason(app: &App, action: Action) -> Option<String> {
 fn results_reason(app: &App, action: Action) -> Option<String> {
     match action {
         Action::NextPage if app.page().is_none() => Some("this page is still loading".to_owned()),
+        Action::NextPage if app.pending_search().is_some() => {
+            Some(format!("page {} is not loaded yet; Esc stays here", app.requested_page() + 1))
+        }
         Action::NextPage => unless(app.may_have_next_page(), "this is the last page"),
-        Action::PreviousPage => unless(app.page_number() > 0, "this is the first page"),
+        Action::PreviousPage => unless(app.requested_page() > 0, "this is the first page"),
+        Action::GoToPage => dataset_open(app).or_else(|| computed_reason(app)),
         Action::PreviousFrame => frame_reason(app, -1, "this is the first frame of its video"),
         Action::NextFrame => frame_reason(app, 1, "this is the last frame of its video"),
         Action::Finer | Action::Coarser => granularity_reason(app, action),
@@ -58,6 +65,27 @@ fn results_reason(app: &App, action: Action) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// Why no limit can be put on the scores of the search on screen.
+fn scores_reason(app: &App) -> Option<String> {
+    let view = app.view()?;
+    let reason = "only searches by a picture or a caption have scores";
+    let ranked = !matches!(view.search.query, Query::Browse);
+    unless(ranked && view.computed.is_none(), reason).or_else(|| {
+        let known = app.page().is_some_and(can_sort_by_score);
+        unless(known, "this page has no scores with a known direction")
+    })
+}
+
+fn facets_reason(app: &App) -> Option<String> {
+    let computed = app.view().is_some_and(|view| view.computed.is_some());
+    unless(!computed, "this was computed from loaded pages; Esc returns to a search").or_else(
+        || {
+            let reason = "the loaded results have no labels, tags or captions";
+            unless(!app.facet_kinds().is_empty(), reason)
+        },
+    )
 }
 
 fn frame_reason(app: &App, by: isize, end: &str) -> Option<String> {
@@ -97,11 +125,16 @@ fn granularity_reason(app: &App, action: Action) -> Option<String> {
     fixed_search_reason(app)
 }
 
+fn computed_reason(app: &App) -> Option<String> {
+    let computed = app.view().is_some_and(|view| view.computed.is_some());
+    unless(!computed, "this was computed from loaded pages; Esc returns to a search")
+}
+
 /// Why the search on screen cannot change its granularity or entity.
 fn fixed_search_reason(app: &App) -> Option<String> {
     let view = app.view()?;
-    if view.computed.is_some() {
-        return Some("this was computed from loaded pages; Esc returns to a search".to_owned());
+    if let Some(reason) = computed_reason(app) {
+        return Some(reason);
     }
     // An upload is registered for one granularity and entity, so changing them registers its file
     // again.

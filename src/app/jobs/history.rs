@@ -20,6 +20,8 @@ pub struct Transition {
 pub struct JobHistory {
     transitions: Vec<Transition>,
     rate_samples: Option<RateSamples>,
+    /// The percentage over time in the last state that had one.
+    progress: Vec<(Timestamp, u64)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -48,6 +50,14 @@ impl JobHistory {
     }
 
     fn record_progress(&mut self, at: Timestamp, done: u64, total: u64) {
+        let percent = done.saturating_mul(100) / total.max(1);
+        let starts_over = self.progress.last().is_some_and(|(_, before)| percent < *before);
+        if self.rate_samples.is_none() || starts_over {
+            self.progress.clear();
+        }
+        if self.progress.last().is_none_or(|(_, before)| percent > *before) {
+            self.progress.push((at, percent));
+        }
         match &mut self.rate_samples {
             Some(rate) if rate.total == total && done >= rate.last.1 => {
                 if done > rate.last.1 {
@@ -65,6 +75,23 @@ impl JobHistory {
 
     pub fn transitions(&self) -> &[Transition] {
         &self.transitions
+    }
+
+    /// The percentage at `columns` points in time, from the first sample to `end`. Empty without
+    /// progress over some time.
+    pub fn progress_over_time(&self, end: Timestamp, columns: usize) -> Vec<u64> {
+        let Some(&(start, _)) = self.progress.first() else { return Vec::new() };
+        let duration = end.saturating_sub(start);
+        if duration.is_zero() || self.progress.len() < 2 {
+            return Vec::new();
+        }
+        let percent_at = |column: usize| {
+            #[expect(clippy::cast_precision_loss, reason = "a fraction of the duration")]
+            let at = start + duration.mul_f64((column + 1) as f64 / columns as f64);
+            let past = self.progress.iter().take_while(|(sampled_at, _)| *sampled_at <= at);
+            past.last().map_or(0, |(_, percent)| *percent)
+        };
+        (0..columns).map(percent_at).collect()
     }
 
     /// How long the state at `index` lasted, or has lasted.

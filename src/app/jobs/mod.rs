@@ -73,9 +73,14 @@ impl Jobs {
     }
 
     fn add(&mut self, create: impl FnOnce(JobId) -> Job) -> JobId {
-        let id = JobId(self.next_id);
-        self.next_id += 1;
         self.cursor = 0;
+        self.insert(None, create)
+    }
+
+    /// Adds a job, or replaces the one with this id.
+    fn insert(&mut self, known: Option<JobId>, create: impl FnOnce(JobId) -> Job) -> JobId {
+        let id = known.unwrap_or(JobId(self.next_id));
+        self.next_id = self.next_id.max(id.0 + 1);
         self.by_id.insert(id, create(id));
         id
     }

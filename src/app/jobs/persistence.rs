@@ -1,19 +1,51 @@
 //! Jobs across restarts: what is saved of each, and in which state it resumes.
 
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
 use tessera_model::{
-    Failure, FailureKind, JobRecord, SafeText, SavedJobState, StateKey, StateValue,
+    Failure, FailureKind, JobRecord, SafeText, SavedJobState, StateKey, StateValue, Timestamp,
     job::drop_oldest_finished, operation_tracker::OperationTracker, text::count_with_noun,
 };
 
 use super::{Job, JobState, Jobs};
 use crate::{
-    app::{App, Effect, Level, LoadedState, Remote},
+    app::{App, Effect, Level, LoadedState, Remote, Uptime},
     message::{JobId, Lane, Request},
 };
 
 impl Jobs {
-    pub(in crate::app) fn needs_load(&self) -> bool {
-        self.loaded.due(None).is_some()
+    /// When the jobs of other instances are due. Those that cannot be read are not tried again.
+    pub(in crate::app) fn load_due(&self, interval: Duration) -> Option<Uptime> {
+        self.loaded.due(self.loaded.failure().is_none().then_some(interval))
+    }
+
+    /// Adds the jobs of instances that have exited, and shows those of running ones. A job that is
+    /// known keeps its id. Returns the added ones of exited instances.
+    fn adopt(&mut self, own: Vec<JobRecord>, other_instances: Vec<JobRecord>) -> Vec<JobId> {
+        let (elsewhere, mine): (Vec<&Job>, Vec<&Job>) =
+            self.iter().partition(|job| matches!(job.state, JobState::OtherInstance(_)));
+        let followed: BTreeSet<Timestamp> = mine.iter().map(|job| job.started_at).collect();
+        let known: BTreeMap<Timestamp, JobId> =
+            elsewhere.iter().map(|job| (job.started_at, job.id)).collect();
+        let id_of = |record: &JobRecord| known.get(&record.started_at).copied();
+        self.by_id.retain(|_, job| !matches!(job.state, JobState::OtherInstance(_)));
+        let is_new = |record: &JobRecord| !followed.contains(&record.started_at);
+        let adopted = own.into_iter().filter(is_new);
+        let adopted: Vec<JobId> =
+            adopted.map(|it| self.insert(id_of(&it), |id| Job::resume(id, it))).collect();
+        for record in other_instances {
+            self.insert(id_of(&record), |id| Job::resume(id, record).of_other_instance());
+        }
+        adopted
+    }
+
+    /// Puts the cursor on a job, or on the newest one.
+    fn select(&mut self, job: Option<JobId>) {
+        let row = self.iter().rev().position(|other| Some(other.id) == job);
+        self.select_row(row.unwrap_or(0));
     }
 
     /// The records to save, if they have changed. None before the saved ones were loaded, so that
@@ -33,27 +65,32 @@ impl Jobs {
 }
 
 impl App {
-    /// The jobs of earlier runs were loaded; those in progress are followed again.
+    /// The jobs of earlier runs and of commands were loaded; those in progress are followed.
     pub(in crate::app) fn jobs_loaded(&mut self, result: LoadedState) {
         let value = match result {
             Ok(value) => value,
             Err(failure) => return self.jobs.loaded.finish(self.now, Err(failure)),
         };
+        let is_first = self.jobs.loaded.value().is_none();
         self.jobs.loaded.finish(self.now, Ok(()));
-        self.jobs.by_id.retain(|_, job| !matches!(job.state, JobState::OtherInstance(_)));
-        let Some(StateValue::Jobs { own, other_instances }) = value else { return };
-        let resume = |record| self.jobs.add(|id| Job::resume(id, record));
-        let resumed: Vec<JobId> = own.into_iter().map(resume).collect();
-        for record in other_instances {
-            self.jobs.add(|id| Job::resume(id, record).of_other_instance());
-        }
-        if let Some(summary) = self.resumed_jobs_summary(&resumed) {
-            self.notify(Level::Success, summary);
+        let (own, other_instances) = match value {
+            Some(StateValue::Jobs { own, other_instances }) => (own, other_instances),
+            _ => (Vec::new(), Vec::new()),
+        };
+        let selected = self.jobs.selected().map(|job| job.id);
+        let resumed = self.jobs.adopt(own, other_instances);
+        self.jobs.select(selected);
+        if resumed.is_empty() {
+            return;
         }
         self.store.datasets.invalidate();
+        let origin = if is_first { "from the last run" } else { "of a command" };
+        if let Some(summary) = self.resumed_jobs_summary(&resumed, origin) {
+            self.notify(Level::Success, summary);
+        }
     }
 
-    fn resumed_jobs_summary(&self, resumed: &[JobId]) -> Option<String> {
+    fn resumed_jobs_summary(&self, resumed: &[JobId], origin: &str) -> Option<String> {
         let states = || resumed.iter().filter_map(|id| self.jobs.get(*id)).map(Job::state);
         let ready = states().filter(|state| matches!(state, JobState::ExportReady(_))).count();
         let uncertain = states().filter(|state| matches!(state, JobState::Uncertain(_))).count();
@@ -65,7 +102,7 @@ impl App {
         let parts = parts.iter().filter(|(count, _)| *count > 0);
         let parts: Vec<String> = parts.map(|(count, text)| format!("{count} {text}")).collect();
         let all = count_with_noun(resumed.len(), "job", "jobs");
-        (!parts.is_empty()).then(|| format!("{all} from the last run: {}", parts.join(", ")))
+        (!parts.is_empty()).then(|| format!("{all} {origin}: {}", parts.join(", ")))
     }
 
     /// Saves what has changed. It is the first effect, so that no later one can be lost by a crash

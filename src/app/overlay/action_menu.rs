@@ -10,6 +10,7 @@ use crate::{
 impl App {
     pub(in crate::app) fn open_action_menu(&mut self) {
         let title = match (self.focus, self.selected_dataset()) {
+            _ if self.viewer.is_some() => "Actions on the picture".to_owned(),
             (Pane::Datasets, Some(dataset)) => {
                 format!("Actions on {} ({})", dataset.name, dataset.status.as_str())
             }
@@ -40,10 +41,17 @@ impl App {
         let keys = self.setup.keymap.keys_of(&self.contexts(), action);
         PickItem::new(Command::Action(action), action.help())
             .prefix(keys.first().map_or("", String::as_str))
+            .picked(self.times_picked(action))
             .unavailable(availability::unavailable_reason(self, action))
     }
 
+    pub(in crate::app) fn times_picked(&self, action: Action) -> u32 {
+        self.picked_actions.get(action.name()).copied().unwrap_or(0)
+    }
+
     pub(in crate::app) fn run_or_explain_action(&mut self, action: Action) {
+        let picked = self.picked_actions.entry(action.name().to_owned()).or_default();
+        *picked = picked.saturating_add(1);
         let Some(reason) = availability::unavailable_reason(self, action) else {
             return self.perform(action);
         };

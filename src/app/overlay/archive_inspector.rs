@@ -56,6 +56,7 @@ impl Dialog for ArchiveInspector {
             .map(|(tile, view, source)| VisiblePicture {
                 view,
                 source: source.clone(),
+                compared_with: None,
                 canvas: app.canvas(tile.width, tile.height),
             })
             .collect()

@@ -126,6 +126,11 @@ impl App {
     }
 
     pub(in crate::app) fn run_command(&mut self, command: Command) {
+        let keeps_viewer =
+            matches!(command, Command::Action(_) | Command::SetTheme(_) | Command::ShowFacts(_));
+        if !keeps_viewer {
+            self.viewer = None;
+        }
         match command {
             Command::Action(action) => self.run_or_explain_action(action),
             Command::AddFilter(kind) => self.add_filter(kind),

@@ -159,7 +159,12 @@ impl Dialog for FilePicker {
             let area = Self::areas(self.area(app.size)).picture;
             let source = PictureSource::File(path.clone());
             let canvas = app.canvas(area.width, area.height);
-            (!area.is_empty()).then_some(VisiblePicture { view, source, canvas })
+            (!area.is_empty()).then_some(VisiblePicture {
+                view,
+                source,
+                compared_with: None,
+                canvas,
+            })
         });
         picture.into_iter().collect()
     }

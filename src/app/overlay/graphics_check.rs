@@ -54,7 +54,7 @@ impl App {
             protocol => protocol,
         };
         let canvas = Canvas { protocol, ..self.canvas(TEST_IMAGE_CELLS.0, TEST_IMAGE_CELLS.1) };
-        match thumbnail(TEST_IMAGE, Crop::Full, canvas) {
+        match thumbnail(TEST_IMAGE, &Crop::Full, canvas) {
             Ok(picture) => {
                 let test = GraphicsCheck { picture, canvas, chosen_protocol: protocol };
                 self.overlay = Some(Overlay::GraphicsCheck(Box::new(test)));

@@ -40,7 +40,7 @@ impl Dialog for Help {
     }
 
     fn hints(&self) -> &'static str {
-        "j k scroll   / search   Esc close"
+        "j k scroll   g G start, end   / search   Esc close"
     }
 
     fn text_input(&mut self) -> Option<&mut Input> {

@@ -29,7 +29,7 @@ impl App {
     pub(in crate::app) fn open_job_detail(&mut self) {
         let Some(job) = self.jobs.selected() else { return };
         let states = u16::try_from(job.history().transitions().len()).unwrap_or(u16::MAX);
-        let (scroll, rows) = (ScrollState::default(), states.saturating_add(15));
+        let (scroll, rows) = (ScrollState::default(), states.saturating_add(19));
         self.overlay = Some(Overlay::JobDetail(JobDetail { job: job.id, scroll, rows }));
     }
 }

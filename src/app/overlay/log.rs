@@ -16,25 +16,47 @@ struct LogEntry {
 
 impl App {
     pub(in crate::app) fn open_log(&mut self) {
-        let requests = self.log.newest_first().map(|(at, each)| (*at, request_entry(each)));
+        let items = self.log_entries(usize::MAX, |_| true).into_iter().map(|(at, entry)| {
+            let LogEntry { line, mut sheet, dimmed } = entry;
+            let age = format_age(self.now.saturating_sub(at));
+            sheet.facts.insert(0, (SafeText::name("when"), SafeText::name(&age)));
+            PickItem::new(Command::ShowFacts(sheet), line).prefix(age).disabled(dimmed)
+        });
+        self.open_list(ListKind::Log, "Log, newest first", items.collect());
+    }
+
+    /// The newest entries, without the requests that succeeded: how long ago, and what.
+    pub fn latest_events(&self, count: usize) -> impl Iterator<Item = String> {
+        let failed =
+            |request: &RequestRecord| !matches!(request.outcome, RequestOutcome::Succeeded { .. });
+        let entries = self.log_entries(count, failed).into_iter().take(count);
+        entries.map(|(at, entry)| {
+            format!("{}  {}", format_age(self.now.saturating_sub(at)), entry.line)
+        })
+    }
+
+    /// Newest first, with at most `limit` of these requests, notifications and changes of each dataset.
+    fn log_entries(
+        &self,
+        limit: usize,
+        is_wanted: impl Fn(&RequestRecord) -> bool,
+    ) -> Vec<(Uptime, LogEntry)> {
+        let wanted = self.log.newest_first().filter(|(_, request)| is_wanted(request));
+        let requests = wanted.take(limit).map(|(at, each)| (*at, request_entry(each)));
         let notifications = self.notifications.history();
-        let notifications = notifications.map(|(at, each)| (*at, notification_entry(each)));
+        let notifications =
+            notifications.take(limit).map(|(at, each)| (*at, notification_entry(each)));
         let changes = self.store.dataset_list().iter().flat_map(|dataset| {
             let past = self.store.observed.get(dataset.id);
             past.into_iter()
-                .flat_map(|past| &past.changes)
+                .flat_map(|past| past.changes.iter().rev().take(limit))
                 .map(|change| (change.seen_at, status_change_entry(&dataset.name, change)))
         });
         let mut entries: Vec<(Uptime, LogEntry)> =
             requests.chain(notifications).chain(changes).collect();
         // The sort is stable: entries of one event keep their order.
         entries.sort_by_key(|(at, _)| Reverse(*at));
-        let items = entries.into_iter().map(|(at, LogEntry { line, mut sheet, dimmed })| {
-            let age = format_age(self.now.saturating_sub(at));
-            sheet.facts.insert(0, (SafeText::name("when"), SafeText::name(&age)));
-            PickItem::new(Command::ShowFacts(sheet), line).prefix(age).disabled(dimmed)
-        });
-        self.open_list(ListKind::Log, "Log, newest first", items.collect());
+        entries
     }
 }
 

@@ -11,6 +11,7 @@ pub mod caption;
 pub mod command_list;
 pub mod dialog;
 pub mod export;
+pub mod facets;
 pub mod fact_sheet;
 pub mod file_picker;
 pub mod filter_input;
@@ -28,6 +29,7 @@ pub mod prompt;
 pub mod region_picker;
 pub mod reindex;
 pub mod saved_views;
+pub mod score_histogram;
 pub mod scroll;
 pub mod sort;
 pub mod text_field;
@@ -38,6 +40,7 @@ pub use caption::CaptionSearchForm;
 pub use command_list::{Command, CommandList, ListKind};
 pub(in crate::app) use dialog::{Dialog, KeyResult};
 pub use export::{ExportField, ExportForm};
+pub use facets::Facets;
 pub use fact_sheet::FactSheet;
 pub use file_picker::FilePicker;
 pub use filter_input::FilterInput;
@@ -52,6 +55,7 @@ pub use prompt::{PromptPurpose, TextPrompt};
 pub use region_picker::RegionPicker;
 pub use reindex::ReindexConfirmation;
 pub use saved_views::ViewNameInput;
+pub use score_histogram::{HistogramAreas, ScoreHistogram};
 pub use scroll::ScrollState;
 
 #[derive(Clone, Debug)]
@@ -60,6 +64,7 @@ pub enum Overlay {
     ArchiveInspector(Box<ArchiveInspector>),
     CaptionSearch(CaptionSearchForm),
     Export(ExportForm),
+    Facets(Facets),
     Facts(FactSheet),
     FilePicker(FilePicker),
     Filter(FilterInput),
@@ -73,6 +78,7 @@ pub enum Overlay {
     Prompt(TextPrompt),
     RegionPicker(RegionPicker),
     Reindex(ReindexConfirmation),
+    ScoreHistogram(ScoreHistogram),
 }
 
 /// Evaluates an expression with the dialog of an overlay, whichever it is.
@@ -83,6 +89,7 @@ macro_rules! with_dialog {
             Overlay::ArchiveInspector($dialog) => $body,
             Overlay::CaptionSearch($dialog) => $body,
             Overlay::Export($dialog) => $body,
+            Overlay::Facets($dialog) => $body,
             Overlay::Facts($dialog) => $body,
             Overlay::FilePicker($dialog) => $body,
             Overlay::Filter($dialog) => $body,
@@ -96,6 +103,7 @@ macro_rules! with_dialog {
             Overlay::Prompt($dialog) => $body,
             Overlay::RegionPicker($dialog) => $body,
             Overlay::Reindex($dialog) => $body,
+            Overlay::ScoreHistogram($dialog) => $body,
         }
     };
 }

@@ -1,5 +1,7 @@
 //! The command palette: every action, dataset, tab, view, profile, theme and tile size by name.
 
+use std::cmp::Reverse;
+
 use tui_input::Input;
 
 use super::{Command, Dialog, KeyResult, Overlay, PickItem, PickList};
@@ -86,6 +88,8 @@ impl App {
     fn palette_items(&self) -> Vec<PickItem> {
         let actions = Action::ALL.iter().filter(|action| **action != Action::Palette);
         let mut items: Vec<_> = actions.map(|&action| self.palette_action(action)).collect();
+        // The sort is stable: actions that were never picked stay in the order of the help.
+        items.sort_by_key(|item| Reverse(item.picked));
         items.extend(self.store.dataset_list().iter().map(|dataset| {
             PickItem::new(Command::OpenDataset(dataset.id), format!("ds {}", dataset.name))
                 .note(dataset.status.as_str())
@@ -125,6 +129,7 @@ impl App {
         PickItem::new(Command::Action(action), action.name().replace('-', " "))
             .prefix(keys.first().map_or("", String::as_str))
             .note(action.help())
+            .picked(self.times_picked(action))
             .unavailable(reason.map(|reason| format!("unavailable: {reason}")))
     }
 }

@@ -1,5 +1,7 @@
 //! A list to pick one command from: typing filters it, the cursor or a digit picks a row.
 
+use std::cmp::Reverse;
+
 use tessera_model::SafeText;
 use tui_input::Input;
 
@@ -25,6 +27,8 @@ pub struct PickItem {
     pub disabled: bool,
     /// Whether the cursor starts here.
     current: bool,
+    /// How often it was picked: among equal matches, the most picked comes first.
+    pub(super) picked: u32,
 }
 
 impl PickItem {
@@ -36,6 +40,7 @@ impl PickItem {
             note: SafeText::default(),
             disabled: false,
             current: false,
+            picked: 0,
         }
     }
 
@@ -56,6 +61,10 @@ impl PickItem {
             Some(reason) => self.note(reason).disabled(true),
             None => self,
         }
+    }
+
+    pub(in crate::app) fn picked(self, picked: u32) -> Self {
+        Self { picked, ..self }
     }
 
     pub(in crate::app) fn current(self, current: bool) -> Self {
@@ -89,7 +98,9 @@ impl PickList {
             .iter()
             .filter_map(|item| Some((match_distance(typed, item)?, item)))
             .collect();
-        found.sort_by_key(|(score, _)| *score);
+        if !typed.is_empty() {
+            found.sort_by_key(|(score, item)| (*score, Reverse(item.picked)));
+        }
         found.into_iter().map(|(_, item)| item).collect()
     }
 
@@ -143,6 +154,6 @@ fn match_distance(typed: &str, item: &PickItem) -> Option<usize> {
     let label = fuzzy::distance(typed, item.label.as_str());
     label.map(|score| score * 2).or_else(|| {
         let both = format!("{} {}", item.label, item.note);
-        fuzzy::distance(typed, &both).map(|score| score * 2 + 1)
+        fuzzy::substring_distance(typed, &both).map(|score| score * 2 + 1)
     })
 }

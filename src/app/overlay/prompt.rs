@@ -1,4 +1,4 @@
-//! A prompt for one line of text: the id of a dataset, or the path of a selection file.
+//! A prompt for one line of text: the id of a dataset, the path of a selection file, or a page.
 
 use std::path::Path;
 
@@ -21,6 +21,7 @@ pub enum PromptPurpose {
     OpenDataset,
     SaveSelection,
     LoadSelection,
+    GoToPage,
 }
 
 impl PromptPurpose {
@@ -29,6 +30,7 @@ impl PromptPurpose {
             Self::OpenDataset => "Open a dataset by its id",
             Self::SaveSelection => "Save the selection",
             Self::LoadSelection => "Load a selection",
+            Self::GoToPage => "Go to a page",
         }
     }
 
@@ -37,6 +39,7 @@ impl PromptPurpose {
             Self::OpenDataset => "an id; the service need not list the dataset",
             Self::SaveSelection => "a new file, or a name without extension to use in commands",
             Self::LoadSelection => "a file or a name; replaces the current selection",
+            Self::GoToPage => "the number of a page; a page has up to 100 clusters",
         }
     }
 }
@@ -50,6 +53,17 @@ pub struct TextPrompt {
 impl TextPrompt {
     pub(in crate::app) fn new(purpose: PromptPurpose, text: &str) -> Self {
         Self { purpose, text: text.into() }
+    }
+
+    /// The typed page, from 0.
+    fn page(&self, app: &App) -> Result<u32, String> {
+        let typed: Option<u32> = self.text.value().trim().parse().ok();
+        let number = typed.and_then(|number| number.checked_sub(1));
+        let number = number.ok_or("not a page: type a number from 1")?;
+        match app.last_page_number() {
+            Some(last) if number > last => Err(format!("the last page is {}", last + 1)),
+            _ => Ok(number),
+        }
     }
 
     fn request(&self, app: &App) -> Result<(Lane, Request), &'static str> {
@@ -85,7 +99,8 @@ impl Dialog for TextPrompt {
     }
 
     fn preferred_size(&self, _: (u16, u16)) -> (u16, u16) {
-        (if self.purpose == PromptPurpose::OpenDataset { 60 } else { 72 }, 5)
+        let is_short = matches!(self.purpose, PromptPurpose::OpenDataset | PromptPurpose::GoToPage);
+        (if is_short { 60 } else { 72 }, 5)
     }
 
     fn hints(&self) -> &'static str {
@@ -93,6 +108,7 @@ impl Dialog for TextPrompt {
             PromptPurpose::OpenDataset => "Enter open   Esc close",
             PromptPurpose::SaveSelection => "Enter save   Esc close",
             PromptPurpose::LoadSelection => "Enter replace the selection   Esc close",
+            PromptPurpose::GoToPage => "Enter go there   Esc close",
         }
     }
 
@@ -101,17 +117,25 @@ impl Dialog for TextPrompt {
     }
 
     fn accept(self, app: &mut App) {
-        match self.request(app) {
-            Ok((lane, request)) => app.send(lane, request),
-            Err(reason) => {
-                app.notify(Level::Warning, reason);
-                app.overlay = Some(Overlay::Prompt(self));
-            }
+        let accepted = match self.purpose {
+            PromptPurpose::GoToPage => self.page(app).map(|number| app.go_to_page(number, 0)),
+            _ => self
+                .request(app)
+                .map(|(lane, request)| app.send(lane, request))
+                .map_err(ToOwned::to_owned),
+        };
+        if let Err(reason) = accepted {
+            app.notify(Level::Warning, reason);
+            app.overlay = Some(Overlay::Prompt(self));
         }
     }
 }
 
 impl App {
+    pub(in crate::app) fn open_prompt(&mut self, purpose: PromptPurpose) {
+        self.overlay = Some(Overlay::Prompt(TextPrompt::new(purpose, "")));
+    }
+
     pub(in crate::app) fn open_selection_file_prompt(&mut self, purpose: PromptPurpose) {
         let folder = self.setup.download_dir.as_str().trim_end_matches('/');
         let name = self.dataset().map_or("selection", |dataset| dataset.name.as_str());

@@ -63,15 +63,12 @@ impl Results {
         self.edit_tabs(|tabs| change(&mut tabs.tab_mut().view));
     }
 
-    pub(in crate::app) fn go_to_page(&mut self, page: u32) {
-        self.edit_view(|view| view.replace_search(Search { page, ..view.search.clone() }));
-    }
-
-    /// Esc: closes the members, clears the filter, or goes back. `false` at the tab's first view.
+    /// Esc: stays on this page, closes the members, clears the filter, or goes back. `false` at the tab's
+    /// first view.
     pub(in crate::app) fn close_view(&mut self) -> bool {
         let Some(tabs) = &mut self.tabs else { return false };
         let view = &mut tabs.tab_mut().view;
-        if view.members_top_row.take().is_some() {
+        if view.pending_page.take().is_some() || view.members_top_row.take().is_some() {
             return true;
         }
         if !view.list_options.filter.is_empty() {
@@ -103,8 +100,8 @@ impl App {
     }
 
     /// A page was loaded. Clusters of earlier pages are not repeated; those of an earlier clustering may be.
-    pub(in crate::app) fn page_loaded(&mut self, search: Search, mut page: Page) {
-        let earlier = self.store.pages.pages_of(&search).into_iter();
+    pub(in crate::app) fn page_loaded(&mut self, search: &Search, mut page: Page) {
+        let earlier = self.store.pages.pages_of(search).into_iter();
         let earlier =
             earlier.filter(|(number, page)| *number < search.page && !page.is_invalidated());
         let earlier = earlier.filter_map(|(_, page)| page.value());
@@ -112,7 +109,9 @@ impl App {
             earlier.flat_map(|page| &page.clusters).map(|cluster| cluster.id).collect();
         page.drop_repeated(&mut known);
         self.warn_unclustered(search.dataset);
-        self.store.pages.entry(search).finish(self.now, Ok(page));
+        self.store.pages.entry(search.clone()).finish(self.now, Ok(page));
+        self.record_results(search);
+        self.show_requested_page();
     }
 
     /// A page could not be loaded. If the service requires a query, the caption search opens.

@@ -7,7 +7,7 @@ use crate::app::{
     App, Pane,
     query::{FilterKind, FilterRow},
 };
-use tessera_model::{Query, SafeText};
+use tessera_model::{Filter, Query, SafeText};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChipState {
@@ -64,7 +64,7 @@ pub fn chips(app: &App) -> Vec<Chip> {
     for filter in &view.search.filters {
         let row =
             draft.rows.iter().position(|row| row.enabled && row.filter().as_ref() == Ok(filter));
-        chips.push(chip(ChipState::On, &row_summary(app, &FilterRow::from_filter(filter)), row));
+        chips.push(chip(ChipState::On, &filter_summary(app, filter), row));
     }
     for (index, row) in draft.rows.iter().enumerate() {
         let exists = chips.iter().any(|chip| chip.row == Some(index));
@@ -90,6 +90,11 @@ pub fn chip_areas(chips: &[Chip], line: Rect) -> impl Iterator<Item = Rect> {
         x = x.saturating_add(chip.width());
         (area.right() <= line.right()).then_some(area)
     })
+}
+
+/// A filter in a few words.
+pub(in crate::app) fn filter_summary(app: &App, filter: &Filter) -> String {
+    row_summary(app, &FilterRow::from_filter(filter))
 }
 
 fn row_summary(app: &App, row: &FilterRow) -> String {

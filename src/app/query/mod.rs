@@ -12,6 +12,7 @@ mod relax;
 mod row;
 mod text_area;
 
+pub(in crate::app) use chips::filter_summary;
 pub use chips::{Chip, ChipState, chip_areas, chips};
 pub use diagnostics::{Diagnostic, Severity, diagnostics, missing_enrichment};
 pub use draft::{JsonEditor, QueryDraft};

@@ -7,7 +7,7 @@ use tessera_model::{ClusterId, MediaId};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::app) struct FrameLocation {
     seconds: f64,
-    media: MediaId,
+    pub media: MediaId,
     tile: usize,
     cluster: ClusterId,
     preview_index: usize,
@@ -38,7 +38,7 @@ impl App {
     }
 
     /// The frames of the selected frame's video, and its own position.
-    fn frames_of_video(&self) -> Option<(Vec<FrameLocation>, usize)> {
+    pub(in crate::app) fn frames_of_video(&self) -> Option<(Vec<FrameLocation>, usize)> {
         let selected = self.preview()?;
         let video = &selected.frame.as_ref()?.video;
         let page = self.page()?;

@@ -4,11 +4,15 @@ use crate::{
     app::{
         App, Level, LoadedState, Overlay, Pane, QueryImage, Remote, View,
         overlay::{Command, ListKind, PickItem},
+        query::filter_summary,
         view::title,
     },
     message::{Lane, Request},
 };
-use tessera_model::{HistoryEntry, PictureSource, Query, StateKey, StateValue};
+use tessera_model::{
+    HistoryEntry, Page, PictureSource, Query, ResultCount, Search, StateKey, StateValue,
+    text::{format_age, group_digits},
+};
 
 #[derive(Debug, Default)]
 pub struct SearchHistory {
@@ -24,14 +28,17 @@ pub struct SearchHistory {
 impl App {
     /// Runs a search in this tab and adds it to the history.
     pub(in crate::app) fn run_search(&mut self, view: View) {
-        let View { search, similar_to, query_image, .. } = view.clone();
+        let search = Search { page: 0, ..view.search.clone() };
+        let (similar_to, query_image) = (view.similar_to.clone(), view.query_image.clone());
         let region = query_image.as_ref().and_then(|image| image.region);
         let file = query_image.and_then(|image| match image.source {
             PictureSource::File(path) => Some(path),
             PictureSource::Link(_) | PictureSource::Entry(..) => None,
         });
         if search.query != Query::Browse || !search.filters.is_empty() {
-            let entry = HistoryEntry { search, similar_to, file, region };
+            let searched_at = Some(self.clock());
+            let results = self.result_count(&search);
+            let entry = HistoryEntry { search, similar_to, file, region, searched_at, results };
             entry.append_to(&mut self.history.past_searches);
             (self.history.unsaved, self.history.needed) = (true, true);
         }
@@ -58,19 +65,59 @@ impl App {
             let name = self.store.dataset(search.dataset).map(|dataset| dataset.name.as_str());
             let dataset = name.unwrap_or("a dataset that is not in the list");
             let (entity, level) = (search.entity.as_str(), search.granularity.level());
-            let note = format!("{dataset} · {entity} · granularity {level}");
-            let (similar_to, filters) = (entry.similar_to.as_ref(), search.filters.len());
-            let title = title::of_search(&search.query, similar_to, filters);
-            PickItem::new(Command::RerunSearch(Box::new(entry.clone())), title)
+            let found = entry.results.map(|results| format!("{} · ", result_text(results)));
+            let found = found.unwrap_or_default();
+            let note = format!("{found}{dataset} · {entity} · granularity {level}");
+            let age = entry.searched_at.map(|at| format_age(self.clock().saturating_sub(at)));
+            PickItem::new(Command::RerunSearch(Box::new(entry.clone())), self.describe(entry))
+                .prefix(age.unwrap_or_default())
                 .note(note)
                 .disabled(name.is_none())
         });
         items.collect()
     }
 
+    /// The query and every filter of a past search.
+    fn describe(&self, entry: &HistoryEntry) -> String {
+        let HistoryEntry { search, similar_to, .. } = entry;
+        let filters = search.filters.iter().map(|filter| filter_summary(self, filter));
+        let query = title::of_search(&search.query, similar_to.as_ref(), 0);
+        let max_score = match search.query {
+            Query::Caption { max_score, .. } => max_score,
+            Query::Browse | Query::Similar(_) => None,
+        };
+        let max_score = max_score.map(|score| format!("scores <{}", score.value()));
+        let is_browse = search.query == Query::Browse && !search.filters.is_empty();
+        let query = (!is_browse).then(|| query.to_string());
+        query.into_iter().chain(max_score).chain(filters).collect::<Vec<_>>().join(" · ")
+    }
+
+    /// How many clusters of a search are loaded.
+    fn result_count(&self, search: &Search) -> Option<ResultCount> {
+        let pages = self.store.pages.pages_of(search);
+        let (last, page) =
+            pages.last().and_then(|(number, page)| Some((*number, page.value()?)))?;
+        let before = usize::try_from(last).unwrap_or(usize::MAX).saturating_mul(Page::SIZE);
+        let clusters = before.saturating_add(page.clusters.len() + page.repeated);
+        Some(ResultCount { clusters, is_complete: !page.may_have_next() })
+    }
+
+    /// A page was loaded: the newest past search then knows how many results it has.
+    pub(in crate::app) fn record_results(&mut self, search: &Search) {
+        let first_page = Search { page: 0, ..search.clone() };
+        let results = self.result_count(search);
+        let newest = self.history.past_searches.last_mut();
+        if let Some(entry) = newest.filter(|entry| entry.search == first_page)
+            && entry.results != results
+        {
+            entry.results = results;
+            self.history.unsaved = true;
+        }
+    }
+
     /// Runs a past search again. A query image is registered again: its anchor may have expired.
     pub(in crate::app) fn rerun_search(&mut self, entry: HistoryEntry) {
-        let HistoryEntry { search, similar_to, file, region } = entry;
+        let HistoryEntry { search, similar_to, file, region, .. } = entry;
         self.open_dataset(search.dataset);
         self.focus = Pane::Results;
         match file {
@@ -108,4 +155,10 @@ impl App {
             self.send(Lane::SaveState(StateKey::History), Request::SaveState(entry));
         }
     }
+}
+
+fn result_text(results: ResultCount) -> String {
+    let more = if results.is_complete { "" } else { "+" };
+    let noun = if results.clusters == 1 && results.is_complete { "cluster" } else { "clusters" };
+    format!("{}{more} {noun}", group_digits(results.clusters as u64))
 }

@@ -1,7 +1,9 @@
 //! Views: one search with the position in its results. A tab is a history of views.
 
-mod frames;
+pub(in crate::app) mod frames;
 mod history;
+mod loaded_results;
+mod paging;
 pub mod query_image;
 mod set_operations;
 mod similar_search;
@@ -29,6 +31,8 @@ pub struct View {
     pub query_image: Option<QueryImage>,
     /// Clusters computed from loaded pages, instead of a page of the service.
     pub computed: Option<Computed>,
+    /// The page to show once it is loaded; until then this one stays.
+    pub pending_page: Option<PendingPage>,
     pub list_options: ListOptions,
     /// The selected tile, among the visible ones.
     pub cursor: usize,
@@ -39,6 +43,13 @@ pub struct View {
     pub preview_index: usize,
     /// The first visible row of its members, while they take the place of the clusters.
     pub members_top_row: Option<usize>,
+}
+
+/// A page that was requested, and the tile to select on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PendingPage {
+    pub number: u32,
+    pub cursor: usize,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -55,6 +66,7 @@ impl View {
             similar_to: None,
             query_image: None,
             computed: None,
+            pending_page: None,
             list_options: ListOptions::default(),
             cursor: 0,
             cluster: None,

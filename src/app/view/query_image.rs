@@ -68,7 +68,9 @@ impl RecentImages {
     pub fn files(&self) -> impl Iterator<Item = &PathBuf> {
         self.images.iter().filter_map(|image| match &image.subject {
             PictureSubject::File(path) => Some(path),
-            PictureSubject::Media(_) | PictureSubject::ArchiveEntry(..) => None,
+            PictureSubject::Media(_)
+            | PictureSubject::ArchiveEntry(..)
+            | PictureSubject::Difference(..) => None,
         })
     }
 }

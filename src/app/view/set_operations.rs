@@ -2,7 +2,7 @@
 //! The result is never shown as complete.
 
 use crate::app::{
-    App, Computed, Tab, View,
+    App, Computed, View,
     overlay::{Command, ListKind, PickItem},
 };
 use tessera_model::{
@@ -19,7 +19,7 @@ impl App {
         let others = tabs.all().iter().enumerate().filter(|(index, _)| *index != tabs.active());
         let items = others.flat_map(|(index, tab)| {
             let there = tab.view.title();
-            let loaded = self.loaded_clusters(tab).len();
+            let loaded = self.clusters_of(&tab.view).len();
             SetOperator::ALL.map(|operator| {
                 let label = format!("{here} {} {there}", operator.symbol());
                 let meaning = operator.description();
@@ -35,21 +35,13 @@ impl App {
         let Some(tabs) = self.results.tabs() else { return };
         let Some(other) = tabs.all().get(index) else { return };
         let (here, there) = (tabs.tab().view.title(), other.view.title());
-        let clusters =
-            combine(&self.loaded_clusters(tabs.tab()), &self.loaded_clusters(other), operator);
+        let clusters_of =
+            |view| self.clusters_of(view).into_iter().cloned().collect::<Vec<Cluster>>();
+        let clusters = combine(&clusters_of(&tabs.tab().view), &clusters_of(&other.view), operator);
         let label = format!("{here} {} {there}, of loaded pages", operator.symbol());
         let computed =
             Computed { label: SafeText::name(&label), page: Page { clusters, ..Page::default() } };
         let search = Search { page: 0, ..tabs.tab().view.search.clone() };
         self.open_in_tab(View { computed: Some(computed), ..View::new(search) });
-    }
-
-    fn loaded_clusters(&self, tab: &Tab) -> Vec<Cluster> {
-        if let Some(computed) = &tab.view.computed {
-            return computed.page.clusters.clone();
-        }
-        let pages = self.store.pages.pages_of(&tab.view.search).into_iter();
-        let pages = pages.filter_map(|(_, page)| page.value());
-        pages.flat_map(|page| page.clusters.iter().cloned()).collect()
     }
 }

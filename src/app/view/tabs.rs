@@ -56,6 +56,13 @@ impl Tabs {
         Self { all: vec![Tab::new(View::new(search))], active: 0 }
     }
 
+    /// Tabs with these views; `None` without a view.
+    pub fn of_views(views: Vec<View>, active: usize) -> Option<Self> {
+        let all: Vec<Tab> = views.into_iter().take(Self::MAX).map(Tab::new).collect();
+        let last = all.len().checked_sub(1)?;
+        Some(Self { all, active: active.min(last) })
+    }
+
     pub fn tab(&self) -> &Tab {
         &self.all[self.active]
     }

@@ -2,7 +2,7 @@
 
 use crate::app::{
     App,
-    pane::{moved_cursor, scroll_top},
+    pane::moved_cursor,
     view::sort_filter::{VisibleCluster, filter_and_sort},
 };
 use tessera_model::{Cluster, Page, Preview};
@@ -61,10 +61,9 @@ impl App {
         match self.page() {
             Some(_) if at_end && !self.shows_members() => {
                 if by > 0 && self.may_have_next_page() {
-                    self.results.go_to_page(current + 1);
+                    self.go_to_page(current + 1, 0);
                 } else if by < 0 && current > 0 {
-                    self.results.go_to_page(current - 1);
-                    self.select_tile(Page::SIZE - 1);
+                    self.go_to_page(current - 1, Page::SIZE - 1);
                 }
             }
             _ => self.move_in_results(by),
@@ -96,7 +95,7 @@ impl App {
         self.show_preview(index.saturating_add_signed(by));
     }
 
-    fn show_preview(&mut self, index: usize) {
+    pub(in crate::app) fn show_preview(&mut self, index: usize) {
         let count = self.cluster().map_or(0, |cluster| cluster.previews.len());
         self.results.edit_view(|view| view.preview_index = moved_cursor(index, 0, count));
         self.retry_failed_picture();
@@ -121,10 +120,10 @@ impl App {
         let members = self.cluster().map_or(0, |cluster| cluster.previews.len());
         let Some(grid) = self.grid() else { return };
         if let Some(view) = self.results.view_mut() {
-            view.top_row = scroll_top(view.top_row, view.cursor / grid.columns, grid.rows);
+            view.top_row = grid.scroll_top(view.top_row, view.cursor);
             view.preview_index = moved_cursor(view.preview_index, 0, members);
-            let row = view.preview_index / grid.columns;
-            view.members_top_row = view.members_top_row.map(|top| scroll_top(top, row, grid.rows));
+            let index = view.preview_index;
+            view.members_top_row = view.members_top_row.map(|top| grid.scroll_top(top, index));
         }
     }
 

@@ -1,15 +1,18 @@
 //! The pictures on screen, and the requests for them.
 
 use crate::{
-    app::{App, areas::detail_picture_area},
+    app::{App, detail_layout::DetailLayout},
     message::{Lane, Request},
 };
+use ratatui::layout::Rect;
 use tessera_model::{Link, PictureSource, Preview};
 use tessera_picture::{Canvas, Crop, PictureSubject, PictureView, Protocol};
 
 pub(in crate::app) struct VisiblePicture {
     pub view: PictureView,
     pub source: PictureSource,
+    /// The other picture of a difference.
+    pub compared_with: Option<PictureSource>,
     pub canvas: Canvas,
 }
 
@@ -29,25 +32,39 @@ impl App {
         if let Some(overlay) = &self.overlay {
             pictures.extend(overlay.visible_pictures(self));
         }
+        if let Some(viewer) = &self.viewer {
+            pictures.extend(self.viewer_pictures(viewer));
+            return pictures;
+        }
         let areas = self.areas();
         if let (Some(area), Some(preview)) = (areas.detail, self.preview()) {
-            let area = detail_picture_area(area, self.cell_size);
-            let canvas = self.canvas(area.width, area.height);
+            let layout = DetailLayout::new(self, area);
+            let canvas = self.canvas(layout.picture.width, layout.picture.height);
             pictures.extend(
                 framed_picture(preview, canvas).or_else(|| preview_picture(preview, canvas)),
             );
+            let previews = self.cluster().map_or(&[][..], |cluster| &cluster.previews);
+            pictures.extend(layout.strip.iter().filter_map(|(index, area)| {
+                preview_picture(previews.get(*index)?, self.canvas(area.width, area.height))
+            }));
         }
         let Some(grid) = self.grid().filter(|grid| !grid.is_list()) else {
             return pictures;
         };
         let (tiles, (cursor, top)) = (self.tiles(), self.tile_cursor());
-        let first = top * grid.columns;
-        let mut indexes: Vec<usize> =
-            (first..tiles.len().min(first + grid.columns * grid.rows)).collect();
+        let first = grid.first_visible(top);
+        let mut indexes: Vec<usize> = (first..tiles.len().min(first + grid.capacity())).collect();
         indexes.sort_by_key(|index| index.abs_diff(cursor));
-        let canvas = grid.canvas(self);
-        let previews = indexes.into_iter().filter_map(|index| tiles[index].preview);
-        pictures.extend(previews.filter_map(|preview| preview_picture(preview, canvas)));
+        let tile_areas = indexes.into_iter().filter_map(|index| {
+            Some(grid.pictures(self, grid.tile_area(index - first)?, &tiles[index]))
+        });
+        // First the large picture of every tile.
+        let collages: Vec<Vec<(&Preview, Rect)>> = tile_areas.collect();
+        let large = collages.iter().filter_map(|collage| collage.first());
+        let small = collages.iter().flat_map(|collage| collage.iter().skip(1));
+        pictures.extend(large.chain(small).filter_map(|(preview, area)| {
+            preview_picture(preview, self.canvas(area.width, area.height))
+        }));
         pictures
     }
 
@@ -62,11 +79,15 @@ impl App {
 
     pub(in crate::app) fn request_picture(&mut self, picture: VisiblePicture) {
         let lane = picture.lane();
-        let VisiblePicture { view, source, canvas } = picture;
+        let VisiblePicture { view, source, compared_with, canvas } = picture;
         if self.store.pictures.get(&view, canvas).is_some() {
             self.store.pictures.touch(view, canvas);
         } else if !self.tickets.is_open(&lane) {
-            self.send(lane, Request::Picture(source, view.crop, canvas));
+            let request = match compared_with {
+                None => Request::Picture(source, view.crop, canvas),
+                Some(other) => Request::Difference([source, other], view.crop, canvas),
+            };
+            self.send(lane, request);
         }
     }
 }
@@ -82,11 +103,11 @@ pub fn detail_picture_view(preview: &Preview) -> PictureView {
 fn framed_picture(preview: &Preview, canvas: Canvas) -> Option<VisiblePicture> {
     preview.region?;
     let source = PictureSource::Link(preview.original.clone()?);
-    Some(VisiblePicture { view: detail_picture_view(preview), source, canvas })
+    Some(VisiblePicture { view: detail_picture_view(preview), source, compared_with: None, canvas })
 }
 
 /// A preview's picture: the thumbnail for small canvases, the original for larger ones.
-fn preview_picture(preview: &Preview, canvas: Canvas) -> Option<VisiblePicture> {
+pub(in crate::app) fn preview_picture(preview: &Preview, canvas: Canvas) -> Option<VisiblePicture> {
     let needs_original = match canvas.protocol {
         Protocol::HalfBlock => u32::from(canvas.columns) > 256,
         _ => u32::from(canvas.columns) * u32::from(canvas.cell.0) > 320,
@@ -94,7 +115,7 @@ fn preview_picture(preview: &Preview, canvas: Canvas) -> Option<VisiblePicture> 
     let link = if needs_original { preview.original.as_ref() } else { None };
     let link = link.or(preview.thumbnail.as_ref()).or(preview.original.as_ref())?;
     let source = PictureSource::Link(link.clone());
-    Some(VisiblePicture { view: preview.media.into(), source, canvas })
+    Some(VisiblePicture { view: preview.media.into(), source, compared_with: None, canvas })
 }
 
 pub fn full_size_link(preview: &Preview) -> Option<Link> {

@@ -65,8 +65,13 @@ pub(super) async fn run(context: &Context, options: ImportOptions) -> Result<Exi
         return dry_run(context, &hosted).await;
     }
     let secrets = open_secrets()?;
+    let keyring = secrets.check_keyring();
+    if !context.can_prompt() {
+        let has_secret = matches!(secrets.find(hosted.owner()), Ok(Some(_)));
+        require_options(context, &options, keyring.is_ok(), has_secret)?;
+    }
     let insecure_storage = options.insecure_storage;
-    let store = choose_store(context, &secrets, insecure_storage)?;
+    let store = choose_store(context, &secrets, keyring, insecure_storage)?;
     let import = CredentialImport { context, hosted, secrets, store, insecure_storage };
     import.confirm_replacement()?;
     context.messages.info(format!(
@@ -84,13 +89,39 @@ pub(super) async fn run(context: &Context, options: ImportOptions) -> Result<Exi
     import.store_credentials(issued).await
 }
 
+/// Where nothing can be asked, names all options at once that a question would replace.
+fn require_options(
+    context: &Context,
+    options: &ImportOptions,
+    has_keyring: bool,
+    has_secret: bool,
+) -> Result<(), CliError> {
+    let confirmed = context.global.yes;
+    let mut missing = Vec::new();
+    if !options.cookie_stdin && !options.secret_stdin {
+        missing.push("--cookie-stdin, to read the cookie of the browser from standard input");
+    }
+    if !confirmed && !options.insecure_storage && !has_keyring {
+        missing.push("--insecure-storage, to keep the secret unencrypted in a file");
+    }
+    if !confirmed && has_secret {
+        missing.push("--yes, to replace the secret that the profile already has");
+    }
+    match missing.len() {
+        // A single question says more.
+        0 | 1 => Ok(()),
+        _ => Err(CliError::usage(format!("cannot prompt here; add {}", missing.join("; ")))),
+    }
+}
+
 /// Chooses the store. A plain file requires the user's consent.
 fn choose_store(
     context: &Context,
     secrets: &SecretStores,
+    keyring: Result<(), String>,
     insecure_storage: bool,
 ) -> Result<SecretStore, CliError> {
-    let Err(reason) = secrets.check_keyring() else {
+    let Err(reason) = keyring else {
         return Ok(SecretStore::Keyring);
     };
     context.messages.info(&reason);

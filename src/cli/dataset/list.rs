@@ -3,11 +3,11 @@
 use serde_json::{Value, json};
 
 use super::document::dataset_document;
-use crate::cli::{CliResult, Column, Connection, Document};
-use tessera_model::{Status, text::count_with_noun};
+use crate::cli::{CliResult, Column, Connection, Document, Exit, plot::plot_clusters};
+use tessera_model::{Search, Status, text::count_with_noun};
 
 const LIST_COLUMNS: &[Column] = &[
-    Column::new("ID", "id"),
+    Column::short_id("ID", "id"),
     Column::new("NAME", "display_name"),
     Column::new("STATUS", "status_new"),
     Column::new("%", "progress"),
@@ -77,4 +77,23 @@ pub(super) async fn show(
     }
     let fields = dataset_document(&dataset);
     connection.context.print(&Document::one("tessera.dataset/1", fields, RECORD_COLUMNS))
+}
+
+/// Prints a dataset, and plots of its first page of clusters.
+pub(super) async fn plot(connection: &Connection<'_>, dataset: Option<&str>) -> CliResult {
+    let context = connection.context;
+    context.out.require_text("--plot")?;
+    let dataset = connection.dataset(dataset).await?;
+    let defaults = &context.settings.search;
+    let search = Search {
+        entity: defaults.entity,
+        granularity: defaults.granularity,
+        ..Search::browse(dataset.id)
+    };
+    let page = connection.client.explore(&search).await?;
+    let fields = dataset_document(&dataset);
+    context.print(&Document::one("tessera.dataset/1", fields, RECORD_COLUMNS))?;
+    let plots = plot_clusters(&page.clusters);
+    context.out.print_text(&format!("\n{plots}"))?;
+    Ok(Exit::Done)
 }

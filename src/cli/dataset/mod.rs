@@ -28,6 +28,9 @@ pub enum DatasetCommand {
         /// Show every field as the service sent it.
         #[arg(long)]
         raw: bool,
+        /// Also print the labels, tags and caption words of its largest clusters as bars.
+        #[arg(long, conflicts_with = "raw")]
+        plot: bool,
     },
     /// Pin a dataset that the service does not list to the profile, so that it is listed here.
     Pin {
@@ -70,7 +73,11 @@ pub async fn run(context: &Context, command: DatasetCommand) -> CliResult {
             let work = async |connection: &_| list::list(connection, status.as_deref()).await;
             context.with_connection(&[ApiOperation::Datasets], work).await
         }
-        DatasetCommand::Show { dataset, raw } => {
+        DatasetCommand::Show { dataset, plot: true, .. } => {
+            let work = async |connection: &_| list::plot(connection, dataset.as_deref()).await;
+            context.with_connection(&[ApiOperation::Dataset, ApiOperation::Explore], work).await
+        }
+        DatasetCommand::Show { dataset, raw, .. } => {
             let work = async |connection: &_| list::show(connection, dataset.as_deref(), raw).await;
             context.with_connection(&[ApiOperation::Dataset], work).await
         }

@@ -19,7 +19,7 @@ use tessera_model::{FailedExport, JobRecord, SafeText, SavedJobState};
 
 const LIST_COLUMNS: &[Column] = &[
     Column::new("STARTED", "started_at"),
-    Column::new("ID", "id"),
+    Column::short_id("ID", "id"),
     Column::new("DATASET", "dataset_name"),
     Column::new("WHAT", "selection"),
     Column::new("STATUS", "status"),

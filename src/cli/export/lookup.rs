@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::{
-    cli::{CliResult, Connection, JobRecorder},
+    cli::{CliError, CliResult, Connection, JobRecorder, short_id::IdPrefix},
     state::StoredJob,
 };
 use tessera_model::{DatasetId, ExportJob, ExportTaskId, Failure, JobKind, JobRecord};
@@ -12,8 +12,8 @@ use tessera_model::{DatasetId, ExportJob, ExportTaskId, Failure, JobKind, JobRec
 pub struct ExportLookup {
     /// Dataset of the export; not needed if the export was started on this machine.
     dataset: Option<String>,
-    /// ID of the export.
-    id: ExportTaskId,
+    /// ID of the export; its beginning, if the export was started on this machine.
+    id: IdPrefix,
 }
 
 pub(super) struct FoundExport {
@@ -29,14 +29,24 @@ impl ExportLookup {
             connection.context.messages.warn(failure.to_string());
             Vec::new()
         });
-        let mut jobs = jobs.into_iter().map(|stored| stored.job);
-        let job = jobs.find(|job| job.state.export() == Some(self.id));
+        let has_id = |job: &JobRecord| job.state.export().is_some_and(|id| self.id.matches(id));
+        let mut jobs = jobs.into_iter().map(|stored| stored.job).filter(has_id);
+        let job = jobs.next();
+        if jobs.next().is_some() {
+            let message = format!("several exports start with `{}`; give a whole ID", self.id);
+            return Err(CliError::usage(message));
+        }
+        let started_here = job.as_ref().and_then(|job| job.state.export());
+        let Some(task) = started_here.or_else(|| self.id.to_string().parse().ok()) else {
+            let message = format!("no export started on this machine begins with `{}`", self.id);
+            return Err(CliError::not_found(message).with_remedy("tessera export list"));
+        };
         let named = self.dataset.as_deref().or(connection.context.global.dataset.as_deref());
         let dataset = match (named, &job) {
             (None, Some(job)) => job.dataset,
             _ => connection.dataset(self.dataset.as_deref()).await?.id,
         };
-        Ok(FoundExport { dataset, task: self.id, job })
+        Ok(FoundExport { dataset, task, job })
     }
 }
 

@@ -70,7 +70,7 @@ pub fn draw_pictures(
     for row in tiles.chunks(usize::from(across)) {
         let mut pictures = Vec::new();
         for tile in row {
-            match fit_picture(&tile.bytes, tile.crop, canvas) {
+            match fit_picture(&tile.bytes, &tile.crop, canvas) {
                 Ok(picture) => pictures.push((picture, &tile.name)),
                 Err(error) => {
                     let message = format!("{}: {error}", tile.name);
@@ -99,7 +99,7 @@ fn tile_canvas(screen: &TerminalInfo, across: u16, columns: u16) -> Canvas {
     let protocol = screen.protocols.first().copied().unwrap_or_default();
     // A wider row would be scaled down, and the names would no longer match.
     let columns = match protocol {
-        Protocol::Sixel => columns.min(fit::max_sixel_columns(screen.cell.0)).max(across * 2),
+        Protocol::Sixel => columns.min(fit::max_sixel_cells(screen.cell.0)).max(across * 2),
         _ => columns,
     };
     let wide = ((columns - TILE_GAP * (across - 1)) / across).max(1);

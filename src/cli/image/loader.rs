@@ -28,7 +28,7 @@ impl<'a> PictureLoader<'a> {
     ) -> Result<NamedPicture, CliError> {
         let picture = |bytes: Vec<u8>, name: &str| NamedPicture {
             bytes,
-            crop,
+            crop: crop.clone(),
             name: SafeText::file_name(name),
         };
         if argument == "-" {

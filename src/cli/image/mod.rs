@@ -54,7 +54,7 @@ pub async fn run(context: &Context, command: ImageCommand) -> Result<Exit, CliEr
     let mut tiles = Vec::new();
     let mut first = None;
     for picture in &pictures {
-        match loader.load(context, picture, crop).await {
+        match loader.load(context, picture, crop.clone()).await {
             Ok(tile) => tiles.push(tile),
             Err(error) => {
                 context.messages.warn(&error.message);

@@ -12,11 +12,11 @@ use clap::{Command, Subcommand};
 use clap_complete::Shell;
 use serde_json::json;
 
-use crate::cli::{CliError, CliResult, Column, Document, Exit, Output};
+use crate::cli::{CliError, CliResult, Column, Document, Exit, Output, completion::shell_script};
 
 #[derive(Debug, Subcommand)]
 pub enum InfoCommand {
-    /// Generate shell completions.
+    /// Print the script that lets a shell complete commands, options and names.
     #[command(after_help = COMPLETION_EXAMPLES)]
     Completion {
         /// The shell.
@@ -41,7 +41,7 @@ Examples:
   tessera completion fish > ~/.config/fish/completions/tessera.fish";
 
 /// Environment variables that do not correspond to an option.
-const ENVIRONMENT_VARIABLES: [(&str, &str); 17] = [
+const ENVIRONMENT_VARIABLES: [(&str, &str); 18] = [
     (
         "TESSERA_API_KEY",
         "API key of the hosted deployment in TESSERA_BASE_URL or TESSERA_PROFILE; it and its secret \
@@ -49,6 +49,7 @@ const ENVIRONMENT_VARIABLES: [(&str, &str); 17] = [
     ),
     ("TESSERA_API_SECRET_FILE", "file with the secret of the key; safer than the next one"),
     ("TESSERA_API_SECRET", "secret of the key"),
+    ("TESSERA_COMPLETE", "set by scripts of `tessera completion`: the shell that asks for names"),
     ("NO_COLOR", "no color, if set and not empty"),
     ("FORCE_COLOR, CLICOLOR_FORCE", "color without a terminal too, if neither empty nor 0"),
     ("TERM", "dumb: no color, no redrawing"),
@@ -72,12 +73,10 @@ const VERSION_COLUMNS: &[Column] = &[
 ];
 
 /// `root` is the definition of the command line.
-pub fn run_info(out: &Output, command: InfoCommand, mut root: Command) -> CliResult {
+pub fn run_info(out: &Output, command: InfoCommand, root: Command) -> CliResult {
     match command {
         InfoCommand::Completion { shell } => {
-            let mut script = Vec::new();
-            clap_complete::generate(shell, &mut root, "tessera", &mut script);
-            out.print_text(&String::from_utf8_lossy(&script))?;
+            out.print_text(&shell_script(&shell.to_string())?)?;
         }
         InfoCommand::Man { dir: None } => {
             out.print_text(&man::render_page(&root).map_err(|error| unwritten(&error))?)?;

@@ -7,11 +7,22 @@ pub struct Column {
     pub title: &'static str,
     /// The field of a row; nested fields are separated by dots, and numbers are list indexes.
     pub field: &'static str,
+    /// Whether commands accept the beginning of its IDs, so that tables need not show more.
+    has_short_ids: bool,
 }
 
 impl Column {
     pub const fn new(title: &'static str, field: &'static str) -> Self {
-        Self { title, field }
+        Self { title, field, has_short_ids: false }
+    }
+
+    /// A column of IDs whose beginnings commands accept.
+    pub const fn short_id(title: &'static str, field: &'static str) -> Self {
+        Self { title, field, has_short_ids: true }
+    }
+
+    pub fn has_short_ids(&self) -> bool {
+        self.has_short_ids
     }
 
     /// Whether the column contains IDs, which must not be truncated.

@@ -6,7 +6,7 @@ use serde_json::Value;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::{Column, Document};
-use crate::printable_text::PrintableText;
+use crate::{cli::short_id, printable_text::PrintableText};
 use tessera_model::{SafeText, text::truncate};
 
 /// Columns of an unknown terminal.
@@ -23,12 +23,18 @@ pub(super) fn terminal_width() -> usize {
         .unwrap_or(DEFAULT_WIDTH)
 }
 
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TableStyle {
+    pub color: bool,
+    /// Columns of the terminal; `None` in a pipe.
+    pub width: Option<usize>,
+    /// Whether IDs are shown whole.
+    pub full: bool,
+}
+
 /// Aligned columns with a header; a single object has one line per column.
-pub(super) fn aligned_table(
-    document: &Document,
-    color: bool,
-    width: Option<usize>,
-) -> PrintableText {
+pub(super) fn aligned_table(document: &Document, style: TableStyle) -> PrintableText {
+    let TableStyle { color, width, full } = style;
     let columns = document.columns();
     if !document.is_list() {
         let widest = columns.iter().map(|column| column.title.width()).max().unwrap_or(0);
@@ -40,10 +46,13 @@ pub(super) fn aligned_table(
         }
         return text;
     }
-    let rows: Vec<Vec<String>> = document
+    let mut rows: Vec<Vec<String>> = document
         .rows()
         .map(|row| columns.iter().map(|column| display_cell(column.value(row))).collect())
         .collect();
+    if !full {
+        shorten_ids(columns, &mut rows);
+    }
     let titles: Vec<String> = columns.iter().map(|column| column.title.to_owned()).collect();
     let mut widths: Vec<usize> = titles.iter().map(|title| title.width()).collect();
     for row in &rows {
@@ -57,6 +66,15 @@ pub(super) fn aligned_table(
     text.push(&PrintableText::lines("\n"));
     text.extend(rows.iter().map(|row| PrintableText::line(aligned_line(row, &widths))));
     text
+}
+
+fn shorten_ids(columns: &[Column], rows: &mut [Vec<String>]) {
+    for (index, _) in columns.iter().enumerate().filter(|(_, column)| column.has_short_ids()) {
+        let length = short_id::distinct_length(rows.iter().map(|row| row[index].as_str()));
+        for row in rows.iter_mut().filter(|row| row[index].is_char_boundary(length)) {
+            row[index].truncate(length);
+        }
+    }
 }
 
 /// Narrows the widest columns first; columns of IDs last.
@@ -171,11 +189,27 @@ mod tests {
 
     #[test]
     fn a_table_is_aligned_and_narrowed_to_the_terminal() {
-        let table = aligned_table(&list(), false, Some(80)).to_string();
+        let style = TableStyle { color: false, width: Some(80), full: false };
+        let table = aligned_table(&list(), style).to_string();
         assert_eq!(table, "NAME     IMAGES  SCORE\na␉b␛[2J  12      0.123\nx, \"y\"   —       —\n");
-        let narrow = aligned_table(&list(), false, Some(12)).to_string();
+        let narrow = aligned_table(&list(), TableStyle { width: Some(12), ..style }).to_string();
         assert!(narrow.lines().all(|line| line.width() <= 30), "{narrow}");
-        assert!(aligned_table(&list(), true, None).as_str().starts_with("\u{1b}[1mNAME"));
+        let bold = aligned_table(&list(), TableStyle { color: true, width: None, ..style });
+        assert!(bold.as_str().starts_with("\u{1b}[1mNAME"));
+    }
+
+    #[test]
+    fn ids_are_as_long_as_they_have_to_be_unless_full() {
+        const COLUMNS: &[Column] = &[Column::short_id("ID", "id")];
+        let ids = ["0a1b2c3d-0000-7000", "0a1b2c3d-0010-7000"];
+        let rows = json!({ "rows": [{ "id": ids[0] }, { "id": ids[1] }, { "id": null }] });
+        let document = Document::list("tessera.test/1", rows, "rows", COLUMNS);
+        let style = TableStyle { color: false, width: Some(80), full: false };
+        let table = aligned_table(&document, style).to_string();
+        assert_eq!(table, "ID\n0a1b2c3d-000\n0a1b2c3d-001\n—\n");
+        let full = aligned_table(&document, TableStyle { full: true, ..style }).to_string();
+        assert!(ids.iter().all(|id| full.contains(id)), "{full}");
+        assert!(tab_separated(&document).as_str().contains(ids[0]));
     }
 
     #[test]

@@ -8,7 +8,10 @@ use std::{
 use clap::ColorChoice;
 use serde_json::{Map, Value};
 
-use super::{Document, jq, table};
+use super::{
+    Document, jq,
+    table::{self, TableStyle},
+};
 use crate::{
     cli::{CliError, GlobalOptions},
     printable_text::PrintableText,
@@ -31,9 +34,8 @@ enum OutputFormat {
 #[derive(Clone, Debug)]
 pub struct Output {
     format: OutputFormat,
-    color: bool,
-    /// Columns of the terminal; `None` in a pipe.
-    width: Option<usize>,
+    /// How a table looks.
+    style: TableStyle,
 }
 
 impl Output {
@@ -49,15 +51,25 @@ impl Output {
             None if terminal => OutputFormat::Table,
             None => OutputFormat::Tsv,
         };
-        Self {
-            format,
+        let style = TableStyle {
             color: use_color(global, terminal),
             width: terminal.then(table::terminal_width),
-        }
+            full: global.full,
+        };
+        Self { format, style }
     }
 
     pub fn is_machine(&self) -> bool {
         matches!(self.format, OutputFormat::Json(_) | OutputFormat::Jsonl | OutputFormat::Jq(_))
+    }
+
+    /// Fails if programs read the output, which an option draws.
+    pub fn require_text(&self, option: &str) -> Result<(), CliError> {
+        if !self.is_machine() && self.format != OutputFormat::Csv {
+            return Ok(());
+        }
+        let formats = "remove --json, --jsonl, --csv and --jq";
+        Err(CliError::usage(format!("{option} draws; {formats}")))
     }
 
     pub fn is_table(&self) -> bool {
@@ -69,12 +81,12 @@ impl Output {
     }
 
     pub fn is_terminal(&self) -> bool {
-        self.width.is_some()
+        self.style.width.is_some()
     }
 
     pub fn print(&self, document: &Document) -> Result<(), CliError> {
         let text = match &self.format {
-            OutputFormat::Table => table::aligned_table(document, self.color, self.width),
+            OutputFormat::Table => table::aligned_table(document, self.style),
             OutputFormat::Tsv => table::tab_separated(document),
             OutputFormat::Csv => table::csv(document),
             OutputFormat::Json(fields) if fields.is_empty() => {
@@ -136,6 +148,12 @@ impl Output {
 /// Writes text to standard output; nothing else does.
 pub fn write_stdout(text: &PrintableText) -> Result<(), CliError> {
     write_bytes(text.as_str().as_bytes())
+}
+
+/// Writes the candidates that a shell asked for, in its format: names are plain words, what is said about them is
+/// [`tessera_model::SafeText`].
+pub fn write_candidates(candidates: &[u8]) -> Result<(), CliError> {
+    write_bytes(candidates)
 }
 
 fn write_bytes(bytes: &[u8]) -> Result<(), CliError> {

@@ -46,7 +46,7 @@ pub struct ViewRunOptions {
 
 const VIEW_COLUMNS: &[Column] = &[
     Column::new("NAME", "name"),
-    Column::new("DATASET", "dataset_id"),
+    Column::short_id("DATASET", "dataset_id"),
     Column::new("ENTITY", "entity_type"),
     Column::new("GRANULARITY", "granularity"),
     Column::new("QUERY", "query"),

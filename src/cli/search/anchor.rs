@@ -15,7 +15,7 @@ pub fn search_by_anchor(
     let search = Search { query: Query::Similar(anchor), ..search };
     if anchor.kind == AnchorKind::Media {
         let similar_to = Some(SafeText::name(&format!("media {}", anchor.media.short())));
-        return Ok(HistoryEntry { search, similar_to, file: None, region: None });
+        return Ok(HistoryEntry { similar_to, ..HistoryEntry::new(search) });
     }
     let Some(known) = find_registered(connection, &search)? else {
         let level = search.granularity.level();
@@ -23,7 +23,7 @@ pub fn search_by_anchor(
             "this anchor was not registered from this machine; assuming {} at granularity {level}",
             search.entity.as_str()
         ));
-        return Ok(HistoryEntry { search, similar_to: None, file: None, region: None });
+        return Ok(HistoryEntry::new(search));
     };
     let (entity, granularity) = (known.search.entity, known.search.granularity);
     if options.entity.is_none_or(|chosen| chosen == entity)

@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 
-use super::options::{CaptionOptions, ImageOptions, SearchOptions, parse_path};
+use super::options::{CaptionOptions, CutOptions, ImageOptions, SearchOptions, parse_path};
 use tessera_client::TextSearchPath;
 use tessera_model::{AnchorKind, MediaId};
 
@@ -17,6 +17,8 @@ pub enum SearchCommand {
         /// ID of the media item.
         media: MediaId,
         #[command(flatten)]
+        cut: CutOptions,
+        #[command(flatten)]
         options: SearchOptions,
     },
     /// Search by an existing anchor, for example from `search image --anchor-only`.
@@ -26,6 +28,8 @@ pub enum SearchCommand {
         /// UPLOAD for an uploaded image, MEDIA for a media item of the dataset.
         #[arg(long = "type", value_name = "TYPE")]
         anchor_type: AnchorKind,
+        #[command(flatten)]
+        cut: CutOptions,
         #[command(flatten)]
         options: SearchOptions,
     },

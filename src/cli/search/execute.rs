@@ -6,14 +6,14 @@ use super::{
     anchor,
     contact_sheet::ContactSheet,
     document,
-    options::SearchOptions,
+    options::{CutOptions, SearchOptions},
     page_cursor::PageCursor,
     query_image,
     request::{RankingSource, SearchRequest},
     results::SearchResults,
     save,
 };
-use crate::cli::{CliError, CliResult, Connection, Exit};
+use crate::cli::{CliError, CliResult, Connection, Exit, plot::plot_clusters};
 use tessera_model::{
     Dataset, EnrichmentModel, Filter, HistoryEntry, ModelStatus, Operation, Query, Search,
     basket::cluster_entry,
@@ -25,12 +25,16 @@ struct PreparedSearch<'a> {
     kind: &'static str,
     dataset: Dataset,
     entry: HistoryEntry,
+    cut: CutOptions,
     options: SearchOptions,
 }
 
 pub async fn execute(connection: &Connection<'_>, request: SearchRequest) -> CliResult {
     let context = connection.context;
-    let SearchRequest { kind, ranking, filters, dataset, options, .. } = request;
+    let SearchRequest { kind, ranking, filters, cut, dataset, options, .. } = request;
+    if options.display.plot {
+        context.out.require_text("--plot")?;
+    }
     let sheet = options.display.show.then(|| ContactSheet::new(context)).transpose()?;
     let dataset_of_view = dataset.map(|id| id.to_string());
     let dataset = connection.dataset(dataset_of_view.as_deref()).await?;
@@ -45,7 +49,7 @@ pub async fn execute(connection: &Connection<'_>, request: SearchRequest) -> Cli
     if only_anchor {
         return context.print(&document::anchor_document(&entry));
     }
-    let search = PreparedSearch { connection, kind, dataset, entry, options };
+    let search = PreparedSearch { connection, kind, dataset, entry, cut, options };
     let mut results = search.fetch_pages(sheet).await?;
     if let Some(name) = &search.options.save {
         save::save_view(connection, name, &search.entry)?;
@@ -75,7 +79,7 @@ async fn prepare_ranking(
     match ranking {
         RankingSource::Query(query) => {
             let search = Search { query, ..search };
-            Ok(HistoryEntry { search, similar_to: None, file: None, region: None })
+            Ok(HistoryEntry::new(search))
         }
         RankingSource::Anchor(anchor) => {
             anchor::search_by_anchor(connection, anchor, search, options)
@@ -93,8 +97,8 @@ impl PreparedSearch<'_> {
         let Self { connection, options, .. } = self;
         let context = connection.context;
         let format = document::RowFormat::new(options.display);
-        let cursor = PageCursor::new(self.entry.search.clone(), options.pages);
-        let mut results = SearchResults::new(cursor, sheet);
+        let cursor = PageCursor::new(self.entry.search.clone(), options.pages, self.cut);
+        let mut results = SearchResults::new(cursor, sheet, options.display.plot);
         let mut progress = context.messages.progress_bar("search");
         while let Some(search) = results.pages.next().cloned() {
             let (body, page) = match connection.client.explore_raw(&search).await {
@@ -152,7 +156,9 @@ impl PreparedSearch<'_> {
             }
             (None, _) => Exit::Done,
         };
-        if !context.out.is_jsonl() {
+        if let Some(clusters) = &results.plotted {
+            context.out.print_text(&plot_clusters(clusters))?;
+        } else if !context.out.is_jsonl() {
             let format = document::RowFormat::new(self.options.display);
             context.print(&format.search_document(self.kind, &self.entry, results))?;
         }

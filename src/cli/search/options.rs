@@ -39,7 +39,17 @@ pub struct ImageOptions {
     #[arg(long)]
     pub anchor_only: bool,
     #[command(flatten)]
+    pub cut: CutOptions,
+    #[command(flatten)]
     pub options: SearchOptions,
+}
+
+/// Searches by image have no maximum score in the interface: the program omits what is beyond it.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub struct CutOptions {
+    /// Keep only clusters with scores below this, 0.0 to 1.0: lower is stricter.
+    #[arg(long, value_name = "SCORE", value_parser = parse_fraction)]
+    pub max_score: Option<Fraction>,
 }
 
 #[derive(Debug, Args)]
@@ -104,6 +114,7 @@ pub struct PageOptions {
     pub limit: Option<NonZeroUsize>,
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "flags of the command line")]
 #[derive(Clone, Copy, Debug, Args)]
 pub struct DisplayOptions {
     /// Print a row per preview instead of per cluster.
@@ -115,6 +126,9 @@ pub struct DisplayOptions {
     /// Draw the first picture of each cluster below the results, at most 24.
     #[arg(long)]
     pub show: bool,
+    /// Print the scores, labels, tags and caption words of the results as bars instead of rows.
+    #[arg(long, conflicts_with_all = ["flat", "raw"])]
+    pub plot: bool,
 }
 
 impl SearchOptions {

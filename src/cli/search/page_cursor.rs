@@ -3,8 +3,8 @@
 
 use std::collections::HashSet;
 
-use super::options::PageOptions;
-use tessera_model::{Cluster, ClusterId, Page, Search};
+use super::options::{CutOptions, PageOptions};
+use tessera_model::{Cluster, ClusterId, Fraction, Page, ScoreKind, Search};
 
 /// A limit for services that never send a last page.
 const MAX_PAGES: u32 = 10_000;
@@ -24,6 +24,7 @@ pub struct PageCursor {
     next: Search,
     fetches_more: bool,
     remaining: Option<usize>,
+    max_score: Option<Fraction>,
     known_clusters: HashSet<ClusterId>,
     pub state: PageState,
     pub fetched: u32,
@@ -34,11 +35,12 @@ pub struct PageCursor {
 }
 
 impl PageCursor {
-    pub fn new(search: Search, extent: PageOptions) -> Self {
+    pub fn new(search: Search, extent: PageOptions, cut: CutOptions) -> Self {
         Self {
             next: search,
             fetches_more: extent.all || extent.limit.is_some(),
             remaining: extent.limit.map(Into::into),
+            max_score: cut.max_score,
             known_clusters: HashSet::new(),
             state: PageState::Next,
             fetched: 0,
@@ -51,14 +53,18 @@ impl PageCursor {
         (self.state == PageState::Next).then_some(&self.next)
     }
 
-    /// Accepts a page, and returns its new clusters up to the limit.
+    /// Accepts a page, and returns its new clusters up to the limit and the maximum score. A service ranks by score,
+    /// so nothing closer follows after a cluster beyond it.
     pub fn accept(&mut self, mut page: Page) -> Vec<Cluster> {
         page.drop_repeated(&mut self.known_clusters);
         self.fetched += 1;
         self.repeated += page.repeated;
         self.skipped += page.skipped;
-        let last = !page.may_have_next() || page.clusters.is_empty();
+        let may_have_next = page.may_have_next() && !page.clusters.is_empty();
         let mut clusters = page.clusters;
+        let is_last_beyond = clusters.last().is_some_and(|cluster| self.is_beyond(cluster));
+        clusters.retain(|cluster| !self.is_beyond(cluster));
+        let last = !may_have_next || is_last_beyond;
         let cut = self.remaining.is_some_and(|remaining| clusters.len() > remaining);
         if let Some(remaining) = &mut self.remaining {
             clusters.truncate(*remaining);
@@ -74,6 +80,13 @@ impl PageCursor {
         self.next.page = self.next.page.saturating_add(1);
         clusters
     }
+
+    /// Whether the score of a cluster is not below the maximum. A score of an unknown kind has no direction.
+    fn is_beyond(&self, cluster: &Cluster) -> bool {
+        let known =
+            cluster.relevance.as_ref().filter(|score| score.kind == ScoreKind::CosineDistance);
+        self.max_score.zip(known).is_some_and(|(max, known)| known.score >= max.value())
+    }
 }
 
 #[cfg(test)]
@@ -81,7 +94,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use tessera_model::{DatasetId, EntityType};
+    use tessera_model::{DatasetId, EntityType, Relevance, SafeText};
 
     fn page(ids: impl IntoIterator<Item = u128>) -> Page {
         let cluster = |id| Cluster {
@@ -103,7 +116,8 @@ mod tests {
 
     fn pages(all: bool, limit: Option<usize>) -> PageCursor {
         let limit = limit.map(|limit| limit.try_into().unwrap());
-        PageCursor::new(Search::browse(DatasetId(Uuid::nil())), PageOptions { page: 0, all, limit })
+        let extent = PageOptions { page: 0, all, limit };
+        PageCursor::new(Search::browse(DatasetId(Uuid::nil())), extent, CutOptions::default())
     }
 
     /// Fetches all pages from a service that responds with `at`: requests, clusters, final state.
@@ -129,6 +143,30 @@ mod tests {
             walk(pages(true, None), endless),
             (MAX_PAGES, 1_000_000, PageState::PageLimitReached)
         );
+    }
+
+    #[test]
+    fn the_walk_ends_at_the_maximum_score() {
+        let ranked = |number: u32, kind: ScoreKind| {
+            let mut page = page(number_of(number, 100));
+            for (index, cluster) in (0_u32..).zip(&mut page.clusters) {
+                let score = f64::from(number * 100 + index) / 1_000.0;
+                cluster.relevance = Some(Relevance { score, kind: kind.clone() });
+            }
+            page
+        };
+        let cut = |max| {
+            let mut pages = pages(true, None);
+            pages.max_score = Fraction::new(max);
+            pages
+        };
+        let near = |number| ranked(number, ScoreKind::CosineDistance);
+        assert_eq!(walk(cut(0.25), near), (3, 250, PageState::Last));
+        assert_eq!(walk(cut(0.0), near), (1, 0, PageState::Last));
+        let similarity = ScoreKind::Other(SafeText::name("similarity"));
+        let unknown =
+            |number| if number < 4 { ranked(number, similarity.clone()) } else { page([]) };
+        assert_eq!(walk(cut(0.25), unknown), (5, 400, PageState::Last));
     }
 
     #[test]

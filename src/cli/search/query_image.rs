@@ -77,10 +77,10 @@ impl PreparedQueryImage {
         let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
         let part = region.map_or_else(String::new, |region| format!(", {}", region.description()));
         Ok(HistoryEntry {
-            search: Search { query: Query::Similar(anchor), ..search },
             similar_to: Some(SafeText::file_name(&format!("{name}{part}"))),
             file: Some(file),
             region,
+            ..HistoryEntry::new(Search { query: Query::Similar(anchor), ..search })
         })
     }
 }

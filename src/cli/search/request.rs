@@ -2,7 +2,7 @@
 
 use super::{
     command::SearchCommand,
-    options::{CaptionOptions, ImageOptions, SearchOptions},
+    options::{CaptionOptions, CutOptions, ImageOptions, SearchOptions},
     query_image::{PreparedQueryImage, QueryImageOptions},
 };
 use crate::cli::{CliError, CliResult};
@@ -21,6 +21,7 @@ pub struct SearchRequest {
     pub ranking: RankingSource,
     pub filters: Vec<Filter>,
     pub path: Option<TextSearchPath>,
+    pub cut: CutOptions,
     /// The dataset of a saved view, unless the options name one.
     pub dataset: Option<DatasetId>,
     pub options: SearchOptions,
@@ -29,28 +30,29 @@ pub struct SearchRequest {
 impl SearchRequest {
     /// Validates everything that needs no service.
     pub async fn from_command(command: SearchCommand) -> CliResult<Self> {
-        let (kind, ranking, path, options) = match command {
+        let no_cut = CutOptions::default();
+        let (kind, ranking, path, cut, options) = match command {
             SearchCommand::Caption(CaptionOptions { text, max_score, path, options }) => {
                 let ranking = RankingSource::Query(Query::Caption { text, max_score });
-                ("caption", ranking, path, options)
+                ("caption", ranking, path, no_cut, options)
             }
-            SearchCommand::Image(ImageOptions { picture, anchor_only, options }) => {
+            SearchCommand::Image(ImageOptions { picture, anchor_only, cut, options }) => {
                 let picture = PreparedQueryImage::open(picture).await?;
-                ("image", RankingSource::Picture(picture, anchor_only), None, options)
+                ("image", RankingSource::Picture(picture, anchor_only), None, cut, options)
             }
-            SearchCommand::Media { media, options } => {
+            SearchCommand::Media { media, cut, options } => {
                 let anchor = Anchor { media, kind: AnchorKind::Media };
-                ("media", RankingSource::Anchor(anchor), None, options)
+                ("media", RankingSource::Anchor(anchor), None, cut, options)
             }
-            SearchCommand::Anchor { anchor, anchor_type, options } => {
+            SearchCommand::Anchor { anchor, anchor_type, cut, options } => {
                 let anchor = Anchor { media: anchor, kind: anchor_type };
-                ("anchor", RankingSource::Anchor(anchor), None, options)
+                ("anchor", RankingSource::Anchor(anchor), None, cut, options)
             }
             SearchCommand::Vql { path, options } => {
-                ("vql", RankingSource::Query(Query::Browse), path, options)
+                ("vql", RankingSource::Query(Query::Browse), path, no_cut, options)
             }
             SearchCommand::Browse { options } => {
-                ("browse", RankingSource::Query(Query::Browse), None, options)
+                ("browse", RankingSource::Query(Query::Browse), None, no_cut, options)
             }
         };
         let filters = options.filters.read()?;
@@ -59,7 +61,7 @@ impl SearchRequest {
                 "give a filter with --vql JSON, -f FILE, --label or --tag",
             ));
         }
-        Ok(Self { kind, ranking, filters, path, dataset: None, options })
+        Ok(Self { kind, ranking, filters, path, cut, dataset: None, options })
     }
 
     pub async fn from_view(view: SavedView, mut options: SearchOptions) -> CliResult<Self> {
@@ -83,6 +85,7 @@ impl SearchRequest {
                 (kind, RankingSource::Query(Query::Browse))
             }
         };
-        Ok(Self { kind, ranking, filters, path: None, dataset, options })
+        let cut = CutOptions::default();
+        Ok(Self { kind, ranking, filters, path: None, cut, dataset, options })
     }
 }

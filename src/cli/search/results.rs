@@ -18,6 +18,8 @@ pub struct SearchResults {
     pub clusters: usize,
     pub selected: Vec<SelectionEntry>,
     pub contact_sheet: Option<ContactSheet>,
+    /// What `--plot` shows.
+    pub plotted: Option<Vec<Cluster>>,
     /// The number of the page that failed, and why.
     pub missing_page: Option<(u32, Failure)>,
     /// Whether the service interprets the maximum score inversely.
@@ -27,13 +29,14 @@ pub struct SearchResults {
 }
 
 impl SearchResults {
-    pub fn new(pages: PageCursor, contact_sheet: Option<ContactSheet>) -> Self {
+    pub fn new(pages: PageCursor, contact_sheet: Option<ContactSheet>, plots: bool) -> Self {
         Self {
             pages,
             rows: Vec::new(),
             clusters: 0,
             selected: Vec::new(),
             contact_sheet,
+            plotted: plots.then(Vec::new),
             missing_page: None,
             max_score_inverted: false,
             metadata: Value::Null,
@@ -46,6 +49,9 @@ impl SearchResults {
         self.clusters += clusters.len();
         if let Some(sheet) = &mut self.contact_sheet {
             sheet.add_clusters(&clusters);
+        }
+        if let Some(plotted) = &mut self.plotted {
+            plotted.extend_from_slice(&clusters);
         }
         clusters
     }

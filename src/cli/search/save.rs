@@ -1,7 +1,7 @@
 //! Saves a search in files shared with the interface: in the history, as view, as selection.
 
 use super::results::count_clusters;
-use crate::cli::{CliError, CliResult, Connection};
+use crate::cli::{CliError, CliResult, Connection, timestamps::timestamp_now};
 use tessera_model::{
     Dataset, HistoryEntry, Query, SafeText, SavedView, Search, Selection, SelectionEntry,
     StateValue, text::count_with_noun,
@@ -17,7 +17,8 @@ pub fn add_to_history(connection: &Connection<'_>, entry: &HistoryEntry) {
     let write = || {
         let mut searches = connection.journal.history()?;
         let first_page = Search { page: 0, ..entry.search.clone() };
-        HistoryEntry { search: first_page, ..entry.clone() }.append_to(&mut searches);
+        let searched_at = Some(timestamp_now());
+        HistoryEntry { search: first_page, searched_at, ..entry.clone() }.append_to(&mut searches);
         connection.journal.replace(&StateValue::History(searches))
     };
     if let Err(failure) = write() {

@@ -11,7 +11,7 @@ use tessera_model::{DatasetId, Selection};
 
 const LIST_COLUMNS: &[Column] = &[
     Column::new("NAME", "name"),
-    Column::new("DATASET", "dataset_id"),
+    Column::short_id("DATASET", "dataset_id"),
     Column::new("CLUSTERS", "clusters"),
     Column::new("MEDIA", "media"),
     Column::new("LEFT OUT", "excluded"),

@@ -1,15 +1,15 @@
-//! The tasks of the event loop that take the terminal: suspend, full-size view, editor, clipboard.
+//! The tasks of the event loop that take the terminal: suspend, editor, clipboard.
 
-use std::{io, sync::Arc};
+use std::io;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 
 use super::EventLoop;
 use crate::{
     printable_text::PrintableText,
-    runtime::{editor, full_size, graphics_results, probe::Environment, signals, terminal},
+    runtime::{editor, graphics_results, probe::Environment, signals, terminal},
 };
-use tessera_model::{Failure, FailureKind};
+use tessera_model::Failure;
 use tessera_picture::Protocol;
 
 impl EventLoop<'_> {
@@ -22,30 +22,6 @@ impl EventLoop<'_> {
         // Entered again immediately, so that no frame goes to the shell's screen. Other changes are
         // handled in `Signal::Resume`.
         self.screen.reenter()
-    }
-
-    /// Shows one picture and waits for a key, or for a signal, which is handled afterwards.
-    pub(super) async fn show_full_size(
-        &mut self,
-        bytes: Arc<[u8]>,
-    ) -> io::Result<Result<(), Failure>> {
-        let Some(capabilities) = self.capabilities.clone() else {
-            let sentence = "the graphics capabilities of the terminal are not known yet";
-            return Ok(Err(Failure::new(FailureKind::Local, sentence).with_remedy("Try again")));
-        };
-        self.delete_pictures()?;
-        let on_screen = capabilities.clone();
-        let shown = tokio::task::spawn_blocking(move || full_size::show(&bytes, &on_screen)).await;
-        if let Err(failure) = shown.map_err(io::Error::other)? {
-            return Ok(Err(failure));
-        }
-        tokio::select! {
-            biased;
-            signal = self.signals.recv() => self.pending_signal = signal,
-            () = self.input.wait_for_key_or_click() => {}
-        }
-        full_size::clear(&capabilities)?;
-        Ok(Ok(()))
     }
 
     pub(super) async fn edit_text(&mut self, text: String) -> io::Result<Result<String, Failure>> {

@@ -17,6 +17,9 @@ pub struct Capabilities {
     pub theme: ThemeName,
     /// The background color (red, green, blue), if reported.
     pub background: Option<[u8; 3]>,
+    /// Whether the environment claims a terminal that draws the protocol, and the terminal itself does
+    /// not confirm it.
+    pub is_contradictory: bool,
     /// Whether the terminal replied in time. Only then may it be queried again.
     pub has_replied: bool,
     /// Kitty graphics, possibly without placeholders.
@@ -30,7 +33,7 @@ pub struct Capabilities {
 impl Capabilities {
     /// The protocols that `viuer` may use, best first. `viuer` queries again without a timeout, so
     /// only protocols that were confirmed here, and only without a multiplexer.
-    pub fn viewer_protocols(&self) -> Vec<Protocol> {
+    pub fn viuer_protocols(&self) -> Vec<Protocol> {
         let may_ask = self.has_replied && !self.in_tmux;
         let draws = [
             (may_ask && self.kitty, Protocol::Kitty),
@@ -39,10 +42,6 @@ impl Capabilities {
             (true, Protocol::HalfBlock),
         ];
         draws.into_iter().filter_map(|(draws, protocol)| draws.then_some(protocol)).collect()
-    }
-
-    pub fn viewer_protocol(&self) -> Protocol {
-        self.viewer_protocols().first().copied().unwrap_or_default()
     }
 }
 
@@ -69,6 +68,7 @@ pub(super) fn decide_capabilities(
     };
     Capabilities {
         protocol: forced.unwrap_or(best),
+        is_contradictory: best == Protocol::Iterm && !draws_iterm(version, ""),
         cell,
         in_tmux: environment.in_tmux,
         color_depth: color_depth(environment, version, attributes),
@@ -162,6 +162,16 @@ mod tests {
         assert_eq!(decide(&xterm(), b"\x1b[?64;14c", None).protocol, Protocol::HalfBlock);
         let iterm = Environment { program: "iTerm.app".into(), ..xterm() };
         assert_eq!(decide(&iterm, b"\x1b[?62;4c", None).protocol, Protocol::Iterm);
+    }
+
+    #[test]
+    fn a_variable_that_the_terminal_does_not_confirm_is_a_contradiction() {
+        let inherited = Environment { program: "iTerm.app".into(), ..xterm() };
+        let contradicts = |reply: &[u8]| decide(&inherited, reply, None).is_contradictory;
+        assert!(contradicts(b"\x1b[?62;4c"));
+        assert!(contradicts(b"\x1bP>|Konsole 24.02\x1b\\\x1b[?62;4c"));
+        assert!(!contradicts(b"\x1bP>|iTerm2 3.5.0\x1b\\\x1b[?62;4c"));
+        assert!(!decide(&xterm(), b"\x1b[?63;1;4c", None).is_contradictory);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use ratatui::{
     layout::Rect,
+    style::Style,
     text::{Line, Span},
 };
 
@@ -11,11 +12,12 @@ use crate::{
     input::{Action, KeyContext, action::ActionGroup},
     ui::{
         DrawContext,
-        widget::{below, field_area},
+        suggested_actions::suggested_actions,
+        widget::{below, field_area, wrap_words},
     },
 };
 
-const KEY_WIDTH: usize = 16;
+const KEY_WIDTH: usize = 19;
 
 const MOUSE: [(&str, &str); 4] = [
     ("click", "selects; a second click opens"),
@@ -52,7 +54,8 @@ impl Draw for Help {
             ctx.text_field(field_area(inside, 0, 3), &self.query, self.searching);
             inside = below(inside, 2);
         }
-        let lines = filter_sections(sections(ctx), self.query.value());
+        let text_width = usize::from(inside.width).saturating_sub(KEY_WIDTH + 4);
+        let lines = filter_sections(sections(ctx, text_width), self.query.value());
         if lines.is_empty() {
             ctx.put(inside, 0, &[(" no match; Esc shows everything", ctx.theme.dim)]);
         }
@@ -82,31 +85,34 @@ fn filter_sections(sections: Vec<Section>, query: &str) -> Vec<Line<'static>> {
     lines
 }
 
-fn sections(ctx: &DrawContext) -> Vec<Section> {
+/// All sections, with texts wrapped to `width` cells.
+fn sections(ctx: &DrawContext, width: usize) -> Vec<Section> {
     let theme = ctx.theme;
-    let [pane, _] = ctx.app.contexts();
-    let keymap = &ctx.app.setup.keymap;
     let section = |heading: &str, entries| Section {
         heading: Line::styled(format!(" {heading}"), theme.accent),
         entries,
     };
-    let actions = |contexts: &[KeyContext], belongs: &dyn Fn(Action) -> bool| {
-        let actions = Action::ALL.iter().copied().filter(|action| belongs(*action));
-        actions.map(|action| action_entry(ctx, contexts, action)).collect()
-    };
-    let definitions = |definitions: &[(&str, &'static str)]| {
-        let line = |(term, meaning): &(&str, &'static str)| {
-            let term = Span::styled(format!("   {term:<KEY_WIDTH$}"), theme.key);
-            vec![Line::from(vec![term, Span::styled(*meaning, theme.text)])]
+    let definitions = |definitions: &[(&str, &str)]| {
+        let entry = |(term, meaning): &(&str, &str)| {
+            entry_lines((term, theme.key), (meaning, theme.text), width)
         };
-        definitions.iter().map(line).collect()
+        definitions.iter().map(entry).collect()
     };
-    let in_pane = |action| !keymap.keys_of(&[pane], action).is_empty();
-    let name = format!("In {}", ctx.app.focus.name());
-    let mut sections = vec![section(&name, actions(&[pane], &in_pane))];
-    let all: Vec<KeyContext> = keymap.contexts().collect();
+    let place = match ctx.app.viewer {
+        Some(_) => ActionGroup::Viewer.heading(),
+        None => ctx.app.focus.name(),
+    };
+    let name = format!("In {place}");
+    let suggested = suggested_actions(ctx.app).into_iter();
+    let entries =
+        suggested.map(|action| action_entry(ctx, &ctx.app.contexts(), action, width)).collect();
+    let mut sections = vec![section(&name, entries)];
+    let all: Vec<KeyContext> = ctx.app.setup.keymap.contexts().collect();
     for group in ActionGroup::ALL {
-        let entries = actions(&all, &|action| action.group() == group);
+        let actions = Action::ALL.iter().copied().filter(|action| action.group() == group);
+        // The keys of all tabs are one entry.
+        let actions = actions.filter(|action| action.tab_index().is_none_or(|index| index == 0));
+        let entries = actions.map(|action| action_entry(ctx, &all, action, width)).collect();
         sections.push(section(group.heading(), entries));
     }
     sections.push(section("Mouse", definitions(&MOUSE)));
@@ -114,18 +120,43 @@ fn sections(ctx: &DrawContext) -> Vec<Section> {
     sections
 }
 
-fn action_entry(ctx: &DrawContext, contexts: &[KeyContext], action: Action) -> Vec<Line<'static>> {
+/// A term and its text, whose further lines are indented.
+fn entry_lines(
+    (term, term_style): (&str, Style),
+    (text, style): (&str, Style),
+    width: usize,
+) -> Vec<Line<'static>> {
+    const MAX_LINES: usize = 4;
+    let terms = std::iter::once(term).chain(std::iter::repeat(""));
+    let line = |(text, term): (String, &str)| {
+        let term = Span::styled(format!("   {term:<KEY_WIDTH$}"), term_style);
+        Line::from(vec![term, Span::styled(text, style)])
+    };
+    wrap_words(text, width, MAX_LINES).zip(terms).map(line).collect()
+}
+
+fn action_entry(
+    ctx: &DrawContext,
+    contexts: &[KeyContext],
+    action: Action,
+    width: usize,
+) -> Vec<Line<'static>> {
     let (app, theme) = (ctx.app, ctx.theme);
     let mut keys = app.setup.keymap.keys_of(contexts, action);
     keys.dedup();
+    let mut help = action.help();
+    if action.tab_index().is_some() {
+        keys.truncate(1);
+        keys.extend(app.setup.keymap.keys_of(contexts, Action::Tab9).into_iter().take(1));
+        keys = vec![keys.join(" … ")];
+        help = "Go to a results tab";
+    }
     let reason = availability::unavailable_reason(app, action);
     let style = if reason.is_some() { theme.dim } else { theme.text };
-    let mut lines = vec![Line::from(vec![
-        Span::styled(format!("   {:<KEY_WIDTH$}", keys.join("  ")), theme.key),
-        Span::styled(action.help(), style),
-    ])];
-    lines.extend(reason.map(|reason| {
-        Line::styled(format!("   {:<KEY_WIDTH$}unavailable: {reason}", ""), theme.dim)
+    let mut lines = entry_lines((&keys.join("  "), theme.key), (help, style), width);
+    lines.extend(reason.into_iter().flat_map(|reason| {
+        let reason = format!("unavailable: {reason}");
+        entry_lines(("", theme.dim), (&reason, theme.dim), width)
     }));
     lines
 }

@@ -1,17 +1,24 @@
 //! The detail of a job: facts, its states, and the command that repeats it.
 
 use ratatui::{
+    buffer::{Buffer, Cell},
     layout::Rect,
     text::{Line, Span},
+    widgets::{Sparkline, Widget},
 };
+use time::OffsetDateTime;
 
 use super::Draw;
 use crate::{
-    app::{Job, overlay::JobDetail},
+    app::{Job, JobState, overlay::JobDetail},
     command_lines::job_command_line,
-    ui::{DrawContext, pane::job_summary, widget::format_duration},
+    ui::{
+        DrawContext,
+        pane::job_summary,
+        widget::{format_age, format_bytes, format_duration},
+    },
 };
-use tessera_model::SafeText;
+use tessera_model::{SafeText, Timestamp};
 
 impl Draw for JobDetail {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
@@ -46,9 +53,57 @@ fn facts(ctx: &DrawContext, job: &Job) -> Vec<Line<'static>> {
         let file = SafeText::file_name(&export.target().to_string_lossy());
         lines.push(fact("file", file.to_string()));
     }
-    lines.push(fact("took", format_duration(job.elapsed(ctx.app.clock()))));
+    let clock = ctx.app.clock();
+    let age = |at: Timestamp| format_age(clock.saturating_sub(at));
+    lines.push(fact("started", time_text(job.started_at, &age(job.started_at))));
+    lines.extend(job.ended_at().map(|ended| fact("ended", time_text(ended, &age(ended)))));
+    lines.push(fact("took", format_duration(job.elapsed(clock))));
+    lines.extend(rate_text(job).map(|rate| fact("rate", rate)));
+    let progress = sparkline(job, clock);
+    if !progress.is_empty() {
+        lines.push(Line::from(vec![
+            Span::styled(format!(" {:<12}", "progress"), dim),
+            Span::styled(progress, ctx.theme.gauge),
+        ]));
+    }
     lines.push(fact("last status", job_summary(job)));
     lines
+}
+
+/// A time of day in UTC, with its age.
+fn time_text(at: Timestamp, age: &str) -> String {
+    let seconds = i64::try_from(at.as_secs()).ok();
+    let time = seconds.and_then(|seconds| OffsetDateTime::from_unix_timestamp(seconds).ok());
+    let (Some(date), Some(time)) = (time.map(OffsetDateTime::date), time) else {
+        return age.to_owned();
+    };
+    format!("{date} {:02}:{:02} UTC, {age}", time.hour(), time.minute())
+}
+
+/// How fast the job progresses in its present state: bytes a second, or percent a minute.
+fn rate_text(job: &Job) -> Option<String> {
+    let rate = job.history().rate()?;
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes a second")]
+    Some(match job.state() {
+        JobState::Uploading(..) | JobState::Downloading(..) => {
+            format!("{}/s", format_bytes(rate as u64))
+        }
+        _ => format!("{:.1} % a minute", rate * 60.0),
+    })
+}
+
+/// The progress over time as one row of bars.
+fn sparkline(job: &Job, clock: Timestamp) -> String {
+    const COLUMNS: u16 = 60;
+    let end = job.ended_at().unwrap_or(clock);
+    let percents = job.history().progress_over_time(end, usize::from(COLUMNS));
+    if percents.is_empty() {
+        return String::new();
+    }
+    let area = Rect::new(0, 0, COLUMNS, 1);
+    let mut row = Buffer::empty(area);
+    Sparkline::default().data(percents).max(100).render(area, &mut row);
+    row.content.iter().map(Cell::symbol).collect()
 }
 
 fn states(ctx: &DrawContext, job: &Job) -> Vec<Line<'static>> {

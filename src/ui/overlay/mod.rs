@@ -4,6 +4,7 @@ mod add_media;
 mod archive_inspector;
 mod caption;
 mod export;
+mod facets;
 mod fact_sheet;
 mod file_picker;
 mod filter_input;
@@ -16,6 +17,7 @@ mod prompt;
 mod region_picker;
 mod reindex;
 mod saved_views;
+mod score_histogram;
 
 use ratatui::{
     layout::Rect,

@@ -21,6 +21,7 @@ pub(in crate::ui) fn datasets(ctx: &mut DrawContext, area: Rect) {
     }
     let top = datasets_scroll_top(ctx.app, area);
     let selected = ctx.app.selected_dataset().map(|dataset| dataset.id);
+    ctx.scroll_mark(area, top, usize::from(inside.height), ctx.app.visible_datasets().len());
     let focused = ctx.app.focus == Pane::Datasets;
     let datasets = ctx.app.visible_datasets().into_iter().skip(top);
     for (row, dataset) in (0..inside.height).zip(datasets) {

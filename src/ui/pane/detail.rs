@@ -1,12 +1,16 @@
 //! The detail of a preview: the picture as large as possible, and its facts.
 
-use ratatui::{layout::Rect, style::Style};
+use ratatui::{
+    layout::Rect,
+    style::Style,
+    text::{Line, Span},
+};
 
 use crate::{
-    app::{App, Pane, areas::detail_picture_area, detail_picture_view},
+    app::{App, Pane, detail_layout::DetailLayout, detail_picture_view},
     ui::{
         DrawContext,
-        widget::{below, format_score, group_digits, wrap_words},
+        widget::{format_score, group_digits},
     },
 };
 use tessera_model::{Cluster, EntryId, Preview};
@@ -20,23 +24,38 @@ pub(in crate::ui) fn detail(ctx: &mut DrawContext, area: Rect) {
     };
     let index = app.view().map_or(0, |view| view.preview_index.min(cluster.previews.len() - 1));
     let summary = format!("{} of {} shown", index + 1, cluster.previews.len());
-    let inside = ctx.pane_frame(area, Pane::Detail, &summary);
-    let picture = detail_picture_area(area, app.cell_size);
+    ctx.pane_frame(area, Pane::Detail, &summary);
+    let DetailLayout { picture, text, strip } = DetailLayout::new(app, area);
     let canvas = app.canvas(picture.width, picture.height);
     let view = detail_picture_view(preview);
-    let crop = view.crop;
+    let crop = view.crop.clone();
     let covered = ctx.draw_picture(picture, view, canvas);
     if let (Some(covered), Crop::Highlighted(region)) = (covered, crop) {
         ctx.draw_region_outline(covered, region);
     }
-    let below = below(inside, picture.bottom() - inside.y);
-    let lines = preview_lines(ctx, preview, usize::from(below.width));
-    for (row, (text, style)) in (0..).zip(lines) {
-        ctx.put(below, row, &[(" ", style), (&text, style)]);
+    draw_strip(ctx, &strip, index);
+    let lines = preview_lines(ctx, preview).into_iter();
+    let lines: Vec<Line> =
+        lines.map(|(text, style)| Line::from(Span::styled(format!(" {text}"), style))).collect();
+    ctx.put_lines(text, &lines);
+}
+
+/// Draws the previews of the cluster, and a mark below the one that is shown large.
+fn draw_strip(ctx: &mut DrawContext, strip: &[(usize, Rect)], selected: usize) {
+    let app = ctx.app;
+    let Some(cluster) = app.cluster() else { return };
+    for (index, area) in strip {
+        let Some(preview) = cluster.previews.get(*index) else { continue };
+        let canvas = app.canvas(area.width, area.height);
+        ctx.draw_picture(*area, preview.media.into(), canvas);
+        if *index == selected {
+            let mark = Rect { y: area.bottom(), height: 1, ..*area };
+            ctx.put(mark, 0, &[("━".repeat(usize::from(area.width)), ctx.theme.accent)]);
+        }
     }
 }
 
-fn preview_lines(ctx: &DrawContext, preview: &Preview, cells: usize) -> Vec<(String, Style)> {
+fn preview_lines(ctx: &DrawContext, preview: &Preview) -> Vec<(String, Style)> {
     let theme = ctx.theme;
     let mut lines = vec![(preview.title().to_string(), theme.accent)];
     lines.extend(selection_text(ctx.app, preview).map(|text| (text.to_owned(), theme.success)));
@@ -52,13 +71,10 @@ fn preview_lines(ctx: &DrawContext, preview: &Preview, cells: usize) -> Vec<(Str
     let facts: Vec<String> = [dimensions, score, size].into_iter().flatten().collect();
     lines.push((facts.join(" · "), theme.text));
     lines.extend(video_lines(ctx.app, preview).into_iter().map(|text| (text, theme.text)));
-    if let Some(caption) = &preview.caption {
-        let caption = wrap_words(caption.as_str(), cells.saturating_sub(2), 3);
-        lines.extend(caption.map(|line| (line, theme.text)));
-    }
+    lines.extend(preview.caption.as_ref().map(|caption| (format!("“{caption}”"), theme.text)));
     if let Some(cluster) = ctx.app.cluster().filter(|cluster| !cluster.labels.is_empty()) {
-        let labels: Vec<&str> = cluster.labels.iter().take(8).map(AsRef::as_ref).collect();
-        lines.push((labels.join(", "), theme.dim));
+        let labels: Vec<&str> = cluster.labels.iter().map(AsRef::as_ref).collect();
+        lines.push((format!("labels of the cluster: {}", labels.join(", ")), theme.dim));
     }
     lines.push((format!("media {}", preview.media), theme.dim));
     lines
@@ -80,12 +96,13 @@ fn video_lines(app: &App, preview: &Preview) -> Vec<String> {
     [position, in_cluster].into_iter().flatten().collect()
 }
 
-fn selection_text(app: &App, preview: &Preview) -> Option<&'static str> {
+pub(in crate::ui) fn selection_text(app: &App, preview: &Preview) -> Option<&'static str> {
     let selection = app.selection()?;
     if selection.get(EntryId::MediaItem(preview.media)).is_some() {
         return Some("✓ selected");
     }
-    let selected = selection.cluster(app.cluster()?.id)?;
+    let (cluster, _) = app.loaded_member(preview.media)?;
+    let selected = selection.cluster(cluster.id)?;
     Some(match (selected.stale, selected.excluded.contains(&preview.media)) {
         (_, true) => "◐ excluded from its selected cluster",
         (true, false) => "⚠ its cluster is selected; recheck needed",

@@ -4,9 +4,10 @@ use ratatui::{layout::Rect, style::Style};
 
 use crate::{
     app::{App, Job, JobState, Pane, pane::jobs_scroll_top},
+    input::Action,
     ui::{
         DrawContext, Theme,
-        widget::{format_bytes, format_duration, gauge, truncate},
+        widget::{MIN_FRAMED_ROWS, format_age, format_bytes, format_duration, gauge, truncate},
     },
 };
 use tessera_model::{ExportTaskId, JobKind, SafeText, operation_tracker::OperationTracker};
@@ -15,18 +16,34 @@ pub(in crate::ui) fn jobs(ctx: &mut DrawContext, area: Rect) {
     let app = ctx.app;
     let count = app.jobs.len();
     let summary = if count == 0 { String::new() } else { count.to_string() };
+    if area.height < MIN_FRAMED_ROWS {
+        return draw_line(ctx, area);
+    }
     let inside = ctx.pane_frame(area, Pane::Jobs, &summary);
     if count == 0 {
         let text = "No jobs. e exports the open dataset.";
         return ctx.centered_message(inside, ctx.theme.dim, &[text]);
     }
     let top = jobs_scroll_top(app, area);
+    ctx.scroll_mark(area, top, usize::from(inside.height), count);
     let focused = app.focus == Pane::Jobs;
     let jobs = app.jobs.iter().rev().enumerate().skip(top);
     for (row, (index, job)) in (0..inside.height).zip(jobs) {
         draw_row(ctx, inside, row, job);
         ctx.select_row(inside, row, focused && index == app.jobs.cursor());
     }
+}
+
+/// How many jobs there are, and the newest one.
+fn draw_line(ctx: &mut DrawContext, area: Rect) {
+    let Some(newest) = ctx.app.jobs.iter().next_back() else {
+        let key = ctx.first_key(Action::Export).unwrap_or_default();
+        return ctx.pane_line(area, Pane::Jobs, &format!("none · {key} exports the open dataset"));
+    };
+    let count = ctx.app.jobs.len();
+    let (kind, name) = (newest.kind.label(), &newest.dataset_name);
+    let (state, summary) = (state_text(newest), job_summary(newest));
+    ctx.pane_line(area, Pane::Jobs, &format!("{count} · {kind} {name}: {state} · {summary}"));
 }
 
 /// Draws a job; its id and next poll only in a wide pane.
@@ -39,7 +56,7 @@ fn draw_row(ctx: &mut DrawContext, inside: Rect, row: u16, job: &Job) {
     let id = job.state().export_task().map_or_else(String::new, ExportTaskId::short);
     let id = if wide { format!("{id:<8} ") } else { String::new() };
     let bar = job.fraction_done().map_or_else(|| " ".repeat(9), |part| gauge(part, 8) + " ");
-    let next = if wide { format!("{:<8} ", next_poll_text(app, job)) } else { String::new() };
+    let next = if wide { format!("{:<11} ", when_text(app, job)) } else { String::new() };
     let parts = [
         (format!(" {mark}"), style),
         (format!(" {:<9} ", job.kind.label()), theme.text),
@@ -85,7 +102,11 @@ fn waiting_for_login(job: &Job) -> String {
     format!("last {} · L opens the login", state_text(job))
 }
 
-fn next_poll_text(app: &App, job: &Job) -> String {
+/// The next poll of a job; when it ended.
+fn when_text(app: &App, job: &Job) -> String {
+    if let Some(ended) = job.ended_at() {
+        return format_age(app.clock().saturating_sub(ended));
+    }
     let due = job.next_poll(app.clock(), app.setup.cadence);
     match due.map(|due| due.saturating_sub(app.now).as_secs()) {
         None => String::new(),

@@ -1,6 +1,7 @@
 //! The drawing of each pane; its state is in the file of the same name in `app/pane`.
 
 pub(super) mod basket;
+mod connection;
 mod datasets;
 mod detail;
 mod filter_row;
@@ -10,8 +11,9 @@ mod query_checks;
 mod results;
 mod status;
 
+pub(super) use connection::connection;
 pub(super) use datasets::datasets;
-pub(super) use detail::detail;
+pub(super) use detail::{detail, selection_text};
 pub(super) use jobs::{job_summary, jobs};
 pub(super) use query::query;
 pub(super) use results::results;

@@ -16,7 +16,7 @@ use crate::{
     input::Action,
     ui::{
         DrawContext,
-        widget::{below, line, split_columns},
+        widget::{MIN_FRAMED_ROWS, below, line, split_columns},
     },
 };
 use tessera_model::{EntityType, Granularity, Query, SafeText};
@@ -31,6 +31,14 @@ pub(in crate::ui) fn query(ctx: &mut DrawContext, area: Rect) {
         0 => "no filters".to_owned(),
         all => format!("{on} of {all} filters on"),
     };
+    if area.height < MIN_FRAMED_ROWS {
+        let key = ctx.first_key(Action::FocusQuery).unwrap_or_default();
+        return ctx.pane_line(
+            area,
+            Pane::Query,
+            &format!("{summary} · {key} opens the query builder"),
+        );
+    }
     let inside = ctx.pane_frame(area, Pane::Query, &summary);
     if app.view().is_none() {
         return ctx.centered_message(inside, ctx.theme.dim, &["Open a dataset first."]);

@@ -63,7 +63,7 @@ fn draw_selection_footer(ctx: &mut DrawContext, area: Rect) {
 
 fn draw_loading(ctx: &mut DrawContext, area: Rect) {
     let grid = TileGrid::new(ctx.app, area);
-    for tile in (0..grid.columns * grid.rows).map_while(|index| grid.tile_area(index)) {
+    for tile in (0..grid.capacity()).map_while(|index| grid.tile_area(index)) {
         if !grid.is_list() {
             ctx.picture_placeholder(grid.picture_area(tile), "");
         }
@@ -111,8 +111,10 @@ fn draw_empty(ctx: &mut DrawContext, body: Rect, view: &View) {
 fn draw_tiles(ctx: &mut DrawContext, area: Rect) {
     let grid = TileGrid::new(ctx.app, area);
     let (cursor, top) = ctx.app.tile_cursor();
-    let first = top * grid.columns;
+    let first = grid.first_visible(top);
     let range = ctx.app.selected_tile_range();
+    let (visible, rows) = grid.scroll_range();
+    ctx.scroll_mark(area, top, visible, rows);
     let tiles = ctx.app.tiles().into_iter().enumerate().skip(first);
     for (area, (index, tile)) in (0..).map_while(|place| grid.tile_area(place)).zip(tiles) {
         let selected = index == cursor;

@@ -1,12 +1,16 @@
 //! The status of the selected dataset: counts, models, status changes, and allowed operations.
 
-use ratatui::{layout::Rect, style::Style};
+use ratatui::{
+    layout::Rect,
+    style::Style,
+    text::{Line, Span},
+};
 
 use crate::{
     app::Uptime,
     ui::{
-        DrawContext,
-        widget::{below, format_age, gauge, group_digits},
+        DrawContext, Theme,
+        widget::{format_age, gauge, group_digits},
     },
 };
 use tessera_model::{
@@ -15,8 +19,6 @@ use tessera_model::{
 };
 
 const NAME_WIDTH: usize = 9;
-const MODELS_ROW: u16 = 8;
-const OPERATIONS_ROW: u16 = 10;
 /// The width in cells from which on all details fit.
 const WIDE_LAYOUT: u16 = 48;
 
@@ -25,13 +27,15 @@ pub(in crate::ui) fn status(ctx: &mut DrawContext, area: Rect) {
     let Some(dataset) = ctx.app.selected_dataset() else {
         return;
     };
-    draw_status(ctx, inside, dataset);
-    for (row, (name, value)) in (2..).zip(facts(ctx, inside, dataset)) {
-        let name = format!(" {name:<NAME_WIDTH$}");
-        ctx.put(inside, row, &[(name, ctx.theme.dim), (value, ctx.theme.text)]);
-    }
-    draw_models(ctx, inside, MODELS_ROW, dataset);
-    draw_operations(ctx, below(inside, OPERATIONS_ROW), &dataset.status);
+    let mut lines = status_lines(ctx, inside, dataset);
+    lines.extend(facts(ctx, inside, dataset).map(|(name, value)| {
+        let name = Span::styled(format!(" {name:<NAME_WIDTH$}"), ctx.theme.dim);
+        Line::from(vec![name, Span::styled(value, ctx.theme.text)])
+    }));
+    lines.push(models_line(ctx, inside, dataset));
+    lines.push(Line::default());
+    lines.extend(operation_lines(ctx.theme, &dataset.status));
+    ctx.put_lines(inside, &lines);
 }
 
 /// The glyph and style of a status; its name is always shown beside it. Without login it is only the
@@ -58,7 +62,7 @@ pub(in crate::ui) fn status_text(dataset: &Dataset) -> String {
     }
 }
 
-fn draw_status(ctx: &mut DrawContext, inside: Rect, dataset: &Dataset) {
+fn status_lines(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> Vec<Line<'static>> {
     let theme = ctx.theme;
     let (glyph, style) = status_glyph(ctx, &dataset.status);
     let status = format!(" {}", status_text(dataset));
@@ -67,21 +71,29 @@ fn draw_status(ctx: &mut DrawContext, inside: Rect, dataset: &Dataset) {
         (None, true) => " (legacy)",
         (None, false) => "",
     };
-    let parts = [(" ", theme.text), (glyph, style), (&status, style), (note, theme.dim)];
-    ctx.put(inside, 0, &parts);
+    let parts = [
+        Span::raw(" "),
+        Span::styled(glyph, style),
+        Span::styled(status, style),
+        Span::styled(note, theme.dim),
+    ];
+    let status = Line::from(parts.to_vec());
     let history = ctx.app.store.observed.get(dataset.id);
     let last_good = history.and_then(|history| history.last_good_status.as_ref());
     let now = ctx.app.now;
-    if let (true, Some(percent)) = (dataset.status.is_busy(), dataset.progress) {
+    let detail = if let (true, Some(percent)) = (dataset.status.is_busy(), dataset.progress) {
         let cells = usize::from(inside.width.saturating_sub(2));
         let bar = gauge(f64::from(percent) / 100.0, cells);
-        ctx.put(inside, 1, &[(" ", theme.text), (&bar, theme.gauge)]);
+        Line::from(vec![Span::raw(" "), Span::styled(bar, theme.gauge)])
     } else if let Some(error) = &dataset.error {
-        ctx.put(inside, 1, &[(" ", theme.text), (error.as_str(), theme.failure)]);
+        Line::from(Span::styled(format!(" {error}"), theme.failure))
     } else if let (Status::Error, Some((status, at))) = (&dataset.status, last_good) {
         let text = format!(" last {}, {}", status.as_str(), format_age(now.saturating_sub(*at)));
-        ctx.put(inside, 1, &[(text, theme.dim)]);
-    }
+        Line::from(Span::styled(text, theme.dim))
+    } else {
+        Line::default()
+    };
+    vec![status, detail]
 }
 
 fn facts(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> [(&'static str, String); 6] {
@@ -90,9 +102,12 @@ fn facts(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> [(&'static str, 
     let text =
         |text: &Option<SafeText>| text.as_ref().map_or_else(|| "—".to_owned(), ToString::to_string);
     // The service sends no time zone.
-    let created = match inside.width {
-        ..WIDE_LAYOUT => text(&dataset.created_at).chars().take(16).collect(),
-        _ => format!("{} (zone not given)", text(&dataset.created_at)),
+    let created = text(&dataset.created_at);
+    let whole = format!("{created} (zone not given)");
+    let created = if whole.chars().count() + NAME_WIDTH + 2 <= usize::from(inside.width) {
+        whole
+    } else {
+        created.chars().take(16).collect()
     };
     let changed = history.and_then(|history| history.changes.last()).map_or_else(
         || "not yet".to_owned(),
@@ -128,12 +143,12 @@ fn count_text(now: Uptime, reported: Option<u64>, last: Option<(u64, Uptime)>) -
     }
 }
 
-fn draw_models(ctx: &mut DrawContext, inside: Rect, row: u16, dataset: &Dataset) {
+fn models_line(ctx: &DrawContext, inside: Rect, dataset: &Dataset) -> Line<'static> {
     let theme = ctx.theme;
     let known = ctx.app.store.enrichment(dataset.id);
     let is_wide = inside.width >= WIDE_LAYOUT;
     let label = if is_wide { format!(" {:<NAME_WIDTH$}", "models") } else { " ".to_owned() };
-    let mut parts = vec![(label.as_str(), theme.dim)];
+    let mut parts = vec![Span::styled(label, theme.dim)];
     for model in EnrichmentModel::ALL {
         let status = known.map_or(ModelStatus::Unknown, |known| known.status_of(model));
         let (short, long) = match model {
@@ -143,20 +158,19 @@ fn draw_models(ctx: &mut DrawContext, inside: Rect, row: u16, dataset: &Dataset)
             EnrichmentModel::ObjectDetection => ("obj", "objects"),
         };
         parts.push(match status {
-            ModelStatus::Applied => ("✓", theme.success),
-            ModelStatus::NotApplied => ("✗", theme.moving),
-            ModelStatus::Unknown => ("?", theme.dim),
+            ModelStatus::Applied => Span::styled("✓", theme.success),
+            ModelStatus::NotApplied => Span::styled("✗", theme.moving),
+            ModelStatus::Unknown => Span::styled("?", theme.dim),
         });
-        parts.push((if is_wide { long } else { short }, theme.text));
+        parts.push(Span::styled(if is_wide { long } else { short }, theme.text));
     }
-    ctx.put(inside, row, &parts);
+    Line::from(parts)
 }
 
-fn draw_operations(ctx: &mut DrawContext, area: Rect, status: &Status) {
-    let theme = ctx.theme;
+fn operation_lines(theme: &Theme, status: &Status) -> Vec<Line<'static>> {
     let operations =
         [Operation::VisualSearch, Operation::Export, Operation::AddMedia, Operation::Reindex];
-    let mut row = 0;
+    let mut lines = Vec::new();
     for (index, operation) in operations.into_iter().enumerate() {
         let permission = status.allows(operation);
         let (mark, style, reason) = match permission {
@@ -166,13 +180,12 @@ fn draw_operations(ctx: &mut DrawContext, area: Rect, status: &Status) {
             }
             Permission::Denied(reason) => (" ✗ ", theme.dim, reason),
         };
-        ctx.put(area, row, &[(mark, style), (operation.label(), style)]);
-        row += 1;
+        lines.push(Line::from(Span::styled(format!("{mark}{}", operation.label()), style)));
         // A reason shared by several operations is shown once, below the last of them.
         let next = operations.get(index + 1).map(|next| status.allows(*next));
         if next != Some(permission) && !reason.is_empty() {
-            ctx.put(area, row, &[(format!("   {reason}"), theme.dim)]);
-            row += 1;
+            lines.push(Line::from(Span::styled(format!("   {reason}"), theme.dim)));
         }
     }
+    lines
 }

@@ -14,5 +14,6 @@ pub(super) use tessera_model::text::{
 
 pub(super) use areas::{below, field_area, line, split_columns, split_end};
 pub(super) use form::choice_text;
+pub(super) use frame::MIN_FRAMED_ROWS;
 pub(super) use number::{format_score, gauge};
 pub(super) use text::{display_width, text_cells, wrap_words};

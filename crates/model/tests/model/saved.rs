@@ -9,7 +9,7 @@ const OTHER: DatasetId = DatasetId(Uuid::from_u128(2));
 
 fn entry(page: u32) -> HistoryEntry {
     let search = Search { page, ..Search::browse(OPEN) };
-    HistoryEntry { search, similar_to: None, file: None, region: None }
+    HistoryEntry::new(search)
 }
 
 fn pages(history: &[HistoryEntry]) -> Vec<u32> {
@@ -87,6 +87,7 @@ fn each_saved_value_has_a_key_of_its_own_kind_and_dataset() {
         (StateValue::Jobs { own: vec![], other_instances: vec![] }, StateKey::Jobs),
         (StateValue::Views(vec![]), StateKey::Views),
         (StateValue::History(vec![]), StateKey::History),
+        (StateValue::Session(SavedSession::default()), StateKey::Session),
     ] {
         assert_eq!(value.key(), key);
     }

@@ -211,7 +211,7 @@ fn an_age_is_shown_in_one_unit() {
         (3_599, "59 min ago"),
         (3_600, "1 h ago"),
         (7_199, "1 h ago"),
-        (360_000, "100 h ago"),
+        (360_000, "4 days ago"),
     ] {
         assert_eq!(format_age(Duration::from_secs(seconds)), shown);
     }

@@ -1,20 +1,12 @@
 //! Cropped and highlighted pictures.
 
+use crate::{CANVAS, png};
 use image::RgbImage;
 use tessera_model::Region;
 use tessera_picture::{Canvas, Crop, Encoded, Protocol, fit_picture, thumbnail};
 
-const CANVAS: Canvas =
-    Canvas { columns: 20, rows: 10, cell: (10, 20), protocol: Protocol::HalfBlock };
-
-fn png(picture: &RgbImage) -> Vec<u8> {
-    let mut bytes = std::io::Cursor::new(Vec::new());
-    picture.write_to(&mut bytes, image::ImageFormat::Png).expect("encoded");
-    bytes.into_inner()
-}
-
 /// The pixels and cells of a picture with a red left and a blue right half.
-fn pixels(crop: Crop) -> (Vec<[u8; 3]>, (u16, u16)) {
+fn pixels(crop: &Crop) -> (Vec<[u8; 3]>, (u16, u16)) {
     let halves = RgbImage::from_fn(400, 200, |x, _| {
         image::Rgb(if x < 200 { [200, 0, 0] } else { [0, 0, 200] })
     });
@@ -27,7 +19,7 @@ fn pixels(crop: Crop) -> (Vec<[u8; 3]>, (u16, u16)) {
 #[test]
 fn a_crop_fills_the_canvas_with_the_region() {
     let region = Region::new(0.5, 0.0, 0.5, 1.0).expect("inside");
-    let (pixels, cells) = pixels(Crop::Region(region));
+    let (pixels, cells) = pixels(&Crop::Region(region));
     assert_eq!(cells, (20, 10));
     assert!(pixels.iter().all(|pixel| *pixel == [0, 0, 200]));
 }
@@ -35,7 +27,7 @@ fn a_crop_fills_the_canvas_with_the_region() {
 #[test]
 fn a_highlight_dims_what_lies_around_it() {
     let region = Region::new(0.0, 0.0, 0.5, 1.0).expect("inside");
-    let (pixels, (columns, rows)) = pixels(Crop::Highlighted(region));
+    let (pixels, (columns, rows)) = pixels(&Crop::Highlighted(region));
     let at = |x: u16, y: u16| pixels[usize::from(y * columns + x)];
     assert_eq!(at(columns - 2, rows), [0, 0, 100]);
     assert_eq!((at(0, 0), at(5, rows)), ([200, 0, 0], [200, 0, 0]));
@@ -46,10 +38,34 @@ fn the_lines_of_a_highlight_are_visible_on_any_background() {
     let canvas = Canvas { columns: 1, rows: 1, cell: (12, 12), protocol: Protocol::Kitty };
     for background in [0, 255] {
         let bytes = png(&RgbImage::from_pixel(12, 12, image::Rgb([background; 3])));
-        let picture = fit_picture(&bytes, Crop::Highlighted(Region::WHOLE), canvas);
+        let picture = fit_picture(&bytes, &Crop::Highlighted(Region::WHOLE), canvas);
         let picture = picture.expect("fitted").picture;
         let row: Vec<u8> = (0..12).map(|x| picture.get_pixel(x, 6).0[0]).collect();
         assert_eq!(row[..4], [0, 255, 255, background]);
         assert_eq!(row[8..], [background, 255, 255, 0]);
     }
+}
+
+#[test]
+fn a_zoomed_region_fills_the_canvas_however_small_it_is() {
+    let region = Region::new(0.5, 0.0, 0.01, 0.02).expect("inside");
+    let (pixels, cells) = pixels(&Crop::Zoomed(region, [].into()));
+    assert_eq!(cells, (20, 10), "4x4 pixels of the original");
+    assert!(pixels.iter().all(|pixel| *pixel == [0, 0, 200]));
+}
+
+#[test]
+fn boxes_are_outlined_where_they_are_visible() {
+    let right_half = Region::new(0.5, 0.0, 0.5, 1.0).expect("inside");
+    let inner = Region::new(0.6, 0.2, 0.2, 0.4).expect("inside");
+    let crossing = Region::new(0.1, 0.4, 0.5, 0.2).expect("inside");
+    let (pixels, (columns, _)) = pixels(&Crop::Zoomed(right_half, [inner, crossing].into()));
+    let at = |x: u16, y: u16| pixels[usize::from(y * columns + x)];
+    // The inner box has its corners at (4, 4) and (11, 11) of 20x20 pixels.
+    let white = [255, 255, 255];
+    assert_eq!([at(4, 4), at(11, 4), at(4, 11), at(11, 11)], [white; 4]);
+    assert_eq!([at(3, 4), at(5, 5), at(12, 11)], [[0, 0, 200]; 3]);
+    // The other box ends in the visible half, its left side is outside.
+    assert_eq!([at(0, 8), at(3, 8)], [white; 2]);
+    assert_eq!([at(0, 9), at(0, 12)], [[0, 0, 200]; 2]);
 }

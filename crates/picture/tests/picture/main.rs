@@ -4,9 +4,23 @@
 
 mod crop;
 mod decode;
+mod difference;
 mod fit;
 mod jpeg;
 mod libraries;
 mod orientation;
 mod sixel;
 mod thumbnail;
+
+use image::RgbImage;
+use tessera_picture::{Canvas, Protocol};
+
+/// Twenty pixels wide and high.
+const CANVAS: Canvas =
+    Canvas { columns: 20, rows: 10, cell: (10, 20), protocol: Protocol::HalfBlock };
+
+fn png(picture: &RgbImage) -> Vec<u8> {
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    picture.write_to(&mut bytes, image::ImageFormat::Png).expect("encoded");
+    bytes.into_inner()
+}

@@ -9,7 +9,7 @@ fn sequence(rgb: &[u8], (width, height): (u16, u16)) -> String {
     let mut bytes = std::io::Cursor::new(Vec::new());
     picture.write_to(&mut bytes, image::ImageFormat::Png).expect("encoded");
     let canvas = Canvas { columns: 1, rows: 1, cell: (width, height), protocol: Protocol::Sixel };
-    let thumbnail = thumbnail(bytes.get_ref(), Crop::Full, canvas).expect("a thumbnail");
+    let thumbnail = thumbnail(bytes.get_ref(), &Crop::Full, canvas).expect("a thumbnail");
     match thumbnail.encoded {
         Encoded::Sequence(sequence) => sequence.to_string(),
         other => unreachable!("not a sequence: {other:?}"),

@@ -20,7 +20,7 @@ fn canvas(protocol: Protocol) -> Canvas {
 fn every_protocol_gets_what_its_cells_need() {
     let bytes = png(300, 200);
     for protocol in [Protocol::HalfBlock, Protocol::Kitty, Protocol::Sixel, Protocol::Iterm] {
-        let thumbnail = thumbnail(&bytes, Crop::Full, canvas(protocol)).expect("a thumbnail");
+        let thumbnail = thumbnail(&bytes, &Crop::Full, canvas(protocol)).expect("a thumbnail");
         assert_eq!((thumbnail.cells, thumbnail.original), ((16, 5), (300, 200)));
         match thumbnail.encoded {
             Encoded::Pixels(pixels) => assert_eq!(pixels.len(), 16 * 5 * 2),
@@ -40,7 +40,7 @@ fn every_protocol_gets_what_its_cells_need() {
 fn an_inline_picture_is_a_jpeg_of_the_stated_length() {
     use base64::{Engine, engine::general_purpose::STANDARD};
     let thumbnail =
-        thumbnail(&png(300, 200), Crop::Full, canvas(Protocol::Iterm)).expect("a thumbnail");
+        thumbnail(&png(300, 200), &Crop::Full, canvas(Protocol::Iterm)).expect("a thumbnail");
     let Encoded::Sequence(sequence) = thumbnail.encoded else {
         panic!("not a sequence");
     };

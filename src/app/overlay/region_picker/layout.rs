@@ -113,7 +113,7 @@ impl RegionPicker {
             _ => None,
         });
         let view = in_progress.unwrap_or(&requested).clone();
-        VisiblePicture { view, source: self.image.source.clone(), canvas }
+        VisiblePicture { view, source: self.image.source.clone(), compared_with: None, canvas }
     }
 
     /// The size of the picture in pixels, once it is loaded.

@@ -1,0 +1,220 @@
+//! Completion in shells, with names that only the settings, the state folder or the service know.
+
+use std::{
+    env,
+    ffi::{OsStr, OsString},
+    time::Duration,
+};
+
+use clap::{Arg, Command, FromArgMatches as _};
+use clap_complete::{
+    engine::{ArgValueCompleter, CompletionCandidate},
+    env::Shells,
+};
+use tokio::{runtime::Handle, task::block_in_place, time::timeout};
+
+use crate::{
+    cli::{
+        CliError, CliResult, GlobalOptions, ServiceTarget, command_line::definition,
+        connection::target_journal, deployment, output::write_candidates,
+    },
+    config::{DeploymentConfig, Profile, Settings},
+};
+use tessera_model::{Dataset, SafeText};
+
+/// The shell that asks for candidates; set by the scripts of `tessera completion`.
+const SHELL_VARIABLE: &str = "TESSERA_COMPLETE";
+/// A key press waits at most as long for a service.
+const SERVICE_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// What the value of an argument names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NamedThing {
+    Profile,
+    Dataset,
+    Selection,
+    View,
+    Export,
+}
+
+impl NamedThing {
+    fn of_argument(path: &[&str], argument: &Arg) -> Option<Self> {
+        match (path, argument.get_id().as_str()) {
+            (["profile", "show" | "use" | "remove"], "name") | (_, "profile") => {
+                Some(Self::Profile)
+            }
+            (["export", "status" | "watch" | "download"], "id") => Some(Self::Export),
+            (["selection", ..], "of") | (_, "dataset" | "global_dataset" | "at") => {
+                Some(Self::Dataset)
+            }
+            (["selection", ..], "name") | (_, "selection") => Some(Self::Selection),
+            (["query", "run" | "remove"], "name") | (_, "view") => Some(Self::View),
+            _ => None,
+        }
+    }
+}
+
+/// The script that makes a shell ask for candidates.
+pub fn shell_script(shell: &str) -> CliResult<String> {
+    let mut script = Vec::new();
+    let shells = Shells::builtins();
+    let found = shells.completer(shell).ok_or_else(|| CliError::usage("unknown shell"))?;
+    found
+        .write_registration(SHELL_VARIABLE, "tessera", "tessera", "tessera", &mut script)
+        .map_err(|error| CliError::io("write the script", &error))?;
+    Ok(String::from_utf8_lossy(&script).into_owned())
+}
+
+/// Prints candidates if a shell asks for them; `false` if this is an ordinary command line. Must run before the
+/// command line is parsed. Nothing but candidates is printed, because a line is being typed.
+pub fn print_candidates() -> CliResult<bool> {
+    let Some(shell) = env::var(SHELL_VARIABLE).ok().filter(|name| !name.is_empty()) else {
+        return Ok(false);
+    };
+    let shells = Shells::builtins();
+    let Some(shell) = shells.completer(&shell) else { return Ok(false) };
+    let words: Vec<OsString> = env::args_os().skip_while(|word| word != "--").skip(1).collect();
+    let mut command = with_candidates(&[], definition(), &words);
+    command.build();
+    let mut printed = Vec::new();
+    let folder = env::current_dir().ok();
+    shell
+        .write_complete(&mut command, words, folder.as_deref(), &mut printed)
+        .map_err(|error| CliError::io("complete the line", &error))?;
+    write_candidates(&printed).map(|()| true)
+}
+
+fn with_candidates(path: &[&str], command: Command, words: &[OsString]) -> Command {
+    let command = command.mut_args(|argument| match NamedThing::of_argument(path, &argument) {
+        Some(thing) => {
+            let words = words.to_owned();
+            let complete = move |typed: &OsStr| candidates(thing, typed, &words);
+            argument.add(ArgValueCompleter::new(complete))
+        }
+        None => argument,
+    });
+    command.mut_subcommands(|command| {
+        let name = command.get_name().to_owned();
+        with_candidates(&[path, &[&name]].concat(), command, words)
+    })
+}
+
+/// The candidates that begin with what was typed.
+fn candidates(thing: NamedThing, typed: &OsStr, words: &[OsString]) -> Vec<CompletionCandidate> {
+    let find = || Handle::current().block_on(find_names(thing, words));
+    // Without settings or a service, there are none.
+    let mut found = block_in_place(find).unwrap_or_default();
+    found.retain(|(name, _)| typed.to_str().is_some_and(|typed| name.starts_with(typed)));
+    let candidate = |(name, about): (String, Option<SafeText>)| {
+        CompletionCandidate::new(name).help(about.map(|about| about.as_str().to_owned().into()))
+    };
+    found.into_iter().filter(|(name, _)| is_plain_word(name)).map(candidate).collect()
+}
+
+/// Whether a shell reads a word as it is; what it completes, it inserts without quotes.
+fn is_plain_word(word: &str) -> bool {
+    !word.starts_with('-') && shell_words::quote(word) == word
+}
+
+/// Names, and what is said about them.
+type Names = Vec<(String, Option<SafeText>)>;
+
+async fn find_names(thing: NamedThing, words: &[OsString]) -> CliResult<Names> {
+    let usage = |error: clap::Error| CliError::usage(error.to_string());
+    let line = definition().ignore_errors(true).try_get_matches_from(words).map_err(usage)?;
+    let global = GlobalOptions::from_arg_matches(&line).map_err(usage)?;
+    let settings = Settings::load(&global.sources()).map_err(CliError::usage)?;
+    let plain = |name: &str| (name.to_owned(), None);
+    let target = || {
+        let selected = deployment::select_target(&global, &settings)?;
+        selected.ok_or_else(|| CliError::usage("no deployment is selected"))
+    };
+    let journal = || target().map(|target| target_journal(&target));
+    Ok(match thing {
+        NamedThing::Profile => {
+            settings.profiles.iter().map(|profile| plain(&profile.name)).collect()
+        }
+        NamedThing::Dataset => datasets(&target()?).await?,
+        NamedThing::Selection => {
+            journal()?.selection_names()?.iter().map(|name| plain(name)).collect()
+        }
+        NamedThing::View => {
+            journal()?.views()?.iter().map(|view| plain(view.name.as_str())).collect()
+        }
+        NamedThing::Export => {
+            let jobs = journal()?.jobs()?.into_iter().map(|stored| stored.job);
+            let exports = jobs.filter_map(|job| Some((job.state.export()?, job.dataset_name)));
+            exports.map(|(id, dataset)| (id.to_string(), Some(dataset))).collect()
+        }
+    })
+}
+
+/// By name, and by ID where a name has characters with a meaning in shells.
+async fn datasets(target: &ServiceTarget) -> CliResult<Names> {
+    // Starting a local service could begin to index.
+    if let ServiceTarget::Profile(Profile {
+        deployment: DeploymentConfig::Local { folder }, ..
+    }) = target
+    {
+        let name = folder.file_name().and_then(OsStr::to_str);
+        return Ok(name.map(|name| (name.to_owned(), None)).into_iter().collect());
+    }
+    let (client, _) = deployment::client_for(target).await?;
+    let listed = timeout(SERVICE_TIMEOUT, client.with_retries(0).list_datasets()).await;
+    let (datasets, _) = listed.map_err(|_| CliError::failed("the service is slow"))??;
+    let name = |dataset: Dataset| {
+        if is_plain_word(dataset.name.as_str()) {
+            (dataset.name.to_string(), Some(SafeText::name(dataset.status.as_str())))
+        } else {
+            (dataset.id.to_string(), Some(dataset.name))
+        }
+    };
+    Ok(datasets.into_iter().map(name).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_with_a_meaning_in_shells_are_not_inserted() {
+        for word in ["street-cams", "team.a/b_2"] {
+            assert!(is_plain_word(word), "{word}");
+        }
+        for word in ["", "two words", "$(reboot)", "a;b", "a*", "`x`", "--force", "~", "a\nb"] {
+            assert!(!is_plain_word(word), "{word}");
+        }
+    }
+
+    #[test]
+    fn every_kind_of_name_is_completed_somewhere() {
+        fn walk(path: &[&str], command: &Command, found: &mut Vec<(String, NamedThing)>) {
+            for argument in command.get_arguments() {
+                if let Some(thing) = NamedThing::of_argument(path, argument) {
+                    found.push((format!("{} {}", path.join(" "), argument.get_id()), thing));
+                }
+            }
+            for command in command.get_subcommands() {
+                walk(&[path, &[command.get_name()]].concat(), command, found);
+            }
+        }
+        let mut found = Vec::new();
+        walk(&[], &definition(), &mut found);
+        for expected in [
+            (" profile", NamedThing::Profile),
+            ("profile remove name", NamedThing::Profile),
+            ("dataset show dataset", NamedThing::Dataset),
+            ("selection show of", NamedThing::Dataset),
+            ("selection show name", NamedThing::Selection),
+            ("export start selection", NamedThing::Selection),
+            ("query run name", NamedThing::View),
+            ("export status id", NamedThing::Export),
+        ] {
+            assert!(
+                found.contains(&(expected.0.to_owned(), expected.1)),
+                "{expected:?}: {found:?}"
+            );
+        }
+        assert!(!found.iter().any(|(place, _)| place == "profile add name"));
+    }
+}

@@ -1,0 +1,133 @@
+//! The full-size view: title, one or several pictures, and hints or a notification.
+
+use ratatui::layout::Rect;
+
+use super::{DrawContext, hints, pane::selection_text};
+use crate::{
+    app::{
+        basket::count_with_noun,
+        viewer::{Arrangement, Comparison, StripFrame, ViewerPanel},
+    },
+    ui::widget::{group_digits, split_end},
+};
+use tessera_model::{Preview, video::format_timestamp};
+use tessera_picture::Protocol;
+
+pub(super) fn viewer(ctx: &mut DrawContext) {
+    let areas = ctx.app.viewer_areas();
+    title(ctx, areas.title);
+    let panels = ctx.app.viewer_panels();
+    if panels.is_empty() {
+        ctx.centered_message(areas.pictures, ctx.theme.dim, &["No picture is loaded here yet."]);
+    }
+    for panel in &panels {
+        draw_panel(ctx, panel);
+    }
+    for frame in &ctx.app.strip_frames() {
+        draw_frame(ctx, frame);
+    }
+    if ctx.app.notifications.current().is_some() {
+        hints::notification(ctx, areas.hints);
+    } else {
+        hints::hints(ctx, areas.hints);
+    }
+}
+
+fn draw_panel(ctx: &mut DrawContext, panel: &ViewerPanel) {
+    if let Some(label) = panel.label {
+        let style = if panel.active { ctx.theme.accent } else { ctx.theme.dim };
+        let mark = if panel.active { "▸" } else { " " };
+        ctx.put(label, 0, &[(mark, style)]);
+        let rest = Rect { x: label.x + 1, width: label.width.saturating_sub(1), ..label };
+        picture_name(ctx, rest, panel.picture.preview(), panel.active);
+    }
+    if ctx.app.protocol == Protocol::None {
+        return ctx.picture_placeholder(panel.area, "pictures are turned off");
+    }
+    if let Some((view, canvas)) = ctx.app.displayed_in_viewer(panel) {
+        ctx.draw_picture(panel.area, view, canvas);
+    }
+}
+
+/// A frame of a video above its time, which is highlighted for the frame at full size.
+fn draw_frame(ctx: &mut DrawContext, frame: &StripFrame) {
+    let (app, theme) = (ctx.app, ctx.theme);
+    if app.protocol != Protocol::None {
+        ctx.draw_picture(frame.area, frame.preview.media.into(), app.strip_canvas());
+    }
+    let seconds = frame.preview.frame.as_ref().and_then(|frame| frame.seconds);
+    let time = seconds.map_or_else(String::new, format_timestamp);
+    let style = if frame.current { theme.selected } else { theme.dim };
+    let line = Rect { y: frame.area.bottom(), height: 1, ..frame.area };
+    ctx.put(line, 0, &[(format!(" {time} "), style)]);
+}
+
+/// The name and size at the left, position and zoom at the right, which is never cut.
+fn title(ctx: &mut DrawContext, area: Rect) {
+    let (app, theme) = (ctx.app, ctx.theme);
+    let place = match app.comparison() {
+        Some(comparison) => arrangement_text(ctx, comparison),
+        None => position_text(ctx),
+    };
+    let end = format!("{place}  {} ", zoom_text(ctx));
+    let (left, right) = split_end(area, &end);
+    let is_side_by_side =
+        app.comparison().is_some_and(|it| it.arrangement == Arrangement::SideBySide);
+    match app.viewed_preview() {
+        // The labels above the pictures have the names.
+        Some(_) if is_side_by_side => ctx.put(left, 0, &[(" Compare", theme.accent)]),
+        Some(preview) => picture_name(ctx, left, preview, true),
+        None => {}
+    }
+    ctx.put(right, 0, &[(end, theme.dim)]);
+}
+
+/// The name of a picture, its size, and whether it is selected.
+fn picture_name(ctx: &mut DrawContext, area: Rect, preview: &Preview, accented: bool) {
+    let (app, theme) = (ctx.app, ctx.theme);
+    let size = app.viewed_size(preview);
+    let size = size.map_or_else(String::new, |(width, height)| format!("  {width}×{height}"));
+    let selected = selection_text(app, preview);
+    let selected = selected.map_or_else(String::new, |text| format!("  {text}"));
+    let name_style = if accented { theme.accent } else { theme.text };
+    let parts = [
+        (format!(" {}", preview.title()), name_style),
+        (size, theme.text),
+        (selected, theme.success),
+    ];
+    ctx.put(area, 0, &parts);
+}
+
+fn arrangement_text(ctx: &DrawContext, comparison: &Comparison) -> String {
+    let count = comparison.pictures.len();
+    match comparison.arrangement {
+        Arrangement::SideBySide => count_with_noun(count, "picture", "pictures"),
+        Arrangement::InTurn => format!("{} of {count} in turn", comparison.active + 1),
+        Arrangement::Difference => {
+            let other = ctx.app.compared_previews().get(1).map(|preview| preview.title());
+            format!("differences from {} in red", other.unwrap_or_default())
+        }
+    }
+}
+
+fn position_text(ctx: &DrawContext) -> String {
+    let Some((place, count)) = ctx.app.viewer_position().filter(|(_, count)| *count > 0) else {
+        return String::new();
+    };
+    let digits = |number: usize| group_digits(number as u64);
+    let page = match ctx.app.page_number() {
+        0 => String::new(),
+        page => format!(", page {}", page + 1),
+    };
+    format!("{} of {}{page}", digits(place + 1), digits(count))
+}
+
+fn zoom_text(ctx: &DrawContext) -> String {
+    let whole = ctx.app.viewer.as_ref().is_some_and(|viewer| viewer.position.is_whole());
+    let percent = ctx.app.viewer_scale().map(|scale| format!("{:.0}%", 100.0 * scale));
+    match (percent, whole) {
+        (Some(percent), true) => format!("{percent} whole"),
+        (Some(percent), false) => percent,
+        (None, _) => "loading".to_owned(),
+    }
+}

@@ -1,0 +1,98 @@
+//! Names and the beginnings of IDs: what shells complete, and what commands accept.
+
+use std::{fs, path::Path};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use super::{Serving, outcome, picture, run, serve, tessera};
+
+fn world() -> (TempDir, Serving) {
+    let home = tempfile::tempdir().unwrap();
+    for name in ["street-cams", "two words"] {
+        let folder = home.path().join(name);
+        fs::create_dir(&folder).unwrap();
+        picture(&folder.join("a.png"));
+    }
+    let folders = ["street-cams", "two words"].map(|name| home.path().join(name));
+    let [one, other] = folders.each_ref().map(|folder| folder.to_str().unwrap());
+    let serving = serve(home.path(), &[one, other, "--no-auth"]);
+    (home, serving)
+}
+
+/// What a shell shows after these words, of which the last one is being typed.
+fn completed(serving: Option<&Serving>, home: &Path, words: &[&str]) -> Vec<String> {
+    let words = [&["--", "tessera"], words].concat();
+    let mut command = match serving {
+        Some(serving) => serving.asked(home, &words),
+        None => tessera(home, &words),
+    };
+    command.env("TESSERA_COMPLETE", "bash");
+    command.env("_CLAP_IFS", "\n").env("_CLAP_COMPLETE_INDEX", (words.len() - 2).to_string());
+    let (code, out, err) = outcome(&mut command);
+    assert_eq!((code, err.as_str()), (0, ""), "{words:?}");
+    out.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn shells_complete_commands_and_names() {
+    let (home, serving) = world();
+    let home = home.path();
+    assert_eq!(completed(None, home, &["sea"]), ["search"]);
+    let datasets = completed(Some(&serving), home, &["dataset", "show", ""]);
+    assert!(datasets.contains(&"street-cams".to_owned()), "{datasets:?}");
+    let listed = serving.asked(home, &["dataset", "list", "--json"]);
+    let listed: Value = serde_json::from_str(&outcome(&mut { listed }).1).unwrap();
+    let rows = listed["datasets"].as_array().unwrap();
+    let spaced = rows.iter().find(|row| row["display_name"] == "two words").unwrap();
+    // A name that a shell would split is completed by its ID.
+    let id = spaced["id"].as_str().unwrap();
+    assert_eq!(completed(Some(&serving), home, &["dataset", "show", &id[..4]]), [id]);
+    assert_eq!(completed(Some(&serving), home, &["search", "--dataset", "str"]), ["street-cams"]);
+
+    let search =
+        ["search", "browse", "--dataset", "street-cams", "--mark", "vans", "--save", "all"];
+    let (code, _, err) = outcome(&mut serving.asked(home, &search));
+    assert_eq!(code, 0, "{err}");
+    let of_service = |words: &[&str]| completed(Some(&serving), home, words);
+    assert_eq!(of_service(&["export", "start", "--selection", "v"]), ["vans"]);
+    assert_eq!(of_service(&["query", "run", "a"]), ["all"]);
+
+    let url = serving.1["base_url"].as_str().unwrap();
+    let add = ["profile", "add", "lab", "--kind", "onprem", "--base-url", url];
+    let (code, _, err) = run(home, &add);
+    assert_eq!(code, 0, "{err}");
+    assert_eq!(completed(None, home, &["profile", "use", "l"]), ["lab"]);
+    // The deployment of the line that is being typed.
+    assert_eq!(
+        completed(None, home, &["--profile", "lab", "dataset", "show", "s"]),
+        ["street-cams"]
+    );
+}
+
+#[test]
+fn without_a_service_names_are_missing_and_nothing_is_said() {
+    let home = tempfile::tempdir().unwrap();
+    let nowhere = ["--base-url", "http://127.0.0.1:1", "--kind", "onprem", "dataset", "show", "x"];
+    assert_eq!(completed(None, home.path(), &nowhere), [] as [&str; 0]);
+    fs::create_dir(home.path().join("tessera")).unwrap();
+    fs::write(home.path().join("tessera/config.toml"), "not a setting").unwrap();
+    assert_eq!(completed(None, home.path(), &["profile", "use", "x"]), [] as [&str; 0]);
+}
+
+#[test]
+fn the_beginning_of_an_id_names_a_dataset() {
+    let (home, serving) = world();
+    let home = home.path();
+    let id = serving.1["datasets"][0]["id"].as_str().unwrap();
+    let ask = |name: &str| {
+        let (code, out, err) =
+            outcome(&mut serving.asked(home, &["dataset", "show", name, "--json"]));
+        (code, serde_json::from_str::<Value>(&out).unwrap_or_default()["id"].clone(), err)
+    };
+    let (code, found, err) = ask(&id[..8]);
+    assert_eq!((code, found.as_str()), (0, Some(id)), "{err}");
+    let (code, _, err) = ask(&id[..7]);
+    assert_eq!(code, 5, "{err}");
+    assert!(err.contains("available: street-cams, two words"), "{err}");
+}

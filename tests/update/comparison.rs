@@ -1,0 +1,169 @@
+//! Comparing pictures: which ones, how they are arranged, and going through pairs.
+
+use tessera::{
+    app::{
+        Event,
+        viewer::{Arrangement, Comparison},
+    },
+    message::Request,
+};
+use tessera_model::{EntryId, MediaId, PictureSource};
+use tessera_picture::{Crop, Protocol};
+use uuid::Uuid;
+
+use crate::support::{desk::Desk, scene::paint};
+
+/// Three clusters of three pictures each.
+fn browsing() -> Desk {
+    let mut desk = Desk::with_clusters(3);
+    desk.happen(Event::Terminal(Protocol::Kitty, (10, 20)));
+    desk
+}
+
+fn comparison(desk: &Desk) -> &Comparison {
+    desk.app.comparison().expect("pictures are compared")
+}
+
+/// The compared pictures by their numbers.
+fn compared(desk: &Desk) -> Vec<u128> {
+    comparison(desk).pictures.iter().map(|media| media.0.as_u128() - 100_000).collect()
+}
+
+fn is_selected(desk: &Desk, number: u128) -> bool {
+    let media = MediaId(Uuid::from_u128(100_000 + number));
+    desk.app.selection().unwrap().get(EntryId::MediaItem(media)).is_some()
+}
+
+#[test]
+fn two_to_four_selected_pictures_are_compared() {
+    let mut desk = browsing();
+    desk.press("space l l space m");
+    assert_eq!(compared(&desk), [0, 20]);
+    let panels = desk.app.viewer_panels();
+    assert_eq!(panels.len(), 2);
+    assert!(panels[0].area.right() <= panels[1].area.x, "side by side");
+    assert_eq!(panels.iter().filter(|panel| panel.active).count(), 1);
+}
+
+#[test]
+fn one_selected_picture_is_compared_with_the_one_under_the_cursor() {
+    let mut desk = browsing();
+    desk.press("space l m");
+    assert_eq!(compared(&desk), [0, 10]);
+}
+
+#[test]
+fn without_a_selection_the_pictures_of_a_cluster_are_compared_in_pairs() {
+    let mut desk = browsing();
+    desk.press("m");
+    assert_eq!(compared(&desk), [0, 1]);
+    desk.press("n");
+    assert_eq!(compared(&desk), [1, 2]);
+    desk.press("n");
+    assert_eq!(compared(&desk), [10, 11], "the next cluster");
+    desk.press("p");
+    assert_eq!(compared(&desk), [1, 2]);
+    desk.press("p p");
+    assert_eq!(desk.notice(), "there is no earlier pair on this page");
+}
+
+#[test]
+fn keeping_one_selects_the_others_and_goes_to_the_next_pair() {
+    let mut desk = browsing();
+    desk.press("m tab enter");
+    assert_eq!(desk.notice(), "kept 1.jpg, selected 1 picture; u undoes it");
+    assert_eq!(compared(&desk), [1, 2], "the kept one with the next");
+    desk.press("enter");
+    assert_eq!(compared(&desk), [10, 11]);
+    assert_eq!([0, 1, 2].map(|number| is_selected(&desk, number)), [true, false, true]);
+    // The cursor is on the active picture, so that other actions apply to it.
+    assert_eq!(desk.app.preview().unwrap().file_name.as_str(), "10.jpg");
+    desk.press("u");
+    assert!(!is_selected(&desk, 2));
+}
+
+#[test]
+fn keeping_the_last_one_closes_the_view() {
+    let mut desk = browsing();
+    desk.press("G m n enter");
+    assert!(desk.app.viewer.is_none());
+    assert!(!is_selected(&desk, 21) && is_selected(&desk, 22));
+}
+
+#[test]
+fn zooming_and_panning_are_in_step() {
+    let mut desk = browsing();
+    desk.press("m");
+    paint(&mut desk);
+    desk.press("+ + + +");
+    paint(&mut desk);
+    desk.press("l j");
+    paint(&mut desk);
+    let parts: Vec<_> = desk
+        .app
+        .viewer_panels()
+        .iter()
+        .map(|panel| match desk.app.displayed_in_viewer(panel).unwrap().0.crop {
+            Crop::Zoomed(part, _) => part,
+            other => panic!("not zoomed: {other:?}"),
+        })
+        .collect();
+    // The areas differ by at most one column.
+    let close = |one: f64, other: f64| (one - other).abs() < 0.02;
+    let (one, other) = (parts[0], parts[1]);
+    assert!(close(one.x, other.x) && close(one.y, other.y), "{parts:?}");
+    assert!(close(one.width, other.width) && close(one.height, other.height), "{parts:?}");
+    assert!(parts[0].width < 1.0 && parts[0].x > 0.2, "{parts:?}");
+}
+
+#[test]
+fn blinking_shows_the_pictures_in_turn_at_the_same_place() {
+    let mut desk = browsing();
+    desk.press("m");
+    paint(&mut desk);
+    desk.press("x");
+    paint(&mut desk);
+    let shown = |desk: &Desk| {
+        let panels = desk.app.viewer_panels();
+        assert_eq!(panels.len(), 1);
+        (panels[0].picture.preview().file_name.to_string(), panels[0].area)
+    };
+    let (first, area) = shown(&desk);
+    desk.press("x");
+    assert_eq!((first.as_str(), shown(&desk)), ("0.jpg", ("1.jpg".to_owned(), area)));
+    let waits = desk.requests().iter().any(|it| matches!(it, Request::Picture(..)));
+    assert!(!waits, "all of them were loaded before");
+    desk.press("x esc");
+    assert_eq!(comparison(&desk).arrangement, Arrangement::SideBySide);
+    desk.press("esc");
+    assert!(desk.app.viewer.is_none());
+}
+
+#[test]
+fn the_difference_of_two_pictures_is_computed_by_the_worker() {
+    let mut desk = browsing();
+    desk.press("m d");
+    let links = desk.requests().iter().find_map(|request| match request {
+        Request::Difference(sources, Crop::Zoomed(..), _) => Some(sources.clone()),
+        _ => None,
+    });
+    let resources = links.unwrap().map(|source| match source {
+        PictureSource::Link(link) => link.resource().to_owned(),
+        other => panic!("not a link: {other}"),
+    });
+    assert_eq!(resources, ["http://127.0.0.1/media/0", "http://127.0.0.1/media/1"]);
+    desk.press("d");
+    assert_eq!(comparison(&desk).arrangement, Arrangement::SideBySide);
+}
+
+#[test]
+fn comparing_says_why_it_is_unavailable() {
+    let mut desk = browsing();
+    desk.press("s x");
+    assert_eq!(desk.notice(), "no pictures are compared; m compares");
+    desk.press("q space l space l space m d");
+    assert_eq!(desk.notice(), "3 pictures are compared; a difference needs two");
+    let mut desk = Desk::with_clusters(1);
+    desk.press("m");
+    assert_eq!(desk.notice(), "pictures are turned off; g p tests them");
+}

@@ -1,0 +1,195 @@
+//! The histogram of scores and the facets of the loaded results.
+
+use tessera::app::{Event, Mouse, MouseKind, Overlay, overlay::ScoreHistogram};
+use tessera_model::{
+    Filter, Fraction, Page, Query, Relevance, SafeText, ScoreKind, Search, Tag, TagId,
+    vql::LabelRule,
+};
+use uuid::Uuid;
+
+use crate::support::desk::{Desk, page};
+
+/// Clusters with these scores, numbered from `first`.
+fn scored(first: u128, scores: &[f64]) -> Page {
+    let mut page = page(first, scores.len());
+    for (cluster, &score) in page.clusters.iter_mut().zip(scores) {
+        cluster.relevance = Some(Relevance { score, kind: ScoreKind::CosineDistance });
+    }
+    page
+}
+
+/// The results of a search by a caption with five scores.
+fn caption_search() -> Desk {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("c");
+    desk.type_text("a van");
+    desk.press("enter");
+    desk.answer_page(scored(50, &[0.31, 0.34, 0.42, 0.42, 0.58]));
+    desk
+}
+
+fn plot(desk: &Desk) -> ScoreHistogram {
+    match &desk.app.overlay {
+        Some(Overlay::ScoreHistogram(plot)) => *plot,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// How many loaded clusters stay, and how many fall out.
+fn kept_and_dropped(desk: &Desk) -> (usize, usize) {
+    let (kept, dropped) = plot(desk).split(&desk.app);
+    (kept.len(), dropped.len())
+}
+
+fn search(desk: &Desk) -> Search {
+    desk.app.view().unwrap().search.clone()
+}
+
+fn max_score(desk: &Desk) -> Option<Fraction> {
+    match search(desk).query {
+        Query::Caption { max_score, .. } => max_score,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_cut_starts_without_a_limit_and_steps_by_results() {
+    let mut desk = caption_search();
+    desk.press("g h");
+    assert_eq!(kept_and_dropped(&desk), (5, 0));
+    assert_eq!(plot(&desk).limit(), None);
+    desk.press("down");
+    assert_eq!(kept_and_dropped(&desk), (4, 1));
+    // Equal scores fall out together.
+    desk.press("down");
+    assert_eq!(kept_and_dropped(&desk), (2, 3));
+    desk.press("up up");
+    assert_eq!(kept_and_dropped(&desk), (5, 0));
+    desk.press("home left");
+    assert_eq!(kept_and_dropped(&desk), (0, 5));
+}
+
+#[test]
+fn what_falls_out_is_known_to_the_tiles_at_once() {
+    let mut desk = caption_search();
+    desk.press("g h down down");
+    let tiles = desk.app.tiles();
+    let out: Vec<bool> = tiles.iter().map(|tile| desk.app.falls_out(tile.cluster)).collect();
+    assert_eq!(out, [false, false, true, true, true]);
+    let boundary = plot(&desk).boundary(&desk.app).map(|it| it.unwrap().relevance.clone().unwrap());
+    assert_eq!(boundary.map(|relevance| relevance.score.to_string()), ["0.34", "0.42"]);
+}
+
+#[test]
+fn enter_makes_the_cut_the_max_score_and_esc_returns() {
+    let mut desk = caption_search();
+    desk.press("g h down enter");
+    assert_eq!(max_score(&desk), Fraction::new(0.58));
+    desk.answer_page(scored(50, &[0.31, 0.34, 0.42, 0.42]));
+    desk.press("g h");
+    assert_eq!(plot(&desk).limit(), None, "nothing that is loaded falls out");
+    desk.press("end enter");
+    assert_eq!(max_score(&desk), None);
+    desk.press("esc esc");
+    assert_eq!((max_score(&desk), desk.steps()), (None, 2));
+}
+
+#[test]
+fn the_cut_of_a_search_by_a_picture_becomes_its_max_distance() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("f");
+    desk.answer_page(scored(50, &[0.0, 0.12, 1.3]));
+    desk.press("g h left");
+    // Limits end at 1.
+    assert_eq!(plot(&desk).limit(), Fraction::new(1.0));
+    desk.press("down enter");
+    let Query::Similar(anchor) = search(&desk).query else { panic!() };
+    let filter = |max_distance| Filter::Similar { anchor, max_distance };
+    assert_eq!(search(&desk).filters, [filter(Fraction::new(0.12))]);
+    desk.answer_page(scored(50, &[0.0]));
+    // Another cut replaces it.
+    desk.press("g h left enter");
+    assert_eq!(search(&desk).filters, [filter(Fraction::new(0.04))]);
+}
+
+#[test]
+fn a_click_in_the_plot_moves_the_cut() {
+    let mut desk = caption_search();
+    desk.press("g h");
+    let dialog = desk.app.overlay.as_ref().unwrap().area(desk.app.size);
+    let plot_area = ScoreHistogram::areas(dialog).plot;
+    let mouse = Mouse { column: plot_area.x, row: plot_area.y, kind: MouseKind::Click };
+    desk.happen(Event::Mouse(mouse));
+    assert_eq!(kept_and_dropped(&desk), (0, 5));
+    let right = Mouse { column: plot_area.right() - 1, kind: MouseKind::Drag, ..mouse };
+    desk.happen(Event::Mouse(right));
+    assert_eq!(kept_and_dropped(&desk), (5, 0));
+}
+
+#[test]
+fn all_loaded_pages_are_in_the_histogram() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("f");
+    desk.answer_page(scored(50, &[0.2; 100]));
+    desk.press("n");
+    desk.answer_page(scored(200, &[0.3; 40]));
+    desk.press("g h");
+    assert_eq!(kept_and_dropped(&desk), (140, 0));
+}
+
+#[test]
+fn browsing_has_no_histogram() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("g h");
+    assert_eq!(desk.notice(), "only searches by a picture or a caption have scores");
+    desk.press("f");
+    let mut unknown = scored(50, &[0.2]);
+    unknown.clusters[0].relevance.as_mut().unwrap().kind = ScoreKind::Other(SafeText::name("rank"));
+    desk.answer_page(unknown);
+    desk.press("g h");
+    assert_eq!(desk.notice(), "this page has no scores with a known direction");
+}
+
+/// Clusters with labels, a tag and captions.
+fn described() -> Desk {
+    let mut desk = Desk::new();
+    let list = vec![crate::support::desk::dataset(1, tessera_model::Status::Ready)];
+    desk.answer(tessera::message::Lane::Datasets, tessera::message::Payload::Datasets(list, 0));
+    let mut page = page(0, 3);
+    for (cluster, labels) in page.clusters.iter_mut().zip([&["van", "road"][..], &["van"], &[]]) {
+        cluster.labels = labels.iter().map(|label| SafeText::name(label)).collect();
+        cluster.captions = vec![SafeText::caption("A red van on the road")];
+    }
+    let id = Some(TagId(Uuid::from_u128(5)));
+    page.clusters[2].tags = vec![Tag { id, name: SafeText::name("keep") }];
+    desk.answer_page(page);
+    desk
+}
+
+#[test]
+fn enter_requires_a_label_and_x_excludes_it() {
+    let mut desk = described();
+    desk.press("g f enter");
+    assert_eq!(search(&desk).filters, [Filter::labels(LabelRule::OneOf, ["van"]).unwrap()]);
+    desk.press("esc g f down x");
+    assert_eq!(search(&desk).filters, [Filter::labels(LabelRule::NotOneOf, ["road"]).unwrap()]);
+}
+
+#[test]
+fn tags_and_words_are_required_but_not_excluded() {
+    let mut desk = described();
+    desk.press("g f tab x");
+    assert_eq!(desk.notice(), "tags cannot be excluded; only labels can");
+    desk.press("enter");
+    let tag = TagId(Uuid::from_u128(5));
+    assert_eq!(search(&desk).filters, [Filter::tags(vec![tag]).unwrap()]);
+    desk.press("esc g f tab tab enter");
+    assert_eq!(search(&desk).filters, [Filter::full_text("red").unwrap()]);
+}
+
+#[test]
+fn facets_need_values() {
+    let mut desk = Desk::with_clusters(3);
+    desk.press("g f");
+    assert_eq!(desk.notice(), "the loaded results have no labels, tags or captions");
+}

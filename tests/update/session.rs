@@ -1,0 +1,81 @@
+//! The last session: it is saved as it changes, and continued at the next start.
+
+use tessera::{
+    app::{App, Setup},
+    config::TileSize,
+    input::Keymap,
+    message::{Lane, Payload, Request},
+};
+use tessera_model::{DatasetId, SafeText, SavedSession, Search, StateKey, StateValue, Status};
+use uuid::Uuid;
+
+use crate::support::desk::{Desk, dataset, page};
+
+fn saved(desk: &Desk) -> SavedSession {
+    match desk.kept.get(&StateKey::Session) {
+        Some(StateValue::Session(session)) => session.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A start with two datasets after a session.
+fn continued(session: SavedSession) -> Desk {
+    let mut desk = Desk::new();
+    let setup = Setup {
+        session: Some(session),
+        ..Setup::new(SafeText::name("local"), Keymap::built_in().unwrap())
+    };
+    desk.app = App::new(setup);
+    desk.open.clear();
+    desk.wait(0);
+    let list = vec![dataset(1, Status::Ready), dataset(2, Status::Ready)];
+    desk.answer(Lane::Datasets, Payload::Datasets(list, 0));
+    desk
+}
+
+#[test]
+fn the_dataset_the_tabs_and_the_tile_size_come_back() {
+    let mut desk = Desk::new();
+    let list = vec![dataset(1, Status::Ready), dataset(2, Status::Ready)];
+    desk.answer(Lane::Datasets, Payload::Datasets(list, 0));
+    desk.answer_page(page(0, 9));
+    desk.press("1 j enter");
+    desk.answer_page(page(20, 9));
+    desk.press("ctrl-t c");
+    desk.type_text("a van");
+    desk.press("enter +");
+    let search = desk.app.view().unwrap().search.clone();
+    let session = saved(&desk);
+    assert_eq!((session.tabs.len(), session.active_tab), (2, 1));
+    let desk = continued(session);
+    assert_eq!(desk.app.view().unwrap().search, search);
+    assert_eq!((desk.app.tab_count(), desk.app.tile_size), (2, TileSize::Large));
+    let loads = |request: &&Request| matches!(request, Request::Explore(open) if *open == search);
+    assert!(desk.requests().iter().any(loads));
+}
+
+#[test]
+fn a_dataset_that_is_gone_is_replaced_by_the_first() {
+    let gone = DatasetId(Uuid::from_u128(77));
+    let tab = tessera_model::HistoryEntry::new(Search::browse(gone));
+    let session = SavedSession { dataset: Some(gone), tabs: vec![tab], ..SavedSession::default() };
+    let desk = continued(session);
+    assert_eq!(desk.app.view().unwrap().search.dataset, DatasetId(Uuid::from_u128(1)));
+    assert_eq!(desk.app.tile_size, TileSize::Medium);
+}
+
+#[test]
+fn results_of_an_uploaded_picture_are_left_to_the_history() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("F");
+    desk.type_text("~/a.jpg");
+    desk.press("enter");
+    let anchor = tessera_model::Anchor {
+        media: tessera_model::MediaId(Uuid::from_u128(7)),
+        kind: tessera_model::AnchorKind::Upload,
+    };
+    desk.answer(Lane::Anchor, Payload::Anchor(anchor));
+    assert!(saved(&desk).tabs.is_empty());
+    desk.press("esc");
+    assert_eq!(saved(&desk).tabs.len(), 1);
+}
