@@ -32,6 +32,7 @@ pub(super) fn heading(ctx: &DrawContext, view: &View) -> String {
         let counts = [(page.repeated, "repeated"), (page.skipped, "unreadable")];
         let counts = counts.into_iter().filter(|(count, _)| *count > 0);
         parts.extend(counts.map(|(count, what)| format!("{count} {what}")));
+        parts.extend(page.is_bounded.then(|| "only the nearest media".to_owned()));
     }
     parts.join(" · ")
 }

@@ -59,6 +59,13 @@ async fn service() -> ScriptedServer {
     .await
 }
 
+/// Keys, and on which screen they are pressed.
+type Step = (fn(&str) -> bool, &'static str);
+
+fn is_log(screen: &str) -> bool {
+    screen.contains("Log, newest first")
+}
+
 /// What the interface writes on a terminal until it is left, with everything traced.
 fn interface(home: &Path) -> Vec<u8> {
     let size = PtySize { rows: 40, cols: 120, pixel_width: 0, pixel_height: 0 };
@@ -88,12 +95,11 @@ fn interface(home: &Path) -> Vec<u8> {
         vt100::Parser::new(40.try_into().unwrap(), 120.try_into().unwrap(), 0),
     );
     // The dataset is listed and its first page refused: look at the log of exchanges, and leave.
-    let is_log = |shown: &str| shown.contains("Log, newest first");
-    let steps: [(&dyn Fn(&str) -> bool, &str); 3] = [
-        (&|shown| shown.contains("401") && shown.contains("tries again"), "@"),
-        (&|shown| is_log(shown) && shown.contains("/explore/"), "\x1b"),
+    let steps: [Step; 3] = [
+        (|shown| shown.contains("401") && shown.contains("tries again"), "@"),
+        (|shown| is_log(shown) && shown.contains("/explore/"), "\x1b"),
         // Esc and a letter that are read together would be one key.
-        (&|shown| !is_log(shown) && shown.contains("tries again"), "q"),
+        (|shown| !is_log(shown) && shown.contains("tries again"), "q"),
     ];
     let mut steps = steps.iter().peekable();
     // The end of a terminal is an error on Linux.

@@ -223,7 +223,7 @@ async fn repeated_and_missing_pages_are_reported() {
     let reported = document(&out);
     assert_eq!((code, asked, reported["clusters"].as_array().unwrap().len()), (0, 4, 150), "{err}");
     assert_eq!((&reported["truncated"], &reported["_repeated"]), (&false.into(), &150.into()));
-    assert!(err.contains("new media are not clustered yet"), "M18: {err}");
+    assert!(err.contains("new media are not clustered yet"), "{err}");
 
     let ending = |number| if number == 0 { page(0, 100) } else { Reply::new(404, &[], "{}") };
     let (code, out, err, _) = scripted(ending, all).await;
@@ -288,6 +288,11 @@ async fn unexpected_search_responses_are_reported() {
     let (code, _, err, _) = scripted(|_| page(0, 1), &caption).await;
     assert_eq!(code, 0, "{err}");
     assert!(err.contains("interprets the maximum score inversely"), "{err}");
+
+    let bounded = |_| Reply::json(r#"{"clusters": [], "metadata": {"bounded": true}}"#);
+    let (code, _, err, _) = scripted(bounded, &["caption", "van"]).await;
+    assert_eq!(code, 0, "{err}");
+    assert!(err.contains("old is so large that the service searched only the nearest"), "{err}");
 
     let other = |_| Reply::json(r#"{"results": [1]}"#);
     let (code, out, err, _) = scripted(other, &["caption", "van"]).await;

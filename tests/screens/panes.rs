@@ -8,7 +8,7 @@ use tessera::{
     message::{JobId, Lane},
     ui::theme::ThemeName,
 };
-use tessera_model::{Failure, FailureKind, RequestOutcome, RequestRecord, SafeText};
+use tessera_model::{Failure, FailureKind, Page, RequestOutcome, RequestRecord, SafeText};
 
 use super::{drawn, row, screen_in};
 use crate::support::{
@@ -34,6 +34,15 @@ fn the_position_in_the_search_is_shown_with_the_total_once_it_is_known() {
     assert!(heading(&desk).contains("clusters 101-134 of 134"), "{}", heading(&desk));
     desk.press("p");
     assert!(heading(&desk).contains("clusters 1-100 of 134"), "{}", heading(&desk));
+}
+
+#[test]
+fn a_search_among_the_nearest_media_says_so() {
+    let mut desk = browsing(120, 40);
+    desk.press("f");
+    desk.answer_page(Page { is_bounded: true, ..page(0, 3) });
+    let shown = screen_in(&desk, ThemeName::Plain);
+    assert!(shown.contains("granularity 2 · only the nearest media"), "{shown}");
 }
 
 #[test]

@@ -182,7 +182,7 @@ pub fn dataset(number: u128, status: Status) -> Dataset {
 /// A page whose clusters are numbered from `first`.
 pub fn page(first: u128, count: usize) -> Page {
     let clusters = (first..).take(count).map(cluster).collect();
-    Page { clusters, skipped: 0, repeated: 0 }
+    Page { clusters, ..Page::default() }
 }
 
 pub fn cluster(number: u128) -> Cluster {

@@ -113,6 +113,8 @@ pub struct Page {
     /// Rows that could not be read.
     pub skipped: usize,
     pub repeated: usize,
+    /// Whether the service considered only the nearest media of a large dataset, so that the others are on no page.
+    pub is_bounded: bool,
 }
 
 impl Page {

@@ -215,7 +215,10 @@ pub fn read_page<'a>(page: impl Into<Fields<'a>>) -> Option<Page> {
     let clusters: Vec<Cluster> =
         rows.iter().filter_map(read).filter(|cluster| seen.insert(cluster.id)).collect();
     let skipped = rows.len() - clusters.len();
-    (rows.is_empty() || !clusters.is_empty()).then_some(Page { clusters, skipped, repeated: 0 })
+    let bounded = page.get("metadata").and_then(|metadata| metadata.get("bounded"));
+    let is_bounded = bounded.and_then(Value::as_bool).unwrap_or(false);
+    let is_readable = rows.is_empty() || !clusters.is_empty();
+    is_readable.then_some(Page { clusters, skipped, repeated: 0, is_bounded })
 }
 
 fn read_cluster(value: Fields<'_>) -> Option<Cluster> {

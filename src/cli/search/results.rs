@@ -24,6 +24,7 @@ pub struct SearchResults {
     pub missing_page: Option<(u32, Failure)>,
     /// Whether the service interprets the maximum score inversely.
     max_score_inverted: bool,
+    is_bounded: bool,
     /// What the service sent beside the clusters of the first page.
     pub metadata: Value,
 }
@@ -39,12 +40,14 @@ impl SearchResults {
             plotted: plots.then(Vec::new),
             missing_page: None,
             max_score_inverted: false,
+            is_bounded: false,
             metadata: Value::Null,
         }
     }
 
     pub fn accept(&mut self, page: Page, search: &Search) -> Vec<Cluster> {
         self.max_score_inverted |= page.violates_max_score(search);
+        self.is_bounded |= page.is_bounded;
         let clusters = self.pages.accept(page);
         self.clusters += clusters.len();
         if let Some(sheet) = &mut self.contact_sheet {
@@ -74,6 +77,13 @@ impl SearchResults {
         if dataset.status == Status::PartialIndex {
             messages.info(format!(
                 "{}: new media are not clustered yet; searches may show them separately",
+                dataset.name
+            ));
+        }
+        if self.is_bounded {
+            messages.info(format!(
+                "{} is so large that the service searched only the nearest media; filters that leave fewer media \
+                 make the search exact",
                 dataset.name
             ));
         }

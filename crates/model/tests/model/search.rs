@@ -81,7 +81,7 @@ fn another_page_may_follow_a_page_of_100_rows_whatever_became_of_them() {
         (2, 99, 0, true),
         (2, 0, 98, true),
     ] {
-        let page = Page { clusters: clusters(0..read), skipped, repeated };
+        let page = Page { clusters: clusters(0..read), skipped, repeated, ..Page::default() };
         assert_eq!(page.may_have_next(), next, "{read} {skipped} {repeated}");
     }
 }
@@ -89,10 +89,10 @@ fn another_page_may_follow_a_page_of_100_rows_whatever_became_of_them() {
 #[test]
 fn a_cluster_of_an_earlier_page_is_dropped_and_counted() {
     let mut seen = HashSet::new();
-    let mut page = Page { clusters: clusters([1, 2, 3]), skipped: 0, repeated: 1 };
+    let mut page = Page { clusters: clusters([1, 2, 3]), repeated: 1, ..Page::default() };
     page.drop_repeated(&mut seen);
     assert_eq!((page.clusters.len(), page.repeated), (3, 1));
-    let mut next = Page { clusters: clusters([3, 4, 1, 5]), skipped: 0, repeated: 1 };
+    let mut next = Page { clusters: clusters([3, 4, 1, 5]), repeated: 1, ..Page::default() };
     next.drop_repeated(&mut seen);
     assert_eq!((next.clusters, next.repeated), (clusters([4, 5]), 3));
     assert_eq!(seen.len(), 5);

@@ -14,6 +14,19 @@ fn repeated_and_unreadable_clusters_are_counted() {
 }
 
 #[test]
+fn a_page_of_the_nearest_media_says_so() {
+    for (metadata, is_bounded) in [
+        (json!({"used_duckdb": false, "bounded": true}), true),
+        (json!({"used_duckdb": false, "bounded": false}), false),
+        (json!({"used_duckdb": false}), false),
+        (Value::Null, false),
+    ] {
+        let page = read_page(&json!({"clusters": [], "metadata": metadata})).unwrap();
+        assert_eq!(page.is_bounded, is_bounded, "{metadata}");
+    }
+}
+
+#[test]
 fn a_page_of_the_wrong_types_is_not_an_empty_page() {
     let id = "9a205a5e-0000-46be-83a3-000000000001";
     for clusters in [
