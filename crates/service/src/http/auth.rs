@@ -24,7 +24,10 @@ use super::{
     options::{AccessMode, KeyPair, ServiceCredentials},
     problem::Problem,
 };
-use crate::store::{lock, now_micros};
+use crate::{
+    store::{lock, now_micros},
+    usecase::ServiceError,
+};
 use tessera_wire::credentials::CredentialsBody;
 
 const MAX_TOKEN_BYTES: usize = 4 << 10;
@@ -160,7 +163,10 @@ impl KeyPairs {
         credentials: &mut ServiceCredentials,
     ) -> Result<(String, Option<String>), Problem> {
         let new = KeyPair::generate();
-        let kept = credentials.keep_issued(new.clone()).map_err(|_| {
+        let kept = credentials.keep_issued(new.clone()).map_err(|cause| {
+            if cause.is_other_schema() {
+                return ServiceError::from(cause).into();
+            }
             let message = "The key pair could not be stored, so none was created";
             Problem::plain(StatusCode::INTERNAL_SERVER_ERROR, message)
         })?;

@@ -105,21 +105,23 @@ impl ServiceCredentials {
     }
 
     /// Keeps a pair, unless another process has issued one. Returns the one that is kept then.
-    pub(super) fn keep_issued(&self, pair: KeyPair) -> io::Result<KeyPair> {
+    pub(super) fn keep_issued(&self, pair: KeyPair) -> Result<KeyPair, StoreError> {
         let changed = Self { issued: Some(pair.clone()), ..self.clone() };
         match &self.storage {
             LoginStorage::None => Ok(pair),
-            LoginStorage::File(path) => write_durably(path, &changed.encode()?).map(|()| pair),
+            LoginStorage::File(path) => {
+                let written = changed.encode().and_then(|text| write_durably(path, &text));
+                written.map(|()| pair).map_err(|cause| StoreError::Io(path.clone(), cause))
+            }
             LoginStorage::Store(store) => {
-                let text = changed.encode()?;
-                let kept = store.write(|tx| {
+                let text = changed.encode().map_err(QueryError::value)?;
+                store.write(|tx| {
                     if let Some(known) = find_issued(setting::find(tx, setting::LOGIN)?)? {
                         return Ok(known);
                     }
                     setting::replace(tx, setting::LOGIN, &text)?;
                     Ok(pair)
-                });
-                kept.map_err(io::Error::other)
+                })
             }
         }
     }

@@ -109,8 +109,7 @@ pub fn delete_archives(context: &WorkerContext, exports: &mut Vec<ExportTaskId>)
                 return true;
             }
             // The archive may never have been written.
-            let deleted = runtime.block_on(folder.delete(&archive_name(*export)));
-            !matches!(deleted, Ok(()) | Err(StorageError::Object(_)))
+            runtime.block_on(folder.delete(&archive_name(*export))).is_err()
         });
     }
 }

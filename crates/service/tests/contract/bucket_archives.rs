@@ -135,6 +135,24 @@ async fn an_expired_archive_is_deleted_from_the_bucket() {
 }
 
 #[tokio::test]
+async fn an_archive_whose_deletion_is_denied_is_deleted_once_it_is_allowed() {
+    let storage = storage().await;
+    let service = Service::with(settings(&storage)).await;
+    let expired = exported(&service).await;
+    let place = service.stop().await;
+    place.database().execute_batch("UPDATE export SET created_at = 0").unwrap();
+    storage.deny_deletions(true);
+    let service = Service::at_with(place, settings(&storage)).await;
+    let second = exported(&service).await;
+    assert!(storage.names().contains(&object_name(&expired)));
+    storage.deny_deletions(false);
+    let third = exported(&service).await;
+    let mut kept = [object_name(&second), object_name(&third)];
+    kept.sort();
+    assert_eq!(storage.names(), [&["team/readme.md".to_owned()], &kept[..]].concat());
+}
+
+#[tokio::test]
 async fn a_bucket_that_cannot_be_written_is_reported_before_it_is_needed() {
     let storage = storage().await;
     // A store of its own each time: one with a bucket refuses another.

@@ -7,6 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use secrecy::ExposeSecret as _;
 use serde_json::Value;
 use tessera_service::{
     Deployment, DeploymentSettings,
@@ -72,6 +73,20 @@ async fn an_older_service_reads_and_changes_nothing() {
     };
     let opened = Deployment::open(service.place.data.path(), settings).map(drop);
     assert_eq!(opened.unwrap_err().to_string(), text);
+}
+
+#[tokio::test]
+async fn an_older_service_issues_no_key_pair() {
+    let Some(place) = place() else { return };
+    let deployment = place.open();
+    let dataset = place.add(&deployment);
+    deployment.wait_until_idle().await;
+    let service = Service::with_kept_login(place, deployment, dataset).await;
+    service.place.change(MIGRATION);
+    let cookie = format!("SESSION={}", service.credentials.session.expose_secret());
+    let request = service.client.get(service.url("/api/v1/api_credentials"));
+    let (status, body) = answer(request.header("cookie", cookie)).await;
+    assert_eq!((status.as_u16(), &body["detail"]), (503, &Value::from(REFUSAL)));
 }
 
 #[tokio::test]

@@ -3,7 +3,10 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -65,6 +68,7 @@ pub struct FakeS3 {
     failures: Arc<Mutex<VecDeque<FakeFailure>>>,
     request_paths: Arc<Mutex<Vec<String>>>,
     ranges: Arc<Mutex<Vec<String>>>,
+    denies_deletions: Arc<AtomicBool>,
     /// When all objects were changed.
     pub(super) modified: Arc<Mutex<&'static str>>,
 }
@@ -97,6 +101,7 @@ impl FakeS3 {
             failures: Arc::default(),
             request_paths: Arc::default(),
             ranges: Arc::default(),
+            denies_deletions: Arc::default(),
             modified: Arc::new(Mutex::new("2026-01-01T00:00:00.000Z")),
         };
         let router = Router::new().fallback(respond).with_state(server.clone());
@@ -107,6 +112,11 @@ impl FakeS3 {
     /// Makes the next responses fail, in this order.
     pub fn fail_next(&self, troubles: impl IntoIterator<Item = FakeFailure>) {
         self.failures.lock().unwrap().extend(troubles);
+    }
+
+    /// Whether objects may be written but not deleted, from now on.
+    pub fn deny_deletions(&self, denied: bool) {
+        self.denies_deletions.store(denied, Ordering::SeqCst);
     }
 
     /// Ends all failures.
@@ -275,6 +285,9 @@ async fn serve(server: &FakeS3, request: &Parts, body: Body) -> Response {
     }
     if key.is_empty() {
         return list_response(server, bucket, &url);
+    }
+    if request.method == Method::DELETE && server.denies_deletions.load(Ordering::SeqCst) {
+        return error_response(403, "AccessDenied");
     }
     if request.method != Method::GET && request.method != Method::HEAD {
         let body = axum::body::to_bytes(body, usize::MAX).await.unwrap();
