@@ -43,6 +43,7 @@ impl App {
             | Action::ActualSize
             | Action::FitScreen
             | Action::Boxes
+            | Action::Play
             | Action::Blink
             | Action::Difference
             | Action::KeepPicture => {}

@@ -44,7 +44,8 @@ impl App {
         for picture in pictures {
             self.request_picture(picture);
         }
-        let wake = wake.into_iter().chain(self.next_counter_tick()).min();
+        let other = [self.next_counter_tick(), self.next_frame_due()];
+        let wake = other.into_iter().flatten().chain(wake).min();
         if wake != self.next_wake {
             self.next_wake = wake;
             self.effects.extend(wake.map(Effect::WakeAt));

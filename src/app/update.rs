@@ -75,6 +75,7 @@ impl App {
         self.restore_cursor();
         self.save_history();
         self.save_session();
+        self.continue_playback();
         self.load_missing();
         std::mem::take(&mut self.effects)
     }

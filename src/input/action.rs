@@ -110,6 +110,7 @@ actions! {
     ActualSize, "actual-size", "1:1", Viewer, "Show each pixel of the picture as one pixel (toggle)";
     FitScreen, "fit-screen", "fit", Viewer, "Show the whole picture";
     Boxes, "boxes", "boxes", Viewer, "Show or hide the boxes of objects";
+    Play, "play", "play", Viewer, "Play the loaded frames of this video, or stop";
     Compare, "compare", "compare", Viewer, "Compare the selected pictures (two to four), or a cluster's in pairs";
     Blink, "blink", "blink", Viewer, "Show the compared pictures in turn at the same place";
     Difference, "difference", "difference", Viewer, "Show where two compared pictures differ (toggle)";

@@ -20,6 +20,9 @@ pub(super) fn heading(ctx: &DrawContext, view: &View) -> String {
     if app.dataset().is_some_and(|dataset| dataset.status == Status::PartialIndex) {
         parts.push("not reindexed yet".to_owned());
     }
+    if app.page().is_some_and(|page| page.is_bounded) {
+        parts.push("only the nearest media".to_owned());
+    }
     parts.extend(position_text(ctx, view));
     if view.search.entity == EntityType::Objects {
         parts.push(EntityType::Objects.as_str().to_owned());
@@ -32,7 +35,6 @@ pub(super) fn heading(ctx: &DrawContext, view: &View) -> String {
         let counts = [(page.repeated, "repeated"), (page.skipped, "unreadable")];
         let counts = counts.into_iter().filter(|(count, _)| *count > 0);
         parts.extend(counts.map(|(count, what)| format!("{count} {what}")));
-        parts.extend(page.is_bounded.then(|| "only the nearest media".to_owned()));
     }
     parts.join(" · ")
 }

@@ -7,10 +7,10 @@ use crate::{
         CopyCommand, CopyJson, CopyLink, CopyName, DeleteFilter, Deselect, Difference, Download,
         EditJson, Exclude, Export, ExportBasket, Facets, Filter, FocusQuery, ForgetJob, FullSize,
         Inspect, KeepPicture, NextFrame, NextPage, NextPane, NextPicture, Open, OpenById,
-        OpenExternally, OpenSelection, PickRegion, PreviousFrame, PreviousPicture, Record, Redo,
-        Refresh, Reindex, Right, RunQuery, SaveSelection, SaveView, Select, Similar, SimilarToFile,
-        Sort, StopWatching, SwitchJson, ToggleAutoRefresh, ToggleFilter, Undo, UndoQuery, Views,
-        ZoomIn, ZoomOut,
+        OpenExternally, OpenSelection, PickRegion, Play, PreviousFrame, PreviousPicture, Record,
+        Redo, Refresh, Reindex, Right, RunQuery, SaveSelection, SaveView, Select, Similar,
+        SimilarToFile, Sort, StopWatching, SwitchJson, ToggleAutoRefresh, ToggleFilter, Undo,
+        UndoQuery, Views, ZoomIn, ZoomOut,
     },
 };
 
@@ -36,6 +36,18 @@ const VIEWER: SuggestedActions = [
     ActualSize,
     Back,
     Boxes,
+    Select,
+    Similar,
+    OpenExternally,
+];
+const VIEWER_OF_FRAME: SuggestedActions = [
+    Play,
+    PreviousFrame,
+    NextFrame,
+    NextPicture,
+    ZoomIn,
+    Back,
+    PreviousPicture,
     Select,
     Similar,
     OpenExternally,
@@ -109,6 +121,7 @@ const JOBS: SuggestedActions = [
 pub(super) fn suggested_actions(app: &App) -> SuggestedActions {
     match app.focus {
         _ if app.comparison().is_some() => COMPARISON,
+        _ if app.viewer.is_some() && app.frame_position().is_some() => VIEWER_OF_FRAME,
         _ if app.viewer.is_some() => VIEWER,
         Pane::Datasets => DATASETS,
         Pane::Results => RESULTS,

@@ -67,6 +67,7 @@ fn title(ctx: &mut DrawContext, area: Rect) {
     let (app, theme) = (ctx.app, ctx.theme);
     let place = match app.comparison() {
         Some(comparison) => arrangement_text(ctx, comparison),
+        None if ctx.app.is_playing() => playback_text(ctx),
         None => position_text(ctx),
     };
     let end = format!("{place}  {} ", zoom_text(ctx));
@@ -108,6 +109,11 @@ fn arrangement_text(ctx: &DrawContext, comparison: &Comparison) -> String {
             format!("differences from {} in red", other.unwrap_or_default())
         }
     }
+}
+
+fn playback_text(ctx: &DrawContext) -> String {
+    let (index, count) = ctx.app.frame_position().unwrap_or_default();
+    format!("playing frame {} of {}", index + 1, group_digits(count as u64))
 }
 
 fn position_text(ctx: &DrawContext) -> String {

@@ -42,7 +42,7 @@ fn a_search_among_the_nearest_media_says_so() {
     desk.press("f");
     desk.answer_page(Page { is_bounded: true, ..page(0, 3) });
     let shown = screen_in(&desk, ThemeName::Plain);
-    assert!(shown.contains("granularity 2 · only the nearest media"), "{shown}");
+    assert!(shown.contains("2 Results  only the nearest media · 3 clusters"), "{shown}");
 }
 
 #[test]

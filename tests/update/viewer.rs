@@ -1,5 +1,7 @@
 //! The full-size view: its list, zoom and pan, and which pictures it requests.
 
+use std::time::Duration;
+
 use proptest::prelude::*;
 use tessera::{
     app::{Event, Mouse, MouseKind, Pane, viewer::ZoomPosition},
@@ -10,6 +12,7 @@ use tessera_picture::{Canvas, Crop, PictureSubject, Protocol};
 
 use crate::support::{
     desk::{Desk, page},
+    frames::frames,
     scene::paint,
 };
 
@@ -233,6 +236,68 @@ fn neighbors_that_would_displace_the_picture_are_not_loaded() {
             if matches!(view.crop, Crop::Zoomed(..)) && view.subject != PictureSubject::Media(desk.app.preview().unwrap().media))
     };
     assert!(!desk.cancelled.iter().any(of_view));
+}
+
+/// The time of the frame at full size, in seconds.
+fn frame_time(desk: &Desk) -> Option<f64> {
+    desk.app.viewed_preview()?.frame.as_ref()?.seconds
+}
+
+fn wait_millis(desk: &mut Desk, millis: u64) {
+    desk.now += Duration::from_millis(millis);
+    desk.happen(Event::Wake);
+}
+
+#[test]
+fn a_video_is_played_frame_by_frame_to_its_end() {
+    let mut desk = frames(120, 40);
+    desk.press("s P");
+    assert_eq!(frame_time(&desk), Some(4.0), "it goes on from this frame");
+    paint(&mut desk);
+    let mut times = Vec::new();
+    for _ in 0..3 {
+        wait_millis(&mut desk, 249);
+        times.push(frame_time(&desk));
+        wait_millis(&mut desk, 1);
+    }
+    assert_eq!(times, [Some(4.0), Some(6.5), Some(8.0)]);
+    assert!(!desk.app.is_playing(), "it ends with the last frame");
+    desk.press("P");
+    assert_eq!((frame_time(&desk), desk.app.is_playing()), (Some(0.0), true), "it begins again");
+}
+
+#[test]
+fn a_frame_that_is_not_loaded_is_waited_for() {
+    let mut desk = frames(120, 40);
+    desk.press("s");
+    paint(&mut desk);
+    desk.press("P");
+    assert_eq!(requested(&desk).len(), 2, "both that follow are loaded ahead");
+    wait_millis(&mut desk, 5_000);
+    assert_eq!(frame_time(&desk), Some(4.0));
+    paint(&mut desk);
+    assert_eq!(frame_time(&desk), Some(6.5), "each is shown for a while");
+    wait_millis(&mut desk, 250);
+    assert_eq!(frame_time(&desk), Some(8.0));
+}
+
+#[test]
+fn any_other_key_stops_a_video() {
+    for key in ["{", "}", "+", "P", "esc"] {
+        let mut desk = frames(120, 40);
+        desk.press("s P");
+        assert!(desk.app.is_playing());
+        desk.press(key);
+        assert!(!desk.app.is_playing(), "{key}");
+    }
+}
+
+#[test]
+fn only_videos_with_several_loaded_frames_are_played() {
+    let mut desk = viewing();
+    desk.press("P");
+    assert_eq!(desk.notice(), "this is not a frame of a video");
+    assert!(!desk.app.is_playing());
 }
 
 proptest! {

@@ -36,6 +36,9 @@ impl App {
     /// Performs an action in the full-size view, or closes it for one that is not about it. Returns
     /// whether the action is done.
     pub(in crate::app) fn perform_in_viewer(&mut self, action: Action) -> bool {
+        if action != Action::Play {
+            self.stop_playback();
+        }
         match action {
             Action::Up => self.pan_or_step((0.0, -PAN_STEP)),
             Action::Down => self.pan_or_step((0.0, PAN_STEP)),
@@ -49,6 +52,7 @@ impl App {
             Action::PreviousPicture => self.step_viewer(-1),
             Action::PreviousFrame => self.step_frame(-1),
             Action::NextFrame => self.step_frame(1),
+            Action::Play => self.toggle_playback(),
             Action::ZoomIn => self.zoom_viewer(ZOOM_STEP, None),
             Action::ZoomOut => self.zoom_viewer(1.0 / ZOOM_STEP, None),
             Action::ActualSize => self.zoom_to_actual_size(),

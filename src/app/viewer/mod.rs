@@ -7,6 +7,7 @@ mod mouse;
 mod pairs;
 mod panels;
 mod pictures;
+mod playback;
 mod position;
 mod reason;
 mod strip;
@@ -17,6 +18,8 @@ pub use position::ZoomPosition;
 pub use strip::StripFrame;
 
 use ratatui::layout::Rect;
+
+use crate::app::Uptime;
 
 pub(in crate::app) use reason::{full_size_reason, other_picture_reason, viewer_reason};
 
@@ -39,13 +42,22 @@ pub struct Viewer {
     pub position: ZoomPosition,
     /// Whether the boxes of objects are outlined.
     pub boxes: bool,
+    /// When the next frame of the video that is played is shown.
+    next_frame_due: Option<Uptime>,
     /// The cell that the mouse drags from.
     drag: Option<(u16, u16)>,
 }
 
 impl Viewer {
     pub(in crate::app) fn new(list: PictureList) -> Self {
-        Self { list, comparison: None, position: ZoomPosition::default(), boxes: true, drag: None }
+        Self {
+            list,
+            comparison: None,
+            position: ZoomPosition::default(),
+            boxes: true,
+            next_frame_due: None,
+            drag: None,
+        }
     }
 }
 

@@ -109,7 +109,7 @@ impl App {
         self.canvas(columns, area.height.min(max_sixel_cells(self.cell_size.1)))
     }
 
-    fn zoomed_picture(
+    pub(super) fn zoomed_picture(
         &self,
         picture: PanelPicture,
         area: Rect,
@@ -176,6 +176,10 @@ impl App {
     fn upcoming_pictures(&self, viewer: &Viewer) -> Vec<(&Preview, ZoomPosition)> {
         let active = self.viewed_preview().map(|preview| preview.media);
         match viewer.comparison.as_ref().map(|comparison| comparison.arrangement) {
+            None if self.is_playing() => {
+                let frames = self.frames_ahead().into_iter();
+                frames.map(|preview| (preview, viewer.position)).collect()
+            }
             None => {
                 let neighbors = [1, -1].into_iter().filter_map(|by| self.preview_beside(by));
                 neighbors.map(|preview| (preview, ZoomPosition::default())).collect()

@@ -33,6 +33,11 @@ pub(in crate::app) fn viewer_reason(app: &App, action: Action) -> Option<String>
         Action::ZoomIn | Action::ZoomOut | Action::ActualSize => {
             app.viewer_scale().is_none().then_some("the picture is still loading")
         }
+        Action::Play if app.viewed_preview().is_none_or(|preview| preview.frame.is_none()) => {
+            Some("this is not a frame of a video")
+        }
+        Action::Play => (!app.shows_one_of_several_frames())
+            .then_some("no other frame of this video is on this page"),
         Action::Boxes => {
             let none = app.viewed_preview().is_none_or(|preview| app.boxes_in(preview).is_empty());
             none.then_some("no objects of this picture are on this page; t shows objects")
@@ -51,6 +56,7 @@ fn comparison_reason(app: &App, comparison: &Comparison, action: Action) -> Opti
         Action::PreviousPicture if app.pair_beside(-1).is_none() => {
             Some("there is no earlier pair on this page".to_owned())
         }
+        Action::Play => Some("pictures are compared; Esc shows one".to_owned()),
         Action::Difference if count != 2 => {
             Some(format!("{count} pictures are compared; a difference needs two"))
         }

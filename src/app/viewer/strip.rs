@@ -29,11 +29,15 @@ pub struct StripFrame<'a> {
 impl App {
     pub fn viewer_areas(&self) -> ViewerAreas {
         let areas = ViewerAreas::new(self.size);
-        let has_strip = self.size.1 >= MIN_SCREEN_ROWS
-            && self.comparison().is_none()
-            && self.viewed_preview().map(of_media) == self.preview().map(of_media)
-            && self.frame_position().is_some_and(|(_, count)| count > 1);
+        let has_strip = self.size.1 >= MIN_SCREEN_ROWS && self.shows_one_of_several_frames();
         if has_strip { areas.with_strip(FRAME_CELLS.1 + 1) } else { areas }
+    }
+
+    /// Whether other frames of the video are loaded, so that there is something to play.
+    pub(super) fn shows_one_of_several_frames(&self) -> bool {
+        self.comparison().is_none()
+            && self.viewed_preview().map(of_media) == self.preview().map(of_media)
+            && self.frame_position().is_some_and(|(_, count)| count > 1)
     }
 
     /// The frames of the strip in the order of time, with the current one as near to the middle as
