@@ -46,12 +46,13 @@ press q f; frame 2.5                         # similar pictures
 press g h; frame 0.8                         # the histogram of their scores
 press Left Left Left Left Left Left; frame 2.0; still histogram
 press Escape g f; frame 2.0; still facets
-press Escape c; frame 0.6                    # caption search
+press Escape m; frame 1.5; still comparison  # the pictures of a cluster, in pairs
+press d; frame 1.5                           # where they differ
+press q q c; frame 0.6                       # caption search
 typed "a sailing boat"; frame 0.8
 press Return; frame 2.0
 press space Right space; frame 1.5           # select two clusters
-press m; frame 2.0; still comparison
-press q E; frame 2.0                         # the export form
+press E; frame 2.0; still export             # the form
 press Escape b; frame 2.0                    # the region picker
 press Escape question; frame 2.5             # help
 
