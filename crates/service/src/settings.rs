@@ -39,7 +39,7 @@ pub struct DeploymentSettings {
     pub max_unfinished_exports: u64,
     /// How long an export that has ended is kept.
     pub export_retention: Duration,
-    /// Minimum duration of every operation and export, so that short states can be observed.
+    /// Minimum duration of every export and of each status during an operation, so that short ones can be observed.
     pub simulated_delay: Duration,
     /// Failures to inject, so that rare states can be observed.
     pub injected_failures: BTreeSet<InjectedFailure>,

@@ -147,5 +147,6 @@ fn run_reindex(
     running: &RunningOperation,
 ) -> Result<OperationResult, TaskError> {
     context.write(|tx| operation::begin_clustering(tx, running))?;
+    context.simulate(None, |_| Ok(()))?;
     cluster_and_embed(context, running.dataset, Scope::Everything, 0.0)
 }

@@ -9,8 +9,8 @@ use crate::{
     support::{Place, Service, assert_no_path, pictures},
 };
 
-/// Long enough to observe every status, short enough to wait for.
-const SLOW: Duration = Duration::from_millis(400);
+/// Long enough to observe every status on a busy machine, short enough to wait for.
+const SLOW: Duration = Duration::from_secs(1);
 
 async fn slow() -> Service {
     let service = Service::of_pictures().await;
