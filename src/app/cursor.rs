@@ -38,7 +38,3 @@ pub fn datasets_scroll_top(app: &App, area: Rect) -> usize {
     let index = app.visible_datasets().iter().position(|dataset| Some(dataset.id) == selected);
     scroll_top(0, index.unwrap_or(0), usize::from(area.height.saturating_sub(2)))
 }
-
-pub fn jobs_scroll_top(app: &App, area: Rect) -> usize {
-    scroll_top(0, app.jobs.cursor(), usize::from(area.height.saturating_sub(2)))
-}

@@ -1,7 +1,7 @@
 //! What follows from a newly loaded list of datasets, and from a dataset opened by its id.
 
 use crate::{
-    app::{App, Level, Pane},
+    app::{App, Level, Pane, basket::count_with_noun},
     message::{Lane, Request},
 };
 use tessera_model::{Dataset, DatasetId, Failure};
@@ -11,7 +11,8 @@ impl App {
     /// first list opens a dataset.
     pub(super) fn datasets_loaded(&mut self, mut list: Vec<Dataset>, unreadable: usize) {
         if unreadable > 0 && unreadable != self.store.unreadable_datasets {
-            let text = format!("{unreadable} rows of the list of datasets could not be parsed");
+            let rows = count_with_noun(unreadable, "row", "rows");
+            let text = format!("{rows} of the list of datasets could not be parsed");
             self.notify(Level::Warning, text);
         }
         let datasets = &self.store.datasets;

@@ -35,6 +35,7 @@ pub mod query;
 mod reads;
 mod remote;
 mod responses;
+pub mod score_legend;
 mod selected;
 mod session;
 mod setup;
@@ -46,6 +47,7 @@ mod update;
 pub mod view;
 pub mod viewer;
 pub mod welcome;
+pub mod wrapping;
 
 pub use activity::{Activity, JobAlert};
 pub use basket::Baskets;

@@ -6,10 +6,8 @@ use ratatui::layout::{Position, Rect};
 
 use crate::{
     app::{
-        App, Mouse, MouseKind, Pane,
-        areas::tab_areas,
-        detail_layout::DetailLayout,
-        pane::{datasets_scroll_top, jobs_scroll_top},
+        App, Mouse, MouseKind, Pane, areas::tab_areas, detail_layout::DetailLayout,
+        jobs::job_rows::JobRows, pane::datasets_scroll_top,
     },
     input::Action,
 };
@@ -73,8 +71,9 @@ impl App {
                 self.datasets.cursor = dataset.or(self.datasets.cursor);
             }
             (Pane::Jobs, _, Some(area)) => {
-                let top = jobs_scroll_top(self, area);
-                self.jobs.select_row(top + row(area));
+                if let Some(job) = JobRows::new(self, area).index_at(mouse.row) {
+                    self.jobs.select_row(job);
+                }
             }
             (Pane::Results, ..) => {
                 let index = self.grid().and_then(|grid| {

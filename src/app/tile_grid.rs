@@ -30,8 +30,9 @@ impl TileGrid {
     /// The grid inside the results pane; a list of lines where pictures do not fit.
     pub fn new(app: &App, results: Rect) -> Self {
         let inner = inner_area(results);
-        // The first line inside the frame explains the scores.
-        let area = Rect { y: inner.y + 1, height: inner.height.saturating_sub(1), ..inner };
+        // The first lines inside the frame explain the results and their scores.
+        let head = app.results_header_rows(inner);
+        let area = Rect { y: inner.y + head, height: inner.height.saturating_sub(head), ..inner };
         let (cell, count) = (app.cell_size, app.tile_count());
         let too_small = app.size.0 < MIN_PICTURE_SCREEN.0 || app.size.1 < MIN_PICTURE_SCREEN.1;
         let has_pictures = !too_small && app.protocol != Protocol::None;

@@ -14,7 +14,9 @@ use crate::{
         overlay::token_text,
         pane::{basket, status_glyph, status_text},
         results_header,
-        widget::{format_duration, split_columns, text_cells, truncate},
+        widget::{
+            display_width, first_fitting, format_duration, split_columns, text_cells, truncate,
+        },
     },
 };
 
@@ -117,7 +119,11 @@ pub(super) fn chips(ctx: &mut DrawContext, area: Rect) {
     }
     let (_, rest) = split_columns(area, used);
     let key = ctx.first_key(Action::FocusQuery).unwrap_or_default();
-    ctx.put(rest, 0, &[("   ", theme.dim), (&key, theme.key), (" edit", theme.dim)]);
+    let cells = usize::from(rest.width).saturating_sub(3 + display_width(&key));
+    let text = first_fitting(&[" opens the query builder"], cells);
+    if !text.is_empty() {
+        ctx.put(rest, 0, &[("   ", theme.dim), (&key, theme.key), (text, theme.dim)]);
+    }
 }
 
 pub(super) fn jump_letters(ctx: &mut DrawContext) {

@@ -12,9 +12,10 @@ use crate::{
     ui::{
         DrawContext,
         suggested_actions::suggested_actions,
-        widget::{display_width, group_digits, split_end, wrap_words},
+        widget::{display_width, split_end, wrap_words},
     },
 };
+use tessera_model::text::grouped_with_noun;
 
 /// Lines of a notification, at most.
 const MAX_NOTIFICATION_LINES: usize = 5;
@@ -72,8 +73,9 @@ fn selection_hint(app: &App) -> Option<String> {
         return Some(format!("range of {} · {keys}", range.count()));
     }
     let all = app.baskets.pending.all_pages.as_ref()?;
-    let clusters = group_digits(all.clusters_added as u64);
-    let done = format!("selected {clusters} clusters on {} pages", all.pages_done);
+    let clusters = grouped_with_noun(all.clusters_added as u64, "cluster", "clusters");
+    let pages = grouped_with_noun(all.pages_done as u64, "page", "pages");
+    let done = format!("selected {clusters} on {pages}");
     Some(if all.paused {
         format!("{done} · g V to continue, Esc to stop")
     } else {
@@ -83,12 +85,28 @@ fn selection_hint(app: &App) -> Option<String> {
 
 pub(super) fn hints(ctx: &mut DrawContext, area: Rect) {
     let parts = match mode_hint(ctx) {
-        Some((hint, style)) => vec![(" ".to_owned(), ctx.theme.dim), (hint, style)],
+        Some((hint, style)) => {
+            let hint = whole_hints(&hint, usize::from(area.width).saturating_sub(1));
+            vec![(" ".to_owned(), ctx.theme.dim), (hint, style)]
+        }
         None if !ctx.app.pending_keys().is_empty() => key_continuations(ctx),
         None if ctx.app.footer => action_hints(ctx, area.width),
         None => return,
     };
     ctx.put(area, 0, &parts);
+}
+
+/// As many of these hints as fit, none of them cut. The last ones remain: the key that accepts, and the way out.
+fn whole_hints(hints: &str, cells: usize) -> String {
+    const GAPS: (&str, &str) = ("   ", "  ");
+    if display_width(hints) <= cells {
+        return hints.to_owned();
+    }
+    let mut parts: Vec<&str> = hints.split(GAPS.0).collect();
+    while parts.len() > 1 && display_width(&parts.join(GAPS.1)) > cells {
+        parts.remove(parts.len().saturating_sub(3));
+    }
+    parts.join(GAPS.1)
 }
 
 fn mode_hint(ctx: &DrawContext) -> Option<(String, Style)> {

@@ -1,15 +1,24 @@
 //! The texts around the results: the heading in the frame, the line above the tiles, and the tabs.
 
-use ratatui::{layout::Rect, style::Style};
+use ratatui::{layout::Rect, style::Style, text::Line};
 
 use crate::{
-    app::{Remote, View, view::sort_filter::SortOrder},
+    app::{
+        Remote, View,
+        score_legend::{LEGEND_GAP, RankingText},
+        view::sort_filter::SortOrder,
+    },
     ui::{
         DrawContext, tile,
-        widget::{display_width, format_duration, group_digits, truncate},
+        widget::{display_width, first_fitting, format_duration, group_digits, line, truncate},
     },
 };
-use tessera_model::{EntityType, Query, SafeText, Status, text::count_with_noun};
+use tessera_model::{EntityType, SafeText, Status, text::count_with_noun};
+
+/// The legend where there is no room for its bands.
+const SHORT_LEGEND: &str = "lower is closer";
+/// Columns of a name that are shown before a legend is shortened.
+const MIN_NAME: usize = 12;
 
 /// Columns of a cluster's name in the frame.
 const MAX_CLUSTER_NAME: usize = 40;
@@ -63,14 +72,21 @@ fn position_text(ctx: &DrawContext, view: &View) -> Option<String> {
 
 pub(super) fn status_line(ctx: &mut DrawContext, inside: Rect, view: &View) {
     let theme = ctx.theme;
-    let line = waiting_text(ctx)
+    let rows = ctx.app.results_header_rows(inside).min(inside.height);
+    let has_legend_row = rows > 1;
+    let cells = usize::from(inside.width).saturating_sub(1);
+    let first = waiting_text(ctx)
         .map(|text| vec![(text, theme.moving)])
         .or_else(|| members_text(ctx, view).map(|text| vec![(text, theme.dim)]))
         .or_else(|| arrangement_text(ctx, view).map(|text| vec![(text, theme.moving)]))
-        .unwrap_or_else(|| query_text(ctx, view));
+        .unwrap_or_else(|| query_text(ctx, view, cells, has_legend_row));
     let mut parts = vec![(" ".to_owned(), theme.dim)];
-    parts.extend(line);
+    parts.extend(first);
     ctx.put(inside, 0, &parts);
+    if let Some(text) = ctx.app.ranking_text().filter(|_| has_legend_row) {
+        let rows = Rect { height: rows - 1, ..line(inside, 1) };
+        ctx.put_lines(rows, &[Line::styled(format!(" {}", text.legend), theme.dim)]);
+    }
 }
 
 fn waiting_text(ctx: &DrawContext) -> Option<String> {
@@ -115,12 +131,16 @@ fn members_text(ctx: &DrawContext, view: &View) -> Option<String> {
     let cluster = ctx.app.cluster()?;
     let shown = cluster.previews.len();
     Some(match cluster.size() {
+        Some(1) if shown == 1 => "the only member of this cluster".to_owned(),
         Some(size) if size <= shown as u64 => format!("all {shown} members of this cluster"),
         Some(size) => {
             let size = group_digits(size);
             format!("{shown} of {size} members are shown; the rest by f or an export")
         }
-        None => format!("{shown} members are shown; there may be more: by f or an export"),
+        None => {
+            let shown = count_with_noun(shown, "member is shown", "members are shown");
+            format!("{shown}; there may be more: by f or an export")
+        }
     })
 }
 
@@ -145,26 +165,34 @@ fn arrangement_text(ctx: &DrawContext, view: &View) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(" · "))
 }
 
-fn query_text(ctx: &DrawContext, view: &View) -> Vec<(String, Style)> {
+/// The query in words, and its legend unless that has a row of its own. The name is cut before the legend is.
+fn query_text(
+    ctx: &DrawContext,
+    view: &View,
+    cells: usize,
+    has_legend_row: bool,
+) -> Vec<(String, Style)> {
     let theme = ctx.theme;
     if let Some(computed) = &view.computed {
         return vec![(computed.label.to_string(), theme.moving)];
     }
-    let (subject, name) = match (&view.search.query, &view.similar_to) {
-        (Query::Similar(_), Some(name)) => ("similar to ", name.as_str()),
-        (Query::Similar(_), None) => ("similar to ", "a picture"),
-        (Query::Caption { text, .. }, _) => ("captions matching ", text.as_str()),
-        (Query::Browse, _) => {
-            let what = if view.search.filters.is_empty() {
-                "the whole dataset"
-            } else {
-                "all that matches the filters"
-            };
-            return vec![(format!("{what}, in the order of the service"), theme.dim)];
-        }
+    let Some(RankingText { subject: (kind, name), legend }) = ctx.app.ranking_text() else {
+        let what = if view.search.filters.is_empty() {
+            "the whole dataset"
+        } else {
+            "all that matches the filters"
+        };
+        return vec![(format!("{what}, in the order of the service"), theme.dim)];
     };
-    let legend = format!("   {}", view.search.query.score_scale().legend());
-    vec![(subject.to_owned(), theme.dim), (name.to_owned(), theme.accent), (legend, theme.dim)]
+    let free = cells.saturating_sub(display_width(kind) + MIN_NAME.min(display_width(name)));
+    let legends = [legend, SHORT_LEGEND].map(|text| format!("{}{text}", " ".repeat(LEGEND_GAP)));
+    let legend = if has_legend_row { "" } else { first_fitting(&legends, free) };
+    let free = cells.saturating_sub(display_width(kind) + display_width(legend));
+    vec![
+        (kind.to_owned(), theme.dim),
+        (truncate(name, free), theme.accent),
+        (legend.to_owned(), theme.dim),
+    ]
 }
 
 const MAX_TAB_TITLE: usize = 16;

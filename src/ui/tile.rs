@@ -12,8 +12,8 @@ use crate::{
         DrawContext,
         pane::basket::mark_glyph,
         widget::{
-            below, display_width, format_score, group_digits, split_columns, split_end, text_cells,
-            truncate, wrap_words,
+            below, display_width, first_fitting, format_score, group_digits, split_columns,
+            split_end, text_cells, truncate, wrap_words,
         },
     },
 };
@@ -21,10 +21,10 @@ use tessera_model::{Cluster, EntityType, Relevance, ScoreScale};
 
 struct TileText<'a> {
     relevance: Option<&'a Relevance>,
-    /// The number of members; empty for a member.
-    count: String,
-    /// The number of members for the end of a line with a score.
-    short_count: String,
+    /// The number of members, longest form first; empty for a member.
+    counts: Vec<String>,
+    /// The same for the end of a line with a score.
+    short_counts: Vec<String>,
     /// Caption, labels or file name.
     subject: String,
 }
@@ -34,23 +34,29 @@ impl<'a> TileText<'a> {
         let cluster = tile.cluster;
         if let Some(preview) = tile.preview.filter(|_| ctx.app.shows_members()) {
             let (relevance, subject) = (preview.relevance.as_ref(), preview.title().to_string());
-            return Self { relevance, count: String::new(), short_count: String::new(), subject };
+            return Self { relevance, counts: Vec::new(), short_counts: Vec::new(), subject };
         }
-        let similar =
-            if tile.folded == 0 { String::new() } else { format!(" +{} similar", tile.folded) };
         let excluded = match state {
             SelectionState::Partial(excluded) => format!("−{excluded}"),
             _ => String::new(),
         };
-        let short_count = match cluster.size() {
-            _ if tile.folded > 0 => format!("{similar}{excluded}"),
-            None => excluded.clone(),
-            Some(size) => format!("×{}{excluded}", group_digits(size)),
-        };
+        let mut counts = member_counts(cluster, &excluded);
+        let size =
+            cluster.size().map_or_else(String::new, |size| format!("×{}", group_digits(size)));
+        let mut short_counts = vec![format!("{size}{excluded}")];
+        if tile.folded > 0 {
+            let folded = [format!(" +{} similar", tile.folded), format!(" +{}", tile.folded)];
+            let with_folded = |counts: &[String]| -> Vec<String> {
+                let each = |count: &String| folded.clone().map(|folded| format!("{count}{folded}"));
+                counts.iter().flat_map(each).collect()
+            };
+            counts = with_folded(&counts);
+            short_counts = folded.map(|folded| format!("{folded}{excluded}")).to_vec();
+        }
         Self {
             relevance: cluster.relevance.as_ref(),
-            count: member_count(cluster, &excluded) + &similar,
-            short_count,
+            counts,
+            short_counts,
             subject: subject(cluster),
         }
     }
@@ -81,8 +87,11 @@ pub(super) fn draw_tile(
     let (_, line) = split_columns(below, text_cells(glyph));
     let text = TileText::new(ctx, tile, state);
     match text.relevance {
-        None => ctx.put(line, 0, &[(text.count, theme.text)]),
-        Some(relevance) => score_line(ctx, line, relevance, &text.short_count),
+        None => {
+            let count = first_fitting(&text.counts, usize::from(line.width));
+            ctx.put(line, 0, &[(count, theme.text)]);
+        }
+        Some(relevance) => score_line(ctx, line, relevance, &text.short_counts),
     }
     // An object is a part of a picture.
     let is_object = tile.preview.is_some_and(|preview| preview.region.is_some());
@@ -113,11 +122,12 @@ pub(super) fn draw_row(ctx: &mut DrawContext, area: Rect, tile: &Tile, selected:
         let (score, band) = score_and_band(relevance, ctx.app.score_scale());
         format!("{score}{band} · ")
     });
+    let count = text.counts.first().map_or("", String::as_str);
     let parts = [
         (" ", theme.text),
         (glyph, style),
         (&score, theme.accent),
-        (&text.count, theme.text),
+        (count, theme.text),
         ("  ", theme.dim),
         (if area.height > 1 { "" } else { &text.subject }, theme.dim),
     ];
@@ -136,11 +146,13 @@ pub(super) fn draw_row(ctx: &mut DrawContext, area: Rect, tile: &Tile, selected:
 }
 
 /// Draws the score with its band as far as it fits, and the number of members at the right end.
-fn score_line(ctx: &mut DrawContext, line: Rect, relevance: &Relevance, size: &str) {
+fn score_line(ctx: &mut DrawContext, line: Rect, relevance: &Relevance, sizes: &[String]) {
     let theme = ctx.theme;
+    let cells = usize::from(line.width);
     let (score, band) = score_and_band(relevance, ctx.app.score_scale());
+    let size = first_fitting(sizes, cells.saturating_sub(display_width(&score) + 1));
     let used = display_width(&score) + display_width(size) + 1;
-    let band = clip_at_word(&band, usize::from(line.width).saturating_sub(used));
+    let band = clip_at_word(&band, cells.saturating_sub(used));
     ctx.put(line, 0, &[(score.as_str(), theme.accent), (band, theme.text)]);
     let (_, end) = split_end(line, size);
     ctx.put(end, 0, &[(size, theme.dim)]);
@@ -155,18 +167,19 @@ fn clip_at_word(text: &str, cells: usize) -> &str {
     ends.rfind(|part| display_width(part) <= cells).unwrap_or_default()
 }
 
-fn member_count(cluster: &Cluster, excluded: &str) -> String {
-    let noun = match (cluster.entity, cluster.contents_with_frames()) {
-        (EntityType::Objects, _) => "object",
-        (EntityType::Images, None) => "image",
-        (EntityType::Images, Some(contents)) if excluded.is_empty() => return contents,
-        (EntityType::Images, Some(_)) => "member",
+/// The number of members: `4 images, 3 frames, 1 video`, `7 members`, or `7`.
+fn member_counts(cluster: &Cluster, excluded: &str) -> Vec<String> {
+    let contents = cluster.contents_with_frames();
+    let nouns = match (cluster.entity, &contents) {
+        (EntityType::Objects, _) => ("object", "objects"),
+        (EntityType::Images, None) => ("image", "images"),
+        (EntityType::Images, Some(_)) => ("member", "members"),
     };
-    match cluster.size() {
-        None => format!("–{excluded}"),
-        Some(1) if excluded.is_empty() => format!("1 {noun}"),
-        Some(size) => format!("{}{excluded} {noun}s", group_digits(size)),
-    }
+    let Some(size) = cluster.size() else { return vec![format!("–{excluded}")] };
+    let noun = if size == 1 { nouns.0 } else { nouns.1 };
+    let number = format!("{}{excluded}", group_digits(size));
+    let contents = contents.filter(|_| excluded.is_empty());
+    contents.into_iter().chain([format!("{number} {noun}"), number]).collect()
 }
 
 fn score_and_band(relevance: &Relevance, scale: ScoreScale) -> (String, String) {

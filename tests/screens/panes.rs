@@ -4,16 +4,19 @@ use std::time::Duration;
 
 use ratatui::{buffer::Buffer, layout::Rect};
 use tessera::{
-    app::{Event, areas::inner_area, detail_layout::DetailLayout},
-    message::{JobId, Lane},
+    app::{Event, Overlay, areas::inner_area, detail_layout::DetailLayout, overlay::FilePicker},
+    message::{JobId, Lane, Payload},
     ui::theme::ThemeName,
 };
-use tessera_model::{Failure, FailureKind, Page, RequestOutcome, RequestRecord, SafeText};
+use tessera_model::{
+    Failure, FailureKind, Page, Preflight, RequestOutcome, RequestRecord, SafeText, Status,
+};
 
-use super::{drawn, row, screen_in};
+use super::{EVERY, Scene, drawn, row, screen_in};
 use crate::support::{
-    desk::{Desk, page},
-    scene::{browsing, help, similar, timeline},
+    desk::{Desk, dataset, page},
+    frames::frames,
+    scene::{browsing, browsing_and, caption_line, chips, inside, marked_and, similar},
     styled::styled,
 };
 
@@ -137,39 +140,262 @@ fn a_long_notification_is_shown_in_full() {
     }
 }
 
+/// Ellipses that the program writes itself; any other one marks a cut.
+const OWN_ELLIPSES: [&str; 7] = [
+    "checking the files…",
+    "arn:…:role/…,",
+    "add filter …",
+    " new …",
+    "the service …",
+    "keyring …",
+    "Alt-1 … Alt-9",
+];
+
 /// Whether a row of an area is cut while another one is blank.
 fn is_cut_beside_blank_rows(buffer: &Buffer, area: Rect) -> bool {
-    let rows: Vec<String> = area
-        .rows()
-        .map(|row| row.columns().map(|cell| buffer[(cell.x, cell.y)].symbol()).collect())
-        .collect();
-    let is_cut = rows.iter().any(|row| row.trim_end().ends_with('…'));
+    let text = |row: Rect| -> String {
+        row.columns().map(|cell| buffer[(cell.x, cell.y)].symbol()).collect()
+    };
+    let rows: Vec<String> = area.rows().map(text).collect();
+    let is_cut = rows.iter().any(|row| {
+        OWN_ELLIPSES.iter().fold(row.clone(), |row, own| row.replace(own, "")).contains('…')
+    });
     is_cut && rows.iter().any(|row| row.trim().is_empty())
+}
+
+/// The areas of text that are not under a dialog: panes that are read, and the inside of the dialog.
+///
+/// Lists of names that users gave have one row for each, which may be cut, because the full name of the selected one
+/// is shown below the list or, with Enter, in the detail: datasets, results, and the candidates of the file picker.
+/// Fields that are typed in, among them the lines of the JSON editor, scroll with their cursor.
+fn text_areas(desk: &Desk) -> Vec<Rect> {
+    let areas = desk.app.areas();
+    let detail = areas.detail.map(|area| DetailLayout::new(&desk.app, area).text);
+    let framed = |area: Option<Rect>| area.filter(|area| area.height > 2).map(inner_area);
+    let query = areas.query.filter(|_| desk.app.draft().json.is_none());
+    let panes = [areas.status, query, areas.jobs, areas.basket, areas.connection];
+    let panes: Vec<Rect> = panes.into_iter().filter_map(framed).chain(detail).collect();
+    let Some(overlay) = &desk.app.overlay else { return panes };
+    let dialog = overlay.area(desk.app.size);
+    let inside = match overlay {
+        Overlay::Filter(_) => dialog,
+        Overlay::FilePicker(_) => FilePicker::areas(dialog).path,
+        // Below the filter and the blank row that separates it from the list.
+        Overlay::List(_) | Overlay::Palette(_) => {
+            let inner = inner_area(dialog);
+            Rect { y: inner.y + 2, height: inner.height.saturating_sub(2), ..inner }
+        }
+        _ => inner_area(dialog),
+    };
+    let uncovered = panes.into_iter().filter(|pane| !pane.intersects(dialog));
+    uncovered.chain([inside]).collect()
+}
+
+/// Scenes with long texts, which the reviewed screens do not have.
+const LONG_TEXTS: [(&str, Scene); 9] = [
+    ("invalid addition", |columns, rows| {
+        let mut desk = browsing_and(columns, rows, "a enter");
+        desk.press("tab tab");
+        desk
+    }),
+    ("rejected login", |columns, rows| {
+        let mut desk = browsing(columns, rows);
+        desk.wait(30);
+        let (ticket, _) = desk.take(|lane| *lane == Lane::Datasets);
+        desk.respond(ticket, Err(long_failure(FailureKind::Unauthorized)));
+        desk.press("L");
+        desk
+    }),
+    ("unreadable archive", |columns, rows| {
+        let mut desk = inside(columns, rows);
+        desk.press("esc i");
+        let (ticket, _) = desk.take(|lane| *lane == Lane::Inspect);
+        desk.respond(ticket, Err(long_failure(FailureKind::Local)));
+        desk
+    }),
+    ("failed job", |columns, rows| {
+        let mut desk = browsing_and(columns, rows, "e enter");
+        let (ticket, _) = desk.take(|lane| *lane == Lane::StartJob(JobId(0)));
+        desk.respond(ticket, Err(long_failure(FailureKind::Invalid)));
+        desk.press("esc 4");
+        desk
+    }),
+    ("unavailable action", |columns, rows| browsing_and(columns, rows, ". R e i n d enter")),
+    ("score of a caption", |columns, rows| browsing_and(columns, rows, "c tab 7 7")),
+    ("page", |columns, rows| browsing_and(columns, rows, "g n")),
+    ("selection file", |columns, rows| marked_and(columns, rows, "M o")),
+    ("status, facts and query", |columns, rows| similar_and(columns, rows, "1 j j j j")),
+];
+
+fn similar_and(columns: u16, rows: u16, keys: &str) -> Desk {
+    let mut desk = similar(columns, rows);
+    desk.press("esc");
+    desk.press(keys);
+    desk
+}
+
+fn long_failure(kind: FailureKind) -> Failure {
+    let reason = "the service refused it because the volume that it writes to has no space left";
+    Failure::new(kind, reason).with_remedy(
+        "Free 2 GiB on the volume of the service, or ask its operator to, and try again",
+    )
 }
 
 #[test]
 fn no_text_is_cut_while_its_pane_has_blank_rows() {
-    let rows = [14, 15, 17, 20, 24, 31, 40, 60, 70];
-    let sizes = (50..=240).step_by(7).zip(rows.into_iter().cycle());
-    for (columns, rows) in sizes.chain([(50, 70), (240, 14), (80, 24), (200, 60)]) {
-        for keys in ["1 j", "1 j j j", "1 j j j j", "2 f", "2 i", "i l"] {
-            let mut desk = similar(columns, rows);
-            desk.press("esc");
-            desk.press(keys);
+    let sizes = [
+        (50, 14),
+        (50, 24),
+        (50, 70),
+        (61, 16),
+        (80, 24),
+        (88, 31),
+        (100, 24),
+        (120, 40),
+        (141, 50),
+        (163, 45),
+        (200, 60),
+        (240, 14),
+        (240, 70),
+    ];
+    let mut cut = Vec::new();
+    for (name, scene) in EVERY.iter().chain(&LONG_TEXTS) {
+        let mut desk = scene(120, 40);
+        for (columns, rows) in sizes {
+            desk.happen(Event::Resize(columns, rows));
             let buffer = drawn(&desk, ThemeName::Plain);
-            let areas = desk.app.areas();
-            let text = areas.detail.map(|area| DetailLayout::new(&desk.app, area).text);
-            for area in areas.status.map(inner_area).into_iter().chain(text) {
+            for area in text_areas(&desk) {
+                if is_cut_beside_blank_rows(&buffer, area.intersection(buffer.area)) {
+                    let screen = if cut.is_empty() { styled(&buffer) } else { String::new() };
+                    cut.push(format!("{name} at {columns}x{rows} in {area}\n{screen}"));
+                }
+            }
+        }
+    }
+    assert!(cut.is_empty(), "{}", cut.join("\n"));
+}
+
+#[test]
+fn text_in_panes_of_every_dataset_is_not_cut_while_there_are_blank_rows() {
+    for (columns, rows) in [(50, 17), (80, 24), (99, 31), (120, 40), (134, 24), (163, 45)] {
+        for keys in ["1 j", "1 j j j", "1 j j j j", "2 f", "2 i", "i l"] {
+            let desk = similar_and(columns, rows, keys);
+            let buffer = drawn(&desk, ThemeName::Plain);
+            for area in text_areas(&desk) {
                 let cut = is_cut_beside_blank_rows(&buffer, area);
                 assert!(!cut, "{keys} at {columns}x{rows}:\n{}", styled(&buffer));
             }
         }
-        for scene in [timeline, help] {
-            let desk = scene(columns, rows);
-            let buffer = drawn(&desk, ThemeName::Plain);
-            let area = desk.app.overlay.as_ref().map(|overlay| overlay.area(desk.app.size));
-            let cut = area.is_some_and(|area| is_cut_beside_blank_rows(&buffer, inner_area(area)));
-            assert!(!cut, "at {columns}x{rows}:\n{}", styled(&buffer));
+    }
+}
+
+#[test]
+fn the_keys_of_a_dialog_are_never_cut_and_the_way_out_is_among_them() {
+    for (name, scene) in EVERY {
+        let mut desk = scene(120, 40);
+        if desk.app.overlay.is_none() {
+            continue;
+        }
+        for (columns, rows) in [(50, 14), (80, 24)] {
+            desk.happen(Event::Resize(columns, rows));
+            let hints = row(&drawn(&desk, ThemeName::Plain), rows - 1);
+            assert!(!hints.contains('…') && hints.contains("Esc"), "{name}: {hints}");
         }
     }
+}
+
+#[test]
+fn a_form_scrolls_to_its_focused_field_and_keeps_what_enter_does() {
+    let mut desk = browsing(50, 14);
+    desk.press("a");
+    let shown = |desk: &Desk| screen_in(desk, ThemeName::Plain);
+    assert!(shown(&desk).contains("▸ paths"), "{}", shown(&desk));
+    desk.press("tab tab tab tab tab");
+    let last = shown(&desk);
+    for text in ["▸ spot", "default of the service", "Enter checks the files"] {
+        assert!(last.contains(text), "{text} is missing:\n{last}");
+    }
+}
+
+#[test]
+fn the_whole_text_of_an_archive_is_reached_on_a_small_screen() {
+    let mut desk = inside(50, 14);
+    let shown = |desk: &Desk| screen_in(desk, ThemeName::Plain);
+    assert!(shown(&desk).contains("rows without a file"), "{}", shown(&desk));
+    for _ in 0..30 {
+        desk.press("down");
+    }
+    let end = shown(&desk);
+    for text in [".0 ", ".9 "] {
+        assert!(end.contains(text), "{text} is missing:\n{end}");
+    }
+}
+
+#[test]
+fn the_legend_of_the_scores_is_shown_in_full() {
+    let visual = "lower is closer: same 0 · high ≤.30 · related · loose ≥.50";
+    let captions = "lower is closer: strong <.40 · partial ≤.60 · loose >.60";
+    for (columns, rows) in [(80, 24), (120, 24), (120, 40), (160, 45), (200, 60)] {
+        let shown = screen_in(&similar(columns, rows), ThemeName::Plain);
+        assert!(shown.contains(visual), "{columns}x{rows}:\n{shown}");
+        let mut desk = caption_line(columns, rows);
+        desk.press("esc");
+        let shown = screen_in(&desk, ThemeName::Plain);
+        assert!(shown.contains(captions), "{columns}x{rows}:\n{shown}");
+    }
+    let narrow = screen_in(&similar(100, 40), ThemeName::Plain);
+    for part in ["lower is closer: same 0 · high ≤.30", "related · loose ≥.50"] {
+        assert!(narrow.contains(part), "{part} is missing:\n{narrow}");
+    }
+}
+
+#[test]
+fn the_number_of_members_of_a_tile_is_never_cut() {
+    for columns in (60..=240).step_by(9) {
+        for rows in [16, 24, 40] {
+            let desk = frames(columns, rows);
+            let (buffer, area) = (drawn(&desk, ThemeName::Plain), desk.app.areas().results);
+            for row in area.into_iter().flat_map(Rect::rows) {
+                let text: String =
+                    row.columns().map(|cell| buffer[(cell.x, cell.y)].symbol()).collect();
+                let counts = ["image", "frame", "video", "member"];
+                let is_count = counts.iter().any(|noun| text.contains(noun));
+                assert!(!is_count || !text.contains('…'), "{columns}x{rows}: {text}");
+            }
+        }
+    }
+    let narrow = screen_in(&frames(60, 40), ThemeName::Plain);
+    assert!(!narrow.contains("3 frames, 2 v…"), "{narrow}");
+}
+
+#[test]
+fn counts_of_one_have_their_noun_in_the_singular() {
+    let mut desk = Desk::with_clusters(1);
+    let mut one = dataset(1, Status::Ready);
+    one.n_images = Some(1);
+    desk.wait(30);
+    desk.answer(Lane::Datasets, Payload::Datasets(vec![one.clone()], 0));
+    let shown = |desk: &mut Desk, keys: &str| {
+        desk.press(keys);
+        screen_in(desk, ThemeName::Plain)
+    };
+    assert!(shown(&mut desk, "e").contains(" 1 image "), "the export form");
+    desk.press("esc a");
+    desk.type_text("~/new");
+    desk.press("enter");
+    let found = Preflight { images: 1, videos: 1, bytes: 9, skipped: 1, ..Preflight::default() };
+    desk.answer(Lane::Preflight, Payload::Preflight(found));
+    let form = screen_in(&desk, ThemeName::Plain);
+    assert!(form.contains("1 image, 1 video, 9 B; Enter adds them"), "{form}");
+    assert!(form.contains("skipped: 1 other file"), "{form}");
+    desk.press("esc space");
+    let basket = shown(&mut desk, "M");
+    assert!(basket.contains("1 cluster of 3 members"), "{basket}");
+}
+
+#[test]
+fn the_line_of_filters_names_the_key_of_the_query_builder_in_words() {
+    let shown = screen_in(&chips(120, 40), ThemeName::Plain);
+    assert!(shown.contains("3 opens the query builder"), "{shown}");
+    assert!(!shown.contains("3 edit"), "it would read as a count:\n{shown}");
 }

@@ -3,6 +3,8 @@
 mod commands;
 mod history;
 mod job;
+pub mod job_rows;
+pub mod job_text;
 mod persistence;
 mod responses;
 mod transitions;

@@ -226,8 +226,16 @@ impl Dialog for AddMediaForm {
         })
     }
 
-    fn preferred_size(&self, _: (u16, u16)) -> (u16, u16) {
-        (86, 20)
+    /// With two rows for each file that cannot be added, and more on a narrow screen, where texts are wrapped.
+    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
+        const COLUMNS: u16 = 86;
+        let problems = match &self.check {
+            SourceCheck::Done(_, found) => found.warnings.len() + found.unreadable_files.len(),
+            SourceCheck::None | SourceCheck::Running(_) | SourceCheck::NotPossible(_) => 0,
+        };
+        let problems = u16::try_from(2 * problems).unwrap_or(u16::MAX);
+        let wrapped = if screen.0 < COLUMNS { 8 } else { 0 };
+        (COLUMNS, problems.saturating_add(20 + wrapped))
     }
 
     fn hints(&self) -> &'static str {

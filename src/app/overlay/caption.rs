@@ -56,8 +56,8 @@ impl Dialog for CaptionSearchForm {
         })
     }
 
-    fn preferred_size(&self, _: (u16, u16)) -> (u16, u16) {
-        (72, 5)
+    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
+        (72, if screen.0 < 72 { 9 } else { 6 })
     }
 
     fn hints(&self) -> &'static str {

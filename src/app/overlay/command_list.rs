@@ -5,7 +5,10 @@ use tui_input::Input;
 
 use super::{Dialog, FactSheet, KeyResult, Overlay, PickItem, PickList};
 use crate::{
-    app::{App, Combination, Effect, Pane, query::FilterKind, view::sort_filter::SortOrder},
+    app::{
+        App, Combination, Effect, Pane, query::FilterKind, view::sort_filter::SortOrder,
+        wrapping::wrapped_rows,
+    },
     config::{Destination, ThemeChoice, TileSize},
     input::{Action, Chord, Key},
 };
@@ -95,12 +98,17 @@ impl Dialog for CommandList {
     }
 
     fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
+        let columns = self.kind.columns();
+        let rows = self.list.preferred_rows(screen.0 < columns);
         let rows = match self.kind {
             ListKind::Log => screen.1.saturating_sub(4),
-            ListKind::Views => self.list.preferred_rows().max(8),
-            _ => self.list.preferred_rows(),
+            ListKind::Views => rows.max(8),
+            _ => rows,
         };
-        (self.kind.columns(), rows)
+        // A title that is too long for the frame is wrapped.
+        let title_width = columns.min(screen.0).saturating_sub(4);
+        let title = wrapped_rows(self.title.as_str(), title_width) - 1;
+        (columns, rows.saturating_add(if title > 0 { title + 1 } else { 0 }))
     }
 
     fn hints(&self) -> &'static str {

@@ -22,15 +22,18 @@ pub(in crate::app) trait Dialog: Sized {
     /// Handles a key. `App::overlay` is empty meanwhile.
     fn handle_key(&mut self, chord: Chord, app: &App) -> KeyResult;
 
-    /// The size including the frame (columns, rows); clipped to the screen.
+    /// The size including the frame (columns, rows); clipped to the room on the screen.
     fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16);
 
     fn hints(&self) -> &'static str;
 
-    /// The area on a screen of this size: centered, a third of the free rows above it.
+    /// The area on a screen of this size: centered, a third of the free rows above it, and the notification and
+    /// the hints below it.
     fn area(&self, screen: (u16, u16)) -> Rect {
+        const LINES_BELOW: u16 = 2;
         let (columns, rows) = self.preferred_size(screen);
-        let (width, height) = (screen.0.min(columns), screen.1.min(rows));
+        let height = rows.min(screen.1.saturating_sub(LINES_BELOW));
+        let width = screen.0.min(columns);
         Rect { x: (screen.0 - width) / 2, y: (screen.1 - height) / 3, width, height }
     }
 

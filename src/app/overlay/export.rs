@@ -7,7 +7,7 @@ use tessera_model::{
 use tui_input::Input;
 
 use super::{
-    Dialog, KeyResult, Overlay, form,
+    Dialog, KeyResult, Overlay, ScrollState, form,
     text_field::{edit, expand_path},
 };
 use crate::{
@@ -44,7 +44,7 @@ pub struct ExportForm {
     pub auto_download: bool,
     /// The items to export; `None` for the whole dataset.
     pub selection: Option<Selection>,
-    pub scroll_top: usize,
+    pub scroll: ScrollState,
 }
 
 impl ExportForm {
@@ -63,7 +63,7 @@ impl ExportForm {
             include_images: setup.export_defaults.include_images,
             auto_download: setup.export_defaults.auto_download,
             selection,
-            scroll_top: 0,
+            scroll: ScrollState::default(),
         }
     }
 
@@ -99,8 +99,8 @@ impl ExportForm {
 impl Dialog for ExportForm {
     fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
         match chord.key {
-            Key::PageUp => self.scroll_top = self.scroll_top.saturating_sub(1),
-            Key::PageDown => self.scroll_top += 1,
+            Key::PageUp => self.scroll.scroll(-1),
+            Key::PageDown => self.scroll.scroll(1),
             _ => match form::handle_key(&mut self.field, &ExportField::ALL, chord) {
                 Some(result) => return result,
                 None => self.key_in_field(chord),
@@ -111,7 +111,7 @@ impl Dialog for ExportForm {
 
     fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
         match self.selection {
-            None => (66, 11),
+            None => (66, if screen.0 < 66 { 14 } else { 11 }),
             Some(_) => (86, screen.1.saturating_sub(2).min(30)),
         }
     }

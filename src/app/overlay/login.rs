@@ -7,7 +7,7 @@ use tui_input::Input;
 
 use super::{Dialog, KeyResult, Overlay, form, text_field::edit};
 use crate::{
-    app::{App, Level, pane::cycle, welcome::RedactedInput},
+    app::{App, Level, pane::cycle, welcome::RedactedInput, wrapping::wrapped_rows},
     input::{Chord, Key},
     message::{Lane, LoginImport, LoginPlaces, Payload, Request, TypedSecret},
 };
@@ -144,8 +144,17 @@ impl Dialog for LoginForm {
         })
     }
 
-    fn preferred_size(&self, _: (u16, u16)) -> (u16, u16) {
-        (92, 15)
+    /// With rows for the outcome, whose remedy may be long.
+    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
+        const COLUMNS: u16 = 92;
+        let outcome = match &self.outcome {
+            LoginOutcome::Accepted(text) | LoginOutcome::Failed(text) => {
+                wrapped_rows(text.as_str(), COLUMNS.min(screen.0).saturating_sub(6))
+            }
+            LoginOutcome::None | LoginOutcome::Running => 1,
+        };
+        let wrapped = if screen.0 < COLUMNS { 6 } else { 0 };
+        (COLUMNS, outcome.saturating_add(13 + wrapped).max(15))
     }
 
     fn hints(&self) -> &'static str {

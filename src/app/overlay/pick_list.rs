@@ -143,9 +143,10 @@ impl PickList {
         &mut self.filter
     }
 
-    /// Rows for all items, with the frame and the filter.
-    pub(super) fn preferred_rows(&self) -> u16 {
-        u16::try_from(self.items.len()).unwrap_or(u16::MAX).saturating_add(4)
+    /// Rows for all items, with the frame and the filter; more where `is_narrow`, because notes are wrapped.
+    pub(super) fn preferred_rows(&self, is_narrow: bool) -> u16 {
+        let rows = self.items.len() * if is_narrow { 2 } else { 1 };
+        u16::try_from(rows).unwrap_or(u16::MAX).saturating_add(4)
     }
 }
 

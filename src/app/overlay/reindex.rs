@@ -23,8 +23,8 @@ impl Dialog for ReindexConfirmation {
         }
     }
 
-    fn preferred_size(&self, _: (u16, u16)) -> (u16, u16) {
-        (86, 8)
+    fn preferred_size(&self, screen: (u16, u16)) -> (u16, u16) {
+        (86, if screen.0 < 70 { 12 } else { 8 })
     }
 
     fn hints(&self) -> &'static str {

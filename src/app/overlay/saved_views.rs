@@ -7,7 +7,7 @@ use tui_input::Input;
 
 use super::{Command, Dialog, KeyResult, ListKind, Overlay, PickItem, text_field};
 use crate::{
-    app::{App, Level, LoadedState, Pane, QueryImage},
+    app::{App, Level, LoadedState, Pane, QueryImage, basket::count_with_noun},
     input::{Chord, Key},
     message::{Lane, Request},
 };
@@ -156,8 +156,9 @@ impl App {
                 format!(" · similar to {name}")
             }
         };
-        let (on, off) = (view.filters.len(), view.disabled_filters.len());
-        format!("{dataset}{query} · {on} filters on, {off} off")
+        let on = count_with_noun(view.filters.len(), "filter", "filters");
+        let off = view.disabled_filters.len();
+        format!("{dataset}{query} · {on} on, {off} off")
     }
 
     /// The search on screen with the builder's filters, without a name.

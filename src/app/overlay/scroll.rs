@@ -36,7 +36,7 @@ impl ScrollState {
         KeyResult::Stay
     }
 
-    fn scroll(&mut self, by: isize) {
+    pub(super) fn scroll(&mut self, by: isize) {
         let by = if self.from_end { -by } else { by };
         self.offset = self.offset.saturating_add_signed(by);
     }

@@ -9,7 +9,7 @@ pub use query::QueryBuilder;
 pub use results::{Registration, Results};
 
 pub(in crate::app) use super::cursor::{cycle, rows_to_move};
-pub use super::cursor::{datasets_scroll_top, jobs_scroll_top, moved_cursor, scroll_top};
+pub use super::cursor::{datasets_scroll_top, moved_cursor, scroll_top};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pane {

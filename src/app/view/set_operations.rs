@@ -3,6 +3,7 @@
 
 use crate::app::{
     App, Computed, View,
+    basket::count_with_noun,
     overlay::{Command, ListKind, PickItem},
 };
 use tessera_model::{
@@ -20,10 +21,11 @@ impl App {
         let items = others.flat_map(|(index, tab)| {
             let there = tab.view.title();
             let loaded = self.clusters_of(&tab.view).len();
+            let loaded = count_with_noun(loaded, "cluster", "clusters");
             SetOperator::ALL.map(|operator| {
                 let label = format!("{here} {} {there}", operator.symbol());
                 let meaning = operator.description();
-                let note = format!("{meaning}; {loaded} clusters of it are loaded");
+                let note = format!("{meaning}; {loaded} of it loaded");
                 PickItem::new(Command::CombineTabs((index, operator)), label).note(note)
             })
         });

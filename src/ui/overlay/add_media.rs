@@ -1,43 +1,53 @@
 //! The form that adds media: the source, what follows, options, and the result of the check.
 
-use ratatui::{layout::Rect, style::Style};
+use ratatui::{
+    layout::Rect,
+    style::Style,
+    text::{Line, Span},
+};
 use tui_input::Input;
 
 use super::Draw;
 use crate::{
-    app::overlay::{AddMediaField, AddMediaForm, SourceCheck, SourceTab},
+    app::overlay::{AddMediaField, AddMediaForm, ScrollState, SourceCheck, SourceTab},
     ui::{
         DrawContext,
-        widget::{format_bytes, group_digits, line, split_columns},
+        widget::{FormOptions, FormRows, display_width, format_bytes},
     },
 };
-use tessera_model::{Preflight, ingest::StorageKind};
+use tessera_model::{Preflight, ingest::StorageKind, text::grouped_with_noun};
 
 const FIELD_COLUMN: u16 = 12;
-const CHECK_ROW: u16 = 14;
+/// Columns of a number, beside which its default or error is shown.
+const NUMBER_COLUMNS: u16 = 24;
+/// Columns of a sequence of statuses, beside which a note is shown.
+const NOTE_COLUMN: u16 = 40;
 
 impl Draw for AddMediaForm {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         let inside = ctx.dialog(area, &format!("Add media to {}", self.dataset_name));
-        draw_source(ctx, inside, self);
-        draw_reindex_choice(ctx, inside, self);
-        draw_options(ctx, inside, self);
-        draw_check(ctx, inside, self);
+        let footer = check_lines(ctx, self);
+        let scroll = ScrollState::default();
+        let options = FormOptions { column: FIELD_COLUMN, footer: &footer, scroll };
+        ctx.form(inside, &options, |rows| {
+            draw_source(rows, self);
+            rows.blank();
+            draw_reindex_choice(rows, self);
+            rows.blank();
+            draw_options(rows, self);
+        });
     }
 }
 
 /// Draws a label; returns the area of its field.
-fn draw_label(
-    ctx: &mut DrawContext,
-    inside: Rect,
-    row: u16,
-    form: &AddMediaForm,
-    name: AddMediaField,
-) -> Rect {
+fn draw_label(rows: &mut FormRows, form: &AddMediaForm, name: AddMediaField) -> Rect {
+    rows.field(label(rows, form, name), form.field == name)
+}
+
+fn label(rows: &FormRows, form: &AddMediaForm, name: AddMediaField) -> (&'static str, Style) {
     let applies = AddMediaField::of_tab(form.tab).contains(&name);
-    let style = if applies { ctx.theme.text } else { ctx.theme.dim };
-    let label = (label_text(form, name), style);
-    ctx.field_label(inside, (row, FIELD_COLUMN), label, form.field == name)
+    let style = if applies { rows.ctx.theme.text } else { rows.ctx.theme.dim };
+    (label_text(form, name), style)
 }
 
 fn label_text(form: &AddMediaForm, name: AddMediaField) -> &'static str {
@@ -65,38 +75,40 @@ fn tab_name(tab: SourceTab) -> &'static str {
     }
 }
 
-fn draw_source(ctx: &mut DrawContext, inside: Rect, form: &AddMediaForm) {
-    let theme = ctx.theme;
-    let field = draw_label(ctx, inside, 0, form, AddMediaField::Source);
-    let tabs: Vec<(String, Style)> = form
-        .tabs
-        .iter()
-        .map(|&tab| {
-            if tab == form.tab {
+fn draw_source(rows: &mut FormRows, form: &AddMediaForm) {
+    let theme = rows.ctx.theme;
+    let field = draw_label(rows, form, AddMediaField::Source);
+    let tabs = |is_shown: fn(bool) -> bool| -> Vec<(String, Style)> {
+        let tabs = form.tabs.iter().map(|&tab| (tab, tab == form.tab));
+        let text = |(tab, selected)| {
+            if selected {
                 (format!("‹ {} ›  ", tab_name(tab)), theme.accent)
             } else {
                 (format!("  {}    ", tab_name(tab)), theme.dim)
             }
-        })
-        .collect();
-    ctx.put(field, 0, &tabs);
-    let field = draw_label(ctx, inside, 1, form, AddMediaField::Location);
-    ctx.text_field(field, form.location(), form.field == AddMediaField::Location);
-    draw_error(ctx, line(field, 1), form, (AddMediaField::Location, location_hint(form)));
+        };
+        tabs.filter(|(_, selected)| is_shown(*selected)).map(text).collect()
+    };
+    let all = tabs(|_| true);
+    let width: usize = all.iter().map(|(text, _)| display_width(text)).sum();
+    let shown = if width <= usize::from(field.width) { all } else { tabs(|selected| selected) };
+    rows.ctx.put(field, 0, &shown);
+    let field = draw_label(rows, form, AddMediaField::Location);
+    rows.ctx.text_field(field, form.location(), form.field == AddMediaField::Location);
+    let (text, style) = error_or_hint(rows, form, AddMediaField::Location, location_hint(form));
+    rows.note(&text, style);
 }
 
-fn draw_error(
-    ctx: &mut DrawContext,
-    area: Rect,
+/// The error of a field, or else a hint.
+fn error_or_hint(
+    rows: &FormRows,
     form: &AddMediaForm,
-    (name, hint): (AddMediaField, &str),
-) {
-    let theme = ctx.theme;
+    name: AddMediaField,
+    hint: &str,
+) -> (String, Style) {
     match &form.error {
-        Some((field, reason)) if *field == name => {
-            ctx.put(area, 0, &[("! ", theme.failure), (reason.as_str(), theme.failure)]);
-        }
-        _ => ctx.put(area, 0, &[(hint, theme.dim)]),
+        Some((field, reason)) if *field == name => (format!("! {reason}"), rows.ctx.theme.failure),
+        _ => (hint.to_owned(), rows.ctx.theme.dim),
     }
 }
 
@@ -116,67 +128,70 @@ fn location_hint(form: &AddMediaForm) -> &'static str {
     }
 }
 
-fn draw_reindex_choice(ctx: &mut DrawContext, inside: Rect, form: &AddMediaForm) {
-    let theme = ctx.theme;
-    let field = draw_label(ctx, inside, 4, form, AddMediaField::Reindex);
+fn draw_reindex_choice(rows: &mut FormRows, form: &AddMediaForm) {
+    let theme = rows.ctx.theme;
     let choices = [
         (false, "READY → READ ONLY → PARTIAL INDEX", "no exports until a reindex (R)"),
         (true, "READY → READ ONLY → INDEXING → READY", "takes longer"),
     ];
-    for (row, (reindex, statuses, note)) in (0u16..).zip(choices) {
+    let first = draw_label(rows, form, AddMediaField::Reindex);
+    for (reindex, statuses, note) in choices {
         let selected = form.auto_reindex == reindex && form.tab != SourceTab::Server;
         let (mark, style) = if selected { ("● ", theme.text) } else { ("○ ", theme.dim) };
-        let statuses = format!("{statuses:<38}");
-        let parts = [(mark, style), (&statuses, style), (note, theme.dim)];
-        ctx.put(line(field, row), 0, &parts);
+        let row = if reindex { rows.below(first) } else { first };
+        rows.value(row, &format!("{mark}{statuses}"), style);
+        rows.note_beside(row, NOTE_COLUMN, note, theme.dim);
     }
 }
 
-fn draw_options(ctx: &mut DrawContext, inside: Rect, form: &AddMediaForm) {
+fn draw_options(rows: &mut FormRows, form: &AddMediaForm) {
     let account = "arn:…:role/…, for storage in another account";
-    draw_optional_field(ctx, inside, 7, form, (AddMediaField::Role, &form.role, account));
+    draw_optional_field(rows, form, (AddMediaField::Role, &form.role, account));
     let counts = [AddMediaField::Videos, AddMediaField::Images, AddMediaField::Objects];
-    for ((row, name), input) in (8u16..).zip(counts).zip(&form.counts) {
-        draw_optional_field(ctx, inside, row, form, (name, input, "computed"));
+    for (name, input) in counts.into_iter().zip(&form.counts) {
+        draw_optional_field(rows, form, (name, input, "computed"));
     }
-    let field = draw_label(ctx, inside, 11, form, AddMediaField::SpotInstances);
     let text = match form.spot {
         _ if form.tab == SourceTab::Server => "hosted deployments only",
         None => "default of the service",
         Some(true) => "allow spot instances",
         Some(false) => "no spot instances",
     };
-    let style =
-        if form.field == AddMediaField::SpotInstances { ctx.theme.accent } else { ctx.theme.dim };
-    ctx.put(field, 0, &[(text, style)]);
+    let theme = rows.ctx.theme;
+    let focused = form.field == AddMediaField::SpotInstances;
+    let style = if focused { theme.accent } else { theme.dim };
+    rows.choice(label(rows, form, AddMediaField::SpotInstances), (text, style), focused);
 }
 
 fn draw_optional_field(
-    ctx: &mut DrawContext,
-    inside: Rect,
-    row: u16,
+    rows: &mut FormRows,
     form: &AddMediaForm,
     (name, input, default): (AddMediaField, &Input, &str),
 ) {
-    let area = draw_label(ctx, inside, row, form, name);
-    let theme = ctx.theme;
+    let theme = rows.ctx.theme;
     if !AddMediaField::of_tab(form.tab).contains(&name) {
         let reason = if name == AddMediaField::Role {
             "for storage only"
         } else {
             "not for a path on the server"
         };
-        return ctx.put(area, 0, &[(reason, theme.dim)]);
+        return rows.choice(label(rows, form, name), (reason, theme.dim), false);
     }
-    ctx.text_field(area, input, form.field == name);
-    let (_, beside) = split_columns(area, 24);
+    let field = draw_label(rows, form, name);
+    rows.ctx.text_field(field, input, form.field == name);
     let hint = if input.value().is_empty() { default } else { "" };
-    draw_error(ctx, beside, form, (name, hint));
+    let (text, style) = error_or_hint(rows, form, name, hint);
+    rows.note_beside(field, NUMBER_COLUMNS, &text, style);
 }
 
-fn draw_check(ctx: &mut DrawContext, inside: Rect, form: &AddMediaForm) {
+/// What the source contains, and what Enter does.
+fn check_lines(ctx: &DrawContext, form: &AddMediaForm) -> Vec<Line<'static>> {
     let theme = ctx.theme;
     let mut lines: Vec<(String, Style)> = Vec::new();
+    if let Some(status) = ctx.app.add_media_blocked(form.dataset) {
+        let text = format!("the dataset is {status}; Enter adds the media as soon as possible");
+        lines.push((text, theme.moving));
+    }
     match &form.check {
         SourceCheck::None if matches!(form.tab, SourceTab::Files | SourceTab::Archive) => {
             lines.push(("Enter checks the files; nothing is uploaded yet".to_owned(), theme.dim));
@@ -197,24 +212,25 @@ fn draw_check(ctx: &mut DrawContext, inside: Rect, form: &AddMediaForm) {
             lines.extend(warnings.map(|text| (text, theme.moving)));
         }
     }
-    if let Some(status) = ctx.app.add_media_blocked(form.dataset) {
-        let text = format!("the dataset is {status}; Enter adds the media as soon as possible");
-        lines.insert(0, (text, theme.moving));
-    }
-    for (row, (text, style)) in (CHECK_ROW..).zip(&lines) {
-        ctx.put(inside, row, &[(" ", *style), (text, *style)]);
-    }
+    let line = |(text, style)| Line::from(vec![Span::raw(" "), Span::styled(text, style)]);
+    lines.into_iter().map(line).collect()
 }
 
 fn preflight_summary(preflight: &Preflight) -> impl Iterator<Item = String> {
-    let count =
-        |count: u64, noun: &str| (count > 0).then(|| format!("{} {noun}", group_digits(count)));
-    let videos = count(preflight.videos, "videos, ").unwrap_or_default();
-    let (images, size) = (group_digits(preflight.images), format_bytes(preflight.bytes));
-    let added = format!("{images} images, {videos}{size}; Enter adds them");
-    let skipped =
-        [count(preflight.skipped, "other files"), count(preflight.unreadable, "unreadable files")];
+    let count = |count: u64, one: &str, many: &str| {
+        (count > 0).then(|| grouped_with_noun(count, one, many))
+    };
+    let added = [
+        Some(grouped_with_noun(preflight.images, "image", "images")),
+        count(preflight.videos, "video", "videos"),
+        Some(format_bytes(preflight.bytes)),
+    ];
+    let added: Vec<String> = added.into_iter().flatten().collect();
+    let skipped = [
+        count(preflight.skipped, "other file", "other files"),
+        count(preflight.unreadable, "unreadable file", "unreadable files"),
+    ];
     let skipped: Vec<String> = skipped.into_iter().flatten().collect();
     let skipped = (!skipped.is_empty()).then(|| format!("skipped: {}", skipped.join(", ")));
-    [Some(added), skipped].into_iter().flatten()
+    [Some(format!("{}; Enter adds them", added.join(", "))), skipped].into_iter().flatten()
 }

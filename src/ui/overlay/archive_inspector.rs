@@ -1,16 +1,22 @@
 //! The inspector of an archive: facts, a histogram of the uniqueness scores, and the pictures.
 
-use ratatui::layout::Rect;
+use ratatui::{
+    layout::Rect,
+    text::{Line, Span},
+};
 
 use super::Draw;
 use crate::{
-    app::overlay::ArchiveInspector,
+    app::overlay::{
+        ArchiveInspector,
+        archive_inspector::{FACT_ROWS, HISTOGRAM_ROWS, VALUE_COLUMN, WIDE_COLUMNS},
+    },
     ui::{
         DrawContext,
-        widget::{format_bytes, gauge, group_digits, split_columns},
+        widget::{FormOptions, FormRows, below, format_bytes, gauge, group_digits, split_columns},
     },
 };
-use tessera_model::{Inspection, SafeText, video::frames_and_videos};
+use tessera_model::{Inspection, SafeText, text::grouped_with_noun, video::frames_and_videos};
 
 const FACT_WIDTH: u16 = 44;
 const BAR_WIDTH: usize = 20;
@@ -25,15 +31,37 @@ impl Draw for ArchiveInspector {
         let Some(inspection) = self.inspection.value() else {
             return ctx.centered_message(inside, ctx.theme.dim, &["reading the archive"]);
         };
-        let (left, right) = split_columns(inside, FACT_WIDTH);
-        draw_facts(ctx, left, inspection);
-        draw_histogram(ctx, right, inspection);
-        let columns: Vec<&str> = inspection.columns.iter().map(SafeText::as_str).collect();
-        let columns = columns.join(", ");
-        ctx.put(inside, 11, &[(" columns  ", ctx.theme.dim), (&columns, ctx.theme.text)]);
+        let options = FormOptions { column: VALUE_COLUMN, footer: &[], scroll: self.scroll };
+        let text = self.text_area(area);
+        ctx.form(text, &options, |rows| {
+            if text.width < WIDE_COLUMNS {
+                let facts = rows.reserve(FACT_ROWS + 1);
+                draw_facts(&mut rows.ctx, facts, inspection);
+                self.draw_columns(rows);
+                let histogram = rows.reserve(HISTOGRAM_ROWS);
+                draw_histogram(&mut rows.ctx, histogram, inspection);
+            } else {
+                let (left, right) = split_columns(rows.reserve(HISTOGRAM_ROWS), FACT_WIDTH);
+                draw_facts(&mut rows.ctx, left, inspection);
+                draw_histogram(&mut rows.ctx, right, inspection);
+                self.draw_columns(rows);
+            }
+        });
         for (tile, view, _) in self.visible_images(area) {
             ctx.draw_picture(tile, view, ctx.app.canvas(tile.width, tile.height));
         }
+    }
+}
+
+impl ArchiveInspector {
+    fn draw_columns(&self, rows: &mut FormRows) {
+        let theme = rows.ctx.theme;
+        let row = rows.reserve(1);
+        rows.ctx.put(row, 0, &[(" columns", theme.dim)]);
+        let (_, names) = split_columns(row, VALUE_COLUMN);
+        let names = Rect { width: names.width.saturating_sub(1), ..names };
+        rows.value(names, &self.columns_text(), theme.text);
+        rows.blank();
     }
 }
 
@@ -47,7 +75,6 @@ fn draw_facts(ctx: &mut DrawContext, area: Rect, inspection: &Inspection) {
         fact("size", format_bytes(inspection.bytes)),
         fact("metadata", inspection.metadata_file.to_string()),
         fact("rows", group_digits(inspection.rows)),
-        fact("columns", inspection.columns.len().to_string()),
         fact("pictures", group_digits(inspection.images)),
         problem("rows without a file", inspection.rows_without_file.count),
         problem("files without a row", inspection.files_without_row.count),
@@ -57,9 +84,11 @@ fn draw_facts(ctx: &mut DrawContext, area: Rect, inspection: &Inspection) {
         let frames = frames_and_videos(inspection.frames, Some(inspection.videos));
         facts.push(fact("rows that are frames", frames));
     }
-    for (row, (name, value, style)) in (1..).zip(facts) {
-        ctx.put(area, row, &[(format!(" {name:<22}"), theme.dim), (value, style)]);
-    }
+    let lines = facts.into_iter().map(|(name, value, style)| {
+        let name = Span::styled(format!(" {name:<22}"), theme.dim);
+        Line::from(vec![name, Span::styled(value, style)])
+    });
+    ctx.put_lines(below(area, 1), &lines.collect::<Vec<Line>>());
 }
 
 /// Draws the number of rows with a score in each tenth.
@@ -68,7 +97,7 @@ fn draw_histogram(ctx: &mut DrawContext, area: Rect, inspection: &Inspection) {
     let max = inspection.uniqueness.iter().copied().max().unwrap_or(0).max(1);
     let unscored = match inspection.unscored {
         0 => String::new(),
-        count => format!("; {} rows without", group_digits(count)),
+        count => format!("; {} without", grouped_with_noun(count, "row", "rows")),
     };
     ctx.put(area, 0, &[("uniqueness_score", theme.accent), (&unscored, theme.dim)]);
     for (row, (tenth, count)) in (1u16..).zip(inspection.uniqueness.iter().enumerate()) {

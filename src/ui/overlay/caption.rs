@@ -4,8 +4,14 @@ use ratatui::layout::Rect;
 
 use super::Draw;
 use crate::{
-    app::{overlay::CaptionSearchForm, query::missing_enrichment},
-    ui::{DrawContext, widget::split_columns},
+    app::{
+        overlay::{CaptionSearchForm, ScrollState},
+        query::missing_enrichment,
+    },
+    ui::{
+        DrawContext,
+        widget::{FormOptions, split_columns},
+    },
 };
 use tessera_model::EnrichmentModel;
 
@@ -16,23 +22,26 @@ impl Draw for CaptionSearchForm {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         let inside = ctx.dialog(area, "Search by caption");
         let theme = ctx.theme;
-        let mut label = |row, label, focused| {
-            ctx.field_label(inside, (row, FIELD_COLUMN), (label, theme.text), focused)
+        let (text, style) = match self.parse_max_score() {
+            Err(reason) => (format!("! the max score must be {reason}"), theme.failure),
+            Ok(bound) => match bound.and_then(|bound| ctx.app.count_below(bound)) {
+                Some((below, all)) => {
+                    (format!("{below} of {all} on this page are below"), theme.text)
+                }
+                None => (enrichment_warning(ctx), theme.moving),
+            },
         };
-        let caption = label(0, "caption", !self.max_score_focused);
-        let max_score = label(1, "max score", self.max_score_focused);
-        ctx.text_field(caption, &self.caption, !self.max_score_focused);
-        let (number, hint) = split_columns(max_score, NUMBER_WIDTH);
-        ctx.text_field(number, &self.max_score, self.max_score_focused);
-        ctx.put(hint, 0, &[("lower is stricter; empty for no limit", theme.dim)]);
-        let below = match self.parse_max_score() {
-            Err(reason) => Some((format!("! the max score must be {reason}"), theme.failure)),
-            Ok(bound) => bound.and_then(|bound| ctx.app.count_below(bound)).map(|(below, all)| {
-                (format!("{below} of {all} on this page are below"), theme.text)
-            }),
-        };
-        let row = below.unwrap_or_else(|| (enrichment_warning(ctx), theme.moving));
-        ctx.put(Rect { x: caption.x, width: caption.width, ..inside }, 2, &[row]);
+        let (footer, scroll) = (&[][..], ScrollState::default());
+        ctx.form(inside, &FormOptions { column: FIELD_COLUMN, footer, scroll }, |rows| {
+            let caption = rows.field(("caption", theme.text), !self.max_score_focused);
+            rows.ctx.text_field(caption, &self.caption, !self.max_score_focused);
+            let max_score = rows.field(("max score", theme.text), self.max_score_focused);
+            let (number, _) = split_columns(max_score, NUMBER_WIDTH);
+            rows.ctx.text_field(number, &self.max_score, self.max_score_focused);
+            let hint = "lower is stricter; empty for no limit";
+            rows.note_beside(max_score, NUMBER_WIDTH, hint, theme.dim);
+            rows.note(&text, style);
+        });
     }
 }
 

@@ -1,7 +1,7 @@
 //! The facets of the loaded results: a bar with its count for each value.
 
 use ratatui::layout::Rect;
-use tessera_model::Facet;
+use tessera_model::{Facet, text::grouped_with_noun};
 
 use super::Draw;
 use crate::{
@@ -12,14 +12,15 @@ use crate::{
     },
 };
 
-/// Cells of the longest bar and of the widest name.
+/// Cells of the longest bar, and of what a name leaves for the bar and the count.
 const MAX_BAR: usize = 24;
-const MAX_NAME: usize = 32;
+const BAR_AND_COUNT: usize = 20;
 
 impl Draw for Facets {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         let all = ctx.app.loaded_clusters().len();
-        let title = format!("In {} loaded clusters", group_digits(all as u64));
+        let clusters = grouped_with_noun(all as u64, "loaded cluster", "loaded clusters");
+        let title = format!("In {clusters}");
         let inside = ctx.dialog(area, &title);
         let theme = ctx.theme;
         let mut kinds = vec![(" ".to_owned(), theme.dim)];
@@ -32,7 +33,11 @@ impl Draw for Facets {
         let facets = ctx.app.facets(self.kind);
         let most = facets.first().map_or(0, |facet| facet.clusters);
         let widest = facets.iter().map(|facet| display_width(facet.name.as_str())).max();
-        let name_width = widest.unwrap_or(0).min(MAX_NAME);
+        let max_name = usize::from(rows.width).saturating_sub(BAR_AND_COUNT).max(1);
+        let name_width = widest.unwrap_or(0).min(max_name);
+        let selected = facets.get(self.cursor).map_or("", |facet| facet.name.as_str());
+        let is_cut = display_width(selected) > name_width;
+        let rows = if is_cut { ctx.text_below(rows, selected) } else { rows };
         let top = scroll_top(0, self.cursor, usize::from(rows.height));
         for (row, (index, facet)) in (0..rows.height).zip(facets.iter().enumerate().skip(top)) {
             draw_facet(ctx, rows, row, facet, (name_width, most));

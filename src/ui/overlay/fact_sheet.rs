@@ -27,14 +27,19 @@ impl Draw for FactSheet {
         let theme = ctx.theme;
         let mut lines = Vec::new();
         for (name, value) in &self.facts {
-            let mut name = truncate(name.as_str(), names);
-            for part in wrap_characters(value.as_str(), room) {
+            let mut names_left = wrap_characters(name.as_str(), names.max(1)).into_iter();
+            let mut values_left = wrap_characters(value.as_str(), room).into_iter();
+            loop {
+                let (name, value) = (names_left.next(), values_left.next());
+                if name.is_none() && value.is_none() {
+                    break;
+                }
+                let name = name.unwrap_or_default();
                 let gap = " ".repeat(names.saturating_sub(display_width(&name)) + 2);
                 lines.push(Line::from(vec![
                     Span::styled(format!(" {name}{gap}"), theme.dim),
-                    Span::styled(part, theme.text),
+                    Span::styled(value.unwrap_or_default(), theme.text),
                 ]));
-                name.clear();
             }
         }
         ctx.scrolled_lines(inside, &lines, self.scroll);

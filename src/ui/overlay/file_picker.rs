@@ -1,6 +1,6 @@
 //! The picker of a query image.
 
-use ratatui::layout::Rect;
+use ratatui::{layout::Rect, style::Style};
 
 use super::Draw;
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     },
     ui::{
         DrawContext,
-        widget::{field_area, format_bytes, group_digits},
+        widget::{display_width, field_area, format_bytes, group_digits},
     },
 };
 use tessera_model::SafeText;
@@ -53,24 +53,32 @@ fn draw_candidates(ctx: &mut DrawContext, area: Rect, picker: &FilePicker) {
         return ctx.put(area, 0, &[(text, ctx.theme.dim)]);
     }
     let omitted = folder.map_or(0, |folder| folder.omitted);
-    let rows = area.height.saturating_sub(u16::from(omitted > 0));
-    let top = scroll_top(0, picker.cursor, usize::from(rows));
-    for (row, (index, candidate)) in (0..rows).zip(candidates.into_iter().enumerate().skip(top)) {
-        draw_candidate(ctx, area, row, candidate, index == picker.cursor);
-    }
+    let mut rows = Rect { height: area.height.saturating_sub(u16::from(omitted > 0)), ..area };
     if omitted > 0 {
         let text = format!(" {} more not listed", group_digits(omitted as u64));
-        ctx.put(area, rows, &[(text, ctx.theme.dim)]);
+        ctx.put(area, rows.height, &[(text, ctx.theme.dim)]);
+    }
+    if let Some(&selected) = candidates.get(picker.cursor) {
+        let parts = candidate_parts(ctx, selected);
+        let text: String = parts.iter().map(|(text, _)| text.as_str()).collect();
+        if display_width(&text) + 3 > usize::from(area.width) {
+            rows = ctx.text_below(rows, &text);
+        }
+    }
+    let top = scroll_top(0, picker.cursor, usize::from(rows.height));
+    let visible = candidates.into_iter().enumerate().skip(top);
+    for (row, (index, candidate)) in (0..rows.height).zip(visible) {
+        let selected = index == picker.cursor;
+        let cursor = if selected { " ▸ " } else { "   " };
+        let mut parts = vec![(cursor.to_owned(), ctx.theme.accent)];
+        parts.extend(candidate_parts(ctx, candidate));
+        ctx.put(rows, row, &parts);
+        ctx.select_row(rows, row, selected);
     }
 }
 
-fn draw_candidate(
-    ctx: &mut DrawContext,
-    area: Rect,
-    row: u16,
-    candidate: FileCandidate,
-    selected: bool,
-) {
+/// The name of a candidate, and what it is.
+fn candidate_parts(ctx: &DrawContext, candidate: FileCandidate) -> [(String, Style); 2] {
     let theme = ctx.theme;
     let (name, style, end) = match candidate {
         FileCandidate::Recent(path) => {
@@ -86,7 +94,5 @@ fn draw_candidate(
             (entry.name.clone(), theme.dim, "  not a picture".to_owned())
         }
     };
-    let cursor = if selected { " ▸ " } else { "   " };
-    ctx.put(area, row, &[(cursor, theme.accent), (name.as_str(), style), (&end, theme.dim)]);
-    ctx.select_row(area, row, selected);
+    [(name.to_string(), style), (end, theme.dim)]
 }

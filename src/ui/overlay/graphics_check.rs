@@ -1,6 +1,9 @@
 //! The graphics check: the picture on the left, the question on the right.
 
-use ratatui::layout::Rect;
+use ratatui::{
+    layout::Rect,
+    text::{Line, Span},
+};
 use uuid::Uuid;
 
 use super::Draw;
@@ -26,15 +29,21 @@ impl Draw for GraphicsCheck {
             Protocol::HalfBlock | Protocol::None => "Drawn with half-blocks.",
         };
         let (_, beside) = split_columns(inside, width + 4);
-        for (row, key, text, style) in [
-            (1, "", method, theme.dim),
-            (2, "", "Do you see a square of four colors?", theme.text),
-            (4, "y", "  yes", theme.text),
-            (5, "b", "  no: use half-blocks", theme.text),
-            (6, "n", "  no: show no pictures", theme.text),
-            (8, "", "Saved for this terminal.", theme.dim),
-        ] {
-            ctx.put(beside, row, &[(key, theme.key), (text, style)]);
-        }
+        let text = |text: &'static str, style| Line::styled(text, style);
+        let answer = |key: &'static str, text: &'static str| {
+            Line::from(vec![Span::styled(key, theme.key), Span::styled(text, theme.text)])
+        };
+        let lines = [
+            Line::default(),
+            text(method, theme.dim),
+            text("Do you see a square of four colors?", theme.text),
+            Line::default(),
+            answer("y", "  yes"),
+            answer("b", "  no: use half-blocks"),
+            answer("n", "  no: show no pictures"),
+            Line::default(),
+            text("Saved for this terminal.", theme.dim),
+        ];
+        ctx.put_lines(beside, &lines);
     }
 }

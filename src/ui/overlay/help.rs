@@ -126,13 +126,12 @@ fn entry_lines(
     (text, style): (&str, Style),
     width: usize,
 ) -> Vec<Line<'static>> {
-    const MAX_LINES: usize = 4;
     let terms = std::iter::once(term).chain(std::iter::repeat(""));
     let line = |(text, term): (String, &str)| {
         let term = Span::styled(format!("   {term:<KEY_WIDTH$}"), term_style);
         Line::from(vec![term, Span::styled(text, style)])
     };
-    wrap_words(text, width, MAX_LINES).zip(terms).map(line).collect()
+    wrap_words(text, width, usize::MAX).zip(terms).map(line).collect()
 }
 
 fn action_entry(

@@ -10,11 +10,10 @@ use time::OffsetDateTime;
 
 use super::Draw;
 use crate::{
-    app::{Job, JobState, overlay::JobDetail},
+    app::{Job, JobState, jobs::job_text::job_summary, overlay::JobDetail},
     command_lines::job_command_line,
     ui::{
         DrawContext,
-        pane::job_summary,
         widget::{format_age, format_bytes, format_duration},
     },
 };

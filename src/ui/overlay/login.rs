@@ -1,46 +1,56 @@
 //! The login: whose it is and where it is, and the form to check or replace it.
 
-use ratatui::{layout::Rect, style::Style};
+use ratatui::{
+    layout::Rect,
+    style::Style,
+    text::{Line, Span},
+};
 use tui_input::Input;
 
 use super::Draw;
 use crate::{
-    app::overlay::login::{LoginField, LoginForm, LoginOutcome, LoginTask},
+    app::overlay::{
+        ScrollState,
+        login::{LoginField, LoginForm, LoginOutcome, LoginTask},
+    },
     ui::{
         DrawContext,
-        widget::{choice_text, wrap_words},
+        widget::{FormOptions, FormRows, choice_text},
     },
 };
 
 const FIELD_COLUMN: u16 = 16;
-const FIRST_FIELD: u16 = 5;
-const OUTCOME_ROW: u16 = 10;
-const OUTCOME_ROWS: usize = 3;
 
 impl Draw for LoginForm {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         let name = ctx.app.setup.deployment_name.clone();
         let inside = ctx.dialog(area, &format!("Login of {name}"));
         let theme = ctx.theme;
-        for (row, (label, value, style)) in (0..).zip(self.facts(ctx)) {
-            let label = format!("   {label:<13}");
-            ctx.put(inside, row, &[(label.as_str(), theme.dim), (value.as_str(), style)]);
-        }
-        for (row, field) in (FIRST_FIELD..).zip(self.fields()) {
-            draw_field(ctx, inside, row, self, *field);
-        }
-        let (mark, text, style) = match &self.outcome {
-            LoginOutcome::None => return,
-            LoginOutcome::Running => ("", "waiting for the service …", theme.moving),
-            LoginOutcome::Accepted(text) => ("✔ ", text.as_str(), theme.success),
-            LoginOutcome::Failed(text) => ("✖ ", text.as_str(), theme.failure),
-        };
-        let cells = usize::from(inside.width).saturating_sub(2);
-        let text = format!("{mark}{text}");
-        for (row, line) in (OUTCOME_ROW..).zip(wrap_words(&text, cells, OUTCOME_ROWS)) {
-            ctx.put(inside, row, &[(" ", style), (&line, style)]);
-        }
+        let footer: Vec<Line> = outcome_line(ctx, &self.outcome).into_iter().collect();
+        let scroll = ScrollState::default();
+        let facts = self.facts(ctx);
+        let options = FormOptions { column: FIELD_COLUMN, footer: &footer, scroll };
+        ctx.form(inside, &options, |rows| {
+            for (label, value, style) in &facts {
+                rows.choice((label, theme.dim), (value, *style), false);
+            }
+            rows.blank();
+            for field in self.fields() {
+                draw_field(rows, self, *field);
+            }
+        });
     }
+}
+
+fn outcome_line(ctx: &DrawContext, outcome: &LoginOutcome) -> Option<Line<'static>> {
+    let theme = ctx.theme;
+    let (mark, text, style) = match outcome {
+        LoginOutcome::None => return None,
+        LoginOutcome::Running => ("", "waiting for the service …", theme.moving),
+        LoginOutcome::Accepted(text) => ("✔ ", text.as_str(), theme.success),
+        LoginOutcome::Failed(text) => ("✖ ", text.as_str(), theme.failure),
+    };
+    Some(Line::from(vec![Span::raw(" "), Span::styled(format!("{mark}{text}"), style)]))
 }
 
 impl LoginForm {
@@ -82,26 +92,29 @@ pub(in crate::ui) fn token_text(left: std::time::Duration) -> String {
     }
 }
 
-fn draw_field(ctx: &mut DrawContext, inside: Rect, row: u16, form: &LoginForm, field: LoginField) {
+fn draw_field(rows: &mut FormRows, form: &LoginForm, field: LoginField) {
     let focused = form.field == field;
-    let label = match field {
+    let name = match field {
         LoginField::Task => "action",
         LoginField::ApiKey => "api_key",
         LoginField::ApiSecret => "api_secret",
         LoginField::Session => "cookie",
         LoginField::Store => "store secret",
     };
-    let text = ctx.theme.text;
-    let value = ctx.field_label(inside, (row, FIELD_COLUMN), (label, text), focused);
+    let theme = rows.ctx.theme;
+    let label = (name, theme.text);
     let choice = match field {
-        LoginField::ApiKey => return ctx.text_field(value, &form.api_key, focused),
-        LoginField::ApiSecret => return masked_field(ctx, value, &form.api_secret.0, focused),
-        LoginField::Session => return masked_field(ctx, value, &form.session.0, focused),
+        LoginField::ApiKey => {
+            let value = rows.field(label, focused);
+            return rows.ctx.text_field(value, &form.api_key, focused);
+        }
+        LoginField::ApiSecret => return masked_field(rows, label, &form.api_secret.0, focused),
+        LoginField::Session => return masked_field(rows, label, &form.session.0, focused),
         LoginField::Task => form.task.title().to_owned(),
         LoginField::Store => store_text(form),
     };
-    let style = if focused { ctx.theme.accent } else { text };
-    ctx.put(value, 0, &[(choice_text(&choice, focused), style)]);
+    let style = if focused { theme.accent } else { theme.text };
+    rows.choice(label, (&choice_text(&choice, focused), style), focused);
 }
 
 fn store_text(form: &LoginForm) -> String {
@@ -116,7 +129,8 @@ fn store_text(form: &LoginForm) -> String {
 }
 
 /// Draws a dot for each typed character.
-fn masked_field(ctx: &mut DrawContext, area: Rect, input: &Input, focused: bool) {
+fn masked_field(rows: &mut FormRows, label: (&str, Style), input: &Input, focused: bool) {
+    let value = rows.field(label, focused);
     let dots = Input::new("•".repeat(input.value().chars().count()));
-    ctx.text_field(area, &dots.with_cursor(input.cursor()), focused);
+    rows.ctx.text_field(value, &dots.with_cursor(input.cursor()), focused);
 }

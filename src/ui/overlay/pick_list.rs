@@ -1,24 +1,24 @@
 //! Lists to pick one row from: the filter above, the matches below.
 
-use ratatui::layout::Rect;
+use ratatui::{
+    layout::Rect,
+    text::{Line, Span},
+};
 
 use super::Draw;
 use crate::{
     app::{
         overlay::{CommandList, Palette, PickItem, PickList},
         pane::scroll_top,
+        wrapping::wrapped_rows,
     },
     ui::{
         DrawContext,
-        widget::{below, display_width, field_area, wrap_words},
+        widget::{below, display_width, field_area, fitting_items, rows_of_line, text_cells},
     },
 };
 
 const MAX_PREFIX_WIDTH: usize = 14;
-/// Lines of the note of the selected row.
-const MAX_NOTE_LINES: usize = 4;
-/// Rows that a list keeps above that note.
-const MIN_ROWS: u16 = 2;
 
 impl Draw for CommandList {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
@@ -33,7 +33,7 @@ impl Draw for Palette {
 }
 
 fn draw_list(ctx: &mut DrawContext, area: Rect, title: &str, list: &PickList) {
-    let inside = ctx.dialog(area, title);
+    let inside = draw_frame(ctx, area, title);
     ctx.put(inside, 0, &[(" ▸ ", ctx.theme.accent)]);
     let field = field_area(inside, 0, 3);
     if list.filter.value().is_empty() {
@@ -45,67 +45,84 @@ fn draw_list(ctx: &mut DrawContext, area: Rect, title: &str, list: &PickList) {
     if matches.is_empty() {
         ctx.put(rows, 0, &[("   no match; Backspace widens the filter", ctx.theme.dim)]);
     }
+    draw_items(ctx, rows, list, &matches);
+}
+
+/// Draws the frame with the title; a title that is too long for it, such as a reason, is above the filter.
+fn draw_frame(ctx: &mut DrawContext, area: Rect, title: &str) -> Rect {
+    if text_cells(title).saturating_add(4) <= area.width {
+        return ctx.dialog(area, title);
+    }
+    let inside = ctx.frame(area, "", true);
+    let text_rows = wrapped_rows(title, inside.width.saturating_sub(1));
+    let head = Rect { height: text_rows.min(inside.height), ..inside };
+    let title = Line::from(vec![Span::raw(" "), Span::styled(title, ctx.theme.accent)]);
+    ctx.put_lines(head, &[title]);
+    below(inside, text_rows)
+}
+
+/// Draws the matches. Long ones are wrapped while there are rows, and the selected one is shown in full if it is
+/// cut nevertheless.
+fn draw_items(ctx: &mut DrawContext, rows: Rect, list: &PickList, matches: &[&PickItem]) {
+    // The area may have been laid out for a larger screen.
+    let rows = rows.intersection(ctx.buf.area);
+    let cells = usize::from(rows.width);
     let widest = |text: fn(&PickItem) -> &str| {
         list.items().iter().map(|item| display_width(text(item))).max().unwrap_or(0)
     };
     let prefix_width = widest(|item| item.prefix.as_str()).min(MAX_PREFIX_WIDTH);
-    let label_width = widest(|item| item.label.as_str()).min(usize::from(inside.width) / 2);
-    let selected = matches.get(list.cursor).copied();
-    let rows = draw_selected_note(ctx, rows, selected, (prefix_width, label_width));
-    let top = scroll_top(0, list.cursor, usize::from(rows.height));
-    for (row, (index, item)) in (0..rows.height).zip(matches.into_iter().enumerate().skip(top)) {
-        draw_item(ctx, rows, row, item, (prefix_width, label_width), index == list.cursor);
+    let label_width = widest(|item| item.label.as_str()).min(cells / 2);
+    let line = |(index, item): (usize, &&PickItem)| {
+        item_line(ctx, item, (prefix_width, label_width), index == list.cursor)
+    };
+    let lines: Vec<Line> = matches.iter().enumerate().map(line).collect();
+    let needed: usize = lines.iter().map(|line| rows_of_line(line, cells)).sum();
+    let is_cut = lines.get(list.cursor).is_some_and(|line| line.width() > cells);
+    let rows = match matches.get(list.cursor) {
+        Some(item) if is_cut && needed > usize::from(rows.height) => {
+            ctx.text_below(rows, &full_text(item, cells))
+        }
+        _ => rows,
+    };
+    let height = usize::from(rows.height);
+    let top = if lines.len() > height { scroll_top(0, list.cursor, height) } else { 0 };
+    let visible = &lines[top..lines.len().min(top + height)];
+    let mut row = 0;
+    for (index, item) in (top..).zip(fitting_items(visible, cells, height)) {
+        for line in item {
+            ctx.buf.set_line(rows.x, rows.y + row, &line, rows.width);
+            ctx.select_row(rows, row, index == list.cursor);
+            row += 1;
+        }
     }
 }
 
-/// Draws the note of the selected row in full below the rows, if the row cuts it. Returns the area of the rows.
-fn draw_selected_note(
-    ctx: &mut DrawContext,
-    rows: Rect,
-    item: Option<&PickItem>,
-    (prefix_width, label_width): (usize, usize),
-) -> Rect {
-    let Some(item) = item else { return rows };
-    let label = display_width(item.label.as_str()).max(label_width);
-    let used = 3 + if prefix_width == 0 { 0 } else { prefix_width + 2 } + label + 2;
-    let note = item.note.as_str();
-    if used + display_width(note) <= usize::from(rows.width) {
-        return rows;
-    }
-    let cells = usize::from(rows.width.saturating_sub(4));
-    let lines: Vec<String> = wrap_words(note, cells, MAX_NOTE_LINES).collect();
-    let height = u16::try_from(lines.len()).unwrap_or(u16::MAX);
-    if height + MIN_ROWS > rows.height {
-        return rows;
-    }
-    let list = Rect { height: rows.height - height, ..rows };
-    for (row, line) in (list.height..).zip(lines) {
-        ctx.put(rows, row, &[("   ", ctx.theme.dim), (&line, ctx.theme.text)]);
-    }
-    list
+/// What a row cuts: the note, and the label where that is long.
+fn full_text(item: &PickItem, cells: usize) -> String {
+    let (label, note) = (item.label.as_str(), item.note.as_str());
+    let is_label_whole = display_width(label) + MAX_PREFIX_WIDTH < cells && !note.is_empty();
+    if is_label_whole { note.to_owned() } else { format!("{label}  {note}") }
 }
 
-fn draw_item(
-    ctx: &mut DrawContext,
-    rows: Rect,
-    row: u16,
+fn item_line(
+    ctx: &DrawContext,
     item: &PickItem,
     (prefix_width, label_width): (usize, usize),
     selected: bool,
-) {
+) -> Line<'static> {
     let theme = ctx.theme;
     let (style, key) = if item.disabled { (theme.dim, theme.dim) } else { (theme.text, theme.key) };
     let pad = |text: &str, cells: usize| " ".repeat(cells.saturating_sub(display_width(text)) + 2);
     let (prefix, label) = (item.prefix.as_str(), item.label.as_str());
-    let gap = if prefix_width == 0 { String::new() } else { pad(prefix, prefix_width) };
-    let parts = [
-        (if selected { " ▸ " } else { "   " }, theme.accent),
-        (prefix, key),
-        (&gap, style),
-        (label, style),
-        (&pad(label, label_width), style),
-        (item.note.as_str(), theme.dim),
-    ];
-    ctx.put(rows, row, &parts);
-    ctx.select_row(rows, row, selected);
+    let cursor = if selected { " ▸ " } else { "   " };
+    let mut parts = vec![Span::styled(cursor, theme.accent), Span::styled(prefix.to_owned(), key)];
+    if prefix_width > 0 {
+        parts.push(Span::styled(pad(prefix, prefix_width), style));
+    }
+    parts.push(Span::styled(label.to_owned(), style));
+    if !item.note.is_empty() {
+        parts.push(Span::styled(pad(label, label_width), style));
+        parts.push(Span::styled(item.note.to_string(), theme.dim));
+    }
+    Line::from(parts)
 }

@@ -4,15 +4,21 @@ use ratatui::layout::Rect;
 
 use super::Draw;
 use crate::{
-    app::overlay::TextPrompt,
-    ui::{DrawContext, widget::field_area},
+    app::overlay::{ScrollState, TextPrompt},
+    ui::{
+        DrawContext,
+        widget::{FormOptions, field_area},
+    },
 };
 
 impl Draw for TextPrompt {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         let inside = ctx.dialog(area, self.purpose.title());
-        let dim = ctx.theme.dim;
-        ctx.put(inside, 0, &[(" ", dim), (self.purpose.description(), dim)]);
-        ctx.text_field(field_area(inside, 1, 1), &self.text, true);
+        let (footer, scroll) = (&[][..], ScrollState::default());
+        ctx.form(inside, &FormOptions { column: 1, footer, scroll }, |rows| {
+            rows.text(self.purpose.description(), rows.ctx.theme.dim);
+            let row = rows.reserve(1);
+            rows.ctx.text_field(field_area(row, 0, 1), &self.text, true);
+        });
     }
 }

@@ -1,6 +1,9 @@
 //! The region picker: the picture with the region, its numbers, and the keys.
 
-use ratatui::{layout::Rect, style::Style};
+use ratatui::{
+    layout::Rect,
+    text::{Line, Span},
+};
 
 use super::Draw;
 use crate::{
@@ -11,7 +14,10 @@ use crate::{
             region_picker::{RegionField, RegionPickerAreas},
         },
     },
-    ui::{DrawContext, widget::line},
+    ui::{
+        DrawContext,
+        widget::{below, first_fitting, line},
+    },
 };
 use tessera_model::Region;
 use tessera_picture::{Crop, Protocol};
@@ -20,8 +26,12 @@ impl Draw for RegionPicker {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
         let size = self.picture_size(ctx.app);
         let size = size.map_or_else(String::new, |(width, height)| format!("  {width}×{height}"));
-        let title = format!("Pick a region   {}{size}   fractions of the picture", self.image.name);
-        ctx.dialog(area, &title);
+        let titles = [
+            format!("Pick a region   {}{size}   fractions of the picture", self.image.name),
+            "Pick a region   fractions of the picture".to_owned(),
+        ];
+        let cells = usize::from(area.width.saturating_sub(4));
+        ctx.dialog(area, first_fitting(&titles, cells));
         let RegionPickerAreas { picture, numbers, keys } = RegionPicker::areas(area);
         if ctx.app.protocol == Protocol::None {
             draw_presets(ctx, picture);
@@ -45,23 +55,34 @@ fn draw_picture(ctx: &mut DrawContext, area: Rect, picker: &RegionPicker) {
 
 fn draw_presets(ctx: &mut DrawContext, area: Rect) {
     let theme = ctx.theme;
-    ctx.put(area, 0, &[(" pictures are disabled: pick a preset, or type the numbers", theme.dim)]);
-    for (row, (number, (name, _))) in (2..).zip((1..).zip(Region::PRESETS)) {
-        ctx.put(area, row, &[(format!(" {number} ").as_str(), theme.key), (name, theme.text)]);
-    }
+    let text = " pictures are disabled: pick a preset, or type the numbers";
+    let presets = (1..).zip(Region::PRESETS).map(|(number, (name, _))| {
+        let number = Span::styled(format!(" {number} "), theme.key);
+        Line::from(vec![number, Span::styled(name, theme.text)])
+    });
+    let lines: Vec<Line> =
+        [Line::styled(text, theme.dim), Line::default()].into_iter().chain(presets).collect();
+    ctx.put_lines(area, &lines);
 }
 
 fn draw_numbers(ctx: &mut DrawContext, area: Rect, picker: &RegionPicker) {
     let theme = ctx.theme;
-    for (row, side) in (1..area.height).zip(RegionField::ALL) {
+    // Where rows are missing, the first one is not left blank.
+    let top = u16::from(area.height > 12);
+    for (row, side) in (top..area.height).zip(RegionField::ALL) {
         draw_number(ctx, line(area, row), side, picker);
     }
-    if let Some(error) = picker.number_input.as_ref().and_then(|numbers| numbers.error) {
-        ctx.put(area, 5, &[(" ! ", theme.failure), (error, theme.failure)]);
-    }
-    for (row, (name, value)) in (7..).zip(region_facts(ctx, picker)) {
-        ctx.put(area, row, &[(format!("  {name:<7} "), theme.dim), (value, theme.text)]);
-    }
+    let error = picker.number_input.as_ref().and_then(|numbers| numbers.error);
+    let error = error.map(|error| {
+        Line::from(vec![Span::styled(" ! ", theme.failure), Span::styled(error, theme.failure)])
+    });
+    let facts = region_facts(ctx, picker).into_iter().map(|(name, value)| {
+        let name = Span::styled(format!("  {name:<7} "), theme.dim);
+        Line::from(vec![name, Span::styled(value, theme.text)])
+    });
+    let lines: Vec<Line> =
+        [error.unwrap_or_default(), Line::default()].into_iter().chain(facts).collect();
+    ctx.put_lines(below(area, top + 4), &lines);
 }
 
 fn draw_number(ctx: &mut DrawContext, line: Rect, side: RegionField, picker: &RegionPicker) {
@@ -92,7 +113,7 @@ fn region_facts(ctx: &DrawContext, picker: &RegionPicker) -> Vec<(&'static str, 
 
 fn draw_keys(ctx: &mut DrawContext, area: Rect, picker: &RegionPicker) {
     let theme = ctx.theme;
-    let lines: [&[(&str, &str)]; 2] = [
+    let lines: [&[(&'static str, &'static str)]; 2] = [
         &[
             ("hjkl", "move"),
             ("HJKL", "bottom right corner"),
@@ -110,16 +131,21 @@ fn draw_keys(ctx: &mut DrawContext, area: Rect, picker: &RegionPicker) {
             ("Esc", "close"),
         ],
     ];
-    for (row, line) in (0..).zip(lines) {
-        let parts: Vec<(String, Style)> = line
-            .iter()
-            .flat_map(|(key, effect)| {
-                [(format!(" {key}"), theme.key), (format!(" {effect} "), theme.dim)]
-            })
-            .collect();
-        ctx.put(area, row, &parts);
+    let keys = |line: &[(&'static str, &'static str)]| {
+        let spans = line.iter().flat_map(|(key, effect)| {
+            let key = Span::styled(format!(" {key}"), theme.key);
+            [key, Span::styled(format!(" {effect} "), theme.dim)]
+        });
+        spans.collect::<Vec<Span>>()
+    };
+    let text = ctx.app.view().map_or_else(String::new, search_text);
+    let text = Line::styled(text, theme.dim);
+    let [first, second] = lines.map(keys);
+    if first.iter().map(Span::width).sum::<usize>() <= usize::from(area.width) {
+        ctx.put_lines(area, &[Line::from(first), Line::from(second), text]);
+    } else {
+        ctx.put_lines(area, &[Line::from([first, second].concat()), text]);
     }
-    ctx.put(area, 2, &[(ctx.app.view().map_or_else(String::new, search_text), theme.dim)]);
 }
 
 fn search_text(View { search, .. }: &View) -> String {

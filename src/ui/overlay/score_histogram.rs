@@ -11,7 +11,10 @@ use crate::{
     app::overlay::ScoreHistogram,
     ui::{
         DrawContext,
-        widget::{below, format_score, group_digits, line, split_end, text_cells},
+        widget::{
+            below, display_width, first_fitting, format_score, group_digits, line, split_end,
+            text_cells,
+        },
     },
 };
 
@@ -51,6 +54,8 @@ impl ScoreHistogram {
             count => format!(" · {} out", count_with_noun(count, "falls", "fall")),
         };
         let above = Rect { y: plot.y - 1, height: 1, ..plot };
+        let cells = usize::from(above.width).saturating_sub(display_width(&text));
+        let fall_out = first_fitting(&[fall_out], cells).to_owned();
         ctx.put(above, 0, &[(text, style), (fall_out, theme.dim)]);
     }
 
@@ -84,6 +89,8 @@ fn draw_axis(ctx: &mut DrawContext, plot: Rect, histogram: &Histogram) {
     let (_, right) = split_end(axis, &end);
     ctx.put(right, 0, &[(&end, ctx.theme.dim)]);
     let middle = format!("most in a bar: {}", histogram.largest_count());
+    let free = usize::from(axis.width).saturating_sub(12);
+    let middle = first_fitting(&[middle], free).to_owned();
     let x = axis.x + axis.width.saturating_sub(text_cells(&middle)) / 2;
     let width = axis.right().saturating_sub(x);
     ctx.put(Rect { x, width, ..axis }, 0, &[(middle, ctx.theme.dim)]);

@@ -1,6 +1,6 @@
 //! The basket: the selected clusters and media items, and whether they are on screen.
 
-use ratatui::{layout::Rect, style::Style};
+use ratatui::{layout::Rect, style::Style, text::Line};
 
 use crate::{
     app::{
@@ -10,10 +10,16 @@ use crate::{
     },
     ui::{
         DrawContext, Theme,
-        widget::{group_digits, truncate},
+        widget::{below, display_width, group_digits, rows_of_line, truncate},
     },
 };
-use tessera_model::{EntryContent, SelectedCluster, Selection, SelectionEntry, SelectionTotals};
+use tessera_model::{
+    EntryContent, SelectedCluster, Selection, SelectionEntry, SelectionTotals,
+    text::grouped_with_noun,
+};
+
+/// The columns of the number of members.
+const SIZE_WIDTH: usize = 18;
 
 /// The glyph of a selection state with a space; empty for unselected items.
 pub(in crate::ui) fn mark_glyph(theme: &Theme, state: SelectionState) -> (&'static str, Style) {
@@ -29,9 +35,9 @@ pub(in crate::ui) fn mark_glyph(theme: &Theme, state: SelectionState) -> (&'stat
 /// The size of the selection: `basket 14 (≈431 media)`.
 pub(in crate::ui) fn basket_summary(app: &App) -> Option<String> {
     let totals = app.selection()?.totals();
-    let rows = group_digits(totals.export_rows());
+    let rows = grouped_with_noun(totals.export_rows(), "media item", "media");
     (totals.entries() > 0)
-        .then(|| format!("basket {} ({}{rows} media)", totals.entries(), totals.estimate_sign()))
+        .then(|| format!("basket {} ({}{rows})", totals.entries(), totals.estimate_sign()))
 }
 
 pub(in crate::ui) fn basket(ctx: &mut DrawContext, area: Rect) {
@@ -46,15 +52,26 @@ pub(in crate::ui) fn basket(ctx: &mut DrawContext, area: Rect) {
         ];
         return ctx.centered_message(inside, ctx.theme.dim, &lines);
     }
-    let list = Rect { height: inside.height.saturating_sub(2), ..inside };
+    let stale =
+        if totals.stale > 0 { "⚠ stale: r rechecks this page, Enter shows it" } else { "" };
+    let footer: Vec<Line> = [totals_text(&totals), previews_seen_text(&totals), stale.to_owned()]
+        .into_iter()
+        .filter(|text| !text.is_empty())
+        .map(|text| Line::styled(format!(" {text}"), ctx.theme.dim))
+        .collect();
+    let cells = usize::from(inside.width);
+    let footer_rows: usize = footer.iter().map(|line| rows_of_line(line, cells)).sum();
+    let footer_rows = u16::try_from(footer_rows).unwrap_or(u16::MAX).min(inside.height / 2);
+    let list = Rect { height: inside.height - footer_rows, ..inside };
+    ctx.put_lines(below(inside, list.height), &footer);
     let cursor = app.baskets.cursor().min(rows.len() - 1);
+    let name = rows[cursor].name.as_str();
+    let is_cut = display_width(name) > name_width(list);
+    let list = if is_cut { ctx.text_below(list, name) } else { list };
     let top = scroll_top(0, cursor, usize::from(list.height));
     for (row, (index, entry)) in (0..list.height).zip(rows.iter().enumerate().skip(top)) {
         draw_entry(ctx, list, row, entry);
         ctx.select_row(list, row, app.focus == Pane::Basket && index == cursor);
-    }
-    for (row, text) in (list.height..).zip([totals_text(&totals), previews_seen_text(&totals)]) {
-        ctx.put(inside, row, &[(format!(" {text}"), ctx.theme.dim)]);
     }
 }
 
@@ -75,13 +92,14 @@ pub(in crate::ui) fn totals_text(totals: &SelectionTotals) -> String {
             0 => String::new(),
             excluded => format!(" − {excluded} excluded"),
         };
-        parts.push(format!("{clusters} of {} members{excluded}", group_digits(totals.members)));
+        let members = grouped_with_noun(totals.members, "member", "members");
+        parts.push(format!("{clusters} of {members}{excluded}"));
     }
     if totals.media > 0 {
         parts.push(count_with_noun(totals.media, "media item", "media items"));
     }
-    let rows = group_digits(totals.export_rows());
-    format!("{}: {}{rows} rows", parts.join(", "), totals.estimate_sign())
+    let rows = grouped_with_noun(totals.export_rows(), "row", "rows");
+    format!("{}: {}{rows}", parts.join(", "), totals.estimate_sign())
 }
 
 /// How many members of the clusters were shown, and how many clusters may be larger.
@@ -95,7 +113,14 @@ pub(in crate::ui) fn previews_seen_text(totals: &SelectionTotals) -> String {
             format!(" · {} may have more members", count_with_noun(many, "cluster", "clusters"))
         }
     };
-    format!("shown {} of {} members{more}", totals.previewed, group_digits(totals.members))
+    let members = grouped_with_noun(totals.members, "member", "members");
+    format!("shown {} of {members}{more}", totals.previewed)
+}
+
+/// The columns of a name: those that the glyph, the size, the kind, and the visibility leave.
+fn name_width(list: Rect) -> usize {
+    const OTHERS: usize = 1 + 2 + 1 + SIZE_WIDTH + 1 + 8 + 7;
+    usize::from(list.width).saturating_sub(OTHERS).clamp(8, 40)
 }
 
 pub(in crate::ui) fn draw_entry(
@@ -111,15 +136,17 @@ pub(in crate::ui) fn draw_entry(
     };
     let (glyph, style) = mark_glyph(theme, state);
     let (visibility, visibility_style) = match (state, app.tile_of_entry(entry)) {
-        (SelectionState::Stale, _) => ("stale: r rechecks this page, Enter shows it", theme.moving),
+        (SelectionState::Stale, _) => ("stale", theme.moving),
         (_, Some(_)) => ("here", theme.dim),
         (_, None) => ("hidden", theme.dim),
     };
-    let name = truncate(entry.name.as_str(), 24);
+    let width = name_width(list);
+    let name = truncate(entry.name.as_str(), width);
+    let gap = " ".repeat(width.saturating_sub(display_width(&name)) + 1);
     let parts = [
         (" ".to_owned(), theme.text),
         (glyph.to_owned(), style),
-        (format!("{name:<24} {size:<18} "), theme.text),
+        (format!("{name}{gap}{size:<SIZE_WIDTH$} "), theme.text),
         (format!("{:<7} ", entry.entity.as_str()), theme.dim),
         (visibility.to_owned(), visibility_style),
     ];

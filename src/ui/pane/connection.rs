@@ -1,12 +1,16 @@
 //! The connection: whether the service responds, the login, the requests under way, and the latest events.
 
-use ratatui::{layout::Rect, style::Style};
+use ratatui::{
+    layout::Rect,
+    style::Style,
+    text::{Line, Span},
+};
 
 use crate::{
     input::Action,
     ui::{
         DrawContext, bars,
-        widget::{below, wrap_words},
+        widget::{below, rows_of_line, wrap_words},
     },
 };
 
@@ -15,13 +19,18 @@ const NAME_WIDTH: usize = 9;
 pub(in crate::ui) fn connection(ctx: &mut DrawContext, area: Rect) {
     let key = ctx.first_key(Action::Log).unwrap_or_default();
     let inside = ctx.frame(area, format!(" Connection  {key} log "), false);
-    let facts = facts(ctx);
-    let rows = u16::try_from(facts.len()).unwrap_or(u16::MAX);
-    for (row, (name, value, style)) in (0..).zip(facts) {
-        let name = format!(" {name:<NAME_WIDTH$}");
-        ctx.put(inside, row, &[(name, ctx.theme.dim), (value, style)]);
-    }
-    let events = below(inside, rows + 1);
+    let facts: Vec<Line> = facts(ctx)
+        .into_iter()
+        .map(|(name, value, style)| {
+            let name = Span::styled(format!(" {name:<NAME_WIDTH$}"), ctx.theme.dim);
+            Line::from(vec![name, Span::styled(value, style)])
+        })
+        .collect();
+    let cells = usize::from(inside.width);
+    let rows: usize = facts.iter().map(|line| rows_of_line(line, cells)).sum();
+    let rows = u16::try_from(rows).unwrap_or(u16::MAX);
+    ctx.put_lines(inside, &facts);
+    let events = below(inside, rows.saturating_add(1));
     let cells = usize::from(events.width.saturating_sub(2));
     let latest = ctx.app.latest_events(usize::from(events.height));
     let lines = latest.flat_map(|event| wrap_words(&event, cells, usize::MAX));

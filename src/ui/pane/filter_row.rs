@@ -8,14 +8,18 @@ use crate::{
     app::query::{Diagnostic, FilterKind, FilterRow},
     ui::{
         DrawContext,
-        widget::{choice_text, split_columns, text_cells, truncate},
+        widget::{choice_text, first_fitting, split_columns, text_cells, truncate},
     },
 };
 use tessera_model::SafeText;
 
 /// Cells of the columns before the value: state, key, operator.
 pub(super) const COLUMN_WIDTHS: [u16; 3] = [5, 12, 16];
-const NUMBER_WIDTH: u16 = 6;
+/// Cells of a number, in a wide row and in one where three fields fit just so.
+const NUMBER_WIDTHS: (u16, u16) = (6, 4);
+const WIDE_ROW: u16 = 84;
+/// In a narrower row, a focused number is shown alone.
+const MIN_WHOLE_ROW: u16 = 78;
 
 pub(super) struct RowState<'a> {
     pub selected: bool,
@@ -29,6 +33,7 @@ pub(super) struct RowState<'a> {
 pub(super) fn draw_filter(ctx: &mut DrawContext, line: Rect, row: &FilterRow, state: &RowState) {
     let theme = ctx.theme;
     let style = if row.enabled && !state.dimmed { theme.text } else { theme.dim };
+    let number_width = if line.width < WIDE_ROW { NUMBER_WIDTHS.1 } else { NUMBER_WIDTHS.0 };
     let mut writer = RowWriter { ctx, rest: line, style };
     writer.column(if state.selected { "▸" } else { " " }, 1, theme.accent);
     writer.column(if row.enabled { " ✓" } else { " ○" }, COLUMN_WIDTHS[0] - 1, style);
@@ -37,18 +42,29 @@ pub(super) fn draw_filter(ctx: &mut DrawContext, line: Rect, row: &FilterRow, st
     let has_choice = state.selected && row.kind.choices().len() > 1;
     let operator = choice_text(&format!("{mode}{}", row.choice_keyword()), has_choice);
     writer.column(&operator, COLUMN_WIDTHS[2], style);
-    writer.value(row, state.field == Some(0));
+    let focused_number = state.field.filter(|number| *number > 0 && line.width < MIN_WHOLE_ROW);
+    if focused_number.is_none() {
+        writer.value(row, state.field == Some(0));
+    }
     for (number, (part, input)) in row.fields().enumerate().skip(1) {
+        let label = format!("  {} ", part.label);
+        let fits = text_cells(&label) + number_width + 2 <= writer.rest.width;
+        let is_shown = focused_number.is_none_or(|focused| focused == number);
         // An empty limit is only shown in the selected row.
-        if state.selected || !input.value().is_empty() {
-            writer.text(&format!("  {} ", part.label), theme.dim);
-            writer.field(NUMBER_WIDTH, Some(input), state.field == Some(number));
+        if fits && is_shown && (state.selected || !input.value().is_empty()) {
+            writer.text(&label, theme.dim);
+            writer.field(number_width, Some(input), state.field == Some(number));
         }
     }
     let (_, end) = split_columns(writer.rest, 1);
     let suffix = match state.diagnostic {
-        Some(diagnostic) => (row_suffix(diagnostic), severity_style(ctx, diagnostic.severity)),
-        None if !row.enabled => ("(off, kept)".to_owned(), theme.dim),
+        Some(diagnostic) => {
+            (row_suffix(diagnostic, end.width), severity_style(ctx, diagnostic.severity))
+        }
+        None if !row.enabled => {
+            let texts = ["(off, kept)", "(off)"];
+            (first_fitting(&texts, usize::from(end.width)).to_owned(), theme.dim)
+        }
         None => return,
     };
     ctx.put(end, 0, &[suffix]);

@@ -14,7 +14,7 @@ mod status;
 pub(super) use connection::connection;
 pub(super) use datasets::datasets;
 pub(super) use detail::{detail, selection_text};
-pub(super) use jobs::{job_summary, jobs};
+pub(super) use jobs::jobs;
 pub(super) use query::query;
 pub(super) use results::results;
 pub(super) use status::{status, status_glyph, status_text};

@@ -1,11 +1,14 @@
 //! The query builder: the query, a row per filter, the JSON that is sent, and diagnostics.
 
-use ratatui::layout::Rect;
+use ratatui::{
+    layout::Rect,
+    text::{Line, Span},
+};
 use tui_input::Input;
 
 use super::{
     filter_row::{COLUMN_WIDTHS, RowState, draw_filter},
-    query_checks::{check_lines, draw_checks, draw_rule},
+    query_checks::{check_rows, draw_checks, draw_rule},
 };
 use crate::{
     app::{
@@ -16,7 +19,9 @@ use crate::{
     input::Action,
     ui::{
         DrawContext,
-        widget::{MIN_FRAMED_ROWS, below, line, split_columns},
+        widget::{
+            MIN_FRAMED_ROWS, below, display_width, first_fitting, line, rows_of_line, split_columns,
+        },
     },
 };
 use tessera_model::{EntityType, Granularity, Query, SafeText};
@@ -29,6 +34,7 @@ pub(in crate::ui) fn query(ctx: &mut DrawContext, area: Rect) {
     let on = draft.rows.iter().filter(|row| row.enabled).count();
     let summary = match draft.rows.len() {
         0 => "no filters".to_owned(),
+        1 => format!("{on} of 1 filter on"),
         all => format!("{on} of {all} filters on"),
     };
     if area.height < MIN_FRAMED_ROWS {
@@ -44,39 +50,73 @@ pub(in crate::ui) fn query(ctx: &mut DrawContext, area: Rect) {
         return ctx.centered_message(inside, ctx.theme.dim, &["Open a dataset first."]);
     }
     let diagnostics = diagnostics(app);
-    let check_rows =
-        diagnostics.iter().map(|diagnostic| check_lines(diagnostic, inside.width).count()).sum();
-    let [head, form, json, check] = areas(inside, draft, check_rows);
-    draw_subject(ctx, head);
-    draw_form(ctx, form, draft, &diagnostics);
-    draw_json(ctx, json, draft);
+    let subject = subject_lines(ctx);
+    let json_lines = json_lines(ctx, draft);
+    let tail = suggestion_line(ctx, draft);
+    let rows = |lines: &[Line]| {
+        let cells = usize::from(inside.width);
+        let rows = lines.iter().map(|line| rows_of_line(line, cells)).sum::<usize>();
+        u16::try_from(rows).unwrap_or(u16::MAX)
+    };
+    let checks: u16 = diagnostics.iter().map(|it| check_rows(it, inside.width)).sum();
+    let needed = NeededRows {
+        head: rows(&subject) + 1,
+        form: list_rows(draft).saturating_add(rows(&tail)),
+        json: match &draft.json {
+            Some(json) => u16::try_from(json.text.lines().len()).unwrap_or(u16::MAX),
+            None => rows(&json_lines),
+        }
+        .saturating_add(1),
+        checks: checks.saturating_add(1),
+    };
+    let [head, form, json, check] = areas(inside, &needed, draft.json.is_some());
+    draw_subject(ctx, head, &subject);
+    draw_form(ctx, form, draft, (&diagnostics, &tail));
+    draw_json(ctx, json, draft, &json_lines);
     draw_checks(ctx, check, &diagnostics);
 }
 
-/// Form and JSON share the remaining rows; the focused one comes first.
-fn areas(inside: Rect, draft: &QueryDraft, check_rows: usize) -> [Rect; 4] {
-    let lines = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
-    let head = 4.min(inside.height);
+/// The rows of the filters, and the one that adds a filter.
+fn list_rows(draft: &QueryDraft) -> u16 {
+    u16::try_from(draft.rows.len()).unwrap_or(u16::MAX).saturating_add(1)
+}
+
+/// The rows that each part needs to be shown in full.
+struct NeededRows {
+    head: u16,
+    form: u16,
+    json: u16,
+    checks: u16,
+}
+
+/// Where not all fits, form and JSON share the rows that the others leave; the focused one comes first.
+fn areas(inside: Rect, needed: &NeededRows, edits_json: bool) -> [Rect; 4] {
+    let head = needed.head.min((inside.height / 2).max(3)).min(inside.height);
+    let all = needed.form.saturating_add(needed.json).saturating_add(needed.checks);
+    // A blank row separates the head from the rest if there is one.
+    let head = head + u16::from(all.saturating_add(head) < inside.height);
     let rest = inside.height - head;
-    let check = (lines(check_rows) + 1).min(rest / 3).max(2.min(rest));
-    let body = rest - check;
-    let json_lines = draft.json.as_ref().map_or_else(
-        || draft.rows.iter().filter(|row| row.enabled).count().max(1),
-        |json| json.text.lines().len(),
-    );
-    let (form, json) = (lines(draft.rows.len() + 2), lines(json_lines + 1));
-    let form = match &draft.json {
-        Some(_) => form.min(body.saturating_sub(json).max(body / 3)),
-        None => form.min(body.saturating_sub(json.min(body / 3))),
+    let (form, json, check) = if all <= rest {
+        (needed.form, needed.json, needed.checks)
+    } else {
+        let check = needed.checks.min(rest / 3).max(2.min(rest));
+        let body = rest - check;
+        let form = if edits_json {
+            needed.form.min(body.saturating_sub(needed.json).max(body / 3))
+        } else {
+            needed.form.min(body.saturating_sub(needed.json.min(body / 3)))
+        };
+        let json = needed.json.min(body - form);
+        (form, json, rest - form - json)
     };
-    let json = json.min(body - form);
     let at = |y: u16, height: u16| Rect { y: inside.y + y, height, ..inside };
     [at(0, head), at(head, form), at(head + form, json), at(head + form + json, check)]
 }
 
-fn draw_subject(ctx: &mut DrawContext, area: Rect) {
+/// What is searched: the kind of media and the granularity, and the query.
+fn subject_lines(ctx: &DrawContext) -> Vec<Line<'static>> {
     let (app, theme) = (ctx.app, ctx.theme);
-    let Some(view) = app.view() else { return };
+    let Some(view) = app.view() else { return Vec::new() };
     let search = &view.search;
     let dot = |entity| if search.entity == entity { "(•) " } else { "( ) " };
     let level = |level: u8| {
@@ -84,18 +124,15 @@ fn draw_subject(ctx: &mut DrawContext, area: Rect) {
         if selected { format!("[{level}]") } else { format!(" {level} ") }
     };
     let levels: String = (0..5).map(level).collect();
-    let parts = [
-        (" ", theme.dim),
-        (dot(EntityType::Images), theme.text),
-        ("IMAGES ", theme.text),
-        (dot(EntityType::Objects), theme.text),
-        ("OBJECTS  ", theme.text),
-        (&ctx.first_key(Action::ToggleEntity).unwrap_or_default(), theme.key),
-        ("   granularity ", theme.dim),
-        (&levels, theme.text),
-        ("  < >", theme.key),
-    ];
-    ctx.put(area, 0, &parts);
+    let kind = Line::from(vec![
+        Span::raw(" "),
+        Span::styled(format!("{}IMAGES ", dot(EntityType::Images)), theme.text),
+        Span::styled(format!("{}OBJECTS  ", dot(EntityType::Objects)), theme.text),
+        Span::styled(ctx.first_key(Action::ToggleEntity).unwrap_or_default(), theme.key),
+        Span::styled("   granularity ", theme.dim),
+        Span::styled(levels, theme.text),
+        Span::styled("  < >", theme.key),
+    ]);
     let (subject, value, bound) = match &search.query {
         Query::Browse => (" of the whole dataset", String::new(), String::new()),
         Query::Similar(_) => {
@@ -110,19 +147,38 @@ fn draw_subject(ctx: &mut DrawContext, area: Rect) {
             (" captions matching ", SafeText::name(text.as_str()).to_string(), bound)
         }
     };
-    ctx.put(area, 1, &[(subject, theme.dim), (&value, theme.accent), (&bound, theme.text)]);
+    let query = Line::from(vec![
+        Span::styled(subject, theme.dim),
+        Span::styled(value, theme.accent),
+        Span::styled(bound, theme.text),
+    ]);
+    vec![kind, query]
+}
+
+fn draw_subject(ctx: &mut DrawContext, area: Rect, lines: &[Line]) {
+    let last = area.height.saturating_sub(1);
+    ctx.put_lines(Rect { height: last, ..area }, lines);
     let mut rest = area;
     for (title, width) in
         [" on", "key", "op", "value"].into_iter().zip(COLUMN_WIDTHS.into_iter().chain([0]))
     {
-        ctx.put(rest, 3, &[(title, theme.dim)]);
+        ctx.put(rest, last, &[(title, ctx.theme.dim)]);
         (_, rest) = split_columns(rest, width);
     }
 }
 
-fn draw_form(ctx: &mut DrawContext, area: Rect, draft: &QueryDraft, diagnostics: &[Diagnostic]) {
+fn draw_form(
+    ctx: &mut DrawContext,
+    area: Rect,
+    draft: &QueryDraft,
+    (diagnostics, tail): (&[Diagnostic], &[Line]),
+) {
     let dimmed = draft.json.as_ref().is_some_and(|json| json.problem.is_some());
-    let height = usize::from(area.height.saturating_sub(1));
+    let tail_rows = match tail {
+        [] => 0,
+        _ => area.height.saturating_sub(list_rows(draft)).max(1),
+    };
+    let height = usize::from(area.height.saturating_sub(tail_rows));
     let top = scroll_top(0, draft.cursor, height);
     let focused = ctx.app.focus == Pane::Query && draft.field.is_none() && draft.json.is_none();
     for (row, index) in (0..).zip(top..(draft.rows.len() + 1).min(top + height)) {
@@ -138,22 +194,24 @@ fn draw_form(ctx: &mut DrawContext, area: Rect, draft: &QueryDraft, diagnostics:
         }
         ctx.select_row(area, row, selected && focused);
     }
-    if area.height > 0 {
-        draw_suggestions(ctx, line(area, area.height - 1), draft);
-    }
+    ctx.put_lines(below(area, area.height.saturating_sub(tail_rows)), tail);
 }
 
 fn draw_add_row(ctx: &mut DrawContext, area: Rect, row: u16) {
     let theme = ctx.theme;
+    let (key, label) = (" +   ", "add filter … ");
     let kinds = FilterKind::ALL.map(FilterKind::keyword).join(" · ");
-    let parts = [(" +   ", theme.key), ("add filter … ", theme.text), (&kinds, theme.dim)];
-    ctx.put(area, row, &parts);
+    let used = display_width(key) + display_width(label);
+    // The list that opens has all of them.
+    let kinds = first_fitting(&[kinds], usize::from(area.width).saturating_sub(used)).to_owned();
+    ctx.put(area, row, &[(key, theme.key), (label, theme.text), (&kinds, theme.dim)]);
 }
 
-fn draw_suggestions(ctx: &mut DrawContext, line: Rect, draft: &QueryDraft) {
+/// The values that the selected row suggests, or else what its filter does.
+fn suggestion_line(ctx: &DrawContext, draft: &QueryDraft) -> Vec<Line<'static>> {
     let theme = ctx.theme;
     let Some(row) = draft.selected_row().filter(|_| ctx.app.focus == Pane::Query) else {
-        return;
+        return Vec::new();
     };
     let known_values = ctx.app.known_values();
     let suggestions = match draft.field {
@@ -161,37 +219,47 @@ fn draw_suggestions(ctx: &mut DrawContext, line: Rect, draft: &QueryDraft) {
         Some(_) | None => Vec::new(),
     };
     if suggestions.is_empty() {
-        return ctx.put(line, 0, &[("     ", theme.dim), (row.kind.description(), theme.dim)]);
+        let description = Span::styled(row.kind.description(), theme.dim);
+        return vec![Line::from(vec![Span::raw("     "), description])];
     }
     let label = if row.kind == FilterKind::Issues { "     issues: " } else { "     values: " };
     let values: Vec<&str> = suggestions.iter().map(|it| it.label.as_str()).collect();
-    let values = values.join(" · ");
-    let key = "  ↓ inserts the first";
-    ctx.put(line, 0, &[(label, theme.dim), (&values, theme.text), (key, theme.dim)]);
+    vec![Line::from(vec![
+        Span::styled(label, theme.dim),
+        Span::styled(values.join(" · "), theme.text),
+        Span::styled("  ↓ inserts the first", theme.dim),
+    ])]
 }
 
-fn draw_json(ctx: &mut DrawContext, area: Rect, draft: &QueryDraft) {
+/// The JSON that is sent.
+fn json_lines(ctx: &DrawContext, draft: &QueryDraft) -> Vec<Line<'static>> {
     let theme = ctx.theme;
-    let title = if draft.json.is_some() { "JSON" } else { "live JSON" };
-    draw_rule(ctx, area, title, "F4 $EDITOR");
-    let body = below(area, 1);
-    if let Some(json) = &draft.json {
-        return draw_json_editor(ctx, body, json);
-    }
     let lines: Vec<Result<String, String>> = draft.filter_lines().collect();
-    if lines.is_empty() {
-        return ctx.put(body, 0, &[(" []", theme.dim)]);
-    }
-    let last = lines.len() - 1;
-    for (row, (index, line)) in (0..).zip(lines.iter().enumerate()) {
+    let last = lines.len().saturating_sub(1);
+    let line = |(index, line): (usize, Result<String, String>)| {
         let (text, style) = match line {
             Ok(text) => (text, theme.text),
             Err(text) => (text, theme.failure),
         };
         let before = if index == 0 { " [" } else { "  " };
         let after = if index == last { "]" } else { "," };
-        let text = SafeText::caption(text);
-        ctx.put(body, row, &[(before, theme.dim), (text.as_str(), style), (after, theme.dim)]);
+        Line::from(vec![
+            Span::styled(before, theme.dim),
+            Span::styled(SafeText::caption(&text).to_string(), style),
+            Span::styled(after, theme.dim),
+        ])
+    };
+    let lines: Vec<Line> = lines.into_iter().enumerate().map(line).collect();
+    if lines.is_empty() { vec![Line::styled(" []", theme.dim)] } else { lines }
+}
+
+fn draw_json(ctx: &mut DrawContext, area: Rect, draft: &QueryDraft, lines: &[Line]) {
+    let title = if draft.json.is_some() { "JSON" } else { "live JSON" };
+    draw_rule(ctx, area, title, "F4 $EDITOR");
+    let body = below(area, 1);
+    match &draft.json {
+        Some(json) => draw_json_editor(ctx, body, json),
+        None => ctx.put_lines(body, lines),
     }
 }
 

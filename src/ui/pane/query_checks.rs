@@ -1,46 +1,56 @@
 //! The diagnostics of the query builder.
 
-use ratatui::{layout::Rect, style::Style};
+use ratatui::{
+    layout::Rect,
+    style::Style,
+    text::{Line, Span},
+};
 use tessera_model::SafeText;
 
 use crate::{
-    app::query::{Diagnostic, Severity},
+    app::{
+        query::{Diagnostic, Severity},
+        wrapping::wrapped_rows,
+    },
     ui::{
         DrawContext,
-        widget::{display_width, wrap_words},
+        widget::{below, display_width, first_fitting},
     },
 };
 
 pub(super) fn draw_checks(ctx: &mut DrawContext, area: Rect, diagnostics: &[Diagnostic]) {
     draw_rule(ctx, area, "check", "");
-    let mut row = 1;
-    for diagnostic in diagnostics {
+    let lines = diagnostics.iter().map(|diagnostic| {
         let style = severity_style(ctx, diagnostic.severity);
-        let mut mark = match diagnostic.severity {
+        let mark = match diagnostic.severity {
             Severity::Error => " ! ",
             Severity::Warning => " ? ",
             Severity::Info => "   ",
         };
-        for line in check_lines(diagnostic, area.width) {
-            ctx.put(area, row, &[(mark, style), (&line, style)]);
-            (mark, row) = ("   ", row + 1);
-        }
-    }
+        Line::from(vec![Span::styled(mark, style), Span::styled(check_text(diagnostic), style)])
+    });
+    let lines: Vec<Line> = lines.collect();
+    ctx.put_lines(below(area, 1), &lines);
 }
 
-/// A diagnostic with its row, wrapped to two lines.
-pub(super) fn check_lines(
-    diagnostic: &Diagnostic,
-    width: u16,
-) -> impl Iterator<Item = String> + use<> {
+/// The rows of a diagnostic below the form.
+pub(super) fn check_rows(diagnostic: &Diagnostic, width: u16) -> u16 {
+    wrapped_rows(&check_text(diagnostic), width.saturating_sub(3))
+}
+
+/// A diagnostic with its row.
+fn check_text(diagnostic: &Diagnostic) -> String {
     let row = diagnostic.row.map_or_else(String::new, |row| format!("row {}: ", row + 1));
-    let text = format!("{row}{}", SafeText::detail(&diagnostic.text));
-    wrap_words(&text, usize::from(width.saturating_sub(4)), 2)
+    format!("{row}{}", SafeText::detail(&diagnostic.text))
 }
 
-pub(super) fn row_suffix(diagnostic: &Diagnostic) -> String {
+/// What the row of a diagnostic shows of it in `cells` cells; the text below the form is complete.
+pub(super) fn row_suffix(diagnostic: &Diagnostic, cells: u16) -> String {
     match diagnostic.severity {
-        Severity::Error => format!("! {}", SafeText::detail(&diagnostic.text)),
+        Severity::Error => {
+            let whole = format!("! {}", SafeText::detail(&diagnostic.text));
+            first_fitting(&[whole.as_str(), "!"], usize::from(cells)).to_owned()
+        }
         Severity::Warning => "?".to_owned(),
         Severity::Info => String::new(),
     }

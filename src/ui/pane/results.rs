@@ -27,7 +27,7 @@ pub(in crate::ui) fn results(ctx: &mut DrawContext, area: Rect) {
     };
     results_header::status_line(ctx, inside, view);
     draw_selection_footer(ctx, area);
-    let body = below(inside, 1);
+    let body = below(inside, app.results_header_rows(inside));
     let failure = app.remote_page().and_then(Remote::failure);
     match (app.page(), failure) {
         (Some(page), _) if page.clusters.is_empty() => draw_empty(ctx, body, view),

@@ -1,25 +1,181 @@
 //! The fields of forms.
 
-use ratatui::{layout::Rect, style::Style};
+use ratatui::{
+    buffer::Buffer,
+    layout::Rect,
+    style::Style,
+    text::{Line, Span},
+};
 use tessera_model::SafeText;
 use tui_input::Input;
 
-use super::{display_width, field_area};
-use crate::ui::DrawContext;
+use super::{display_width, field_area, line, text::rows_of_line, text_cells, wrap_words};
+use crate::{app::overlay::ScrollState, ui::DrawContext};
+
+/// The rows of the canvas that a form is drawn on.
+const MAX_ROWS: u16 = 200;
+/// The rows that a form keeps above its footer.
+const MIN_ROWS: u16 = 3;
+
+pub(in crate::ui) struct FormOptions<'l> {
+    /// The column where the fields begin.
+    pub column: u16,
+    /// What is always visible, below the rows.
+    pub footer: &'l [Line<'l>],
+    /// How far the user has scrolled it.
+    pub scroll: ScrollState,
+}
+
+/// The rows of a form from the top, on a canvas as high as they need. Texts are wrapped in full.
+pub(in crate::ui) struct FormRows<'a> {
+    pub ctx: DrawContext<'a>,
+    inside: Rect,
+    column: u16,
+    row: u16,
+    /// Whether blank rows are kept.
+    is_spaced: bool,
+    /// The row below the focused field.
+    focus_end: u16,
+}
+
+impl FormRows<'_> {
+    pub fn blank(&mut self) {
+        self.row += u16::from(self.is_spaced);
+    }
+
+    /// Reserves rows over the whole width.
+    pub fn reserve(&mut self, rows: u16) -> Rect {
+        let area = Rect { height: rows, ..line(self.inside, self.row) };
+        self.row = self.row.saturating_add(rows).min(MAX_ROWS);
+        area.intersection(self.ctx.buf.area)
+    }
+
+    pub fn line(&mut self, line: &Line) {
+        let rows = rows_of_line(line, usize::from(self.inside.width));
+        let area = self.reserve(u16::try_from(rows).unwrap_or(MAX_ROWS));
+        self.ctx.put_lines(area, std::slice::from_ref(line));
+    }
+
+    pub fn text(&mut self, text: &str, style: Style) {
+        self.line(&Line::from(vec![Span::raw(" "), Span::styled(text, style)]));
+    }
+
+    /// Draws the label of a field, with a cursor if it is focused. Returns the area of the field.
+    pub fn field(&mut self, (label, style): (&str, Style), focused: bool) -> Rect {
+        let theme = self.ctx.theme;
+        let style = if focused { theme.accent } else { style };
+        let cursor = if focused { " ▸ " } else { "   " };
+        let row = self.reserve(1);
+        self.ctx.put(row, 0, &[(cursor, style), (label, style)]);
+        self.focus_end = if focused { self.row } else { self.focus_end };
+        field_area(row, 0, self.column)
+    }
+
+    /// Reserves another row of the same field.
+    pub fn below(&mut self, field: Rect) -> Rect {
+        let row = self.reserve(1);
+        Rect { y: row.y, ..field }
+    }
+
+    /// Draws a field with a text that the user does not type.
+    pub fn choice(&mut self, label: (&str, Style), (text, style): (&str, Style), focused: bool) {
+        let field = self.field(label, focused);
+        self.value(field, text, style);
+        self.focus_end = if focused { self.row } else { self.focus_end };
+    }
+
+    /// A text in the last field, with further rows as needed.
+    pub fn value(&mut self, field: Rect, text: &str, style: Style) {
+        let mut lines = wrap_words(text, usize::from(field.width), usize::MAX);
+        self.ctx.put(field, 0, &[(lines.next().unwrap_or_default(), style)]);
+        for line in lines {
+            let row = self.below(field);
+            self.ctx.put(row, 0, &[(line, style)]);
+        }
+    }
+
+    /// A text below a field.
+    pub fn note(&mut self, text: &str, style: Style) {
+        for line in wrap_words(text, usize::from(self.note_area().width), usize::MAX) {
+            let row = self.reserve(1);
+            self.ctx.put(field_area(row, 0, self.column), 0, &[(line, style)]);
+        }
+    }
+
+    /// A text beside a field that needs only some columns of its row; below it if it is too long.
+    pub fn note_beside(&mut self, field: Rect, columns: u16, text: &str, style: Style) {
+        let x = field.x.saturating_add(columns);
+        let width = field.right().saturating_sub(x);
+        if text_cells(text) > width {
+            return self.note(text, style);
+        }
+        self.ctx.put(Rect { x, width, ..field }, 0, &[(text, style)]);
+    }
+
+    fn note_area(&self) -> Rect {
+        field_area(self.inside, 0, self.column)
+    }
+}
 
 impl DrawContext<'_> {
-    /// Draws the label of a field, with a cursor if it is focused. Returns the area of the field.
-    pub(in crate::ui) fn field_label(
+    /// Draws a form and its footer. Where rows are missing, blank ones go first, and then the form is scrolled to
+    /// the focused field.
+    pub(in crate::ui) fn form(
         &mut self,
         inside: Rect,
-        (row, column): (u16, u16),
-        (label, style): (&str, Style),
-        focused: bool,
-    ) -> Rect {
-        let style = if focused { self.theme.accent } else { style };
-        let cursor = if focused { " ▸ " } else { "   " };
-        self.put(inside, row, &[(cursor, style), (label, style)]);
-        field_area(inside, row, column)
+        options: &FormOptions,
+        draw: impl Fn(&mut FormRows),
+    ) {
+        // The area may have been laid out for a larger screen.
+        let inside = inside.intersection(self.buf.area);
+        let cells = usize::from(inside.width);
+        let footer: usize = options.footer.iter().map(|line| rows_of_line(line, cells)).sum();
+        let footer = u16::try_from(footer).unwrap_or(u16::MAX);
+        let footer = footer.min(inside.height.saturating_sub(MIN_ROWS));
+        let height = inside.height - footer;
+        let mut canvas = Buffer::empty(Rect { y: 0, height: MAX_ROWS, ..inside });
+        let (mut rows, mut focus_end) = self.form_rows(&mut canvas, options, true, &draw);
+        let gap = u16::from(footer > 0);
+        if rows + gap > height {
+            canvas.reset();
+            (rows, focus_end) = self.form_rows(&mut canvas, options, false, &draw);
+        }
+        let last = rows.saturating_sub(height);
+        let focused = focus_end.saturating_sub(height).min(last);
+        let scrolled = options.scroll.top(usize::from(last - focused));
+        let top = focused + u16::try_from(scrolled).unwrap_or(0);
+        for y in 0..height.min(rows) {
+            for x in inside.left()..inside.right() {
+                self.buf[(x, inside.y + y)] = canvas[(x, top + y)].clone();
+            }
+        }
+        let frame = Rect {
+            x: inside.x.saturating_sub(1),
+            y: inside.y.saturating_sub(1),
+            width: inside.width + 2,
+            height: height + 2,
+        };
+        self.scroll_mark(frame, usize::from(top), usize::from(height), usize::from(rows));
+        let below = rows.min(height) + gap.min(height.saturating_sub(rows));
+        let area = Rect { y: inside.y + below, height: inside.height - below, ..inside };
+        self.put_lines(area, options.footer);
+    }
+
+    /// Draws the rows on a canvas. Returns how many there are, and the row below the focused field.
+    fn form_rows(
+        &mut self,
+        canvas: &mut Buffer,
+        options: &FormOptions,
+        is_spaced: bool,
+        draw: &impl Fn(&mut FormRows),
+    ) -> (u16, u16) {
+        let inside = canvas.area;
+        let (app, theme, layer) = (self.app, self.theme, &mut *self.layer);
+        let ctx = DrawContext { app, theme, buf: canvas, layer };
+        let column = options.column;
+        let mut rows = FormRows { ctx, inside, column, row: 0, is_spaced, focus_end: 0 };
+        draw(&mut rows);
+        (rows.row, rows.focus_end)
     }
 
     /// Draws a single-line text field, scrolled so that the cursor is visible.

@@ -12,8 +12,10 @@ pub(super) use tessera_model::text::{
     format_age, format_bytes, format_duration, group_digits, truncate,
 };
 
+pub(super) use crate::app::wrapping::{first_fitting, wrap_words};
+
 pub(super) use areas::{below, field_area, line, split_columns, split_end};
-pub(super) use form::choice_text;
+pub(super) use form::{FormOptions, FormRows, choice_text};
 pub(super) use frame::MIN_FRAMED_ROWS;
 pub(super) use number::{format_score, gauge};
-pub(super) use text::{display_width, text_cells, wrap_words};
+pub(super) use text::{display_width, fitting_items, rows_of_line, text_cells};

@@ -7,7 +7,7 @@ use ratatui::{
     widgets::{Paragraph, Widget, Wrap},
 };
 
-use super::{below, text_cells, truncate};
+use super::{below, text_cells, wrap_words};
 use crate::{app::areas, ui::DrawContext};
 
 impl DrawContext<'_> {
@@ -33,10 +33,14 @@ impl DrawContext<'_> {
         for position in area.positions() {
             self.buf[position].set_symbol("░").set_style(self.theme.empty);
         }
-        if !text.is_empty() && area.height > 0 {
-            let text = truncate(&format!(" {text} "), usize::from(area.width));
+        let cells = usize::from(area.width.saturating_sub(2));
+        let lines: Vec<String> = wrap_words(text, cells, usize::from(area.height)).collect();
+        let rows = u16::try_from(lines.len()).unwrap_or(area.height);
+        let top = area.y + (area.height - rows).div_ceil(2);
+        for (y, line) in (top..area.bottom()).zip(&lines) {
+            let text = format!(" {line} ");
             let x = area.x + area.width.saturating_sub(text_cells(&text)) / 2;
-            self.buf.set_string(x, area.y + area.height / 2, text, self.theme.dim);
+            self.buf.set_stringn(x, y, text, usize::from(area.width), self.theme.dim);
         }
     }
 

@@ -5,10 +5,16 @@ use ratatui::{
     style::Style,
     text::{Line, Span},
 };
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
 use super::{line, truncate};
-use crate::{app::overlay::ScrollState, ui::DrawContext};
+use crate::{
+    app::{
+        overlay::ScrollState,
+        wrapping::{split_word, wrap_words},
+    },
+    ui::DrawContext,
+};
 
 pub(in crate::ui) fn display_width(text: &str) -> usize {
     text.width()
@@ -45,6 +51,7 @@ impl DrawContext<'_> {
         }
     }
 
+    /// Draws lines in full from the top; the first ones may be scrolled out.
     pub(in crate::ui) fn scrolled_lines(
         &mut self,
         inside: Rect,
@@ -59,6 +66,23 @@ impl DrawContext<'_> {
         }
     }
 
+    /// Draws a text in full at the bottom of an area, if it leaves rows above. Returns those.
+    pub(in crate::ui) fn text_below(&mut self, area: Rect, text: &str) -> Rect {
+        const MAX_LINES: usize = 4;
+        const MIN_ROWS: u16 = 2;
+        let cells = usize::from(area.width.saturating_sub(4));
+        let lines: Vec<String> = wrap_words(text, cells, MAX_LINES).collect();
+        let height = u16::try_from(lines.len()).unwrap_or(u16::MAX);
+        if height.saturating_add(MIN_ROWS) > area.height {
+            return area;
+        }
+        let rest = Rect { height: area.height - height, ..area };
+        for (row, line) in (rest.height..).zip(&lines) {
+            self.put(area, row, &[("   ", self.theme.dim), (line, self.theme.text)]);
+        }
+        rest
+    }
+
     /// Highlights a row over its whole width, if it is selected.
     pub(in crate::ui) fn select_row(&mut self, area: Rect, row: u16, selected: bool) {
         if selected && row < area.height {
@@ -70,8 +94,8 @@ impl DrawContext<'_> {
 /// Wraps lines as far as `height` allows when every line of text keeps at least one row. Blank lines get the
 /// rows that the text leaves.
 fn fitting_lines<'line>(lines: &[Line<'line>], cells: usize, height: usize) -> Vec<Line<'line>> {
-    let rows = |line: &Line| wrap_line(line, cells, usize::MAX).len();
-    let text_rows: usize = lines.iter().filter(|line| line.width() > 0).map(rows).sum();
+    let text_rows: usize =
+        lines.iter().filter(|line| line.width() > 0).map(|line| rows_of_line(line, cells)).sum();
     let mut free_rows = height.saturating_sub(text_rows);
     let is_kept = |line: &&Line| {
         let is_blank = line.width() == 0;
@@ -79,26 +103,50 @@ fn fitting_lines<'line>(lines: &[Line<'line>], cells: usize, height: usize) -> V
         free_rows = free_rows.saturating_sub(usize::from(is_blank));
         is_kept
     };
-    let lines: Vec<&Line> = lines.iter().filter(is_kept).collect();
-    let mut fitted = Vec::new();
-    for (index, line) in lines.iter().enumerate() {
-        let others = lines.len() - index - 1;
-        let free = height.saturating_sub(fitted.len() + others).max(1);
-        fitted.extend(wrap_line(line, cells, free));
-    }
-    fitted
+    let lines: Vec<Line> = lines.iter().filter(is_kept).cloned().collect();
+    fitting_items(&lines, cells, height).into_iter().flatten().collect()
 }
 
-/// Wraps a line that is too long: its last part continues below the place where it begins.
-fn wrap_line<'line>(line: &Line<'line>, cells: usize, max_lines: usize) -> Vec<Line<'line>> {
+/// The rows of each line, of which every one has at least one, and the first ones as many as are free.
+pub(in crate::ui) fn fitting_items<'line>(
+    lines: &[Line<'line>],
+    cells: usize,
+    height: usize,
+) -> Vec<Vec<Line<'line>>> {
+    let mut used = 0;
+    let items = lines.iter().enumerate().map(|(index, line)| {
+        let others = lines.len() - index - 1;
+        let rows = wrap_line(line, cells, height.saturating_sub(used + others).max(1));
+        used += rows.len();
+        rows
+    });
+    items.collect()
+}
+
+/// The rows that a line needs.
+pub(in crate::ui) fn rows_of_line(line: &Line, cells: usize) -> usize {
+    wrap_line(line, cells, usize::MAX).len()
+}
+
+/// Wraps a line that is too long: its last part continues below the place where it begins, or all of it flows
+/// over the rows if that would leave a narrow column.
+pub(in crate::ui) fn wrap_line<'line>(
+    line: &Line<'line>,
+    cells: usize,
+    max_lines: usize,
+) -> Vec<Line<'line>> {
+    const MIN_COLUMN: usize = 8;
     let Some((last, head)) = line.spans.split_last().filter(|_| line.width() > cells) else {
         return vec![line.clone()];
     };
     let text = last.content.trim_start();
     let indent = " ".repeat(last.content.len() - text.len());
     let start = head.iter().map(Span::width).sum::<usize>() + indent.len();
-    let parts = wrap_words(text, cells.saturating_sub(start).max(1), max_lines);
-    let wrapped = parts.enumerate().map(|(index, part)| {
+    let column = cells.saturating_sub(start);
+    if !head.is_empty() && column < MIN_COLUMN.max(cells / 4) {
+        return flow_line(line, cells, max_lines);
+    }
+    let wrapped = wrap_words(text, column.max(1), max_lines).enumerate().map(|(index, part)| {
         let mut spans = match index {
             0 => head.iter().cloned().chain([Span::raw(indent.clone())]).collect(),
             _ => vec![Span::raw(" ".repeat(start))],
@@ -109,47 +157,43 @@ fn wrap_line<'line>(line: &Line<'line>, cells: usize, max_lines: usize) -> Vec<L
     wrapped.collect()
 }
 
-/// Wraps a text to at most `max_lines` lines of `cells` cells.
-pub(in crate::ui) fn wrap_words(
-    text: &str,
-    cells: usize,
-    max_lines: usize,
-) -> impl Iterator<Item = String> + use<> {
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace().flat_map(|word| split_word(word, cells.max(1))) {
-        let last = lines.len() - 1;
-        if !lines[last].is_empty() && display_width(&lines[last]) + 1 + display_width(&word) > cells
-        {
-            lines.push(word);
-        } else {
-            if !lines[last].is_empty() {
-                lines[last].push(' ');
+/// Wraps the words of all parts of a line. Further rows are indented a bit more than the first.
+fn flow_line<'line>(line: &Line<'line>, cells: usize, max_lines: usize) -> Vec<Line<'line>> {
+    let text = line.to_string();
+    let margin = text.len() - text.trim_start_matches(' ').len();
+    let indent = (margin + 2).min(cells / 4);
+    let row = |width: usize| Line::from(Span::raw(" ".repeat(width))).style(line.style);
+    let mut start = margin.min(indent);
+    let mut rows = vec![row(start)];
+    let (mut used, mut gap) = (start, 0);
+    for span in &line.spans {
+        for piece in span.content.split_inclusive(' ') {
+            let word = piece.trim_end_matches(' ');
+            let parts = split_word(word, cells.saturating_sub(indent).max(1));
+            for part in parts.into_iter().filter(|part| !part.is_empty()) {
+                let mut space = if used == start { 0 } else { std::mem::take(&mut gap) };
+                if used > start && used + space + part.width() > cells {
+                    rows.push(row(indent));
+                    (start, used, space) = (indent, indent, 0);
+                }
+                used += space + part.width();
+                let spans = [Span::raw(" ".repeat(space)), Span::styled(part, span.style)];
+                if let Some(row) = rows.last_mut() {
+                    row.spans.extend(spans);
+                }
+                gap = 0;
             }
-            lines[last].push_str(&word);
+            gap += piece.len() - word.len();
         }
     }
-    if lines.len() > max_lines {
-        let rest = lines.split_off(max_lines.saturating_sub(1)).join(" ");
-        lines.extend((max_lines > 0).then(|| truncate(&rest, cells)));
-    }
-    lines.into_iter().filter(|line| !line.is_empty())
-}
-
-/// The parts of a word, each at most `cells` wide.
-fn split_word(word: &str, cells: usize) -> Vec<String> {
-    let mut parts = vec![String::new()];
-    let mut used = 0;
-    for character in word.chars() {
-        let width = character.width().unwrap_or(0);
-        if used + width > cells && used > 0 {
-            parts.push(String::new());
-            used = 0;
+    if rows.len() > max_lines {
+        rows.truncate(max_lines);
+        if let Some(last) = rows.last_mut() {
+            let style = last.spans.last().map_or(line.style, |span| span.style);
+            *last = Line::from(Span::styled(truncate(&format!("{last} …"), cells), style));
         }
-        used += width;
-        let last = parts.len() - 1;
-        parts[last].push(character);
     }
-    parts
+    rows
 }
 
 #[cfg(test)]
@@ -172,13 +216,13 @@ mod tests {
     }
 
     #[test]
-    fn captions_are_wrapped_and_truncated() {
-        let lines: Vec<String> =
-            wrap_words("a red delivery van parked under a light", 12, 3).collect();
-        assert_eq!(lines, ["a red", "delivery van", "parked unde…"]);
-        assert_eq!(wrap_words("", 12, 3).count(), 0);
-        assert_eq!(wrap_words("red", 12, 0).count(), 0);
-        let lines: Vec<String> = wrap_words("a n02206856_bee.jpg", 8, 3).collect();
-        assert_eq!(lines, ["a", "n0220685", "6_bee.jpg"].map(|line| truncate(line, 8)));
+    fn a_line_whose_last_part_begins_far_to_the_right_flows() {
+        let parts = ["   Export the open dataset", "  ", "not available while READY"];
+        let line = Line::from(parts.map(Span::raw).to_vec());
+        let rows: Vec<String> = wrap_line(&line, 30, 9).iter().map(ToString::to_string).collect();
+        assert_eq!(rows, ["   Export the open dataset", "     not available while READY"]);
+        let cut = wrap_line(&line, 30, 1);
+        assert_eq!(cut.len(), 1);
+        assert!(cut[0].to_string().ends_with('…') && cut[0].width() <= 30, "{cut:?}");
     }
 }

@@ -14,7 +14,12 @@ use tessera_model::region::Vec2;
 use tessera_picture::{Canvas, Crop, PictureView, fit::Fit};
 
 const NUMBER_COLUMNS: u16 = 26;
+/// From this width on, the keys need two lines and the text below them one (columns).
+const KEY_COLUMNS: u16 = 86;
 const KEY_ROWS: u16 = 3;
+/// The cells of the keys and of the text below them, if they are wrapped, and those that a wrapped line leaves.
+const KEY_CELLS: (u16, u16) = (168, 72);
+const UNUSED_CELLS: u16 = 6;
 /// The size in pixels of a picture that is not loaded yet.
 const ASSUMED_PIXELS: (u32, u32) = (1000, 1000);
 /// The size in cells of a picture that is not drawn.
@@ -71,7 +76,12 @@ pub struct RegionPickerAreas {
 
 impl RegionPicker {
     pub fn areas(area: Rect) -> RegionPickerAreas {
-        let [body, keys] = Layout::vertical([Min(0), Length(KEY_ROWS)]).areas(inner_area(area));
+        let inner = inner_area(area);
+        let cells = inner.width.saturating_sub(UNUSED_CELLS).max(1);
+        let wrapped = KEY_CELLS.0.div_ceil(cells) + KEY_CELLS.1.div_ceil(inner.width.max(1));
+        let rows = if inner.width < KEY_COLUMNS { wrapped } else { KEY_ROWS };
+        let rows = rows.min((inner.height / 2).max(KEY_ROWS));
+        let [body, keys] = Layout::vertical([Min(0), Length(rows)]).areas(inner);
         let [picture, numbers] = Layout::horizontal([Min(0), Length(NUMBER_COLUMNS)]).areas(body);
         RegionPickerAreas { picture, numbers, keys }
     }
