@@ -9,7 +9,8 @@
 //! 160 and more       the query builder or the basket below the detail
 //! ```
 //!
-//! Without the focus, jobs of which none is active and a query without filters are a single line.
+//! Without the focus, a single dataset, jobs of which none is active and a query without filters are a line
+//! each. While a dialog is open, what happens behind it moves nothing.
 
 use ratatui::layout::{
     Constraint::{Fill, Length, Min},
@@ -37,6 +38,29 @@ pub struct Areas {
     pub connection: Option<Rect>,
     pub notification: Rect,
     pub hints: Rect,
+}
+
+/// What the panes have to show, as far as the layout depends on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct PaneContents {
+    has_chips: bool,
+    has_filters: bool,
+    datasets: usize,
+    jobs: usize,
+    has_active_job: bool,
+}
+
+impl PaneContents {
+    fn new(app: &App) -> Self {
+        let is_searching = || app.view().is_some_and(|view| !view.search.filters.is_empty());
+        Self {
+            has_chips: !chips(app).is_empty(),
+            has_filters: !app.draft().rows.is_empty() || is_searching(),
+            datasets: app.store.dataset_list().len(),
+            jobs: app.jobs.len(),
+            has_active_job: app.jobs.iter().any(Job::is_active),
+        }
+    }
 }
 
 /// Smallest screen anything is drawn on (columns, rows).
@@ -69,7 +93,7 @@ impl Areas {
 
     /// The chip line and the rest. While the query builder has the focus, its rows show the same.
     fn split_chip_line(app: &App, body: Rect) -> (Option<Rect>, Rect) {
-        if app.focus == Pane::Query || chips(app).is_empty() {
+        if app.focus == Pane::Query || !app.pane_contents().has_chips {
             return (None, body);
         }
         let [line, rest] = Layout::vertical([Length(1), Min(0)]).areas(body);
@@ -127,8 +151,9 @@ impl Areas {
     /// The datasets above the status, and the connection below them where the datasets leave rows.
     fn left_column(self, app: &App, left: Rect) -> Self {
         let status = if left.height >= 30 { 19 } else { 12 };
-        let listed = u16::try_from(app.store.dataset_list().len()).unwrap_or(u16::MAX);
-        let datasets = listed.max(1).saturating_add(2);
+        let listed = u16::try_from(app.pane_contents().datasets).unwrap_or(u16::MAX);
+        let is_line = listed == 1 && app.focus != Pane::Datasets;
+        let datasets = if is_line { 1 } else { listed.max(1).saturating_add(2) };
         let spare = left.height.saturating_sub(status).saturating_sub(datasets);
         if listed == 0 || spare < MIN_CONNECTION_ROWS {
             let [datasets, status] = Layout::vertical([Min(0), Length(status)]).areas(left);
@@ -167,21 +192,37 @@ const MIN_CONNECTION_ROWS: u16 = 6;
 
 /// Jobs of which none is active are a line, unless they have the focus.
 fn jobs_rows(app: &App, body: u16) -> u16 {
-    if app.focus != Pane::Jobs && !app.jobs.iter().any(Job::is_active) {
+    let contents = app.pane_contents();
+    if app.focus != Pane::Jobs && !contents.has_active_job {
         return 1;
     }
-    let rows = u16::try_from(app.jobs.len()).unwrap_or(u16::MAX).clamp(1, 8) + 2;
+    let rows = u16::try_from(contents.jobs).unwrap_or(u16::MAX).clamp(1, 8) + 2;
     rows.min(body / 4).max(3)
 }
 
 /// Whether the query builder below the detail has nothing to show.
 fn query_is_line(app: &App) -> bool {
-    !matches!(app.focus, Pane::Query | Pane::Basket)
-        && app.draft().rows.is_empty()
-        && app.view().is_none_or(|view| view.search.filters.is_empty())
+    !matches!(app.focus, Pane::Query | Pane::Basket) && !app.pane_contents().has_filters
 }
 
 impl App {
+    /// What the panes have to show; while a dialog is open, what they had when it was opened.
+    fn pane_contents(&self) -> PaneContents {
+        match self.contents_before_overlay.filter(|_| self.overlay.is_some()) {
+            Some(contents) => contents,
+            None => PaneContents::new(self),
+        }
+    }
+
+    /// Keeps the layout as it is when a dialog opens.
+    pub(super) fn hold_layout(&mut self) {
+        if self.overlay.is_none() {
+            self.contents_before_overlay = None;
+        } else if self.contents_before_overlay.is_none() {
+            self.contents_before_overlay = Some(PaneContents::new(self));
+        }
+    }
+
     pub(super) fn widen_sides(&mut self, by: i16) {
         self.side_width = (self.side_width + by).clamp(-3, 8);
     }

@@ -109,6 +109,8 @@ pub struct App {
     /// Steps by which the panes beside the results are wider (or narrower) than usual.
     pub side_width: i16,
     pub overlay: Option<Overlay>,
+    /// What the panes had to show when the overlay was opened, so that they keep their sizes.
+    contents_before_overlay: Option<areas::PaneContents>,
     /// The picture at full size, in place of the panes.
     pub viewer: Option<Viewer>,
     pub datasets: pane::Datasets,

@@ -41,6 +41,7 @@ impl App {
             tile_size: initial_tile_size(setup.session.as_ref(), setup.tile_size),
             side_width: 0,
             overlay: None,
+            contents_before_overlay: None,
             viewer: None,
             datasets: pane::Datasets::default(),
             results: pane::Results::default(),
@@ -69,6 +70,7 @@ impl App {
     pub fn update(&mut self, now: Uptime, event: Event) -> Vec<Effect> {
         self.now = now;
         self.handle_event(event);
+        self.hold_layout();
         self.notifications.remove_expired(now);
         self.track_jobs();
         self.apply_typed_filter();

@@ -5,16 +5,16 @@ use ratatui::layout::{Margin, Rect};
 use tessera::{
     app::{
         App, Event, Mouse, MouseKind, Pane, Setup, areas::inner_area, detail_layout::DetailLayout,
-        tile_grid::TileGrid,
+        jobs::job_rows::JobRows, tile_grid::TileGrid,
     },
     config::TileSize,
     input::Keymap,
-    message::{JobId, Lane},
+    message::{JobId, Lane, Payload},
 };
-use tessera_model::{FailureKind, SafeText};
+use tessera_model::{FailureKind, SafeText, Status};
 use tessera_picture::Protocol;
 
-use crate::support::desk::Desk;
+use crate::support::desk::{Desk, dataset};
 
 #[test]
 fn panes_by_size() {
@@ -167,7 +167,55 @@ fn the_query_builder_beside_the_detail_is_a_line_until_it_has_filters_or_the_foc
 #[test]
 fn the_connection_is_shown_where_the_datasets_leave_rows() {
     assert!(shown((200, 60), 9, (10, 20)).app.areas().connection.is_some());
-    assert!(shown((100, 24), 9, (10, 20)).app.areas().connection.is_none());
+    let mut low = shown((100, 24), 9, (10, 20));
+    assert!(low.app.areas().connection.is_some());
+    low.press("1");
+    assert!(low.app.areas().connection.is_none(), "the list of datasets is open");
+}
+
+#[test]
+fn a_single_dataset_is_a_line_without_the_focus() {
+    let mut desk = shown((120, 40), 9, (10, 20));
+    let rows = |desk: &Desk| desk.app.areas().datasets.unwrap().height;
+    assert_eq!(rows(&desk), 1);
+    desk.press("1");
+    assert_eq!(rows(&desk), 3);
+}
+
+#[test]
+fn the_panes_keep_their_sizes_while_a_dialog_is_open() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("e enter ?");
+    let busy = desk.app.areas();
+    desk.fail(Lane::StartJob(JobId(0)), FailureKind::Invalid);
+    assert_eq!(desk.app.areas(), busy, "a job ended");
+    desk.wait(30);
+    let datasets = vec![dataset(1, Status::Ready), dataset(2, Status::Ready)];
+    desk.answer(Lane::Datasets, Payload::Datasets(datasets, 0));
+    assert_eq!(desk.app.areas(), busy, "a dataset was added");
+    desk.press("esc");
+    let idle = desk.app.areas();
+    assert_eq!((idle.jobs.unwrap().height, idle.datasets.unwrap().height), (1, 4));
+    desk.press("e");
+    let before = desk.app.areas();
+    desk.press("enter");
+    assert_ne!(desk.app.areas(), before, "the dialog closed when the job started");
+}
+
+#[test]
+fn a_click_selects_a_job_whose_summary_has_several_rows() {
+    let mut desk = Desk::with_clusters(9);
+    desk.happen(Event::Resize(80, 24));
+    desk.press("e enter e enter 4");
+    let rows = JobRows::new(&desk.app, desk.app.areas().jobs.unwrap());
+    assert_eq!(rows.areas.iter().map(|(index, _)| *index).collect::<Vec<_>>(), [0, 1]);
+    let (_, second) = rows.areas[1];
+    assert!(rows.areas[0].1.height > 1 && second.height > 1);
+    let click = |row| Event::Mouse(Mouse { column: 9, row, kind: MouseKind::Click });
+    desk.happen(click(second.bottom() - 1));
+    assert_eq!(desk.app.jobs.cursor(), 1);
+    desk.happen(click(second.bottom() + 3));
+    assert_eq!(desk.app.jobs.cursor(), 1, "a blank row");
 }
 
 #[test]

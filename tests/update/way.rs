@@ -78,7 +78,7 @@ fn an_action_whose_keys_were_taken_stays_in_the_menu() {
 fn a_right_click_opens_the_menu_of_what_is_under_it() {
     let mut desk = with_status(Status::Ready);
     let area = desk.app.areas().datasets.unwrap();
-    let at = Mouse { column: area.x + 3, row: area.y + 1, kind: MouseKind::RightClick };
+    let at = Mouse { column: area.x + 3, row: area.y, kind: MouseKind::RightClick };
     desk.happen(Event::Mouse(at));
     assert_eq!(desk.app.focus, Pane::Datasets);
     assert!(!menu(&desk).is_empty());

@@ -7,13 +7,19 @@ use crate::{
     app::{Pane, pane::datasets_scroll_top},
     ui::{
         DrawContext,
-        widget::{group_digits, line, split_end, truncate},
+        widget::{MIN_FRAMED_ROWS, group_digits, line, split_end, truncate},
     },
 };
 use tessera_model::{Dataset, Status};
 
 pub(in crate::ui) fn datasets(ctx: &mut DrawContext, area: Rect) {
     let count = ctx.app.store.dataset_list().len();
+    if area.height < MIN_FRAMED_ROWS {
+        let text = ctx.app.selected_dataset().map_or_else(String::new, |dataset| {
+            format!("{} {}", status_glyph(ctx, &dataset.status).0, dataset.name)
+        });
+        return ctx.pane_line(area, Pane::Datasets, &text);
+    }
     let summary = if count == 0 { String::new() } else { count.to_string() };
     let inside = ctx.pane_frame(area, Pane::Datasets, &summary);
     if count == 0 {
