@@ -227,9 +227,6 @@ impl Launcher {
         profile: Option<String>,
         disk_cache: Option<DiskCacheOptions>,
     ) -> Result<RunOutcome, CliError> {
-        if let Some(reason) = self.settings.accessible {
-            return self.run_accessible(client, name, dataset, reason).await;
-        }
         let state = config::state_dir(name).map(StateStore::in_dir).unwrap_or_default();
         let (session, session_warning) = self.last_session(&state);
         let known = profile
@@ -271,6 +268,13 @@ impl Launcher {
             ..app::Setup::new(SafeText::name(&name), keymap)
         };
         let worker = worker::spawn(client, state, disk_cache, login_storage);
+        if let Some(reason) = self.settings.accessible {
+            let announcer = Announcer::new(io::BufReader::new(io::stdin()), io::stdout());
+            let options = AccessibleOptions { reason, trace: self.options.trace.clone() };
+            // Signals keep their default effect: the terminal needs no restoring.
+            let running = accessible::run(setup, options, worker, announcer);
+            return Box::pin(running).await.map_err(|error| CliError::output(&error));
+        }
         let options = self.options.clone();
         let running = runtime::run(setup, options, worker, watch_once(&mut self.signals)?);
         // The future is large: on the heap it does not grow all its callers.
@@ -293,32 +297,6 @@ impl Launcher {
         let max_bytes = self.settings.cache.max_mib << 20;
         let folder = config::thumbnails_dir().filter(|_| max_bytes > 0)?;
         Some(DiskCacheOptions { folder, max_bytes })
-    }
-
-    async fn run_accessible(
-        &self,
-        client: Client,
-        name: &str,
-        dataset: Option<DatasetId>,
-        reason: &'static str,
-    ) -> Result<RunOutcome, CliError> {
-        let announcer = Announcer::new(io::BufReader::new(io::stdin()), io::stdout());
-        let Settings { search, export, poll, .. } = &self.settings;
-        let options = AccessibleOptions {
-            deployment: SafeText::name(name),
-            dataset,
-            reason,
-            downloads: PathBuf::from(&export.download_dir),
-            cluster_options: (search.entity, search.granularity),
-            cadence: *poll,
-        };
-        let client = client.with_field_warnings(|sentence| {
-            cli::write_message(&format!("warning: {sentence}"));
-        });
-        // Signals keep their default effect: the terminal needs no restoring.
-        let run = accessible::run(client, options, announcer).await;
-        run.map_err(|error| CliError::output(&error))?;
-        Ok(RunOutcome::Exit(0))
     }
 
     /// Shows the welcome screen. A profile is saved only after its connection test.

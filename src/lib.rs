@@ -15,8 +15,9 @@
 //! layer 2   state -> config                 app -> message, input, config
 //! layer 3   worker -> message, state        ui -> input, config, app
 //!           cli -> config, credentials, state
-//! layer 4   runtime -> app, ui, worker      accessible
-//! layer 5   main, launcher -> everything
+//! layer 4   runtime -> app, ui, worker
+//! layer 5   accessible -> app, ui, worker, runtime
+//! layer 6   main, launcher -> everything
 //! ```
 
 pub mod accessible;

@@ -34,7 +34,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "user_files",
         ],
     ),
-    ("accessible", &[]),
+    ("accessible", &["app", "ui", "worker", "runtime", "message", "input"]),
     (
         "runtime",
         &[

@@ -7,6 +7,10 @@ use std::{
 };
 
 use tessera_model::SafeText;
+use tokio::task::JoinHandle;
+
+/// A line that is being read.
+pub type PromptedLine = JoinHandle<io::Result<Option<String>>>;
 
 pub struct Announcer {
     input: Arc<Mutex<dyn BufRead + Send>>,
@@ -30,38 +34,17 @@ impl Announcer {
         self.line("item", &text)
     }
 
-    /// Reads one line, or returns `None` at the end of the input.
-    pub async fn prompt(&mut self, question: impl Display) -> io::Result<Option<String>> {
+    /// Prints a question and reads one line, or `None` at the end of the input. It is read on a blocking
+    /// thread, so that responses are handled meanwhile.
+    pub fn prompt(&mut self, question: impl Display) -> io::Result<PromptedLine> {
         self.line("question", &question)?;
         let input = Arc::clone(&self.input);
-        // On a blocking thread, so that signals are handled while the prompt waits.
-        let read = tokio::task::spawn_blocking(move || {
+        Ok(tokio::task::spawn_blocking(move || {
             let mut line = String::new();
             let mut input = input.lock().unwrap_or_else(PoisonError::into_inner);
             let count = input.read_line(&mut line)?;
             Ok((count > 0).then(|| line.trim().to_owned()))
-        });
-        read.await.map_err(io::Error::other)?
-    }
-
-    /// Prompts for one of `count` items, and returns its index; `None` for 0 or an empty line.
-    pub async fn prompt_choice(
-        &mut self,
-        question: &str,
-        count: usize,
-    ) -> io::Result<Option<usize>> {
-        loop {
-            let Some(line) = self.prompt(format!("{question} 1 to {count}, or 0 for none")).await?
-            else {
-                return Ok(None);
-            };
-            match line.parse::<usize>() {
-                Ok(0) => return Ok(None),
-                Ok(number) if number <= count => return Ok(Some(number - 1)),
-                _ if line.is_empty() => return Ok(None),
-                _ => self.error(format!("{line} is not a number from 1 to {count}"))?,
-            }
-        }
+        }))
     }
 
     fn line(&mut self, kind: &str, text: &dyn Display) -> io::Result<()> {

@@ -1,6 +1,9 @@
 //! The sentences of the accessible interface, with the most important part first.
 
-use tessera_model::{Cluster, Dataset, Page, Query, ScoreScale, Search, text::count_with_noun};
+use crate::app::{App, Remote, Tile, View, basket::SelectionState};
+use tessera_model::{
+    Dataset, EntityType, Preview, Query, Relevance, ScoreScale, Status, text::count_with_noun,
+};
 
 pub(super) fn dataset(position: usize, count: usize, dataset: &Dataset) -> String {
     let images = dataset.n_images.map(|images| count_with_noun(images, "image", "images"));
@@ -18,38 +21,67 @@ pub(super) fn status(dataset: &Dataset) -> String {
     }
 }
 
-pub(super) fn search(search: &Search, similar_to: &str, page: &Page) -> String {
-    let about = match &search.query {
-        Query::Browse => "the whole dataset".to_owned(),
-        Query::Similar(_) => format!("similar to {similar_to}"),
-        Query::Caption { text, .. } => format!("captions matching {}", text.as_str()),
+pub(super) fn search(app: &App, view: &View) -> String {
+    let search = &view.search;
+    let about = match (&search.query, &view.computed) {
+        (_, Some(computed)) => computed.label.to_string(),
+        (Query::Browse, None) => "the whole dataset".to_owned(),
+        (Query::Similar(_), None) => {
+            let name = view.similar_to.as_ref().map_or("a picture", |name| name.as_str());
+            format!("similar to {name}")
+        }
+        (Query::Caption { text, .. }, None) => format!("captions matching {}", text.as_str()),
     };
-    let clusters = count_with_noun(page.clusters.len(), "cluster", "clusters");
-    let more = if page.may_have_next() { ", and there may be more" } else { "" };
     let score = match search.query {
         Query::Browse => "",
         Query::Similar(_) | Query::Caption { .. } => " A lower score is closer.",
     };
-    let (number, level) = (search.page + 1, search.granularity.level());
-    format!("{about}: page {number}, granularity {level}, {clusters}{more}.{score}")
+    let (number, level) = (u64::from(search.page) + 1, search.granularity.level());
+    let entity = match search.entity {
+        EntityType::Objects => ", objects",
+        EntityType::Images => "",
+    };
+    let tabs = match (app.results.tabs().map(|tabs| tabs.active() + 1), app.tab_count()) {
+        (Some(active), count) if count > 1 => format!("tab {active} of {count}, "),
+        _ => String::new(),
+    };
+    format!("{tabs}{about}: page {number}, granularity {level}{entity}, {}.{score}", found(app))
 }
 
-pub(super) fn cluster(
-    position: usize,
-    count: usize,
-    cluster: &Cluster,
-    scale: ScoreScale,
-    selected: bool,
-) -> String {
-    let score = cluster.relevance.as_ref().map(|relevance| {
-        let band =
-            relevance.band(scale).map_or_else(String::new, |band| format!(" {}", band.label()));
-        format!("score {:.2}{band}", relevance.score)
-    });
+/// How many clusters or members are listed.
+fn found(app: &App) -> String {
+    if app.page().is_none() {
+        let failed = app.remote_page().and_then(Remote::failure).is_some();
+        return if failed { "not loaded" } else { "loading" }.to_owned();
+    }
+    let count = app.tiles().len();
+    if app.shows_members() {
+        return format!("{} of one cluster", count_with_noun(count, "member", "members"));
+    }
+    let clusters = count_with_noun(count, "cluster", "clusters");
+    if app.may_have_next_page() { clusters + ", and there may be more" } else { clusters }
+}
+
+/// Why a dataset that is not READY may have no results yet.
+pub(super) fn unavailable_dataset(app: &App) -> Option<String> {
+    let dataset = app.dataset().filter(|dataset| dataset.status != Status::Ready)?;
+    let wait = if dataset.status.is_busy() { "; wait waits until it is not" } else { "" };
+    Some(format!("{} is {}{wait}", dataset.name, dataset.status.as_str()))
+}
+
+/// The range that was started, up to the cursor.
+pub(super) fn open_range(app: &App) -> Option<String> {
+    let range = app.selected_tile_range()?;
+    let (first, last) = (range.start() + 1, range.end() + 1);
+    Some(format!("range from {first} to {last}; select-range selects it"))
+}
+
+pub(super) fn cluster(app: &App, position: usize, count: usize, tile: &Tile) -> String {
+    let cluster = tile.cluster;
     join_phrases([
         Some(format!("{position} of {count}. Cluster c{position:02}")),
-        selected.then(|| "selected".to_owned()),
-        score,
+        selection(app.tile_selection_state(tile)),
+        cluster.relevance.as_ref().map(|relevance| score(relevance, app.score_scale())),
         cluster.size().map(|members| count_with_noun(members, "member", "members")),
         cluster.contents_with_frames(),
         cluster.previews.first().map(|first| match first.frame {
@@ -57,9 +89,51 @@ pub(super) fn cluster(
             None => format!("first file {}", first.file_name),
         }),
         cluster.caption().map(|caption| format!("caption: {caption}")),
+        (tile.folded > 0).then(|| format!("with {} of the same score", tile.folded)),
     ])
 }
 
-fn join_phrases<const N: usize>(parts: [Option<String>; N]) -> String {
+pub(super) fn member(app: &App, position: usize, count: usize, tile: &Tile) -> String {
+    let preview = tile.preview;
+    join_phrases([
+        Some(format!("{position} of {count}. Picture")),
+        preview.map(|preview| preview.title().to_string()),
+        selection(app.tile_selection_state(tile)),
+        preview.and_then(|it| it.relevance.as_ref()).map(|it| score(it, app.score_scale())),
+        preview.and_then(|it| it.caption.as_ref()).map(|caption| format!("caption: {caption}")),
+    ])
+}
+
+/// The name and size of a picture, and whether it is selected.
+pub(super) fn picture(app: &App, preview: &Preview) -> String {
+    let size = app.viewed_size(preview);
+    let selected = app
+        .loaded_member(preview.media)
+        .and_then(|(cluster, member)| selection(app.selection_state(cluster, Some(member))));
+    join_phrases([
+        Some(preview.title().to_string()),
+        size.map(|(width, height)| format!("{width} by {height} pixels")),
+        selected,
+    ])
+}
+
+pub(super) fn score(relevance: &Relevance, scale: ScoreScale) -> String {
+    let band = relevance.band(scale).map_or_else(String::new, |band| format!(" {}", band.label()));
+    format!("score {:.2}{band}", relevance.score)
+}
+
+fn selection(state: SelectionState) -> Option<String> {
+    Some(match state {
+        SelectionState::Unselected => return None,
+        SelectionState::Whole => "selected".to_owned(),
+        SelectionState::Items(items) => {
+            format!("{} selected", count_with_noun(items, "item", "items"))
+        }
+        SelectionState::Partial(excluded) => format!("selected, {excluded} excluded"),
+        SelectionState::Stale => "selected before the dataset was reindexed".to_owned(),
+    })
+}
+
+pub(super) fn join_phrases<const N: usize>(parts: [Option<String>; N]) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

@@ -1,263 +1,262 @@
-//! The menu of the accessible interface, and searching and selecting with it.
+//! The loop of the accessible interface: a typed line, its events, and what has changed.
 
-use std::{collections::BTreeMap, io, path::PathBuf};
-
-use super::{Announcer, sentences};
-use tessera_client::{Client, QueryImageUpload};
-use tessera_model::{
-    Anchor, AnchorKind, ClusterId, Dataset, DatasetId, EntityType, Failure, Granularity, Page,
-    Query, QueryText, SafeText, Search, polling::PollingIntervals, text::count_with_noun,
+use std::{
+    io::{self, IsTerminal as _},
+    time::{Duration, Instant},
 };
 
-#[derive(Clone, Debug)]
+use tokio::{sync::mpsc, time::timeout};
+
+use super::{
+    Announcement, Announcer, News, TypedLine,
+    progress::{self, ProgressStatus},
+};
+use crate::{
+    app::{App, Effect, Event, Setup},
+    message::Lane,
+    runtime::{RunOutcome, Session, edit_text},
+    worker::{Worker, WorkerEvent},
+};
+use tessera_client::trace::Trace;
+use tessera_model::{Failure, FailureKind};
+
+/// How long a response is awaited before the next line can be typed.
+const MAX_WAIT: Duration = Duration::from_secs(10);
+
+#[derive(Debug)]
 pub struct AccessibleOptions {
-    pub deployment: SafeText,
-    /// The dataset to open first.
-    pub dataset: Option<DatasetId>,
     /// Why this mode is on.
     pub reason: &'static str,
-    pub downloads: PathBuf,
-    /// Entity type and granularity of the first search.
-    pub cluster_options: (EntityType, Granularity),
-    pub cadence: PollingIntervals,
+    pub trace: Trace,
 }
 
-const MENU: [(&str, MenuAction); 11] = [
-    ("read the results again", MenuAction::Read),
-    ("next page", MenuAction::NextPage),
-    ("previous page", MenuAction::PreviousPage),
-    ("browse the whole dataset", MenuAction::Browse),
-    ("search by caption", MenuAction::SearchCaptions),
-    ("find items similar to a result", MenuAction::SimilarToResult),
-    ("find items similar to a local file", MenuAction::SimilarToFile),
-    ("select or deselect a result", MenuAction::Select),
-    ("export", MenuAction::Export),
-    ("watch the datasets until no operation is running", MenuAction::Watch),
-    ("open another dataset", MenuAction::Datasets),
-];
-
-#[derive(Clone, Copy)]
-enum MenuAction {
-    Read,
-    NextPage,
-    PreviousPage,
-    Browse,
-    SearchCaptions,
-    SimilarToResult,
-    SimilarToFile,
-    Select,
-    Export,
-    Watch,
-    Datasets,
-}
-
-pub(super) enum MenuActionError {
-    /// The user chose nothing, or the input ended.
-    Cancelled,
-    Error(String),
-    /// Input or output failed, which ends the session.
-    Io(io::Error),
-}
-
-impl From<Failure> for MenuActionError {
-    fn from(failure: Failure) -> Self {
-        Self::Error(failure.to_string())
-    }
-}
-
-impl From<io::Error> for MenuActionError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-/// Runs until the user quits or the input ends. Errors of the service are announced.
+/// Runs until the user quits or the input ends.
+///
+/// # Errors
+/// Input or output fails.
 pub async fn run(
-    client: Client,
+    setup: Setup,
     options: AccessibleOptions,
+    worker: (Worker, mpsc::UnboundedReceiver<WorkerEvent>),
     announcer: Announcer,
-) -> io::Result<()> {
-    let AccessibleOptions { deployment, dataset, reason, downloads, cluster_options, cadence } =
-        options;
+) -> io::Result<RunOutcome> {
+    let AccessibleOptions { reason, trace } = options;
+    let deployment = setup.deployment_name.clone();
     let mut session = AccessibleSession {
-        client,
+        session: Session::new(App::new(super::text_setup(setup)), worker).with_trace(trace),
         announcer,
-        downloads,
-        cluster_options,
-        cadence,
-        open: None,
-        selected: BTreeMap::new(),
+        news: News::default(),
+        start: Instant::now(),
+        outcome: None,
     };
     session.announcer.status(format!("accessible mode is on, because {reason}"))?;
     session.announcer.status(format!("deployment {deployment}"))?;
-    let opened = session.open_dataset(dataset).await;
-    session.announce_end(opened)?;
-    loop {
-        for (number, (label, _)) in (1..).zip(MENU) {
-            session.announcer.item(format!("{number} {label}"))?;
-        }
-        let Some(index) = session.announcer.prompt_choice("What now?", MENU.len()).await? else {
-            return session.announcer.status("left; exports continue at the service");
-        };
-        let ended = session.run_action(MENU[index].1).await;
-        session.announce_end(ended)?;
-    }
+    session.announcer.status(
+        "type the name or key of an action, or the number of an item; menu lists the actions, help \
+         explains them, read repeats, wait waits for operations, quit ends",
+    )?;
+    session.run().await
 }
 
-pub(super) struct AccessibleSession {
-    pub client: Client,
-    pub announcer: Announcer,
-    pub downloads: PathBuf,
-    pub cluster_options: (EntityType, Granularity),
-    pub cadence: PollingIntervals,
-    pub open: Option<OpenDataset>,
-    /// The selected clusters of the open dataset, with the search that found them.
-    pub selected: BTreeMap<ClusterId, Search>,
-}
-
-pub(super) struct OpenDataset {
-    pub dataset: Dataset,
-    pub search: Search,
-    pub similar_to: String,
-    pub page: Page,
+struct AccessibleSession {
+    session: Session,
+    announcer: Announcer,
+    news: News,
+    start: Instant,
+    /// Set by the event that ends the session.
+    outcome: Option<RunOutcome>,
 }
 
 impl AccessibleSession {
-    fn announce_end(&mut self, ended: Result<(), MenuActionError>) -> io::Result<()> {
-        match ended {
-            Ok(()) | Err(MenuActionError::Cancelled) => Ok(()),
-            Err(MenuActionError::Error(message)) => self.announcer.error(message),
-            Err(MenuActionError::Io(error)) => Err(error),
+    async fn run(mut self) -> io::Result<RunOutcome> {
+        self.apply(Event::Wake).await?;
+        self.settle().await?;
+        self.announce_changes()?;
+        loop {
+            if let Some(outcome) = self.outcome {
+                return Ok(outcome);
+            }
+            let line = self.next_line().await?;
+            if self.outcome.is_some() {
+                continue;
+            }
+            let Some(line) = line else {
+                self.announcer.status("left; exports continue at the service")?;
+                return Ok(RunOutcome::Exit(0));
+            };
+            self.handle_line(&line).await?;
         }
     }
 
-    async fn run_action(&mut self, action: MenuAction) -> Result<(), MenuActionError> {
-        match action {
-            MenuAction::Datasets => return self.open_dataset(None).await,
-            MenuAction::Watch => return self.watch_datasets().await,
-            _ => {}
-        }
-        let error = |message: &str| Err(MenuActionError::Error(message.to_owned()));
-        let Some(open) = &self.open else {
-            return error("no dataset is open; open one first");
-        };
-        let search = open.search.clone();
-        match action {
-            MenuAction::Read => Ok(self.read_results()?),
-            MenuAction::NextPage if !open.page.may_have_next() => error("this is the last page"),
-            MenuAction::NextPage => self.explore(Search { page: search.page + 1, ..search }).await,
-            MenuAction::PreviousPage => match search.page.checked_sub(1) {
-                Some(page) => self.explore(Search { page, ..search }).await,
-                None => error("this is the first page"),
-            },
-            MenuAction::Browse => self.explore(self.new_browse_search(search.dataset)).await,
-            MenuAction::SearchCaptions => self.search_captions(search).await,
-            MenuAction::SimilarToResult => self.find_similar_to_result(search).await,
-            MenuAction::SimilarToFile => self.find_similar_to_file(search).await,
-            MenuAction::Select => self.toggle_selected().await,
-            MenuAction::Export => self.export().await,
-            MenuAction::Watch | MenuAction::Datasets => Ok(()),
+    async fn handle_line(&mut self, line: &str) -> io::Result<()> {
+        match TypedLine::parse(&self.session.app, line) {
+            TypedLine::Unknown(reason) => self.announcer.error(reason),
+            TypedLine::Wait => self.wait().await,
+            TypedLine::Read => {
+                let lines = self.news.everything(&self.session.app);
+                self.announce(lines)
+            }
+            TypedLine::Events(events) => {
+                for event in events {
+                    self.apply(event).await?;
+                }
+                self.settle().await?;
+                let said = self.announce_notifications()? + self.announce_changes()?;
+                if said == 0 && self.outcome.is_none() {
+                    self.announcer.status("nothing changed")?;
+                }
+                Ok(())
+            }
         }
     }
 
-    fn new_browse_search(&self, dataset: DatasetId) -> Search {
-        let (entity, granularity) = self.cluster_options;
-        Search { entity, granularity, ..Search::browse(dataset) }
+    /// Reads a line, or `None` at the end of the input. Notifications are announced meanwhile.
+    async fn next_line(&mut self) -> io::Result<Option<String>> {
+        let mut line = self.announcer.prompt("What now?")?;
+        loop {
+            tokio::select! {
+                biased;
+                read = &mut line => return read.map_err(io::Error::other)?,
+                event = next_event(&mut self.session, self.start) => self.apply(event).await?,
+            }
+            self.announce_notifications()?;
+            if self.outcome.is_some() {
+                return Ok(None);
+            }
+        }
     }
 
-    /// Opens the preferred dataset, or prompts if there are several.
-    async fn open_dataset(&mut self, preferred: Option<DatasetId>) -> Result<(), MenuActionError> {
-        let (list, _) = self.client.list_datasets().await?;
-        self.announcer.status(count_with_noun(list.len(), "dataset", "datasets"))?;
-        for (position, dataset) in (1..).zip(&list) {
-            self.announcer.item(sentences::dataset(position, list.len(), dataset))?;
-        }
-        let preferred = preferred.and_then(|id| list.iter().position(|dataset| dataset.id == id));
-        let index = match (preferred, list.len()) {
-            (Some(index), _) => Some(index),
-            (None, 0 | 1) => Some(0),
-            (None, count) => self.announcer.prompt_choice("Which dataset?", count).await?,
-        };
-        let dataset = index.and_then(|index| list.into_iter().nth(index));
-        let dataset = dataset.ok_or(MenuActionError::Cancelled)?;
-        self.announcer.status(format!("dataset {} is open", dataset.name))?;
-        self.selected.clear();
-        let (is_busy, search) = (dataset.status.is_busy(), self.new_browse_search(dataset.id));
-        let (similar_to, page) = (String::new(), Page::default());
-        self.open = Some(OpenDataset { dataset, search: search.clone(), similar_to, page });
-        if is_busy {
-            let watched = self.watch_datasets().await;
-            self.announce_end(watched)?;
-        }
-        self.explore(search).await
-    }
-
-    /// Loads a page and reads it. After an error the last result stays.
-    async fn explore(&mut self, search: Search) -> Result<(), MenuActionError> {
-        let page = self.client.explore(&search).await?;
-        if let Some(open) = &mut self.open {
-            (open.search, open.page) = (search, page);
-        }
-        Ok(self.read_results()?)
-    }
-
-    fn read_results(&mut self) -> io::Result<()> {
-        let Some(open) = &self.open else { return Ok(()) };
-        self.announcer.status(sentences::search(&open.search, &open.similar_to, &open.page))?;
-        let (count, scale) = (open.page.clusters.len(), open.search.query.score_scale());
-        for (position, cluster) in (1..).zip(&open.page.clusters) {
-            let selected = self.selected.contains_key(&cluster.id);
-            self.announcer.item(sentences::cluster(position, count, cluster, scale, selected))?;
+    /// Waits for the responses that the state depends on, at most for a while.
+    async fn settle(&mut self) -> io::Result<()> {
+        let deadline = Instant::now() + MAX_WAIT;
+        while self.outcome.is_none() && self.session.app.tickets.lanes().any(is_awaited) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match timeout(left, next_event(&mut self.session, self.start)).await {
+                Ok(event) => self.apply(event).await?,
+                Err(_) => {
+                    let slow = "no response yet; an empty line reads what there is";
+                    return self.announcer.status(slow);
+                }
+            }
         }
         Ok(())
     }
 
-    async fn search_captions(&mut self, search: Search) -> Result<(), MenuActionError> {
-        let input = self.announcer.prompt("Search captions for what? Type a few words").await?;
-        let text = QueryText::new(&input.ok_or(MenuActionError::Cancelled)?)
-            .map_err(|invalid| MenuActionError::Error(invalid.to_string()))?;
-        let query = Query::Caption { text, max_score: None };
-        self.explore(Search { query, page: 0, ..search }).await
-    }
-
-    async fn find_similar_to_result(&mut self, search: Search) -> Result<(), MenuActionError> {
-        let Some(open) = &mut self.open else { return Ok(()) };
-        let count = open.page.clusters.len();
-        let index = self.announcer.prompt_choice("Similar to which?", count).await?;
-        let cluster = open.page.clusters.get(index.ok_or(MenuActionError::Cancelled)?);
-        let preview = cluster.and_then(|it| it.previews.first()).ok_or_else(|| {
-            MenuActionError::Error("this cluster shows no member to compare with".to_owned())
-        })?;
-        open.similar_to = preview.title().to_string();
-        let query = Query::Similar(Anchor { media: preview.media, kind: AnchorKind::Media });
-        self.explore(Search { query, page: 0, ..search }).await
-    }
-
-    async fn find_similar_to_file(&mut self, search: Search) -> Result<(), MenuActionError> {
-        let input = self.announcer.prompt("Which file? Type its path").await?;
-        let input = input.ok_or(MenuActionError::Cancelled)?;
-        let image = QueryImageUpload::read(input.as_ref()).await?;
-        self.announcer.status("sending the query image")?;
-        let Search { dataset, entity, granularity, .. } = search;
-        let anchor = self.client.register_anchor(dataset, image, entity, granularity, None).await?;
-        if let Some(open) = &mut self.open {
-            open.similar_to = input;
+    /// Waits until no operation is running, and announces their progress.
+    async fn wait(&mut self) -> io::Result<()> {
+        let mut progress = ProgressStatus::new(self.start.elapsed());
+        loop {
+            let running = progress::running(&self.session.app);
+            self.announce_notifications()?;
+            let pending = self.session.app.tickets.outstanding() > 0;
+            if running.is_empty() && !pending {
+                break;
+            }
+            let now = self.start.elapsed();
+            let line = Some(running.join(", ")).filter(|line| !line.is_empty());
+            if let Some(line) = line.and_then(|line| progress.next_line(line, now)) {
+                self.announcer.status(line)?;
+            }
+            let left = progress.next_heartbeat().saturating_sub(now);
+            if let Ok(event) = timeout(left, next_event(&mut self.session, self.start)).await {
+                self.apply(event).await?;
+            }
+            if self.outcome.is_some() {
+                return Ok(());
+            }
         }
-        self.explore(Search { query: Query::Similar(anchor), page: 0, ..search }).await
+        self.announcer.status("no operation is running")?;
+        self.announce_changes().map(|_| ())
     }
 
-    async fn toggle_selected(&mut self) -> Result<(), MenuActionError> {
-        let Some(open) = &self.open else { return Ok(()) };
-        let clusters = &open.page.clusters;
-        let index = self.announcer.prompt_choice("Which one?", clusters.len()).await?;
-        let index = index.ok_or(MenuActionError::Cancelled)?;
-        let id = clusters[index].id;
-        if self.selected.remove(&id).is_none() {
-            self.selected.insert(id, open.search.clone());
+    /// Passes an event to the core, and executes the effects that are not for the worker.
+    async fn apply(&mut self, event: Event) -> io::Result<()> {
+        let mut effects = self.session.apply(self.start.elapsed(), event);
+        while let Some(effect) = effects.pop() {
+            match effect {
+                Effect::Quit => {
+                    self.announcer.status("left; exports continue at the service")?;
+                    self.outcome = Some(RunOutcome::Exit(0));
+                }
+                Effect::OpenDeployment(choice) => self.outcome = Some(RunOutcome::Switch(choice)),
+                // There is no clipboard to rely on.
+                Effect::Copy(text) => {
+                    for line in text.as_str().lines() {
+                        self.announcer.item(line)?;
+                    }
+                }
+                Effect::Edit(text) => {
+                    let edited = Event::Edited(edit(text).await?);
+                    effects.extend(self.session.apply(self.start.elapsed(), edited));
+                }
+                // Jobs are announced by notifications.
+                Effect::Alert(_)
+                | Effect::Redraw
+                | Effect::Suspend
+                | Effect::CaptureMouse(_)
+                | Effect::SaveProtocol(_)
+                | Effect::Send(..)
+                | Effect::Cancel(_)
+                | Effect::WakeAt(_) => {}
+            }
         }
-        let state = if self.selected.contains_key(&id) { "selected" } else { "deselected" };
-        let count = count_with_noun(self.selected.len(), "cluster", "clusters");
-        self.announcer.status(format!("{} is {state}; {count} selected in total", index + 1))?;
         Ok(())
     }
+
+    fn announce_notifications(&mut self) -> io::Result<usize> {
+        let lines = self.news.notifications(&self.session.app);
+        let count = lines.len();
+        self.announce(lines).map(|()| count)
+    }
+
+    fn announce_changes(&mut self) -> io::Result<usize> {
+        let mut lines = self.news.notifications(&self.session.app);
+        lines.extend(self.news.changes(&self.session.app));
+        let count = lines.len();
+        self.announce(lines).map(|()| count)
+    }
+
+    fn announce(&mut self, lines: Vec<Announcement>) -> io::Result<()> {
+        for line in lines {
+            match line {
+                Announcement::Status(text) => self.announcer.status(text)?,
+                Announcement::Item(text) => self.announcer.item(text)?,
+                Announcement::Error(text) => self.announcer.error(text)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether the next line waits for the response. A transfer of files takes long, and goes on meanwhile.
+fn is_awaited(lane: &Lane) -> bool {
+    !matches!(lane, Lane::Upload(_) | Lane::Download(_))
+}
+
+/// The next event of the worker or of the clock; cancel-safe.
+async fn next_event(session: &mut Session, start: Instant) -> Event {
+    let timer = session.next_wake.map(|moment| start + moment);
+    let wait = async {
+        match timer {
+            Some(moment) => tokio::time::sleep_until(moment.into()).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        biased;
+        Some(event) = session.next_worker_event() => event,
+        () = wait => {
+            session.next_wake = None;
+            Event::Wake
+        }
+    }
+}
+
+/// Edits a text in the user's editor, which needs a terminal.
+async fn edit(text: String) -> io::Result<Result<String, Failure>> {
+    if !(io::stdin().is_terminal() && io::stdout().is_terminal()) {
+        let failure = Failure::new(FailureKind::Local, "an editor needs a terminal");
+        return Ok(Err(failure.with_remedy("Switch to JSON in the query, and type it")));
+    }
+    tokio::task::spawn_blocking(move || edit_text(&text)).await.map_err(io::Error::other)
 }

@@ -84,7 +84,7 @@ impl Areas {
         if app.size.0 < 100 || app.size.1 < 24 {
             let [tabs, body] = Layout::vertical([Length(1), Min(0)]).areas(body);
             Self { tabs: Some(tabs), ..areas }.single_pane(app.focus, body)
-        } else if app.zoomed {
+        } else if app.zoomed || app.is_text() {
             areas.single_pane(app.focus, body)
         } else {
             areas.side_by_side(app, body)

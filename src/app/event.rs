@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::{
-    input::Chord,
+    input::{Action, Chord},
     message::{RequestProgress, Response},
 };
 use tessera_model::{Failure, RequestRecord, SafeText, Timestamp};
@@ -15,7 +15,13 @@ pub type Uptime = Duration;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     Key(Chord),
+    /// An action by its name, which needs no key.
+    Action(Action),
+    /// The item at this position of the open dialog or of the focused list, from 0.
+    Item(usize),
     Mouse(Mouse),
+    /// The mouse was moved over something with another text, or away from it.
+    Hover(Option<SafeText>),
     /// Pasted text, unfiltered.
     Paste(String),
     Resize(u16, u16),

@@ -7,6 +7,7 @@ use crate::{
 
 impl App {
     pub(super) fn handle_key(&mut self, chord: Chord) {
+        self.hover = None;
         // Ctrl-C stops or quits from anywhere, also from a text field.
         if self.overlay.is_some() && chord.ctrl && chord.key == Key::Char('c') {
             self.stop_or_quit();

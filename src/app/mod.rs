@@ -62,7 +62,7 @@ pub use overlay::Overlay;
 pub use pane::Pane;
 pub use remote::Remote;
 use responses::LoadedState;
-pub use setup::{LoginSetup, ReopenCommand, Setup};
+pub use setup::{LoginSetup, Presentation, ReopenCommand, Setup};
 pub use store::{PictureCache, PictureResult, Store};
 pub use tickets::Tickets;
 pub use view::{
@@ -80,7 +80,7 @@ use crate::{
     config::{ThemeChoice, TileSize},
     input::Chord,
 };
-use tessera_model::SavedSession;
+use tessera_model::{SafeText, SavedSession};
 use tessera_picture::Protocol;
 
 #[derive(Debug)]
@@ -126,6 +126,9 @@ pub struct App {
     picked_actions: BTreeMap<String, u32>,
     mouse_captured: bool,
     saved_session: SavedSession,
+    session_saved_at: Option<Uptime>,
+    /// When the session is saved, if that was put off.
+    session_due: Option<Uptime>,
     pub auto_refresh: bool,
     /// Whether the panes show jump labels, and the next key jumps.
     pub jump_mode: bool,
@@ -134,6 +137,8 @@ pub struct App {
     /// How many unsent additions the user quits nevertheless.
     quit_warned_about: usize,
     pending_keys: Vec<Chord>,
+    /// The full text of what is under the mouse, as far as the screen cuts or abbreviates it.
+    pub hover: Option<SafeText>,
     last_click: Option<(Uptime, Mouse)>,
     next_wake: Option<Uptime>,
     /// What the runtime has to do after this event; `update` returns and clears it.

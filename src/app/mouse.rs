@@ -1,4 +1,4 @@
-//! The mouse: a click focuses and selects, a double click opens, the wheel scrolls.
+//! The mouse: a click focuses and selects, a double click opens, a drag selects a range, the wheel scrolls.
 
 use std::time::Duration;
 
@@ -6,8 +6,12 @@ use ratatui::layout::{Position, Rect};
 
 use crate::{
     app::{
-        App, Mouse, MouseKind, Pane, areas::tab_areas, detail_layout::DetailLayout,
-        jobs::job_rows::JobRows, pane::datasets_scroll_top,
+        App, Mouse, MouseKind, Pane,
+        areas::tab_areas,
+        basket::TileDrag,
+        detail_layout::DetailLayout,
+        jobs::job_rows::JobRows,
+        pane::datasets_scroll_top,
     },
     input::Action,
 };
@@ -22,8 +26,11 @@ impl App {
         if self.viewer.is_some() {
             return self.viewer_mouse(mouse);
         }
-        if matches!(mouse.kind, MouseKind::Drag | MouseKind::Release) {
-            return;
+        match mouse.kind {
+            MouseKind::Drag => return self.drag_over_tiles(mouse),
+            MouseKind::Release => return self.finish_tile_drag(),
+            MouseKind::Click => self.baskets.pending.drag = None,
+            MouseKind::RightClick | MouseKind::WheelUp | MouseKind::WheelDown => {}
         }
         let areas = self.areas();
         let position = Position::new(mouse.column, mouse.row);
@@ -61,6 +68,37 @@ impl App {
         }
     }
 
+    fn tile_at(&self, mouse: Mouse) -> Option<usize> {
+        let grid = self.grid()?;
+        let index = grid.index_at(mouse.column, mouse.row)?;
+        let index = index + grid.first_visible(self.tile_cursor().1);
+        (index < self.tiles().len()).then_some(index)
+    }
+
+    /// The range of tiles from where the button was pressed, as with the keys.
+    fn drag_over_tiles(&mut self, mouse: Mouse) {
+        let (Some(drag), Some(index)) = (self.baskets.pending.drag, self.tile_at(mouse)) else {
+            return;
+        };
+        if !drag.moved && index != drag.start {
+            self.select_tile(drag.start);
+            self.baskets.pending.range = self.cluster().map(|cluster| cluster.id);
+            self.baskets.pending.drag = Some(TileDrag { moved: true, ..drag });
+            self.last_click = None;
+        }
+        if index != self.tile_cursor().0 {
+            self.select_tile(index);
+        }
+    }
+
+    fn finish_tile_drag(&mut self) {
+        if self.baskets.pending.drag.take().is_some_and(|drag| drag.moved)
+            && self.baskets.pending.range.is_some()
+        {
+            self.select_range();
+        }
+    }
+
     fn select_at(&mut self, mouse: Mouse) {
         let areas = self.areas();
         let row = |area: Rect| usize::from(mouse.row.saturating_sub(area.y + 1));
@@ -76,12 +114,10 @@ impl App {
                 }
             }
             (Pane::Results, ..) => {
-                let index = self.grid().and_then(|grid| {
-                    let index = grid.index_at(mouse.column, mouse.row)?;
-                    Some(index + grid.first_visible(self.tile_cursor().1))
-                });
-                if let Some(index) = index.filter(|&index| index < self.tiles().len()) {
+                if let Some(index) = self.tile_at(mouse) {
                     self.select_tile(index);
+                    let drag = TileDrag { start: index, moved: false };
+                    self.baskets.pending.drag = (!self.shows_members()).then_some(drag);
                 }
             }
             (Pane::Detail, ..) => {

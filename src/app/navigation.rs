@@ -72,7 +72,7 @@ impl App {
 
     /// Esc: closes one thing at a time, the newest first.
     pub(super) fn go_back(&mut self) {
-        if self.notifications.dismiss() || self.cancel_pending_selection() {
+        if self.dismiss_notification() || self.cancel_pending_selection() {
             return;
         }
         match self.focus {
@@ -84,6 +84,31 @@ impl App {
                 }
             }
             Pane::Datasets => self.datasets.list_options.filter.clear(),
+        }
+    }
+
+    /// Dismisses an error on screen. Returns whether it was one; as text, it was printed and is past.
+    pub(in crate::app) fn dismiss_notification(&mut self) -> bool {
+        self.notifications.dismiss() && !self.is_text()
+    }
+
+    /// Moves the cursor of the open dialog or of the focused pane to an item.
+    pub(super) fn go_to_item(&mut self, index: usize) {
+        if self.select_in_overlay(index) {
+            return;
+        }
+        match self.focus {
+            Pane::Datasets => {
+                let dataset = self.visible_datasets().get(index).map(|dataset| dataset.id);
+                self.datasets.cursor = dataset.or(self.datasets.cursor);
+            }
+            Pane::Results => self.select_tile(index),
+            Pane::Detail => self.show_preview(index),
+            Pane::Query => self.edit_draft(|draft| draft.select_row(index)),
+            Pane::Jobs => self.jobs.select_row(index),
+            Pane::Basket => {
+                self.move_in_basket(index.cast_signed() - self.baskets.cursor().cast_signed());
+            }
         }
     }
 

@@ -25,6 +25,7 @@ pub struct Notifications {
     pending: VecDeque<Notification>,
     /// All of them, oldest first, for the log.
     history: VecDeque<(Uptime, Notification)>,
+    pushed: usize,
 }
 
 impl Notifications {
@@ -41,6 +42,7 @@ impl Notifications {
         let text = SafeText::detail(text.as_ref());
         self.pending.retain(|notice| notice.text != text);
         let notice = Notification { level, text, expires_at: life.map(|life| now + life) };
+        self.pushed += 1;
         self.history.push_back((now, notice.clone()));
         if self.history.len() > Self::MAX_HISTORY {
             self.history.pop_front();
@@ -68,6 +70,11 @@ impl Notifications {
 
     pub fn history(&self) -> impl Iterator<Item = &(Uptime, Notification)> {
         self.history.iter().rev()
+    }
+
+    /// How many there have been, forgotten ones included.
+    pub fn pushed(&self) -> usize {
+        self.pushed
     }
 
     pub fn count(&self) -> usize {

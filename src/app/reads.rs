@@ -30,7 +30,8 @@ impl App {
         let pictures = self.visible_pictures();
         self.select_loaded_pages();
         self.cancel_stale(&pictures);
-        let mut wake = self.notifications.next_expiry();
+        let expiry = self.notifications.next_expiry();
+        let mut wake = expiry.into_iter().chain(self.session_due).min();
         for read in self.scheduled_reads() {
             if self.tickets.is_open(&read.lane) {
                 continue;

@@ -1,9 +1,12 @@
-//! The session: which dataset, tabs and size of tiles were open, saved for the next start.
+//! The session: which dataset, tabs, cursors and size of tiles there were, saved for the next start.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, iter, time::Duration};
 
 use crate::{
-    app::{App, Tabs, View},
+    app::{
+        App, Remote, Tabs, View,
+        view::sort_filter::{ListOptions, filter_and_sort},
+    },
     config::TileSize,
     message::{Lane, Request},
 };
@@ -11,13 +14,22 @@ use tessera_model::{
     AnchorKind, DatasetId, HistoryEntry, Query, SavedSession, StateKey, StateValue,
 };
 
+/// The least time between saves of moved cursors.
+const CURSOR_INTERVAL: Duration = Duration::from_secs(2);
+
 impl App {
     /// Opens the tabs of the last session, if they are of this dataset.
     pub(super) fn restore_tabs(&mut self, dataset: DatasetId) {
         let Some(session) = self.setup.session.take() else { return };
-        let searches = session.tabs.into_iter().filter(|tab| tab.search.dataset == dataset);
+        let cursors = session.cursors.into_iter().chain(iter::repeat(0));
+        let searches = session.tabs.into_iter().zip(cursors);
         let views: Vec<View> = searches
-            .map(|HistoryEntry { search, similar_to, .. }| View { similar_to, ..View::new(search) })
+            .filter(|(tab, _)| tab.search.dataset == dataset)
+            .map(|(HistoryEntry { search, similar_to, .. }, cursor)| View {
+                similar_to,
+                cursor,
+                ..View::new(search)
+            })
             .collect();
         let Some(tabs) = Tabs::of_views(views, session.active_tab) else { return };
         let filters = tabs.tab().view.search.filters.clone();
@@ -27,10 +39,19 @@ impl App {
         self.edit_draft(|draft| draft.adopt_filters(&filters));
     }
 
-    /// Saves the session after an event that has changed it.
+    /// Saves the session after an event that has changed it. While only cursors move, it is saved from
+    /// time to time.
     pub(super) fn save_session(&mut self) {
         let Some(session) = self.session() else { return };
-        if session != self.saved_session {
+        if session == self.saved_session {
+            self.session_due = None;
+            return;
+        }
+        let saved = SavedSession { cursors: session.cursors.clone(), ..self.saved_session.clone() };
+        let due = self.session_saved_at.filter(|_| session == saved).map(|at| at + CURSOR_INTERVAL);
+        self.session_due = due.filter(|due| *due > self.now);
+        if self.session_due.is_none() {
+            self.session_saved_at = Some(self.now);
             self.saved_session = session.clone();
             let request = Request::SaveState(StateValue::Session(session));
             self.send(Lane::SaveState(StateKey::Session), request);
@@ -48,11 +69,25 @@ impl App {
         let changed_size = (self.tile_size != self.setup.tile_size).then_some(self.tile_size);
         Some(SavedSession {
             dataset: Some(tabs.tab().view.search.dataset),
+            cursors: saved.iter().map(|(index, _)| self.cursor_on_page(*index)).collect(),
             tabs: saved.into_iter().map(|(_, tab)| tab).collect(),
             active_tab: active_tab.unwrap_or(0),
             tile_size: changed_size.map(|size| size.as_str().to_owned()),
             picked_actions: self.picked_actions.clone(),
         })
+    }
+}
+
+impl App {
+    /// The position of a tab's cursor on its page, however the page is filtered and sorted.
+    fn cursor_on_page(&self, tab: usize) -> usize {
+        let Some(view) = self.results.tabs().and_then(|tabs| tabs.all().get(tab)) else { return 0 };
+        let view = &view.view;
+        let page = self.store.pages.get(&view.search).and_then(Remote::value);
+        let page = page.filter(|_| view.list_options != ListOptions::default());
+        let visible = page.map(|page| filter_and_sort(page, &view.list_options));
+        let index = visible.and_then(|visible| Some(visible.get(view.cursor)?.index));
+        index.unwrap_or(view.cursor)
     }
 }
 

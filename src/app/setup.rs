@@ -24,8 +24,18 @@ pub struct LoginSetup {
     pub fixed: Option<SafeText>,
 }
 
+/// How the state is presented. The actions are the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Presentation {
+    #[default]
+    Drawn,
+    /// As lines of text, for screen readers and pipes: nothing is drawn.
+    Text,
+}
+
 #[derive(Clone, Debug)]
 pub struct Setup {
+    pub presentation: Presentation,
     /// Short name of the deployment for the header: `local`, `lab.example`.
     pub deployment_name: SafeText,
     pub profile: Option<String>,
@@ -82,6 +92,7 @@ impl Default for ReopenCommand {
 impl Setup {
     pub fn new(deployment_name: SafeText, keymap: Keymap) -> Self {
         Self {
+            presentation: Presentation::default(),
             deployment_name,
             profile: None,
             login: None,

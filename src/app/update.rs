@@ -1,8 +1,8 @@
 //! `App::update`: the flow of one event through the core.
 
 use super::{
-    App, Areas, Baskets, Effect, Event, Jobs, Level, LoginState, Notifications, Pane, RecentImages,
-    RequestLog, Setup, Store, Tickets, TileGrid, areas, pane, view,
+    App, Areas, Baskets, Effect, Event, Jobs, Level, LoginState, Notifications, Pane, Presentation,
+    RecentImages, RequestLog, Setup, Store, Tickets, TileGrid, areas, pane, view,
 };
 use crate::{
     app::{
@@ -54,6 +54,9 @@ impl App {
             picked_actions: picked_actions(setup.session.as_ref()),
             mouse_captured: setup.capture_mouse,
             saved_session: setup.session.clone().unwrap_or_default(),
+            session_saved_at: None,
+            session_due: None,
+            hover: None,
             auto_refresh: true,
             jump_mode: false,
             submit_pending: false,
@@ -85,7 +88,13 @@ impl App {
     fn handle_event(&mut self, event: Event) {
         match event {
             Event::Key(chord) => self.handle_key(chord),
-            Event::Mouse(mouse) => self.handle_mouse(mouse),
+            Event::Action(action) => self.perform(action),
+            Event::Item(index) => self.go_to_item(index),
+            Event::Mouse(mouse) => {
+                self.hover = None;
+                self.handle_mouse(mouse);
+            }
+            Event::Hover(text) => self.hover = text,
             Event::Paste(text) => self.paste(&text),
             Event::Resize(columns, rows) => self.size = (columns, rows),
             Event::Terminal(protocol, cell) => (self.protocol, self.cell_size) = (protocol, cell),
@@ -134,6 +143,11 @@ impl App {
 
     pub(super) fn notify_failure(&mut self, failure: &Failure) {
         self.notify(Level::Error, failure.to_string());
+    }
+
+    /// Whether the state is presented as text, without a drawing.
+    pub fn is_text(&self) -> bool {
+        self.setup.presentation == Presentation::Text
     }
 
     /// The time of day of the last event.

@@ -73,7 +73,6 @@ pub use local::{
     run_store, run_text_tour, serve, start_demo, work,
 };
 pub use login::open_secrets;
-pub use messages::write_message;
 pub use output::{Column, Document, Output};
 pub use profile::secret_location;
 pub use terminal_info::TerminalInfo;

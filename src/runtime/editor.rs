@@ -10,7 +10,7 @@ use crate::subprocess;
 use tessera_model::{Failure, FailureKind};
 
 /// Edits `text` and returns what was saved. Blocks.
-pub(super) fn edit(text: &str) -> Result<String, Failure> {
+pub(crate) fn edit(text: &str) -> Result<String, Failure> {
     let file = temporary_file(text).map_err(|error| {
         Failure::new(FailureKind::Local, format!("cannot create a file for the editor: {error}"))
     })?;

@@ -18,7 +18,7 @@ use crate::{
         signals::{Signal, SignalReceiver},
         terminal::{self, TerminalScreen},
     },
-    ui::{self, PictureLayer, picture_layer::GraphicsSettings, theme::Themes},
+    ui::{self, HoverTexts, PictureLayer, picture_layer::GraphicsSettings, theme::Themes},
     worker::{Worker, WorkerEvent},
 };
 use tessera_picture::Protocol;
@@ -61,6 +61,7 @@ pub async fn run(
         session: Session::new(App::new(setup), worker).with_trace(options.trace),
         screen,
         layer: PictureLayer::new(settings),
+        hover_texts: HoverTexts::default(),
         themes: options.themes,
         start: Instant::now(),
         last_drawn: None,
@@ -83,6 +84,7 @@ struct EventLoop<'a> {
     session: Session,
     screen: TerminalScreen,
     layer: PictureLayer,
+    hover_texts: HoverTexts,
     themes: Themes,
     start: Instant,
     last_drawn: Option<Instant>,
@@ -168,7 +170,16 @@ impl EventLoop<'_> {
             first.extend(is_unconfirmed.then_some(Event::PixelsUnconfirmed));
             self.capabilities = Some(capabilities);
         }
-        for event in first.into_iter().chain(events) {
+        let hovered = self.input.motion.take();
+        let hovered = hovered
+            .and_then(|cell| self.hover_texts.change(self.session.app.hover.as_ref(), cell))
+            .map(Event::Hover);
+        let events: Vec<Event> = first.into_iter().chain(events).chain(hovered).collect();
+        // The mouse was moved, but not to another text.
+        if events.is_empty() && !self.needs_redraw {
+            return Ok(None);
+        }
+        for event in events {
             if let Some(outcome) = self.apply(event).await? {
                 return Ok(Some(outcome));
             }
@@ -254,10 +265,10 @@ impl EventLoop<'_> {
 
     fn draw(&mut self) -> io::Result<()> {
         let started = Instant::now();
-        let (app, layer) = (&self.session.app, &mut self.layer);
+        let (app, layer, texts) = (&self.session.app, &mut self.layer, &mut self.hover_texts);
         let theme = self.themes.resolve(&app.theme);
         let cost = self.screen.frames.draw(app.size, |buffer| {
-            ui::draw(app, theme, buffer, layer);
+            ui::draw_with_texts(app, theme, buffer, (layer, texts));
             layer.end_frame()
         })?;
         self.session.trace.write_frame(started.elapsed(), cost, self.layer.placed());

@@ -30,6 +30,8 @@ pub(super) struct InputReader {
     /// Signals available input.
     terminal: AsyncFd<Stdin>,
     late_replies: LateReplyFilter,
+    /// Where the mouse was last moved to without a button, since it was taken.
+    pub(super) motion: Option<(u16, u16)>,
 }
 
 impl InputReader {
@@ -39,7 +41,12 @@ impl InputReader {
             reason = "its successor is unsafe for descriptors that may be closed; standard input is not"
         )]
         let terminal = AsyncFd::with_interest(io::stdin(), Interest::READABLE)?;
-        Ok(Self { probe: None, terminal, late_replies: LateReplyFilter::new(Instant::now()) })
+        Ok(Self {
+            probe: None,
+            terminal,
+            late_replies: LateReplyFilter::new(Instant::now()),
+            motion: None,
+        })
     }
 
     pub(super) fn start_probe(&mut self, environment: Environment, forced: Option<Protocol>) {
@@ -47,7 +54,8 @@ impl InputReader {
         self.probe = Some(probe);
     }
 
-    /// Returns the next events and, once, the result of the probe.
+    /// Returns the next events and, once, the result of the probe. There are none if the mouse was only
+    /// moved.
     pub(super) async fn next_events(&mut self) -> (Vec<Event>, Option<Capabilities>) {
         if let Some(probe) = &mut self.probe {
             let capabilities = probe.await;
@@ -74,6 +82,9 @@ impl InputReader {
                 match event::read() {
                     Ok(event::Event::Key(key)) if self.late_replies.drops(Instant::now(), &key) => {
                     }
+                    Ok(event::Event::Mouse(mouse)) if mouse.kind == MouseEventKind::Moved => {
+                        self.motion = Some((mouse.column, mouse.row));
+                    }
                     Ok(report) => events.extend(event_from_terminal(report)),
                     Err(_) => return std::future::pending().await,
                 }
@@ -82,7 +93,7 @@ impl InputReader {
             if ioctl_fionread(io::stdin()).unwrap_or(0) == 0 {
                 ready.clear_ready();
             }
-            if !events.is_empty() {
+            if !events.is_empty() || self.motion.is_some() {
                 return (events, None);
             }
         }

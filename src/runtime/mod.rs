@@ -14,6 +14,7 @@ pub mod terminal;
 mod trace_events;
 pub mod welcome;
 
+pub(crate) use editor::edit as edit_text;
 pub use event_loop::{RunOutcome, run};
 pub use options::RuntimeOptions;
 pub use session::Session;

@@ -42,8 +42,11 @@ fn event_json(event: &Event, secret: bool) -> Value {
     match event {
         Event::Key(chord) if secret && matches!(chord.key, Key::Char(_)) => json!({ "key": "…" }),
         Event::Key(chord) => json!({ "key": chord.to_string() }),
+        Event::Action(action) => json!({ "action": action.name() }),
+        Event::Item(index) => json!({ "item": index }),
         Event::Paste(text) => json!({ "paste": text.len() }),
         Event::Mouse(mouse) => json!({ "mouse": [mouse.column, mouse.row] }),
+        Event::Hover(text) => json!({ "hover": text.is_some() }),
         Event::Resize(columns, rows) => json!({ "resize": [columns, rows] }),
         Event::Terminal(protocol, cell) => {
             json!({ "terminal": format!("{protocol:?}"), "cell": [cell.0, cell.1] })

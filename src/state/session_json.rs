@@ -1,4 +1,4 @@
-//! The last session as JSON: the dataset, the searches of its tabs, and the size of the tiles.
+//! The last session as JSON: the dataset, the searches of its tabs with their cursors, and the size of the tiles.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,9 @@ use super::history_json::{read_entry, write_entry};
 use tessera_model::{HistoryEntry, SavedSession, Search};
 
 pub(super) fn write(session: &SavedSession) -> Value {
-    let tabs: Vec<Value> = session.tabs.iter().map(write_tab).collect();
+    let cursors = session.cursors.iter().copied().chain(std::iter::repeat(0));
+    let tabs: Vec<Value> =
+        session.tabs.iter().zip(cursors).map(|(tab, cursor)| write_tab(tab, cursor)).collect();
     json!({
         "schema": "tessera.session/1",
         "dataset_id": session.dataset,
@@ -19,20 +21,22 @@ pub(super) fn write(session: &SavedSession) -> Value {
     })
 }
 
-fn write_tab(tab: &HistoryEntry) -> Value {
+fn write_tab(tab: &HistoryEntry, cursor: usize) -> Value {
     let mut document = write_entry(tab);
     document["page"] = tab.search.page.into();
+    document["cursor"] = cursor.into();
     document
 }
 
 pub(super) fn read(document: &Value) -> Result<SavedSession, String> {
     let dataset = document["dataset_id"].as_str().map(str::parse).transpose();
     let tabs = document["tabs"].as_array().ok_or("`tabs` must be a list")?;
-    let active_tab = document["active_tab"].as_u64().and_then(|at| usize::try_from(at).ok());
+    let index = |value: &Value| value.as_u64().and_then(|at| usize::try_from(at).ok()).unwrap_or(0);
     Ok(SavedSession {
         dataset: dataset.map_err(|error| format!("`dataset_id`: {error}"))?,
         tabs: tabs.iter().map(read_tab).collect::<Result<_, _>>()?,
-        active_tab: active_tab.unwrap_or(0),
+        cursors: tabs.iter().map(|tab| index(&tab["cursor"])).collect(),
+        active_tab: index(&document["active_tab"]),
         tile_size: document["tile_size"].as_str().map(str::to_owned),
         picked_actions: read_counts(&document["picked_actions"]),
     })

@@ -5,7 +5,7 @@ use ratatui::{buffer::Buffer, layout::Rect};
 use crate::{
     app::App,
     input::Action,
-    ui::{PictureLayer, Theme},
+    ui::{HoverTexts, PictureLayer, Theme},
 };
 use tessera_picture::{Canvas, PictureView};
 
@@ -14,6 +14,7 @@ pub(super) struct DrawContext<'a> {
     pub theme: &'a Theme,
     pub buf: &'a mut Buffer,
     pub layer: &'a mut PictureLayer,
+    pub hover: &'a mut HoverTexts,
 }
 
 impl DrawContext<'_> {

@@ -90,8 +90,13 @@ pub(super) fn hints(ctx: &mut DrawContext, area: Rect) {
             vec![(" ".to_owned(), ctx.theme.dim), (hint, style)]
         }
         None if !ctx.app.pending_keys().is_empty() => key_continuations(ctx),
-        None if ctx.app.footer => action_hints(ctx, area.width),
-        None => return,
+        None => {
+            let actions = if ctx.app.footer { action_hints(ctx, area) } else { Vec::new() };
+            match &ctx.app.hover {
+                Some(text) => vec![(format!(" {text}"), ctx.theme.text)],
+                None => actions,
+            }
+        }
     };
     ctx.put(area, 0, &parts);
 }
@@ -128,26 +133,39 @@ fn mode_hint(ctx: &DrawContext) -> Option<(String, Style)> {
     editing.or_else(|| selection_hint(app).map(|hint| (hint, theme.moving)))
 }
 
-/// The suggested actions that fit into `width` cells, and always the menu and the help.
-fn action_hints(ctx: &DrawContext, width: u16) -> Vec<(String, Style)> {
-    let hint = |action| {
+/// The suggested actions that fit into the line, and always the menu and the help. With the mouse over one,
+/// its help is shown.
+fn action_hints(ctx: &mut DrawContext, area: Rect) -> Vec<(String, Style)> {
+    let hint = |ctx: &DrawContext, action| {
         let key = ctx.first_key(action)?;
         let (key_style, style) = action_styles(ctx, action);
-        Some([(format!(" {key}"), key_style), (format!(" {} ", action.hint()), style)])
+        Some((action, [(format!(" {key}"), key_style), (format!(" {} ", action.hint()), style)]))
     };
-    let cells = |parts: &[(String, Style)]| {
-        parts.iter().map(|(text, _)| display_width(text)).sum::<usize>()
+    let cells = |(_, parts): &(Action, [(String, Style); 2])| -> usize {
+        parts.iter().map(|(text, _)| display_width(text)).sum()
     };
     let always: Vec<_> =
-        [Action::Menu, Action::Help].into_iter().filter_map(hint).flatten().collect();
-    let mut parts: Vec<(String, Style)> = Vec::new();
-    for next in suggested_actions(ctx.app).into_iter().take(MAX_HINTS).filter_map(hint) {
-        if cells(&parts) + cells(&next) + cells(&always) <= usize::from(width) {
-            parts.extend(next);
+        [Action::Menu, Action::Help].into_iter().filter_map(|it| hint(ctx, it)).collect();
+    let mut free = usize::from(area.width).saturating_sub(always.iter().map(cells).sum());
+    let mut shown = Vec::new();
+    let suggested = suggested_actions(ctx.app).into_iter().take(MAX_HINTS);
+    for next in suggested.filter_map(|action| hint(ctx, action)) {
+        if let Some(left) = free.checked_sub(cells(&next)) {
+            free = left;
+            shown.push(next);
         }
     }
-    parts.extend(always);
-    parts
+    shown.extend(always);
+    let mut x = area.x;
+    for each in &shown {
+        let width = u16::try_from(cells(each)).unwrap_or(u16::MAX);
+        let reason = availability::unavailable_reason(ctx.app, each.0);
+        let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+        let key = Rect { x, width, ..area }.intersection(area);
+        ctx.explain(key, format!("{}{reason}", each.0.help()));
+        x = x.saturating_add(width);
+    }
+    shown.into_iter().flat_map(|(_, parts)| parts).collect()
 }
 
 /// The styles of the key and the hint of an action, which are dimmed if it is unavailable.

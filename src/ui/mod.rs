@@ -5,6 +5,7 @@
 mod bars;
 mod draw_context;
 mod hints;
+mod hover;
 mod overlay;
 mod pane;
 pub mod picture_layer;
@@ -18,6 +19,8 @@ pub mod welcome;
 mod widget;
 
 use draw_context::DrawContext;
+pub use hover::HoverTexts;
 pub use picture_layer::PictureLayer;
-pub use screen::draw;
+pub use results_header::arrangement_text;
+pub use screen::{draw, draw_with_texts};
 pub use theme::Theme;

@@ -4,7 +4,7 @@ use ratatui::{layout::Rect, style::Style, text::Line};
 
 use crate::{
     app::{
-        Remote, View,
+        App, Remote, View,
         score_legend::{LEGEND_GAP, RankingText},
         view::sort_filter::SortOrder,
     },
@@ -78,7 +78,7 @@ pub(super) fn status_line(ctx: &mut DrawContext, inside: Rect, view: &View) {
     let first = waiting_text(ctx)
         .map(|text| vec![(text, theme.moving)])
         .or_else(|| members_text(ctx, view).map(|text| vec![(text, theme.dim)]))
-        .or_else(|| arrangement_text(ctx, view).map(|text| vec![(text, theme.moving)]))
+        .or_else(|| arrangement_text(ctx.app, view).map(|text| vec![(text, theme.moving)]))
         .unwrap_or_else(|| query_text(ctx, view, cells, has_legend_row));
     let mut parts = vec![(" ".to_owned(), theme.dim)];
     parts.extend(first);
@@ -145,10 +145,11 @@ fn members_text(ctx: &DrawContext, view: &View) -> Option<String> {
 }
 
 /// How the program filters and sorts the loaded page, which the service does not do.
-fn arrangement_text(ctx: &DrawContext, view: &View) -> Option<String> {
+/// How the loaded page is filtered, sorted and folded.
+pub fn arrangement_text(app: &App, view: &View) -> Option<String> {
     let options = &view.list_options;
-    let all = ctx.app.page()?.clusters.len();
-    let visible = ctx.app.visible_clusters();
+    let all = app.page()?.clusters.len();
+    let visible = app.visible_clusters();
     let folded: usize = visible.iter().map(|cluster| cluster.folded.len()).sum();
     let mut parts = Vec::new();
     if !options.filter.is_empty() {

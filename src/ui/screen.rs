@@ -2,11 +2,22 @@
 
 use ratatui::{buffer::Buffer, layout::Rect};
 
-use super::{DrawContext, PictureLayer, Theme, bars, hints, overlay, pane, viewer};
+use super::{DrawContext, HoverTexts, PictureLayer, Theme, bars, hints, overlay, pane, viewer};
 use crate::app::App;
 
 pub fn draw(app: &App, theme: &Theme, buf: &mut Buffer, layer: &mut PictureLayer) {
-    let overlay = app.overlay.as_ref().map(|overlay| overlay.area(app.size));
+    draw_with_texts(app, theme, buf, (layer, &mut HoverTexts::default()));
+}
+
+/// As [`draw`], with the texts for the cell under the mouse.
+pub fn draw_with_texts(
+    app: &App,
+    theme: &Theme,
+    buf: &mut Buffer,
+    (layer, hover): (&mut PictureLayer, &mut HoverTexts),
+) {
+    hover.clear();
+    let overlay = app.overlay_area();
     let line = match app.viewer {
         Some(_) => app.viewer_areas().hints,
         None => app.areas().notification,
@@ -16,7 +27,7 @@ pub fn draw(app: &App, theme: &Theme, buf: &mut Buffer, layer: &mut PictureLayer
     let above = (notification.height > 1).then_some(notification);
     let covered: Vec<Rect> = overlay.into_iter().chain(above).collect();
     layer.begin_frame(&covered);
-    let mut ctx = DrawContext { app, theme, buf, layer };
+    let mut ctx = DrawContext { app, theme, buf, layer, hover };
     if app.is_too_small() {
         return ctx.draw_too_small();
     }
@@ -26,6 +37,8 @@ pub fn draw(app: &App, theme: &Theme, buf: &mut Buffer, layer: &mut PictureLayer
         draw_panes(&mut ctx);
     }
     if let Some(area) = overlay {
+        // The mouse does not reach what is below.
+        ctx.hover.clear();
         ctx.layer.allow_on_overlays();
         overlay::draw(&mut ctx, area);
     }

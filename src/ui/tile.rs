@@ -100,6 +100,9 @@ pub(super) fn draw_tile(
     let lines = wrap_words(&text.subject, cells, usize::from(below.height.saturating_sub(1)));
     for (row, line) in (1..).zip(lines) {
         ctx.put(below, row, &[(object_mark, theme.accent), (&line, theme.dim)]);
+        if line.ends_with('…') {
+            ctx.explain(below, text.subject.as_str());
+        }
     }
     if out {
         ctx.buf.set_style(below, theme.dim);

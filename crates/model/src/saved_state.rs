@@ -56,6 +56,8 @@ pub struct SavedSession {
     pub dataset: Option<DatasetId>,
     /// The searches of the tabs of that dataset.
     pub tabs: Vec<HistoryEntry>,
+    /// The position of the cursor on the page of each tab.
+    pub cursors: Vec<usize>,
     pub active_tab: usize,
     /// The name of the size of the tiles.
     pub tile_size: Option<String>,

@@ -2,11 +2,13 @@
 //! they always agree.
 
 mod conditions;
+mod drawing;
 mod jobs;
 mod reason;
 mod search;
 mod selection;
 
 pub(in crate::app) use conditions::status_denial;
+pub use drawing::drawing_reason;
 pub(in crate::app) use reason::suggested_action;
 pub use reason::unavailable_reason;

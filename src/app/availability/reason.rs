@@ -2,6 +2,7 @@
 
 use super::{
     conditions::{dataset_open, unless},
+    drawing::drawing_reason,
     jobs, search, selection,
 };
 use crate::{
@@ -14,6 +15,11 @@ use crate::{
 use tessera_model::{Operation, Permission};
 
 pub fn unavailable_reason(app: &App, action: Action) -> Option<String> {
+    if app.is_text()
+        && let Some(reason) = drawing_reason(action)
+    {
+        return Some(reason.to_owned());
+    }
     if needs_service(action) && app.outage().is_some() {
         return Some("the service is not responding; retrying automatically".to_owned());
     }

@@ -57,6 +57,15 @@ pub struct PendingSelection {
     /// Where a range starts, while one is being selected.
     pub range: Option<ClusterId>,
     pub all_pages: Option<SelectAllPages>,
+    pub drag: Option<TileDrag>,
+}
+
+/// The mouse button was pressed on a tile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TileDrag {
+    pub start: usize,
+    /// Whether it was moved over other tiles since.
+    pub moved: bool,
 }
 
 pub(in crate::app) fn cluster_count(count: usize) -> String {

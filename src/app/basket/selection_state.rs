@@ -23,7 +23,8 @@ impl App {
         self.selection_state(tile.cluster, tile.preview.filter(|_| self.shows_members()))
     }
 
-    fn selection_state(&self, cluster: &Cluster, member: Option<&Preview>) -> SelectionState {
+    /// The state of a cluster, or of one of its members.
+    pub fn selection_state(&self, cluster: &Cluster, member: Option<&Preview>) -> SelectionState {
         let Some(selection) = self.selection() else { return SelectionState::Unselected };
         let Some(selected) = selection.cluster(cluster.id) else {
             let previews = member.map_or(cluster.previews.as_slice(), slice::from_ref);

@@ -1,12 +1,17 @@
 //! A list of commands to pick one from: actions, sort orders, past searches, saved views, the log.
 
+use ratatui::layout::Rect;
 use tessera_model::{DatasetId, HistoryEntry, SafeText};
+use tessera_picture::{Canvas, PictureView, Protocol};
 use tui_input::Input;
 
 use super::{Dialog, FactSheet, KeyResult, Overlay, PickItem, PickList};
 use crate::{
     app::{
-        App, Combination, Effect, Pane, query::FilterKind, view::sort_filter::SortOrder,
+        App, Combination, Effect, Pane,
+        areas::inner_area,
+        query::FilterKind,
+        view::{sort_filter::SortOrder, visible_pictures::VisiblePicture},
         wrapping::wrapped_rows,
     },
     config::{Destination, ThemeChoice, TileSize},
@@ -76,9 +81,36 @@ pub struct CommandList {
     pub list: PickList,
     /// What the last key does with the selected row instead of its command.
     alternative: Option<Command>,
+    /// Whether the picture of the selected row is beside the list.
+    has_picture: bool,
 }
 
+/// Columns of the picture beside the list, and rows of the list with it.
+const PICTURE_COLUMNS: u16 = 26;
+const ROWS_WITH_PICTURE: u16 = 14;
+
 impl CommandList {
+    /// The areas inside the dialog: the list, and the picture of the selected row.
+    pub fn areas(&self, inside: Rect) -> (Rect, Option<Rect>) {
+        if !self.has_picture || inside.width < 3 * PICTURE_COLUMNS {
+            return (inside, None);
+        }
+        let list = Rect { width: inside.width - PICTURE_COLUMNS, ..inside };
+        let picture = Rect { x: list.right() + 1, width: PICTURE_COLUMNS - 2, ..inside };
+        (list, Some(picture))
+    }
+
+    /// The picture of the selected past search, if it is on this machine or on a loaded page.
+    pub fn picture(&self, app: &App, area: Rect) -> Option<(PictureView, Canvas)> {
+        let picture = self.selected_picture(app, area)?;
+        Some((picture.view, picture.canvas))
+    }
+
+    fn selected_picture(&self, app: &App, area: Rect) -> Option<VisiblePicture> {
+        let Some(Command::RerunSearch(entry)) = self.list.selected() else { return None };
+        app.picture_of_search(entry, app.canvas(area.width, area.height))
+    }
+
     fn view_command(&self, key: Key) -> Option<Command> {
         let Some(Command::OpenView(name)) = self.list.selected() else { return None };
         Some(match key {
@@ -103,12 +135,19 @@ impl Dialog for CommandList {
         let rows = match self.kind {
             ListKind::Log => screen.1.saturating_sub(4),
             ListKind::Views => rows.max(8),
+            _ if self.has_picture => rows.max(ROWS_WITH_PICTURE),
             _ => rows,
         };
+        let columns = columns + if self.has_picture { PICTURE_COLUMNS } else { 0 };
         // A title that is too long for the frame is wrapped.
         let title_width = columns.min(screen.0).saturating_sub(4);
         let title = wrapped_rows(self.title.as_str(), title_width) - 1;
         (columns, rows.saturating_add(if title > 0 { title + 1 } else { 0 }))
+    }
+
+    fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
+        let (_, area) = self.areas(inner_area(self.area(app.size)));
+        area.and_then(|area| self.selected_picture(app, area)).into_iter().collect()
     }
 
     fn hints(&self) -> &'static str {
@@ -117,6 +156,10 @@ impl Dialog for CommandList {
 
     fn text_input(&mut self) -> Option<&mut Input> {
         Some(self.list.text_input())
+    }
+
+    fn select_item(&mut self, index: usize, _: &App) {
+        self.list.select(index);
     }
 
     fn accept(self, app: &mut App) {
@@ -130,7 +173,9 @@ impl Dialog for CommandList {
 impl App {
     pub(in crate::app) fn open_list(&mut self, kind: ListKind, title: &str, items: Vec<PickItem>) {
         let (title, list) = (SafeText::name(title), PickList::new(items));
-        self.overlay = Some(Overlay::List(CommandList { kind, title, list, alternative: None }));
+        let has_picture = kind == ListKind::History && self.protocol != Protocol::None;
+        let list = CommandList { kind, title, list, alternative: None, has_picture };
+        self.overlay = Some(Overlay::List(list));
     }
 
     pub(in crate::app) fn run_command(&mut self, command: Command) {

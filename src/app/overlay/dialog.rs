@@ -42,6 +42,9 @@ pub(in crate::app) trait Dialog: Sized {
         None
     }
 
+    /// Moves its cursor to an item, if it has items.
+    fn select_item(&mut self, _index: usize, _app: &App) {}
+
     fn paste(&mut self, text: &str) {
         if let Some(input) = self.text_input() {
             text_field::paste(input, text);
@@ -70,6 +73,12 @@ impl Overlay {
 
     pub fn hints(&self) -> &'static str {
         with_dialog!(self, dialog => dialog.hints())
+    }
+
+    /// Whether typed text goes into a field of it.
+    pub fn takes_text(&self) -> bool {
+        let mut copy = self.clone();
+        with_dialog!(&mut copy, dialog => dialog.text_input().is_some())
     }
 
     pub(in crate::app) fn visible_pictures(&self, app: &App) -> Vec<VisiblePicture> {
@@ -105,6 +114,20 @@ impl App {
         } else if self.is_editing_query() {
             self.paste_in_query(text);
         }
+    }
+
+    /// The area of the open dialog. As text, nothing of it is cut.
+    pub fn overlay_area(&self) -> Option<Rect> {
+        let area = self.overlay.as_ref()?.area(self.size);
+        Some(if self.is_text() { Rect::new(0, 0, self.size.0, self.size.1) } else { area })
+    }
+
+    /// Moves the cursor of the open dialog to an item. Returns whether a dialog is open.
+    pub(in crate::app) fn select_in_overlay(&mut self, index: usize) -> bool {
+        let Some(mut overlay) = self.overlay.take() else { return false };
+        with_dialog!(&mut overlay, dialog => dialog.select_item(index, self));
+        self.overlay = Some(overlay);
+        true
     }
 
     pub(in crate::app) fn accept_overlay(&mut self, overlay: Overlay) {

@@ -73,6 +73,10 @@ impl Dialog for Facets {
         "↑ ↓ select   Enter filter by it   x exclude it   Tab next kind   Esc close"
     }
 
+    fn select_item(&mut self, index: usize, app: &App) {
+        self.cursor = moved_cursor(index, 0, app.facets(self.kind).len());
+    }
+
     fn accept(self, app: &mut App) {
         let filter = app.facets(self.kind).get(self.cursor).map(|facet| self.filter(facet));
         match filter {

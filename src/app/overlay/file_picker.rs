@@ -148,6 +148,10 @@ impl Dialog for FilePicker {
         Some(&mut self.path.text)
     }
 
+    fn select_item(&mut self, index: usize, app: &App) {
+        self.cursor = moved_cursor(index, 0, self.candidates(app).len());
+    }
+
     fn paste(&mut self, text: &str) {
         self.path.paste(text);
         self.cursor = 0;

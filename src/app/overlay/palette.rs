@@ -63,6 +63,10 @@ impl Dialog for Palette {
         Some(self.list.text_input())
     }
 
+    fn select_item(&mut self, index: usize, _: &App) {
+        self.list.select(index);
+    }
+
     fn accept(self, app: &mut App) {
         let typed = self.list.filter.value().to_owned();
         if !typed.is_empty() {

@@ -133,6 +133,10 @@ impl PickList {
         KeyResult::Stay
     }
 
+    pub(super) fn select(&mut self, index: usize) {
+        self.cursor = moved_cursor(index, 0, self.matches().len());
+    }
+
     fn move_cursor(&mut self, by: isize, count: usize) {
         self.cursor = moved_cursor(self.cursor, by, count);
     }

@@ -160,6 +160,16 @@ impl Dialog for ScoreHistogram {
         "← → move the cut   ↑ ↓ one result   End no limit   Enter search   Esc close"
     }
 
+    /// Keeps the results up to this one, counted from the closest.
+    fn select_item(&mut self, index: usize, app: &App) {
+        let mut scores: Vec<f64> =
+            app.scored_clusters().into_iter().map(|(score, _)| score).collect();
+        scores.sort_by(f64::total_cmp);
+        if let Some(score) = scores.get(index) {
+            self.move_to(thousandths(*score) + 1);
+        }
+    }
+
     fn handle_mouse(&mut self, mouse: Mouse, app: &App) {
         let plot = Self::areas(self.area(app.size)).plot;
         let inside = plot.contains((mouse.column, mouse.row).into());

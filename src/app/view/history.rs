@@ -5,7 +5,10 @@ use crate::{
         App, Level, LoadedState, Overlay, Pane, QueryImage, Remote, View,
         overlay::{Command, ListKind, PickItem},
         query::filter_summary,
-        view::title,
+        view::{
+            title,
+            visible_pictures::{VisiblePicture, preview_picture},
+        },
     },
     message::{Lane, Request},
 };
@@ -13,6 +16,7 @@ use tessera_model::{
     HistoryEntry, Page, PictureSource, Query, ResultCount, Search, StateKey, StateValue,
     text::{format_age, group_digits},
 };
+use tessera_picture::{Canvas, Crop, PictureSubject, PictureView};
 
 #[derive(Debug, Default)]
 pub struct SearchHistory {
@@ -90,6 +94,31 @@ impl App {
         let is_browse = search.query == Query::Browse && !search.filters.is_empty();
         let query = (!is_browse).then(|| query.to_string());
         query.into_iter().chain(max_score).chain(filters).collect::<Vec<_>>().join(" · ")
+    }
+
+    /// The query image of a past search, else its first loaded result.
+    pub(in crate::app) fn picture_of_search(
+        &self,
+        entry: &HistoryEntry,
+        canvas: Canvas,
+    ) -> Option<VisiblePicture> {
+        if let Some(file) = &entry.file {
+            let subject = PictureSubject::File(file.clone());
+            let crop = entry.region.map_or(Crop::Full, Crop::Highlighted);
+            let (view, source) = (PictureView { subject, crop }, PictureSource::File(file.clone()));
+            return Some(VisiblePicture { view, source, compared_with: None, canvas });
+        }
+        let loaded = self.store.pages.loaded(entry.search.dataset);
+        let image = match &entry.search.query {
+            Query::Similar(anchor) => loaded
+                .flat_map(|page| &page.clusters)
+                .flat_map(|cluster| &cluster.previews)
+                .find(|preview| preview.media == anchor.media),
+            Query::Browse | Query::Caption { .. } => None,
+        };
+        let first = || self.store.pages.get(&entry.search)?.value()?.clusters.first();
+        let preview = image.or_else(|| first()?.previews.first())?;
+        preview_picture(preview, canvas)
     }
 
     /// How many clusters of a search are loaded.

@@ -61,7 +61,7 @@ impl App {
             }
             Action::Boxes => self.edit_viewer(|viewer| viewer.boxes ^= true),
             Action::Back => {
-                if !self.notifications.dismiss() && !self.leave_arrangement() {
+                if !self.dismiss_notification() && !self.leave_arrangement() {
                     self.viewer = None;
                 }
             }

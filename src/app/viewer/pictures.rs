@@ -80,7 +80,7 @@ impl App {
     }
 
     /// The regions of the objects of a picture on the open page.
-    pub(in crate::app) fn boxes_in(&self, preview: &Preview) -> Vec<Region> {
+    pub fn boxes_in(&self, preview: &Preview) -> Vec<Region> {
         let Some(link) = &preview.original else { return Vec::new() };
         let clusters = self.page().map_or(&[][..], |page| &page.clusters);
         let previews = clusters.iter().flat_map(|cluster| &cluster.previews);

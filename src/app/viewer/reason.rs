@@ -68,7 +68,7 @@ fn comparison_reason(app: &App, comparison: &Comparison, action: Action) -> Opti
 }
 
 fn pictures_off(app: &App) -> Option<String> {
-    let off = app.protocol == Protocol::None;
+    let off = app.protocol == Protocol::None && !app.is_text();
     off.then(|| "pictures are turned off; g p tests them".to_owned())
 }
 

@@ -22,18 +22,25 @@ const MAX_PREFIX_WIDTH: usize = 14;
 
 impl Draw for CommandList {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
-        draw_list(ctx, area, self.title.as_str(), &self.list);
+        let inside = draw_frame(ctx, area, self.title.as_str());
+        let (list, picture) = self.areas(inside);
+        draw_list(ctx, list, &self.list);
+        let Some(area) = picture else { return };
+        match self.picture(ctx.app, area) {
+            Some((view, canvas)) => _ = ctx.draw_picture(area, view, canvas),
+            None => ctx.picture_placeholder(area, "not loaded"),
+        }
     }
 }
 
 impl Draw for Palette {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
-        draw_list(ctx, area, "Command", &self.list);
+        let inside = ctx.dialog(area, "Command");
+        draw_list(ctx, inside, &self.list);
     }
 }
 
-fn draw_list(ctx: &mut DrawContext, area: Rect, title: &str, list: &PickList) {
-    let inside = draw_frame(ctx, area, title);
+fn draw_list(ctx: &mut DrawContext, inside: Rect, list: &PickList) {
     ctx.put(inside, 0, &[(" ▸ ", ctx.theme.accent)]);
     let field = field_area(inside, 0, 3);
     if list.filter.value().is_empty() {

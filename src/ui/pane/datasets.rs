@@ -55,6 +55,11 @@ fn draw_row(ctx: &mut DrawContext, line: Rect, dataset: &Dataset) {
     let parts = [("  ", theme.text), (glyph, style), (" ", theme.text), (&name, theme.text)];
     ctx.put(left, 0, &parts);
     ctx.put(right, 0, &[(state, style)]);
+    let text = format!("{} is {}", dataset.name, status_text(dataset));
+    if name != dataset.name.as_str() {
+        ctx.explain(line, &text);
+    }
+    ctx.explain(Rect { width: line.width.min(4), ..line }, text);
 }
 
 fn draw_empty(ctx: &mut DrawContext, inside: Rect) {

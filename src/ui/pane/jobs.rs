@@ -13,7 +13,9 @@ use crate::{
     input::Action,
     ui::{
         DrawContext, Theme,
-        widget::{MIN_FRAMED_ROWS, format_age, format_duration, gauge, truncate, wrap_words},
+        widget::{
+            MIN_FRAMED_ROWS, display_width, format_age, format_duration, gauge, truncate, wrap_words,
+        },
     },
 };
 use tessera_model::ExportTaskId;
@@ -87,8 +89,14 @@ fn draw_row(ctx: &mut DrawContext, area: Rect, job: &Job) {
     let cells = area.width.saturating_sub(column);
     let place = Rect { x: area.x + column, width: cells, ..area };
     let lines = usize::from(area.height.saturating_sub(first));
+    let (kind, name) = (job.kind.label(), &job.dataset_name);
+    let mut is_cut = lines == 0 || [name.as_str(), &state].iter().any(|it| display_width(it) > 16);
     for (row, line) in (first..).zip(wrap_words(&text, usize::from(cells), lines)) {
+        is_cut |= line.ends_with('…');
         ctx.put(place, row, &[(line, theme.dim)]);
+    }
+    if is_cut {
+        ctx.explain(area, format!("{kind} {name}: {state} · {text}"));
     }
 }
 

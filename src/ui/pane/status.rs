@@ -10,7 +10,7 @@ use crate::{
     app::Uptime,
     ui::{
         DrawContext, Theme,
-        widget::{format_age, gauge, group_digits},
+        widget::{format_age, gauge, group_digits, line},
     },
 };
 use tessera_model::{
@@ -32,10 +32,30 @@ pub(in crate::ui) fn status(ctx: &mut DrawContext, area: Rect) {
         let name = Span::styled(format!(" {name:<NAME_WIDTH$}"), ctx.theme.dim);
         Line::from(vec![name, Span::styled(value, ctx.theme.text)])
     }));
-    lines.push(models_line(ctx, inside, dataset));
+    let models = models_line(ctx, inside, dataset);
+    let models_text = models.to_string();
+    lines.push(models);
     lines.push(Line::default());
     lines.extend(operation_lines(ctx.theme, &dataset.status));
     ctx.put_lines(inside, &lines);
+    // The lines above it may be wrapped.
+    if let Some(row) = ctx.row_of(inside, models_text.trim_end()) {
+        ctx.explain(line(inside, row), models_in_full(ctx, dataset));
+    }
+}
+
+/// The models without abbreviations.
+fn models_in_full(ctx: &DrawContext, dataset: &Dataset) -> String {
+    let known = ctx.app.store.enrichment(dataset.id);
+    let models = EnrichmentModel::ALL.map(|model| {
+        let status = match known.map_or(ModelStatus::Unknown, |known| known.status_of(model)) {
+            ModelStatus::Applied => "applied",
+            ModelStatus::NotApplied => "not applied",
+            ModelStatus::Unknown => "unknown",
+        };
+        format!("{} {status}", model.as_str())
+    });
+    models.join(" · ")
 }
 
 /// The glyph and style of a status; its name is always shown beside it. Without login it is only the

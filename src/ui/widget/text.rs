@@ -35,6 +35,10 @@ impl DrawContext<'_> {
         }
         let mut free = usize::from(area.width);
         let mut spans = Line::default();
+        if parts.iter().map(|(text, _)| text.as_ref().width()).sum::<usize>() > free {
+            let text: String = parts.iter().map(|(text, _)| text.as_ref()).collect();
+            self.explain(line(area, row), text);
+        }
         for (text, style) in parts {
             let shown = truncate(text.as_ref(), free);
             free -= shown.width().min(free);

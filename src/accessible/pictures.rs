@@ -1,0 +1,129 @@
+//! The full-size view in words: what a picture is, and how compared pictures differ.
+
+use std::cmp::Ordering;
+
+use super::{
+    Reading,
+    sentences::{picture, score},
+};
+use crate::app::App;
+use tessera_model::{Preview, Region};
+
+pub(super) fn viewed(app: &App) -> Reading {
+    let title = "Picture at full size";
+    let Some(preview) = app.viewed_preview() else {
+        let nothing = vec!["no picture is loaded here yet".to_owned()];
+        return Reading::with_items(title, nothing, Vec::new(), 0);
+    };
+    let place = app.viewer_position().filter(|(_, count)| *count > 0);
+    let place = place.map_or_else(String::new, |(at, count)| format!("{} of {count}. ", at + 1));
+    let mut lines = vec![format!("{place}{}", picture(app, preview))];
+    lines.extend(facts(app, preview));
+    let boxes = app.boxes_in(preview);
+    if app.viewer.as_ref().is_some_and(|viewer| !viewer.boxes) && !boxes.is_empty() {
+        lines.push("the boxes of its objects are not listed".to_owned());
+    } else {
+        lines.extend(boxes.into_iter().map(|region| format!("box {}", spot(region))));
+    }
+    if let Some((at, count)) = app.frame_position() {
+        lines.push(format!("frame {} of {count} of its video on this page", at + 1));
+    }
+    Reading::with_items(title, lines, Vec::new(), 0)
+}
+
+/// What is known of a picture besides its name and size.
+fn facts(app: &App, preview: &Preview) -> Vec<String> {
+    let mut facts = Vec::new();
+    facts.extend(preview.relevance.as_ref().map(|it| score(it, app.score_scale())));
+    facts.extend(preview.caption.as_ref().map(|caption| format!("caption: {caption}")));
+    if let Some((cluster, _)) = app.loaded_member(preview.media) {
+        let labels: Vec<&str> = cluster.labels.iter().map(AsRef::as_ref).collect();
+        if !labels.is_empty() {
+            facts.push(format!("labels of the cluster: {}", labels.join(", ")));
+        }
+    }
+    facts.extend(preview.region.map(|region| format!("matching part {}", spot(region))));
+    facts.extend(preview.original_uri.as_ref().map(|uri| format!("original: {uri}")));
+    facts
+}
+
+/// Where a region is, in percent of the picture.
+fn spot(region: Region) -> String {
+    let percent = |part: f64| format!("{:.0}", 100.0 * part);
+    let [left, top, width, height] = [region.x, region.y, region.width, region.height].map(percent);
+    format!(
+        "at {left} percent from the left and {top} from the top, {width} wide and {height} high"
+    )
+}
+
+pub(super) fn compared(app: &App) -> Reading {
+    let previews = app.compared_previews();
+    let active = app.comparison().map_or(0, |comparison| comparison.active);
+    let count = previews.len();
+    let items = (1..).zip(&previews).map(|(number, preview)| {
+        let facts = [vec![picture(app, preview)], facts(app, preview)].concat();
+        format!("{number} of {count}. {}", facts.join(", "))
+    });
+    let items: Vec<String> = items.collect();
+    let above = vec![differences(app, &previews).join("; "), advice(app, &previews)];
+    Reading::with_items("Compared pictures", above, items, active)
+}
+
+/// Which facts differ, and which are equal.
+fn differences(app: &App, previews: &[&Preview]) -> Vec<String> {
+    let score_of = |it: &Preview| it.relevance.as_ref().map(|it| score(it, app.score_scale()));
+    let caption = |it: &Preview| it.caption.as_ref().map(ToString::to_string);
+    let size = |it: &Preview| {
+        app.viewed_size(it).map(|(width, height)| format!("{width} by {height} pixels"))
+    };
+    let name = |it: &Preview| Some(it.title().to_string());
+    [
+        compare("name", previews, name),
+        compare("size", previews, size),
+        compare("score", previews, score_of),
+        compare("caption", previews, caption),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn compare(
+    what: &str,
+    previews: &[&Preview],
+    value: impl Fn(&Preview) -> Option<String>,
+) -> Option<String> {
+    let values: Vec<Option<String>> = previews.iter().map(|it| value(it)).collect();
+    if values.iter().all(Option::is_none) {
+        return None;
+    }
+    if values.windows(2).all(|pair| pair[0] == pair[1]) {
+        return Some(format!("same {what}"));
+    }
+    let known = values.into_iter().map(|value| value.unwrap_or_else(|| "unknown".to_owned()));
+    Some(format!("different {what}: {}", known.collect::<Vec<_>>().join(" and ")))
+}
+
+/// Which picture to keep: the one with the most pixels, else the one with the lowest score.
+fn advice(app: &App, previews: &[&Preview]) -> String {
+    let pixels = |it: &Preview| app.viewed_size(it).map(|(w, h)| u64::from(w) * u64::from(h));
+    let sizes: Vec<Option<u64>> = previews.iter().map(|it| pixels(it)).collect();
+    if let Some(index) = single_best(&sizes, |one, other| one.cmp(other)) {
+        return format!("suggestion: keep {}, which has the most pixels", index + 1);
+    }
+    let score_of = |it: &&Preview| it.relevance.as_ref().map(|it| it.score);
+    let scores: Vec<Option<f64>> = previews.iter().map(score_of).collect();
+    match single_best(&scores, |one, other| other.total_cmp(one)) {
+        Some(index) => format!("suggestion: keep {}, which has the lowest score", index + 1),
+        None => "no suggestion: size and score are equal or unknown".to_owned(),
+    }
+}
+
+/// The index of the greatest value, if all are known and no other one is as great.
+fn single_best<T: Copy>(values: &[Option<T>], order: impl Fn(&T, &T) -> Ordering) -> Option<usize> {
+    let known: Vec<T> = values.iter().copied().collect::<Option<_>>()?;
+    let best = known.iter().max_by(|one, other| order(one, other))?;
+    let mut equal = (0..).zip(&known).filter(|(_, value)| order(value, best) == Ordering::Equal);
+    let (index, _) = equal.next()?;
+    equal.next().is_none().then_some(index)
+}

@@ -1,0 +1,122 @@
+//! What a typed line is: an action by its name or key, the number of an item, or text for a dialog.
+
+use crate::{
+    app::{App, Event, Overlay},
+    input::{Action, Chord, Key, KeyContext, KeyMatch},
+};
+
+/// A typed line in the state that it was typed in.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TypedLine {
+    Events(Vec<Event>),
+    /// Read everything again.
+    Read,
+    /// Wait until no operation is running.
+    Wait,
+    /// Why nothing can be done with it.
+    Unknown(String),
+}
+
+impl TypedLine {
+    pub fn parse(app: &App, line: &str) -> Self {
+        let line = line.trim();
+        match line {
+            "read" => Self::Read,
+            "wait" => Self::Wait,
+            _ if app.overlay.is_some() || app.is_editing_query() => Self::in_dialog(app, line),
+            "" => Self::Read,
+            _ => Self::in_pane(app, line),
+        }
+    }
+
+    fn in_pane(app: &App, line: &str) -> Self {
+        if let Some(event) = item_event(line) {
+            return Self::Events(vec![event]);
+        }
+        if let Some(action) = action(app, line) {
+            return Self::Events(vec![Event::Action(action)]);
+        }
+        // The action on an item: `select 3`.
+        if let Some((name, number)) = line.rsplit_once(' ')
+            && let (Some(action), Some(item @ Event::Item(_))) =
+                (action(app, name), item_event(number))
+        {
+            return Self::Events(vec![item, Event::Action(action)]);
+        }
+        let known = "menu lists the actions, with their names and keys";
+        Self::Unknown(format!("{line} is not an action, a key or a number; {known}"))
+    }
+
+    fn in_dialog(app: &App, line: &str) -> Self {
+        let overlay = app.overlay.as_ref();
+        let is_list = matches!(overlay, Some(Overlay::List(_) | Overlay::Palette(_)));
+        let takes_text = overlay.map_or_else(|| app.is_editing_query(), Overlay::takes_text);
+        let key = |key| Event::Key(Chord::plain(key));
+        let events = match (line, line.strip_prefix("text ")) {
+            ("", _) => vec![key(Key::Enter)],
+            ("close" | "back", _) => vec![key(Key::Esc)],
+            (_, Some(text)) if takes_text => replaced_text(text),
+            _ if is_list || !takes_text => match (item_event(line), keys(line, takes_text)) {
+                (Some(Event::Item(index)), _) if is_list => {
+                    vec![Event::Item(index), key(Key::Enter)]
+                }
+                (Some(event), _) => vec![event],
+                (None, Some(keys)) => keys,
+                (None, None) if takes_text => replaced_text(line),
+                (None, None) => {
+                    let help = "type the name of a key, such as tab or space, or an empty line";
+                    return Self::Unknown(format!("this has no field for text; {help}"));
+                }
+            },
+            _ => keys(line, true).unwrap_or_else(|| replaced_text(line)),
+        };
+        Self::Events(events)
+    }
+}
+
+/// The item with this number; 0 closes.
+fn item_event(line: &str) -> Option<Event> {
+    let number: usize = line.parse().ok()?;
+    Some(number.checked_sub(1).map_or(Event::Key(Chord::plain(Key::Esc)), Event::Item))
+}
+
+/// The action with this name or key. A name may be written with spaces, and that of a pane alone.
+fn action(app: &App, line: &str) -> Option<Action> {
+    let contexts = app.contexts();
+    let keymap = &app.setup.keymap;
+    let chords: Option<Vec<Chord>> =
+        line.split_whitespace().map(|chord| chord.parse().ok()).collect();
+    if let Some(KeyMatch::Action(action)) = chords.map(|it| keymap.resolve(&contexts, &it)) {
+        return Some(action);
+    }
+    let name = line.to_lowercase().replace(' ', "-");
+    let named = Action::by_name(&name).or_else(|| Action::by_name(&format!("focus-{name}")));
+    named.or_else(|| {
+        // As the hints print them, in the innermost context first.
+        let mut actions = contexts
+            .into_iter()
+            .flat_map(|context| Action::ALL.iter().map(move |action| (context, *action)));
+        let has_key = |(context, action): &(KeyContext, Action)| {
+            keymap.keys_of(&[*context], *action).iter().any(|key| key == line)
+        };
+        actions.find(has_key).map(|(_, action)| action)
+    })
+}
+
+/// The keys of a line. Where text can be typed, only those with a name and with modifiers.
+fn keys(line: &str, takes_text: bool) -> Option<Vec<Event>> {
+    let chords = line.split_whitespace().map(|word| {
+        // A letter is its key, in upper case too; the name of a key may be capitalized.
+        let name = if word.chars().count() > 1 { word.to_lowercase() } else { word.to_owned() };
+        let chord: Chord = name.parse().ok()?;
+        let is_text = chord.typed().is_some_and(|c| c != ' ');
+        (!(takes_text && is_text)).then_some(Event::Key(chord))
+    });
+    chords.collect()
+}
+
+/// The text in place of what the field has.
+fn replaced_text(text: &str) -> Vec<Event> {
+    let clear = Chord { ctrl: true, ..Chord::plain(Key::Char('u')) };
+    vec![Event::Key(clear), Event::Paste(text.to_owned())]
+}

@@ -1,0 +1,217 @@
+//! Every action of the one table is reached by its name and its keys, and leads to text.
+
+use std::collections::BTreeSet;
+
+use tessera::{
+    accessible::TypedLine,
+    app::{
+        App, Event, LoginSetup,
+        availability::{drawing_reason, unavailable_reason},
+    },
+    input::Action,
+    message::{JobId, Lane, Payload},
+};
+use tessera_model::{Anchor, AnchorKind, MediaId, SafeText, Status};
+use uuid::Uuid;
+
+use super::Talk;
+use crate::support::{
+    desk::{Desk, dataset, page, task},
+    frames::frames,
+    scene,
+};
+
+/// Actions whose text comes with a response that is not a page, or that act outside of the program.
+const WITHOUT_TEXT_OF_THEIR_OWN: [Action; 4] = [
+    // Another program shows the picture.
+    Action::OpenExternally,
+    // These are announced by the response.
+    Action::Record,
+    Action::CopyCurl,
+    Action::SimilarToFile,
+];
+
+const SIZE: (u16, u16) = (120, 40);
+
+/// States of the interface, in each of which other actions are available.
+const STATES: [fn() -> Desk; 30] = [
+    || scene::browsing(SIZE.0, SIZE.1),
+    || browsing_and("ctrl-t"),
+    || scene::datasets(SIZE.0, SIZE.1),
+    || scene::similar(SIZE.0, SIZE.1),
+    || scene::with_marks(SIZE.0, SIZE.1),
+    || query(SIZE.0, SIZE.1),
+    || browsing_and("3"),
+    || browsing_and("j s"),
+    || browsing_and("j m"),
+    || browsing_and("j m n"),
+    || browsing_and("j enter"),
+    || browsing_and("space enter l"),
+    || jobs(SIZE.0, SIZE.1, "G"),
+    || jobs(SIZE.0, SIZE.1, "j j"),
+    || scene::marked_and(SIZE.0, SIZE.1, "5"),
+    || scene::marked_and(SIZE.0, SIZE.1, "5 u"),
+    || scene::marked_and(SIZE.0, SIZE.1, "2 u"),
+    || scene::detail(SIZE.0, SIZE.1),
+    || boxes(SIZE.0, SIZE.1),
+    || frames(SIZE.0, SIZE.1),
+    || pressed(frames(SIZE.0, SIZE.1), "l"),
+    || pressed(scene::similar(SIZE.0, SIZE.1), "esc"),
+    || pressed(scene::caption_line(SIZE.0, SIZE.1), "esc"),
+    || pressed(scene::chips(SIZE.0, SIZE.1), "2"),
+    paged,
+    tabs,
+    ready_export,
+    hosted,
+    uploaded,
+    partial,
+];
+
+fn pressed(mut desk: Desk, keys: &str) -> Desk {
+    desk.press(keys);
+    desk
+}
+
+fn browsing_and(keys: &str) -> Desk {
+    scene::browsing_and(SIZE.0, SIZE.1, keys)
+}
+
+/// The second of several pages.
+fn paged() -> Desk {
+    let mut desk = Desk::with_clusters(100);
+    desk.press("n");
+    desk.answer_page(page(100, 100));
+    desk.app.setup.on_premises = true;
+    desk
+}
+
+/// The first of nine tabs.
+fn tabs() -> Desk {
+    let mut desk = scene::browsing(SIZE.0, SIZE.1);
+    for _ in 0..8 {
+        desk.press("ctrl-t");
+    }
+    desk.press("alt-1");
+    desk
+}
+
+fn jobs(columns: u16, rows: u16, keys: &str) -> Desk {
+    let mut desk = scene::with_jobs(columns, rows);
+    desk.press(&format!("esc 4 {keys}"));
+    desk
+}
+
+/// An export that is not downloaded.
+fn ready_export() -> Desk {
+    let mut desk = Desk::with_clusters(3);
+    desk.app.setup.export_defaults.auto_download = false;
+    desk.press("e enter");
+    desk.answer(Lane::StartJob(JobId(0)), Payload::Export(task("COMPLETED")));
+    desk.press("4");
+    desk
+}
+
+/// A picture with an object in it, at full size.
+fn boxes(columns: u16, rows: u16) -> Desk {
+    let mut desk = scene::framed_detail(columns, rows);
+    desk.press("s");
+    desk
+}
+
+fn query(columns: u16, rows: u16) -> Desk {
+    let mut desk = scene::query(columns, rows);
+    desk.press("esc");
+    desk
+}
+
+fn hosted() -> Desk {
+    let mut desk = Desk::with_clusters(3);
+    let name = SafeText::name;
+    let service = name("https://media.example");
+    desk.app.setup.login = Some(LoginSetup { service, key: name("ak_1"), fixed: None });
+    desk
+}
+
+/// A search by an uploaded picture.
+fn uploaded() -> Desk {
+    let mut desk = Desk::with_clusters(1);
+    desk.press("b 3 enter");
+    let anchor = Anchor { media: MediaId(Uuid::from_u128(5)), kind: AnchorKind::Upload };
+    desk.answer(Lane::Anchor, Payload::Anchor(anchor));
+    desk.answer_page(page(0, 2));
+    desk
+}
+
+/// A dataset that can be reindexed.
+fn partial() -> Desk {
+    let mut desk = Desk::new();
+    let datasets = vec![dataset(1, Status::PartialIndex)];
+    desk.answer(Lane::Datasets, Payload::Datasets(datasets, 0));
+    desk.answer_page(page(0, 3));
+    desk
+}
+
+fn parsed(app: &App, line: &str) -> TypedLine {
+    TypedLine::parse(app, line)
+}
+
+#[test]
+fn every_action_is_reached_by_its_name_and_leads_to_text_or_to_a_reason() {
+    let mut missing: BTreeSet<&str> = BTreeSet::new();
+    for &action in Action::ALL {
+        if drawing_reason(action).is_some() || WITHOUT_TEXT_OF_THEIR_OWN.contains(&action) {
+            continue;
+        }
+        let leads_to_text = STATES.iter().any(|state| {
+            let mut talk = Talk::start(state());
+            let app = &talk.desk.app;
+            if app.overlay.is_some() || app.is_editing_query() {
+                return false;
+            }
+            let expected = TypedLine::Events(vec![Event::Action(action)]);
+            assert_eq!(parsed(app, action.name()), expected, "{}", action.name());
+            if unavailable_reason(app, action).is_some() {
+                return false;
+            }
+            let lines = talk.say(action.name());
+            if talk.desk.open.iter().any(|(ticket, _)| matches!(ticket.lane, Lane::Page(_))) {
+                talk.desk.answer_page(page(500, 100));
+            }
+            !lines.is_empty() || !talk.announce().is_empty()
+        });
+        if !leads_to_text {
+            missing.insert(action.name());
+        }
+    }
+    assert!(missing.is_empty(), "no text: {missing:?}");
+}
+
+#[test]
+fn actions_on_a_drawing_say_why_they_do_nothing() {
+    let drawn = Action::ALL.iter().filter_map(|&action| Some((action, drawing_reason(action)?)));
+    for (action, reason) in drawn {
+        let mut talk = Talk::start(scene::browsing(120, 40));
+        assert_eq!(talk.say(action.name()), [format!("status: {reason}")], "{}", action.name());
+        let drawn = scene::browsing(120, 40);
+        assert_ne!(unavailable_reason(&drawn.app, action).as_deref(), Some(reason));
+    }
+}
+
+#[test]
+fn every_key_that_is_not_a_digit_is_its_action() {
+    for state in STATES {
+        let desk = state();
+        let app = &desk.app;
+        if app.overlay.is_some() || app.is_editing_query() {
+            continue;
+        }
+        let [inner, _] = app.contexts();
+        for &action in Action::ALL {
+            for key in app.setup.keymap.keys_of(&[inner], action) {
+                let is_number = key.parse::<usize>().is_ok();
+                let expected = TypedLine::Events(vec![Event::Action(action)]);
+                assert!(is_number || parsed(app, &key) == expected, "{key} in {inner:?}");
+            }
+        }
+    }
+}

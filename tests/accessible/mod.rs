@@ -1,0 +1,80 @@
+//! The accessible interface without a terminal: typed lines in, announced lines out, on the core that is
+//! also drawn.
+#![expect(clippy::panic, reason = "a test fails by panicking")]
+
+mod actions;
+mod sessions;
+
+use std::fmt::Write as _;
+
+use tessera::{
+    accessible::{Announcement, News, TypedLine},
+    app::{Effect, Event, Presentation},
+};
+use tessera_picture::Protocol;
+
+use crate::support::desk::Desk;
+
+/// A user who types lines, and what was announced.
+struct Talk {
+    desk: Desk,
+    news: News,
+    log: String,
+}
+
+impl Talk {
+    /// Starts in a state of the drawn interface, and reads it.
+    fn start(mut desk: Desk) -> Self {
+        desk.app.setup.presentation = Presentation::Text;
+        desk.app.protocol = Protocol::None;
+        desk.happen(Event::Resize(200, 250));
+        desk.other.clear();
+        let mut talk = Self { desk, news: News::default(), log: String::new() };
+        talk.news.notifications(&talk.desk.app);
+        talk.announce();
+        talk
+    }
+
+    /// Types a line. Returns what was announced, with texts that leave the program.
+    fn say(&mut self, line: &str) -> Vec<String> {
+        writeln!(self.log, "> {line}").unwrap();
+        match TypedLine::parse(&self.desk.app, line) {
+            TypedLine::Events(events) => events.into_iter().for_each(|it| self.desk.happen(it)),
+            TypedLine::Read => {
+                let lines = self.news.everything(&self.desk.app);
+                return self.write(lines);
+            }
+            TypedLine::Wait => panic!("nothing runs here"),
+            TypedLine::Unknown(reason) => return self.write(vec![Announcement::Error(reason)]),
+        }
+        self.announce()
+    }
+
+    fn announce(&mut self) -> Vec<String> {
+        let effects = std::mem::take(&mut self.desk.other).into_iter().filter_map(|effect| {
+            Some(Announcement::Item(match effect {
+                Effect::Copy(text) => format!("printed: {}", text.as_str()),
+                Effect::Quit => "left".to_owned(),
+                Effect::Edit(_) => "opens the editor".to_owned(),
+                _ => return None,
+            }))
+        });
+        let mut lines: Vec<Announcement> = effects.collect();
+        lines.extend(self.news.notifications(&self.desk.app));
+        lines.extend(self.news.changes(&self.desk.app));
+        self.write(lines)
+    }
+
+    fn write(&mut self, lines: Vec<Announcement>) -> Vec<String> {
+        let lines = lines.into_iter().map(|line| match line {
+            Announcement::Status(text) => format!("status: {text}"),
+            Announcement::Item(text) => format!("item: {text}"),
+            Announcement::Error(text) => format!("error: {text}"),
+        });
+        let lines: Vec<String> = lines.collect();
+        for line in &lines {
+            writeln!(self.log, "{line}").unwrap();
+        }
+        lines
+    }
+}

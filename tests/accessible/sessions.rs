@@ -1,0 +1,121 @@
+//! What a session says, line by line.
+
+use tessera_model::{Relevance, ScoreKind};
+
+use super::Talk;
+use crate::support::{
+    desk::{Desk, cluster, page},
+    scene,
+};
+
+fn start(desk: Desk) -> Talk {
+    let mut talk = Talk::start(desk);
+    talk.log.clear();
+    talk
+}
+
+#[test]
+fn results_members_and_pictures_are_read() {
+    let mut talk = start(scene::similar(120, 40));
+    for line in ["read", "3", "select", "open", "select 2", "full-size", "next-picture", "back"] {
+        talk.say(line);
+    }
+    insta::assert_snapshot!(talk.log);
+}
+
+#[test]
+fn compared_pictures_differ_in_words_and_one_is_suggested() {
+    let mut desk = Desk::with_clusters(1);
+    let mut two = page(0, 1);
+    two.clusters[0] = cluster(0);
+    two.clusters[0].previews.truncate(2);
+    two.clusters[0].previews[1].dimensions = Some((1_280, 960));
+    two.clusters[0].previews[0].relevance =
+        Some(Relevance { score: 0.1, kind: ScoreKind::CosineDistance });
+    desk.press("r");
+    desk.answer_page(two);
+    let mut talk = start(desk);
+    for line in ["compare", "next-pane", "keep"] {
+        talk.say(line);
+    }
+    insta::assert_snapshot!(talk.log);
+}
+
+#[test]
+fn scores_and_facets_are_counts() {
+    let mut talk = start(scene::similar(120, 40));
+    for line in ["score-histogram", "3", "close", "facets", "tab", "2", "close"] {
+        talk.say(line);
+    }
+    insta::assert_snapshot!(talk.log);
+}
+
+#[test]
+fn dialogs_take_text_keys_and_numbers() {
+    let mut talk = start(scene::browsing(120, 40));
+    for line in [
+        "caption",
+        "a red van",
+        "tab",
+        "0.4",
+        "x y z",
+        "close",
+        "export",
+        "tab",
+        "tab",
+        "space",
+        "wrong",
+        "close",
+        "sort",
+        "name",
+        "0",
+        "query",
+        "results",
+        "add-filter",
+        "2",
+        "van",
+        "",
+        "back",
+        "read",
+        "nonsense",
+    ] {
+        talk.say(line);
+    }
+    insta::assert_snapshot!(talk.log);
+}
+
+#[test]
+fn jobs_and_the_basket_are_read() {
+    let mut talk = start(scene::with_jobs(120, 40));
+    for line in ["focus-jobs", "3", "open", "close", "datasets", "jobs", "4"] {
+        talk.say(line);
+    }
+    insta::assert_snapshot!(talk.log);
+    let mut talk = start(scene::with_marks(120, 40));
+    for line in ["focus-basket", "2", "deselect", "undo", "focus-detail"] {
+        talk.say(line);
+    }
+    insta::assert_snapshot!(talk.log);
+}
+
+#[test]
+fn the_menu_is_a_numbered_list_with_reasons() {
+    let mut talk = start(scene::browsing(120, 40));
+    let lines = talk.say("menu");
+    let line = |name: &str| lines.iter().find(|line| line.contains(name)).unwrap().clone();
+    assert!(line(" full-size: ").ends_with("(s)"), "{}", line(" full-size: "));
+    assert!(line(" larger-tiles: ").contains("unavailable: results are lines of text"));
+    let number = line(" facets: ").split(' ').nth(1).unwrap().to_owned();
+    assert!(line(" facets: ").contains("unavailable"), "{}", line(" facets: "));
+    assert!(talk.say(&number)[0].contains("no labels, tags or captions"));
+}
+
+#[test]
+fn only_what_is_new_is_read_again() {
+    let mut talk = start(scene::browsing(120, 40));
+    assert_eq!(talk.say("down").len(), 1, "{}", talk.log);
+    assert_eq!(talk.say("select").len(), 1, "{}", talk.log);
+    let back = [talk.say("help"), talk.say("close")].concat();
+    let results: Vec<&String> = back.iter().filter(|line| line.contains(". Cluster")).collect();
+    assert_eq!(results.len(), 1, "the cursor: {results:?}");
+}
