@@ -215,6 +215,7 @@ fn a_session_round_trips() {
     let session = StateValue::Session(SavedSession {
         dataset: Some(DatasetId(Uuid::from_u128(1))),
         tabs: vec![HistoryEntry::new(search(0)), HistoryEntry::new(search(8))],
+        cursors: vec![0, 7],
         active_tab: 1,
         tile_size: Some("large".to_owned()),
         picked_actions: BTreeMap::from([("reindex".to_owned(), 3)]),

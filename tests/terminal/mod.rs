@@ -41,6 +41,53 @@ fn a_silent_terminal_gets_its_first_frame_and_quits() {
     assert_given_back(&program, "quit");
 }
 
+/// Half-blocks, a placeholder of kitty, or a sixel picture.
+const PICTURES: [&str; 3] = ["▀", "\u{10eeee}", "\x1bP0;"];
+
+#[test]
+fn no_dialog_appears_before_the_first_picture_of_a_consistent_terminal() {
+    let replies = [
+        ("", ""),
+        ("kitty", "\x1b_Gi=31;OK\x1b\\\x1bP>|kitty(0.36.4)\x1b\\\x1b[?62;c"),
+        ("foot", "\x1bP>|foot(1.17.2)\x1b\\\x1b[?62;4;22c"),
+    ];
+    for (name, reply) in replies {
+        let mut program = Program::command(tempfile::tempdir().unwrap(), |command, home| {
+            command.env("TERM_PROGRAM", name);
+            command.args(["demo", "--images", "12", "--data"]);
+            command.arg(home);
+        });
+        // The last of the queries.
+        program.wait_for_after(0, "\x1b[c");
+        program.press(reply);
+        program.wait_for_any(&PICTURES);
+        let output = program.output();
+        for dialog in ["Test picture", "Do you see", "Esc close"] {
+            assert!(!output.contains(dialog), "{dialog} in {name:?}");
+        }
+        program.press("q");
+        assert_eq!(program.wait(), 0);
+    }
+}
+
+#[test]
+fn the_mouse_over_a_key_shows_its_help() {
+    let mut program = Program::in_half_blocks();
+    program.wait_for("● READY");
+    let screen = program.screen();
+    let (row, line) =
+        screen.lines().enumerate().find(|(_, line)| line.contains(". actions")).unwrap();
+    let column = line.split_once(". actions").unwrap().0.chars().count();
+    let motion = |column: usize, row: usize| format!("\x1b[<35;{};{}M", column + 1, row + 1);
+    program.press(&motion(column, row));
+    program.wait_for("Show all actions, and why some are unavailable");
+    program.press(&motion(column + 1, row));
+    program.press(&motion(1, 1));
+    program.wait_until_gone("Show all actions, and why some are unavailable");
+    program.press("q");
+    assert_eq!(program.wait(), 0);
+}
+
 #[test]
 fn the_next_start_continues_the_session_unless_it_is_fresh() {
     let demo = "tessera demo --images 12 --data index";

@@ -173,6 +173,13 @@ impl Program {
         self.wait_until(words, |output| output.bytes[start..].contains(words));
     }
 
+    /// Waits until any of `words` is written.
+    pub fn wait_for_any(&self, words: &[&str]) {
+        self.wait_until(&words.join(" or "), |output| {
+            words.iter().any(|words| output.bytes.contains(words))
+        });
+    }
+
     /// Waits until `wanted` is written after the last `other`.
     pub fn wait_for_last(&self, wanted: &str, other: &str) {
         self.wait_until(wanted, |output| output.bytes.rfind(wanted) > output.bytes.rfind(other));
@@ -263,6 +270,11 @@ impl Program {
             assert!(start.elapsed() < TIMEOUT, "it does not stop");
             thread::yield_now();
         }
+    }
+
+    /// The text on the screen.
+    pub fn screen(&self) -> String {
+        self.output.0.lock().unwrap().parser.screen().contents()
     }
 
     /// All output so far.

@@ -1,7 +1,7 @@
 //! The last session: it is saved as it changes, and continued at the next start.
 
 use tessera::{
-    app::{App, Setup},
+    app::{App, Effect, Setup},
     config::TileSize,
     input::Keymap,
     message::{Lane, Payload, Request},
@@ -78,4 +78,48 @@ fn results_of_an_uploaded_picture_are_left_to_the_history() {
     assert!(saved(&desk).tabs.is_empty());
     desk.press("esc");
     assert_eq!(saved(&desk).tabs.len(), 1);
+}
+
+#[test]
+fn the_cursor_of_each_tab_comes_back() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press("j j");
+    desk.press("ctrl-t");
+    desk.press("j j j j j");
+    desk.wait(2);
+    let session = saved(&desk);
+    let at = [0, 1].map(|tab| desk.app.results.tabs().unwrap().all()[tab].view.cursor);
+    assert!(at[0] > 0 && at[1] > at[0], "{at:?}");
+    assert_eq!(session.cursors, at);
+    let mut desk = continued(session);
+    desk.answer_page(page(0, 9));
+    assert_eq!(desk.app.view().unwrap().cursor, at[1]);
+    let name = desk.app.preview().unwrap().file_name.to_string();
+    assert_eq!(name, format!("{}.jpg", 10 * at[1]), "the detail is of this cluster");
+}
+
+#[test]
+fn a_moving_cursor_is_saved_at_once_and_then_from_time_to_time() {
+    let mut desk = Desk::with_clusters(9);
+    desk.wait(9);
+    let cursor = |desk: &Desk| saved(desk).cursors[0];
+    desk.press("j");
+    let first = cursor(&desk);
+    assert_eq!(first, desk.app.view().unwrap().cursor);
+    desk.press("j j");
+    assert_eq!(cursor(&desk), first, "not on every key");
+    assert!(desk.other.iter().any(|effect| matches!(effect, Effect::WakeAt(_))));
+    desk.wait(2);
+    assert_eq!(cursor(&desk), desk.app.view().unwrap().cursor);
+}
+
+#[test]
+fn the_cursor_of_a_sorted_page_is_saved_by_its_place_on_the_page() {
+    let mut desk = Desk::with_clusters(9);
+    desk.press(", 7");
+    let place = desk.app.visible_clusters()[0].index;
+    assert!(place > 0);
+    desk.press("g g");
+    desk.wait(2);
+    assert_eq!(saved(&desk).cursors, [place]);
 }

@@ -1,0 +1,142 @@
+//! Dragging over tiles selects a range; what the mouse is over is explained, and only when that changes.
+
+use ratatui::{buffer::Buffer, layout::Rect};
+use tessera::{
+    app::{Event, Mouse, MouseKind},
+    ui::{
+        self, HoverTexts, PictureLayer, Theme,
+        picture_layer::{ColorDepth, GraphicsSettings},
+        theme::ThemeName,
+    },
+};
+use tessera_model::SafeText;
+use tessera_picture::Protocol;
+
+use crate::support::{desk::Desk, scene};
+
+fn on_tile(desk: &Desk, tile: usize, kind: MouseKind) -> Event {
+    let area = desk.app.grid().unwrap().tile_area(tile).unwrap();
+    Event::Mouse(Mouse { column: area.x + 2, row: area.y + 1, kind })
+}
+
+fn with_tiles() -> Desk {
+    let mut desk = Desk::with_clusters(9);
+    desk.happen(Event::Terminal(Protocol::HalfBlock, (10, 20)));
+    desk
+}
+
+fn mouse(desk: &mut Desk, tile: usize, kind: MouseKind) {
+    let event = on_tile(desk, tile, kind);
+    desk.happen(event);
+}
+
+#[test]
+fn a_drag_over_tiles_selects_their_range() {
+    let mut desk = with_tiles();
+    mouse(&mut desk, 1, MouseKind::Click);
+    mouse(&mut desk, 1, MouseKind::Drag);
+    assert_eq!(desk.app.selected_tile_range(), None, "still on the first tile");
+    mouse(&mut desk, 2, MouseKind::Drag);
+    mouse(&mut desk, 3, MouseKind::Drag);
+    assert_eq!(desk.app.selected_tile_range(), Some(1..=3));
+    mouse(&mut desk, 3, MouseKind::Release);
+    assert_eq!(desk.app.selection().unwrap().len(), 3);
+    assert_eq!(desk.notice(), "3 clusters selected; u undoes it");
+    assert_eq!(desk.app.selected_tile_range(), None);
+    desk.press("u");
+    assert_eq!(desk.app.selection().unwrap().len(), 0);
+}
+
+#[test]
+fn a_click_without_a_drag_selects_nothing() {
+    let mut desk = with_tiles();
+    for kind in [MouseKind::Click, MouseKind::Drag, MouseKind::Release] {
+        mouse(&mut desk, 2, kind);
+    }
+    assert_eq!((desk.app.view().unwrap().cursor, desk.app.selection().unwrap().len()), (2, 0));
+    // A drag that starts elsewhere is not one over tiles.
+    let header = Mouse { column: 0, row: 0, kind: MouseKind::Click };
+    desk.happen(Event::Mouse(header));
+    mouse(&mut desk, 4, MouseKind::Drag);
+    mouse(&mut desk, 4, MouseKind::Release);
+    assert_eq!(desk.app.view().unwrap().cursor, 2);
+}
+
+#[test]
+fn a_drag_can_end_outside_of_the_tiles() {
+    let mut desk = with_tiles();
+    mouse(&mut desk, 3, MouseKind::Click);
+    mouse(&mut desk, 2, MouseKind::Drag);
+    desk.happen(Event::Mouse(Mouse { column: 0, row: 0, kind: MouseKind::Drag }));
+    desk.happen(Event::Mouse(Mouse { column: 0, row: 0, kind: MouseKind::Release }));
+    assert_eq!(desk.app.selection().unwrap().len(), 2);
+}
+
+/// The texts of the frame, and the frame.
+fn texts(desk: &Desk) -> (HoverTexts, Buffer) {
+    let mut buffer = Buffer::empty(Rect::new(0, 0, desk.app.size.0, desk.app.size.1));
+    let settings = GraphicsSettings { in_tmux: false, color_depth: ColorDepth::TrueColor };
+    let (mut layer, mut texts) = (PictureLayer::new(settings), HoverTexts::default());
+    let theme = Theme::built_in(ThemeName::Dark).unwrap();
+    ui::draw_with_texts(&desk.app, &theme, &mut buffer, (&mut layer, &mut texts));
+    (texts, buffer)
+}
+
+/// The cell where a text begins on the screen.
+fn find(buffer: &Buffer, text: &str) -> (u16, u16) {
+    let rows = (0..buffer.area.height).map(|y| {
+        let row = (0..buffer.area.width).map(|x| buffer[(x, y)].symbol()).collect::<String>();
+        (y, row)
+    });
+    let mut found = rows.filter_map(|(y, row)| {
+        let before = row.split_once(text)?.0.chars().count();
+        Some((u16::try_from(before).unwrap(), y))
+    });
+    found.next_back().unwrap_or_else(|| panic!("`{text}` is not on the screen"))
+}
+
+fn text_at(desk: &Desk, words: &str) -> String {
+    let (texts, buffer) = texts(desk);
+    texts.change(None, find(&buffer, words)).flatten().unwrap_or_default().to_string()
+}
+
+#[test]
+fn a_footer_key_a_model_mark_and_a_cut_label_are_explained() {
+    let mut desk = scene::similar(120, 40);
+    assert_eq!(text_at(&desk, ". actions"), "Show all actions, and why some are unavailable");
+    assert!(text_at(&desk, "?cap").contains("CAPTION_IMAGES"), "{}", text_at(&desk, "?cap"));
+    assert!(text_at(&desk, "A red balloon").ends_with("”"), "{}", text_at(&desk, "A red balloon"));
+    assert_eq!(text_at(&desk, "Datasets"), "", "nothing is cut there");
+    desk.happen(Event::Hover(Some(SafeText::name("some words"))));
+    let (texts_of_keys, buffer) = texts(&desk);
+    let at = find(&buffer, "some words");
+    assert_eq!(at.1, 39, "in the hint line");
+    assert!(texts_of_keys.change(None, at).is_some(), "the keys are still below it");
+    for event in [Event::Key("j".parse().unwrap()), on_tile(&desk, 1, MouseKind::Click)] {
+        desk.happen(Event::Hover(Some(SafeText::name("some words"))));
+        desk.happen(event);
+        assert_eq!(desk.app.hover, None);
+    }
+}
+
+#[test]
+fn motion_over_the_same_text_changes_nothing() {
+    let desk = scene::similar(120, 40);
+    let (texts, buffer) = texts(&desk);
+    let (x, y) = find(&buffer, ". actions");
+    let shown = texts.change(None, (x, y)).unwrap();
+    for x in x..x + 9 {
+        assert_eq!(texts.change(shown.as_ref(), (x, y)), None);
+    }
+    let nothing = find(&buffer, "Datasets");
+    assert_eq!(texts.change(None, nothing), None);
+    assert_eq!(texts.change(shown.as_ref(), nothing), Some(None));
+}
+
+#[test]
+fn below_a_dialog_nothing_is_explained() {
+    let mut desk = scene::similar(120, 40);
+    desk.press("g h");
+    let (texts, buffer) = texts(&desk);
+    assert_eq!(texts.change(None, find(&buffer, "?cap")), None);
+}
