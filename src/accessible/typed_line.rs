@@ -33,6 +33,10 @@ impl TypedLine {
         if let Some(event) = item_event(line) {
             return Self::Events(vec![event]);
         }
+        // As in a dialog.
+        if line == "close" {
+            return Self::Events(vec![Event::Action(Action::Back)]);
+        }
         if let Some(action) = action(app, line) {
             return Self::Events(vec![Event::Action(action)]);
         }

@@ -116,6 +116,8 @@ fn only_what_is_new_is_read_again() {
     assert_eq!(talk.say("down").len(), 1, "{}", talk.log);
     assert_eq!(talk.say("select").len(), 1, "{}", talk.log);
     let back = [talk.say("help"), talk.say("close")].concat();
+    assert_eq!(talk.say("full-size")[0], "status: Picture at full size");
+    assert_eq!(talk.say("close")[0], "status: Results");
     let results: Vec<&String> = back.iter().filter(|line| line.contains(". Cluster")).collect();
     assert_eq!(results.len(), 1, "the cursor: {results:?}");
 }
