@@ -171,9 +171,8 @@ impl EventLoop<'_> {
             self.capabilities = Some(capabilities);
         }
         let hovered = self.input.motion.take();
-        let hovered = hovered
-            .and_then(|cell| self.hover_texts.change(self.session.app.hover.as_ref(), cell))
-            .map(Event::Hover);
+        let shown = self.session.app.hover.as_ref();
+        let hovered = hovered.and_then(|cell| self.hover_texts.change(shown, cell));
         let events: Vec<Event> = first.into_iter().chain(events).chain(hovered).collect();
         // The mouse was moved, but not to another text.
         if events.is_empty() && !self.needs_redraw {

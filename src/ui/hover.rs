@@ -3,6 +3,7 @@
 use ratatui::layout::{Position, Rect};
 
 use super::DrawContext;
+use crate::app::Event;
 use tessera_model::SafeText;
 
 /// The texts of a frame with their areas. The runtime looks them up when the mouse is moved.
@@ -15,14 +16,10 @@ impl HoverTexts {
         texts.find(|(area, _)| area.contains(position)).map(|(_, text)| text)
     }
 
-    /// What is to be shown with the mouse at this cell, if that is not what is shown.
-    pub fn change(
-        &self,
-        shown: Option<&SafeText>,
-        (column, row): (u16, u16),
-    ) -> Option<Option<SafeText>> {
+    /// The event of the mouse at this cell, if its text is not the one that is shown.
+    pub fn change(&self, shown: Option<&SafeText>, (column, row): (u16, u16)) -> Option<Event> {
         let text = self.text_at(Position::new(column, row));
-        (text != shown).then(|| text.cloned())
+        (text != shown).then(|| Event::Hover(text.cloned()))
     }
 
     pub(super) fn clear(&mut self) {

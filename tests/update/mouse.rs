@@ -97,7 +97,11 @@ fn find(buffer: &Buffer, text: &str) -> (u16, u16) {
 
 fn text_at(desk: &Desk, words: &str) -> String {
     let (texts, buffer) = texts(desk);
-    texts.change(None, find(&buffer, words)).flatten().unwrap_or_default().to_string()
+    match texts.change(None, find(&buffer, words)) {
+        Some(Event::Hover(Some(text))) => text.to_string(),
+        None => String::new(),
+        other => panic!("{other:?}"),
+    }
 }
 
 #[test]
@@ -124,13 +128,13 @@ fn motion_over_the_same_text_changes_nothing() {
     let desk = scene::similar(120, 40);
     let (texts, buffer) = texts(&desk);
     let (x, y) = find(&buffer, ". actions");
-    let shown = texts.change(None, (x, y)).unwrap();
+    let Some(Event::Hover(shown)) = texts.change(None, (x, y)) else { panic!("no text") };
     for x in x..x + 9 {
         assert_eq!(texts.change(shown.as_ref(), (x, y)), None);
     }
     let nothing = find(&buffer, "Datasets");
     assert_eq!(texts.change(None, nothing), None);
-    assert_eq!(texts.change(shown.as_ref(), nothing), Some(None));
+    assert_eq!(texts.change(shown.as_ref(), nothing), Some(Event::Hover(None)));
 }
 
 #[test]
