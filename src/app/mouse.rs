@@ -6,12 +6,8 @@ use ratatui::layout::{Position, Rect};
 
 use crate::{
     app::{
-        App, Mouse, MouseKind, Pane,
-        areas::tab_areas,
-        basket::TileDrag,
-        detail_layout::DetailLayout,
-        jobs::job_rows::JobRows,
-        pane::datasets_scroll_top,
+        App, Mouse, MouseKind, Pane, areas::tab_areas, basket::TileDrag,
+        detail_layout::DetailLayout, jobs::job_rows::JobRows, pane::datasets_scroll_top,
     },
     input::Action,
 };

@@ -14,7 +14,8 @@ use crate::{
     ui::{
         DrawContext, Theme,
         widget::{
-            MIN_FRAMED_ROWS, display_width, format_age, format_duration, gauge, truncate, wrap_words,
+            MIN_FRAMED_ROWS, display_width, format_age, format_duration, gauge, truncate,
+            wrap_words,
         },
     },
 };

@@ -10,7 +10,10 @@ use tessera_model::SafeText;
 use tui_input::Input;
 
 use super::{display_width, field_area, line, text::rows_of_line, text_cells, wrap_words};
-use crate::{app::overlay::ScrollState, ui::DrawContext};
+use crate::{
+    app::overlay::ScrollState,
+    ui::{DrawContext, HoverTexts},
+};
 
 /// The rows of the canvas that a form is drawn on.
 const MAX_ROWS: u16 = 200;
@@ -171,7 +174,9 @@ impl DrawContext<'_> {
     ) -> (u16, u16) {
         let inside = canvas.area;
         let (app, theme, layer) = (self.app, self.theme, &mut *self.layer);
-        let ctx = DrawContext { app, theme, buf: canvas, layer };
+        // Rows are scrolled after they are drawn, so what is where is not known here.
+        let hover = &mut HoverTexts::default();
+        let ctx = DrawContext { app, theme, buf: canvas, layer, hover };
         let column = options.column;
         let mut rows = FormRows { ctx, inside, column, row: 0, is_spaced, focus_end: 0 };
         draw(&mut rows);
