@@ -108,7 +108,7 @@ fn compare(
 fn advice(app: &App, previews: &[&Preview]) -> String {
     let pixels = |it: &Preview| app.viewed_size(it).map(|(w, h)| u64::from(w) * u64::from(h));
     let sizes: Vec<Option<u64>> = previews.iter().map(|it| pixels(it)).collect();
-    if let Some(index) = single_best(&sizes, |one, other| one.cmp(other)) {
+    if let Some(index) = single_best(&sizes, u64::cmp) {
         return format!("suggestion: keep {}, which has the most pixels", index + 1);
     }
     let score_of = |it: &&Preview| it.relevance.as_ref().map(|it| it.score);

@@ -8,7 +8,7 @@ use crate::app::{
     App,
     overlay::{Facets, ScoreHistogram},
 };
-use tessera_model::{Cluster, Histogram, text::count_with_noun};
+use tessera_model::{Cluster, FacetKind, Histogram, text::count_with_noun};
 
 /// Ranges of the histogram.
 const RANGES: usize = 10;
@@ -17,7 +17,7 @@ pub(super) fn facets(app: &App, facets: Facets) -> Reading {
     let loaded = app.loaded_clusters().len();
     let list = app.facets(facets.kind);
     let kinds = app.facet_kinds().into_iter().filter(|kind| *kind != facets.kind);
-    let others: Vec<&str> = kinds.map(|kind| kind.label()).collect();
+    let others: Vec<&str> = kinds.map(FacetKind::label).collect();
     let mut above = vec![format!(
         "{}: {} in {}",
         facets.kind.label(),

@@ -131,13 +131,11 @@ impl AccessibleSession {
         let deadline = Instant::now() + MAX_WAIT;
         while self.outcome.is_none() && self.session.app.tickets.lanes().any(is_awaited) {
             let left = deadline.saturating_duration_since(Instant::now());
-            match timeout(left, next_event(&mut self.session, self.start)).await {
-                Ok(event) => self.apply(event).await?,
-                Err(_) => {
-                    let slow = "no response yet; an empty line reads what there is";
-                    return self.announcer.status(slow);
-                }
-            }
+            let Ok(event) = timeout(left, next_event(&mut self.session, self.start)).await else {
+                let slow = "no response yet; an empty line reads what there is";
+                return self.announcer.status(slow);
+            };
+            self.apply(event).await?;
         }
         Ok(())
     }

@@ -32,6 +32,15 @@ impl Notifications {
     const MAX_PENDING: usize = 8;
     const MAX_HISTORY: usize = 200;
 
+    /// The warnings of a start.
+    pub fn of_warnings(warnings: &[String]) -> Self {
+        let mut notifications = Self::default();
+        for warning in warnings {
+            notifications.push(Uptime::ZERO, Level::Warning, warning);
+        }
+        notifications
+    }
+
     /// Adds a notification; the same text again only extends its life.
     pub fn push(&mut self, now: Uptime, level: Level, text: impl AsRef<str>) {
         let life = match level {

@@ -16,10 +16,6 @@ use tessera_model::{Failure, Timestamp};
 
 impl App {
     pub fn new(setup: Setup) -> Self {
-        let mut notifications = Notifications::default();
-        for warning in &setup.warnings {
-            notifications.push(Uptime::ZERO, Level::Warning, warning);
-        }
         Self {
             now: Uptime::ZERO,
             window_focused: true,
@@ -30,7 +26,7 @@ impl App {
             store: Store { pinned: setup.pinned.iter().copied().collect(), ..Store::default() },
             recent_images: RecentImages::default(),
             tickets: Tickets::default(),
-            notifications,
+            notifications: Notifications::of_warnings(&setup.warnings),
             log: RequestLog::default(),
             login: LoginState {
                 key: setup.login.as_ref().map(|login| login.key.clone()),

@@ -46,11 +46,9 @@ impl<'a> TileText<'a> {
         let mut short_counts = vec![format!("{size}{excluded}")];
         if tile.folded > 0 {
             let folded = [format!(" +{} similar", tile.folded), format!(" +{}", tile.folded)];
-            let with_folded = |counts: &[String]| -> Vec<String> {
-                let each = |count: &String| folded.clone().map(|folded| format!("{count}{folded}"));
-                counts.iter().flat_map(each).collect()
-            };
-            counts = with_folded(&counts);
+            let with_folded =
+                |count: &String| folded.clone().map(|folded| format!("{count}{folded}"));
+            counts = counts.iter().flat_map(with_folded).collect();
             short_counts = folded.map(|folded| format!("{folded}{excluded}")).to_vec();
         }
         Self {
