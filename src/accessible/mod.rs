@@ -1,12 +1,12 @@
 //! The interface for screen readers and pipes (`--accessible`): the state of the core as lines of text,
 //! and typed lines as its events.
 //!
-//! Actions, availability and dialogs are those of the drawn interface. What is said of each place is in
+//! Actions, availability and dialogs are those of the drawn interface. The text of each place is in
 //! `reading` and the files that it uses; a place without a text of its own is read from the drawing.
 
+mod announcements;
 mod announcer;
 mod drawn_text;
-mod news;
 mod pictures;
 mod plots;
 mod progress;
@@ -15,8 +15,8 @@ mod sentences;
 mod session;
 mod typed_line;
 
+pub use announcements::{Announcement, Announcements};
 pub use announcer::Announcer;
-pub use news::{Announcement, News};
 pub use reading::Reading;
 pub use session::{AccessibleOptions, run};
 pub use typed_line::TypedLine;

@@ -8,7 +8,7 @@ use std::{
 use tokio::{sync::mpsc, time::timeout};
 
 use super::{
-    Announcement, Announcer, News, TypedLine,
+    Announcement, Announcements, Announcer, TypedLine,
     progress::{self, ProgressStatus},
 };
 use crate::{
@@ -45,7 +45,7 @@ pub async fn run(
     let mut session = AccessibleSession {
         session: Session::new(App::new(super::text_setup(setup)), worker).with_trace(trace),
         announcer,
-        news: News::default(),
+        announcements: Announcements::default(),
         start: Instant::now(),
         outcome: None,
     };
@@ -61,7 +61,7 @@ pub async fn run(
 struct AccessibleSession {
     session: Session,
     announcer: Announcer,
-    news: News,
+    announcements: Announcements,
     start: Instant,
     /// Set by the event that ends the session.
     outcome: Option<RunOutcome>,
@@ -93,7 +93,7 @@ impl AccessibleSession {
             TypedLine::Unknown(reason) => self.announcer.error(reason),
             TypedLine::Wait => self.wait().await,
             TypedLine::Read => {
-                let lines = self.news.everything(&self.session.app);
+                let lines = self.announcements.everything(&self.session.app);
                 self.announce(lines)
             }
             TypedLine::Events(events) => {
@@ -101,8 +101,8 @@ impl AccessibleSession {
                     self.apply(event).await?;
                 }
                 self.settle().await?;
-                let said = self.announce_notifications()? + self.announce_changes()?;
-                if said == 0 && self.outcome.is_none() {
+                let count = self.announce_notifications()? + self.announce_changes()?;
+                if count == 0 && self.outcome.is_none() {
                     self.announcer.status("nothing changed")?;
                 }
                 Ok(())
@@ -202,14 +202,14 @@ impl AccessibleSession {
     }
 
     fn announce_notifications(&mut self) -> io::Result<usize> {
-        let lines = self.news.notifications(&self.session.app);
+        let lines = self.announcements.notifications(&self.session.app);
         let count = lines.len();
         self.announce(lines).map(|()| count)
     }
 
     fn announce_changes(&mut self) -> io::Result<usize> {
-        let mut lines = self.news.notifications(&self.session.app);
-        lines.extend(self.news.changes(&self.session.app));
+        let mut lines = self.announcements.notifications(&self.session.app);
+        lines.extend(self.announcements.changes(&self.session.app));
         let count = lines.len();
         self.announce(lines).map(|()| count)
     }

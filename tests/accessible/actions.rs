@@ -14,7 +14,7 @@ use tessera::{
 use tessera_model::{Anchor, AnchorKind, MediaId, SafeText, Status};
 use uuid::Uuid;
 
-use super::Talk;
+use super::TextSession;
 use crate::support::{
     desk::{Desk, dataset, page, task},
     frames::frames,
@@ -163,8 +163,8 @@ fn every_action_is_reached_by_its_name_and_leads_to_text_or_to_a_reason() {
             continue;
         }
         let leads_to_text = STATES.iter().any(|state| {
-            let mut talk = Talk::start(state());
-            let app = &talk.desk.app;
+            let mut session = TextSession::start(state());
+            let app = &session.desk.app;
             if app.overlay.is_some() || app.is_editing_query() {
                 return false;
             }
@@ -173,11 +173,11 @@ fn every_action_is_reached_by_its_name_and_leads_to_text_or_to_a_reason() {
             if unavailable_reason(app, action).is_some() {
                 return false;
             }
-            let lines = talk.say(action.name());
-            if talk.desk.open.iter().any(|(ticket, _)| matches!(ticket.lane, Lane::Page(_))) {
-                talk.desk.answer_page(page(500, 100));
+            let lines = session.type_line(action.name());
+            if session.desk.open.iter().any(|(ticket, _)| matches!(ticket.lane, Lane::Page(_))) {
+                session.desk.answer_page(page(500, 100));
             }
-            !lines.is_empty() || !talk.announce().is_empty()
+            !lines.is_empty() || !session.announce().is_empty()
         });
         if !leads_to_text {
             missing.insert(action.name());
@@ -190,8 +190,13 @@ fn every_action_is_reached_by_its_name_and_leads_to_text_or_to_a_reason() {
 fn actions_on_a_drawing_say_why_they_do_nothing() {
     let drawn = Action::ALL.iter().filter_map(|&action| Some((action, drawing_reason(action)?)));
     for (action, reason) in drawn {
-        let mut talk = Talk::start(scene::browsing(120, 40));
-        assert_eq!(talk.say(action.name()), [format!("status: {reason}")], "{}", action.name());
+        let mut session = TextSession::start(scene::browsing(120, 40));
+        assert_eq!(
+            session.type_line(action.name()),
+            [format!("status: {reason}")],
+            "{}",
+            action.name()
+        );
         let drawn = scene::browsing(120, 40);
         assert_ne!(unavailable_reason(&drawn.app, action).as_deref(), Some(reason));
     }

@@ -8,7 +8,7 @@ mod sessions;
 use std::fmt::Write as _;
 
 use tessera::{
-    accessible::{Announcement, News, TypedLine},
+    accessible::{Announcement, Announcements, TypedLine},
     app::{Effect, Event, Presentation},
 };
 use tessera_picture::Protocol;
@@ -16,32 +16,33 @@ use tessera_picture::Protocol;
 use crate::support::desk::Desk;
 
 /// A user who types lines, and what was announced.
-struct Talk {
+struct TextSession {
     desk: Desk,
-    news: News,
+    announcements: Announcements,
     log: String,
 }
 
-impl Talk {
+impl TextSession {
     /// Starts in a state of the drawn interface, and reads it.
     fn start(mut desk: Desk) -> Self {
         desk.app.setup.presentation = Presentation::Text;
         desk.app.protocol = Protocol::None;
         desk.happen(Event::Resize(200, 250));
         desk.other.clear();
-        let mut talk = Self { desk, news: News::default(), log: String::new() };
-        talk.news.notifications(&talk.desk.app);
-        talk.announce();
-        talk
+        let mut session =
+            Self { desk, announcements: Announcements::default(), log: String::new() };
+        session.announcements.notifications(&session.desk.app);
+        session.announce();
+        session
     }
 
     /// Types a line. Returns what was announced, with texts that leave the program.
-    fn say(&mut self, line: &str) -> Vec<String> {
+    fn type_line(&mut self, line: &str) -> Vec<String> {
         writeln!(self.log, "> {line}").unwrap();
         match TypedLine::parse(&self.desk.app, line) {
             TypedLine::Events(events) => events.into_iter().for_each(|it| self.desk.happen(it)),
             TypedLine::Read => {
-                let lines = self.news.everything(&self.desk.app);
+                let lines = self.announcements.everything(&self.desk.app);
                 return self.write(lines);
             }
             TypedLine::Wait => panic!("nothing runs here"),
@@ -60,8 +61,8 @@ impl Talk {
             }))
         });
         let mut lines: Vec<Announcement> = effects.collect();
-        lines.extend(self.news.notifications(&self.desk.app));
-        lines.extend(self.news.changes(&self.desk.app));
+        lines.extend(self.announcements.notifications(&self.desk.app));
+        lines.extend(self.announcements.changes(&self.desk.app));
         self.write(lines)
     }
 

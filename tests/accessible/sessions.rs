@@ -2,25 +2,25 @@
 
 use tessera_model::{Relevance, ScoreKind};
 
-use super::Talk;
+use super::TextSession;
 use crate::support::{
     desk::{Desk, cluster, page},
     scene,
 };
 
-fn start(desk: Desk) -> Talk {
-    let mut talk = Talk::start(desk);
-    talk.log.clear();
-    talk
+fn start(desk: Desk) -> TextSession {
+    let mut session = TextSession::start(desk);
+    session.log.clear();
+    session
 }
 
 #[test]
 fn results_members_and_pictures_are_read() {
-    let mut talk = start(scene::similar(120, 40));
+    let mut session = start(scene::similar(120, 40));
     for line in ["read", "3", "select", "open", "select 2", "full-size", "next-picture", "back"] {
-        talk.say(line);
+        session.type_line(line);
     }
-    insta::assert_snapshot!(talk.log);
+    insta::assert_snapshot!(session.log);
 }
 
 #[test]
@@ -34,25 +34,25 @@ fn compared_pictures_differ_in_words_and_one_is_suggested() {
         Some(Relevance { score: 0.1, kind: ScoreKind::CosineDistance });
     desk.press("r");
     desk.answer_page(two);
-    let mut talk = start(desk);
+    let mut session = start(desk);
     for line in ["compare", "next-pane", "keep"] {
-        talk.say(line);
+        session.type_line(line);
     }
-    insta::assert_snapshot!(talk.log);
+    insta::assert_snapshot!(session.log);
 }
 
 #[test]
 fn scores_and_facets_are_counts() {
-    let mut talk = start(scene::similar(120, 40));
+    let mut session = start(scene::similar(120, 40));
     for line in ["score-histogram", "3", "close", "facets", "tab", "2", "close"] {
-        talk.say(line);
+        session.type_line(line);
     }
-    insta::assert_snapshot!(talk.log);
+    insta::assert_snapshot!(session.log);
 }
 
 #[test]
 fn dialogs_take_text_keys_and_numbers() {
-    let mut talk = start(scene::browsing(120, 40));
+    let mut session = start(scene::browsing(120, 40));
     for line in [
         "caption",
         "a red van",
@@ -79,45 +79,45 @@ fn dialogs_take_text_keys_and_numbers() {
         "read",
         "nonsense",
     ] {
-        talk.say(line);
+        session.type_line(line);
     }
-    insta::assert_snapshot!(talk.log);
+    insta::assert_snapshot!(session.log);
 }
 
 #[test]
 fn jobs_and_the_basket_are_read() {
-    let mut talk = start(scene::with_jobs(120, 40));
+    let mut session = start(scene::with_jobs(120, 40));
     for line in ["focus-jobs", "3", "open", "close", "datasets", "jobs", "4"] {
-        talk.say(line);
+        session.type_line(line);
     }
-    insta::assert_snapshot!(talk.log);
-    let mut talk = start(scene::with_marks(120, 40));
+    insta::assert_snapshot!(session.log);
+    let mut session = start(scene::with_marks(120, 40));
     for line in ["focus-basket", "2", "deselect", "undo", "focus-detail"] {
-        talk.say(line);
+        session.type_line(line);
     }
-    insta::assert_snapshot!(talk.log);
+    insta::assert_snapshot!(session.log);
 }
 
 #[test]
 fn the_menu_is_a_numbered_list_with_reasons() {
-    let mut talk = start(scene::browsing(120, 40));
-    let lines = talk.say("menu");
+    let mut session = start(scene::browsing(120, 40));
+    let lines = session.type_line("menu");
     let line = |name: &str| lines.iter().find(|line| line.contains(name)).unwrap().clone();
     assert!(line(" full-size: ").ends_with("(s)"), "{}", line(" full-size: "));
     assert!(line(" larger-tiles: ").contains("unavailable: results are lines of text"));
     let number = line(" facets: ").split(' ').nth(1).unwrap().to_owned();
     assert!(line(" facets: ").contains("unavailable"), "{}", line(" facets: "));
-    assert!(talk.say(&number)[0].contains("no labels, tags or captions"));
+    assert!(session.type_line(&number)[0].contains("no labels, tags or captions"));
 }
 
 #[test]
 fn only_what_is_new_is_read_again() {
-    let mut talk = start(scene::browsing(120, 40));
-    assert_eq!(talk.say("down").len(), 1, "{}", talk.log);
-    assert_eq!(talk.say("select").len(), 1, "{}", talk.log);
-    let back = [talk.say("help"), talk.say("close")].concat();
-    assert_eq!(talk.say("full-size")[0], "status: Picture at full size");
-    assert_eq!(talk.say("close")[0], "status: Results");
+    let mut session = start(scene::browsing(120, 40));
+    assert_eq!(session.type_line("down").len(), 1, "{}", session.log);
+    assert_eq!(session.type_line("select").len(), 1, "{}", session.log);
+    let back = [session.type_line("help"), session.type_line("close")].concat();
+    assert_eq!(session.type_line("full-size")[0], "status: Picture at full size");
+    assert_eq!(session.type_line("close")[0], "status: Results");
     let results: Vec<&String> = back.iter().filter(|line| line.contains(". Cluster")).collect();
     assert_eq!(results.len(), 1, "the cursor: {results:?}");
 }

@@ -21,6 +21,7 @@ pub fn drawing_reason(action: Action) -> Option<&'static str> {
         Action::ZoomIn | Action::ZoomOut | Action::ActualSize | Action::FitScreen => {
             "the picture is described in words here, always as a whole"
         }
+        Action::Play => "frames are read one at a time here: next-frame reads the one that follows",
         Action::Blink | Action::Difference => {
             "the comparison lists in words what differs; pixels are not compared here"
         }

@@ -15,14 +15,14 @@ pub enum Announcement {
 
 /// What was read already.
 #[derive(Debug, Default)]
-pub struct News {
+pub struct Announcements {
     last: Reading,
     /// The panes as they were read last. A dialog is forgotten when it is closed.
     panes: BTreeMap<String, Reading>,
     notifications: usize,
 }
 
-impl News {
+impl Announcements {
     /// The notifications since the last call.
     pub fn notifications(&mut self, app: &App) -> Vec<Announcement> {
         let new = app.notifications.pushed() - self.notifications;
