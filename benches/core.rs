@@ -242,8 +242,11 @@ fn key_to_frame(c: &mut Criterion) {
             now += Duration::from_mins(1);
             let started = Instant::now();
             requests += happen(&mut app, now, Event::Wake, page);
-            // Another tile size requests every picture on screen again.
-            let key = if spans.len().is_multiple_of(2) { "+" } else { "-" };
+            // Cells of another size in pixels request every picture on screen again.
+            let scale = u16::try_from(spans.len() % 1000).unwrap() + 1;
+            let cell = (10 * scale, 20 * scale);
+            requests += happen(&mut app, now, Event::Terminal(Protocol::HalfBlock, cell), page);
+            let key = if spans.len().is_multiple_of(2) { "l" } else { "h" };
             requests += happen(&mut app, now, Event::Key(key.parse().unwrap()), page);
             let view = |buffer: &mut Buffer| {
                 ui::draw(&app, &theme, buffer, &mut layer);

@@ -146,13 +146,16 @@ pub(super) fn draw_row(ctx: &mut DrawContext, area: Rect, tile: &Tile, selected:
     }
 }
 
+/// A shorter number of members counts as this wide, so that neighbors show the same part of the band.
+const USUAL_SIZE_CELLS: usize = 4;
+
 /// Draws the score with its band as far as it fits, and the number of members at the right end.
 fn score_line(ctx: &mut DrawContext, line: Rect, relevance: &Relevance, sizes: &[String]) {
     let theme = ctx.theme;
     let cells = usize::from(line.width);
     let (score, band) = score_and_band(relevance, ctx.app.score_scale());
     let size = first_fitting(sizes, cells.saturating_sub(display_width(&score) + 1));
-    let used = display_width(&score) + display_width(size) + 1;
+    let used = display_width(&score) + display_width(size).max(USUAL_SIZE_CELLS) + 1;
     let band = clip_at_word(&band, cells.saturating_sub(used));
     ctx.put(line, 0, &[(score.as_str(), theme.accent), (band, theme.text)]);
     let (_, end) = split_end(line, size);
