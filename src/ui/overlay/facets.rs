@@ -39,9 +39,12 @@ impl Draw for Facets {
         let is_cut = display_width(selected) > name_width;
         let rows = if is_cut { ctx.text_below(rows, selected) } else { rows };
         let top = scroll_top(0, self.cursor, usize::from(rows.height));
+        // Without the bar, which a reversed style would empty.
+        let width = u16::try_from(name_width + 2).unwrap_or(u16::MAX).min(rows.width);
+        let names = Rect { width, ..rows };
         for (row, (index, facet)) in (0..rows.height).zip(facets.iter().enumerate().skip(top)) {
             draw_facet(ctx, rows, row, facet, (name_width, most));
-            ctx.select_row(rows, row, index == self.cursor);
+            ctx.select_row(names, row, index == self.cursor);
         }
     }
 }
