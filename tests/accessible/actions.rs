@@ -203,6 +203,14 @@ fn actions_on_a_drawing_say_why_they_do_nothing() {
 }
 
 #[test]
+fn no_form_for_a_secret_opens() {
+    let mut session = TextSession::start(hosted());
+    let lines = session.type_line("login");
+    assert!(session.desk.app.overlay.is_none());
+    assert!(lines.concat().contains("tessera auth import"), "{lines:?}");
+}
+
+#[test]
 fn every_key_that_is_not_a_digit_is_its_action() {
     for state in STATES {
         let desk = state();

@@ -1,4 +1,4 @@
-//! The actions that apply only to a drawing: the accessible mode has all others.
+//! The actions that apply only to a drawing, or would print a secret: the accessible mode has all others.
 
 use crate::input::Action;
 
@@ -17,6 +17,9 @@ pub fn drawing_reason(action: Action) -> Option<&'static str> {
         Action::TestPictures => "no picture is drawn here; full-size describes one in words",
         Action::Redraw => "nothing is drawn here; read prints everything again",
         Action::Mouse => "the mouse stays with your terminal here",
+        Action::Login => {
+            "a typed secret would be shown here; use tessera auth status and tessera auth import"
+        }
         Action::Suspend => "Ctrl-Z suspends here, as for any other command",
         Action::ZoomIn | Action::ZoomOut | Action::ActualSize | Action::FitScreen => {
             "the picture is described in words here, always as a whole"
