@@ -23,7 +23,7 @@ pub(super) fn viewed(app: &App) -> Reading {
     if app.viewer.as_ref().is_some_and(|viewer| !viewer.boxes) && !boxes.is_empty() {
         lines.push("the boxes of its objects are not listed".to_owned());
     } else {
-        lines.extend(boxes.into_iter().map(|region| format!("box {}", spot(region))));
+        lines.extend(boxes.into_iter().map(|region| format!("box {}", region_text(region))));
     }
     if let Some((at, count)) = app.frame_position() {
         lines.push(format!("frame {} of {count} of its video on this page", at + 1));
@@ -42,13 +42,13 @@ fn facts(app: &App, preview: &Preview) -> Vec<String> {
             facts.push(format!("labels of the cluster: {}", labels.join(", ")));
         }
     }
-    facts.extend(preview.region.map(|region| format!("matching part {}", spot(region))));
+    facts.extend(preview.region.map(|region| format!("matching part {}", region_text(region))));
     facts.extend(preview.original_uri.as_ref().map(|uri| format!("original: {uri}")));
     facts
 }
 
 /// Where a region is, in percent of the picture.
-fn spot(region: Region) -> String {
+fn region_text(region: Region) -> String {
     let percent = |part: f64| format!("{:.0}", 100.0 * part);
     let [left, top, width, height] = [region.x, region.y, region.width, region.height].map(percent);
     format!(

@@ -65,7 +65,7 @@ fn found(app: &App) -> String {
 /// Why a dataset that is not READY may have no results yet.
 pub(super) fn unavailable_dataset(app: &App) -> Option<String> {
     let dataset = app.dataset().filter(|dataset| dataset.status != Status::Ready)?;
-    let wait = if dataset.status.is_busy() { "; wait waits until it is not" } else { "" };
+    let wait = if dataset.status.is_busy() { "; type wait to wait for its end" } else { "" };
     Some(format!("{} is {}{wait}", dataset.name, dataset.status.as_str()))
 }
 

@@ -177,7 +177,7 @@ impl AccessibleSession {
                     self.outcome = Some(RunOutcome::Exit(0));
                 }
                 Effect::OpenDeployment(choice) => self.outcome = Some(RunOutcome::Switch(choice)),
-                // There is no clipboard to rely on.
+                // A clipboard cannot be relied on.
                 Effect::Copy(text) => {
                     for line in text.as_str().lines() {
                         self.announcer.item(line)?;

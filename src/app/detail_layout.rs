@@ -94,7 +94,7 @@ impl Strip {
         Self { columns, picture_rows, count }
     }
 
-    /// The rows that fit into `height` and are needed; one preview is no strip.
+    /// The rows that fit into `height` and are needed; a single preview needs none.
     fn rows_in(self, height: u16) -> u16 {
         let needed = self.count.div_ceil(usize::from(self.columns));
         let needed = if self.count > 1 { u16::try_from(needed).unwrap_or(u16::MAX) } else { 0 };

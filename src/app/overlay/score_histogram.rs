@@ -91,7 +91,7 @@ impl ScoreHistogram {
         HistogramAreas { plot, boundary }
     }
 
-    /// Moves the cut. Between 1 and the end of the histogram there is no limit, so it skips those.
+    /// Moves the cut. The values between 1 and the end of the histogram would all mean no limit, so they are skipped.
     fn move_to(&mut self, cut: i32) {
         let skips_up = cut > self.cut;
         self.cut = match cut.clamp(self.start, self.end) {

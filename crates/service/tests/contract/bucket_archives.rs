@@ -14,6 +14,8 @@ use crate::{
 
 const EXPORT: &str = "/export_context_async?file_name=days.zip&export_format=json";
 
+const EXPIRE: &str = "UPDATE export SET created_at = 0";
+
 async fn storage() -> FakeS3 {
     FakeS3::with_objects(&[("team/readme.md", b"-")]).await
 }
@@ -33,6 +35,13 @@ async fn exported(service: &Service) -> Value {
 
 fn object_name(task: &Value) -> String {
     format!("team/tessera/exports/{}.zip", task["id"].as_str().unwrap())
+}
+
+/// Stops the service, changes its store, and starts it again.
+async fn restarted(service: Service, storage: &FakeS3, change: &str) -> Service {
+    let place = service.stop().await;
+    place.database().execute_batch(change).unwrap();
+    Service::at_with(place, settings(storage)).await
 }
 
 fn local_archives(service: &Service) -> usize {
@@ -113,9 +122,7 @@ async fn an_export_that_was_interrupted_is_uploaded_after_the_next_start() {
     let storage = storage().await;
     let service = Service::with(settings(&storage)).await;
     let task = exported(&service).await;
-    let place = service.stop().await;
-    place.database().execute_batch("UPDATE export SET status = 'IN_PROGRESS'").unwrap();
-    let service = Service::at_with(place, settings(&storage)).await;
+    let service = restarted(service, &storage, "UPDATE export SET status = 'IN_PROGRESS'").await;
     let path = format!("/export_status?export_task_id={}", task["id"].as_str().unwrap());
     let again = service.good(&service.of_dataset(&path)).await;
     assert_eq!(again["status"], "COMPLETED", "{again}");
@@ -127,9 +134,7 @@ async fn an_expired_archive_is_deleted_from_the_bucket() {
     let storage = storage().await;
     let service = Service::with(settings(&storage)).await;
     exported(&service).await;
-    let place = service.stop().await;
-    place.database().execute_batch("UPDATE export SET created_at = 0").unwrap();
-    let service = Service::at_with(place, settings(&storage)).await;
+    let service = restarted(service, &storage, EXPIRE).await;
     let task = exported(&service).await;
     assert_eq!(storage.names(), ["team/readme.md".to_owned(), object_name(&task)]);
 }
@@ -139,10 +144,8 @@ async fn an_archive_whose_deletion_is_denied_is_deleted_once_it_is_allowed() {
     let storage = storage().await;
     let service = Service::with(settings(&storage)).await;
     let expired = exported(&service).await;
-    let place = service.stop().await;
-    place.database().execute_batch("UPDATE export SET created_at = 0").unwrap();
     storage.deny_deletions(true);
-    let service = Service::at_with(place, settings(&storage)).await;
+    let service = restarted(service, &storage, EXPIRE).await;
     let second = exported(&service).await;
     assert!(storage.names().contains(&object_name(&expired)));
     storage.deny_deletions(false);
