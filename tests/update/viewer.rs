@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use tessera::{
-    app::{Event, Mouse, MouseKind, Pane, viewer::ZoomPosition},
+    app::{Effect, Event, Mouse, MouseKind, Pane, viewer::ZoomPosition},
     message::{Lane, Request},
 };
 use tessera_model::{PictureSource, Region};
@@ -254,6 +254,8 @@ fn a_video_is_played_frame_by_frame_to_its_end() {
     desk.press("s P");
     assert_eq!(frame_time(&desk), Some(4.0), "it goes on from this frame");
     paint(&mut desk);
+    let due = Effect::WakeAt(desk.now + Duration::from_millis(250));
+    assert!(desk.other.contains(&due), "{:?}", desk.other);
     let mut times = Vec::new();
     for _ in 0..3 {
         wait_millis(&mut desk, 249);
