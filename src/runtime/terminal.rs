@@ -9,7 +9,6 @@ use std::{
         Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU8, Ordering},
     },
-    time::{Duration, Instant},
 };
 
 use crossterm::{
@@ -45,10 +44,11 @@ static TERMINAL_ACTIVE: Mutex<bool> = Mutex::new(false);
 static PICTURES_TO_DELETE: AtomicU8 = AtomicU8::new(0);
 static TITLE_CHANGED: AtomicBool = AtomicBool::new(false);
 
-/// How long restoring may take when the terminal takes no output.
-const MAX_RESTORE_TIME: Duration = Duration::from_millis(500);
-/// How long to wait for room before stopped output is checked again.
-const FLUSH_INTERVAL: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+/// How long to wait for room in a terminal that takes no output.
+const WAIT_FOR_ROOM: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+/// How often restoring waits for room, half a second in all: counted, because a machine under load may take
+/// longer than that to run this thread at all.
+const MAX_WAITS: usize = 25;
 
 /// Largest screen that is drawn; the rest stays empty.
 const MAX_SIZE: (u16, u16) = (1000, 500);
@@ -141,8 +141,8 @@ fn never_block_reads() -> io::Result<()> {
     Ok(tcsetattr(io::stdin(), OptionalActions::Now, &settings)?)
 }
 
-/// Restores the terminal, once. Errors are ignored: the terminal may be gone. Takes at most
-/// `MAX_RESTORE_TIME`, also while another thread is blocked in a write.
+/// Restores the terminal, once. Errors are ignored: the terminal may be gone. Waits at most `MAX_WAITS` times,
+/// also while another thread is blocked in a write.
 pub fn restore() {
     let mut active = TERMINAL_ACTIVE.lock().unwrap_or_else(PoisonError::into_inner);
     if !std::mem::take(&mut *active) {
@@ -175,18 +175,19 @@ fn write_without_blocking(mut bytes: &[u8]) -> io::Result<()> {
     let terminal = ttyname(io::stdout(), Vec::new())
         .and_then(|path| open(path, flags, Mode::empty()))
         .or_else(|_| open(c"/dev/tty", flags, Mode::empty()))?;
-    let start = Instant::now();
-    while !bytes.is_empty() && start.elapsed() < MAX_RESTORE_TIME {
+    let mut waits = 0;
+    while !bytes.is_empty() && waits < MAX_WAITS {
         match rustix::io::write(&terminal, bytes) {
             Ok(count) => bytes = &bytes[count..],
             Err(Errno::INTR) => {}
             Err(Errno::AGAIN) => {
-                if start.elapsed() > MAX_RESTORE_TIME / 2 {
+                waits += 1;
+                if waits > MAX_WAITS / 2 {
                     tcflush(&terminal, QueueSelector::OFlush)?;
                     tcflow(&terminal, Action::OOn)?;
                 }
                 let mut ready = [PollFd::new(&terminal, PollFlags::OUT)];
-                poll(&mut ready, Some(&FLUSH_INTERVAL))?;
+                poll(&mut ready, Some(&WAIT_FOR_ROOM))?;
             }
             Err(error) => return Err(error.into()),
         }

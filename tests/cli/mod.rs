@@ -219,6 +219,27 @@ fn bad_folders_are_refused_with_what_where_and_what_to_do() {
 }
 
 #[test]
+fn without_certificate_authorities_only_encrypted_services_are_out_of_reach() {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("pictures");
+    std::fs::create_dir(&folder).unwrap();
+    picture(&folder.join("a.png"));
+    let serving = serve(home.path(), &[folder.to_str().unwrap(), "--no-auth"]);
+    let without = |mut command: Command| {
+        command.env("SSL_CERT_FILE", "/nonexistent").env("SSL_CERT_DIR", "/nonexistent");
+        outcome(&mut command)
+    };
+    let (code, out, err) = without(serving.asked(home.path(), &["dataset", "list", "--json"]));
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("pictures"), "{out}");
+    let mut encrypted = serving.asked(home.path(), &["dataset", "list"]);
+    encrypted.env("TESSERA_BASE_URL", "https://127.0.0.1:9");
+    let (code, _, err) = without(encrypted);
+    assert_ne!(code, 0);
+    assert!(err.contains("ca-certificates"), "{err}");
+}
+
+#[test]
 fn serve_prints_one_json_line_and_answers() {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join("pictures");

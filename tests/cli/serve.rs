@@ -358,34 +358,39 @@ fn dense_selections(size: usize) -> Vec<(&'static str, String, u16)> {
     ]
 }
 
+/// Posts the same selection twice at a time, and returns how many light reads were answered meanwhile.
+#[cfg(target_os = "linux")]
+fn light_reads_beside_posts(serving: &Serving, body: &str, expected: u16) -> usize {
+    let path = "/api/v1/dataset/{id}/export_entities_async?export_format=json";
+    std::thread::scope(|scope| {
+        let posts: Vec<_> = (0..2).map(|_| scope.spawn(|| serving.post_json(path, body))).collect();
+        let mut light_reads = 0;
+        while posts.iter().any(|post| !post.is_finished()) {
+            assert_eq!(serving.ask("GET", "/api/v1/datasets").0, 200);
+            light_reads += 1;
+        }
+        for post in posts {
+            assert_eq!(post.join().unwrap(), expected);
+        }
+        light_reads
+    })
+}
+
 /// Reading a selection takes at most four times its size, and light reads continue meanwhile.
 #[cfg(target_os = "linux")]
 #[test]
 fn dense_selections_take_little_memory_and_delay_nothing() {
     const SIZE: usize = 4 << 20;
-    const PARALLEL: usize = 2;
     let (home, folder) = home();
     let serving = serve(home.path(), &[folder.to_str().unwrap(), "--no-auth"]);
     assert_eq!(serving.indexed()["status_new"], "READY");
-    let path = "/api/v1/dataset/{id}/export_entities_async?export_format=json";
     for (name, body, expected) in dense_selections(SIZE) {
         let idle = serving.reset_peak_memory();
-        let light_reads = std::thread::scope(|scope| {
-            let posts: Vec<_> =
-                (0..PARALLEL).map(|_| scope.spawn(|| serving.post_json(path, &body))).collect();
-            let mut light_reads = 0;
-            while posts.iter().any(|post| !post.is_finished()) {
-                assert_eq!(serving.ask("GET", "/api/v1/datasets").0, 200);
-                light_reads += 1;
-            }
-            for post in posts {
-                assert_eq!(post.join().unwrap(), expected, "{name}");
-            }
-            light_reads
-        });
-        // A light read that has to wait for a selection is the only one.
-        assert!(light_reads > 2, "{name}: {light_reads} light reads");
+        // A light read that has to wait for a selection is the only one. The system may give this thread no time
+        // until the selections are read, but not again and again.
+        let is_delayed = || light_reads_beside_posts(&serving, &body, expected) <= 2;
+        assert!((0..5).any(|_| !is_delayed()), "{name}: light reads waited five times");
         let grown = serving.memory("VmHWM").saturating_sub(idle);
-        assert!(grown <= PARALLEL * 4 * SIZE, "{name}: {} MiB", grown >> 20);
+        assert!(grown <= 2 * 4 * SIZE, "{name}: {} MiB", grown >> 20);
     }
 }

@@ -191,7 +191,7 @@ fn signals_end_the_program_while_its_output_is_stopped() {
             let start = Instant::now();
             program.signal(signal);
             assert_eq!(program.wait(), code, "SIG{signal} after {keys:?}");
-            assert!(start.elapsed() < Duration::from_secs(3), "SIG{signal} after {keys:?}");
+            assert!(start.elapsed() < Duration::from_secs(10), "SIG{signal} after {keys:?}");
             assert_given_back(&program, signal);
         }
     }

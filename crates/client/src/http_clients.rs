@@ -6,6 +6,7 @@
 //! token.
 
 use std::{
+    error::Error as _,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -34,7 +35,7 @@ pub(super) fn api_client(
     endpoint: &Endpoint,
     policy: &ClientPolicy,
 ) -> Result<reqwest::Client, Failure> {
-    build_client(client_builder(endpoint, policy).redirect(redirect::Policy::none()))
+    build_client(endpoint, || client_builder(endpoint, policy).redirect(redirect::Policy::none()))
 }
 
 /// The client for the local pipeline. It uses no proxy, because a proxy could send a request twice.
@@ -42,24 +43,28 @@ pub(super) fn pipeline_client(
     endpoint: &Endpoint,
     policy: &ClientPolicy,
 ) -> Result<reqwest::Client, Failure> {
-    build_client(client_builder(endpoint, policy).redirect(redirect::Policy::none()).no_proxy())
+    build_client(endpoint, || {
+        client_builder(endpoint, policy).redirect(redirect::Policy::none()).no_proxy()
+    })
 }
 
 pub(super) fn blob_client(
     endpoint: &Endpoint,
     policy: &ClientPolicy,
 ) -> Result<reqwest::Client, Failure> {
-    let base = endpoint.base_url().clone();
-    let follow = redirect::Policy::custom(move |attempt| {
-        match redirect_error(&base, attempt.previous(), attempt.url()) {
-            Some(reason) => attempt.error(reason),
-            None => attempt.follow(),
-        }
-    });
-    // Byte ranges count the bytes of the file: a compressed response could not be resumed.
-    let resolver = LinkResolver::new(endpoint.base_url().as_url().clone());
-    let builder = client_builder(endpoint, policy).redirect(follow).no_gzip();
-    build_client(builder.dns_resolver(Arc::new(resolver)))
+    build_client(endpoint, || {
+        let base = endpoint.base_url().clone();
+        let follow = redirect::Policy::custom(move |attempt| {
+            match redirect_error(&base, attempt.previous(), attempt.url()) {
+                Some(reason) => attempt.error(reason),
+                None => attempt.follow(),
+            }
+        });
+        // Byte ranges count the bytes of the file: a compressed response could not be resumed.
+        let resolver = LinkResolver::new(endpoint.base_url().as_url().clone());
+        let builder = client_builder(endpoint, policy).redirect(follow).no_gzip();
+        builder.dns_resolver(Arc::new(resolver))
+    })
 }
 
 fn client_builder(endpoint: &Endpoint, policy: &ClientPolicy) -> ClientBuilder {
@@ -77,10 +82,25 @@ fn client_builder(endpoint: &Endpoint, policy: &ClientPolicy) -> ClientBuilder {
     if endpoint.base_url().is_loopback() { builder.no_proxy() } else { builder }
 }
 
-fn build_client(builder: ClientBuilder) -> Result<reqwest::Client, Failure> {
-    builder.build().map_err(|error| {
-        let sentence = format!("cannot create the HTTP client: {}", error.without_url());
-        Failure::local(sentence)
+/// Builds a client. On a system without certificate authorities, such as a minimal container, an unencrypted
+/// service is reached nevertheless: the client then trusts only the authorities of the endpoint, usually none.
+fn build_client(
+    endpoint: &Endpoint,
+    builder: impl Fn() -> ClientBuilder,
+) -> Result<reqwest::Client, Failure> {
+    let client = builder().build();
+    let client = match client {
+        Err(_) if endpoint.base_url().as_url().scheme() == "http" => {
+            builder().tls_certs_only([]).build()
+        }
+        client => client,
+    };
+    client.map_err(|error| {
+        let cause = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+        Failure::local(format!(
+            "cannot create the HTTP client: {cause}; encrypted services need the certificate authorities of \
+             the system (package ca-certificates), or `ca_file` in the profile"
+        ))
     })
 }
 

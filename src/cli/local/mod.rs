@@ -13,6 +13,8 @@ mod service;
 #[cfg(feature = "local")]
 mod settings;
 #[cfg(feature = "local")]
+mod stop_signals;
+#[cfg(feature = "local")]
 mod store;
 #[cfg(feature = "local")]
 mod store_check;

@@ -1,15 +1,15 @@
 //! `tessera serve`: runs the local deployment for other programs.
 
-use std::{io, net::SocketAddr, path::PathBuf, time::Duration};
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use secrecy::ExposeSecret;
 use serde_json::json;
-use tokio::signal::unix::{SignalKind, signal};
 
 use super::{
     access_log::open_access_log,
     local_settings,
     service::{LocalService, RequiredLogin, bind, report_skipped},
+    stop_signals::StopSignals,
     store::store_address,
 };
 use crate::{
@@ -50,8 +50,9 @@ pub async fn serve(options: ServeOptions) -> CliResult<i32> {
     if !listen.ip().is_loopback() {
         write_message(&format!("warning: {UNENCRYPTED}"));
     }
+    let signals = StopSignals::listen()?;
     print_announcement(&local, metrics_address)?;
-    let code = run_until_signal(local).await?;
+    let code = run_until_signal(local, signals).await?;
     if let Some(thread) = access_log_thread {
         thread.finish();
     }
@@ -59,7 +60,7 @@ pub async fn serve(options: ServeOptions) -> CliResult<i32> {
 }
 
 /// Waits for a signal and stops the service; returns the exit code.
-async fn run_until_signal(mut local: LocalService) -> CliResult<i32> {
+async fn run_until_signal(mut local: LocalService, mut signals: StopSignals) -> CliResult<i32> {
     // A separate task: stopping must not wait for indexing.
     let skipped_report = tokio::spawn({
         let (deployment, datasets) = (local.deployment.clone(), local.datasets.clone());
@@ -71,16 +72,14 @@ async fn run_until_signal(mut local: LocalService) -> CliResult<i32> {
         }
     });
     let code = tokio::select! {
-        code = wait_for_signal() => {
-            code.map_err(|error| CliError::io("wait for a signal", &error))?
-        }
+        code = signals.next() => code,
         error = local.wait_for_failure() => return Err(error),
     };
     skipped_report.abort();
     tokio::select! {
         stopped = local.stop() => stopped?,
         // A second signal ends the wait for clients.
-        _ = wait_for_signal() => {}
+        _ = signals.next() => {}
     }
     Ok(code)
 }
@@ -135,16 +134,4 @@ fn print_announcement(local: &LocalService, metrics: Option<SocketAddr>) -> CliR
         "datasets": datasets,
     });
     write_stdout(&PrintableText::compact_json(&line))
-}
-
-/// Waits for a signal, and returns its exit code. Ctrl-C and SIGTERM are the normal ways to stop.
-pub(super) async fn wait_for_signal() -> io::Result<i32> {
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut hang_up = signal(SignalKind::hangup())?;
-    Ok(tokio::select! {
-        _ = interrupt.recv() => 130,
-        _ = terminate.recv() => 0,
-        _ = hang_up.recv() => 129,
-    })
 }

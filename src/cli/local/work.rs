@@ -1,13 +1,10 @@
 //! `tessera work`: runs operations and exports of a store on a server.
 
 use super::{
-    local_settings,
-    serve::{parse_bucket, wait_for_signal},
-    service::index_dir,
-    store::require_store,
-    work_options::WorkOptions,
+    local_settings, serve::parse_bucket, service::index_dir, stop_signals::StopSignals,
+    store::require_store, work_options::WorkOptions,
 };
-use crate::cli::{CliError, CliResult, messages::write_message};
+use crate::cli::{CliResult, messages::write_message};
 use tessera_model::Failure;
 use tessera_service::{Deployment, DeploymentSettings};
 
@@ -24,6 +21,7 @@ pub async fn work(options: WorkOptions) -> CliResult<i32> {
     };
     let deployment = Deployment::open(&index_dir(options.data)?, settings)?;
     deployment.check_settings().await?;
+    let mut signals = StopSignals::listen()?;
     write_message(&format!("runs tasks of {address}; Ctrl-C gives back what is not finished"));
     let finished = async {
         if options.once { deployment.wait_until_idle().await } else { std::future::pending().await }
@@ -32,7 +30,7 @@ pub async fn work(options: WorkOptions) -> CliResult<i32> {
         biased;
         error = deployment.wait_until_outdated() => Err(error.into()),
         () = finished => Ok(0),
-        code = wait_for_signal() => code.map_err(|error| CliError::io("wait for a signal", &error)),
+        code = signals.next() => Ok(code),
     };
     tokio::select! {
         // Tasks stop at the next file.
@@ -40,7 +38,7 @@ pub async fn work(options: WorkOptions) -> CliResult<i32> {
             stopped.map_err(|_| Failure::internal_error())?;
         }
         // A second signal ends the wait; the leases end by themselves.
-        _ = wait_for_signal() => {}
+        _ = signals.next() => {}
     }
     ended
 }

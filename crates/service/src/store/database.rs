@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use super::{
     StoreError,
+    connection_pool::ConnectionPool,
     engine::{Connection, QueryError, Result, Transaction},
     former_workers, lease,
     postgres::{PostgresServer, StoreAddress, TaskListener},
@@ -21,9 +22,6 @@ use super::{
     sqlite::{DatabaseFile, OpenedDatabase, network_file_system_of},
 };
 use crate::ingest::staging::ensure_private_dir;
-
-/// Idle connections that are kept; on a server, each needs memory.
-const MAX_IDLE_CONNECTIONS: usize = 16;
 
 enum Engine {
     Sqlite(DatabaseFile),
@@ -43,8 +41,8 @@ pub struct Store {
     data: PathBuf,
     engine: Engine,
     writer: Mutex<Connection>,
-    /// Idle connections besides the one that writes.
-    idle: Mutex<Vec<Connection>>,
+    /// Connections besides the one that writes.
+    pool: ConnectionPool,
     link_key: [u8; 32],
     recovery_notice: Option<String>,
     has_damage: AtomicBool,
@@ -108,7 +106,7 @@ impl Store {
             data: data.to_owned(),
             engine,
             writer: Mutex::new(writer),
-            idle: Mutex::default(),
+            pool: ConnectionPool::default(),
             link_key,
             recovery_notice,
             has_damage: AtomicBool::new(false),
@@ -119,7 +117,7 @@ impl Store {
 
     /// Runs `query` on a snapshot of the store.
     pub fn read<T>(&self, query: impl FnOnce(&Connection) -> Result<T>) -> Result<T, StoreError> {
-        self.with_idle_connection(|connection| {
+        self.with_connection(|connection| {
             let snapshot = connection.begin_snapshot()?;
             let value = query(&snapshot)?;
             snapshot.rollback()?;
@@ -128,21 +126,12 @@ impl Store {
     }
 
     /// Runs `work` on a connection that nothing else uses.
-    fn with_idle_connection<T>(
+    fn with_connection<T>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T>,
     ) -> Result<T, StoreError> {
-        let idle = lock(&self.idle).pop();
-        let connection = match idle.filter(|connection| !connection.is_closed()) {
-            Some(connection) => connection,
-            None => self.engine.connect()?,
-        };
-        let value = self.note(work(&connection))?;
-        let mut idle = lock(&self.idle);
-        if idle.len() < MAX_IDLE_CONNECTIONS {
-            idle.push(connection);
-        }
-        Ok(value)
+        let connect = || Ok(self.engine.connect()?);
+        self.pool.with_connection(connect, |connection| self.note(work(connection)))
     }
 
     /// Runs `change` as one durable transaction.
@@ -169,7 +158,7 @@ impl Store {
         if let Engine::Sqlite(_) = self.engine {
             return self.write(change);
         }
-        self.with_idle_connection(|connection| {
+        self.with_connection(|connection| {
             let transaction = connection.begin_rows()?;
             let outcome = change(&transaction)?;
             transaction.commit()?;
@@ -183,7 +172,7 @@ impl Store {
         statements: &[String],
         stop: &AtomicBool,
     ) -> Result<(), StoreError> {
-        self.with_idle_connection(|connection| {
+        self.with_connection(|connection| {
             statements.iter().try_for_each(|sql| connection.execute_batch_until(sql, stop))
         })
     }
@@ -273,7 +262,7 @@ impl Store {
 
     /// Marks the database as closed.
     fn close(&self) -> Result<(), StoreError> {
-        lock(&self.idle).clear();
+        self.pool.clear();
         let writer = lock(&self.writer);
         if self.has_damage.load(Ordering::Relaxed) {
             return Ok(());

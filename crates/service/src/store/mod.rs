@@ -12,6 +12,7 @@ pub mod assignment;
 mod clock;
 pub mod cluster;
 mod columns;
+mod connection_pool;
 mod database;
 pub mod dataset;
 pub mod embedding;

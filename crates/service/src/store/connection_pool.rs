@@ -1,0 +1,145 @@
+//! Connections to the database that are kept between their uses.
+
+use std::{
+    sync::{Condvar, Mutex, PoisonError},
+    time::Duration,
+};
+
+use super::{database::lock, engine::Connection};
+
+/// Idle connections that are kept; on a server, each needs memory.
+const MAX_IDLE_CONNECTIONS: usize = 16;
+/// How long to wait for a connection in use when no further one can be opened.
+const MAX_WAIT: Duration = Duration::from_secs(2);
+
+#[derive(Debug, Default)]
+pub(super) struct ConnectionPool {
+    connections: Mutex<Connections>,
+    /// Notified when a connection is no longer in use.
+    released: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Connections {
+    idle: Vec<Connection>,
+    in_use: usize,
+}
+
+impl Connections {
+    /// An idle connection, which is in use from now on.
+    fn take_idle(&mut self) -> Option<Connection> {
+        let idle = self.idle.pop().filter(|connection| !connection.is_closed())?;
+        self.in_use += 1;
+        Some(idle)
+    }
+}
+
+/// Ends the use of a connection, also if its user panics.
+struct Use<'a>(&'a ConnectionPool);
+
+impl Drop for Use<'_> {
+    fn drop(&mut self) {
+        lock(&self.0.connections).in_use -= 1;
+        self.0.released.notify_all();
+    }
+}
+
+impl ConnectionPool {
+    /// Runs `work` on a connection that nothing else uses: an idle one, else one from `connect`. Where that fails,
+    /// such as without a free file descriptor, it waits for one in use. The connection is kept unless `work` fails.
+    pub(super) fn with_connection<T, E>(
+        &self,
+        connect: impl FnOnce() -> Result<Connection, E>,
+        work: impl FnOnce(&Connection) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let connection = self.take(connect)?;
+        let _use = Use(self);
+        let value = work(&connection)?;
+        let mut connections = lock(&self.connections);
+        if connections.idle.len() < MAX_IDLE_CONNECTIONS {
+            connections.idle.push(connection);
+        }
+        Ok(value)
+    }
+
+    /// Closes the idle connections.
+    pub(super) fn clear(&self) {
+        lock(&self.connections).idle.clear();
+    }
+
+    fn take<E>(&self, connect: impl FnOnce() -> Result<Connection, E>) -> Result<Connection, E> {
+        if let Some(idle) = lock(&self.connections).take_idle() {
+            return Ok(idle);
+        }
+        match connect() {
+            Ok(connection) => {
+                lock(&self.connections).in_use += 1;
+                Ok(connection)
+            }
+            Err(cause) => self.wait_for_idle().ok_or(cause),
+        }
+    }
+
+    /// Waits for an idle connection while some are in use.
+    fn wait_for_idle(&self) -> Option<Connection> {
+        let nothing_to_take =
+            |connections: &mut Connections| connections.idle.is_empty() && connections.in_use > 0;
+        self.released
+            .wait_timeout_while(lock(&self.connections), MAX_WAIT, nothing_to_take)
+            .unwrap_or_else(PoisonError::into_inner)
+            .0
+            .take_idle()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{sync::mpsc, thread};
+
+    use super::*;
+
+    fn connection() -> Connection {
+        Connection::Sqlite(rusqlite::Connection::open_in_memory().unwrap())
+    }
+
+    #[test]
+    fn connections_are_used_again_unless_their_work_failed() {
+        let pool = ConnectionPool::default();
+        let mark = |connection: &Connection| connection.execute_batch("CREATE TABLE mark (x)");
+        pool.with_connection(|| Ok(connection()), mark).unwrap();
+        let is_marked = |found: &Connection| Ok(found.execute_batch("SELECT * FROM mark").is_ok());
+        assert!(pool.with_connection(|| Ok::<_, ()>(connection()), is_marked).unwrap());
+        pool.with_connection(|| Ok(connection()), |_| Err::<(), _>(())).unwrap_err();
+        assert!(!pool.with_connection(|| Ok::<_, ()>(connection()), is_marked).unwrap());
+    }
+
+    #[test]
+    fn one_in_use_is_waited_for_when_none_can_be_opened() {
+        let pool = &ConnectionPool::default();
+        let (started, in_use) = mpsc::channel();
+        let (refused, was_refused) = mpsc::channel();
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                let work = |_: &Connection| {
+                    started.send(()).unwrap();
+                    was_refused.recv().map_err(drop)
+                };
+                pool.with_connection(|| Ok(connection()), work).unwrap();
+            });
+            in_use.recv().unwrap();
+            let connect = || {
+                refused.send(()).unwrap();
+                Err("no file descriptor")
+            };
+            pool.with_connection(connect, |_| Ok(())).unwrap();
+        });
+    }
+
+    #[test]
+    fn without_any_connection_the_failure_is_reported() {
+        let pool = ConnectionPool::default();
+        let outcome = pool.with_connection(|| Err("no file descriptor"), |_| Ok(()));
+        assert_eq!(outcome, Err("no file descriptor"));
+        pool.with_connection(|| Ok::<_, ()>(connection()), |_| Ok(())).unwrap();
+    }
+}
