@@ -1,11 +1,11 @@
 //! Connections to the database that are kept between their uses.
 
 use std::{
-    sync::{Condvar, Mutex, PoisonError},
+    sync::{Condvar, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-use super::{database::lock, engine::Connection};
+use super::engine::Connection;
 
 /// Idle connections that are kept; on a server, each needs memory.
 const MAX_IDLE_CONNECTIONS: usize = 16;
@@ -39,7 +39,7 @@ struct Use<'a>(&'a ConnectionPool);
 
 impl Drop for Use<'_> {
     fn drop(&mut self) {
-        lock(&self.0.connections).in_use -= 1;
+        self.0.lock().in_use -= 1;
         self.0.released.notify_all();
     }
 }
@@ -55,7 +55,7 @@ impl ConnectionPool {
         let connection = self.take(connect)?;
         let _use = Use(self);
         let value = work(&connection)?;
-        let mut connections = lock(&self.connections);
+        let mut connections = self.lock();
         if connections.idle.len() < MAX_IDLE_CONNECTIONS {
             connections.idle.push(connection);
         }
@@ -64,20 +64,25 @@ impl ConnectionPool {
 
     /// Closes the idle connections.
     pub(super) fn clear(&self) {
-        lock(&self.connections).idle.clear();
+        self.lock().idle.clear();
     }
 
     fn take<E>(&self, connect: impl FnOnce() -> Result<Connection, E>) -> Result<Connection, E> {
-        if let Some(idle) = lock(&self.connections).take_idle() {
+        if let Some(idle) = self.lock().take_idle() {
             return Ok(idle);
         }
         match connect() {
             Ok(connection) => {
-                lock(&self.connections).in_use += 1;
+                self.lock().in_use += 1;
                 Ok(connection)
             }
             Err(cause) => self.wait_for_idle().ok_or(cause),
         }
+    }
+
+    /// The connections, which no panic leaves half-changed.
+    fn lock(&self) -> MutexGuard<'_, Connections> {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits for an idle connection while some are in use.
@@ -85,7 +90,7 @@ impl ConnectionPool {
         let nothing_to_take =
             |connections: &mut Connections| connections.idle.is_empty() && connections.in_use > 0;
         self.released
-            .wait_timeout_while(lock(&self.connections), MAX_WAIT, nothing_to_take)
+            .wait_timeout_while(self.lock(), MAX_WAIT, nothing_to_take)
             .unwrap_or_else(PoisonError::into_inner)
             .0
             .take_idle()
