@@ -19,6 +19,7 @@ use tokio::sync::oneshot;
 
 use crate::subprocess;
 use tessera_model::Failure;
+use tessera_picture::PictureFormat;
 
 const OPENER_PROGRAM: &str = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
 /// How long to wait for an error of the opener; most exit immediately, some stay.
@@ -42,10 +43,7 @@ impl ViewerCopies {
             builder.prefix("tessera-").permissions(fs::Permissions::from_mode(0o700));
             *folder = Some((builder.tempdir().map_err(failed)?, 0));
         }
-        let extension = image::guess_format(bytes)
-            .ok()
-            .and_then(|format| format.extensions_str().first().copied())
-            .unwrap_or("bin");
+        let extension = PictureFormat::detect(bytes).map_or("bin", PictureFormat::extension);
         let Some((folder, count)) = folder.as_mut() else {
             return Err(failed(io::ErrorKind::NotFound.into()));
         };

@@ -27,7 +27,7 @@ impl ApiRequest {
                 .text("-H 'Content-Type: application/json'")
                 .option("-d", OsStr::from_bytes(body)),
             // The bytes sent are an upright copy under a generated name.
-            RequestBody::Image(image) => curl.option("-F", format!("file=@{}", image.name)),
+            RequestBody::Image(image) => curl.option("-F", format!("file=@{}", image.name())),
             RequestBody::Form(parts) => {
                 parts.iter().map(RawPart::form_field).fold(curl, FormField::add_to)
             }

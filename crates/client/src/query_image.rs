@@ -1,19 +1,16 @@
-//! A query image, validated and rotated upright so that a bounding box means the same on both sides.
+//! A query image, validated, and turned upright so that a bounding box means the same on both sides.
 
 use std::path::Path;
 
 use bytes::Bytes;
-use image::ImageFormat;
-
 use tessera_model::{Failure, SafeText};
+use tessera_picture::{PictureFormat, to_common_jpeg};
 
 /// Can be sent any number of times.
 #[derive(Clone, Debug)]
 pub struct QueryImageUpload {
     pub(super) bytes: Bytes,
-    /// A generated file name.
-    pub(super) name: &'static str,
-    pub(super) media_type: &'static str,
+    pub(super) format: PictureFormat,
     /// Whether it was decoded locally, so that a bounding box can be trusted.
     pub(super) is_decodable: bool,
 }
@@ -41,40 +38,30 @@ impl QueryImageUpload {
         if bytes.len() as u64 > Self::MAX_BYTES {
             return Err(too_large(name));
         }
-        let Some((file_name, media_type)) = name_and_media_type(&bytes) else {
-            let remedy = "Choose a JPEG, PNG, WebP, GIF or BMP file";
+        let Some(format) = PictureFormat::detect(&bytes) else {
+            let remedy = format!("Choose a {} file", PictureFormat::DECODED);
             return Err(image_failure(name, "not a picture").with_remedy(remedy));
         };
-        let mut image =
-            Self { bytes: bytes.clone(), name: file_name, media_type, is_decodable: false };
-        let upright =
-            tokio::task::spawn_blocking(move || tessera_picture::to_upright_jpeg(&bytes)).await;
-        let upright = upright.map_err(|_| image_failure(name, "it could not be decoded"))?;
+        let mut image = Self { bytes: bytes.clone(), format, is_decodable: false };
+        let common = tokio::task::spawn_blocking(move || to_common_jpeg(&bytes)).await;
+        let common = common.map_err(|_| image_failure(name, "it could not be decoded"))?;
         // The service may decode formats that this program cannot, then without a box.
-        image.is_decodable = upright.is_ok();
-        if let Ok(Some(jpeg)) = upright {
-            (image.bytes, image.name, image.media_type) = (jpeg.into(), "query.jpg", "image/jpeg");
+        image.is_decodable = common.is_ok();
+        if let Ok(Some(jpeg)) = common {
+            (image.bytes, image.format) = (jpeg.into(), PictureFormat::Jpeg);
         }
         Ok(image)
+    }
+
+    /// A generated file name.
+    pub(super) fn name(&self) -> String {
+        format!("query.{}", self.format.extension())
     }
 
     /// The upright size in pixels (width, height), if it can be decoded locally.
     pub fn size(&self) -> Option<(u32, u32)> {
         self.is_decodable.then(|| tessera_picture::decode::size(&self.bytes).ok()).flatten()
     }
-}
-
-fn name_and_media_type(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
-    Some(match image::guess_format(bytes).ok()? {
-        ImageFormat::Jpeg => ("query.jpg", "image/jpeg"),
-        ImageFormat::Png => ("query.png", "image/png"),
-        ImageFormat::WebP => ("query.webp", "image/webp"),
-        ImageFormat::Gif => ("query.gif", "image/gif"),
-        ImageFormat::Bmp => ("query.bmp", "image/bmp"),
-        ImageFormat::Tiff => ("query.tiff", "image/tiff"),
-        ImageFormat::Avif => ("query.avif", "image/avif"),
-        _ => return None,
-    })
 }
 
 fn image_failure(name: &str, reason: &str) -> Failure {
@@ -84,28 +71,4 @@ fn image_failure(name: &str, reason: &str) -> Failure {
 fn too_large(name: &str) -> Failure {
     let reason = format!("larger than {} MiB", QueryImageUpload::MAX_BYTES >> 20);
     image_failure(name, &reason).with_remedy("Choose a smaller copy of the picture")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_content_decides_the_type_that_is_sent() {
-        let starts: [(&[u8], &str, &str); 7] = [
-            (b"\xff\xd8\xff\xe0", "query.jpg", "image/jpeg"),
-            (b"\x89PNG\r\n\x1a\n", "query.png", "image/png"),
-            (b"RIFF\0\0\0\0WEBP", "query.webp", "image/webp"),
-            (b"GIF89a", "query.gif", "image/gif"),
-            (b"BM", "query.bmp", "image/bmp"),
-            (b"II*\0", "query.tiff", "image/tiff"),
-            (b"\0\0\0\x20ftypavif", "query.avif", "image/avif"),
-        ];
-        for (start, name, media_type) in starts {
-            assert_eq!(name_and_media_type(start), Some((name, media_type)));
-        }
-        // A picture that no service takes, and a text.
-        assert_eq!(name_and_media_type(b"qoif"), None);
-        assert_eq!(name_and_media_type(b"a picture of a van"), None);
-    }
 }

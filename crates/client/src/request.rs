@@ -120,8 +120,9 @@ impl QueryImageUpload {
     /// The form of a query image. Name and type are generated: a file name could break out of the
     /// part header.
     pub(super) fn multipart_body(&self) -> MultipartBody {
-        let head =
-            PartHeader { field: paths::FILE_FIELD, file: Some((self.name, self.media_type)) };
+        let name = self.name();
+        let file = Some((name.as_str(), self.format.media_type()));
+        let head = PartHeader { field: paths::FILE_FIELD, file };
         multipart::in_memory([(head, self.bytes.clone())])
     }
 }

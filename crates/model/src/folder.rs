@@ -1,11 +1,8 @@
 //! The listing of a local folder, for the file picker.
 
-use std::{
-    ffi::OsString,
-    path::{Path, PathBuf},
-};
+use std::{ffi::OsString, path::PathBuf};
 
-use crate::SafeText;
+use crate::{FileKind, SafeText};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderListing {
@@ -34,12 +31,8 @@ pub struct FolderEntry {
 }
 
 impl FolderEntry {
-    const PICTURE_EXTENSIONS: [&str; 6] = ["jpg", "jpeg", "png", "webp", "gif", "bmp"];
-
     pub fn is_picture(&self) -> bool {
-        let extension = Path::new(&self.file_name).extension();
-        let extension = extension.map(|extension| extension.to_string_lossy().to_lowercase());
         !self.is_folder
-            && extension.is_some_and(|it| Self::PICTURE_EXTENSIONS.contains(&it.as_str()))
+            && FileKind::from_name(&self.file_name.to_string_lossy()) == FileKind::Picture
     }
 }

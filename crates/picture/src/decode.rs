@@ -1,14 +1,17 @@
-//! Decodes JPEG, PNG, WebP, GIF and BMP (by their first bytes) to upright RGB, within fixed limits.
+//! Decodes pictures of the formats in [`PictureFormat`] to upright sRGB, within fixed limits.
 
 use std::{
     cell::Cell,
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-use image::{DynamicImage, ImageFormat, RgbImage, metadata::Orientation};
+use image::{DynamicImage, RgbImage, metadata::Orientation};
 
 pub use crate::error::DecodeError;
-use crate::{error::check_size, jpeg::Jpeg, raster::RasterDecoder};
+use crate::{
+    color_profile::to_srgb, error::check_size, format::PictureFormat, jpeg::Jpeg, jpeg_xl::JpegXl,
+    raster::RasterDecoder,
+};
 
 #[derive(Clone, Debug)]
 pub struct Decoded {
@@ -48,11 +51,12 @@ pub fn size(bytes: &[u8]) -> Result<(u32, u32), DecodeError> {
 
 fn read_header(bytes: &[u8]) -> Result<((u32, u32), Orientation), DecodeError> {
     decode_picture(|| match detect_format(bytes)? {
-        ImageFormat::Jpeg => {
+        PictureFormat::Jpeg => {
             let jpeg = Jpeg::open(bytes)?;
             check_size(jpeg.size())?;
             Ok((jpeg.size(), jpeg.orientation()))
         }
+        PictureFormat::JpegXl => Ok((JpegXl::open(bytes)?.size(), Orientation::NoTransforms)),
         format => {
             let mut raster = RasterDecoder::open(bytes, format)?;
             Ok((raster.size(), raster.orientation()))
@@ -80,23 +84,40 @@ fn decode_picture<T>(decoder: impl FnOnce() -> Result<T, DecodeError>) -> Result
 }
 
 fn open(bytes: &[u8], min_side: impl FnOnce((u32, u32)) -> u32) -> Result<Decoded, DecodeError> {
-    let format = detect_format(bytes)?;
-    if format != ImageFormat::Jpeg {
-        let mut raster = RasterDecoder::open(bytes, format)?;
-        let orientation = raster.orientation();
-        let original = upright_size(raster.size(), orientation);
-        let min_side = min_side(original);
-        return Ok(apply_orientation(raster.decode(min_side)?, orientation, original));
+    match detect_format(bytes)? {
+        PictureFormat::Jpeg => open_jpeg(bytes, min_side),
+        PictureFormat::JpegXl => {
+            let picture = JpegXl::open(bytes)?;
+            let original = picture.size();
+            Ok(Decoded { pixels: picture.decode(min_side(original))?, original })
+        }
+        format => {
+            let mut raster = RasterDecoder::open(bytes, format)?;
+            let orientation = raster.orientation();
+            let original = upright_size(raster.size(), orientation);
+            let pixels = raster.decode(min_side(original))?;
+            Ok(apply_orientation(pixels, orientation, original))
+        }
     }
+}
+
+fn open_jpeg(
+    bytes: &[u8],
+    min_side: impl FnOnce((u32, u32)) -> u32,
+) -> Result<Decoded, DecodeError> {
     let jpeg = Jpeg::open(bytes)?;
     check_size(jpeg.size())?;
     let original = upright_size(jpeg.size(), jpeg.orientation());
     let min_side = min_side(original);
     let pixels = if let Some(scale) = jpeg.scale(min_side) {
-        jpeg.decode(scale)?
+        let mut pixels = jpeg.decode(scale)?;
+        if let Some(profile) = jpeg.color_profile() {
+            to_srgb(&mut pixels, &profile);
+        }
+        pixels
     } else {
         jpeg.check_complete()?;
-        RasterDecoder::open(bytes, format)?.decode(min_side)?
+        RasterDecoder::open(bytes, PictureFormat::Jpeg)?.decode(min_side)?
     };
     Ok(apply_orientation(pixels, jpeg.orientation(), original))
 }
@@ -107,15 +128,13 @@ fn apply_orientation(pixels: RgbImage, orientation: Orientation, original: (u32,
     Decoded { pixels: picture.into_rgb8(), original }
 }
 
-fn detect_format(bytes: &[u8]) -> Result<ImageFormat, DecodeError> {
-    match bytes {
-        [] => Err(DecodeError("an empty file".to_owned())),
-        [0xFF, 0xD8, 0xFF, ..] => Ok(ImageFormat::Jpeg),
-        [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Ok(ImageFormat::Png),
-        [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Ok(ImageFormat::WebP),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Ok(ImageFormat::Gif),
-        [b'B', b'M', ..] => Ok(ImageFormat::Bmp),
-        _ => Err(DecodeError("not a JPEG, PNG, WebP, GIF or BMP file".to_owned())),
+/// The format, if it can be decoded.
+fn detect_format(bytes: &[u8]) -> Result<PictureFormat, DecodeError> {
+    match PictureFormat::detect(bytes) {
+        Some(format) if format.is_decoded() => Ok(format),
+        Some(format) => Err(DecodeError(format!("{} pictures cannot be opened", format.name()))),
+        None if bytes.is_empty() => Err(DecodeError("an empty file".to_owned())),
+        None => Err(DecodeError(format!("not a {} file", PictureFormat::DECODED))),
     }
 }
 

@@ -1,23 +1,28 @@
 //! Pictures for a terminal: decoded with limits, fitted into cells, and encoded for its protocol.
 
 mod canvas;
+mod color_profile;
 mod crop;
 pub mod decode;
 mod difference;
 mod encode_jpeg;
 mod error;
 pub mod fit;
+mod format;
 mod jpeg;
+mod jpeg_xl;
 
 mod orientation;
 mod raster;
 mod sixel;
 mod thumbnail;
+mod tone_map;
 mod view;
 
 pub use canvas::{Canvas, Protocol};
 pub use difference::difference;
 pub use encode_jpeg::encode_jpeg;
-pub use orientation::to_upright_jpeg;
+pub use format::PictureFormat;
+pub use orientation::to_common_jpeg;
 pub use thumbnail::{Encoded, FittedPicture, Thumbnail, fit_picture, thumbnail};
 pub use view::{Crop, PictureSubject, PictureView};

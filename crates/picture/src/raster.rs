@@ -6,14 +6,17 @@ use std::{
     sync::Mutex,
 };
 
-use image::{
-    ColorType, ImageDecoder, ImageError, ImageFormat, Limits, RgbImage, codecs,
-    metadata::Orientation,
+use image::{ColorType, ImageDecoder, ImageError, Limits, RgbImage, codecs, metadata::Orientation};
+
+use crate::{
+    color_profile::to_srgb,
+    error::{DecodeError, check_size},
+    format::PictureFormat,
+    tone_map::to_eight_bits,
 };
 
-use crate::error::{DecodeError, check_size};
-
-const MAX_DECODE_BYTES: u64 = 256 << 20;
+/// The most memory that decoding a picture may take.
+pub const MAX_DECODE_BYTES: u64 = 256 << 20;
 /// Pictures that need more memory than this are decoded one at a time.
 const LARGE_PICTURE_BYTES: u64 = 64 << 20;
 /// The most memory of a decoder besides the pixels: profiles, rows, palettes.
@@ -26,26 +29,16 @@ static LARGE_PICTURE_LOCK: Mutex<()> = Mutex::new(());
 /// A picture whose header was read.
 pub struct RasterDecoder<'a> {
     decoder: Box<dyn ImageDecoder + 'a>,
-    format: ImageFormat,
+    format: PictureFormat,
 }
 
 impl<'a> RasterDecoder<'a> {
-    pub fn open(bytes: &'a [u8], format: ImageFormat) -> Result<Self, DecodeError> {
-        let explain = |error| decode_error(format, &error);
-        let reader = Cursor::new(bytes);
-        let mut decoder: Box<dyn ImageDecoder + 'a> = match format {
-            // Needs the limit at once: it unpacks a color profile while opening.
-            ImageFormat::Png => Box::new(
-                codecs::png::PngDecoder::with_limits(reader, memory_limit(MAX_DECODER_BYTES))
-                    .map_err(explain)?,
-            ),
-            ImageFormat::WebP => Box::new(codecs::webp::WebPDecoder::new(reader).map_err(explain)?),
-            ImageFormat::Gif => Box::new(codecs::gif::GifDecoder::new(reader).map_err(explain)?),
-            ImageFormat::Bmp => Box::new(codecs::bmp::BmpDecoder::new(reader).map_err(explain)?),
-            _ => Box::new(codecs::jpeg::JpegDecoder::new(reader).map_err(explain)?),
-        };
+    pub fn open(bytes: &'a [u8], format: PictureFormat) -> Result<Self, DecodeError> {
+        let opened = open_decoder(Cursor::new(bytes), format);
+        let mut decoder = opened.map_err(|error| decode_error(format, &error))?;
         check_size(decoder.dimensions())?;
-        decoder.set_limits(memory_limit(MAX_DECODE_BYTES)).map_err(explain)?;
+        let limited = decoder.set_limits(memory_limit(MAX_DECODE_BYTES));
+        limited.map_err(|error| decode_error(format, &error))?;
         Ok(Self { decoder, format })
     }
 
@@ -59,8 +52,8 @@ impl<'a> RasterDecoder<'a> {
         self.decoder.orientation().unwrap_or(Orientation::NoTransforms)
     }
 
-    /// Decodes the first frame, with at least `min_side` pixels on the shorter side.
-    pub fn decode(self, min_side: u32) -> Result<RgbImage, DecodeError> {
+    /// Decodes the first frame to sRGB, with at least `min_side` pixels on the shorter side.
+    pub fn decode(mut self, min_side: u32) -> Result<RgbImage, DecodeError> {
         let needed = self.estimated_bytes();
         if needed > MAX_DECODE_BYTES {
             return Err(DecodeError(format!(
@@ -72,11 +65,25 @@ impl<'a> RasterDecoder<'a> {
         // The lock guards no data that a panic could leave inconsistent.
         let _one = (needed > LARGE_PICTURE_BYTES)
             .then(|| LARGE_PICTURE_LOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
-        let (size, color) = (self.size(), self.decoder.color_type());
+        // An invalid profile is ignored.
+        let profile = self.decoder.icc_profile().ok().flatten();
+        let mut picture = self.decode_stored_colors(min_side)?;
+        if let Some(profile) = profile {
+            to_srgb(&mut picture, &profile);
+        }
+        Ok(picture)
+    }
+
+    fn decode_stored_colors(self, min_side: u32) -> Result<RgbImage, DecodeError> {
+        let (size, mut color) = (self.size(), self.decoder.color_type());
         let total = usize::try_from(self.decoder.total_bytes()).unwrap_or(usize::MAX);
         let mut samples = vec![0; total];
         let decoded = self.decoder.read_image_boxed(&mut samples);
         decoded.map_err(|error| decode_error(self.format, &error))?;
+        if matches!(color, ColorType::Rgb32F | ColorType::Rgba32F) {
+            samples = to_eight_bits(&native_floats(&samples), color.channel_count().into());
+            color = if color.has_alpha() { ColorType::Rgba8 } else { ColorType::Rgb8 };
+        }
         let factor = (size.0.min(size.1) / min_side.max(1)).clamp(1, 64);
         if factor == 1 && color == ColorType::Rgb8 {
             return RgbImage::from_raw(size.0, size.1, samples)
@@ -91,13 +98,45 @@ impl<'a> RasterDecoder<'a> {
         let pixels = u64::from(width) * u64::from(height);
         let inside = match self.format {
             // A progressive file needs all coefficients.
-            ImageFormat::Jpeg => 2 * self.decoder.total_bytes(),
-            ImageFormat::WebP => 4 * pixels,
-            ImageFormat::Gif => pixels,
+            PictureFormat::Jpeg => 2 * self.decoder.total_bytes(),
+            // Strips may be as large as the picture.
+            PictureFormat::Tiff => self.decoder.total_bytes(),
+            // Its samples, and the same with eight bits.
+            PictureFormat::Hdr | PictureFormat::OpenExr => 2 * self.decoder.total_bytes(),
+            PictureFormat::WebP => 4 * pixels,
+            PictureFormat::Gif => pixels,
             _ => 0,
         };
         self.decoder.total_bytes() + inside
     }
+}
+
+fn open_decoder<'a>(
+    reader: Cursor<&'a [u8]>,
+    format: PictureFormat,
+) -> Result<Box<dyn ImageDecoder + 'a>, ImageError> {
+    Ok(match format {
+        // Needs the limit at once: it unpacks a color profile while opening.
+        PictureFormat::Png => {
+            let limits = memory_limit(MAX_DECODER_BYTES);
+            Box::new(codecs::png::PngDecoder::with_limits(reader, limits)?)
+        }
+        PictureFormat::WebP => Box::new(codecs::webp::WebPDecoder::new(reader)?),
+        PictureFormat::Gif => Box::new(codecs::gif::GifDecoder::new(reader)?),
+        PictureFormat::Bmp => Box::new(codecs::bmp::BmpDecoder::new(reader)?),
+        PictureFormat::Tiff => Box::new(codecs::tiff::TiffDecoder::new(reader)?),
+        PictureFormat::Qoi => Box::new(codecs::qoi::QoiDecoder::new(reader)?),
+        PictureFormat::Pnm => Box::new(codecs::pnm::PnmDecoder::new(reader)?),
+        PictureFormat::Ico => Box::new(codecs::ico::IcoDecoder::new(reader)?),
+        PictureFormat::Hdr => Box::new(codecs::hdr::HdrDecoder::new(reader)?),
+        PictureFormat::OpenExr => Box::new(codecs::openexr::OpenExrDecoder::new(reader)?),
+        _ => Box::new(codecs::jpeg::JpegDecoder::new(reader)?),
+    })
+}
+
+/// The samples of a decoder, which are in native byte order.
+fn native_floats(bytes: &[u8]) -> Vec<f32> {
+    bytes.as_chunks().0.iter().map(|sample| f32::from_ne_bytes(*sample)).collect()
 }
 
 /// No limits of the size: [`check_size`] reports a large side more clearly than the decoders.
@@ -107,14 +146,8 @@ fn memory_limit(bytes: u64) -> Limits {
     limits
 }
 
-fn decode_error(format: ImageFormat, error: &ImageError) -> DecodeError {
-    let name = match format {
-        ImageFormat::Png => "PNG",
-        ImageFormat::WebP => "WebP",
-        ImageFormat::Gif => "GIF",
-        ImageFormat::Bmp => "BMP",
-        _ => "JPEG",
-    };
+fn decode_error(format: PictureFormat, error: &ImageError) -> DecodeError {
+    let name = format.name();
     DecodeError(match error {
         ImageError::IoError(cause) if cause.kind() == ErrorKind::UnexpectedEof => {
             format!("truncated {name}")
@@ -127,7 +160,7 @@ fn decode_error(format: ImageFormat, error: &ImageError) -> DecodeError {
 
 /// Averages squares of `factor` x `factor` pixels (fewer at the right and bottom edge), blended with
 /// the background.
-fn downscale(
+pub fn downscale(
     samples: &[u8],
     (width, height): (u32, u32),
     color: ColorType,

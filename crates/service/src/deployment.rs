@@ -13,7 +13,7 @@ use crate::{
     common_settings::{record_settings, require_recorded_settings},
     error::LocalError,
     ingest::{
-        FolderScan, OriginalFiles as _, SandboxedDir, diff, has_image_signature, read_first_bytes,
+        FolderScan, OriginalFiles as _, SandboxedDir, diff, read_first_bytes,
         video::{FFMPEG_MISSING, VideoContainer},
     },
     object_storage::BucketFolder,
@@ -32,6 +32,7 @@ use crate::{
     text::encoders::Encoders,
 };
 use tessera_model::{DatasetId, SafeText, Status};
+use tessera_picture::PictureFormat;
 
 /// An open local deployment. Clones share it; dropping the last one stops the background work and
 /// releases the data directory.
@@ -266,8 +267,10 @@ fn require_pictures(path: &Path, scan: &FolderScan, had_some: bool) -> Result<()
     let folder =
         SandboxedDir::open(path).map_err(|cause| LocalError::Unreadable(path.to_owned(), cause))?;
     let picture = |path: &Path| {
-        let begins =
-            |head: Vec<u8>| has_image_signature(&head) || VideoContainer::detect(&head).is_some();
+        let begins = |head: Vec<u8>| {
+            PictureFormat::detect(&head).is_some_and(PictureFormat::is_decoded)
+                || VideoContainer::detect(&head).is_some()
+        };
         folder.open_file(path).and_then(|mut file| read_first_bytes(&mut *file)).is_ok_and(begins)
     };
     // Usually the first file is a picture. If there were pictures before, checking every file of a

@@ -7,6 +7,7 @@ use crate::{
     path_display::printable_path,
     store::{StoreError, postgres::StoreAddress},
 };
+use tessera_picture::PictureFormat;
 
 #[derive(Debug)]
 pub enum LocalError {
@@ -56,14 +57,16 @@ impl fmt::Display for LocalError {
             ),
             Self::EmptyFolder(path) => write!(
                 f,
-                "the folder {} is empty; give one with pictures (JPEG, PNG, WebP, GIF or BMP)",
-                printable_path(path)
+                "the folder {} is empty; give one with pictures ({})",
+                printable_path(path),
+                PictureFormat::DECODED
             ),
             Self::NoPictures(path, files) => write!(
                 f,
                 "none of the {files} files in {} is a picture; \
-                 add JPEG, PNG, WebP, GIF or BMP files",
-                printable_path(path)
+                 add {} files",
+                printable_path(path),
+                PictureFormat::DECODED
             ),
             Self::OpenOnNetwork(address) => write!(
                 f,

@@ -16,7 +16,7 @@ use tessera_model::{
 
 #[derive(Debug, Args)]
 pub struct QueryImageOptions {
-    /// A JPEG, PNG, WebP, GIF or BMP file of at most 32 MiB.
+    /// A picture file of at most 32 MiB.
     #[arg(value_name = "FILE", id = "picture")]
     pub file: PathBuf,
 

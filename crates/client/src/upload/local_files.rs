@@ -10,11 +10,11 @@ use std::{
 };
 
 use glob::Pattern;
-use image::ImageFormat;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::multipart::escape_file_name;
 use tessera_model::{FileKind, Preflight, SafeText, ingest::UnreadableFile};
+use tessera_picture::PictureFormat;
 
 /// Size that contains the header of most pictures.
 const HEADER_BYTES: u64 = 256 << 10;
@@ -165,8 +165,8 @@ fn check_picture(path: &Path) -> Result<FileFingerprint, String> {
     let file = File::open(path).map_err(to_text)?;
     let mut file = file.take(HEADER_BYTES);
     file.read_to_end(&mut bytes).map_err(to_text)?;
-    // Formats that cannot be decoded here are identified by their first bytes only.
-    if matches!(image::guess_format(&bytes), Ok(ImageFormat::Tiff | ImageFormat::Avif)) {
+    // The size of others may be anywhere in the file, or they cannot be decoded here.
+    if PictureFormat::detect(&bytes).is_some_and(|format| !format.is_common()) {
         return Ok(fingerprint);
     }
     let mut size = tessera_picture::decode::size(&bytes);

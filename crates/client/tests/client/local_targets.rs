@@ -79,7 +79,9 @@ async fn only_pictures_up_to_32_mib_are_sent() {
     for other in [&b""[..], b"text", b"%PDF-1.7"] {
         assert_eq!(
             sent(other.to_vec()).await.as_deref(),
-            Some("a␇.jpg: not a picture. Choose a JPEG, PNG, WebP, GIF or BMP file")
+            Some(
+                "a␇.jpg: not a picture. Choose a JPEG, PNG, WebP, GIF, BMP, TIFF, JPEG XL, QOI, PNM, ICO, HDR or OpenEXR file"
+            )
         );
     }
     let failure = QueryImageUpload::read(folder.path()).await.unwrap_err().to_string();

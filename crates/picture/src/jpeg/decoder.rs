@@ -31,6 +31,11 @@ impl<'a> Jpeg<'a> {
         self.header.orientation.unwrap_or(Orientation::NoTransforms)
     }
 
+    /// The ICC profile of the colors.
+    pub fn color_profile(&self) -> Option<Vec<u8>> {
+        self.header.color_profile(self.bytes)
+    }
+
     /// The smallest scale with at least `min_side` pixels on the shorter side; `None` if that is the
     /// full size, or if the file is not supported.
     pub fn scale(&self, min_side: u32) -> Option<JpegScale> {

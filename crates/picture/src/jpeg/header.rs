@@ -1,4 +1,6 @@
-//! The segments of a JPEG file: size, tables, color space, and orientation.
+//! The segments of a JPEG file: size, tables, color space and profile, and orientation.
+
+use std::ops::Range;
 
 use image::metadata::Orientation;
 
@@ -37,6 +39,8 @@ pub struct Header {
     quantization_tables: [Option<[u16; 64]>; 4],
     dc: [Option<HuffmanTable>; 4],
     ac: [Option<HuffmanTable>; 4],
+    /// The parts of the color profile: their numbers, and where they are in the file.
+    profile_parts: Vec<(u8, Range<usize>)>,
     has_jfif: bool,
     adobe_transform: Option<u8>,
 }
@@ -60,6 +64,7 @@ impl Header {
                 0xDD => header.restart_interval = usize::from(word(body, 0)?),
                 0xE0 => header.has_jfif |= body.starts_with(b"JFIF\0"),
                 0xE1 => header.read_exif(body),
+                0xE2 => header.note_profile_part(body, next),
                 0xEE if body.starts_with(b"Adobe") => {
                     header.adobe_transform = body.get(11).copied();
                 }
@@ -88,6 +93,15 @@ impl Header {
             None if !self.has_jfif && ids.eq(*b"RGB") => ColorSpace::Rgb,
             _ => ColorSpace::YCbCr,
         }
+    }
+
+    /// The ICC profile of the colors, put together from its parts.
+    pub fn color_profile(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let mut parts = self.profile_parts.clone();
+        parts.sort_unstable_by_key(|(number, _)| *number);
+        let parts = parts.into_iter().filter_map(|(_, place)| bytes.get(place));
+        let profile = parts.collect::<Vec<_>>().concat();
+        (!profile.is_empty()).then_some(profile)
     }
 
     pub fn huffman_tables(&self, component: &Component) -> Result<[&HuffmanTable; 2], JpegError> {
@@ -179,6 +193,14 @@ impl Header {
             body = after;
         }
         Ok(())
+    }
+
+    /// Notes a part of the color profile in a segment that ends at `end`. The layout is in annex B.4 of the
+    /// specification of ICC profiles.
+    fn note_profile_part(&mut self, body: &[u8], end: usize) {
+        if let Some([number, _count, part @ ..]) = body.strip_prefix(b"ICC_PROFILE\0") {
+            self.profile_parts.push((*number, end - part.len()..end));
+        }
     }
 
     /// Reads the orientation only.

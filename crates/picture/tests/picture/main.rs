@@ -6,6 +6,7 @@ mod crop;
 mod decode;
 mod difference;
 mod fit;
+mod formats;
 mod jpeg;
 mod libraries;
 mod orientation;

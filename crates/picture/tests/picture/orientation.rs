@@ -1,7 +1,7 @@
 //! Rotated pictures.
 
 use image::{DynamicImage, ImageEncoder as _, RgbImage, codecs::png::PngEncoder};
-use tessera_picture::{decode::decode, to_upright_jpeg};
+use tessera_picture::{decode::decode, to_common_jpeg};
 
 /// 8x4 pixels, red on the left, with an EXIF orientation.
 fn lying(orientation: u8) -> Vec<u8> {
@@ -22,11 +22,11 @@ fn lying(orientation: u8) -> Vec<u8> {
 
 #[test]
 fn a_rotated_picture_is_turned_upright() {
-    assert_eq!(to_upright_jpeg(&lying(1)), Ok(None));
-    let jpeg = to_upright_jpeg(&lying(6)).expect("opened").expect("turned");
+    assert_eq!(to_common_jpeg(&lying(1)), Ok(None));
+    let jpeg = to_common_jpeg(&lying(6)).expect("opened").expect("turned");
     let turned = decode(&jpeg, 100).expect("a JPEG");
     assert_eq!(turned.original, (4, 8));
     let [top, bottom] = [1, 6].map(|y| turned.pixels.get_pixel(2, y).0);
     assert!(top[0] > 200 && bottom[2] > 200, "{top:?} {bottom:?}");
-    assert!(to_upright_jpeg(b"II*\0 a kind that is not opened").is_err());
+    assert!(to_common_jpeg(b"II*\0 a kind that is not opened").is_err());
 }

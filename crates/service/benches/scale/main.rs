@@ -19,6 +19,7 @@ mod generated_store;
 mod measurements;
 mod random;
 mod running_service;
+mod usage;
 
 use std::{env, path::Path, process::Command};
 

@@ -1,7 +1,6 @@
 //! What is measured of a service with one generated dataset.
 
 use std::{
-    fs,
     io::{Cursor, Write as _},
     path::Path,
     time::Instant,
@@ -15,6 +14,7 @@ use super::{
     generated_store::SHARED_LABELS,
     random::{Random, WORDS, word},
     running_service::RunningService,
+    usage::{cpu_seconds, disk_bytes, mebibytes, memory, percentile},
 };
 
 /// Requests of each kind.
@@ -23,8 +23,6 @@ const REQUESTS: usize = 300;
 const MAX_ADDED: usize = 10_000;
 /// Tiles of random colors in each direction of an added image.
 const TILES: u32 = 12;
-/// Ticks per second of the times in `/proc`.
-const TICKS: f64 = 100.0;
 
 pub fn measure_all(data: &Path, size: usize) {
     report("disk", "MiB", mebibytes(disk_bytes(data)));
@@ -126,11 +124,6 @@ fn measure(what: &str, mut request: impl FnMut(usize)) {
     report(what, "CPU ms", used * 1e3 / REQUESTS as f64);
 }
 
-pub fn percentile(times: &mut [f64], part: f64) -> f64 {
-    times.sort_unstable_by(f64::total_cmp);
-    times[((times.len() - 1) as f64 * part) as usize]
-}
-
 /// Small images of tiles in a ZIP archive; no two are similar.
 fn archive(count: usize) -> Vec<u8> {
     let mut zip = zip::ZipWriter::new(Cursor::new(Vec::new()));
@@ -147,29 +140,4 @@ fn archive(count: usize) -> Vec<u8> {
         zip.write_all(file.get_ref()).unwrap();
     }
     zip.finish().unwrap().into_inner()
-}
-
-/// Processor time of this process, in user mode and in the kernel.
-pub fn cpu_seconds() -> f64 {
-    let status = fs::read_to_string("/proc/self/stat").unwrap();
-    let (_, fields) = status.rsplit_once(')').unwrap();
-    let ticks =
-        fields.split_whitespace().skip(11).take(2).map(|field| field.parse::<f64>().unwrap());
-    ticks.sum::<f64>() / TICKS
-}
-
-/// In MiB.
-fn memory(which: &str) -> f64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with(which)).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse::<f64>().unwrap() / 1024.0
-}
-
-fn disk_bytes(folder: &Path) -> u64 {
-    let files = walkdir::WalkDir::new(folder).into_iter().map(Result::unwrap);
-    files.map(|file| file.metadata().unwrap().len()).sum()
-}
-
-fn mebibytes(bytes: u64) -> f64 {
-    bytes as f64 / 1024.0 / 1024.0
 }

@@ -14,7 +14,7 @@ use tokio::{net::TcpListener, runtime::Runtime};
 use super::{
     figures::report,
     generated_store::DATASET,
-    measurements::{cpu_seconds, percentile},
+    usage::{cpu_seconds, percentile},
 };
 
 pub struct RunningService {

@@ -16,7 +16,7 @@ mod video_input;
 pub use changes::{FileToExtract, FolderChanges, diff};
 pub use listing_comparison::{ListingComparison, compare_listing};
 pub use original_files::{
-    OriginalFiles, SourceFile, has_image_signature, is_unavailable, read_first_bytes, unavailable,
+    OriginalFiles, SourceFile, is_unavailable, read_first_bytes, unavailable,
 };
 pub use sandboxed_dir::SandboxedDir;
 pub use scan::{FolderScan, ScannedFile, scan_folder};

@@ -6,8 +6,7 @@ use std::{
     path::Path,
 };
 
-/// Number of bytes needed to recognize an image or video.
-const SIGNATURE_LENGTH: u64 = 12;
+use tessera_picture::PictureFormat;
 
 /// Opens files by their path below the source.
 pub trait OriginalFiles: Send + Sync {
@@ -41,20 +40,11 @@ impl SourceFile for File {
     }
 }
 
-/// Reads the first bytes of a file, enough for [`has_image_signature`].
+/// Reads the first bytes of a file, enough to recognize a picture or video.
 pub fn read_first_bytes(file: &mut dyn SourceFile) -> io::Result<Vec<u8>> {
     let mut head = Vec::new();
-    file.take(SIGNATURE_LENGTH).read_to_end(&mut head)?;
+    file.take(PictureFormat::SIGNATURE_LENGTH as u64).read_to_end(&mut head)?;
     Ok(head)
-}
-
-/// Whether a file that starts with `head` may be a JPEG, PNG, WebP, GIF or BMP.
-pub fn has_image_signature(head: &[u8]) -> bool {
-    head.starts_with(&[0xFF, 0xD8, 0xFF])
-        || head.starts_with(b"\x89PNG\r\n\x1a\n")
-        || head.starts_with(b"GIF8")
-        || head.starts_with(b"BM")
-        || (head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WEBP"))
 }
 
 /// The error for a source that cannot be reached, which does not mean that the file is gone.

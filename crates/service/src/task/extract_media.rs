@@ -18,8 +18,8 @@ use crate::{
     file_stat::FileStat,
     index::{self, Features},
     ingest::{
-        FileToExtract, OriginalFiles, ScannedFile, SourceFile, VideoInput, has_image_signature,
-        is_unavailable, read_first_bytes,
+        FileToExtract, OriginalFiles, ScannedFile, SourceFile, VideoInput, is_unavailable,
+        read_first_bytes,
         video::{FFMPEG_MISSING, VideoContainer, VideoError, VideoFrame},
     },
     store::{
@@ -30,6 +30,7 @@ use crate::{
     },
     task_error::TaskError,
 };
+use tessera_picture::PictureFormat;
 
 const MAX_FILE_BYTES: u64 = 256 << 20;
 const BATCH_ROWS: usize = 64;
@@ -138,9 +139,16 @@ fn examine(
     if let Some(container) = VideoContainer::detect(&head) {
         return examine_video(context, file, known, container);
     }
-    if !has_image_signature(&head) {
-        let reason = "not a picture (JPEG, PNG, WebP, GIF or BMP) or video";
-        return Err(ExtractError::Skipped(reason.to_owned()));
+    match PictureFormat::detect(&head) {
+        Some(format) if format.is_decoded() => {}
+        Some(format) => {
+            let reason = format!("{} pictures cannot be opened", format.name());
+            return Err(ExtractError::Skipped(reason));
+        }
+        None => {
+            let reason = format!("not a picture ({}) or video", PictureFormat::DECODED);
+            return Err(ExtractError::Skipped(reason));
+        }
     }
     let length = file.length().map_err(unreadable)?;
     let mut bytes = Vec::with_capacity(usize::try_from(length.min(MAX_FILE_BYTES)).unwrap_or(0));

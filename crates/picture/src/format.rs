@@ -1,0 +1,131 @@
+//! The formats of pictures, recognized by their first bytes: the one table of client and local service.
+
+/// The format of a picture file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PictureFormat {
+    Jpeg,
+    Png,
+    WebP,
+    Gif,
+    Bmp,
+    Tiff,
+    JpegXl,
+    Qoi,
+    /// Portable bitmap, graymap, pixmap or arbitrary map.
+    Pnm,
+    Ico,
+    /// Radiance.
+    Hdr,
+    OpenExr,
+    Avif,
+    Heif,
+}
+
+impl PictureFormat {
+    /// Bytes from the start of a file that [`PictureFormat::detect`] needs.
+    pub const SIGNATURE_LENGTH: usize = 12;
+
+    /// The formats that [`crate::decode`] reads, for messages.
+    pub const DECODED: &str =
+        "JPEG, PNG, WebP, GIF, BMP, TIFF, JPEG XL, QOI, PNM, ICO, HDR or OpenEXR";
+
+    /// The format of a file that starts with `head`.
+    pub fn detect(head: &[u8]) -> Option<Self> {
+        Some(match head {
+            [0xFF, 0xD8, 0xFF, ..] => Self::Jpeg,
+            [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Self::Png,
+            [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Self::WebP,
+            [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Self::Gif,
+            [b'B', b'M', ..] => Self::Bmp,
+            // The second of each is BigTIFF.
+            [b'I', b'I', 0x2A | 0x2B, 0, ..] | [b'M', b'M', 0, 0x2A | 0x2B, ..] => Self::Tiff,
+            // A bare codestream, and one in a container.
+            [0xFF, 0x0A, ..]
+            | [0, 0, 0, 0x0C, b'J', b'X', b'L', b' ', b'\r', b'\n', 0x87, b'\n', ..] => {
+                Self::JpegXl
+            }
+            [b'q', b'o', b'i', b'f', ..] => Self::Qoi,
+            [b'P', b'1'..=b'7', b' ' | b'\t' | b'\r' | b'\n', ..] => Self::Pnm,
+            [0, 0, 1, 0, ..] => Self::Ico,
+            [b'#', b'?', b'R', b'A' | b'G', ..] => Self::Hdr,
+            [0x76, 0x2F, 0x31, 1, ..] => Self::OpenExr,
+            [_, _, _, _, b'f', b't', b'y', b'p', brand @ ..] => match brand.first_chunk()? {
+                b"avif" | b"avis" => Self::Avif,
+                b"heic" | b"heix" | b"heim" | b"heis" | b"hevc" | b"hevx" | b"mif1" | b"msf1" => {
+                    Self::Heif
+                }
+                _ => return None,
+            },
+            _ => return None,
+        })
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Jpeg => "JPEG",
+            Self::Png => "PNG",
+            Self::WebP => "WebP",
+            Self::Gif => "GIF",
+            Self::Bmp => "BMP",
+            Self::Tiff => "TIFF",
+            Self::JpegXl => "JPEG XL",
+            Self::Qoi => "QOI",
+            Self::Pnm => "PNM",
+            Self::Ico => "ICO",
+            Self::Hdr => "HDR",
+            Self::OpenExr => "OpenEXR",
+            Self::Avif => "AVIF",
+            Self::Heif => "HEIC",
+        }
+    }
+
+    /// The usual extension of a file name, without a dot.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Jpeg => "jpg",
+            Self::Png => "png",
+            Self::WebP => "webp",
+            Self::Gif => "gif",
+            Self::Bmp => "bmp",
+            Self::Tiff => "tiff",
+            Self::JpegXl => "jxl",
+            Self::Qoi => "qoi",
+            Self::Pnm => "pnm",
+            Self::Ico => "ico",
+            Self::Hdr => "hdr",
+            Self::OpenExr => "exr",
+            Self::Avif => "avif",
+            Self::Heif => "heic",
+        }
+    }
+
+    /// The media type, as registered with IANA where it is.
+    pub fn media_type(self) -> &'static str {
+        match self {
+            Self::Jpeg => "image/jpeg",
+            Self::Png => "image/png",
+            Self::WebP => "image/webp",
+            Self::Gif => "image/gif",
+            Self::Bmp => "image/bmp",
+            Self::Tiff => "image/tiff",
+            Self::JpegXl => "image/jxl",
+            Self::Qoi => "image/qoi",
+            Self::Pnm => "image/x-portable-anymap",
+            Self::Ico => "image/vnd.microsoft.icon",
+            Self::Hdr => "image/vnd.radiance",
+            Self::OpenExr => "image/x-exr",
+            Self::Avif => "image/avif",
+            Self::Heif => "image/heic",
+        }
+    }
+
+    /// Whether [`crate::decode`] reads it.
+    pub fn is_decoded(self) -> bool {
+        !matches!(self, Self::Avif | Self::Heif)
+    }
+
+    /// Whether any service and browser reads it.
+    pub fn is_common(self) -> bool {
+        matches!(self, Self::Jpeg | Self::Png | Self::WebP | Self::Gif | Self::Bmp)
+    }
+}

@@ -1,0 +1,37 @@
+//! What this process and its files use.
+
+use std::{fs, path::Path};
+
+/// Ticks per second of the times in `/proc`.
+const TICKS: f64 = 100.0;
+
+/// Processor time of this process, in user mode and in the kernel.
+pub fn cpu_seconds() -> f64 {
+    let status = fs::read_to_string("/proc/self/stat").unwrap();
+    let (_, fields) = status.rsplit_once(')').unwrap();
+    let ticks =
+        fields.split_whitespace().skip(11).take(2).map(|field| field.parse::<f64>().unwrap());
+    ticks.sum::<f64>() / TICKS
+}
+
+/// In MiB.
+pub fn memory(which: &str) -> f64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with(which)).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<f64>().unwrap() / 1024.0
+}
+
+pub fn disk_bytes(folder: &Path) -> u64 {
+    let files = walkdir::WalkDir::new(folder).into_iter().map(Result::unwrap);
+    files.map(|file| file.metadata().unwrap().len()).sum()
+}
+
+pub fn mebibytes(bytes: u64) -> f64 {
+    bytes as f64 / 1024.0 / 1024.0
+}
+
+/// The value below which this part of the times is; sorts them.
+pub fn percentile(times: &mut [f64], part: f64) -> f64 {
+    times.sort_unstable_by(f64::total_cmp);
+    times[((times.len() - 1) as f64 * part) as usize]
+}
