@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod announcer;
+mod cell_writer;
 mod connect;
 mod frames;
 mod late_replies;
