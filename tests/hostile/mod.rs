@@ -186,7 +186,7 @@ impl Stage {
         self.frames.invalidate();
         let view = |buffer: &mut ratatui::buffer::Buffer| {
             ui::draw(app, theme, buffer, layer);
-            layer.end_frame()
+            layer.end_frame(buffer)
         };
         self.frames.draw(app.size, view).unwrap();
     }
