@@ -10,6 +10,7 @@ mod late_replies;
 mod load;
 mod picture_layer;
 pub mod pty;
+mod scrolling;
 mod serving;
 mod soak;
 
