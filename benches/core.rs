@@ -174,6 +174,17 @@ fn frame(c: &mut Criterion) {
         b.iter(|| ui::draw(&app, &theme, black_box(&mut buffer), &mut layer));
     });
     c.bench_function("frame: fill, diff and write all of 200x60, half-blocks", |b| {
+        let mut frames = FrameWriter::new(std::io::sink());
+        b.iter(|| {
+            frames.invalidate();
+            let view = |buffer: &mut Buffer| {
+                ui::draw(&app, &theme, buffer, &mut layer);
+                layer.end_frame(buffer)
+            };
+            black_box(frames.draw((200, 60), view).unwrap());
+        });
+    });
+    c.bench_function("frame: the same, written by ratatui's backend for crossterm", |b| {
         let options = TerminalOptions { viewport: Viewport::Fixed(area) };
         let mut terminal =
             Terminal::with_options(CrosstermBackend::new(std::io::sink()), options).unwrap();
@@ -250,7 +261,7 @@ fn key_to_frame(c: &mut Criterion) {
             requests += happen(&mut app, now, Event::Key(key.parse().unwrap()), page);
             let view = |buffer: &mut Buffer| {
                 ui::draw(&app, &theme, buffer, &mut layer);
-                layer.end_frame()
+                layer.end_frame(buffer)
             };
             black_box(frames.draw((200, 60), view).unwrap());
             spans.push(started.elapsed());

@@ -268,7 +268,7 @@ impl EventLoop<'_> {
         let theme = self.themes.resolve(&app.theme);
         let cost = self.screen.frames.draw(app.size, |buffer| {
             ui::draw_with_texts(app, theme, buffer, (layer, texts));
-            layer.end_frame()
+            layer.end_frame(buffer)
         })?;
         self.session.trace.write_frame(started.elapsed(), cost, self.layer.placed());
         self.last_drawn = Some(Instant::now());

@@ -6,19 +6,26 @@ use crossterm::{
     QueueableCommand,
     terminal::{BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate},
 };
-use ratatui::{
-    backend::{Backend as _, CrosstermBackend},
-    buffer::Buffer,
-    layout::Rect,
+use ratatui::{buffer::Buffer, layout::Rect};
+
+use crate::{
+    runtime::cell_writer::{RESET, write_cells},
+    ui::picture_layer::TerminalWrites,
 };
 
-use crate::ui::picture_layer::TerminalWrites;
+/// The most memory for the bytes of a frame that is kept: a large screen of half-blocks.
+const MAX_KEPT_BYTES: usize = 1 << 20;
 
+/// Its buffers are used again, because clearing them takes a fraction of the time of new ones.
 #[derive(Debug)]
 pub struct FrameWriter<W> {
     out: W,
-    /// What is on the terminal; `None` if the next frame must be drawn completely.
-    last_frame: Option<Buffer>,
+    /// What is on the terminal, unless it is unknown.
+    last_frame: Buffer,
+    next_frame: Buffer,
+    bytes: Vec<u8>,
+    /// Whether the next frame must be drawn completely.
+    is_unknown: bool,
 }
 
 /// The cost of a frame; zero without a change.
@@ -30,11 +37,12 @@ pub struct FrameCost {
 
 impl<W: Write> FrameWriter<W> {
     pub fn new(out: W) -> Self {
-        Self { out, last_frame: None }
+        let (last_frame, next_frame) = (Buffer::default(), Buffer::default());
+        Self { out, last_frame, next_frame, bytes: Vec::new(), is_unknown: true }
     }
 
     pub fn invalidate(&mut self) {
-        self.last_frame = None;
+        self.is_unknown = true;
     }
 
     /// Draws the changed cells in one write, between the sequences that the pictures need.
@@ -44,28 +52,43 @@ impl<W: Write> FrameWriter<W> {
         view: impl FnOnce(&mut Buffer) -> TerminalWrites,
     ) -> io::Result<FrameCost> {
         let area = Rect::new(0, 0, columns, rows);
-        let mut next = Buffer::empty(area);
-        let writes = view(&mut next);
-        let last = self.last_frame.take().filter(|previous| previous.area == area);
-        let is_whole = last.is_none();
-        let previous = last.unwrap_or_else(|| Buffer::empty(area));
-        let changed = previous.diff(&next);
-        let mut cost = FrameCost { cells: changed.len(), bytes: 0 };
-        if is_whole || cost.cells > 0 || writes != TerminalWrites::default() {
-            let mut bytes = Vec::new();
-            bytes.queue(BeginSynchronizedUpdate)?;
-            if is_whole {
-                bytes.queue(Clear(ClearType::All))?;
-            }
-            bytes.write_all(writes.before.as_bytes())?;
-            CrosstermBackend::new(&mut bytes).draw(changed.into_iter())?;
-            bytes.write_all(writes.after.as_bytes())?;
-            bytes.queue(EndSynchronizedUpdate)?;
-            self.write(&bytes)?;
-            cost.bytes = bytes.len();
+        let is_whole = self.is_unknown || self.last_frame.area != area;
+        if is_whole {
+            clear(&mut self.last_frame, area);
         }
-        self.last_frame = Some(next);
+        clear(&mut self.next_frame, area);
+        let writes = view(&mut self.next_frame);
+        let cells = self.compose(is_whole, &writes)?;
+        let mut cost = FrameCost { cells, bytes: 0 };
+        if is_whole || cells > 0 || writes != TerminalWrites::default() {
+            // Until it is written.
+            self.is_unknown = true;
+            self.out.write_all(&self.bytes)?;
+            self.out.flush()?;
+            cost.bytes = self.bytes.len();
+        }
+        self.bytes.clear();
+        self.bytes.shrink_to(MAX_KEPT_BYTES);
+        std::mem::swap(&mut self.last_frame, &mut self.next_frame);
+        self.is_unknown = false;
         Ok(cost)
+    }
+
+    /// Composes the bytes of a frame, and returns how many cells change.
+    fn compose(&mut self, is_whole: bool, writes: &TerminalWrites) -> io::Result<usize> {
+        let bytes = &mut self.bytes;
+        bytes.clear();
+        bytes.queue(BeginSynchronizedUpdate)?;
+        if is_whole {
+            // A terminal clears with the current background.
+            bytes.extend_from_slice(RESET);
+            bytes.queue(Clear(ClearType::All))?;
+        }
+        bytes.extend_from_slice(writes.before.as_bytes());
+        let cells = write_cells(bytes, self.last_frame.diff_iter(&self.next_frame));
+        bytes.extend_from_slice(writes.after.as_bytes());
+        bytes.queue(EndSynchronizedUpdate)?;
+        Ok(cells)
     }
 
     /// Writes a sequence that changes no cell.
@@ -77,4 +100,9 @@ impl<W: Write> FrameWriter<W> {
     pub fn into_inner(self) -> W {
         self.out
     }
+}
+
+fn clear(buffer: &mut Buffer, area: Rect) {
+    buffer.resize(area);
+    buffer.reset();
 }

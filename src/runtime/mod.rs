@@ -1,6 +1,7 @@
 //! The terminal program: input, output and signals around the core.
 
 mod alerts;
+pub mod cell_writer;
 mod editor;
 mod event_loop;
 pub mod frames;

@@ -71,9 +71,6 @@ impl TerminalScreen {
     /// Enters raw mode and the alternate screen, and enables paste and mouse reports.
     pub fn enter(mouse: bool) -> io::Result<Self> {
         restore_on_panic();
-        // NO_COLOR selects the plain theme; pictures are content and keep their colors, which
-        // crossterm would drop.
-        crossterm::style::force_color_output(true);
         let alert_support = AlertSupport::detect();
         let mut screen = Self { frames: FrameWriter::new(io::stdout()), mouse, alert_support };
         screen.reenter()?;

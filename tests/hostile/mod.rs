@@ -186,7 +186,7 @@ impl Stage {
         self.frames.invalidate();
         let view = |buffer: &mut ratatui::buffer::Buffer| {
             ui::draw(app, theme, buffer, layer);
-            layer.end_frame()
+            layer.end_frame(buffer)
         };
         self.frames.draw(app.size, view).unwrap();
     }
@@ -245,7 +245,8 @@ fn every_key() -> Vec<String> {
 
 /// The output: escape sequences, separate from the text.
 struct Written {
-    /// Each kind once, without cursor movements, which depend on the text.
+    /// Each kind once, without cursor movements, which depend on the text. Of styles, what they add: what is
+    /// removed depends on the cell before.
     sequences: BTreeSet<String>,
     text: BTreeSet<char>,
 }
@@ -271,7 +272,9 @@ impl Written {
             let is_move = body.strip_suffix('H').is_some_and(|place| {
                 place.split(';').all(|number| number.parse::<u16>().is_ok_and(|it| it <= 120))
             });
-            if !is_move {
+            if let Some(style) = body.strip_suffix('m') {
+                sequences.extend(added_styles(style));
+            } else if !is_move {
                 sequences.insert(sequence);
             }
         }
@@ -289,6 +292,26 @@ impl Written {
         let hidden: Vec<char> = self.text.iter().copied().filter(hides).collect();
         assert!(hidden.is_empty(), "{hidden:?} of {what:?}");
     }
+}
+
+/// The colors and modifiers that a style sequence adds, or all of it if it is another one.
+fn added_styles(parameters: &str) -> Vec<String> {
+    let mut styles = Vec::new();
+    let mut rest = parameters;
+    while !rest.is_empty() {
+        let numbers: Vec<&str> = rest.splitn(6, ';').collect();
+        let length = match numbers[..] {
+            ["38" | "48", "2", _, _, _, ..] => 5,
+            ["38" | "48", "5", _, ..] => 3,
+            _ => 1,
+        };
+        let style = numbers[..length].join(";");
+        rest = rest[style.len()..].trim_start_matches(';');
+        if !matches!(style.as_str(), "22" | "23" | "24" | "25" | "27" | "28" | "29" | "39" | "49") {
+            styles.push(format!("[{style}m"));
+        }
+    }
+    styles
 }
 
 #[test]

@@ -3,12 +3,14 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod announcer;
+mod cell_writer;
 mod connect;
 mod frames;
 mod late_replies;
 mod load;
 mod picture_layer;
 pub mod pty;
+mod scrolling;
 mod serving;
 mod soak;
 

@@ -68,7 +68,7 @@ fn half_blocks_are_ordinary_cells() {
     layer.begin_frame(&[TILE]);
     let covered = layer.place(&mut buffer, TILE, key(1), &picture);
     assert_eq!(covered, Some(Rect::new(3, 1, 4, 2)));
-    assert_eq!(layer.end_frame(), TerminalWrites::default());
+    assert_eq!(layer.end_frame(&mut buffer), TerminalWrites::default());
     let first = &buffer[(3, 1)];
     assert_eq!(first.symbol(), "▀");
     assert_eq!((first.fg, first.bg), (Color::Rgb(200, 0, 0), Color::Rgb(9, 8, 7)));
@@ -95,7 +95,7 @@ fn a_kitty_picture_is_sent_once_in_small_chunks() {
         let mut buffer = Buffer::empty(SCREEN);
         layer.begin_frame(&[]);
         layer.place(&mut buffer, TILE, key(1), &picture).expect("placed");
-        let writes = layer.end_frame();
+        let writes = layer.end_frame(&mut buffer);
         assert_eq!(writes.after, "");
         let sent = commands(&writes.before);
         if frame > 0 {
@@ -108,13 +108,42 @@ fn a_kitty_picture_is_sent_once_in_small_chunks() {
         assert!(sent[0].0.contains("s=50,v=50,c=4,r=2,"));
         let more: Vec<bool> = sent.iter().map(|(keys, _)| keys.ends_with("m=1")).collect();
         assert_eq!(more, [true, true, false]);
-        // Row 1, column 2 of the picture, in the color that is its id.
-        let cell = &buffer[(5, 2)];
-        assert_eq!(cell.symbol(), "\u{10EEEE}\u{30D}\u{30E}");
+        // Row 1 of the picture, in the color that is its id.
+        let cell = &buffer[(3, 2)];
+        assert_eq!(cell.symbol(), "\u{10EEEE}\u{30D}\u{305}");
         let Color::Rgb(red, green, blue) = cell.fg else { panic!("not a color") };
         let number = u32::from_be_bytes([0, red, green, blue]);
         assert_eq!(id(&sent[0].0), Some(number.to_string().as_str()));
     }
+}
+
+/// The cells of rows 1 and 2 after a frame with a kitty picture in `TILE` and text over it.
+fn kitty_rows(in_tmux: bool, (x, y): (u16, u16), text: &str) -> [String; 2] {
+    let mut layer = layer(in_tmux);
+    let mut buffer = Buffer::empty(SCREEN);
+    layer.begin_frame(&[]);
+    layer.place(&mut buffer, TILE, key(1), &kitty_thumbnail((8, 8), 256)).expect("placed");
+    buffer.set_string(x, y, text, ratatui::style::Style::new().fg(Color::White));
+    layer.end_frame(&mut buffer);
+    [1, 2].map(|y| (3..7).map(|x| buffer[(x, y)].symbol().replace('\u{10EEEE}', "#")).collect())
+}
+
+#[test]
+fn kitty_cells_continue_their_left_neighbor_of_the_same_picture() {
+    let rows = |x, text| kitty_rows(false, (x, 1), text);
+    let below = "#\u{30D}\u{305}###";
+    assert_eq!(rows(0, ""), ["#\u{305}\u{305}###", below]);
+    assert_eq!(rows(3, "a"), ["a#\u{305}\u{30D}##", below]);
+    assert_eq!(rows(4, "ab"), ["#\u{305}\u{305}ab#\u{305}\u{310}", below]);
+    // The right half of a wide character is not a part of the picture.
+    assert_eq!(rows(2, "値"), [" #\u{305}\u{30D}##", below]);
+    assert_eq!(rows(6, "a"), ["#\u{305}\u{305}##a", below]);
+}
+
+#[test]
+fn kitty_cells_inside_tmux_all_have_their_position() {
+    let row = |y| ["\u{305}", "\u{30D}", "\u{30E}", "\u{310}"].map(|x| format!("#{y}{x}")).concat();
+    assert_eq!(kitty_rows(true, (0, 0), ""), [row("\u{305}"), row("\u{30D}")]);
 }
 
 #[test]
@@ -142,13 +171,13 @@ fn no_picture_is_left_in_the_terminal() {
         layer.begin_frame(&[]);
         layer.place(&mut buffer, TILE, key(number), &picture).expect("placed");
         layer.place(&mut buffer, Rect::new(20, 1, 6, 3), key(1000), &picture).expect("placed");
-        let held = note(&layer.end_frame().before);
+        let held = note(&layer.end_frame(&mut buffer).before);
         assert!(held <= 34, "{held} pictures held");
     }
     layer.begin_frame(&[]);
     let mut buffer = Buffer::empty(SCREEN);
     layer.place(&mut buffer, TILE, key(1000), &picture).expect("placed");
-    assert_eq!(layer.end_frame().before, "", "what is shown stays");
+    assert_eq!(layer.end_frame(&mut buffer).before, "", "what is shown stays");
     assert_eq!(note(&layer.forget_all()), 0);
 }
 
@@ -158,7 +187,7 @@ fn every_possible_id_is_deleted_blindly() {
     let mut buffer = Buffer::empty(SCREEN);
     layer.begin_frame(&[]);
     layer.place(&mut buffer, TILE, key(1), &kitty_thumbnail((8, 8), 256)).expect("placed");
-    let sent = commands(&layer.end_frame().before);
+    let sent = commands(&layer.end_frame(&mut buffer).before);
     let blind = delete_all_pictures(false);
     assert!(commands(&blind).iter().any(|(keys, _)| id(keys) == id(&sent[0].0)));
 }
@@ -170,7 +199,7 @@ fn inside_tmux_every_command_is_wrapped() {
         let mut buffer = Buffer::empty(SCREEN);
         layer.begin_frame(&[]);
         layer.place(&mut buffer, TILE, key(1), &kitty_thumbnail((50, 50), 10_000)).expect("placed");
-        layer.end_frame().before + &layer.forget_all()
+        layer.end_frame(&mut buffer).before + &layer.forget_all()
     });
     let unwrapped = streams[1]
         .split_inclusive("\x1b\x1b\\\x1b\\")
@@ -189,7 +218,7 @@ fn draw_sixel(layer: &mut PictureLayer, buffer: &mut Buffer, overlays: &[Rect]) 
     if layer.place(buffer, TILE, key(1), &sixel_thumbnail()).is_none() {
         buffer.set_string(3, 1, "text", ratatui::style::Style::new());
     }
-    layer.end_frame().after
+    layer.end_frame(buffer).after
 }
 
 #[test]

@@ -15,7 +15,7 @@ use std::hint::black_box;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use image::RgbImage;
 use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
-use tessera_picture::{Canvas, Crop, Protocol, decode::decode, thumbnail};
+use tessera_picture::{Canvas, Crop, Protocol, decode::decode, fit_picture, thumbnail};
 
 /// A tile of the 10x10 grid in 200x50.
 const TILE: (u16, u16) = (20, 5);
@@ -108,6 +108,13 @@ fn scales(criterion: &mut Criterion) {
         group.bench_function(name, |bencher| {
             bencher.iter(|| decode(black_box(&bytes), enough).unwrap());
         });
+        group.bench_function(format!("{name}, jpeg-decoder"), |bencher| {
+            bencher.iter(|| {
+                let mut decoder = jpeg_decoder::Decoder::new(black_box(bytes.as_slice()));
+                decoder.scale(enough as u16 / 3 * 4, enough as u16).unwrap();
+                decoder.decode().unwrap()
+            });
+        });
     }
     group.finish();
 }
@@ -127,6 +134,24 @@ fn encoders(criterion: &mut Criterion) {
             });
         });
     }
+    // As `viuer` calls it.
+    group.bench_function("sixel, icy_sixel", |bencher| {
+        bencher.iter(|| {
+            let tile = canvas(LARGE_TILE, Protocol::Sixel);
+            let fitted = fit_picture(black_box(&bytes), &Crop::Full, tile).unwrap().picture;
+            icy_sixel::sixel_string(
+                fitted.as_raw(),
+                fitted.width().cast_signed(),
+                fitted.height().cast_signed(),
+                icy_sixel::PixelFormat::RGB888,
+                icy_sixel::DiffusionMethod::Auto,
+                icy_sixel::MethodForLargest::Auto,
+                icy_sixel::MethodForRep::Auto,
+                icy_sixel::Quality::AUTO,
+            )
+            .unwrap()
+        });
+    });
     group.finish();
 }
 

@@ -4,7 +4,7 @@
 //! The palette has 6 levels of red, 7 of green and 6 of blue (252 colors: most terminals have
 //! 256 registers); the eye is most sensitive to green.
 
-use std::fmt::Write;
+use std::{cmp::Reverse, fmt::Write};
 
 use image::RgbImage;
 
@@ -46,8 +46,21 @@ struct SixelBand {
     width: usize,
     /// `COLORS` rows of `width` masks, bit 0 the top row.
     masks: Vec<u8>,
+    /// The columns of each color; empty if it is not used.
+    columns: [Columns; COLORS],
     used: Vec<usize>,
-    is_used: [bool; COLORS],
+    /// The pixels of all colors written so far, a mask per column.
+    painted: Vec<u8>,
+}
+
+#[derive(Clone, Copy)]
+struct Columns {
+    start: usize,
+    end: usize,
+}
+
+impl Columns {
+    const EMPTY: Self = Self { start: usize::MAX, end: 0 };
 }
 
 impl SixelBand {
@@ -55,8 +68,9 @@ impl SixelBand {
         Self {
             width,
             masks: vec![0; COLORS * width],
+            columns: [Columns::EMPTY; COLORS],
             used: Vec::with_capacity(COLORS),
-            is_used: [false; COLORS],
+            painted: vec![0; width],
         }
     }
 
@@ -65,26 +79,42 @@ impl SixelBand {
             let thresholds = &BAYER[(top + y) % 8];
             for (x, &pixel) in row.iter().enumerate() {
                 let color = dithered_color(pixel, thresholds[x % 8]);
-                if !self.is_used[color] {
-                    self.is_used[color] = true;
+                let columns = &mut self.columns[color];
+                if columns.end == 0 {
                     self.used.push(color);
                 }
+                *columns = Columns { start: columns.start.min(x), end: columns.end.max(x + 1) };
                 self.masks[color * self.width + x] |= 1 << y;
             }
         }
     }
 
-    /// Writes the band and clears it.
+    /// Writes the band and clears it. A color continues after one that ends before it starts, so that few
+    /// colors return to the first column.
     fn write(&mut self, out: &mut String, defined: &mut [bool; COLORS]) {
-        for (index, color) in self.used.drain(..).enumerate() {
-            if index > 0 {
+        let order = |color: &usize| {
+            let Columns { start, end } = self.columns[*color];
+            (start, Reverse(end), *color)
+        };
+        self.used.sort_unstable_by_key(order);
+        self.painted.fill(0);
+        let mut x = 0;
+        while !self.used.is_empty() {
+            let next = self.used.iter().position(|&color| self.columns[color].start >= x);
+            if next.is_none() {
                 out.push('$');
+                x = 0;
             }
+            let color = self.used.remove(next.unwrap_or(0));
+            let Columns { start, end } =
+                std::mem::replace(&mut self.columns[color], Columns::EMPTY);
             select_color(out, color, &mut defined[color]);
-            let masks = &mut self.masks[color * self.width..][..self.width];
-            write_runs(out, masks);
-            masks.fill(0);
-            self.is_used[color] = false;
+            let masks = &mut self.masks[color * self.width..][..end];
+            write_runs(out, &masks[x..], &self.painted[x..end]);
+            for (painted, mask) in self.painted[start..end].iter_mut().zip(&mut masks[start..]) {
+                *painted |= std::mem::take(mask);
+            }
+            x = end;
         }
     }
 }
@@ -118,18 +148,42 @@ fn select_color(out: &mut String, color: usize, defined: &mut bool) {
             percent(color % blue, LEVELS[2]),
         );
     }
-    let _ = write!(out, "#{color}");
+    out.push('#');
+    write_number(out, color);
 }
 
-/// Writes the masks of one color: runs of four or more with a count, without the empty end.
-fn write_runs(out: &mut String, masks: &[u8]) {
-    let end = masks.iter().rposition(|&mask| mask != 0).map_or(0, |last| last + 1);
-    for run in masks[..end].chunk_by(|a, b| a == b) {
-        let sixel = char::from(b'?' + run[0]);
-        if run.len() > 3 {
-            let _ = write!(out, "!{}{sixel}", run.len());
-        } else {
-            out.extend(std::iter::repeat_n(sixel, run.len()));
+/// Writes the masks of one color in the longest possible runs: it may paint pixels that are not `painted` yet,
+/// because the color of those is written later.
+fn write_runs(out: &mut String, masks: &[u8], painted: &[u8]) {
+    let (mut mask, mut excluded, mut length) = (0, 0, 0);
+    for (&next, &painted) in masks.iter().zip(painted) {
+        if (mask | next) & (excluded | painted) != 0 {
+            write_run(out, mask, length);
+            (mask, excluded, length) = (0, 0, 0);
         }
+        mask |= next;
+        excluded |= painted;
+        length += 1;
     }
+    write_run(out, mask, length);
+}
+
+/// Writes a run; with its length from four on, where that is shorter.
+fn write_run(out: &mut String, mask: u8, length: usize) {
+    let sixel = char::from(b'?' + mask);
+    if length > 3 {
+        out.push('!');
+        write_number(out, length);
+        out.push(sixel);
+    } else {
+        out.extend(std::iter::repeat_n(sixel, length));
+    }
+}
+
+/// Writes a number; with `write!`, numbers took a seventh of the encoding.
+fn write_number(out: &mut String, number: usize) {
+    if number > 9 {
+        write_number(out, number / 10);
+    }
+    out.push(char::from(b"0123456789"[number % 10]));
 }

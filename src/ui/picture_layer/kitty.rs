@@ -9,7 +9,7 @@ use std::{collections::HashMap, fmt::Write, num::NonZeroU16};
 
 use ratatui::{
     buffer::{Buffer, CellDiffOption},
-    layout::Rect,
+    layout::{Position, Rect},
     style::Color,
 };
 
@@ -109,17 +109,39 @@ impl KittyStore {
 pub fn fill_placeholders(buffer: &mut Buffer, area: Rect, color: Color) {
     let mut symbol = String::new();
     for position in area.positions() {
-        symbol.clear();
-        symbol.push(PLACEHOLDER);
-        let (row, column) = (diacritic(position.y - area.y), diacritic(position.x - area.x));
-        // Without diacritics a cell continues its left neighbor.
-        if let (Some(row), Some(column)) = (row, column) {
-            symbol.extend([row, column]);
-        }
+        write_placeholder(&mut symbol, area, position);
         let cell = &mut buffer[position];
         cell.reset();
         cell.set_symbol(&symbol).set_fg(color);
         cell.set_diff_option(CellDiffOption::ForcedWidth(NonZeroU16::MIN));
+    }
+}
+
+/// Drops the diacritics of the cells that continue their left neighbor, which halves the bytes of a picture.
+/// To be called when everything is drawn: the cell after an overlay needs its own.
+pub fn shorten_placeholders(buffer: &mut Buffer, area: Rect, color: Color) {
+    let mut symbol = String::new();
+    for row in area.rows() {
+        let mut has_neighbor = false;
+        for position in row.positions() {
+            write_placeholder(&mut symbol, area, position);
+            let cell = &mut buffer[position];
+            let is_own = cell.fg == color && cell.symbol() == symbol;
+            if is_own && has_neighbor {
+                cell.set_char(PLACEHOLDER);
+            }
+            has_neighbor = is_own;
+        }
+    }
+}
+
+fn write_placeholder(symbol: &mut String, area: Rect, position: Position) {
+    symbol.clear();
+    symbol.push(PLACEHOLDER);
+    let (row, column) = (diacritic(position.y - area.y), diacritic(position.x - area.x));
+    // Without diacritics a cell continues its left neighbor.
+    if let (Some(row), Some(column)) = (row, column) {
+        symbol.extend([row, column]);
     }
 }
 

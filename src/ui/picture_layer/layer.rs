@@ -7,17 +7,17 @@
 //! ```text
 //! layer.begin_frame(&overlays);
 //! draw into terminal.get_frame(), calling layer.place(...) for each picture
-//! let writes = layer.end_frame();
+//! let writes = layer.end_frame(buffer);
 //! write writes.before;  terminal.flush();  write writes.after;
 //! terminal.swap_buffers();  flush the backend
 //! ```
 
-use ratatui::{buffer::Buffer, layout::Rect};
+use ratatui::{buffer::Buffer, layout::Rect, style::Color};
 use tessera_picture::{Encoded, Thumbnail};
 
 use super::{
     ColorDepth, PictureKey,
-    kitty::{KittyStore, fill_placeholders},
+    kitty::{KittyStore, fill_placeholders, shorten_placeholders},
     overdraw::Overdraw,
 };
 
@@ -40,6 +40,8 @@ pub struct PictureLayer {
     settings: GraphicsSettings,
     kitty: KittyStore,
     overdraw: Overdraw,
+    /// The placeholders of this frame, with the color of their picture.
+    placeholders: Vec<(Rect, Color)>,
     frame: u64,
     placed: usize,
     before: String,
@@ -51,6 +53,7 @@ impl PictureLayer {
             settings,
             kitty: KittyStore::new(settings.in_tmux),
             overdraw: Overdraw::new(settings.in_tmux),
+            placeholders: Vec::new(),
             frame: 0,
             placed: 0,
             before: String::new(),
@@ -61,6 +64,7 @@ impl PictureLayer {
     pub fn begin_frame(&mut self, overlays: &[Rect]) {
         self.frame += 1;
         self.placed = 0;
+        self.placeholders.clear();
         self.overdraw.begin_frame(overlays);
     }
 
@@ -87,6 +91,7 @@ impl PictureLayer {
                 let picture = (&**payload, *size, thumbnail.cells);
                 let color = self.kitty.upload(key, picture, self.frame, &mut self.before)?;
                 fill_placeholders(buffer, covered, color);
+                self.placeholders.push((covered, color));
             }
             Encoded::Sequence(sequence) => {
                 self.overdraw.place(buffer, covered, key, sequence)?;
@@ -100,7 +105,13 @@ impl PictureLayer {
         self.placed
     }
 
-    pub fn end_frame(&mut self) -> TerminalWrites {
+    /// Ends a frame whose cells are all drawn. Returns what is written around them.
+    pub fn end_frame(&mut self, buffer: &mut Buffer) -> TerminalWrites {
+        // tmux may cover the left part of a picture with a menu of its own.
+        let areas = if self.settings.in_tmux { &[] } else { self.placeholders.as_slice() };
+        for &(area, color) in areas {
+            shorten_placeholders(buffer, area, color);
+        }
         self.kitty.evict_over_budget(self.frame, &mut self.before);
         TerminalWrites {
             before: std::mem::take(&mut self.before),

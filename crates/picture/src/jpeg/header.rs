@@ -1,10 +1,10 @@
 //! The segments of a JPEG file: size, tables, color space and profile, and orientation.
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 use image::metadata::Orientation;
 
-use super::{error::JpegError, huffman::HuffmanTable};
+use super::{error::JpegError, huffman::HuffmanTable, standard_tables};
 
 #[derive(Clone, Debug)]
 pub struct Component {
@@ -37,8 +37,8 @@ pub struct Header {
     /// Whether the scaled decoder supports the file: one sequential scan of 8 bits.
     pub is_baseline: bool,
     quantization_tables: [Option<[u16; 64]>; 4],
-    dc: [Option<HuffmanTable>; 4],
-    ac: [Option<HuffmanTable>; 4],
+    dc: [Option<Arc<HuffmanTable>>; 4],
+    ac: [Option<Arc<HuffmanTable>>; 4],
     /// The parts of the color profile: their numbers, and where they are in the file.
     profile_parts: Vec<(u8, Range<usize>)>,
     has_jfif: bool,
@@ -189,7 +189,11 @@ impl Header {
             let total = counts.iter().map(|&count| usize::from(count)).sum();
             let (symbols, after) = rest.split_at_checked(total).ok_or(JpegError::Truncated)?;
             let tables = if kind >> 4 == 0 { &mut self.dc } else { &mut self.ac };
-            tables[usize::from(kind & 3)] = Some(HuffmanTable::new(*counts, symbols)?);
+            let table = match standard_tables::find(*counts, symbols) {
+                Some(shared) => shared,
+                None => Arc::new(HuffmanTable::new(*counts, symbols)?),
+            };
+            tables[usize::from(kind & 3)] = Some(table);
             body = after;
         }
         Ok(())

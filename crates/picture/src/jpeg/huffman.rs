@@ -1,6 +1,8 @@
 //! Huffman tables with wide lookups: one lookup usually yields a whole coefficient, or skips all
 //! coefficients up to the end of a block.
 
+use std::sync::OnceLock;
+
 use super::{
     bit_reader::{BitReader, extend},
     error::JpegError,
@@ -19,7 +21,18 @@ pub struct HuffmanTable {
     last: [i32; 17],
     offset: [i32; 17],
     symbols: Vec<u8>,
+    /// Made when they are first used: not every file is decoded, and a table has one purpose.
+    dc_lookup: OnceLock<Box<CoefficientLookup>>,
+    ac_lookup: OnceLock<Box<CoefficientLookup>>,
+    skip_lookup: OnceLock<Box<SkipLookup>>,
 }
+
+/// For the next bits: total bits, run from bit 8 on, value from bit 16 on; 0 if they do not fit.
+type CoefficientLookup = [u32; LOOKUP_SIZE];
+
+/// For the next bits: total bits, whether the block ends (bit 5), skipped coefficients from bit 8
+/// on; 0 for a code that is too long.
+type SkipLookup = [u16; LOOKUP_SIZE];
 
 impl HuffmanTable {
     /// Builds a table from the number of codes of each length (1 to 16) and their symbols.
@@ -29,6 +42,9 @@ impl HuffmanTable {
             last: [-1; 17],
             offset: [0; 17],
             symbols: symbols.to_vec(),
+            dc_lookup: OnceLock::new(),
+            ac_lookup: OnceLock::new(),
+            skip_lookup: OnceLock::new(),
         };
         let (mut code, mut index) = (0_usize, 0);
         for (length, count) in (1_u32..).zip(counts) {
@@ -48,6 +64,29 @@ impl HuffmanTable {
             index += count;
         }
         Ok(table)
+    }
+
+    /// A symbol of this table is a size.
+    pub fn dc_reader(&self) -> CoefficientReader<'_> {
+        let make = || coefficient_lookup(self, false);
+        CoefficientReader { table: self, lookup: self.dc_lookup.get_or_init(make) }
+    }
+
+    /// A symbol of this table is a run and a size.
+    pub fn ac_reader(&self) -> CoefficientReader<'_> {
+        let make = || coefficient_lookup(self, true);
+        CoefficientReader { table: self, lookup: self.ac_lookup.get_or_init(make) }
+    }
+
+    pub fn skipper(&self) -> CoefficientSkipper<'_> {
+        let lookup = self.skip_lookup.get_or_init(|| {
+            let mut lookup = Box::new([0; LOOKUP_SIZE]);
+            for (next, entry) in lookup.iter_mut().enumerate() {
+                *entry = skip_entry(self, next);
+            }
+            lookup
+        });
+        CoefficientSkipper { table: self, lookup }
     }
 
     /// Fills the lookup entries of `count` codes of one length.
@@ -94,42 +133,40 @@ impl HuffmanTable {
     }
 }
 
-#[derive(Clone, Debug)]
-pub struct CoefficientReader {
-    table: HuffmanTable,
-    /// For the next bits: total bits, run from bit 8 on, value from bit 16 on; 0 if they do not fit.
-    coefficients: Box<[u32; LOOKUP_SIZE]>,
+fn coefficient_lookup(table: &HuffmanTable, ac: bool) -> Box<CoefficientLookup> {
+    let mut lookup = Box::new([0; LOOKUP_SIZE]);
+    for (next, entry) in lookup.iter_mut().enumerate() {
+        let Some((symbol, length)) = table.lookup(next, 0) else {
+            continue;
+        };
+        let size = u32::from(symbol & 15);
+        let total = length + size;
+        if total > LOOKUP_BITS || (!ac && symbol > 15) {
+            continue;
+        }
+        let value = if size == 0 {
+            0
+        } else {
+            extend(next >> (LOOKUP_BITS - total) & ((1 << size) - 1), size)
+        };
+        let run = if ac { zero_run(symbol) } else { 0 };
+        *entry = (value as u32) << 16 | (run as u32) << 8 | total;
+    }
+    lookup
 }
 
-impl CoefficientReader {
-    /// A symbol is a size for DC coefficients, a run and a size for AC coefficients.
-    pub fn new(table: &HuffmanTable, ac: bool) -> Self {
-        let mut coefficients = Box::new([0; LOOKUP_SIZE]);
-        for (next, entry) in coefficients.iter_mut().enumerate() {
-            let Some((symbol, length)) = table.lookup(next, 0) else {
-                continue;
-            };
-            let size = u32::from(symbol & 15);
-            let total = length + size;
-            if total > LOOKUP_BITS || (!ac && symbol > 15) {
-                continue;
-            }
-            let value = if size == 0 {
-                0
-            } else {
-                extend(next >> (LOOKUP_BITS - total) & ((1 << size) - 1), size)
-            };
-            let run = if ac { zero_run(symbol) } else { 0 };
-            *entry = (value as u32) << 16 | (run as u32) << 8 | total;
-        }
-        Self { table: table.clone(), coefficients }
-    }
+#[derive(Clone, Copy, Debug)]
+pub struct CoefficientReader<'a> {
+    table: &'a HuffmanTable,
+    lookup: &'a CoefficientLookup,
+}
 
+impl CoefficientReader<'_> {
     /// Reads the number of zeros before a coefficient, and its value.
     #[inline]
     pub fn next(&self, bits: &mut BitReader) -> Result<(usize, i32), JpegError> {
         bits.refill();
-        let entry = self.coefficients[bits.peek(LOOKUP_BITS)];
+        let entry = self.lookup[bits.peek(LOOKUP_BITS)];
         if entry == 0 {
             let symbol = self.table.symbol(bits)?;
             return Ok((zero_run(symbol), bits.value(u32::from(symbol & 15))));
@@ -139,29 +176,19 @@ impl CoefficientReader {
     }
 }
 
-#[derive(Clone, Debug)]
-pub struct CoefficientSkipper {
-    table: HuffmanTable,
-    /// For the next bits: total bits, whether the block ends (bit 5), skipped coefficients from bit 8
-    /// on; 0 for a code that is too long.
-    chains: Box<[u16; LOOKUP_SIZE]>,
+#[derive(Clone, Copy, Debug)]
+pub struct CoefficientSkipper<'a> {
+    table: &'a HuffmanTable,
+    lookup: &'a SkipLookup,
 }
 
-impl CoefficientSkipper {
-    pub fn new(table: &HuffmanTable) -> Self {
-        let mut chains = Box::new([0; LOOKUP_SIZE]);
-        for (next, entry) in chains.iter_mut().enumerate() {
-            *entry = skip_entry(table, next);
-        }
-        Self { table: table.clone(), chains }
-    }
-
+impl CoefficientSkipper<'_> {
     /// Skips the rest of a block from coefficient `at` (1 to 64).
     #[inline]
     pub fn skip_block(&self, bits: &mut BitReader, mut at: usize) -> Result<(), JpegError> {
         while at < 64 {
             bits.refill();
-            let entry = self.chains[bits.peek(LOOKUP_BITS)];
+            let entry = self.lookup[bits.peek(LOOKUP_BITS)];
             let ends = usize::from(entry >> 5 & 1);
             let reach = at + usize::from(entry >> 8);
             // An entry that reaches past the block includes bits of the next one.

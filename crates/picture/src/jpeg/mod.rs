@@ -22,5 +22,6 @@ mod header;
 mod huffman;
 mod idct;
 mod scan;
+mod standard_tables;
 
 pub use decoder::Jpeg;

@@ -58,7 +58,7 @@ pub fn decode<const SIDE: usize>(
 fn decode_mcus<const SIDE: usize>(
     bits: &mut BitReader,
     header: &Header,
-    channels: &mut [ComponentDecoder<SIDE>],
+    channels: &mut [ComponentDecoder<'_, SIDE>],
 ) -> Result<(), JpegError> {
     let (across, down) = header.mcu_counts();
     for y in 0..down {
@@ -81,7 +81,7 @@ fn decode_mcus<const SIDE: usize>(
 
 fn restart<const SIDE: usize>(
     bits: &mut BitReader,
-    channels: &mut [ComponentDecoder<SIDE>],
+    channels: &mut [ComponentDecoder<'_, SIDE>],
 ) -> Result<(), JpegError> {
     if !bits.restart() {
         return Err(JpegError::Truncated);
@@ -92,18 +92,18 @@ fn restart<const SIDE: usize>(
     Ok(())
 }
 
-struct ComponentDecoder<const SIDE: usize> {
+struct ComponentDecoder<'a, const SIDE: usize> {
     plane: ComponentPlane,
     /// Blocks of one MCU (horizontal, vertical).
     blocks: (usize, usize),
-    dc: CoefficientReader,
-    ac: CoefficientReader,
-    skipper: CoefficientSkipper,
+    dc: CoefficientReader<'a>,
+    ac: CoefficientReader<'a>,
+    skipper: CoefficientSkipper<'a>,
     quantization_table: [u16; 64],
     last_dc: i32,
 }
 
-impl<const SIDE: usize> ComponentDecoder<SIDE> {
+impl<'a, const SIDE: usize> ComponentDecoder<'a, SIDE> {
     /// The last coefficient to read, in zigzag order.
     const LAST: usize = match SIDE {
         1 => 0,
@@ -111,7 +111,7 @@ impl<const SIDE: usize> ComponentDecoder<SIDE> {
         _ => 24,
     };
 
-    fn new(component: &Component, header: &Header) -> Result<Self, JpegError> {
+    fn new(component: &Component, header: &'a Header) -> Result<Self, JpegError> {
         let (across, down) = header.mcu_counts();
         let stride = across * component.sampling.0 * SIDE;
         let [dc, ac] = header.huffman_tables(component)?;
@@ -126,9 +126,9 @@ impl<const SIDE: usize> ComponentDecoder<SIDE> {
                 ),
             },
             blocks: component.sampling,
-            dc: CoefficientReader::new(dc, false),
-            ac: CoefficientReader::new(ac, true),
-            skipper: CoefficientSkipper::new(ac),
+            dc: dc.dc_reader(),
+            ac: ac.ac_reader(),
+            skipper: ac.skipper(),
             quantization_table: header.quantization_table(component)?,
             last_dc: 0,
         })

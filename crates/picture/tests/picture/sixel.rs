@@ -67,7 +67,7 @@ fn paint(sequence: &str, width: usize, height: usize) -> Vec<Option<[u8; 3]>> {
 }
 
 #[test]
-fn every_pixel_is_painted_once_in_nearly_its_color() {
+fn every_pixel_is_painted_in_nearly_its_color() {
     let (width, height) = (37_usize, 20_usize);
     let rgb: Vec<u8> = (0..width * height)
         .flat_map(|i| [(i % width * 6).to_le_bytes()[0], (i / width * 12).to_le_bytes()[0], 128])
@@ -93,4 +93,26 @@ fn pure_colors_stay_pure() {
         let painted = paint(&sequence(&rgb, (8, 8)), 8, 8);
         assert!(painted.iter().all(|pixel| *pixel == Some(percent)));
     }
+}
+
+#[test]
+fn colors_share_runs_and_passes() {
+    let [red, green] = [[255, 0, 0], [0, 255, 0]];
+    // Beside each other: no return to the first column.
+    let halves = [[red; 6], [green; 6]].concat().concat().repeat(6);
+    let sequence = sequence(&halves, (12, 6));
+    assert!(sequence.contains("!6~#") && sequence.ends_with("!6~\x1b\\"), "{sequence}");
+    assert!(!sequence.contains('$'), "{sequence}");
+}
+
+#[test]
+fn a_color_is_painted_over_by_those_after_it() {
+    let [red, green] = [[255, 0, 0], [0, 255, 0]];
+    // Every second column green: red is painted as one run.
+    let stripes = [red, green].concat().repeat(6 * 6);
+    let sequence = sequence(&stripes, (12, 6));
+    assert!(sequence.contains("!11~$"), "{sequence}");
+    let painted = paint(&sequence, 12, 6);
+    let percent = [[100, 0, 0], [0, 100, 0]];
+    assert!(painted.iter().enumerate().all(|(at, pixel)| *pixel == Some(percent[at % 2])));
 }
