@@ -29,7 +29,7 @@ pub(super) fn search_reason(app: &App, action: Action) -> Option<String> {
             dataset_open(app).or_else(|| unless(uploaded, reason)).or_else(visual_search)
         }
         Action::ScoreHistogram => dataset_open(app).or_else(|| scores_reason(app)),
-        Action::Facets => dataset_open(app).or_else(|| facets_reason(app)),
+        Action::Facets => dataset_open(app).or_else(|| computed_reason(app)),
         Action::History | Action::Views => dataset_open(app),
         Action::Combine => {
             let reason = "there is nothing to combine with; Ctrl-T opens another tab";
@@ -76,16 +76,6 @@ fn scores_reason(app: &App) -> Option<String> {
         let known = app.page().is_some_and(can_sort_by_score);
         unless(known, "this page has no scores with a known direction")
     })
-}
-
-fn facets_reason(app: &App) -> Option<String> {
-    let computed = app.view().is_some_and(|view| view.computed.is_some());
-    unless(!computed, "this was computed from loaded pages; Esc returns to a search").or_else(
-        || {
-            let reason = "the loaded results have no labels, tags or captions";
-            unless(!app.facet_kinds().is_empty(), reason)
-        },
-    )
 }
 
 fn frame_reason(app: &App, by: isize, end: &str) -> Option<String> {
