@@ -6,31 +6,34 @@ use super::{
 };
 use crate::app::{
     App,
-    overlay::{Facets, ScoreHistogram},
+    overlay::{FacetSection, Facets, ScoreHistogram},
 };
-use tessera_model::{Cluster, FacetKind, Histogram, text::count_with_noun};
+use tessera_model::{Cluster, Histogram, text::count_with_noun};
 
 /// Ranges of the histogram.
 const RANGES: usize = 10;
 
 pub(super) fn facets(app: &App, facets: Facets) -> Reading {
     let loaded = app.loaded_clusters().len();
-    let list = app.facets(facets.kind);
-    let kinds = app.facet_kinds().into_iter().filter(|kind| *kind != facets.kind);
-    let others: Vec<&str> = kinds.map(FacetKind::label).collect();
-    let mut above = vec![format!(
-        "{}: {} in {}",
-        facets.kind.label(),
-        count_with_noun(list.len(), "value", "values"),
-        count_with_noun(loaded, "loaded cluster", "loaded clusters")
-    )];
+    let list = facets.values(app);
+    let sections = app.facet_sections().into_iter().filter(|it| *it != facets.section);
+    let others: Vec<&str> = sections.map(FacetSection::label).collect();
+    let values = count_with_noun(list.len(), "value", "values");
+    let within = match facets.section {
+        FacetSection::Counted(_) => {
+            format!(" in {}", count_with_noun(loaded, "loaded cluster", "loaded clusters"))
+        }
+        FacetSection::Issues => "; results do not carry issues, so there are no counts".to_owned(),
+    };
+    let mut above = vec![format!("{}: {values}{within}", facets.section.label())];
     if !others.is_empty() {
         above.push(format!("tab reads the other kinds: {}", others.join(", ")));
     }
     let count = list.len();
     let items = (1..).zip(&list).map(|(number, facet)| {
-        let clusters = count_with_noun(facet.clusters, "cluster", "clusters");
-        format!("{number} of {count}. {}: {clusters}", facet.name)
+        let clusters = facet.clusters.map(|it| count_with_noun(it, "cluster", "clusters"));
+        let clusters = clusters.map_or_else(String::new, |clusters| format!(": {clusters}"));
+        format!("{number} of {count}. {}{clusters}", facet.name)
     });
     Reading::with_items("Facets", above, items.collect(), facets.cursor)
 }

@@ -35,6 +35,7 @@ pub mod query;
 mod reads;
 mod remote;
 mod responses;
+mod results_notice;
 pub mod score_legend;
 mod selected;
 mod session;
@@ -94,6 +95,8 @@ pub struct App {
     pub protocol: Protocol,
     /// Size of a cell in pixels.
     pub cell_size: (u16, u16),
+    /// The largest side in pixels of a sixel picture that the terminal draws.
+    pub sixel_side: u16,
     /// Whether the terminal window has the focus, as far as the terminal reports it.
     pub window_focused: bool,
     pub theme: ThemeChoice,

@@ -131,7 +131,7 @@ actions! {
     Sort, "sort", "sort", Searching, "Sort the loaded results";
     Fold, "fold", "fold similar", Searching, "Fold neighbors with equal scores into one tile (toggle)";
     ScoreHistogram, "score-histogram", "scores", Searching, "Show a histogram of the loaded scores, to limit the search";
-    Facets, "facets", "facets", Searching, "Count labels, tags and caption words of the loaded results";
+    Facets, "facets", "facets", Searching, "Count labels, tags and caption words of the loaded results; list quality issues";
     History, "history", "history", Searching, "Show the search history, and run a search again";
     Combine, "combine", "combine", Searching, "Combine this tab with another: intersection, difference or union";
     ToggleEntity, "toggle-entity", "images/objects", Searching, "Switch between images and objects";
@@ -157,6 +157,7 @@ actions! {
     SwitchJson, "switch-json", "form/JSON", QueryBuilder, "Switch between the form and JSON";
     SaveView, "save-view", "save", QueryBuilder, "Save the query as a view, including filters that are off";
     Views, "views", "views", Searching, "Show the saved views: open, rename, delete";
+    QueryChecks, "query-checks", "checks", QueryBuilder, "Show the checks of the query in full";
     EditJson, "edit-json", "$EDITOR", QueryBuilder, "Edit the query's JSON in your editor";
     ExportBasket, "export-basket", "export basket", Jobs, "Export the selection as a ZIP archive";
     Record, "record", "record", Searching, "Show every field of the dataset as the service sends it";

@@ -44,7 +44,7 @@ fn compared_pictures_differ_in_words_and_one_is_suggested() {
 #[test]
 fn scores_and_facets_are_counts() {
     let mut session = start(scene::similar(120, 40));
-    for line in ["score-histogram", "3", "close", "facets", "tab", "2", "close"] {
+    for line in ["score-histogram", "3", "close", "facets", "tab", "2", "tab", "close"] {
         session.type_line(line);
     }
     insta::assert_snapshot!(session.log);
@@ -105,9 +105,9 @@ fn the_menu_is_a_numbered_list_with_reasons() {
     let line = |name: &str| lines.iter().find(|line| line.contains(name)).unwrap().clone();
     assert!(line(" full-size: ").ends_with("(s)"), "{}", line(" full-size: "));
     assert!(line(" larger-tiles: ").contains("unavailable: results are lines of text"));
-    let number = line(" facets: ").split(' ').nth(1).unwrap().to_owned();
-    assert!(line(" facets: ").contains("unavailable"), "{}", line(" facets: "));
-    assert!(session.type_line(&number)[0].contains("no labels, tags or captions"));
+    let number = line(" score-histogram: ").split(' ').nth(1).unwrap().to_owned();
+    assert!(line(" score-histogram: ").contains("unavailable"), "{}", line(" score-histogram: "));
+    assert!(session.type_line(&number)[0].contains("only searches by a picture"));
 }
 
 #[test]

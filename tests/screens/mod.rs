@@ -3,6 +3,7 @@
 
 mod panes;
 mod themes;
+mod whole_text;
 
 use std::{fmt::Write as _, time::Duration};
 

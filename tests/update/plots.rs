@@ -3,7 +3,7 @@
 use tessera::app::{Event, Mouse, MouseKind, Overlay, overlay::ScoreHistogram};
 use tessera_model::{
     Filter, Fraction, Page, Query, Relevance, SafeText, ScoreKind, Search, Tag, TagId,
-    vql::LabelRule,
+    vql::{IssueKind, IssueMode, LabelRule},
 };
 use uuid::Uuid;
 
@@ -179,7 +179,7 @@ fn enter_requires_a_label_and_x_excludes_it() {
 fn tags_and_words_are_required_but_not_excluded() {
     let mut desk = described();
     desk.press("g f tab x");
-    assert_eq!(desk.notice(), "tags cannot be excluded; only labels can");
+    assert_eq!(desk.notice(), "tags cannot be excluded; only labels and issues can");
     desk.press("enter");
     let tag = TagId(Uuid::from_u128(5));
     assert_eq!(search(&desk).filters, [Filter::tags(vec![tag]).unwrap()]);
@@ -188,8 +188,11 @@ fn tags_and_words_are_required_but_not_excluded() {
 }
 
 #[test]
-fn facets_need_values() {
+fn results_are_filtered_by_issues_that_they_do_not_carry() {
     let mut desk = Desk::with_clusters(3);
-    desk.press("g f");
-    assert_eq!(desk.notice(), "the loaded results have no labels, tags or captions");
+    desk.press("g f j x");
+    let issue = |kind, mode| Filter::issue(kind, mode, None, None).unwrap();
+    assert_eq!(search(&desk).filters, [issue(IssueKind::Dark, IssueMode::Out)]);
+    desk.press("esc g f enter");
+    assert_eq!(search(&desk).filters, [issue(IssueKind::Blur, IssueMode::In)]);
 }

@@ -24,5 +24,5 @@ pub use difference::difference;
 pub use encode_jpeg::encode_jpeg;
 pub use format::PictureFormat;
 pub use orientation::to_common_jpeg;
-pub use thumbnail::{Encoded, FittedPicture, Thumbnail, fit_picture, thumbnail};
+pub use thumbnail::{Encoded, FittedPicture, Thumbnail, fit_picture, thumbnail, thumbnail_of};
 pub use view::{Crop, PictureSubject, PictureView};

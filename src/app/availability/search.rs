@@ -2,7 +2,10 @@
 
 use super::conditions::{dataset_open, picture_selected, status_allows, unless};
 use crate::{
-    app::{App, Pane, view::sort_filter::can_sort_by_score, viewer::full_size_reason},
+    app::{
+        App, Pane, query::diagnostics, view::sort_filter::can_sort_by_score,
+        viewer::full_size_reason,
+    },
     input::Action,
 };
 use tessera_model::{AnchorKind, Operation, Query};
@@ -29,7 +32,7 @@ pub(super) fn search_reason(app: &App, action: Action) -> Option<String> {
             dataset_open(app).or_else(|| unless(uploaded, reason)).or_else(visual_search)
         }
         Action::ScoreHistogram => dataset_open(app).or_else(|| scores_reason(app)),
-        Action::Facets => dataset_open(app).or_else(|| facets_reason(app)),
+        Action::Facets => dataset_open(app).or_else(|| computed_reason(app)),
         Action::History | Action::Views => dataset_open(app),
         Action::Combine => {
             let reason = "there is nothing to combine with; Ctrl-T opens another tab";
@@ -78,16 +81,6 @@ fn scores_reason(app: &App) -> Option<String> {
     })
 }
 
-fn facets_reason(app: &App) -> Option<String> {
-    let computed = app.view().is_some_and(|view| view.computed.is_some());
-    unless(!computed, "this was computed from loaded pages; Esc returns to a search").or_else(
-        || {
-            let reason = "the loaded results have no labels, tags or captions";
-            unless(!app.facet_kinds().is_empty(), reason)
-        },
-    )
-}
-
 fn frame_reason(app: &App, by: isize, end: &str) -> Option<String> {
     picture_selected(app)
         .or_else(|| unless(app.frame_position().is_some(), "this is not a frame of a video"))
@@ -100,6 +93,9 @@ pub(super) fn query_reason(app: &App, action: Action) -> Option<String> {
             .or_else(|| status_allows(app, Operation::TextSearch))
             .or_else(|| app.draft().filters().err()),
         Action::AddFilter | Action::SwitchJson | Action::EditJson => dataset_open(app),
+        Action::QueryChecks => dataset_open(app).or_else(|| {
+            unless(!diagnostics(app).is_empty(), "the query has nothing to check; a adds a filter")
+        }),
         Action::SaveView => dataset_open(app)
             .or_else(|| app.saved_views_unavailable())
             .or_else(|| app.draft().filters().err()),

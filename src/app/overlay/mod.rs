@@ -40,7 +40,7 @@ pub use caption::CaptionSearchForm;
 pub use command_list::{Command, CommandList, ListKind};
 pub(in crate::app) use dialog::{Dialog, KeyResult};
 pub use export::{ExportField, ExportForm};
-pub use facets::Facets;
+pub use facets::{FacetSection, FacetValue, Facets};
 pub use fact_sheet::FactSheet;
 pub use file_picker::FilePicker;
 pub use filter_input::FilterInput;

@@ -50,6 +50,12 @@ impl KnownValues {
         self.issues.contains(&SafeText::name(word))
     }
 
+    /// The names of issues that this program knows, and those that the service has accepted.
+    pub fn issue_names(&self) -> impl Iterator<Item = SafeText> {
+        let known = IssueKind::ALL.iter().map(|kind| SafeText::name(kind.as_str()));
+        known.chain(self.issues.iter().cloned())
+    }
+
     pub fn tag_name(&self, id: &str) -> Option<&SafeText> {
         self.tags.get(&id.parse().ok()?)
     }
@@ -70,10 +76,7 @@ impl KnownValues {
                 };
                 self.tags.iter().map(tag).collect()
             }
-            FilterKind::Issues => {
-                let known = IssueKind::ALL.iter().map(|kind| SafeText::name(kind.as_str()));
-                known.chain(self.issues.iter().cloned()).map(suggestion).collect()
-            }
+            FilterKind::Issues => self.issue_names().map(suggestion).collect(),
             FilterKind::Text
             | FilterKind::Duplicates
             | FilterKind::Uniqueness
