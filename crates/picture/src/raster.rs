@@ -97,12 +97,12 @@ impl<'a> RasterDecoder<'a> {
         let (width, height) = self.decoder.dimensions();
         let pixels = u64::from(width) * u64::from(height);
         let inside = match self.format {
-            // A progressive file needs all coefficients.
-            PictureFormat::Jpeg => 2 * self.decoder.total_bytes(),
+            // All coefficients of a progressive JPEG; the samples of the others with eight bits.
+            PictureFormat::Jpeg | PictureFormat::Hdr | PictureFormat::OpenExr => {
+                2 * self.decoder.total_bytes()
+            }
             // Strips may be as large as the picture.
             PictureFormat::Tiff => self.decoder.total_bytes(),
-            // Its samples, and the same with eight bits.
-            PictureFormat::Hdr | PictureFormat::OpenExr => 2 * self.decoder.total_bytes(),
             PictureFormat::WebP => 4 * pixels,
             PictureFormat::Gif => pixels,
             _ => 0,

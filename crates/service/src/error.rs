@@ -55,12 +55,9 @@ impl fmt::Display for LocalError {
                 "the folder {} cannot be read ({cause}); check its permissions",
                 printable_path(path)
             ),
-            Self::EmptyFolder(path) => write!(
-                f,
-                "the folder {} is empty; give one with pictures ({})",
-                printable_path(path),
-                PictureFormat::DECODED
-            ),
+            Self::EmptyFolder(path) => {
+                write!(f, "the folder {} is empty; give one with pictures", printable_path(path))
+            }
             Self::NoPictures(path, files) => write!(
                 f,
                 "none of the {files} files in {} is a picture; \

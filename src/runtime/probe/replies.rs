@@ -132,9 +132,8 @@ impl TerminalReplies {
                     self.sixel = Some((width.max(other.0), height.max(other.1)));
                 }
             }
-            [b'[', b'?', .., b'S'] => {}
-            // Other reports (status, cursor, modes) that were not requested.
-            [b'[', .., b'n' | b't' | b'y' | b'c'] => {}
+            // Failed reports of graphics; and others (status, cursor, modes) that were not requested.
+            [b'[', b'?', .., b'S'] | [b'[', .., b'n' | b't' | b'y' | b'c'] => {}
             key if key.len() < MAX_SEQUENCE_BYTES => {
                 self.keys.push(0x1B);
                 self.keys.extend(key);

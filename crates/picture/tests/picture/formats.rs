@@ -68,7 +68,7 @@ fn each_is_recognized_and_decoded() {
             format.is_decoded() && PictureFormat::DECODED.contains(format.name()),
             "{format:?}"
         );
-        let decoded = decode(&bytes, 100).expect(format.name());
+        let decoded = decode(&bytes, 100).expect("decoded");
         assert_eq!(decoded.original, SIZE, "{format:?}");
         let found = decoded.pixels.get_pixel(4, 3).0;
         let difference = found.iter().zip(COLOR).map(|(found, color)| found.abs_diff(color)).max();
@@ -91,7 +91,7 @@ fn others_are_named() {
 #[test]
 fn a_picture_that_others_may_not_open_becomes_a_jpeg() {
     for (format, bytes) in pictures() {
-        let jpeg = to_common_jpeg(&bytes).expect(format.name());
+        let jpeg = to_common_jpeg(&bytes).expect("decoded");
         assert_eq!(jpeg.is_some(), !format.is_common(), "{format:?}");
         if let Some(jpeg) = jpeg {
             assert_eq!(decode(&jpeg, 100).expect("a JPEG").original, SIZE);
