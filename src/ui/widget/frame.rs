@@ -16,8 +16,8 @@ pub(in crate::ui) const MIN_FRAMED_ROWS: u16 = 3;
 
 /// The cells of a summary behind the name of a pane.
 pub(in crate::ui) fn title_cells(area: Rect, pane: Pane) -> usize {
-    // The corners, the number of the pane in spaces, and the spaces around the summary.
-    const OTHERS: usize = 2 + 3 + 3;
+    // The corners, the number of the pane in spaces, and the spaces before the summary.
+    const OTHERS: usize = 2 + 3 + 2;
     usize::from(area.width).saturating_sub(OTHERS + display_width(pane.name()))
 }
 
