@@ -27,6 +27,8 @@ pub enum Event {
     Resize(u16, u16),
     /// What the terminal can draw, and the size of its cells in pixels.
     Terminal(Protocol, (u16, u16)),
+    /// The largest side in pixels of a sixel picture that the terminal draws.
+    SixelSide(u16),
     WindowFocus(bool),
     Response(Response),
     Progress(RequestProgress),

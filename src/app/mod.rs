@@ -94,6 +94,8 @@ pub struct App {
     pub protocol: Protocol,
     /// Size of a cell in pixels.
     pub cell_size: (u16, u16),
+    /// The largest side in pixels of a sixel picture that the terminal draws.
+    pub sixel_side: u16,
     /// Whether the terminal window has the focus, as far as the terminal reports it.
     pub window_focused: bool,
     pub theme: ThemeChoice,

@@ -13,6 +13,7 @@ use crate::{
     message::{Lane, Request},
 };
 use tessera_model::{Failure, Timestamp};
+use tessera_picture::fit::DEFAULT_SIXEL_SIDE;
 
 impl App {
     pub fn new(setup: Setup) -> Self {
@@ -22,6 +23,7 @@ impl App {
             size: setup.size,
             protocol: setup.protocol,
             cell_size: (10, 20),
+            sixel_side: DEFAULT_SIXEL_SIDE,
             theme: setup.theme.clone(),
             store: Store { pinned: setup.pinned.iter().copied().collect(), ..Store::default() },
             recent_images: RecentImages::default(),
@@ -94,6 +96,7 @@ impl App {
             Event::Paste(text) => self.paste(&text),
             Event::Resize(columns, rows) => self.size = (columns, rows),
             Event::Terminal(protocol, cell) => (self.protocol, self.cell_size) = (protocol, cell),
+            Event::SixelSide(side) => self.sixel_side = side,
             Event::WindowFocus(attended) => self.window_focused = attended,
             // The only place where stale responses are dropped.
             Event::Response(response) if self.tickets.close(&response.ticket) => {

@@ -166,7 +166,10 @@ impl EventLoop<'_> {
             let is_unconfirmed = capabilities.is_contradictory
                 && draws_pixels(capabilities.protocol)
                 && self.confirmed_protocol != Some(capabilities.protocol);
-            first = vec![Event::Terminal(capabilities.protocol, capabilities.cell)];
+            first = vec![
+                Event::SixelSide(capabilities.sixel_side),
+                Event::Terminal(capabilities.protocol, capabilities.cell),
+            ];
             first.extend(is_unconfirmed.then_some(Event::PixelsUnconfirmed));
             self.capabilities = Some(capabilities);
         }

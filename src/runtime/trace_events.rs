@@ -51,6 +51,7 @@ fn event_json(event: &Event, secret: bool) -> Value {
         Event::Terminal(protocol, cell) => {
             json!({ "terminal": format!("{protocol:?}"), "cell": [cell.0, cell.1] })
         }
+        Event::SixelSide(side) => json!({ "sixel": side }),
         Event::Response(response) => json!({
             "answered": lane_name(&response.ticket),
             "number": response.ticket.number,

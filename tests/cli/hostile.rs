@@ -218,6 +218,8 @@ const OUR_SEQUENCES: &[&str] = &[
     "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\",
     "\x1b[>q",
     "\x1b[16t",
+    "\x1b[?2;1;0S",
+    "\x1b[?2;4;0S",
     "\x1b]11;?\x1b\\",
     "\x1b[c",
 ];

@@ -39,6 +39,21 @@ fn scrolling_ten_pages_leaves_no_download_off_screen() {
 }
 
 #[test]
+fn a_sixel_picture_is_as_large_as_the_terminal_draws() {
+    let mut desk = Desk::with_clusters(3);
+    let cells = |desk: &Desk| {
+        let canvas = desk.app.canvas(300, 150);
+        (canvas.columns, canvas.rows)
+    };
+    desk.happen(Event::Terminal(Protocol::Sixel, (10, 20)));
+    assert_eq!(cells(&desk), (100, 50));
+    desk.happen(Event::SixelSide(2_400));
+    assert_eq!(cells(&desk), (240, 120));
+    desk.happen(Event::Terminal(Protocol::Kitty, (10, 20)));
+    assert_eq!(cells(&desk), (300, 150));
+}
+
+#[test]
 fn every_action_has_a_key_on_every_keyboard() {
     let keymap = Keymap::built_in().unwrap();
     let contexts: Vec<KeyContext> = keymap.contexts().collect();

@@ -15,9 +15,9 @@ use crate::{
 /// The largest enlargement outside the full-size view: a 32-pixel icon fills a tile and is still recognizably small.
 const MAX_ENLARGEMENT: f64 = 4.0;
 
-/// The largest side of a sixel picture: by default xterm does not show larger ones
-/// (`maxGraphicSize`).
-const MAX_SIXEL_SIDE: u32 = 1000;
+/// The largest side of a sixel picture where the terminal does not report it, in pixels: by default xterm
+/// does not show larger ones (`maxGraphicSize`).
+pub const DEFAULT_SIXEL_SIDE: u16 = 1000;
 /// The cell size (width, height) that `viuer` assumes for sixels.
 const VIUER_CELL: (u32, u32) = (6, 12);
 
@@ -44,14 +44,7 @@ impl Fit {
     fn limited(original: (u32, u32), canvas: Canvas, max_enlargement: f64) -> Self {
         let cell = clamped_cell(canvas);
         let per_cell = pixels_per_cell(canvas);
-        let most = |cells: u16, pixels: u16| match canvas.protocol {
-            Protocol::Sixel => {
-                let cells = u32::from(cells).min(MAX_SIXEL_SIDE / u32::from(pixels));
-                u16::try_from(cells).unwrap_or(u16::MAX)
-            }
-            Protocol::None | Protocol::HalfBlock | Protocol::Kitty | Protocol::Iterm => cells,
-        };
-        let (columns, rows) = (most(canvas.columns, cell.0), most(canvas.rows, cell.1));
+        let (columns, rows) = (canvas.columns, canvas.rows);
         let size = (f64::from(original.0.max(1)), f64::from(original.1.max(1)));
         let cell = (f64::from(cell.0), f64::from(cell.1));
         let shrink_to_fit =
@@ -95,14 +88,14 @@ pub fn pixels_per_cell(canvas: Canvas) -> (u32, u32) {
     }
 }
 
-/// Cells with this side in the largest sixel picture.
-pub fn max_sixel_cells(cell: u16) -> u16 {
-    u16::try_from(MAX_SIXEL_SIDE).unwrap_or(u16::MAX) / cell.max(1)
+/// The most cells of `cell` pixels in a side of a sixel picture of at most `side` pixels.
+pub fn max_sixel_cells(side: u16, cell: u16) -> u16 {
+    side / cell.max(1)
 }
 
 /// The size of a sixel picture of about `pixels` in the cells that `viuer` assumes, and in pixels.
 pub fn viuer_sixel_size(pixels: (u32, u32)) -> ((u32, u32), (u32, u32)) {
-    let width = pixels.0.min(MAX_SIXEL_SIDE);
+    let width = pixels.0.min(DEFAULT_SIXEL_SIDE.into());
     let height = u64::from(pixels.1) * u64::from(width) / u64::from(pixels.0.max(1));
     let cells = (
         (width / VIUER_CELL.0).max(1),

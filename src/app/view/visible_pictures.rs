@@ -6,7 +6,7 @@ use crate::{
 };
 use ratatui::layout::Rect;
 use tessera_model::{Link, PictureSource, Preview};
-use tessera_picture::{Canvas, Crop, PictureSubject, PictureView, Protocol};
+use tessera_picture::{Canvas, Crop, PictureSubject, PictureView, Protocol, fit::max_sixel_cells};
 
 pub(in crate::app) struct VisiblePicture {
     pub view: PictureView,
@@ -68,10 +68,15 @@ impl App {
         pictures
     }
 
+    /// The canvas of an area, as far as the terminal draws a picture there.
     pub fn canvas(&self, columns: u16, rows: u16) -> Canvas {
+        let most = |cells: u16, cell: u16| match self.protocol {
+            Protocol::Sixel => cells.min(max_sixel_cells(self.sixel_side, cell)),
+            Protocol::None | Protocol::HalfBlock | Protocol::Kitty | Protocol::Iterm => cells,
+        };
         Canvas {
-            columns: columns.max(1),
-            rows: rows.max(1),
+            columns: most(columns, self.cell_size.0).max(1),
+            rows: most(rows, self.cell_size.1).max(1),
             cell: self.cell_size,
             protocol: self.protocol,
         }

@@ -118,7 +118,10 @@ impl App {
     fn viewed_dimensions(&self) -> Option<((u32, u32), Canvas)> {
         let panels = self.viewer_panels();
         let panel = panels.iter().find(|panel| panel.active)?;
-        Some((self.viewed_size(panel.picture.preview())?, self.viewer_canvas(panel.area)))
+        Some((
+            self.viewed_size(panel.picture.preview())?,
+            self.canvas(panel.area.width, panel.area.height),
+        ))
     }
 
     /// Zooms around a point, by default the center.

@@ -14,10 +14,7 @@ use crate::{
     message::Lane,
 };
 use tessera_model::{Cluster, MediaId, PictureSource, Preview, Region, SelectionEntry};
-use tessera_picture::{
-    Canvas, Crop, PictureSubject, PictureView, Protocol, Thumbnail,
-    fit::{max_sixel_cells, pixels_per_cell},
-};
+use tessera_picture::{Canvas, Crop, PictureSubject, PictureView, Thumbnail, fit::pixels_per_cell};
 
 impl App {
     /// The picture at full size; of compared ones, the active one.
@@ -100,15 +97,6 @@ impl App {
         loaded.map(|(_, _, picture)| picture.original).or(preview.dimensions)
     }
 
-    /// The canvas of an area: as large as the terminal draws a picture.
-    pub(super) fn viewer_canvas(&self, area: Rect) -> Canvas {
-        if self.protocol != Protocol::Sixel {
-            return self.canvas(area.width, area.height);
-        }
-        let columns = area.width.min(max_sixel_cells(self.cell_size.0));
-        self.canvas(columns, area.height.min(max_sixel_cells(self.cell_size.1)))
-    }
-
     pub(super) fn zoomed_picture(
         &self,
         picture: PanelPicture,
@@ -119,7 +107,7 @@ impl App {
         const ASSUMED_PIXELS: (u32, u32) = (1000, 1000);
         let preview = picture.preview();
         let size = self.viewed_size(preview).unwrap_or(ASSUMED_PIXELS);
-        let (part, canvas) = position.part(size, self.viewer_canvas(area));
+        let (part, canvas) = position.part(size, self.canvas(area.width, area.height));
         let has_boxes = self.viewer.as_ref().is_some_and(|viewer| viewer.boxes);
         let boxes = if has_boxes { self.boxes_in(preview) } else { Vec::new() };
         let subject = subject_of(picture);
@@ -164,7 +152,7 @@ impl App {
             .iter()
             .filter_map(|panel| self.viewer_picture(panel.picture, panel.area, viewer.position))
             .collect();
-        let room = PictureCache::BUDGET / encoded_bytes(self.viewer_canvas(area));
+        let room = PictureCache::BUDGET / encoded_bytes(self.canvas(area.width, area.height));
         let next = self.upcoming_pictures(viewer).into_iter().filter_map(|(preview, position)| {
             self.viewer_picture(PanelPicture::Preview(preview), area, position)
         });

@@ -99,7 +99,7 @@ fn tile_canvas(screen: &TerminalInfo, across: u16, columns: u16) -> Canvas {
     let protocol = screen.protocols.first().copied().unwrap_or_default();
     // A wider row would be scaled down, and the names would no longer match.
     let columns = match protocol {
-        Protocol::Sixel => columns.min(fit::max_sixel_cells(screen.cell.0)).max(across * 2),
+        Protocol::Sixel => columns.min(max_sixel_cells(screen.cell.0)).max(across * 2),
         _ => columns,
     };
     let wide = ((columns - TILE_GAP * (across - 1)) / across).max(1);
@@ -107,7 +107,16 @@ fn tile_canvas(screen: &TerminalInfo, across: u16, columns: u16) -> Canvas {
     let (cell_width, cell_height) = (u32::from(screen.cell.0), u32::from(screen.cell.1).max(1));
     let high = u32::from(wide) * cell_width * TILE_SHAPE.0 / (TILE_SHAPE.1 * cell_height);
     let high = if across == 1 { most } else { u16::try_from(high).unwrap_or(most).min(most) };
+    let high = match protocol {
+        Protocol::Sixel => high.min(max_sixel_cells(screen.cell.1)),
+        _ => high,
+    };
     Canvas { columns: wide, rows: high.max(1), cell: screen.cell, protocol }
+}
+
+/// `viuer` draws sixels of the size that every terminal shows.
+fn max_sixel_cells(cell: u16) -> u16 {
+    fit::max_sixel_cells(fit::DEFAULT_SIXEL_SIDE, cell)
 }
 
 /// The color between pictures: transparent; black in a pipe, where nothing moves a cursor; the

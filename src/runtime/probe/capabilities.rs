@@ -2,7 +2,7 @@
 
 use super::{Environment, replies::TerminalReplies};
 use crate::ui::{picture_layer::ColorDepth, theme::ThemeName};
-use tessera_picture::Protocol;
+use tessera_picture::{Protocol, fit::DEFAULT_SIXEL_SIDE};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts about a terminal")]
@@ -26,6 +26,8 @@ pub struct Capabilities {
     pub kitty: bool,
     pub iterm: bool,
     pub sixel: bool,
+    /// The largest side of a sixel picture, in pixels.
+    pub sixel_side: u16,
     /// Bytes received during the probe that are not replies: typed keys.
     pub typed_bytes: Vec<u8>,
 }
@@ -78,8 +80,18 @@ pub(super) fn decide_capabilities(
         kitty: replies.kitty,
         iterm,
         sixel,
+        sixel_side: sixel_side(replies.sixel),
         typed_bytes: replies.keys,
     }
+}
+
+/// The largest side that the terminal draws. Smaller reports are of a small window; larger
+/// pictures take too long to encode.
+fn sixel_side(reported: Option<(u16, u16)>) -> u16 {
+    const MAX_SIDE: u16 = 4096;
+    reported.map_or(DEFAULT_SIXEL_SIDE, |(width, height)| {
+        width.min(height).clamp(DEFAULT_SIXEL_SIDE, MAX_SIDE)
+    })
 }
 
 /// Many terminals reply to the kitty graphics query, but only these support placeholders; others
@@ -162,6 +174,19 @@ mod tests {
         assert_eq!(decide(&xterm(), b"\x1b[?64;14c", None).protocol, Protocol::HalfBlock);
         let iterm = Environment { program: "iTerm.app".into(), ..xterm() };
         assert_eq!(decide(&iterm, b"\x1b[?62;4c", None).protocol, Protocol::Iterm);
+    }
+
+    #[test]
+    fn sixels_are_as_large_as_the_terminal_reports() {
+        for (reply, side) in [
+            ("", 1000),
+            ("\x1b[?2;0;640;480S", 1000),
+            ("\x1b[?2;0;2560;1440S", 1440),
+            ("\x1b[?2;0;10000;10000S", 4096),
+        ] {
+            let reply = format!("{reply}\x1b[?63;4c");
+            assert_eq!(decide(&xterm(), reply.as_bytes(), None).sixel_side, side, "{reply:?}");
+        }
     }
 
     #[test]

@@ -21,9 +21,11 @@ use super::{
 };
 use tessera_picture::Protocol;
 
-/// Kitty graphics, name and version, cell size, background, and finally the primary attributes.
-const QUERIES: &str =
-    "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\\x1b[>q\x1b[16t\x1b]11;?\x1b\\\x1b[c";
+/// Kitty graphics, name and version, cell size, background, the present and the largest size of sixel
+/// pictures, and finally the primary attributes. The input reader drops a late size of sixels because the
+/// attributes follow it.
+const QUERIES: &str = "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\\x1b[>q\x1b[16t\x1b]11;?\x1b\\\
+                       \x1b[?2;1;0S\x1b[?2;4;0S\x1b[c";
 /// The usual cell size, for terminals that do not report one.
 const DEFAULT_CELL: (u16, u16) = (10, 20);
 

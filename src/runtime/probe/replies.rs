@@ -14,6 +14,8 @@ pub struct TerminalReplies {
     pub attributes: Option<Vec<u16>>,
     /// Cell size in pixels (width, height).
     pub cell: Option<(u16, u16)>,
+    /// The largest size of a sixel picture in pixels (width, height).
+    pub sixel: Option<(u16, u16)>,
     /// The background color (red, green, blue).
     pub background: Option<[u8; 3]>,
     /// Bytes that are not part of a reply.
@@ -123,8 +125,15 @@ impl TerminalReplies {
                     self.cell.get_or_insert((width, height));
                 }
             }
+            // The present size and the largest one: what the terminal draws now, it also draws later.
+            [b'[', b'?', b'2', b';', b'0', b';', numbers @ .., b'S'] => {
+                if let [width @ 1..=u16::MAX, height @ 1..=u16::MAX] = *read_numbers(numbers) {
+                    let other = self.sixel.unwrap_or_default();
+                    self.sixel = Some((width.max(other.0), height.max(other.1)));
+                }
+            }
             // Other reports (status, cursor, modes) that were not requested.
-            [b'[', .., b'n' | b't' | b'y' | b'c'] => {}
+            [b'[', .., b'n' | b't' | b'y' | b'c'] | [b'[', b'?', .., b'S'] => {}
             key if key.len() < MAX_SEQUENCE_BYTES => {
                 self.keys.push(0x1B);
                 self.keys.extend(key);
@@ -232,6 +241,19 @@ mod tests {
             let replies = replies(&[reply.as_bytes()]);
             assert_eq!((replies.background, replies.keys.as_slice()), (color, &b""[..]));
         }
+    }
+
+    #[test]
+    fn the_larger_size_of_sixels_counts_and_no_report_of_it_is_a_key() {
+        for (reply, size) in [
+            ("\x1b[?2;0;800;600S\x1b[?2;0;1000;1000S", Some((1000, 1000))),
+            ("\x1b[?2;0;10000;10000S\x1b[?2;0;800;600S", Some((10_000, 10_000))),
+            ("\x1b[?2;3S\x1b[?2;0;0;0S\x1b[?2;0;99999;5S\x1b[?1;0;256S", None),
+        ] {
+            let replies = replies(&[reply.as_bytes()]);
+            assert_eq!((replies.sixel, replies.keys.as_slice()), (size, &b""[..]));
+        }
+        assert_eq!(replies(&[b"\x1b[1;2S"]).keys, b"\x1b[1;2S", "Shift-F4");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use image::RgbImage;
 use proptest::prelude::*;
 use tessera_picture::{
     Canvas, Protocol,
-    fit::{Fit, resize},
+    fit::{DEFAULT_SIXEL_SIDE, Fit, max_sixel_cells, resize},
 };
 
 fn canvas(columns: u16, rows: u16, cell: (u16, u16), protocol: Protocol) -> Canvas {
@@ -12,13 +12,10 @@ fn canvas(columns: u16, rows: u16, cell: (u16, u16), protocol: Protocol) -> Canv
 }
 
 #[test]
-fn a_sixel_picture_is_not_larger_than_xterm_shows() {
-    let canvas = Canvas { columns: 200, rows: 100, cell: (10, 20), protocol: Protocol::Sixel };
-    for original in [(640, 480), (4000, 100), (100, 4000)] {
-        let fit = Fit::new(original, canvas);
-        assert!(fit.pixels.0 <= 1000 && fit.pixels.1 <= 1000, "{fit:?}");
+fn a_sixel_picture_is_not_larger_than_the_terminal_shows() {
+    for (side, cell, most) in [(DEFAULT_SIXEL_SIDE, 10, 100), (4096, 20, 204), (1000, 0, 1000)] {
+        assert_eq!(max_sixel_cells(side, cell), most);
     }
-    assert_eq!(Fit::new((640, 480), canvas).cells.0, 100);
 }
 
 #[test]
