@@ -5,6 +5,7 @@
 //! cancelled or has a newer request.
 
 mod blocking;
+mod decoded_pictures;
 mod disk_cache;
 mod external_viewer;
 mod folder_listing;

@@ -1,6 +1,6 @@
 //! Loads pictures and fits them to a canvas. Fetched bytes are cached in memory, so that another size
-//! of the same picture needs no request, and on disk, so that another start needs none. Decoding uses
-//! at most two blocking threads.
+//! of the same picture needs no request, and on disk, so that another start needs none. The pictures of the
+//! full-size view are kept decoded. Decoding uses at most two blocking threads.
 
 use std::{
     path::Path,
@@ -11,20 +11,26 @@ use bytes::Bytes;
 use lru::LruCache;
 use tokio::sync::{Semaphore, mpsc};
 
-use super::{DiskCacheOptions, WorkerEvent, thumbnail_store::ThumbnailStore};
+use super::{
+    DiskCacheOptions, WorkerEvent, decoded_pictures::DecodedPictures,
+    thumbnail_store::ThumbnailStore,
+};
 use tessera_client::{Client, PictureKey, read_entry};
 use tessera_model::{Failure, FailureKind, Link, PictureSource};
-use tessera_picture::{Canvas, Crop, Thumbnail, decode::DecodeError, difference, thumbnail};
+use tessera_picture::{Canvas, Crop, Thumbnail, decode::DecodeError, difference, thumbnail_of};
 
 /// Limit per picture: originals are loaded too, and several at the same time.
 const MAX_PICTURE_BYTES: usize = 64 << 20;
 const CACHE_BYTES: usize = 24 << 20;
+/// Three originals of 12 megapixels.
+const DECODED_BYTES: usize = 128 << 20;
 const MAX_PARALLEL_DECODES: usize = 2;
 
 pub(super) struct ThumbnailLoader {
     client: Client,
     memory: Mutex<PictureByteCache>,
     disk: ThumbnailStore,
+    originals: Arc<DecodedPictures>,
     decode_slots: Arc<Semaphore>,
 }
 
@@ -50,6 +56,7 @@ impl ThumbnailLoader {
             client,
             memory: Mutex::new(PictureByteCache::new(CACHE_BYTES)),
             disk: ThumbnailStore::open(disk_cache, events),
+            originals: Arc::new(DecodedPictures::new(DECODED_BYTES)),
             decode_slots: Arc::new(Semaphore::new(MAX_PARALLEL_DECODES)),
         }
     }
@@ -60,20 +67,44 @@ impl ThumbnailLoader {
         crop: Crop,
         canvas: Canvas,
     ) -> Result<Thumbnail, Failure> {
-        let LoadedPicture { bytes, new } = self.load(source).await?;
-        let disk = self.disk.clone();
-        let decode = move || {
-            let thumbnail = thumbnail(&bytes, &crop, canvas);
-            // Only what can be shown is stored.
-            if let (Ok(_), Some(key)) = (&thumbnail, new) {
-                disk.insert(&key, &bytes);
-            }
-            thumbnail
-        };
-        self.decode(decode).await.map_err(|reason| {
+        let to_failure = |reason: String| {
             let sentence = format!("cannot show the picture {source}: {reason}");
             Failure::new(FailureKind::Unexpected, sentence)
-        })
+        };
+        let key = self.key_of_original(source, &crop)?;
+        if let Some(original) = key.and_then(|key| self.originals.get(&key, &crop, canvas)) {
+            let draw = move || thumbnail_of(&original, &crop, canvas);
+            return self.decode(draw).await.map_err(to_failure);
+        }
+        let LoadedPicture { bytes, new } = self.load(source).await?;
+        let (disk, originals) = (self.disk.clone(), Arc::clone(&self.originals));
+        let decode = self.decode(move || {
+            let decoded = originals.decode(&bytes, &crop, canvas)?;
+            let thumbnail = thumbnail_of(&decoded, &crop, canvas)?;
+            // Only what can be shown is stored.
+            if let Some(key) = new {
+                disk.insert(&key, &bytes);
+            }
+            if let Some(key) = key {
+                originals.insert(key, decoded);
+            }
+            Ok(thumbnail)
+        });
+        decode.await.map_err(to_failure)
+    }
+
+    /// The key of a picture of the full-size view, which is kept decoded.
+    fn key_of_original(
+        &self,
+        source: &PictureSource,
+        crop: &Crop,
+    ) -> Result<Option<PictureKey>, Failure> {
+        match (source, crop) {
+            (PictureSource::Link(link), Crop::Zoomed(..)) => {
+                self.client.picture_key(link).map(Some)
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Draws where two pictures differ.

@@ -17,8 +17,8 @@ use tessera::{
 };
 use tessera_client::Client;
 use tessera_model::{
-    ArchiveName, ExportFormat, ExportSpec, FailureKind, Link, MediaId, PictureSource, SafeText,
-    Search,
+    ArchiveName, ExportFormat, ExportSpec, FailureKind, Link, MediaId, PictureSource, Region,
+    SafeText, Search,
 };
 use tessera_picture::{Canvas, Crop, Protocol};
 use tokio::sync::{Semaphore, mpsc::UnboundedReceiver};
@@ -203,6 +203,27 @@ async fn another_size_of_the_same_picture_needs_no_request() {
             ticket(picture_lane(1, canvas), number),
             Request::Picture(PictureSource::Link(link), Crop::Full, canvas),
         );
+        let payload = response(&mut replies).await.result.unwrap();
+        assert!(matches!(payload, Payload::Picture(_)), "{payload:?}");
+    }
+    assert_eq!(server.count(), 1);
+}
+
+#[tokio::test]
+async fn another_part_of_an_original_needs_no_request() {
+    // Larger than what the cache of undecoded pictures accepts.
+    let mut bmp = std::io::Cursor::new(Vec::new());
+    let image = image::RgbImage::from_pixel(1_600, 1_500, image::Rgb([200, 80, 40]));
+    image.write_to(&mut bmp, image::ImageFormat::Bmp).unwrap();
+    let bmp = bmp.into_inner();
+    let server = ScriptedServer::start(move |_: &ReceivedRequest| Reply::new(200, &[], &bmp)).await;
+    let (worker, mut replies) = worker(&server);
+    let part = |x: f64, side: f64| Region { x, y: 0.0, width: side, height: side };
+    for (number, part) in [(1, part(0.0, 0.5)), (2, part(0.4, 0.5)), (3, part(0.4, 0.1))] {
+        let link = Link::new(format!("/1?signature={number}"));
+        let crop = Crop::Zoomed(part, Arc::from([]));
+        let request = Request::Picture(PictureSource::Link(link), crop, CANVAS);
+        worker.send(ticket(picture_lane(1, CANVAS), number), request);
         let payload = response(&mut replies).await.result.unwrap();
         assert!(matches!(payload, Payload::Picture(_)), "{payload:?}");
     }

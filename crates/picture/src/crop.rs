@@ -35,6 +35,12 @@ impl Crop {
         }
     }
 
+    /// The shorter side in pixels that a decode of a picture needs, so that the crop is not enlarged on the
+    /// canvas.
+    pub fn min_decoded_side(&self, original: (u32, u32), canvas: Canvas) -> u32 {
+        self.fit(original, canvas).min_decoded_side(self.size_in(original), original)
+    }
+
     pub(super) fn apply<'a>(&self, picture: &'a RgbImage) -> Cow<'a, RgbImage> {
         match self {
             Self::Full | Self::Highlighted(_) => Cow::Borrowed(picture),

@@ -19,5 +19,5 @@ pub use canvas::{Canvas, Protocol};
 pub use difference::difference;
 pub use encode_jpeg::encode_jpeg;
 pub use orientation::to_upright_jpeg;
-pub use thumbnail::{Encoded, FittedPicture, Thumbnail, fit_picture, thumbnail};
+pub use thumbnail::{Encoded, FittedPicture, Thumbnail, fit_picture, thumbnail, thumbnail_of};
 pub use view::{Crop, PictureSubject, PictureView};

@@ -7,7 +7,7 @@ use image::RgbImage;
 
 use crate::{
     canvas::{Canvas, Protocol},
-    decode::decode_for,
+    decode::{Decoded, decode_for},
     encode_jpeg::encode_jpeg,
     error::DecodeError,
     fit::{Fit, resize},
@@ -53,11 +53,16 @@ pub fn fit_picture(
     crop: &Crop,
     canvas: Canvas,
 ) -> Result<FittedPicture, DecodeError> {
-    let fit = |original| crop.fit(original, canvas);
-    let decoded = decode_for(bytes, |original| {
-        fit(original).min_decoded_side(crop.size_in(original), original)
-    })?;
-    let fit = fit(decoded.original);
+    let decoded = decode_for(bytes, |original| crop.min_decoded_side(original, canvas))?;
+    fit_decoded(&decoded, crop, canvas)
+}
+
+fn fit_decoded(
+    decoded: &Decoded,
+    crop: &Crop,
+    canvas: Canvas,
+) -> Result<FittedPicture, DecodeError> {
+    let fit = crop.fit(decoded.original, canvas);
     let mut picture = resize(&crop.apply(&decoded.pixels), fit.pixels)?;
     crop.draw_outlines(&mut picture, canvas.protocol);
     Ok(FittedPicture { fit, original: decoded.original, picture })
@@ -66,6 +71,15 @@ pub fn fit_picture(
 /// Like [`fit_picture`], and encodes it for the canvas's protocol.
 pub fn thumbnail(bytes: &[u8], crop: &Crop, canvas: Canvas) -> Result<Thumbnail, DecodeError> {
     encode(fit_picture(bytes, crop, canvas)?, canvas)
+}
+
+/// The thumbnail of a picture that is decoded already.
+pub fn thumbnail_of(
+    decoded: &Decoded,
+    crop: &Crop,
+    canvas: Canvas,
+) -> Result<Thumbnail, DecodeError> {
+    encode(fit_decoded(decoded, crop, canvas)?, canvas)
 }
 
 /// Encodes a fitted picture for the canvas's protocol.
