@@ -107,6 +107,7 @@ impl App {
             Action::UndoQuery => self.undo_query_change(),
             Action::SwitchJson => self.switch_json(),
             Action::EditJson => self.edit_json(),
+            Action::QueryChecks => self.open_query_checks(),
             Action::SaveView => self.open_view_name_input(None),
             Action::Views => self.open_saved_views(),
 

@@ -35,6 +35,7 @@ pub mod query;
 mod reads;
 mod remote;
 mod responses;
+mod results_notice;
 pub mod score_legend;
 mod selected;
 mod session;

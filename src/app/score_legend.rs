@@ -32,18 +32,23 @@ impl App {
         Some(RankingText { subject, legend: view.search.query.score_scale().legend() })
     }
 
-    /// The rows above the tiles: further ones for the legend where one is too short for all.
+    /// The rows above the tiles: further ones for a long notice, and for the legend where one row is too short
+    /// for all.
     pub fn results_header_rows(&self, inside: Rect) -> u16 {
-        let Some(text) = self.ranking_text() else { return 1 };
+        self.results_notice_rows(inside) + self.legend_rows(inside)
+    }
+
+    fn legend_rows(&self, inside: Rect) -> u16 {
+        let Some(text) = self.ranking_text() else { return 0 };
         let (kind, name) = text.subject;
         let used = kind.width() + name.width() + LEGEND_GAP + text.legend.width();
         if used < usize::from(inside.width) {
-            return 1;
+            return 0;
         }
         match wrapped_rows(text.legend, inside.width.saturating_sub(1)) {
-            1 if inside.height >= MIN_ROWS.0 => 2,
-            rows if inside.height >= MIN_ROWS.1 => 1 + rows,
-            _ => 1,
+            1 if inside.height >= MIN_ROWS.0 => 1,
+            rows if inside.height >= MIN_ROWS.1 => rows,
+            _ => 0,
         }
     }
 }

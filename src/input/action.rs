@@ -157,6 +157,7 @@ actions! {
     SwitchJson, "switch-json", "form/JSON", QueryBuilder, "Switch between the form and JSON";
     SaveView, "save-view", "save", QueryBuilder, "Save the query as a view, including filters that are off";
     Views, "views", "views", Searching, "Show the saved views: open, rename, delete";
+    QueryChecks, "query-checks", "checks", QueryBuilder, "Show the checks of the query in full";
     EditJson, "edit-json", "$EDITOR", QueryBuilder, "Edit the query's JSON in your editor";
     ExportBasket, "export-basket", "export basket", Jobs, "Export the selection as a ZIP archive";
     Record, "record", "record", Searching, "Show every field of the dataset as the service sends it";

@@ -83,20 +83,52 @@ fn selection_hint(app: &App) -> Option<String> {
     })
 }
 
+/// The text of what is under the mouse, unless the line of hints is needed for something else.
+fn hover_lines(app: &App, width: u16) -> Vec<String> {
+    let is_busy = app.jump_mode
+        || app.submit_pending
+        || app.overlay.is_some()
+        || !app.pending_keys().is_empty()
+        || app.editing_hints().is_some()
+        || selection_hint(app).is_some();
+    let text = app.hover.as_ref().filter(|_| !is_busy);
+    let cells = usize::from(width).saturating_sub(2).max(1);
+    text.into_iter()
+        .flat_map(|text| wrap_words(text.as_str(), cells, MAX_NOTIFICATION_LINES))
+        .collect()
+}
+
+/// The area of the hints: their line, and above it as many as the text of what is under the mouse needs.
+pub(super) fn hints_area(app: &App, line: Rect) -> Rect {
+    let rows = u16::try_from(hover_lines(app, line.width).len()).unwrap_or(1).max(1);
+    Rect { y: line.bottom().saturating_sub(rows), height: rows.min(line.bottom()), ..line }
+}
+
+fn draw_hover(ctx: &mut DrawContext, area: Rect, lines: &[String]) {
+    let area = hints_area(ctx.app, area);
+    Clear.render(area.intersection(ctx.buf.area), ctx.buf);
+    for (row, text) in (0..).zip(lines) {
+        ctx.put(area, row, &[(" ", ctx.theme.text), (text, ctx.theme.text)]);
+    }
+}
+
 pub(super) fn hints(ctx: &mut DrawContext, area: Rect) {
+    let hover = hover_lines(ctx.app, area.width);
+    if !hover.is_empty() {
+        // The keys below the text keep theirs: the mouse may be over one of them.
+        if ctx.app.footer {
+            action_hints(ctx, area);
+        }
+        return draw_hover(ctx, area, &hover);
+    }
     let parts = match mode_hint(ctx) {
         Some((hint, style)) => {
             let hint = whole_hints(&hint, usize::from(area.width).saturating_sub(1));
             vec![(" ".to_owned(), ctx.theme.dim), (hint, style)]
         }
         None if !ctx.app.pending_keys().is_empty() => key_continuations(ctx),
-        None => {
-            let actions = if ctx.app.footer { action_hints(ctx, area) } else { Vec::new() };
-            match &ctx.app.hover {
-                Some(text) => vec![(format!(" {text}"), ctx.theme.text)],
-                None => actions,
-            }
-        }
+        None if ctx.app.footer => action_hints(ctx, area),
+        None => Vec::new(),
     };
     ctx.put(area, 0, &parts);
 }

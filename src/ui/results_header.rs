@@ -1,16 +1,20 @@
 //! The texts around the results: the heading in the frame, the line above the tiles, and the tabs.
 
-use ratatui::{layout::Rect, style::Style, text::Line};
+use ratatui::{
+    layout::Rect,
+    style::Style,
+    text::{Line, Span},
+};
 
 use crate::{
     app::{
-        App, Remote, View,
+        App, View,
         score_legend::{LEGEND_GAP, RankingText},
         view::sort_filter::SortOrder,
     },
     ui::{
         DrawContext, tile,
-        widget::{display_width, first_fitting, format_duration, group_digits, line, truncate},
+        widget::{below, display_width, first_fitting, group_digits, truncate},
     },
 };
 use tessera_model::{EntityType, SafeText, Status, text::count_with_noun};
@@ -23,7 +27,8 @@ const MIN_NAME: usize = 12;
 /// Columns of a cluster's name in the frame.
 const MAX_CLUSTER_NAME: usize = 40;
 
-pub(super) fn heading(ctx: &DrawContext, view: &View) -> String {
+/// The heading, in which only the name of a cluster is shortened to `cells` cells.
+pub(super) fn heading(ctx: &DrawContext, view: &View, cells: usize) -> String {
     let app = ctx.app;
     let mut parts = Vec::new();
     if app.dataset().is_some_and(|dataset| dataset.status == Status::PartialIndex) {
@@ -32,7 +37,7 @@ pub(super) fn heading(ctx: &DrawContext, view: &View) -> String {
     if app.page().is_some_and(|page| page.is_bounded) {
         parts.push("only the nearest media".to_owned());
     }
-    parts.extend(position_text(ctx, view));
+    parts.extend(position_text(ctx, view, cells));
     if view.search.entity == EntityType::Objects {
         parts.push(EntityType::Objects.as_str().to_owned());
     }
@@ -50,11 +55,12 @@ pub(super) fn heading(ctx: &DrawContext, view: &View) -> String {
 
 /// Which clusters of the search are on the page: `clusters 801-900 of 1,234`. The service reports no total:
 /// it is known once the last page was loaded.
-fn position_text(ctx: &DrawContext, view: &View) -> Option<String> {
+fn position_text(ctx: &DrawContext, view: &View, cells: usize) -> Option<String> {
     let app = ctx.app;
     if let Some(cluster) = app.cluster().filter(|_| view.members_top_row.is_some()) {
-        let name = truncate(&tile::subject(cluster), MAX_CLUSTER_NAME);
-        return Some(format!("members of {name}"));
+        let what = "members of ";
+        let free = cells.saturating_sub(display_width(what)).min(MAX_CLUSTER_NAME);
+        return Some(format!("{what}{}", truncate(&tile::subject(cluster), free)));
     }
     let Some(range) = app.page_range() else {
         let clusters = app.page()?.clusters.len();
@@ -73,56 +79,37 @@ fn position_text(ctx: &DrawContext, view: &View) -> Option<String> {
 pub(super) fn status_line(ctx: &mut DrawContext, inside: Rect, view: &View) {
     let theme = ctx.theme;
     let rows = ctx.app.results_header_rows(inside).min(inside.height);
-    let has_legend_row = rows > 1;
+    let notice_rows = ctx.app.results_notice_rows(inside).min(rows);
+    let has_legend_row = rows > notice_rows;
     let cells = usize::from(inside.width).saturating_sub(1);
-    let first = waiting_text(ctx)
-        .map(|text| vec![(text, theme.moving)])
-        .or_else(|| members_text(ctx, view).map(|text| vec![(text, theme.dim)]))
+    if let Some(text) = ctx.app.results_notice() {
+        let notice = Line::from(vec![Span::raw(" "), Span::styled(text, theme.moving)]);
+        ctx.put_lines(Rect { height: notice_rows, ..inside }, &[notice]);
+    } else {
+        draw_query(ctx, inside, view, (cells, has_legend_row));
+    }
+    if let Some(text) = ctx.app.ranking_text().filter(|_| has_legend_row) {
+        let rows = Rect { height: rows, ..inside };
+        let legend = Line::styled(format!(" {}", text.legend), theme.dim);
+        ctx.put_lines(below(rows, notice_rows), &[legend]);
+    }
+}
+
+/// Draws what is shown, and how it is arranged.
+fn draw_query(
+    ctx: &mut DrawContext,
+    inside: Rect,
+    view: &View,
+    (cells, has_legend_row): (usize, bool),
+) {
+    let theme = ctx.theme;
+    let first = members_text(ctx, view)
+        .map(|text| vec![(text, theme.dim)])
         .or_else(|| arrangement_text(ctx.app, view).map(|text| vec![(text, theme.moving)]))
         .unwrap_or_else(|| query_text(ctx, view, cells, has_legend_row));
     let mut parts = vec![(" ".to_owned(), theme.dim)];
     parts.extend(first);
     ctx.put(inside, 0, &parts);
-    if let Some(text) = ctx.app.ranking_text().filter(|_| has_legend_row) {
-        let rows = Rect { height: rows - 1, ..line(inside, 1) };
-        ctx.put_lines(rows, &[Line::styled(format!(" {}", text.legend), theme.dim)]);
-    }
-}
-
-fn waiting_text(ctx: &DrawContext) -> Option<String> {
-    let app = ctx.app;
-    if let Some(waited) = app.wait_time() {
-        let stop = if waited.as_secs() >= 5 { "   Ctrl-C cancel" } else { "" };
-        let target = match app.pending_search() {
-            _ if app.results.registering.is_some() => "the query image".to_owned(),
-            Some(search) => format!("page {}", u64::from(search.page) + 1),
-            None => "a response".to_owned(),
-        };
-        return Some(format!("waiting for {target} since {} s{stop}", waited.as_secs()));
-    }
-    if app.results.registering.is_some() {
-        return Some("uploading the query image".to_owned());
-    }
-    if app.login.rejection.is_some() {
-        return Some("as last loaded: the service rejects the login (L)".to_owned());
-    }
-    if let Some(text) = pending_page_text(ctx) {
-        return Some(text);
-    }
-    let page = app.remote_page().filter(|page| page.value().is_some())?;
-    let age = format_duration(app.now.saturating_sub(page.updated_at()));
-    page.failure().map(|failure| format!("loaded {age} ago; r tries again: {failure}"))
-}
-
-/// What keeps the requested page from the screen.
-fn pending_page_text(ctx: &DrawContext) -> Option<String> {
-    let search = ctx.app.pending_search()?;
-    let number = u64::from(search.page) + 1;
-    let failure = ctx.app.store.pages.get(&search).and_then(Remote::failure);
-    Some(match failure {
-        Some(failure) => format!("page {number}: r tries again, Esc stays here: {failure}"),
-        None => format!("loading page {number}   Esc stay here"),
-    })
 }
 
 /// How many members of a cluster are shown; the service has no request for the others.

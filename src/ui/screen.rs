@@ -18,14 +18,16 @@ pub fn draw_with_texts(
 ) {
     hover.clear();
     let overlay = app.overlay_area();
-    let line = match app.viewer {
-        Some(_) => app.viewer_areas().hints,
-        None => app.areas().notification,
+    let (line, line_of_hints) = match app.viewer {
+        Some(_) => (app.viewer_areas().hints, app.viewer_areas().hints),
+        None => (app.areas().notification, app.areas().hints),
     };
     let notification = hints::notification_area(app, line);
     // Beside a notification of several lines, pictures are not drawn under it.
     let above = (notification.height > 1).then_some(notification);
-    let covered: Vec<Rect> = overlay.into_iter().chain(above).collect();
+    let hints = hints::hints_area(app, line_of_hints);
+    let explained = (hints.height > 1).then_some(hints);
+    let covered: Vec<Rect> = overlay.into_iter().chain(above).chain(explained).collect();
     layer.begin_frame(&covered);
     let mut ctx = DrawContext { app, theme, buf, layer, hover };
     if app.is_too_small() {

@@ -180,11 +180,6 @@ fn text_areas(desk: &Desk) -> Vec<Rect> {
     let inside = match overlay {
         Overlay::Filter(_) => dialog,
         Overlay::FilePicker(_) => FilePicker::areas(dialog).path,
-        // Below the filter and the blank row that separates it from the list.
-        Overlay::List(_) | Overlay::Palette(_) => {
-            let inner = inner_area(dialog);
-            Rect { y: inner.y + 2, height: inner.height.saturating_sub(2), ..inner }
-        }
         _ => inner_area(dialog),
     };
     let uncovered = panes.into_iter().filter(|pane| !pane.intersects(dialog));

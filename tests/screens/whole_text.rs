@@ -1,9 +1,19 @@
 //! Texts that are shown in full on every screen that has room for them, the smallest ones among them.
 
-use tessera::ui::theme::ThemeName;
+use ratatui::layout::Rect;
+use tessera::{
+    app::{Event, areas::inner_area},
+    message::{Lane, Payload},
+    ui::theme::ThemeName,
+};
+use tessera_model::{Region, SafeText};
+use tessera_picture::Protocol;
 
-use super::screen_in;
-use crate::support::scene::similar;
+use super::{drawn, row, screen_in};
+use crate::support::{
+    desk::{Desk, page},
+    scene::{browsing, browsing_and, query, several, similar, stale},
+};
 
 #[test]
 fn the_issues_are_listed_without_counts() {
@@ -17,5 +27,139 @@ fn the_issues_are_listed_without_counts() {
         desk.press("G");
         let shown = screen_in(&desk, ThemeName::Plain);
         assert!(shown.contains("label_outlier") && shown.contains("normal"), "{shown}");
+    }
+}
+
+/// The words of an area, as they are read: wrapped lines are one text.
+fn words(desk: &Desk, area: Rect) -> String {
+    let buffer = drawn(desk, ThemeName::Plain);
+    let rows = area.intersection(buffer.area).rows().map(|row| -> String {
+        row.columns().map(|cell| buffer[(cell.x, cell.y)].symbol()).collect()
+    });
+    let rows: Vec<String> = rows.collect();
+    let text = rows.join(" ").replace(['│', '┃', '█'], " ");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn whole_screen(desk: &Desk) -> String {
+    let (columns, rows) = desk.app.size;
+    words(desk, Rect::new(0, 0, columns, rows))
+}
+
+#[test]
+fn the_keys_of_the_region_picker_are_whole_and_esc_is_among_them() {
+    for protocol in [Protocol::HalfBlock, Protocol::None] {
+        for (columns, rows) in [(50, 14), (50, 24), (61, 16), (80, 24), (120, 40), (200, 60)] {
+            let mut desk = browsing(columns, rows);
+            desk.happen(Event::Terminal(protocol, (10, 20)));
+            desk.press("b");
+            let buffer = drawn(&desk, ThemeName::Plain);
+            let inside = inner_area(desk.app.overlay_area().unwrap());
+            let cut = inside.rows().any(|line| row(&buffer, line.y).contains('…'));
+            let shown = screen_in(&desk, ThemeName::Plain);
+            assert!(!cut, "{columns}x{rows}:\n{shown}");
+            for key in ["Enter search", "Tab numbers", "Esc close"] {
+                assert!(shown.contains(key), "{columns}x{rows}: {key} is missing:\n{shown}");
+            }
+            let keys = ["hjkl move", "Alt-hjkl top left corner", "1-9 presets", "z zoom in"];
+            for key in keys.into_iter().filter(|_| protocol != Protocol::None) {
+                assert!(shown.contains(key), "{columns}x{rows}: {key} is missing:\n{shown}");
+            }
+        }
+    }
+}
+
+#[test]
+fn all_presets_of_regions_are_shown_without_pictures() {
+    for (columns, rows) in [(50, 14), (61, 16), (80, 24), (120, 40)] {
+        let mut desk = browsing(columns, rows);
+        desk.happen(Event::Terminal(Protocol::None, (10, 20)));
+        desk.press("b");
+        let shown = screen_in(&desk, ThemeName::Plain);
+        for (number, (name, _)) in (1..).zip(Region::PRESETS) {
+            let preset = format!("{number} {name}");
+            assert!(shown.contains(&preset), "{columns}x{rows}: {preset} is missing:\n{shown}");
+        }
+    }
+}
+
+#[test]
+fn all_checks_of_a_query_are_read_where_the_pane_is_full() {
+    for (columns, rows) in [(50, 14), (80, 24), (120, 40)] {
+        let mut desk = query(columns, rows);
+        desk.press("f7");
+        let mut shown = whole_screen(&desk);
+        for _ in 0..20 {
+            desk.press("j");
+            shown.push_str(&whole_screen(&desk));
+        }
+        for text in [
+            "Checks of the query",
+            "must be a number",
+            "The query cannot run until this is fixed",
+            "media must match all enabled filters (AND)",
+        ] {
+            assert!(shown.contains(text), "{columns}x{rows}: {text} is missing:\n{shown}");
+        }
+    }
+    let full = screen_in(&query(50, 14), ThemeName::Plain);
+    assert!(full.contains("F7 shows all"), "{full}");
+}
+
+#[test]
+fn the_failure_above_the_results_is_wrapped() {
+    for (columns, rows) in [(50, 14), (50, 24), (80, 24)] {
+        let desk = stale(columns, rows);
+        let shown = words(&desk, desk.app.areas().results.unwrap());
+        assert!(
+            shown.contains("r tries again: no answer within 30 s"),
+            "{columns}x{rows}: {shown}"
+        );
+    }
+}
+
+#[test]
+fn titles_shorten_names_and_not_words() {
+    let mut desk = browsing(50, 24);
+    desk.press("enter");
+    let heading = row(&drawn(&desk, ThemeName::Plain), desk.app.areas().results.unwrap().y);
+    assert!(heading.contains("members of "), "{heading}");
+    for part in heading.split(" · ").skip(1) {
+        assert!(!part.contains('…'), "{heading}");
+    }
+    let mut list = several();
+    list[0].name = SafeText::name("a dataset whose name is longer than the frame of a form on it");
+    let mut desk = Desk::new();
+    desk.happen(Event::Resize(50, 24));
+    desk.answer(Lane::Datasets, Payload::Datasets(list, 0));
+    desk.answer_page(page(100, 3));
+    for (keys, title) in [("a", "Add media to a dataset"), ("e", "Export a dataset")] {
+        desk.press(keys);
+        let shown = row(&drawn(&desk, ThemeName::Plain), desk.app.overlay_area().unwrap().y);
+        assert!(shown.contains(title) && shown.contains("… ┓"), "{shown}");
+        desk.press("esc");
+    }
+}
+
+#[test]
+fn a_long_text_under_the_mouse_is_wrapped() {
+    for (columns, rows) in [(50, 14), (80, 24)] {
+        let mut desk = browsing(columns, rows);
+        let text = "Select the cluster (detail: the preview, or exclude it from its selected cluster): \
+                    unavailable: no dataset is open";
+        desk.happen(Event::Hover(Some(SafeText::detail(text))));
+        let shown = whole_screen(&desk);
+        assert!(shown.contains(text), "{columns}x{rows}: {shown}");
+    }
+}
+
+#[test]
+fn a_long_list_uses_the_row_below_its_filter() {
+    let desk = browsing_and(50, 14, ":");
+    let inside = inner_area(desk.app.overlay_area().unwrap());
+    let buffer = drawn(&desk, ThemeName::Plain);
+    for line in inside.rows() {
+        let text = row(&buffer, line.y);
+        assert!(!text.replace('┃', " ").trim().is_empty(), "row {} is blank", line.y);
     }
 }

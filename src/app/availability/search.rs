@@ -2,7 +2,10 @@
 
 use super::conditions::{dataset_open, picture_selected, status_allows, unless};
 use crate::{
-    app::{App, Pane, view::sort_filter::can_sort_by_score, viewer::full_size_reason},
+    app::{
+        App, Pane, query::diagnostics, view::sort_filter::can_sort_by_score,
+        viewer::full_size_reason,
+    },
     input::Action,
 };
 use tessera_model::{AnchorKind, Operation, Query};
@@ -90,6 +93,9 @@ pub(super) fn query_reason(app: &App, action: Action) -> Option<String> {
             .or_else(|| status_allows(app, Operation::TextSearch))
             .or_else(|| app.draft().filters().err()),
         Action::AddFilter | Action::SwitchJson | Action::EditJson => dataset_open(app),
+        Action::QueryChecks => dataset_open(app).or_else(|| {
+            unless(!diagnostics(app).is_empty(), "the query has nothing to check; a adds a filter")
+        }),
         Action::SaveView => dataset_open(app)
             .or_else(|| app.saved_views_unavailable())
             .or_else(|| app.draft().filters().err()),

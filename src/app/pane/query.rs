@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use crate::{
     app::{
-        App, Effect, Level, Pane,
-        overlay::{Command, ListKind, PickItem},
-        query::{FilterKind, KnownValues, QueryDraft, QueryEditor},
+        App, Effect, Level, Overlay, Pane,
+        overlay::{Command, FactSheet, ListKind, PickItem},
+        query::{FilterKind, KnownValues, QueryDraft, QueryEditor, diagnostics},
     },
     input::{Chord, Key as Button},
 };
@@ -163,6 +163,16 @@ impl App {
         } else {
             self.open_search(search);
         }
+    }
+
+    /// Shows the checks as a list that scrolls.
+    pub(in crate::app) fn open_query_checks(&mut self) {
+        let sheet =
+            diagnostics(self).iter().fold(FactSheet::new("Checks of the query"), |sheet, it| {
+                let row = it.row.map_or_else(String::new, |row| format!(" in row {}", row + 1));
+                sheet.fact(&format!("{}{row}", it.severity.name()), &it.text)
+            });
+        self.overlay = Some(Overlay::Facts(sheet));
     }
 
     pub(in crate::app) fn edit_json(&mut self) {

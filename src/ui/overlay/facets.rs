@@ -32,12 +32,14 @@ impl Draw for Facets {
             kinds.push((format!(" {} ", section.label()), style));
         }
         ctx.put(inside, 0, &kinds);
-        let rows = below(inside, 2);
+        let facets = self.values(ctx.app);
+        // The blank row is used where the values need it.
+        let is_full = facets.len() + 2 > usize::from(inside.height);
+        let rows = below(inside, if is_full { 1 } else { 2 });
         let rows = match self.section {
             FacetSection::Counted(_) => rows,
             FacetSection::Issues => ctx.text_below(rows, ISSUES_NOTE),
         };
-        let facets = self.values(ctx.app);
         let most = facets.first().and_then(|facet| facet.clusters).unwrap_or(0);
         let widest = facets.iter().map(|facet| display_width(facet.name.as_str())).max();
         let used = if most > 0 { BAR_AND_COUNT } else { 2 };

@@ -46,20 +46,19 @@ impl Draw for FactSheet {
     }
 }
 
-/// Splits a text into pieces of at most `cells` cells; at least one piece.
+/// Splits a text into pieces of at most `cells` cells, after a space if there is one; at least one piece. Their
+/// characters are those of the text.
 fn wrap_characters(text: &str, cells: usize) -> Vec<String> {
-    let mut pieces = vec![String::new()];
-    let mut used = 0;
+    let mut pieces = Vec::new();
+    let mut piece = String::new();
     for c in text.chars() {
-        let wide = display_width(c.encode_utf8(&mut [0; 4]));
-        if used + wide > cells {
-            pieces.push(String::new());
-            used = 0;
+        if display_width(&piece) + display_width(c.encode_utf8(&mut [0; 4])) > cells {
+            let end = piece.rfind(' ').map_or(piece.len(), |space| space + 1);
+            let rest = piece.split_off(end);
+            pieces.push(std::mem::replace(&mut piece, rest));
         }
-        used += wide;
-        if let Some(piece) = pieces.last_mut() {
-            piece.push(c);
-        }
+        piece.push(c);
     }
+    pieces.push(piece);
     pieces
 }

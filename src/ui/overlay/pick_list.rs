@@ -48,7 +48,10 @@ fn draw_list(ctx: &mut DrawContext, inside: Rect, list: &PickList) {
     }
     ctx.text_field(field, &list.filter, true);
     let matches = list.matches();
-    let rows = below(inside, 2);
+    // The blank row is used where the matches need it.
+    let rows = below(inside, 1);
+    let is_full = rows_of_items(ctx, rows, list, &matches) >= usize::from(rows.height);
+    let rows = if is_full { rows } else { below(inside, 2) };
     if matches.is_empty() {
         ctx.put(rows, 0, &[("   no match; Backspace widens the filter", ctx.theme.dim)]);
     }
@@ -68,12 +71,17 @@ fn draw_frame(ctx: &mut DrawContext, area: Rect, title: &str) -> Rect {
     below(inside, text_rows)
 }
 
-/// Draws the matches. Long ones are wrapped while there are rows, and the selected one is shown in full if it is
-/// cut nevertheless.
-fn draw_items(ctx: &mut DrawContext, rows: Rect, list: &PickList, matches: &[&PickItem]) {
-    // The area may have been laid out for a larger screen.
-    let rows = rows.intersection(ctx.buf.area);
+fn rows_of_items(ctx: &DrawContext, rows: Rect, list: &PickList, matches: &[&PickItem]) -> usize {
     let cells = usize::from(rows.width);
+    item_lines(ctx, cells, list, matches).iter().map(|line| rows_of_line(line, cells)).sum()
+}
+
+fn item_lines(
+    ctx: &DrawContext,
+    cells: usize,
+    list: &PickList,
+    matches: &[&PickItem],
+) -> Vec<Line<'static>> {
     let widest = |text: fn(&PickItem) -> &str| {
         list.items().iter().map(|item| display_width(text(item))).max().unwrap_or(0)
     };
@@ -82,7 +90,16 @@ fn draw_items(ctx: &mut DrawContext, rows: Rect, list: &PickList, matches: &[&Pi
     let line = |(index, item): (usize, &&PickItem)| {
         item_line(ctx, item, (prefix_width, label_width), index == list.cursor)
     };
-    let lines: Vec<Line> = matches.iter().enumerate().map(line).collect();
+    matches.iter().enumerate().map(line).collect()
+}
+
+/// Draws the matches. Long ones are wrapped while there are rows, and the selected one is shown in full if it is
+/// cut nevertheless.
+fn draw_items(ctx: &mut DrawContext, rows: Rect, list: &PickList, matches: &[&PickItem]) {
+    // The area may have been laid out for a larger screen.
+    let rows = rows.intersection(ctx.buf.area);
+    let cells = usize::from(rows.width);
+    let lines = item_lines(ctx, cells, list, matches);
     let needed: usize = lines.iter().map(|line| rows_of_line(line, cells)).sum();
     let is_cut = lines.get(list.cursor).is_some_and(|line| line.width() > cells);
     let rows = match matches.get(list.cursor) {

@@ -11,28 +11,21 @@ use crate::{
         View,
         overlay::{
             RegionPicker,
-            region_picker::{RegionField, RegionPickerAreas},
+            region_picker::{KeyHint, RegionField, RegionPickerAreas, key_rows, preset_rows},
         },
     },
     ui::{
         DrawContext,
-        widget::{below, first_fitting, line},
+        widget::{below, display_width, line, rows_of_line, truncate},
     },
 };
-use tessera_model::Region;
 use tessera_picture::{Crop, Protocol};
 
 impl Draw for RegionPicker {
     fn draw(&self, ctx: &mut DrawContext, area: Rect) {
-        let size = self.picture_size(ctx.app);
-        let size = size.map_or_else(String::new, |(width, height)| format!("  {width}×{height}"));
-        let titles = [
-            format!("Pick a region   {}{size}   fractions of the picture", self.image.name),
-            "Pick a region   fractions of the picture".to_owned(),
-        ];
-        let cells = usize::from(area.width.saturating_sub(4));
-        ctx.dialog(area, first_fitting(&titles, cells));
-        let RegionPickerAreas { picture, numbers, keys } = RegionPicker::areas(area);
+        ctx.dialog(area, &self.title(ctx, usize::from(area.width.saturating_sub(4))));
+        let has_pictures = ctx.app.protocol != Protocol::None;
+        let RegionPickerAreas { picture, numbers, keys } = RegionPicker::areas(area, has_pictures);
         if ctx.app.protocol == Protocol::None {
             draw_presets(ctx, picture);
         } else {
@@ -40,6 +33,23 @@ impl Draw for RegionPicker {
         }
         draw_numbers(ctx, numbers, self);
         draw_keys(ctx, keys, self);
+    }
+}
+
+impl RegionPicker {
+    /// The name of the picture is shortened, or missing, where there is no room for it.
+    fn title(&self, ctx: &DrawContext, cells: usize) -> String {
+        const MIN_NAME: usize = 8;
+        let what = "Pick a region   ";
+        let size = self.picture_size(ctx.app);
+        let size = size.map_or_else(String::new, |(width, height)| format!("  {width}×{height}"));
+        let end = format!("{size}   fractions of the picture");
+        let free = cells.saturating_sub(display_width(what) + display_width(&end));
+        let name = self.image.name.as_str();
+        if free < MIN_NAME.min(display_width(name)) {
+            return "Pick a region   fractions of the picture".to_owned();
+        }
+        format!("{what}{}{end}", truncate(name, free))
     }
 }
 
@@ -56,10 +66,16 @@ fn draw_picture(ctx: &mut DrawContext, area: Rect, picker: &RegionPicker) {
 fn draw_presets(ctx: &mut DrawContext, area: Rect) {
     let theme = ctx.theme;
     let text = " pictures are disabled: pick a preset, or type the numbers";
-    let presets = (1..).zip(Region::PRESETS).map(|(number, (name, _))| {
+    let preset = |(number, name): &KeyHint| {
         let number = Span::styled(format!(" {number} "), theme.key);
-        Line::from(vec![number, Span::styled(name, theme.text)])
-    });
+        [number, Span::styled(format!("{name} "), theme.text)]
+    };
+    let presets = preset_rows(area.width);
+    if usize::from(area.height) <= presets.len() {
+        let lines = presets.iter().map(|row| row.iter().flat_map(preset).collect::<Line>());
+        return ctx.put_lines(area, &lines.collect::<Vec<_>>());
+    }
+    let presets = presets.iter().flatten().map(|it| Line::from(preset(it).to_vec()));
     let lines: Vec<Line> =
         [Line::styled(text, theme.dim), Line::default()].into_iter().chain(presets).collect();
     ctx.put_lines(area, &lines);
@@ -113,38 +129,17 @@ fn region_facts(ctx: &DrawContext, picker: &RegionPicker) -> Vec<(&'static str, 
 
 fn draw_keys(ctx: &mut DrawContext, area: Rect, picker: &RegionPicker) {
     let theme = ctx.theme;
-    let lines: [&[(&'static str, &'static str)]; 2] = [
-        &[
-            ("hjkl", "move"),
-            ("HJKL", "bottom right corner"),
-            ("Alt-hjkl", "top left corner"),
-            (", .", "step"),
-            ("mouse", "drag"),
-        ],
-        &[
-            ("Enter", "search"),
-            ("w", "whole"),
-            ("1-9", "presets"),
-            ("z", if picker.zoomed { "zoom out" } else { "zoom in" }),
-            ("Tab", "numbers"),
-            ("u", "undo"),
-            ("Esc", "close"),
-        ],
-    ];
-    let keys = |line: &[(&'static str, &'static str)]| {
-        let spans = line.iter().flat_map(|(key, effect)| {
-            let key = Span::styled(format!(" {key}"), theme.key);
-            [key, Span::styled(format!(" {effect} "), theme.dim)]
-        });
-        spans.collect::<Vec<Span>>()
+    let key = |(key, effect): &KeyHint| {
+        let key = Span::styled(format!(" {key}"), theme.key);
+        [key, Span::styled(format!(" {effect} "), theme.dim)]
     };
-    let text = ctx.app.view().map_or_else(String::new, search_text);
-    let text = Line::styled(text, theme.dim);
-    let [first, second] = lines.map(keys);
-    if first.iter().map(Span::width).sum::<usize>() <= usize::from(area.width) {
-        ctx.put_lines(area, &[Line::from(first), Line::from(second), text]);
-    } else {
-        ctx.put_lines(area, &[Line::from([first, second].concat()), text]);
+    let rows = key_rows(picker.zoomed, area.width, area.height);
+    let lines: Vec<Line> = rows.iter().map(|row| row.iter().flat_map(key).collect()).collect();
+    ctx.put_lines(area, &lines);
+    let rest = below(area, u16::try_from(lines.len()).unwrap_or(u16::MAX));
+    let text = Line::styled(ctx.app.view().map_or_else(String::new, search_text), theme.dim);
+    if rows_of_line(&text, usize::from(rest.width)) <= usize::from(rest.height) {
+        ctx.put_lines(rest, &[text]);
     }
 }
 

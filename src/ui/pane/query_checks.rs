@@ -12,6 +12,7 @@ use crate::{
         query::{Diagnostic, Severity},
         wrapping::wrapped_rows,
     },
+    input::Action,
     ui::{
         DrawContext,
         widget::{below, display_width, first_fitting},
@@ -19,7 +20,11 @@ use crate::{
 };
 
 pub(super) fn draw_checks(ctx: &mut DrawContext, area: Rect, diagnostics: &[Diagnostic]) {
-    draw_rule(ctx, area, "check", "");
+    let needed: u16 = diagnostics.iter().map(|it| check_rows(it, area.width)).sum();
+    let is_cut = needed >= area.height;
+    let key = ctx.first_key(Action::QueryChecks).filter(|_| is_cut);
+    let hint = key.map_or_else(String::new, |key| format!("{key} shows all"));
+    draw_rule(ctx, area, "check", &hint);
     let lines = diagnostics.iter().map(|diagnostic| {
         let style = severity_style(ctx, diagnostic.severity);
         let mark = match diagnostic.severity {

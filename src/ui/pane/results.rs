@@ -9,7 +9,10 @@ use crate::{
         tile_grid::TileGrid,
     },
     input::Action,
-    ui::{DrawContext, results_header, tile, widget::below},
+    ui::{
+        DrawContext, results_header, tile,
+        widget::{below, title_cells},
+    },
 };
 use tessera_model::Query;
 
@@ -17,7 +20,9 @@ const CANNOT_BROWSE_HINT: &str = "c searches by caption, F by a picture on this 
 
 pub(in crate::ui) fn results(ctx: &mut DrawContext, area: Rect) {
     let app = ctx.app;
-    let heading = app.view().map_or_else(String::new, |view| results_header::heading(ctx, view));
+    let cells = title_cells(area, Pane::Results);
+    let heading =
+        app.view().map_or_else(String::new, |view| results_header::heading(ctx, view, cells));
     let inside = ctx.pane_frame(area, Pane::Results, &heading);
     let Some(view) = app.view() else {
         let loading =

@@ -16,6 +16,6 @@ pub(super) use crate::app::wrapping::{first_fitting, wrap_words};
 
 pub(super) use areas::{below, field_area, line, split_columns, split_end};
 pub(super) use form::{FormOptions, FormRows, choice_text};
-pub(super) use frame::MIN_FRAMED_ROWS;
+pub(super) use frame::{MIN_FRAMED_ROWS, title_cells};
 pub(super) use number::{format_score, gauge};
 pub(super) use text::{display_width, fitting_items, rows_of_line, text_cells};

@@ -5,25 +5,26 @@ use ratatui::layout::{
     Layout, Rect,
 };
 
-use super::RegionPicker;
+use super::{KeyHint, RegionPicker, key_rows, preset_rows};
 use crate::{
-    app::{App, areas::inner_area, view::visible_pictures::VisiblePicture},
+    app::{App, areas::inner_area, view::visible_pictures::VisiblePicture, wrapping::wrapped_rows},
     message::Lane,
 };
 use tessera_model::region::Vec2;
-use tessera_picture::{Canvas, Crop, PictureView, fit::Fit};
+use tessera_picture::{Canvas, Crop, PictureView, Protocol, fit::Fit};
 
 const NUMBER_COLUMNS: u16 = 26;
-/// From this width on, the keys need two lines and the text below them one (columns).
-const KEY_COLUMNS: u16 = 86;
-const KEY_ROWS: u16 = 3;
-/// The cells of the keys and of the text below them, if they are wrapped, and those that a wrapped line leaves.
-const KEY_CELLS: (u16, u16) = (168, 72);
-const UNUSED_CELLS: u16 = 6;
+/// Rows that the keys leave for the numbers and a fact.
+const MIN_BODY_ROWS: u16 = 5;
+/// Rows of the presets beside the numbers, with what precedes them.
+const PRESET_ROWS: u16 = 9 + 4;
 /// The size in pixels of a picture that is not loaded yet.
 const ASSUMED_PIXELS: (u32, u32) = (1000, 1000);
 /// The size in cells of a picture that is not drawn.
 const ASSUMED_CELLS: (u16, u16) = (40, 20);
+
+/// What a search costs, at its longest.
+const SEARCH_TEXT: &str = "searches objects at granularity 4; a change uploads the picture again";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepSize {
@@ -69,25 +70,45 @@ impl StepSize {
 
 #[derive(Clone, Copy, Debug)]
 pub struct RegionPickerAreas {
+    /// The picture; in its place, the presets where pictures are disabled.
     pub picture: Rect,
     pub numbers: Rect,
     pub keys: Rect,
 }
 
 impl RegionPicker {
-    pub fn areas(area: Rect) -> RegionPickerAreas {
+    pub fn areas(area: Rect, has_pictures: bool) -> RegionPickerAreas {
         let inner = inner_area(area);
-        let cells = inner.width.saturating_sub(UNUSED_CELLS).max(1);
-        let wrapped = KEY_CELLS.0.div_ceil(cells) + KEY_CELLS.1.div_ceil(inner.width.max(1));
-        let rows = if inner.width < KEY_COLUMNS { wrapped } else { KEY_ROWS };
-        let rows = rows.min((inner.height / 2).max(KEY_ROWS));
-        let [body, keys] = Layout::vertical([Min(0), Length(rows)]).areas(inner);
+        let most = inner.height.saturating_sub(MIN_BODY_ROWS).max(1);
+        // The longest text of the key that zooms, so that the picture stays where it is.
+        let keys = row_count(&key_rows(true, inner.width, most));
+        let text = wrapped_rows(SEARCH_TEXT, inner.width.saturating_sub(1));
+        let keys = if keys + text <= most { keys + text } else { keys };
+        let [body, key_area] = Layout::vertical([Min(0), Length(keys)]).areas(inner);
+        if !has_pictures && body.height < PRESET_ROWS {
+            return Self::areas_with_low_presets(inner);
+        }
         let [picture, numbers] = Layout::horizontal([Min(0), Length(NUMBER_COLUMNS)]).areas(body);
+        RegionPickerAreas { picture, numbers, keys: key_area }
+    }
+
+    /// The presets in rows below the numbers, where they have no room beside them.
+    fn areas_with_low_presets(inner: Rect) -> RegionPickerAreas {
+        const NUMBER_ROWS: u16 = MIN_BODY_ROWS - 1;
+        let presets = row_count(&preset_rows(inner.width));
+        let keys = inner.height.saturating_sub(NUMBER_ROWS + presets).max(1);
+        let keys = row_count(&key_rows(true, inner.width, keys));
+        let rows = [Min(0), Length(presets), Length(keys)];
+        let [numbers, picture, keys] = Layout::vertical(rows).areas(inner);
         RegionPickerAreas { picture, numbers, keys }
     }
 
+    fn areas_on(app: &App) -> RegionPickerAreas {
+        Self::areas(Self::area_on(app.size), app.protocol != Protocol::None)
+    }
+
     pub fn canvas(app: &App) -> Canvas {
-        let picture = Self::areas(Self::area_on(app.size)).picture;
+        let picture = Self::areas_on(app).picture;
         app.canvas(picture.width, picture.height)
     }
 
@@ -138,7 +159,7 @@ impl RegionPicker {
 
     /// The cells that the whole picture covers, once it is loaded.
     pub fn picture_cells(&self, app: &App) -> Option<Rect> {
-        let area = Self::areas(Self::area_on(app.size)).picture;
+        let area = Self::areas_on(app).picture;
         if area.is_empty() {
             return None;
         }
@@ -153,4 +174,8 @@ impl RegionPicker {
     pub(super) fn picture_cell_size(&self, app: &App) -> (u16, u16) {
         self.picture_cells(app).map_or(ASSUMED_CELLS, |cells| (cells.width, cells.height))
     }
+}
+
+fn row_count(rows: &[Vec<KeyHint>]) -> u16 {
+    u16::try_from(rows.len()).unwrap_or(u16::MAX)
 }

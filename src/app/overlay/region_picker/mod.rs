@@ -1,10 +1,12 @@
 //! The region picker: a box on a query image, changed by keys, numbers and the mouse.
 
 mod dialog;
+mod keys;
 mod layout;
 mod mouse;
 mod number_input;
 
+pub use keys::{KeyHint, key_rows, preset_rows};
 pub use layout::{RegionPickerAreas, StepSize};
 pub use number_input::{RegionField, RegionNumberInput};
 
