@@ -238,6 +238,7 @@ async fn a_full_disk_fails_writes_and_no_reads_and_a_read_only_one_is_refused() 
     world.assert_only_reads_work(&page).await;
     // Frees the room at once: a child of another test that has not executed its program yet has the file open, too.
     file.set_len(0).unwrap();
+    drop(file);
     fs::remove_file(&filler).unwrap();
     // There is too little space for uploads and archives, whatever is removed.
     assert_eq!(world.search().await.status(), 200);

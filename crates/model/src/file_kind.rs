@@ -24,8 +24,8 @@ impl FileKind {
         let (_, extension) = name.rsplit_once('.').unwrap_or_default();
         match extension.to_ascii_lowercase().as_str() {
             "png" | "jpg" | "jpeg" | "jpe" | "jfif" | "gif" | "bmp" | "webp" | "tif" | "tiff"
-            | "jxl" | "qoi" | "pbm" | "pgm" | "ppm" | "pnm" | "pam" | "ico" | "hdr" | "exr"
-            | "avif" | "heic" | "heif" => Self::Picture,
+            | "jp2" | "jxl" | "qoi" | "pbm" | "pgm" | "ppm" | "pnm" | "pam" | "ico" | "hdr"
+            | "exr" | "avif" | "heic" | "heif" => Self::Picture,
             "mp4" | "mov" | "mkv" | "webm" | "avi" | "m4v" | "wmv" | "flv" => Self::Video,
             "jsonl" | "json" | "csv" | "txt" | "xml" => Self::Sidecar,
             "zip" | "tar" | "gz" | "tgz" | "bz2" | "xz" | "zst" | "7z" | "rar" => Self::Archive,

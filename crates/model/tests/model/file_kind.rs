@@ -6,8 +6,9 @@ fn the_kind_of_a_file_follows_from_its_extension() {
         (
             FileKind::Picture,
             &[
-                "png", "jpg", "jpeg", "jpe", "jfif", "gif", "bmp", "webp", "tif", "tiff", "avif",
-                "JPG", "Png",
+                "png", "jpg", "jpeg", "jpe", "jfif", "gif", "bmp", "webp", "tif", "tiff", "jp2",
+                "jxl", "qoi", "pbm", "pgm", "ppm", "pnm", "pam", "ico", "hdr", "exr", "avif",
+                "heic", "heif", "JPG", "Png",
             ],
         ),
         (FileKind::Video, &["mp4", "mov", "mkv", "webm", "avi", "m4v", "wmv", "flv", "MP4"]),
@@ -23,7 +24,7 @@ fn the_kind_of_a_file_follows_from_its_extension() {
             assert_eq!(FileKind::from_name(&name), kind, "{name}");
         }
     }
-    for name in ["", "png", "a.png.part", "README", "a.", "a.heic", "mp4", "a.jpg "] {
+    for name in ["", "png", "a.png.part", "README", "a.", "a.svg", "mp4", "a.jpg "] {
         assert_eq!(FileKind::from_name(name), FileKind::Other, "{name:?}");
     }
 }
