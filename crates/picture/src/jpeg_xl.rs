@@ -1,4 +1,4 @@
-//! Decodes JPEG XL, the first frame only: in bands, because its decoder needs about 16 bytes a pixel.
+//! Decodes JPEG XL, the first frame only: in bands, because its decoder needs much memory for each pixel.
 
 use image::{ColorType, RgbImage};
 use jxl_oxide::{
@@ -7,11 +7,13 @@ use jxl_oxide::{
 
 use crate::{
     error::{DecodeError, check_size},
-    raster::{MAX_DECODE_BYTES, downscale},
+    raster::{MAX_DECODE_BYTES, downscale, one_at_a_time},
 };
 
 /// Large enough that the neighborhood, which is decoded with each band, costs little.
-const BAND_PIXELS: u32 = 8_000_000;
+const BAND_PIXELS: u32 = 4_000_000;
+/// What the decoder needs for each pixel of a band.
+const BYTES_PER_PIXEL: u64 = 32;
 
 /// A picture whose header was read.
 pub struct JpegXl(JxlImage);
@@ -45,6 +47,7 @@ impl JpegXl {
         let (width, height) = self.size();
         let factor = (width.min(height) / min_side.max(1)).clamp(1, 64);
         let rows = (BAND_PIXELS / width / factor).max(1) * factor;
+        let _one = one_at_a_time(BYTES_PER_PIXEL * u64::from(width) * u64::from(rows.min(height)));
         let mut pixels = Vec::new();
         for top in (0..height).step_by(rows as usize) {
             let band = CropInfo { width, height: rows.min(height - top), left: 0, top };

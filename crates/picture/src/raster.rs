@@ -3,7 +3,7 @@
 
 use std::{
     io::{Cursor, ErrorKind},
-    sync::Mutex,
+    sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use image::{ColorType, ImageDecoder, ImageError, Limits, RgbImage, codecs, metadata::Orientation};
@@ -62,9 +62,7 @@ impl<'a> RasterDecoder<'a> {
                 MAX_DECODE_BYTES >> 20
             )));
         }
-        // The lock guards no data that a panic could leave inconsistent.
-        let _one = (needed > LARGE_PICTURE_BYTES)
-            .then(|| LARGE_PICTURE_LOCK.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+        let _one = one_at_a_time(needed);
         // An invalid profile is ignored.
         let profile = self.decoder.icc_profile().ok().flatten();
         let mut picture = self.decode_stored_colors(min_side)?;
@@ -109,6 +107,13 @@ impl<'a> RasterDecoder<'a> {
         };
         self.decoder.total_bytes() + inside
     }
+}
+
+/// Waits until no other large picture is decoded, if decoding one needs this many bytes.
+pub fn one_at_a_time(needed: u64) -> Option<MutexGuard<'static, ()>> {
+    // The lock guards no data that a panic could leave inconsistent.
+    (needed > LARGE_PICTURE_BYTES)
+        .then(|| LARGE_PICTURE_LOCK.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 fn open_decoder<'a>(
