@@ -15,8 +15,8 @@ use ratatui::{
 /// Resets colors and modifiers.
 pub const RESET: &[u8] = b"\x1b[m";
 
-/// Modifiers that are removed together, and the number that does it.
-const OFF: [(Modifier, u8); 7] = [
+/// Modifiers that are removed together, and the parameter that does it.
+const REMOVING_PARAMETERS: [(Modifier, u8); 7] = [
     (Modifier::BOLD.union(Modifier::DIM), 22),
     (Modifier::ITALIC, 23),
     (Modifier::UNDERLINED, 24),
@@ -26,8 +26,8 @@ const OFF: [(Modifier, u8); 7] = [
     (Modifier::CROSSED_OUT, 29),
 ];
 
-/// The number that adds each modifier.
-const ON: [(Modifier, u8); 9] = [
+/// The parameter that adds each modifier.
+const ADDING_PARAMETERS: [(Modifier, u8); 9] = [
     (Modifier::BOLD, 1),
     (Modifier::DIM, 2),
     (Modifier::ITALIC, 3),
@@ -160,13 +160,13 @@ impl StyleSequence {
 
     fn change_modifiers(&mut self, from: Modifier, to: Modifier) {
         let mut active = from;
-        for (group, number) in OFF {
+        for (group, number) in REMOVING_PARAMETERS {
             if (active - to).intersects(group) {
                 self.push(number);
                 active.remove(group);
             }
         }
-        for (modifier, number) in ON {
+        for (modifier, number) in ADDING_PARAMETERS {
             if (to - active).contains(modifier) {
                 self.push(number);
             }

@@ -40,7 +40,7 @@ mod world;
 use std::{
     io::{BufRead, BufReader, Write as _},
     net::TcpListener,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
 };
 
@@ -157,6 +157,15 @@ fn picture(path: &Path) {
     .unwrap();
 }
 
+/// A home with a folder of one picture.
+fn home() -> (tempfile::TempDir, PathBuf) {
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("pictures");
+    std::fs::create_dir(&folder).unwrap();
+    picture(&folder.join("a.png"));
+    (home, folder)
+}
+
 #[test]
 fn demo_without_a_terminal_prints_its_tour_and_verifies_the_export() {
     let home = tempfile::tempdir().unwrap();
@@ -220,10 +229,7 @@ fn bad_folders_are_refused_with_what_where_and_what_to_do() {
 
 #[test]
 fn without_certificate_authorities_only_encrypted_services_are_out_of_reach() {
-    let home = tempfile::tempdir().unwrap();
-    let folder = home.path().join("pictures");
-    std::fs::create_dir(&folder).unwrap();
-    picture(&folder.join("a.png"));
+    let (home, folder) = home();
     let serving = serve(home.path(), &[folder.to_str().unwrap(), "--no-auth"]);
     let without = |mut command: Command| {
         command.env("SSL_CERT_FILE", "/nonexistent").env("SSL_CERT_DIR", "/nonexistent");
@@ -241,10 +247,7 @@ fn without_certificate_authorities_only_encrypted_services_are_out_of_reach() {
 
 #[test]
 fn serve_prints_one_json_line_and_answers() {
-    let home = tempfile::tempdir().unwrap();
-    let folder = home.path().join("pictures");
-    std::fs::create_dir(&folder).unwrap();
-    picture(&folder.join("a.png"));
+    let (home, folder) = home();
     let serving = serve(home.path(), &[folder.to_str().unwrap()]);
     let reported = &serving.1;
     assert_eq!(reported["schema"], "tessera.serve/1");
@@ -259,10 +262,7 @@ fn serve_prints_one_json_line_and_answers() {
 
 #[test]
 fn without_login_no_secret_is_printed() {
-    let home = tempfile::tempdir().unwrap();
-    let folder = home.path().join("pictures");
-    std::fs::create_dir(&folder).unwrap();
-    picture(&folder.join("a.png"));
+    let (home, folder) = home();
     let serving = serve(home.path(), &[folder.to_str().unwrap(), "--no-auth"]);
     assert!(serving.1["api_key"].is_null() && serving.1["api_secret"].is_null());
     let (code, _, err) = run(
@@ -286,10 +286,7 @@ fn without_login_no_secret_is_printed() {
 
 #[test]
 fn a_taken_port_and_a_taken_data_folder_are_named() {
-    let home = tempfile::tempdir().unwrap();
-    let folder = home.path().join("pictures");
-    std::fs::create_dir(&folder).unwrap();
-    picture(&folder.join("a.png"));
+    let (home, folder) = home();
     let folder = folder.to_str().unwrap();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::{outcome, picture, piped, run, serve};
+use super::{home, outcome, piped, run, serve};
 
 const ID: &str = "95233006-eddc-11ef-b303-76dbc3993eb2";
 const ELSEWHERE: [&str; 4] = ["--base-url", "http://127.0.0.1:9", "--kind", "onprem"];
@@ -162,10 +162,7 @@ fn views_are_saved_listed_and_removed_without_requests() {
 
 #[test]
 fn a_saved_query_runs_and_is_checked_against_the_dataset() {
-    let home = tempfile::tempdir().unwrap();
-    let folder = home.path().join("pictures");
-    std::fs::create_dir(&folder).unwrap();
-    picture(&folder.join("a.png"));
+    let (home, folder) = home();
     let serving = serve(home.path(), &[folder.to_str().unwrap(), "--no-auth"]);
     assert_eq!(serving.indexed()["status_new"], "READY");
     let ask = |arguments: &[&str]| outcome(&mut serving.asked(home.path(), arguments));

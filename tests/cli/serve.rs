@@ -4,7 +4,6 @@ use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::TcpStream,
     os::unix::fs::PermissionsExt as _,
-    path::PathBuf,
     process::Stdio,
     time::{Duration, Instant},
 };
@@ -12,16 +11,7 @@ use std::{
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
-use super::{Serving, picture, run, serve, tessera};
-
-/// A home with a folder of one picture.
-fn home() -> (tempfile::TempDir, PathBuf) {
-    let home = tempfile::tempdir().unwrap();
-    let folder = home.path().join("pictures");
-    std::fs::create_dir(&folder).unwrap();
-    picture(&folder.join("a.png"));
-    (home, folder)
-}
+use super::{Serving, home, picture, run, serve, tessera};
 
 impl Serving {
     /// Status and body of a request without a body; `{id}` in the path is the dataset.

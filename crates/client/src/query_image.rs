@@ -39,7 +39,7 @@ impl QueryImageUpload {
             return Err(too_large(name));
         }
         let Some(format) = PictureFormat::detect(&bytes) else {
-            let remedy = format!("Choose a {} file", PictureFormat::DECODED);
+            let remedy = format!("Choose a {} file", PictureFormat::DECODABLE);
             return Err(image_failure(name, "not a picture").with_remedy(remedy));
         };
         let mut image = Self { bytes: bytes.clone(), format, is_decodable: false };

@@ -9,8 +9,7 @@ use image::{DynamicImage, RgbImage, metadata::Orientation};
 
 pub use crate::error::DecodeError;
 use crate::{
-    color_profile::to_srgb, error::check_size, format::PictureFormat, jpeg::Jpeg, jpeg_xl::JpegXl,
-    raster::RasterDecoder,
+    error::check_size, format::PictureFormat, jpeg::Jpeg, jpeg_xl::JpegXl, raster::RasterDecoder,
 };
 
 #[derive(Clone, Debug)]
@@ -110,11 +109,7 @@ fn open_jpeg(
     let original = upright_size(jpeg.size(), jpeg.orientation());
     let min_side = min_side(original);
     let pixels = if let Some(scale) = jpeg.scale(min_side) {
-        let mut pixels = jpeg.decode(scale)?;
-        if let Some(profile) = jpeg.color_profile() {
-            to_srgb(&mut pixels, &profile);
-        }
-        pixels
+        jpeg.decode(scale)?
     } else {
         jpeg.check_complete()?;
         RasterDecoder::open(bytes, PictureFormat::Jpeg)?.decode(min_side)?
@@ -131,10 +126,9 @@ fn apply_orientation(pixels: RgbImage, orientation: Orientation, original: (u32,
 /// The format, if it can be decoded.
 fn detect_format(bytes: &[u8]) -> Result<PictureFormat, DecodeError> {
     match PictureFormat::detect(bytes) {
-        Some(format) if format.is_decoded() => Ok(format),
-        Some(format) => Err(DecodeError(format!("{} pictures cannot be opened", format.name()))),
+        Some(format) => format.undecodable_reason().map_or(Ok(format), |why| Err(DecodeError(why))),
         None if bytes.is_empty() => Err(DecodeError("an empty file".to_owned())),
-        None => Err(DecodeError(format!("not a {} file", PictureFormat::DECODED))),
+        None => Err(DecodeError(format!("not a {} file", PictureFormat::DECODABLE))),
     }
 }
 

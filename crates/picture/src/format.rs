@@ -25,8 +25,8 @@ impl PictureFormat {
     /// Bytes from the start of a file that [`PictureFormat::detect`] needs.
     pub const SIGNATURE_LENGTH: usize = 12;
 
-    /// The formats that [`crate::decode`] reads, for messages.
-    pub const DECODED: &str =
+    /// The names of the formats that [`crate::decode`] reads, for messages.
+    pub const DECODABLE: &str =
         "JPEG, PNG, WebP, GIF, BMP, TIFF, JPEG XL, QOI, PNM, ICO, HDR or OpenEXR";
 
     /// The format of a file that starts with `head`.
@@ -120,8 +120,14 @@ impl PictureFormat {
     }
 
     /// Whether [`crate::decode`] reads it.
-    pub fn is_decoded(self) -> bool {
+    pub fn is_decodable(self) -> bool {
         !matches!(self, Self::Avif | Self::Heif)
+    }
+
+    /// The sentence for a format that is recognized and cannot be decoded.
+    pub fn undecodable_reason(self) -> Option<String> {
+        let reason = || format!("{} pictures cannot be opened; convert them to JPEG", self.name());
+        (!self.is_decodable()).then(reason)
     }
 
     /// Whether any service and browser reads it.

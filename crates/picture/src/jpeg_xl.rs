@@ -7,7 +7,7 @@ use jxl_oxide::{
 
 use crate::{
     error::{DecodeError, check_size},
-    raster::{MAX_DECODE_BYTES, downscale, one_at_a_time},
+    raster::{MAX_DECODE_BYTES, downscale, lock_if_large},
 };
 
 /// Large enough that the neighborhood, which is decoded with each band, costs little.
@@ -47,7 +47,7 @@ impl JpegXl {
         let (width, height) = self.size();
         let factor = (width.min(height) / min_side.max(1)).clamp(1, 64);
         let rows = (BAND_PIXELS / width / factor).max(1) * factor;
-        let _one = one_at_a_time(BYTES_PER_PIXEL * u64::from(width) * u64::from(rows.min(height)));
+        let _lock = lock_if_large(BYTES_PER_PIXEL * u64::from(width) * u64::from(rows.min(height)));
         let mut pixels = Vec::new();
         for top in (0..height).step_by(rows as usize) {
             let band = CropInfo { width, height: rows.min(height - top), left: 0, top };

@@ -62,7 +62,7 @@ impl<'a> RasterDecoder<'a> {
                 MAX_DECODE_BYTES >> 20
             )));
         }
-        let _one = one_at_a_time(needed);
+        let _lock = lock_if_large(needed);
         // An invalid profile is ignored.
         let profile = self.decoder.icc_profile().ok().flatten();
         let mut picture = self.decode_stored_colors(min_side)?;
@@ -109,8 +109,8 @@ impl<'a> RasterDecoder<'a> {
     }
 }
 
-/// Waits until no other large picture is decoded, if decoding one needs this many bytes.
-pub fn one_at_a_time(needed: u64) -> Option<MutexGuard<'static, ()>> {
+/// Locks the decoding of large pictures, if decoding this one needs so much memory (in bytes): one at a time.
+pub fn lock_if_large(needed: u64) -> Option<MutexGuard<'static, ()>> {
     // The lock guards no data that a panic could leave inconsistent.
     (needed > LARGE_PICTURE_BYTES)
         .then(|| LARGE_PICTURE_LOCK.lock().unwrap_or_else(PoisonError::into_inner))

@@ -268,7 +268,7 @@ fn require_pictures(path: &Path, scan: &FolderScan, had_some: bool) -> Result<()
         SandboxedDir::open(path).map_err(|cause| LocalError::Unreadable(path.to_owned(), cause))?;
     let picture = |path: &Path| {
         let begins = |head: Vec<u8>| {
-            PictureFormat::detect(&head).is_some_and(PictureFormat::is_decoded)
+            PictureFormat::detect(&head).is_some_and(PictureFormat::is_decodable)
                 || VideoContainer::detect(&head).is_some()
         };
         folder.open_file(path).and_then(|mut file| read_first_bytes(&mut *file)).is_ok_and(begins)

@@ -63,7 +63,7 @@ impl fmt::Display for LocalError {
                 "none of the {files} files in {} is a picture; \
                  add {} files",
                 printable_path(path),
-                PictureFormat::DECODED
+                PictureFormat::DECODABLE
             ),
             Self::OpenOnNetwork(address) => write!(
                 f,

@@ -3,6 +3,7 @@
 use image::{RgbImage, metadata::Orientation};
 
 use super::{color, completeness, error::JpegError, header::Header, scan};
+use crate::color_profile::to_srgb;
 
 /// Samples per block of 8x8 pixels, in each direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,11 +32,6 @@ impl<'a> Jpeg<'a> {
         self.header.orientation.unwrap_or(Orientation::NoTransforms)
     }
 
-    /// The ICC profile of the colors.
-    pub fn color_profile(&self) -> Option<Vec<u8>> {
-        self.header.color_profile(self.bytes)
-    }
-
     /// The smallest scale with at least `min_side` pixels on the shorter side; `None` if that is the
     /// full size, or if the file is not supported.
     pub fn scale(&self, min_side: u32) -> Option<JpegScale> {
@@ -48,7 +44,7 @@ impl<'a> Jpeg<'a> {
             .find(|&scale| (shorter * scale as u32).div_ceil(8) >= min_side)
     }
 
-    /// Decodes at a reduced size: each side is that of the original times the scale, rounded up.
+    /// Decodes to sRGB at a reduced size: each side is that of the original times the scale, rounded up.
     pub fn decode(&self, scale: JpegScale) -> Result<RgbImage, JpegError> {
         let planes = match scale {
             JpegScale::Eighth => scan::decode::<1>(self.bytes, &self.header),
@@ -57,7 +53,12 @@ impl<'a> Jpeg<'a> {
         }?;
         let (width, height) = self.size();
         let reduced = |side: u32| (side * scale as u32).div_ceil(8);
-        Ok(color::to_rgb(&planes, self.header.color_space(), reduced(width), reduced(height)))
+        let color_space = self.header.color_space();
+        let mut picture = color::to_rgb(&planes, color_space, reduced(width), reduced(height));
+        if let Some(profile) = self.header.color_profile(self.bytes) {
+            to_srgb(&mut picture, &profile);
+        }
+        Ok(picture)
     }
 
     /// Verifies that the file is complete and has a reasonable number of scans, which the lenient

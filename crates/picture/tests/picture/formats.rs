@@ -65,7 +65,7 @@ fn each_is_recognized_and_decoded() {
         let head = &bytes[..PictureFormat::SIGNATURE_LENGTH];
         assert_eq!(PictureFormat::detect(head), Some(format));
         assert!(
-            format.is_decoded() && PictureFormat::DECODED.contains(format.name()),
+            format.is_decodable() && PictureFormat::DECODABLE.contains(format.name()),
             "{format:?}"
         );
         let decoded = decode(&bytes, 100).expect("decoded");
@@ -81,10 +81,16 @@ fn each_is_recognized_and_decoded() {
 fn others_are_named() {
     let error = |bytes: &[u8]| decode(bytes, 10).expect_err("not decoded").0;
     for other in ["<svg/>", "%PDF-1.7", "<html>", "PS: a letter", "\0\0\0\x1cftypisom"] {
-        assert_eq!(error(other.as_bytes()), format!("not a {} file", PictureFormat::DECODED));
+        assert_eq!(error(other.as_bytes()), format!("not a {} file", PictureFormat::DECODABLE));
     }
-    assert_eq!(error(b"\0\0\0\x1cftypavif"), "AVIF pictures cannot be opened");
-    assert_eq!(error(b"\0\0\0\x1cftypheic"), "HEIC pictures cannot be opened");
+    assert_eq!(
+        error(b"\0\0\0\x1cftypavif"),
+        "AVIF pictures cannot be opened; convert them to JPEG"
+    );
+    assert_eq!(
+        error(b"\0\0\0\x1cftypheic"),
+        "HEIC pictures cannot be opened; convert them to JPEG"
+    );
     assert_eq!(error(b""), "an empty file");
 }
 

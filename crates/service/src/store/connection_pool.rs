@@ -35,9 +35,9 @@ impl Connections {
 }
 
 /// Ends the use of a connection, also if its user panics.
-struct Use<'a>(&'a ConnectionPool);
+struct ConnectionUse<'a>(&'a ConnectionPool);
 
-impl Drop for Use<'_> {
+impl Drop for ConnectionUse<'_> {
     fn drop(&mut self) {
         self.0.lock().in_use -= 1;
         self.0.released.notify_all();
@@ -53,7 +53,7 @@ impl ConnectionPool {
         work: impl FnOnce(&Connection) -> Result<T, E>,
     ) -> Result<T, E> {
         let connection = self.take(connect)?;
-        let _use = Use(self);
+        let _use = ConnectionUse(self);
         let value = work(&connection)?;
         let mut connections = self.lock();
         if connections.idle.len() < MAX_IDLE_CONNECTIONS {

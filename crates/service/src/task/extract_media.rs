@@ -139,16 +139,12 @@ fn examine(
     if let Some(container) = VideoContainer::detect(&head) {
         return examine_video(context, file, known, container);
     }
-    match PictureFormat::detect(&head) {
-        Some(format) if format.is_decoded() => {}
-        Some(format) => {
-            let reason = format!("{} pictures cannot be opened", format.name());
-            return Err(ExtractError::Skipped(reason));
-        }
-        None => {
-            let reason = format!("not a picture ({}) or video", PictureFormat::DECODED);
-            return Err(ExtractError::Skipped(reason));
-        }
+    let Some(format) = PictureFormat::detect(&head) else {
+        let reason = format!("not a picture ({}) or video", PictureFormat::DECODABLE);
+        return Err(ExtractError::Skipped(reason));
+    };
+    if let Some(reason) = format.undecodable_reason() {
+        return Err(ExtractError::Skipped(reason));
     }
     let length = file.length().map_err(unreadable)?;
     let mut bytes = Vec::with_capacity(usize::try_from(length.min(MAX_FILE_BYTES)).unwrap_or(0));
