@@ -8,7 +8,7 @@ use tessera_model::vql::{Fraction, IssueFilter, IssueKind};
 /// Confidence from which an issue counts if no bound is given.
 pub const DEFAULT_MIN_CONFIDENCE: f64 = 0.5;
 
-/// By sharpness (variance of the Laplacian), brightness (mean luma, 0.0-1.0) and clustering.
+/// By sharpness (1 / the variance of the width of edges), brightness (mean luma, 0.0-1.0) and clustering.
 pub fn confidence(
     kind: IssueKind,
     sharpness: f32,

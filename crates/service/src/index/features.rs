@@ -3,7 +3,7 @@
 use half::f16;
 use image::{RgbImage, imageops};
 
-use super::{Keypoints, descriptor, perceptual_hash, quality, region, thumbnail};
+use super::{Keypoints, channel::Channel, descriptor, perceptual_hash, quality, region, thumbnail};
 use tessera_model::Region;
 use tessera_picture::decode::{DecodeError, decode, decode_for};
 
@@ -17,7 +17,8 @@ pub struct Features {
     pub keypoints: Keypoints,
     /// Perceptual hash (DCT): near-duplicates differ in few bits.
     pub hash: u64,
-    /// Variance of the Laplacian of a fixed-size gray copy; low means blurred.
+    /// 1 / the variance of the width of edges in pixels of a copy of at most 256 pixels per side, 0.0-15.0; low means
+    /// blurred.
     pub sharpness: f32,
     /// Mean luma, 0.0 black to 1.0 white.
     pub brightness: f32,
@@ -50,14 +51,17 @@ fn compute_features(
     let small = thumbnail::shrink(pixels)?;
     let square = thumbnail::square(&small)?;
     let luma = quality::luma(&small);
+    let brightness = quality::brightness(&luma);
+    let luma = Channel::new(small.width() as usize, luma.into_iter().map(f32::from).collect());
+    let smoothed = luma.smooth();
     Ok(Features {
         width,
         height,
         descriptor: descriptor::compute_descriptor(&square),
-        keypoints: Keypoints::detect(&luma, small.width() as usize),
+        keypoints: Keypoints::detect(&smoothed),
         hash: perceptual_hash::compute(&square),
-        sharpness: quality::sharpness(&luma, small.width() as usize),
-        brightness: quality::brightness(&luma),
+        sharpness: quality::sharpness(&luma, &smoothed),
+        brightness,
         thumbnail: thumbnail::encode(&small)?,
     })
 }

@@ -47,12 +47,11 @@ impl Keypoint {
 }
 
 impl Keypoints {
-    /// Detects the keypoints of an image of at most 256 pixels per side, given its luma.
-    pub(super) fn detect(luma: &[u8], width: usize) -> Self {
-        let small = Channel::new(width, luma.iter().map(|&value| f32::from(value)).collect());
+    /// Detects the keypoints of an image of at most 256 pixels per side, given its smoothed luma.
+    pub(super) fn detect(smoothed: &Channel) -> Self {
         let mut packed = Vec::with_capacity(MAX_PER_SCALE.iter().sum::<usize>() * ENCODED_SIZE);
         let mut factor = FIRST_SCALE;
-        let mut scaled = small.smooth().shrink(factor);
+        let mut scaled = smoothed.shrink(factor);
         for (scale, most) in MAX_PER_SCALE.into_iter().enumerate() {
             if scale > 0 {
                 scaled = scaled.shrink(FRAC_1_SQRT_2);

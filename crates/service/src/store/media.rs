@@ -72,7 +72,7 @@ pub struct MediaRecord {
     pub content_hash: [u8; 32],
     pub width: u32,
     pub height: u32,
-    /// Variance of the Laplacian.
+    /// 1 / the variance of the width of edges in pixels, 0.0-15.0.
     pub sharpness: f32,
     /// Mean luma, 0.0-1.0.
     pub brightness: f32,

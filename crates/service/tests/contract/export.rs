@@ -210,9 +210,9 @@ async fn the_parquet_archive_contains_its_images() {
 
 #[tokio::test]
 async fn exports_contain_quality_issues() {
-    let black = image::RgbImage::new(64, 64);
-    let black = encoded(&black, image::ImageFormat::Png);
-    let service = Service::of(&[("black.png", black), ("scene.png", picture(2))]).await;
+    let night = image::RgbImage::from_fn(64, 64, |x, _| image::Rgb([u8::try_from(x).unwrap(); 3]));
+    let night = encoded(&night, image::ImageFormat::Png);
+    let service = Service::of(&[("night.png", night), ("scene.png", picture(2))]).await;
     let (_, mut zip) = archive(&service, "file_name=a&export_format=json").await;
     let document = metadata(&mut zip);
     let issues = |place: usize| -> Vec<&str> {

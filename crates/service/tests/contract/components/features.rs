@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use tessera_model::Region;
 use tessera_service::index::{
     DIMENSION, Features, Keypoint, Keypoints, extract, extract_regions,
-    quality::{blur_score, bright_score, dark_score},
+    quality::{SHARPEST, blur_score, bright_score, dark_score},
 };
 
 /// A scene of colored discs on a gradient, determined by the seed.
@@ -142,6 +142,18 @@ fn a_smooth_image_is_blurred_and_a_detailed_one_is_not() {
     assert!(blur_score(gray(64, 64, |x, _| x / 2 % 2 * 90).sharpness) <= 0.5);
 }
 
+/// Plain surfaces with few edges, as in drawings.
+#[test]
+fn a_drawing_with_sharp_edges_is_not_blurred_and_its_blurred_copy_is() {
+    let drawing = RgbImage::from_fn(500, 400, |x, y| {
+        let is_inside = x.abs_diff(250).pow(2) + y.abs_diff(200).pow(2) < 120 * 120;
+        Rgb(if is_inside { [200, 60, 40] } else { [240, 240, 230] })
+    });
+    assert!(blur_score(features(&drawing).sharpness) < 0.4);
+    let blurred = image::imageops::blur(&drawing, 3.0);
+    assert!(blur_score(features(&blurred).sharpness) > 0.6);
+}
+
 #[test]
 fn black_is_dark_white_is_bright_and_gray_is_neither() {
     for (shade, is_dark, is_bright) in [(0, true, false), (255, false, true), (128, false, false)] {
@@ -155,18 +167,18 @@ fn black_is_dark_white_is_bright_and_gray_is_neither() {
 #[test]
 fn scores_are_monotonic_and_one_half_at_the_threshold() {
     let half = |confidence: f32| (confidence - 0.5).abs() < 1e-6;
-    assert!(half(blur_score(100.0)) && half(dark_score(0.2)) && half(bright_score(0.85)));
+    assert!(half(blur_score(1.25)) && half(dark_score(0.2)) && half(bright_score(0.85)));
     let steps = || (0_u8..=20).map(|step| f32::from(step) / 20.0);
-    assert!(steps().map(|at| blur_score(at * 2000.0)).is_sorted_by(|a, b| a > b));
+    assert!(steps().map(|at| blur_score(at * SHARPEST)).is_sorted_by(|a, b| a > b));
     assert!(steps().map(dark_score).is_sorted_by(|a, b| a > b));
     assert!(steps().map(bright_score).is_sorted_by(|a, b| a < b));
     assert!(dark_score(0.0) > 0.99 && bright_score(1.0) > 0.99 && blur_score(0.0) > 0.99);
 }
 
 #[test]
-fn images_under_three_pixels_have_no_sharpness() {
-    for (width, height) in [(1, 1), (1, 2), (2, 1), (9, 1), (1, 8)] {
-        assert!(gray(width, height, |_, _| 7).sharpness.abs() < f32::EPSILON);
+fn plain_images_of_any_size_are_not_blurred() {
+    for (width, height) in [(1, 1), (1, 2), (2, 1), (9, 1), (1, 8), (3, 3), (256, 200)] {
+        assert!(blur_score(gray(width, height, |_, _| 7).sharpness) < 0.1);
     }
 }
 
@@ -219,6 +231,6 @@ proptest! {
         let length: f32 = found.descriptor.iter().map(|v| v.to_f32().powi(2)).sum();
         prop_assert!((length - 1.0).abs() < 2e-3, "length {}", length);
         prop_assert!((0.0..=1.0).contains(&found.brightness));
-        prop_assert!(found.sharpness.abs() < 1e-3);
+        prop_assert!(blur_score(found.sharpness) < 0.1);
     }
 }
