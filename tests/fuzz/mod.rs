@@ -8,6 +8,7 @@
 
 mod archives;
 mod documents;
+mod embedded_texts;
 mod forms;
 mod mutation;
 mod object_storage;

@@ -7,6 +7,7 @@ use jxl_oxide::{
 
 use crate::{
     error::{DecodeError, check_size},
+    jpeg_xl_container::JpegXlContainer,
     raster::{MAX_DECODE_BYTES, downscale, lock_if_large},
 };
 
@@ -25,7 +26,7 @@ impl JpegXl {
             // Pictures are decoded in parallel already.
             .pool(JxlThreadPool::none())
             .alloc_tracker(AllocTracker::with_limit(limit))
-            .read(bytes)
+            .read(&*JpegXlContainer::read(bytes).codestream)
             .map_err(|error| DecodeError(format!("damaged JPEG XL: {error}")))?;
         check_size((image.width(), image.height()))?;
         if image.num_loaded_keyframes() == 0 {

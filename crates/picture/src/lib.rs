@@ -5,13 +5,14 @@ mod color_profile;
 mod crop;
 pub mod decode;
 mod difference;
+mod embedded_metadata;
 mod encode_jpeg;
 mod error;
 pub mod fit;
 mod format;
 mod jpeg;
 mod jpeg_xl;
-
+mod jpeg_xl_container;
 mod orientation;
 mod raster;
 mod sixel;
@@ -21,6 +22,7 @@ mod view;
 
 pub use canvas::{Canvas, Protocol};
 pub use difference::difference;
+pub use embedded_metadata::EmbeddedMetadata;
 pub use encode_jpeg::encode_jpeg;
 pub use format::PictureFormat;
 pub use orientation::to_common_jpeg;

@@ -52,6 +52,16 @@ impl<'a> RasterDecoder<'a> {
         self.decoder.orientation().unwrap_or(Orientation::NoTransforms)
     }
 
+    /// The blocks of Exif, XMP and IPTC; invalid ones are ignored.
+    pub fn metadata_blocks(&mut self) -> [Option<Vec<u8>>; 3] {
+        let read = [
+            self.decoder.exif_metadata(),
+            self.decoder.xmp_metadata(),
+            self.decoder.iptc_metadata(),
+        ];
+        read.map(|block| block.ok().flatten())
+    }
+
     /// Decodes the first frame to sRGB, with at least `min_side` pixels on the shorter side.
     pub fn decode(mut self, min_side: u32) -> Result<RgbImage, DecodeError> {
         let needed = self.estimated_bytes();

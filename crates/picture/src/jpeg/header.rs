@@ -6,6 +6,8 @@ use image::metadata::Orientation;
 
 use super::{error::JpegError, huffman::HuffmanTable, standard_tables};
 
+const START_OF_SCAN: u8 = 0xDA;
+
 #[derive(Clone, Debug)]
 pub struct Component {
     id: u8,
@@ -55,7 +57,7 @@ impl Header {
             match marker {
                 0xC4 => header.read_huffman(body)?,
                 0xC0..=0xCF if !matches!(marker, 0xC8 | 0xCC) => header.read_frame(marker, body)?,
-                0xDA => {
+                START_OF_SCAN => {
                     header.read_scan(body)?;
                     header.scan_start = next;
                     return Ok(header);
@@ -212,6 +214,16 @@ impl Header {
         let exif = body.strip_prefix(b"Exif\0\0");
         self.orientation = exif.and_then(Orientation::from_exif_chunk).or(self.orientation);
     }
+}
+
+/// The markers and bodies of all segments before the first scan, up to the first damage.
+pub fn segments_before_scan(bytes: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
+    let mut at = 2;
+    std::iter::from_fn(move || {
+        let (marker, body, next) = segment(bytes, at).ok()?;
+        at = next;
+        (marker != START_OF_SCAN).then_some((marker, body))
+    })
 }
 
 /// The segment at `at`: its marker, its body, and the position of the next one.

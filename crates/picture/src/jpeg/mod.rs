@@ -25,3 +25,4 @@ mod scan;
 mod standard_tables;
 
 pub use decoder::Jpeg;
+pub use header::segments_before_scan;

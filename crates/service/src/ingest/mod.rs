@@ -2,6 +2,7 @@
 
 mod changes;
 pub mod disk_quota;
+pub mod embedded_text;
 pub mod file_names;
 mod listing_comparison;
 mod original_files;
@@ -12,6 +13,7 @@ pub mod staging;
 pub mod unpack;
 pub mod video;
 mod video_input;
+mod xml;
 
 pub use changes::{FileToExtract, FolderChanges, diff};
 pub use listing_comparison::{ListingComparison, compare_listing};

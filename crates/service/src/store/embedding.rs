@@ -7,6 +7,7 @@ use super::{
     engine::{Connection, Result, StatementBatch, params},
     query,
 };
+use crate::ingest::embedded_text::is_metadata_label;
 use tessera_model::DatasetId;
 
 pub fn text_space(connection: &Connection, dataset: DatasetId) -> Result<Option<Vec<u8>>> {
@@ -51,7 +52,7 @@ pub fn dimension(connection: &Connection, dataset: DatasetId) -> Result<usize> {
     Ok(bytes.unwrap_or_default() / size_of::<f16>())
 }
 
-/// Captions and labels of a dataset, or of one of its sources, in order of row.
+/// Captions of a dataset and the labels that say what a picture shows, or of one of its sources, in order of row.
 pub fn texts(
     connection: &Connection,
     dataset: DatasetId,
@@ -64,7 +65,8 @@ pub fn texts(
         params![dataset.0, source],
         |row| {
             let caption = row.get_ref(1)?.as_str()?;
-            let labels: Vec<String> = from_json(row, 2)?;
+            let mut labels: Vec<String> = from_json(row, 2)?;
+            labels.retain(|label| !is_metadata_label(label));
             Ok((row.get(0)?, format!("{caption} {}", labels.join(" "))))
         },
     )

@@ -15,6 +15,7 @@ mod columns;
 mod connection_pool;
 mod database;
 pub mod dataset;
+pub mod embedded_text;
 pub mod embedding;
 mod engine;
 mod error;

@@ -1,4 +1,4 @@
-//! Text metadata of media items from sidecars, and which sidecars have been read.
+//! Text metadata of media items, and which sidecars have been read.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use super::{
     engine::{Connection, Result, StatementBatch, params},
     full_text, indexed_files, query,
 };
-use crate::file_stat::FileStat;
+use crate::{file_stat::FileStat, ingest::embedded_text::EmbeddedText};
 
 #[derive(Clone, Debug)]
 pub struct DescribedMedia {
@@ -18,6 +18,8 @@ pub struct DescribedMedia {
     pub width: u32,
     pub height: u32,
     pub text: TextMetadata,
+    /// What the picture says about itself.
+    pub embedded: EmbeddedText,
 }
 
 /// Caption, labels and user tags of a media item, not sanitized.
@@ -30,8 +32,12 @@ pub struct TextMetadata {
 
 /// All images and frames of a source, ordered by path.
 pub fn all_media(connection: &Connection, source: i64) -> Result<Vec<DescribedMedia>> {
-    let sql = "SELECT row, path, width, height, caption, labels, tags, frame IS NOT NULL,
-                      require(intact) FROM media
+    let sql =
+        "SELECT row, path, width, height, media.caption, media.labels, tags, frame IS NOT NULL,
+                      embedded_text.caption, coalesce(embedded_text.labels, '[]'),
+                      require(media.intact),
+                      require(coalesce(embedded_text.intact, embedded_text.media IS NULL))
+               FROM media LEFT JOIN embedded_text ON embedded_text.media = media.row
                WHERE source = ?1 AND parent IS NULL ORDER BY path";
     query::all(connection, sql, params![source], |row| {
         let (caption, labels, tags) = (row.get(4)?, from_json(row, 5)?, from_json(row, 6)?);
@@ -42,6 +48,7 @@ pub fn all_media(connection: &Connection, source: i64) -> Result<Vec<DescribedMe
             width: row.get(2)?,
             height: row.get(3)?,
             text: TextMetadata { caption, labels, tags },
+            embedded: EmbeddedText { caption: row.get(8)?, labels: from_json(row, 9)? },
         })
     })
 }

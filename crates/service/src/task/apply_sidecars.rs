@@ -1,5 +1,5 @@
-//! Applies sidecars to the media of a source: captions, labels, tags and objects. All of them are read
-//! at each indexing, which covers changed sidecars, new pictures and interrupted runs. Only what
+//! Applies sidecars, and what pictures say about themselves, to the media of a source: captions, labels, tags and
+//! objects. All sidecars are read at each indexing, which covers changed sidecars, new pictures and interrupted runs. Only what
 //! changed is written, and only pictures whose objects changed are opened again.
 
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::{
 use crate::{
     ingest::{
         FolderScan, OriginalFiles,
-        sidecar::{LabeledBox, SidecarData},
+        sidecar::{LabeledBox, SidecarData, push_name},
     },
     store::{
         indexed_files::{self, FileWithoutMedia},
@@ -47,7 +47,7 @@ pub fn apply_sidecars(
             |path: &Path| reading.sidecars.contains(path) && !reading.problems.contains_key(path);
         descriptions::mark_read(tx, source.row, files.filter(|(path, _)| is_read(path)))?;
         for pictures in pictures.chunks(MEDIA_AT_A_TIME) {
-            let texts = pictures.iter().map(|picture| (picture, sidecar_text(reading, picture)));
+            let texts = pictures.iter().map(|picture| (picture, text_of(reading, picture)));
             let changed = texts.filter(|(picture, text)| *text != picture.text);
             let changed: Vec<_> = changed.map(|(picture, text)| (picture.row, text)).collect();
             descriptions::set_texts(tx, &changed)?;
@@ -57,13 +57,17 @@ pub fn apply_sidecars(
     extract_objects(context, folder, &changed_objects(context, pictures, reading)?)
 }
 
-fn sidecar_text(reading: &SidecarData, picture: &DescribedMedia) -> TextMetadata {
+/// The caption of a sidecar counts before that of the picture; labels are joined.
+fn text_of(reading: &SidecarData, picture: &DescribedMedia) -> TextMetadata {
     let description = reading.descriptions.get(&picture.path);
-    description.map_or_else(TextMetadata::default, |description| TextMetadata {
+    let mut text = description.map_or_else(TextMetadata::default, |description| TextMetadata {
         caption: description.caption.clone(),
         labels: description.labels.clone(),
         tags: description.tags.clone(),
-    })
+    });
+    text.caption = text.caption.or_else(|| picture.embedded.caption.clone());
+    picture.embedded.labels.iter().for_each(|label| push_name(&mut text.labels, label));
+    text
 }
 
 fn changed_objects(

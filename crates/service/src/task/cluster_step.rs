@@ -13,6 +13,7 @@ use crate::{
         size_scores,
     },
     index::{DIMENSION, Keypoints},
+    ingest::embedded_text::is_metadata_label,
     similarity::{DuplicatePair, Neighbor, Vectors, near_duplicates, neighbor_graph},
     store::{
         self, Transaction,
@@ -224,7 +225,10 @@ fn assignments(
 }
 
 fn issue_scores(members: &[MediaRecord], graph: &[Vec<Neighbor>]) -> Vec<IssueScores> {
-    let labels: Vec<&[String]> = members.iter().map(|member| member.labels.as_slice()).collect();
+    let labels: Vec<Vec<&String>> = (members.iter())
+        .map(|member| member.labels.iter().filter(|label| !is_metadata_label(label)).collect())
+        .collect();
+    let labels: Vec<&[&String]> = labels.iter().map(Vec::as_slice).collect();
     let sizes: Vec<(u32, u32)> = members.iter().map(MediaRecord::cropped_size).collect();
     let (outliers, mislabels) = (outlier_scores(graph), mislabels::mislabel_scores(&labels, graph));
     let class_outliers = mislabels::class_outlier_scores(&labels, graph);
@@ -254,14 +258,14 @@ fn group_rows(labels: &[u32]) -> Vec<Vec<u32>> {
     groups
 }
 
-/// The most frequent names, ties in alphabetical order.
+/// The most frequent names, ties in alphabetical order; those that say what a picture shows come first.
 fn most_frequent<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     for name in names {
         *counts.entry(name).or_default() += 1;
     }
     let mut names: Vec<_> = counts.into_iter().collect();
-    names.sort_unstable_by_key(|&(name, count)| (Reverse(count), name));
+    names.sort_unstable_by_key(|&(name, count)| (is_metadata_label(name), Reverse(count), name));
     names.truncate(MAX_LABELS_OR_TAGS);
     names.into_iter().map(|(name, _)| name.to_owned()).collect()
 }

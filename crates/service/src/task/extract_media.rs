@@ -18,8 +18,9 @@ use crate::{
     file_stat::FileStat,
     index::{self, Features},
     ingest::{
-        FileToExtract, OriginalFiles, ScannedFile, SourceFile, VideoInput, is_unavailable,
-        read_first_bytes,
+        FileToExtract, OriginalFiles, ScannedFile, SourceFile, VideoInput,
+        embedded_text::{self, EmbeddedText},
+        is_unavailable, read_first_bytes,
         video::{FFMPEG_MISSING, VideoContainer, VideoError, VideoFrame},
     },
     store::{
@@ -42,7 +43,7 @@ const BATCH_TIMEOUT: Duration = Duration::from_millis(500);
 const EXTRACTION_PERCENT: usize = 90;
 
 enum FileOutcome {
-    Image(Features, ContentDigest),
+    Image(Features, EmbeddedText, ContentDigest),
     /// The frames of a video, at least one.
     Frames(Vec<(VideoFrame, Features)>, ContentDigest),
     Unchanged,
@@ -160,7 +161,8 @@ fn examine(
         return Ok(FileOutcome::Unchanged);
     }
     let features = extract_features(&bytes).map_err(ExtractError::Skipped)?;
-    Ok(FileOutcome::Image(features, ContentDigest { size: bytes.len() as u64, hash }))
+    let digest = ContentDigest { size: bytes.len() as u64, hash };
+    Ok(FileOutcome::Image(features, embedded_text::read(&bytes), digest))
 }
 
 fn examine_video(
@@ -250,12 +252,14 @@ fn write_batch(
     source: &SourceFolder,
     batch: &[(&ScannedFile, FileOutcome)],
 ) -> store::Result<()> {
-    let (mut images, mut unchanged, mut skipped) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut images, mut texts) = (Vec::new(), Vec::new());
+    let (mut unchanged, mut skipped) = (Vec::new(), Vec::new());
     for (found, outcome) in batch {
         let ScannedFile { path, stat, .. } = found;
         match outcome {
-            FileOutcome::Image(features, digest) => {
+            FileOutcome::Image(features, text, digest) => {
                 images.push((indexed(found, digest), features));
+                texts.push(text);
             }
             FileOutcome::Frames(frames, digest) => {
                 indexed_files::replace_frames(
@@ -272,7 +276,8 @@ fn write_batch(
             }
         }
     }
-    indexed_files::upsert_images(transaction, source, &images)?;
+    let rows = indexed_files::upsert_images(transaction, source, &images)?;
+    store::embedded_text::replace_all(transaction, rows.into_iter().zip(texts))?;
     indexed_files::update_stats(transaction, source.row, &unchanged)?;
     indexed_files::mark_skipped(transaction, source.row, skipped.into_iter())
 }

@@ -33,6 +33,7 @@ mod describe;
 mod described;
 mod early;
 mod elsewhere;
+mod embedded_text;
 mod encoders;
 mod engines;
 mod enrichment;

@@ -4,6 +4,7 @@ use std::path::Path;
 
 pub(super) const METADATA_JSONL: &str = "metadata.jsonl";
 pub(super) const METADATA_CSV: &str = "metadata.csv";
+pub(super) const CVAT_XML: &str = "annotations.xml";
 /// Files with class names for YOLO boxes, in the order to look for them.
 pub(super) const CLASS_NAME_FILES: [&str; 5] =
     ["data.yaml", "dataset.yaml", "classes.txt", "obj.names", "_darknet.labels"];

@@ -1,4 +1,4 @@
-//! COCO: JSON with `images`, `categories` and `annotations` (captions, or boxes in pixels).
+//! COCO: JSON with `images`, `categories` and `annotations` (captions, or boxes or segmentations in pixels).
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 
 use super::{
     candidates::may_be_coco,
+    coco_mask,
     description::{BoundingBox, MediaDescription, normalized_name},
     diagnostics::SidecarDiagnostics,
     file_index::FileIndex,
@@ -51,6 +52,8 @@ struct CocoAnnotation<'a> {
     category_id: Option<&'a RawValue>,
     #[serde(borrow)]
     bbox: Option<&'a RawValue>,
+    #[serde(borrow)]
+    segmentation: Option<&'a RawValue>,
     #[serde(borrow)]
     caption: Option<&'a RawValue>,
 }
@@ -179,17 +182,29 @@ fn add_annotation(
         description
             .push_caption(&json::parse_string(caption).ok_or("its caption is not a string")?);
     }
-    match annotation.bbox {
-        Some(bbox) => {
-            let sides = json::parse_box(bbox).ok_or("its bbox is not a list of four numbers")?;
-            let extent =
-                BoundingBox::pixels(sides).ok_or("its bbox is empty or outside the picture")?;
+    match annotation_extent(annotation)? {
+        Some(extent) => {
             let label = annotation.category_id.and_then(|key| categories.get(parse_id(key)));
             let label = label.ok_or("its category_id is not in categories")?;
             description.push_object(label.clone(), extent);
             Ok(())
         }
-        None if annotation.caption.is_none() => Err("it has neither bbox nor caption"),
+        None if annotation.caption.is_none() => {
+            Err("it has neither bbox nor segmentation nor caption")
+        }
         None => Ok(()),
     }
+}
+
+/// The box of an annotation, or that around its segmentation.
+fn annotation_extent(annotation: &CocoAnnotation<'_>) -> Result<Option<BoundingBox>, &'static str> {
+    if let Some(bbox) = annotation.bbox {
+        let sides = json::parse_box(bbox).ok_or("its bbox is not a list of four numbers")?;
+        let extent = BoundingBox::pixels(sides);
+        return extent.map(Some).ok_or("its bbox is empty or outside the picture");
+    }
+    let extent = annotation.segmentation.map(|segmentation| {
+        coco_mask::extent(segmentation).ok_or("its segmentation is neither polygons nor a mask")
+    });
+    extent.transpose()
 }

@@ -58,19 +58,7 @@ impl MediaDescription {
     }
 
     pub fn push_caption(&mut self, text: &str) {
-        // Room for a single space is not enough.
-        let full = |caption: &String| {
-            caption.len() + 1 >= MAX_CAPTION_CHARS
-                && caption.chars().count() + 1 >= MAX_CAPTION_CHARS
-        };
-        if self.caption.as_ref().is_some_and(full) {
-            return;
-        }
-        let Some(text) = normalized_caption(text) else { return };
-        self.caption = match self.caption.take() {
-            None => Some(text),
-            Some(caption) => normalized_caption(&format!("{caption} {text}")),
-        };
+        push_caption(&mut self.caption, text);
     }
 }
 
@@ -86,6 +74,17 @@ impl BoundingBox {
         let area = width > 0.0 && height > 0.0;
         let reaches = x + width > 0.0 && y + height > 0.0;
         (finite && area && reaches).then_some(Self::Pixels { x, y, width, height })
+    }
+
+    /// The box around points in pixels. `None` if it is empty or outside the image.
+    pub fn around(points: &[[f64; 2]]) -> Option<Self> {
+        let span = |axis: usize| {
+            let along = || points.iter().map(|point| point[axis]);
+            let (low, high) = (along().reduce(f64::min)?, along().reduce(f64::max)?);
+            Some((low, high - low))
+        };
+        let ((x, width), (y, height)) = (span(0)?, span(1)?);
+        Self::pixels([x, y, width, height])
     }
 
     /// The part of the box inside an image of this size. `None` if nothing is left.
@@ -107,6 +106,22 @@ fn clip_to_image([x, y, width, height]: [f64; 4]) -> Option<Region> {
     let (left, top) = (x.max(0.0), y.max(0.0));
     let (right, bottom) = ((x + width).min(1.0), (y + height).min(1.0));
     Region::new(left, top, right - left, bottom - top)
+}
+
+/// Adds a text to a caption, with a space between them.
+pub fn push_caption(caption: &mut Option<String>, text: &str) {
+    // Room for a single space is not enough.
+    let full = |caption: &String| {
+        caption.len() + 1 >= MAX_CAPTION_CHARS && caption.chars().count() + 1 >= MAX_CAPTION_CHARS
+    };
+    if caption.as_ref().is_some_and(full) {
+        return;
+    }
+    let Some(text) = normalized_caption(text) else { return };
+    *caption = match caption.take() {
+        None => Some(text),
+        Some(caption) => normalized_caption(&format!("{caption} {text}")),
+    };
 }
 
 /// Normalizes a caption; `None` if it is blank.

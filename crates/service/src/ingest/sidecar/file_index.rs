@@ -12,7 +12,7 @@ use crate::ingest::FolderScan;
 use tessera_model::FileKind;
 
 /// Names of image folders that have parallel sidecar folders.
-const IMAGE_FOLDERS: [&str; 2] = ["images", "JPEGImages"];
+const IMAGE_FOLDERS: [&str; 3] = ["images", "JPEGImages", "image_2"];
 /// Limit on folders of the same name to search for an image.
 const MAX_CANDIDATE_FOLDERS: usize = 8;
 

@@ -7,11 +7,15 @@
 mod candidates;
 mod class_names;
 mod coco;
+mod coco_mask;
+mod cvat;
 mod description;
 mod diagnostics;
 mod file_index;
 mod folder_name;
 mod json;
+mod kitti;
+mod labelme;
 mod metadata_csv;
 mod metadata_jsonl;
 mod objects;
@@ -21,6 +25,6 @@ mod text_file;
 mod voc;
 mod yolo;
 
-pub use description::{BoundingBox, LabeledBox, MediaDescription};
+pub use description::{BoundingBox, LabeledBox, MediaDescription, push_caption, push_name};
 pub use read_folder::read;
 pub use sidecar_reader::SidecarData;

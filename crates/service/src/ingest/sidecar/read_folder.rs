@@ -1,8 +1,8 @@
 //! Reads the sidecars of a folder, format by format.
 
 use super::{
-    SidecarData, coco, file_index::FileIndex, folder_name, metadata_csv, metadata_jsonl,
-    sidecar_reader::SidecarReader, text_file, voc,
+    SidecarData, coco, cvat, file_index::FileIndex, folder_name, labelme, metadata_csv,
+    metadata_jsonl, sidecar_reader::SidecarReader, text_file, voc,
 };
 use crate::ingest::{FolderScan, OriginalFiles};
 
@@ -13,6 +13,8 @@ pub fn read(folder: &dyn OriginalFiles, scan: &FolderScan) -> SidecarData {
     metadata_jsonl::read(&mut reader);
     metadata_csv::read(&mut reader);
     coco::read(&mut reader);
+    cvat::read(&mut reader);
+    labelme::read(&mut reader);
     voc::read(&mut reader);
     text_file::read(&mut reader);
     folder_name::read(&mut reader);

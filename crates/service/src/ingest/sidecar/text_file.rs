@@ -1,29 +1,32 @@
-//! Text files of single images: YOLO boxes in a `labels` folder parallel to the images; next to the
-//! image, boxes if every line is one, else a caption.
+//! Text files of single images: boxes of YOLO or KITTI in a folder parallel to the images; next to the image, boxes
+//! if every line is one, else a caption.
 
 use std::path::Path;
 
 use super::{
     class_names::ClassNames,
     description::{MediaDescription, normalized_caption},
+    kitti,
     sidecar_reader::{MAX_PER_IMAGE_SIDECAR_BYTES, SidecarReader},
     yolo,
 };
 
-/// The folder of boxes, parallel to the image folder.
-const LABELS_FOLDER: &str = "labels";
+/// Folders of boxes, parallel to the image folder: of YOLO, and of KITTI.
+const LABEL_FOLDERS: [&str; 2] = ["labels", "label_2"];
 
 pub fn read(reader: &mut SidecarReader<'_>) {
     let mut names = ClassNames::default();
     for media in reader.files.media() {
-        if let Some(sidecar) = reader.files.sidecar_in_parallel_folder(media, LABELS_FOLDER, "txt")
+        let files = &reader.files;
+        let in_folder = |folder: &&str| files.sidecar_in_parallel_folder(media, folder, "txt");
+        if let Some(sidecar) = LABEL_FOLDERS.iter().find_map(in_folder)
             && let Some(text) = read_text(reader, sidecar)
         {
             add_boxes(reader, media, sidecar, &text, &mut names);
         }
         let Some(sidecar) = reader.files.sidecar_beside(media, "txt") else { continue };
         match read_text(reader, sidecar) {
-            Some(text) if yolo::is_yolo(&text) => {
+            Some(text) if yolo::is_yolo(&text) || kitti::is_kitti(&text) => {
                 add_boxes(reader, media, sidecar, &text, &mut names);
             }
             Some(text) => {
@@ -48,7 +51,11 @@ fn add_boxes(
     text: &str,
     names: &mut ClassNames,
 ) {
-    let (description, diagnostics) = yolo::parse(text, &names.for_sidecar(reader, sidecar));
+    let (description, diagnostics) = if kitti::is_kitti(text) {
+        kitti::parse(text)
+    } else {
+        yolo::parse(text, &names.for_sidecar(reader, sidecar))
+    };
     reader.add_description(media, description);
     reader.report_problems(sidecar, diagnostics);
 }

@@ -1,21 +1,20 @@
 //! Pascal VOC: XML of one image, next to it or in `Annotations`, with an `object` for each box in
-//! pixels. XML is parsed without DTD, so custom entities are impossible.
+//! pixels.
 
-use roxmltree::{Document, Error, Node};
+use roxmltree::Node;
 
 use super::{
     description::{BoundingBox, MediaDescription, normalized_name},
     diagnostics::SidecarDiagnostics,
     sidecar_reader::{MAX_PER_IMAGE_SIDECAR_BYTES, SidecarReader},
 };
+use crate::ingest::xml::{XmlLimits, parse_xml};
 
 /// Sidecar folders, parallel to the image folder.
 const ANNOTATION_FOLDERS: [&str; 2] = ["Annotations", "annotations"];
 
-/// Limit on attributes per element, because each is compared with all others.
-const MAX_ATTRIBUTES: usize = 256;
-/// Limit on namespaces. VOC has none, and nested ones need quadratic memory.
-const MAX_NAMESPACES: usize = 16;
+/// VOC has no namespaces.
+const LIMITS: XmlLimits = XmlLimits { attributes: 256, namespaces: 16 };
 
 /// Other XML is ignored.
 pub fn read(reader: &mut SidecarReader<'_>) {
@@ -39,15 +38,7 @@ pub fn read(reader: &mut SidecarReader<'_>) {
 
 /// Returns the objects of a document and its problems; `None` if it is not VOC.
 fn parse(text: &str) -> Result<Option<(MediaDescription, SidecarDiagnostics)>, String> {
-    let namespaces = text.matches("xmlns").count();
-    let attributes = text.split('<').map(|tag| tag.matches('=').count()).max();
-    if namespaces > MAX_NAMESPACES || attributes.is_some_and(|count| count > MAX_ATTRIBUTES) {
-        return Err("it has too many attributes or namespaces".to_owned());
-    }
-    let document = Document::parse(text).map_err(|cause| match cause {
-        Error::DtdDetected => "it has a DTD, which is not supported".to_owned(),
-        cause => format!("line {}: invalid XML", cause.pos().row),
-    })?;
+    let document = parse_xml(text, LIMITS)?;
     let root = document.root_element();
     if !root.has_tag_name("annotation") {
         return Ok(None);

@@ -320,6 +320,16 @@ CREATE TRIGGER announced AFTER INSERT ON extraction_range
   FOR EACH STATEMENT EXECUTE FUNCTION announce_task();
 ";
 
+/// What pictures say about themselves.
+pub(super) const EMBEDDED_TEXTS: &str = "
+CREATE TABLE embedded_text (
+  media   bigint PRIMARY KEY REFERENCES media ON DELETE CASCADE,
+  caption text,
+  labels  text NOT NULL,
+  intact  boolean GENERATED ALWAYS AS (true) STORED
+);
+";
+
 pub(super) const LISTEN: &str = "DO $$ BEGIN
   EXECUTE format('LISTEN %I', 'tessera_' || md5(current_schema()));
 END $$";

@@ -305,6 +305,20 @@ CREATE TABLE chosen (
 "
 );
 
+/// What pictures say about themselves.
+pub(super) const EMBEDDED_TEXTS: &str = concat!(
+    "
+CREATE TABLE embedded_text (
+  media   INTEGER PRIMARY KEY REFERENCES media ON DELETE CASCADE,
+  caption TEXT,
+  labels  TEXT NOT NULL,  -- JSON
+",
+    checksummed!("media, caption, labels"),
+    "
+) STRICT;
+"
+);
+
 /// Which worker runs an unfinished task.
 pub(super) const LEASES: &str = concat!(
     "

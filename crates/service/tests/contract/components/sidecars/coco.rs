@@ -1,6 +1,6 @@
 //! COCO sidecars.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use tessera_service::ingest::sidecar::BoundingBox;
 
@@ -96,4 +96,64 @@ fn deeply_nested_values_are_skipped_without_recursion() {
     assert_eq!(folder.descriptions(), [describe("1.jpg", "good", "", "", "")]);
     let why = "image 1: it is not a JSON object with an id and a file_name";
     assert_eq!(folder.problem_of("coco.json"), why);
+}
+
+#[test]
+fn segmentations_without_a_bbox_become_boxes() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    // A mask of 4 rows and 5 columns: rows 1 and 2 of columns 1 and 2, plain and compressed.
+    let segmentations = [
+        "[[10, 20, 40, 25, 30, 60], [5, 30, 8, 30, 8, 31]]",
+        r#"{"size": [4, 5], "counts": [5, 2, 2, 2, 9]}"#,
+        r#"{"size": [4, 5], "counts": "52207"}"#,
+        r#"{"size": [4, 5], "counts": [5, 6, 9]}"#,
+    ];
+    let annotations: Vec<String> = segmentations
+        .iter()
+        .map(|it| format!(r#"{{"image_id": 1, "category_id": 1, "segmentation": {it}}}"#))
+        .collect();
+    folder.write(
+        "instances.json",
+        format!(
+            r#"{{"images": [{{"id": 1, "file_name": "1.jpg"}}], "annotations": [{}],
+                "categories": [{{"id": 1, "name": "dog"}}]}}"#,
+            annotations.join(",")
+        ),
+    );
+    let reading = folder.read_sidecars();
+    assert_eq!(reading.problems, BTreeMap::new());
+    let objects = &reading.descriptions[Path::new("1.jpg")].objects;
+    let extents: Vec<BoundingBox> = objects.iter().map(|object| object.bounding_box).collect();
+    let pixels = |x, y, width, height| BoundingBox::Pixels { x, y, width, height };
+    let expected = [
+        pixels(5.0, 20.0, 35.0, 40.0),
+        pixels(1.0, 1.0, 2.0, 2.0),
+        pixels(1.0, 1.0, 2.0, 2.0),
+        pixels(1.0, 0.0, 2.0, 4.0),
+    ];
+    assert_eq!(extents, expected);
+}
+
+#[test]
+fn wrong_segmentations_are_named() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    for segmentation in [
+        "7",
+        "[]",
+        "[[1, 2]]",
+        r#"{"size": [0, 5], "counts": [0, 1]}"#,
+        r#"{"size": [4, 5], "counts": [18446744073709551615, 5]}"#,
+        r#"{"size": [4, 5], "counts": "oooooooooooooooooo"}"#,
+        r#"{"size": [4, 5], "counts": "\u0001"}"#,
+    ] {
+        folder.write(
+            "instances.json",
+            format!(
+                r#"{{"images": [{{"id": 1, "file_name": "1.jpg"}}], "categories": [],
+                    "annotations": [{{"image_id": 1, "segmentation": {segmentation}}}]}}"#
+            ),
+        );
+        let expected = "annotation 1: its segmentation is neither polygons nor a mask";
+        assert_eq!(folder.problem_of("instances.json"), expected, "{segmentation}");
+    }
 }

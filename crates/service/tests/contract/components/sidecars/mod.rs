@@ -14,8 +14,11 @@ use tessera_service::ingest::{
 };
 
 mod coco;
+mod cvat;
 mod descriptions;
 mod file_names;
+mod kitti;
+mod labelme;
 mod metadata_csv;
 mod metadata_jsonl;
 mod objects;

@@ -1,0 +1,182 @@
+//! The metadata in picture files, as stored: Exif, XMP, IPTC and the texts of PNG.
+
+use std::{borrow::Cow, io::Cursor};
+
+use crate::{
+    decode::catch_decoder_panic, format::PictureFormat, jpeg, jpeg_xl_container::JpegXlContainer,
+    raster::RasterDecoder,
+};
+
+/// Larger blocks are ignored. Those of cameras and editors have at most some hundred KiB.
+const MAX_BLOCK_BYTES: usize = 1 << 20;
+/// The most memory of a decoder for texts of PNG, most of which may be compressed.
+const MAX_PNG_BYTES: usize = 16 << 20;
+/// The keyword of the text of a PNG that contains XMP.
+const PNG_XMP_KEYWORD: &str = "XML:com.adobe.xmp";
+
+/// Not validated.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EmbeddedMetadata<'a> {
+    /// A structure as in TIFF files. Of a TIFF file, the whole file, whatever its size.
+    pub exif: Option<Cow<'a, [u8]>>,
+    /// XML.
+    pub xmp: Option<Vec<u8>>,
+    /// Image resources as in Photoshop files, which contain the IPTC records of JPEG, or the records alone.
+    pub iptc: Option<Vec<u8>>,
+    /// Keywords and texts of a PNG, of those that stand before the pixels.
+    pub texts: Vec<(String, String)>,
+}
+
+impl<'a> EmbeddedMetadata<'a> {
+    /// Reads what a picture of any format contains. What is damaged is left out.
+    pub fn read(bytes: &'a [u8]) -> Self {
+        catch_decoder_panic(|| Self::read_format(bytes)).unwrap_or_default()
+    }
+
+    fn read_format(bytes: &'a [u8]) -> Self {
+        let read = match PictureFormat::detect(bytes) {
+            Some(PictureFormat::Jpeg) => Self::read_jpeg(bytes),
+            Some(PictureFormat::Png) => Self::read_png(bytes).unwrap_or_default(),
+            Some(PictureFormat::JpegXl) => Self::read_jpeg_xl(bytes),
+            Some(format @ (PictureFormat::WebP | PictureFormat::Gif)) => {
+                Self::read_raster(bytes, format)
+            }
+            Some(format @ PictureFormat::Tiff) => {
+                let read = Self::read_raster(bytes, format);
+                return Self { exif: Some(Cow::Borrowed(bytes)), ..read };
+            }
+            _ => Self::default(),
+        };
+        read.without_large_blocks()
+    }
+
+    fn without_large_blocks(mut self) -> Self {
+        self.exif.take_if(|bytes| bytes.len() > MAX_BLOCK_BYTES);
+        for block in [&mut self.xmp, &mut self.iptc] {
+            block.take_if(|bytes| bytes.len() > MAX_BLOCK_BYTES);
+        }
+        self
+    }
+
+    fn read_jpeg(bytes: &'a [u8]) -> Self {
+        let mut read = Self::default();
+        for (marker, body) in jpeg::segments_before_scan(bytes) {
+            if marker == 0xE1
+                && let Some(exif) = body.strip_prefix(b"Exif\0\0")
+            {
+                read.exif.get_or_insert(Cow::Borrowed(exif));
+            } else if marker == 0xE1
+                && let Some(xmp) = body.strip_prefix(b"http://ns.adobe.com/xap/1.0/\0")
+            {
+                read.xmp.get_or_insert_with(|| xmp.to_vec());
+            } else if marker == 0xED
+                && let Some(part) = body.strip_prefix(b"Photoshop 3.0\0")
+            {
+                // Long resources continue in the next segment.
+                read.iptc.get_or_insert_default().extend_from_slice(part);
+            }
+        }
+        read
+    }
+
+    fn read_png(bytes: &'a [u8]) -> Option<Self> {
+        let limits = png::Limits { bytes: MAX_PNG_BYTES };
+        let reader = png::Decoder::new_with_limits(Cursor::new(bytes), limits).read_info().ok()?;
+        let info = reader.info();
+        let mut texts: Vec<(String, String)> = Vec::new();
+        for mut chunk in info.utf8_text.iter().cloned() {
+            let text =
+                chunk.decompress_text_with_limit(MAX_BLOCK_BYTES).and_then(|()| chunk.get_text());
+            texts.extend(text.ok().map(|text| (chunk.keyword, text)));
+        }
+        for mut chunk in info.compressed_latin1_text.iter().cloned() {
+            let text =
+                chunk.decompress_text_with_limit(MAX_BLOCK_BYTES).and_then(|()| chunk.get_text());
+            texts.extend(text.ok().map(|text| (chunk.keyword, text)));
+        }
+        let plain = info.uncompressed_latin1_text.iter();
+        texts.extend(plain.map(|chunk| (chunk.keyword.clone(), chunk.text.clone())));
+        let xmp = texts.iter().position(|(keyword, _)| keyword == PNG_XMP_KEYWORD);
+        Some(Self {
+            exif: info.exif_metadata.clone(),
+            xmp: xmp.map(|at| texts.remove(at).1.into_bytes()),
+            iptc: None,
+            texts,
+        })
+    }
+
+    fn read_jpeg_xl(bytes: &'a [u8]) -> Self {
+        let JpegXlContainer { exif, xmp, .. } = JpegXlContainer::read(bytes);
+        Self { exif: exif.map(Cow::Borrowed), xmp: xmp.map(<[u8]>::to_vec), ..Self::default() }
+    }
+
+    fn read_raster(bytes: &'a [u8], format: PictureFormat) -> Self {
+        let opened = RasterDecoder::open(bytes, format);
+        let [exif, xmp, iptc] =
+            opened.map(|mut raster| raster.metadata_blocks()).unwrap_or_default();
+        Self { exif: exif.map(Cow::Owned), xmp, iptc, texts: Vec::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segment(marker: u8, body: &[&[u8]]) -> Vec<u8> {
+        let body = body.concat();
+        let length = u16::try_from(body.len() + 2).unwrap().to_be_bytes();
+        [&[0xFF, marker], &length[..], &body].concat()
+    }
+
+    #[test]
+    fn blocks_of_a_jpeg_are_found_and_continued_ones_joined() {
+        let file = [
+            vec![0xFF, 0xD8],
+            segment(0xE1, &[b"Exif\0\0", b"II*\0"]),
+            segment(0xE1, &[b"http://ns.adobe.com/xap/1.0/\0", b"<x/>"]),
+            segment(0xED, &[b"Photoshop 3.0\0", b"8BIM"]),
+            segment(0xED, &[b"Photoshop 3.0\0", b"rest"]),
+            segment(0xDA, &[&[0; 4]]),
+            segment(0xE1, &[b"Exif\0\0", b"later"]),
+        ]
+        .concat();
+        let read = EmbeddedMetadata::read(&file);
+        assert_eq!(read.exif.as_deref(), Some(&b"II*\0"[..]));
+        assert_eq!(read.xmp.as_deref(), Some(&b"<x/>"[..]));
+        assert_eq!(read.iptc.as_deref(), Some(&b"8BIMrest"[..]));
+    }
+
+    #[test]
+    fn texts_of_a_png_are_read_and_xmp_is_told_apart() {
+        let mut file = Vec::new();
+        let mut encoder = png::Encoder::new(&mut file, 1, 1);
+        encoder.add_itxt_chunk(PNG_XMP_KEYWORD.to_owned(), "<x/>".to_owned()).unwrap();
+        encoder.add_text_chunk("Title".to_owned(), "A caf\u{e9}".to_owned()).unwrap();
+        encoder.add_ztxt_chunk("Description".to_owned(), "at noon".to_owned()).unwrap();
+        encoder.write_header().unwrap().write_image_data(&[0]).unwrap();
+        let read = EmbeddedMetadata::read(&file);
+        let text = |keyword: &str, text: &str| (keyword.to_owned(), text.to_owned());
+        let expected = [text("Description", "at noon"), text("Title", "A caf\u{e9}")];
+        assert_eq!(read.texts, expected);
+        assert_eq!(read.xmp.as_deref(), Some(&b"<x/>"[..]));
+    }
+
+    #[test]
+    fn a_compressed_text_is_not_expanded_without_a_limit() {
+        let mut file = Vec::new();
+        let mut encoder = png::Encoder::new(&mut file, 1, 1);
+        let long = "x".repeat(MAX_BLOCK_BYTES + 1);
+        encoder.add_ztxt_chunk("Description".to_owned(), long).unwrap();
+        encoder.write_header().unwrap().write_image_data(&[0]).unwrap();
+        assert!(file.len() < MAX_BLOCK_BYTES / 10);
+        assert_eq!(EmbeddedMetadata::read(&file), EmbeddedMetadata::default());
+    }
+
+    #[test]
+    fn what_is_no_picture_has_no_metadata() {
+        for bytes in [&b""[..], b"\xFF\xD8\xFF", b"RIFF\0\0\0\0WEBP", b"\x89PNG\r\n\x1a\n", b"text"]
+        {
+            assert_eq!(EmbeddedMetadata::read(bytes), EmbeddedMetadata::default());
+        }
+    }
+}

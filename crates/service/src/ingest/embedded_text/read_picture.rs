@@ -1,0 +1,38 @@
+//! Joins what the blocks of metadata of a picture say.
+
+use tessera_picture::EmbeddedMetadata;
+
+use super::{exif_fields, iptc_records, metadata_label::first_of_each_kind, png_texts, xmp_packet};
+use crate::ingest::sidecar::push_name;
+
+/// What a picture says about itself, with the limits of [`MediaDescription`](crate::ingest::sidecar::MediaDescription).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EmbeddedText {
+    pub caption: Option<String>,
+    /// Keywords, then metadata labels such as `camera:NIKON D90`.
+    pub labels: Vec<String>,
+}
+
+/// Reads a picture of any format. Of several captions, that of XMP counts, then IPTC, Exif and PNG; keywords are
+/// joined.
+pub fn read(picture: &[u8]) -> EmbeddedText {
+    let EmbeddedMetadata { exif, xmp, iptc, texts } = EmbeddedMetadata::read(picture);
+    let blocks = [
+        xmp.map(|packet| xmp_packet::read(&packet)),
+        iptc.map(|records| iptc_records::read(&records)),
+        exif.map(|structure| exif_fields::read(&structure)),
+        Some(png_texts::read(&texts)),
+    ];
+    let mut text = EmbeddedText::default();
+    let (mut keywords, mut metadata) = (Vec::new(), Vec::new());
+    for block in blocks.into_iter().flatten() {
+        text.caption = text.caption.or(block.caption);
+        keywords.extend(block.keywords);
+        metadata.extend(block.metadata_labels);
+    }
+    keywords.extend(first_of_each_kind(metadata));
+    for label in &keywords {
+        push_name(&mut text.labels, label);
+    }
+    text
+}

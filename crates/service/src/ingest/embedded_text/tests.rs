@@ -1,0 +1,250 @@
+//! Blocks of metadata, put together by hand.
+
+use super::{block_text::BlockText, *};
+
+/// A field of Exif: tag, type, number of values, and the values, big-endian.
+type Field = (u16, u16, u32, Vec<u8>);
+
+fn ascii(tag: u16, text: &str) -> Field {
+    let bytes = [text.as_bytes(), b"\0"].concat();
+    (tag, 2, u32::try_from(bytes.len()).unwrap(), bytes)
+}
+
+fn fractions(tag: u16, fractions: &[(u32, u32)]) -> Field {
+    let bytes: Vec<u8> = fractions
+        .iter()
+        .flat_map(|pair| [pair.0.to_be_bytes(), pair.1.to_be_bytes()].concat())
+        .collect();
+    (tag, 5, u32::try_from(fractions.len()).unwrap(), bytes)
+}
+
+fn short(tag: u16, number: u16) -> Field {
+    (tag, 3, 1, number.to_be_bytes().to_vec())
+}
+
+/// A directory for the place `at`, followed by the values that do not fit in its fields.
+fn directory(at: usize, fields: &[Field]) -> Vec<u8> {
+    let mut entries = u16::try_from(fields.len()).unwrap().to_be_bytes().to_vec();
+    let mut values = Vec::new();
+    let values_at = at + 2 + 12 * fields.len() + 4;
+    for (tag, kind, count, bytes) in fields {
+        entries.extend([tag.to_be_bytes(), kind.to_be_bytes()].concat());
+        entries.extend(count.to_be_bytes());
+        let mut value = bytes.clone();
+        if bytes.len() > 4 {
+            value = u32::try_from(values_at + values.len()).unwrap().to_be_bytes().to_vec();
+            values.extend(bytes);
+        }
+        value.resize(4, 0);
+        entries.extend(value);
+    }
+    [entries, vec![0; 4], values].concat()
+}
+
+/// Exif with the fields of the picture, of the exposure, and of the place.
+fn exif(picture: &[Field], taken: &[Field], gps: &[Field]) -> Vec<u8> {
+    let pointer = |tag, at: usize| (tag, 4, 1, u32::try_from(at).unwrap().to_be_bytes().to_vec());
+    let with_pointers = |taken_at, gps_at| {
+        let pointers = [pointer(0x8769, taken_at), pointer(0x8825, gps_at)];
+        directory(8, &[picture, &pointers].concat())
+    };
+    let taken_at = 8 + with_pointers(0, 0).len();
+    let taken = directory(taken_at, taken);
+    let gps_at = taken_at + taken.len();
+    let parts = [&b"MM\0*\0\0\0\x08"[..], &with_pointers(taken_at, gps_at), &taken];
+    [parts.concat(), directory(gps_at, gps)].concat()
+}
+
+#[test]
+fn exif_gives_a_caption_and_labels_of_the_camera_the_date_and_the_place() {
+    let structure = exif(
+        &[
+            ascii(0x010E, "Two boats  "),
+            ascii(0x010F, "NIKON CORPORATION"),
+            ascii(0x0110, "NIKON D90"),
+            ascii(0x0132, "2025:01:01 00:00:00"),
+        ],
+        &[
+            fractions(0x829A, &[(10, 2500)]),
+            fractions(0x829D, &[(28, 10)]),
+            short(0x8827, 400),
+            ascii(0x9003, "2024:05:17 18:00:01"),
+            fractions(0x920A, &[(50, 1)]),
+            ascii(0xA434, "AF-S 50mm"),
+        ],
+        &[
+            ascii(1, "S"),
+            fractions(2, &[(33, 1), (51, 1), (0, 1)]),
+            ascii(3, "E"),
+            fractions(4, &[(151, 1), (12, 1), (3, 1)]),
+        ],
+    );
+    let read = exif_fields::read(&structure);
+    assert_eq!(read.caption.as_deref(), Some("Two boats"));
+    let expected = [
+        "camera:NIKON D90",
+        "lens:AF-S 50mm",
+        "exposure:1/250 s",
+        "aperture:f/2.8",
+        "iso:400",
+        "focal-length:50 mm",
+        "gps:-33.9,151.2",
+        "year:2024",
+        "date:2024-05-17",
+    ];
+    assert_eq!(read.metadata_labels, expected);
+    assert!(expected.into_iter().all(is_metadata_label));
+}
+
+#[test]
+fn what_a_camera_leaves_blank_gives_nothing() {
+    let structure = exif(
+        &[ascii(0x010E, "OLYMPUS DIGITAL CAMERA"), ascii(0x0110, "  ")],
+        &[fractions(0x829A, &[(0, 0)]), ascii(0x9003, "0000:00:00 00:00:00")],
+        &[fractions(2, &[(33, 1)])],
+    );
+    assert_eq!(exif_fields::read(&structure), BlockText::default());
+}
+
+#[test]
+fn every_damaged_exif_is_read_without_a_panic() {
+    let whole = exif(
+        &[ascii(0x010E, "Two boats"), ascii(0x0110, "NIKON D90")],
+        &[fractions(0x829A, &[(1, 250)]), ascii(0x9003, "2024:05:17 18:00:01")],
+        &[ascii(1, "N"), fractions(2, &[(33, 1), (51, 1), (0, 1)])],
+    );
+    for length in 0..whole.len() {
+        exif_fields::read(&whole[..length]);
+        for byte in [0, 1, 0x7F, 0xFF] {
+            let mut damaged = whole.clone();
+            damaged[length] = byte;
+            exif_fields::read(&damaged);
+        }
+    }
+}
+
+/// Both notations of properties: attributes and elements.
+const PACKET: &str = r#"<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?>
+<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
+ <rdf:Description xmlns:xmp="http://ns.adobe.com/xap/1.0/" xmlns:photoshop="http://ns.adobe.com/photoshop/1.0/"
+   xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:mwg="http://www.metadataworkinggroup.com/schemas/regions/"
+   xmlns:ext="http://iptc.org/std/Iptc4xmpExt/2008-02-29/"
+   xmp:Rating="4" photoshop:DateCreated="2023-12-31T23:59:59">
+  <dc:title><rdf:Alt><rdf:li xml:lang="x-default">Harbor</rdf:li><rdf:li xml:lang="de">Hafen</rdf:li></rdf:Alt></dc:title>
+  <dc:description><rdf:Alt><rdf:li xml:lang="x-default">Two boats in the evening</rdf:li></rdf:Alt></dc:description>
+  <dc:subject><rdf:Bag><rdf:li>boat</rdf:li><rdf:li>sea</rdf:li></rdf:Bag></dc:subject>
+  <ext:PersonInImage><rdf:Bag><rdf:li>Ada</rdf:li></rdf:Bag></ext:PersonInImage>
+  <mwg:Regions rdf:parseType="Resource"><mwg:RegionList><rdf:Bag>
+   <rdf:li><rdf:Description mwg:Name="Grace" mwg:Type="Face"/></rdf:li>
+   <rdf:li><rdf:Description mwg:Name="a boat" mwg:Type="Focus"/></rdf:li>
+  </rdf:Bag></mwg:RegionList></mwg:Regions>
+ </rdf:Description></rdf:RDF></x:xmpmeta><?xpacket end="w"?>"#;
+
+#[test]
+fn xmp_gives_caption_keywords_persons_rating_and_date() {
+    let padded = format!("{PACKET}\n      \0\0");
+    let read = xmp_packet::read(padded.as_bytes());
+    assert_eq!(read.caption.as_deref(), Some("Harbor Two boats in the evening"));
+    assert_eq!(read.keywords, ["boat", "sea"]);
+    let expected = ["year:2023", "date:2023-12-31", "rating:4", "person:Ada", "person:Grace"];
+    assert_eq!(read.metadata_labels, expected);
+}
+
+#[test]
+fn xmp_that_costs_much_says_nothing() {
+    let entities = r#"<!DOCTYPE x [<!ENTITY a "aaaa">]><x>&a;</x>"#.to_owned();
+    let namespaces: Vec<String> =
+        (0..100).map(|number| format!(" xmlns:n{number}=\"u\"")).collect();
+    let namespaces = namespaces.concat();
+    for packet in [entities, format!("<x{namespaces}/>"), "<x".to_owned()] {
+        assert_eq!(xmp_packet::read(packet.as_bytes()), BlockText::default());
+    }
+}
+
+fn iptc(records: &[(u8, &[u8])]) -> Vec<u8> {
+    let data_set = |&(number, body): &(u8, &[u8])| {
+        let length = u16::try_from(body.len()).unwrap().to_be_bytes();
+        [&[0x1C, 2, number], &length[..], body].concat()
+    };
+    records.iter().flat_map(data_set).collect()
+}
+
+#[test]
+fn iptc_is_found_among_the_resources_of_photoshop() {
+    let records = iptc(&[
+        (5, b"Harbor"),
+        (25, b"boat"),
+        (25, b"caf\xE9"),
+        (55, b"20231231"),
+        (120, b"Two boats in the Harbor"),
+    ]);
+    let length = u32::try_from(records.len()).unwrap().to_be_bytes();
+    // Another resource with a name and a body of an odd length comes first.
+    let other = b"8BIM\x03\xED\x02ab\0\0\0\0\x03abc\0";
+    let resources = [&other[..], b"8BIM\x04\x04\0\0", &length, &records].concat();
+    let expected = BlockText {
+        caption: Some("Two boats in the Harbor".to_owned()),
+        keywords: vec!["boat".to_owned(), "caf\u{e9}".to_owned()],
+        metadata_labels: vec!["year:2023".to_owned(), "date:2023-12-31".to_owned()],
+    };
+    assert_eq!(iptc_records::read(&resources), expected);
+    assert_eq!(iptc_records::read(&records), expected);
+    for length in 0..resources.len() {
+        iptc_records::read(&resources[..length]);
+    }
+}
+
+#[test]
+fn texts_of_a_png_give_a_caption_or_the_prompt_of_a_generator() {
+    let texts = |texts: &[(&str, &str)]| -> Vec<(String, String)> {
+        texts.iter().map(|&(keyword, text)| (keyword.to_owned(), text.to_owned())).collect()
+    };
+    let described = texts(&[("Title", "Harbor"), ("Description", "boats"), ("Software", "x")]);
+    assert_eq!(png_texts::read(&described).caption.as_deref(), Some("Harbor boats"));
+    let generated = "a boat, oil\nNegative prompt: people\nSteps: 20";
+    let read = png_texts::read(&texts(&[("parameters", generated)]));
+    assert_eq!(read.caption.as_deref(), Some("a boat, oil"));
+}
+
+#[test]
+fn dates_that_do_not_exist_give_no_labels() {
+    for text in ["0000:00:00", "2024:02:30", "2024-13-01", "2024", "yesterday", ""] {
+        assert!(metadata_label::date_labels_of_text(text).is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn a_label_with_a_colon_of_another_kind_says_what_a_picture_shows() {
+    assert!(["animal:dog", "dog", "years:2024"].iter().all(|label| !is_metadata_label(label)));
+}
+
+#[test]
+fn blocks_of_one_picture_are_joined_and_the_newest_standard_wins() {
+    let segment = |marker: u8, body: &[u8]| {
+        let length = u16::try_from(body.len() + 2).unwrap().to_be_bytes();
+        [&[0xFF, marker], &length[..], body].concat()
+    };
+    let structure = exif(&[ascii(0x010E, "by Exif"), ascii(0x0110, "A1")], &[], &[]);
+    let records = iptc(&[(25, b"sea"), (25, b"harbor"), (120, b"by IPTC")]);
+    let file = [
+        vec![0xFF, 0xD8],
+        segment(0xE1, &[b"Exif\0\0", &*structure].concat()),
+        segment(0xE1, &[b"http://ns.adobe.com/xap/1.0/\0", PACKET.as_bytes()].concat()),
+        segment(0xED, &[b"Photoshop 3.0\0", &*records].concat()),
+        segment(0xDA, &[0; 4]),
+    ];
+    let read = read(&file.concat());
+    assert_eq!(read.caption.as_deref(), Some("Harbor Two boats in the evening"));
+    let expected = [
+        "boat",
+        "sea",
+        "harbor",
+        "year:2023",
+        "date:2023-12-31",
+        "rating:4",
+        "person:Ada",
+        "person:Grace",
+        "camera:A1",
+    ];
+    assert_eq!(read.labels, expected);
+}
