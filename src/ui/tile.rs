@@ -17,7 +17,7 @@ use crate::{
         },
     },
 };
-use tessera_model::{Cluster, EntityType, Relevance, ScoreScale};
+use tessera_model::{Cluster, EntityType, Relevance, SafeText, ScoreScale, is_metadata_label};
 
 struct TileText<'a> {
     relevance: Option<&'a Relevance>,
@@ -194,15 +194,16 @@ fn score_and_band(relevance: &Relevance, scale: ScoreScale) -> (String, String) 
     (format_score(relevance.score), band)
 }
 
-/// What a cluster is called: its “caption”, video, `# labels`, or the name of its first file.
+/// What a cluster is called: its “caption”, video, `# labels` of what it shows, or the name of its first file.
 pub(super) fn subject(cluster: &Cluster) -> String {
     let first = cluster.previews.first();
+    let labels = cluster.labels.iter().map(SafeText::as_str);
+    let labels: Vec<&str> = labels.filter(|label| !is_metadata_label(label)).take(3).collect();
     if let Some(caption) = cluster.caption() {
         format!("“{}”", truncate(caption.as_str(), 200))
     } else if let Some(frame) = first.and_then(|preview| preview.frame.as_ref()) {
         frame.title().to_string()
-    } else if !cluster.labels.is_empty() {
-        let labels: Vec<&str> = cluster.labels.iter().take(3).map(AsRef::as_ref).collect();
+    } else if !labels.is_empty() {
         format!("# {}", labels.join(", "))
     } else {
         first.map_or_else(|| cluster.id.short(), |preview| preview.file_name.to_string())

@@ -7,8 +7,7 @@ use super::{
     engine::{Connection, Result, StatementBatch, params},
     query,
 };
-use crate::ingest::embedded_text::is_metadata_label;
-use tessera_model::DatasetId;
+use tessera_model::{DatasetId, is_metadata_label};
 
 pub fn text_space(connection: &Connection, dataset: DatasetId) -> Result<Option<Vec<u8>>> {
     let sql = "SELECT bytes, require(intact) FROM space WHERE dataset = ?1";

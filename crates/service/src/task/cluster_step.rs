@@ -13,7 +13,6 @@ use crate::{
         size_scores,
     },
     index::{DIMENSION, Keypoints},
-    ingest::embedded_text::is_metadata_label,
     similarity::{DuplicatePair, Neighbor, Vectors, near_duplicates, neighbor_graph},
     store::{
         self, Transaction,
@@ -25,7 +24,7 @@ use crate::{
     },
     task_error::TaskError,
 };
-use tessera_model::{DatasetId, EntityType, Granularity};
+use tessera_model::{DatasetId, EntityType, Granularity, is_metadata_label};
 
 const GRAPH_NEIGHBORS: usize = 24;
 /// Per cluster.

@@ -1,21 +1,8 @@
-//! Labels for what cameras and editors write, such as `year:2024`: filters have no key of their own for it.
+//! Makes metadata labels, and those of persons.
 
 use std::collections::HashSet;
 
-/// The kinds of metadata labels. Only `person` may occur several times.
-const KINDS: [&str; 11] = [
-    "year",
-    "date",
-    "camera",
-    "lens",
-    "exposure",
-    "aperture",
-    "iso",
-    "focal-length",
-    "gps",
-    "rating",
-    PERSON,
-];
+/// The kind of label that may occur several times.
 pub(super) const PERSON: &str = "person";
 
 /// A label such as `camera:NIKON D90`.
@@ -50,11 +37,6 @@ pub(super) fn date_labels_of_text(text: &str) -> Vec<String> {
         (Ok(year), Ok(month), Ok(day)) => date_labels(year, month, day),
         _ => Vec::new(),
     }
-}
-
-/// Whether a label is of a kind that this module makes. It says nothing about what the picture shows.
-pub fn is_metadata_label(label: &str) -> bool {
-    label.split_once(':').is_some_and(|(kind, _)| KINDS.contains(&kind))
 }
 
 /// The first label of each kind, and all persons.

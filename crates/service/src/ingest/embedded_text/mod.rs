@@ -10,7 +10,6 @@ mod read_picture;
 mod tiff_structure;
 mod xmp_packet;
 
-pub use metadata_label::is_metadata_label;
 pub use read_picture::{EmbeddedText, read};
 
 #[cfg(test)]
