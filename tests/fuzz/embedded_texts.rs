@@ -1,4 +1,4 @@
-//! What pictures say about themselves: Exif, XMP, IPTC and the texts of PNG, damaged.
+//! The metadata in pictures: Exif, XMP, IPTC, damaged.
 
 use jpeg_encoder::{ColorType, Encoder};
 use tessera_service::ingest::embedded_text::{self, EmbeddedText};
@@ -29,7 +29,7 @@ fn jpeg() -> Vec<u8> {
 }
 
 #[test]
-fn the_undamaged_picture_says_all_of_it() {
+fn the_undamaged_picture_has_all_texts() {
     let expected = EmbeddedText {
         caption: Some("Harbor".to_owned()),
         labels: [

@@ -49,6 +49,21 @@ fn a_search_among_the_nearest_media_says_so() {
 }
 
 #[test]
+fn tiles_show_labels_of_what_a_picture_shows_only() {
+    let mut desk = browsing(80, 24);
+    let mut page = page(0, 2);
+    for (cluster, labels) in
+        page.clusters.iter_mut().zip([&["owl", "year:2024"][..], &["year:2024"]])
+    {
+        cluster.labels = labels.iter().copied().map(SafeText::name).collect();
+    }
+    desk.press("f");
+    desk.answer_page(page);
+    let shown = screen_in(&desk, ThemeName::Plain);
+    assert!(shown.contains("# owl") && !shown.contains("2024"), "{shown}");
+}
+
+#[test]
 fn a_page_that_fails_is_reported_beside_the_one_that_stays() {
     let mut desk = Desk::with_clusters(100);
     desk.press("n");

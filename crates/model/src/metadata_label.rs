@@ -1,7 +1,7 @@
 //! Labels for what cameras and editors record, such as `year:2024`: the local service makes them, because filters have
 //! no key of their own for it.
 
-/// What stands before the colon.
+/// The part before the colon.
 const KINDS: [&str; 10] = [
     "year",
     "date",

@@ -23,12 +23,12 @@ pub struct EmbeddedMetadata<'a> {
     pub xmp: Option<Vec<u8>>,
     /// Image resources as in Photoshop files, which contain the IPTC records of JPEG, or the records alone.
     pub iptc: Option<Vec<u8>>,
-    /// Keywords and texts of a PNG, of those that stand before the pixels.
+    /// Keywords and texts of a PNG that are before the pixels.
     pub texts: Vec<(String, String)>,
 }
 
 impl<'a> EmbeddedMetadata<'a> {
-    /// Reads what a picture of any format contains. What is damaged is left out.
+    /// Reads the metadata of a picture of any format. Skips damaged blocks.
     pub fn read(bytes: &'a [u8]) -> Self {
         catch_decoder_panic(|| Self::read_format(bytes)).unwrap_or_default()
     }
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_of_a_jpeg_are_found_and_continued_ones_joined() {
+    fn jpeg_blocks_are_found_and_continued_ones_are_joined() {
         let file = [
             vec![0xFF, 0xD8],
             segment(0xE1, &[b"Exif\0\0", b"II*\0"]),
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_a_png_are_read_and_xmp_is_told_apart() {
+    fn png_texts_are_read_and_xmp_is_separate() {
         let mut file = Vec::new();
         let mut encoder = png::Encoder::new(&mut file, 1, 1);
         encoder.add_itxt_chunk(PNG_XMP_KEYWORD.to_owned(), "<x/>".to_owned()).unwrap();
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_picture_has_no_metadata() {
+    fn other_files_have_no_metadata() {
         for bytes in [&b""[..], b"\xFF\xD8\xFF", b"RIFF\0\0\0\0WEBP", b"\x89PNG\r\n\x1a\n", b"text"]
         {
             assert_eq!(EmbeddedMetadata::read(bytes), EmbeddedMetadata::default());

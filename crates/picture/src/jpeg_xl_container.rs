@@ -17,7 +17,7 @@ pub struct JpegXlContainer<'a> {
 }
 
 impl<'a> JpegXlContainer<'a> {
-    /// Reads the boxes up to the first damage. A bare codestream has none.
+    /// Reads the boxes up to the first damaged one. A bare codestream has none.
     pub fn read(bytes: &'a [u8]) -> Self {
         let mut read = Self::default();
         if !bytes.starts_with(SIGNATURE) {

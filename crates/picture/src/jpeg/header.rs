@@ -216,7 +216,7 @@ impl Header {
     }
 }
 
-/// The markers and bodies of all segments before the first scan, up to the first damage.
+/// The markers and bodies of all segments before the first scan, up to the first damaged one.
 pub fn segments_before_scan(bytes: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     let mut at = 2;
     std::iter::from_fn(move || {

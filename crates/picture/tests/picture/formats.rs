@@ -141,3 +141,12 @@ fn colors_with_a_profile_become_srgb() {
         assert!(difference <= Some(3), "{side}: {found:?}");
     }
 }
+
+/// The decoder would expand it without a limit, and refuses one that is damaged, as here.
+#[test]
+fn compressed_metadata_of_jpeg_xl_does_not_reach_its_decoder() {
+    let mut file = jpeg_xl_in_a_container();
+    let expected = decode(&file, u32::MAX).unwrap().pixels;
+    file.extend_from_slice(b"\0\0\0\x10brobxml \xff\xff\xff\xff");
+    assert_eq!(decode(&file, u32::MAX).unwrap().pixels, expected);
+}

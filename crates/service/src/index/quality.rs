@@ -11,7 +11,7 @@ pub const SHARPEST: f32 = 15.0;
 /// Share of the pixels whose edges count.
 const EDGE_SHARE: f32 = 0.02;
 const MIN_EDGE_PIXELS: usize = 20;
-/// Differences of luma per pixel below it are no edges.
+/// Smaller differences of luma per pixel do not count as edges.
 const MIN_EDGE_GRADIENT: f32 = 1.0;
 /// Bins of a histogram of gradients, which are below 256 / 2 * sqrt(2).
 const BINS: usize = 1_024;

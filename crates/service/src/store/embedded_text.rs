@@ -1,5 +1,5 @@
-//! What pictures say about themselves, by media item. It is kept beside the texts in use, because sidecars, which
-//! take precedence, may change.
+//! The texts in picture files, by media item. They are stored beside the texts in use, because sidecars, which take
+//! precedence, may change.
 
 use super::{
     columns::to_json,

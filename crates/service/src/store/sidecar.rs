@@ -18,7 +18,7 @@ pub struct DescribedMedia {
     pub width: u32,
     pub height: u32,
     pub text: TextMetadata,
-    /// What the picture says about itself.
+    /// The texts in the picture file.
     pub embedded: EmbeddedText,
 }
 

@@ -1,4 +1,4 @@
-//! Applies sidecars, and what pictures say about themselves, to the media of a source: captions, labels, tags and
+//! Applies sidecars, and the texts in picture files, to the media of a source: captions, labels, tags and
 //! objects. All sidecars are read at each indexing, which covers changed sidecars, new pictures and interrupted runs. Only what
 //! changed is written, and only pictures whose objects changed are opened again.
 

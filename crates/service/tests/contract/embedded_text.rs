@@ -1,8 +1,8 @@
-//! What pictures say about themselves, beside sidecars.
+//! The texts in picture files, beside sidecars.
 
 use image::{ImageFormat, Rgb, RgbImage};
 use serde_json::json;
-use tessera_service::DeploymentSettings;
+use tessera_service::{DeploymentSettings, store::embedding};
 
 use crate::{
     described::{found, set, vql},
@@ -67,4 +67,14 @@ async fn clusters_name_what_is_shown_before_the_date() {
     for cluster in service.clusters("threshold=0").await {
         assert_eq!(cluster["labels"], json!(["boat", "date:2023-12-31", "year:2023"]));
     }
+}
+
+/// Caption search compares with captions and labels.
+#[tokio::test]
+async fn metadata_labels_are_not_compared_with_captions() {
+    let dated = described_jpeg([200, 30, 30]);
+    let place = Place::new(&[("a.jpg", dated), ("b.jpg", described_jpeg([30, 30, 200]))]);
+    let service = Service::at_with(place, DeploymentSettings::default()).await;
+    let texts = embedding::texts(&service.place.database(), service.dataset, None).unwrap();
+    assert!(texts.iter().all(|(_, text)| text == "Two boats at noon boat"), "{texts:?}");
 }

@@ -1,8 +1,8 @@
-//! What a block of metadata says, and how its texts are read.
+//! The texts of a block of metadata, and how they are decoded.
 
 use crate::ingest::sidecar::push_caption;
 
-/// What one block of metadata says.
+/// The texts of one block of metadata.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct BlockText {
     pub(super) caption: Option<String>,

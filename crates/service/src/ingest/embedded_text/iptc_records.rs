@@ -15,7 +15,7 @@ const DATE_CREATED: u8 = 55;
 const HEADLINE: u8 = 105;
 const CAPTION: u8 = 120;
 
-/// Reads records, or the Photoshop resources that contain them, up to the first damage.
+/// Reads records, or the Photoshop resources that contain them, up to the first damaged one.
 pub(super) fn read(block: &[u8]) -> BlockText {
     let records = if block.starts_with(b"8BIM") { iptc_resource(block) } else { Some(block) };
     let mut rest = records.unwrap_or_default();
@@ -52,7 +52,7 @@ fn split_data_set(bytes: &[u8]) -> Option<(DataSet<'_>, &[u8])> {
     let (&[0x1C, record, number, high, low], after) = bytes.split_first_chunk()? else {
         return None;
     };
-    // Longer data sets, whose length has its highest bit set, are no texts.
+    // Longer data sets, whose length has its highest bit set, are not text.
     let (body, after) = after.split_at_checked(u16::from_be_bytes([high, low]).into())?;
     Some((DataSet { record, number, body }, after))
 }

@@ -1,5 +1,5 @@
-//! What a picture file says about itself: Exif, XMP, IPTC and the texts of PNG give a caption, keywords and metadata
-//! labels. All of it is untrusted: sizes and texts are bounded, and what is damaged is left out.
+//! Captions, keywords and metadata labels from the metadata in picture files: Exif, XMP, IPTC and the texts of PNG.
+//! All of it is untrusted: sizes and texts are bounded, and damaged parts are skipped.
 
 mod block_text;
 mod exif_fields;

@@ -1,11 +1,11 @@
-//! Joins what the blocks of metadata of a picture say.
+//! Merges the texts of all blocks of metadata in a picture.
 
 use tessera_picture::EmbeddedMetadata;
 
 use super::{exif_fields, iptc_records, metadata_label::first_of_each_kind, png_texts, xmp_packet};
 use crate::ingest::sidecar::push_name;
 
-/// What a picture says about itself, with the limits of [`MediaDescription`](crate::ingest::sidecar::MediaDescription).
+/// The texts in a picture file, with the limits of [`MediaDescription`](crate::ingest::sidecar::MediaDescription).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EmbeddedText {
     pub caption: Option<String>,
@@ -13,8 +13,7 @@ pub struct EmbeddedText {
     pub labels: Vec<String>,
 }
 
-/// Reads a picture of any format. Of several captions, that of XMP counts, then IPTC, Exif and PNG; keywords are
-/// joined.
+/// Reads a picture of any format. The caption is that of XMP, or else of IPTC, Exif or PNG; keywords are merged.
 pub fn read(picture: &[u8]) -> EmbeddedText {
     let EmbeddedMetadata { exif, xmp, iptc, texts } = EmbeddedMetadata::read(picture);
     let blocks = [

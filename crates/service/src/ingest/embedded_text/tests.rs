@@ -97,7 +97,7 @@ fn exif_gives_a_caption_and_labels_of_the_camera_the_date_and_the_place() {
 }
 
 #[test]
-fn what_a_camera_leaves_blank_gives_nothing() {
+fn blank_camera_fields_are_ignored() {
     let structure = exif(
         &[ascii(0x010E, "OLYMPUS DIGITAL CAMERA"), ascii(0x0110, "  ")],
         &[fractions(0x829A, &[(0, 0)]), ascii(0x9003, "0000:00:00 00:00:00")],
@@ -151,7 +151,7 @@ fn xmp_gives_caption_keywords_persons_rating_and_date() {
 }
 
 #[test]
-fn xmp_that_costs_much_says_nothing() {
+fn xmp_over_the_limits_is_ignored() {
     let entities = r#"<!DOCTYPE x [<!ENTITY a "aaaa">]><x>&a;</x>"#.to_owned();
     let namespaces: Vec<String> =
         (0..100).map(|number| format!(" xmlns:n{number}=\"u\"")).collect();
@@ -214,7 +214,7 @@ fn dates_that_do_not_exist_give_no_labels() {
 }
 
 #[test]
-fn blocks_of_one_picture_are_joined_and_the_newest_standard_wins() {
+fn blocks_of_one_picture_are_merged_and_the_newest_standard_wins() {
     let segment = |marker: u8, body: &[u8]| {
         let length = u16::try_from(body.len() + 2).unwrap().to_be_bytes();
         [&[0xFF, marker], &length[..], body].concat()

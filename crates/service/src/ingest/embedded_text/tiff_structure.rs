@@ -15,7 +15,7 @@ pub(super) struct TiffStructure<'a> {
 pub(super) struct Directory<'a>(&'a [[u8; ENTRY_SIZE]]);
 
 impl<'a> TiffStructure<'a> {
-    /// The structure and its first directory. `None` if it is no such structure, or a `BigTIFF`.
+    /// The structure and its first directory. `None` for other bytes, and for a `BigTIFF`.
     pub(super) fn open(bytes: &'a [u8]) -> Option<(Self, Directory<'a>)> {
         let is_big_endian = match bytes.get(..4)? {
             b"MM\0*" => true,

@@ -18,7 +18,7 @@ const REGIONS: &str = "http://www.metadataworkinggroup.com/schemas/regions/";
 /// Editors declare some dozens.
 const LIMITS: XmlLimits = XmlLimits { attributes: 256, namespaces: 64 };
 
-/// A packet that is no XML says nothing.
+/// Returns nothing for a packet that is not XML or exceeds the limits.
 pub(super) fn read(packet: &[u8]) -> BlockText {
     let Ok(text) = str::from_utf8(packet) else { return BlockText::default() };
     // Room for changes is padded with blanks, and sometimes with zeros.

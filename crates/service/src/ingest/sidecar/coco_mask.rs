@@ -70,7 +70,7 @@ fn decompress(text: &str) -> Option<Vec<u64>> {
         let (mut number, mut shift) = (0_i64, 0);
         loop {
             let group = bytes.next().filter(|&group| group < 64)?;
-            // Longer ones are no lengths of pictures.
+            // No picture has so long a run.
             if shift > 50 {
                 return None;
             }

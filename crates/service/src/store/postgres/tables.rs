@@ -320,7 +320,7 @@ CREATE TRIGGER announced AFTER INSERT ON extraction_range
   FOR EACH STATEMENT EXECUTE FUNCTION announce_task();
 ";
 
-/// What pictures say about themselves.
+/// The texts in picture files.
 pub(super) const EMBEDDED_TEXTS: &str = "
 CREATE TABLE embedded_text (
   media   bigint PRIMARY KEY REFERENCES media ON DELETE CASCADE,

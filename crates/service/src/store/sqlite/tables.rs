@@ -305,7 +305,7 @@ CREATE TABLE chosen (
 "
 );
 
-/// What pictures say about themselves.
+/// The texts in picture files.
 pub(super) const EMBEDDED_TEXTS: &str = concat!(
     "
 CREATE TABLE embedded_text (

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use tessera_service::ingest::sidecar::BoundingBox;
 
-use super::{TestFolder, describe};
+use super::{TestFolder, describe, pixels};
 
 #[test]
 fn instances_and_captions_are_read_from_their_usual_places() {
@@ -120,18 +120,14 @@ fn segmentations_without_a_bbox_become_boxes() {
             annotations.join(",")
         ),
     );
-    let reading = folder.read_sidecars();
-    assert_eq!(reading.problems, BTreeMap::new());
-    let objects = &reading.descriptions[Path::new("1.jpg")].objects;
-    let extents: Vec<BoundingBox> = objects.iter().map(|object| object.bounding_box).collect();
-    let pixels = |x, y, width, height| BoundingBox::Pixels { x, y, width, height };
+    assert_eq!(folder.read_sidecars().problems, BTreeMap::new());
     let expected = [
         pixels(5.0, 20.0, 35.0, 40.0),
         pixels(1.0, 1.0, 2.0, 2.0),
         pixels(1.0, 1.0, 2.0, 2.0),
         pixels(1.0, 0.0, 2.0, 4.0),
     ];
-    assert_eq!(extents, expected);
+    assert_eq!(folder.boxes("1.jpg"), expected);
 }
 
 #[test]

@@ -1,10 +1,6 @@
 //! CVAT sidecars.
 
-use std::path::Path;
-
-use tessera_service::ingest::sidecar::BoundingBox;
-
-use super::{TestFolder, describe};
+use super::{TestFolder, describe, pixels};
 
 const GOOD: &str = r#"<?xml version="1.0" encoding="utf-8"?>
 <annotations><version>1.1</version><meta><task><id>7</id></task></meta>
@@ -23,18 +19,14 @@ fn shapes_become_boxes_and_tags_labels() {
     folder.write("images/annotations.xml", GOOD);
     let expected = [describe("images/a/1.jpg", "", "street", "", "car sign wheel roof")];
     assert_eq!(folder.descriptions(), expected);
-    let reading = folder.read_sidecars();
-    assert!(reading.problems.is_empty());
-    let objects = &reading.descriptions[Path::new("images/a/1.jpg")].objects;
-    let extents: Vec<BoundingBox> = objects.iter().map(|object| object.bounding_box).collect();
-    let pixels = |x, y, width, height| BoundingBox::Pixels { x, y, width, height };
+    assert!(folder.read_sidecars().problems.is_empty());
     let expected = [
         pixels(10.0, 20.0, 30.0, 40.0),
         pixels(5.0, 6.0, 4.0, 10.0),
         pixels(45.0, 46.0, 10.0, 8.0),
         pixels(1.0, 2.0, 30.0, 20.0),
     ];
-    assert_eq!(extents, expected);
+    assert_eq!(folder.boxes("images/a/1.jpg"), expected);
 }
 
 #[test]

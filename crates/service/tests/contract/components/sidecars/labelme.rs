@@ -1,10 +1,6 @@
 //! `LabelMe` sidecars.
 
-use std::path::Path;
-
-use tessera_service::ingest::sidecar::BoundingBox;
-
-use super::{TestFolder, describe};
+use super::{TestFolder, describe, pixels};
 
 const GOOD: &str = r#"{"version": "5.5.0", "flags": {"outdoors": true, "blurred": false},
     "shapes": [
@@ -19,17 +15,13 @@ fn shapes_become_boxes_and_flags_labels() {
     let folder = TestFolder::with_media(&["1.jpg", "2.jpg"]);
     folder.write("1.json", GOOD);
     assert_eq!(folder.descriptions(), [describe("1.jpg", "", "outdoors", "", "dog cat ball")]);
-    let reading = folder.read_sidecars();
-    assert!(reading.problems.is_empty());
-    let extents: Vec<BoundingBox> =
-        reading.descriptions[Path::new("1.jpg")].objects.iter().map(|o| o.bounding_box).collect();
-    let pixels = |x, y, width, height| BoundingBox::Pixels { x, y, width, height };
+    assert!(folder.read_sidecars().problems.is_empty());
     let expected = [
         pixels(10.0, 20.0, 30.0, 40.0),
         pixels(1.0, 2.0, 8.0, 6.0),
         pixels(45.0, 45.0, 10.0, 10.0),
     ];
-    assert_eq!(extents, expected);
+    assert_eq!(folder.boxes("1.jpg"), expected);
 }
 
 #[test]

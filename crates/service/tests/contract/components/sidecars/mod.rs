@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use tessera_service::ingest::{
     SandboxedDir, scan_folder,
-    sidecar::{SidecarData, read},
+    sidecar::{BoundingBox, SidecarData, read},
 };
 
 mod coco;
@@ -69,10 +69,22 @@ impl TestFolder {
         rows.collect()
     }
 
+    /// The boxes of the objects in a media file.
+    pub fn boxes(&self, path: &str) -> Vec<BoundingBox> {
+        let reading = self.read_sidecars();
+        let objects = &reading.descriptions[Path::new(path)].objects;
+        objects.iter().map(|object| object.bounding_box).collect()
+    }
+
     /// The problem of a sidecar.
     pub fn problem_of(&self, path: &str) -> String {
         self.read_sidecars().problems[Path::new(path)].clone()
     }
+}
+
+/// A box in pixels.
+pub fn pixels(x: f64, y: f64, width: f64, height: f64) -> BoundingBox {
+    BoundingBox::Pixels { x, y, width, height }
 }
 
 /// Formats a description.
