@@ -150,11 +150,12 @@ impl Areas {
 
     /// The datasets above the status, and the connection below them where the datasets leave rows.
     fn left_column(self, app: &App, left: Rect) -> Self {
-        let status = if left.height >= 30 { 19 } else { 12 };
         let listed = u16::try_from(app.pane_contents().datasets).unwrap_or(u16::MAX);
         let is_line = listed == 1 && app.focus != Pane::Datasets;
         let datasets = if is_line { 1 } else { listed.max(1).saturating_add(2) };
-        let spare = left.height.saturating_sub(status).saturating_sub(datasets);
+        let below_datasets = left.height.saturating_sub(datasets);
+        let status = below_datasets.saturating_sub(MIN_CONNECTION_ROWS).clamp(12, 19);
+        let spare = below_datasets.saturating_sub(status);
         if listed == 0 || spare < MIN_CONNECTION_ROWS {
             let [datasets, status] = Layout::vertical([Min(0), Length(status)]).areas(left);
             return Self { datasets: Some(datasets), status: Some(status), ..self };

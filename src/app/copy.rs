@@ -105,7 +105,7 @@ fn json_text(app: &App) -> Result<ClipboardContent, &'static str> {
             let items = selection.ok_or("nothing is selected")?.items();
             ("selection", PrintableText::pretty_json(&selection::write(&items)))
         }
-        _ => ("facts", PrintableText::pretty_json(&facts(subject(app)?))),
+        _ => ("details", PrintableText::pretty_json(&facts(subject(app)?))),
     };
     Ok(ClipboardContent::Text(name, json))
 }

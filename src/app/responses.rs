@@ -11,6 +11,11 @@ pub(super) type LoadedState = Result<Option<StateValue>, Failure>;
 
 impl App {
     pub(super) fn handle_response(&mut self, lane: Lane, result: Result<Payload, Failure>) {
+        let is_unreachable = |failure: &Failure| failure.kind == FailureKind::Unreachable;
+        if result.as_ref().is_err_and(is_unreachable) && self.outage().is_none() {
+            // Their response shows at once whether the service is down.
+            self.store.datasets.invalidate();
+        }
         match lane {
             Lane::Datasets | Lane::Dataset(_) | Lane::Enrichment(_) | Lane::Record(_) => {
                 self.handle_dataset_response(lane, result);

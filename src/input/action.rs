@@ -166,7 +166,7 @@ actions! {
     Export, "export", "export", Jobs, "Export the dataset as a ZIP archive";
     Download, "download", "download", Jobs, "Download a finished export";
     AddMedia, "add-media", "add media", Jobs, "Add media to the dataset";
-    Reindex, "reindex", "reindex", Jobs, "Recluster the dataset";
+    Reindex, "reindex", "reindex", Jobs, "Cluster the dataset again (reindex)";
     StopWatching, "stop-watching", "stop watching", Jobs, "Stop watching a job (it continues at the service), or cancel a download";
     Inspect, "inspect", "inspect", Jobs, "Inspect a downloaded archive";
     ForgetJob, "forget-job", "remove", Jobs, "Remove a finished job from the list";

@@ -122,11 +122,11 @@ fn members_text(ctx: &DrawContext, view: &View) -> Option<String> {
         Some(size) if size <= shown as u64 => format!("all {shown} members of this cluster"),
         Some(size) => {
             let size = group_digits(size);
-            format!("{shown} of {size} members are shown; the rest by f or an export")
+            format!("{shown} of {size} members are shown; f finds more, an export has all")
         }
         None => {
             let shown = count_with_noun(shown, "member is shown", "members are shown");
-            format!("{shown}; there may be more: by f or an export")
+            format!("{shown}; there may be more: f finds them, an export has all")
         }
     })
 }

@@ -23,9 +23,17 @@ const SCHEMA: &str = "message metadata {
   OPTIONAL BYTE_ARRAY uri (UTF8);
 }";
 
+/// Files of `pyarrow` with lists and structs, in the other compressions.
+const PYARROW_FILES: [&[u8]; 4] = [
+    include_bytes!("../../crates/parquet/tests/parquet/files/gzip-v1.parquet"),
+    include_bytes!("../../crates/parquet/tests/parquet/files/brotli-v2.parquet"),
+    include_bytes!("../../crates/parquet/tests/parquet/files/lz4-v1.parquet"),
+    include_bytes!("../../crates/parquet/tests/parquet/files/zstd-v2.parquet"),
+];
+
 /// Files with and without compression and dictionaries, of two row groups with nulls.
 pub fn parquet_files() -> Vec<Vec<u8>> {
-    let mut files = Vec::new();
+    let mut files: Vec<Vec<u8>> = PYARROW_FILES.iter().map(|file| file.to_vec()).collect();
     for compression in [Compression::UNCOMPRESSED, Compression::SNAPPY] {
         for dictionary in [false, true] {
             let properties = WriterProperties::builder()

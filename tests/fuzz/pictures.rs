@@ -4,7 +4,11 @@ use std::io::Cursor;
 
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 use jpeg_encoder::{ColorType, Encoder, SamplingFactor};
-use tessera_picture::decode::{decode, is_rotated, size};
+use tessera_picture::{
+    EmbeddedMetadata,
+    decode::{decode, is_rotated, size},
+};
+use tessera_testing::camera_raw::camera_raw_files;
 
 use super::{fuzz, mutation::mutated};
 
@@ -76,7 +80,19 @@ fn jpegs() -> Vec<Vec<u8>> {
         encode(SamplingFactor::R_4_2_0, false, Some(2)),
         encode(SamplingFactor::R_4_2_2, true, None),
         encode(SamplingFactor::R_4_1_1, true, Some(1)),
+        for_printing(ColorType::Cmyk, false),
+        for_printing(ColorType::CmykAsYcck, true),
     ]
+}
+
+fn for_printing(colors: ColorType, is_progressive: bool) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut encoder = Encoder::new(&mut bytes, 80);
+    encoder.set_progressive(is_progressive);
+    encoder.add_icc_profile(&[0; 200]).expect("a short segment");
+    let inks = [picture().into_raw(), vec![9; 40 * 28]].concat();
+    encoder.encode(&inks, 40, 28, colors).expect("an encoder");
+    bytes
 }
 
 /// An orientation of 6: rotated by a quarter.
@@ -124,4 +140,16 @@ fn damaged_pictures_of_rarer_formats_are_decoded_or_refused() {
 fn damaged_jpeg_xl_pictures_are_decoded_or_refused() {
     let pictures = JPEG_XL.map(<[u8]>::to_vec).to_vec();
     fuzz(500, &mutated(pictures, &["jxlc", "jxlp"]), |input| decodes_or_refuses(&input.0));
+}
+
+#[test]
+fn damaged_raw_files_of_cameras_are_decoded_or_refused() {
+    let small = encoded(&RgbImage::new(2, 2).into(), ImageFormat::Jpeg);
+    let large = encoded(&picture().into(), ImageFormat::Jpeg);
+    let files = camera_raw_files(&large, &small).into_iter().map(|(_, bytes)| bytes).collect();
+    let tokens = &["II*\0", "MM\0*", "IIRO", "OLYMPUS\0II", "PRVW", "trak", "stco", "uuid"];
+    fuzz(2_000, &mutated(files, tokens), |input| {
+        decodes_or_refuses(&input.0);
+        let _ = EmbeddedMetadata::read(&input.0);
+    });
 }

@@ -35,7 +35,7 @@ async fn members_and_a_search_run_again() {
     person.press("> > , 4").await;
     person.press("enter").await;
     assert!(person.session.app.shows_members(), "{}", person.screen());
-    person.sees("9 of 15 members are shown; the rest by f or an export");
+    person.sees("9 of 15 members are shown; f finds more, an export has all");
     person.press("l f").await;
     person.sees("similar to");
     let found = person.session.app.view().unwrap().search.clone();

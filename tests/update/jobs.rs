@@ -131,6 +131,15 @@ fn a_job_of_another_instance_is_shown_and_not_polled() {
 }
 
 #[test]
+fn a_finished_job_of_another_instance_shows_how_it_ended() {
+    let done = reindex(SavedJobState::Done(SafeText::name("READY")));
+    let other = StateValue::Jobs { own: vec![], other_instances: vec![done] };
+    let desk = Desk::keeping([(StateKey::Jobs, other)].into());
+    let job = desk.app.jobs.iter().next().unwrap();
+    assert_eq!((job.label(), job.fraction_done()), ("READY", Some(1.0)));
+}
+
+#[test]
 fn a_removed_job_is_not_restored() {
     let mut desk = exporting();
     desk.press("4 x D");

@@ -147,7 +147,7 @@ fn browsing_has_no_histogram() {
     unknown.clusters[0].relevance.as_mut().unwrap().kind = ScoreKind::Other(SafeText::name("rank"));
     desk.answer_page(unknown);
     desk.press("g h");
-    assert_eq!(desk.notice(), "this page has no scores with a known direction");
+    assert_eq!(desk.notice(), "these results have no scores to sort by");
 }
 
 /// Clusters with labels, a tag and captions.

@@ -4,7 +4,7 @@ use tessera::{
     app::Event,
     message::{Lane, Payload, Request},
 };
-use tessera_model::{FailureKind, Search, Status};
+use tessera_model::{Failure, FailureKind, Search, Status};
 use tessera_picture::Protocol;
 
 use crate::support::desk::{Desk, dataset, page};
@@ -89,6 +89,16 @@ fn an_outage_keeps_loaded_data_and_recovers_automatically() {
     desk.answer(Lane::Datasets, Payload::Datasets(vec![dataset(1, Status::Ready)], 0));
     assert!(desk.app.store.datasets.failure().is_none());
     assert_eq!(desk.notice(), "the service responds again");
+}
+
+#[test]
+fn a_page_that_cannot_be_loaded_shows_an_outage_at_once() {
+    let mut desk = Desk::with_clusters(3);
+    desk.press("f");
+    let (ticket, _) = desk.take(|lane| matches!(lane, Lane::Page(_)));
+    desk.respond(ticket, Err(Failure::new(FailureKind::Unreachable, "connection refused")));
+    desk.fail(Lane::Datasets, FailureKind::Unreachable);
+    assert!(desk.app.outage().is_some());
 }
 
 #[test]

@@ -130,7 +130,7 @@ fn scores_of_unknown_direction_cannot_be_sorted() {
     desk.answer_page(scored(&[0.3, 0.1], &ScoreKind::Other(SafeText::name("dot"))));
     desk.press(", 2");
     assert_eq!(numbers(&desk), [0, 1]);
-    assert_eq!(desk.notice(), "this page has no scores with a known direction");
+    assert_eq!(desk.notice(), "these results have no scores to sort by");
 }
 
 #[test]
@@ -382,6 +382,16 @@ fn the_history_shows_filters_times_and_numbers_of_results() {
     let item = &history.list.items()[0];
     assert_eq!((item.label.as_str(), item.prefix.as_str()), ("van", "3 min ago"));
     assert_eq!(item.note.as_str(), "157 clusters · set-1 · IMAGES · granularity 2");
+}
+
+#[test]
+fn a_past_search_of_an_unlisted_dataset_is_not_run() {
+    let mut desk = Desk::with_clusters(9);
+    let elsewhere = HistoryEntry::new(Search::browse(dataset(2, Status::Ready).id));
+    desk.kept.insert(StateKey::History, StateValue::History(vec![elsewhere]));
+    desk.press("H enter");
+    assert_eq!(desk.notice(), "this search is of a dataset that is not in the list");
+    assert!(desk.requests().is_empty());
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::path::Path;
 use bytes::Bytes;
 use tessera_model::{Failure, SafeText};
 use tessera_picture::{PictureFormat, to_common_jpeg};
+use tokio::io::AsyncReadExt as _;
 
 /// Can be sent any number of times.
 #[derive(Clone, Debug)]
@@ -16,7 +17,10 @@ pub struct QueryImageUpload {
 }
 
 impl QueryImageUpload {
+    /// Of the bytes that are sent.
     pub const MAX_BYTES: u64 = 32 << 20;
+    /// Of a picture that is sent as JPEG: raw files of cameras are larger, and their previews are not.
+    const MAX_CONVERTED_BYTES: u64 = 256 << 20;
 
     pub async fn read(file: &Path) -> Result<Self, Failure> {
         let name = file.display().to_string();
@@ -26,7 +30,12 @@ impl QueryImageUpload {
         if !metadata.is_file() {
             return Err(image_failure(&name, "not a file").with_remedy("Choose a picture file"));
         }
-        if metadata.len() > Self::MAX_BYTES {
+        let mut head = Vec::new();
+        let start = tokio::fs::File::open(file).await.map_err(to_failure)?;
+        let start = start.take(PictureFormat::SIGNATURE_LENGTH as u64).read_to_end(&mut head).await;
+        start.map_err(to_failure)?;
+        let format = PictureFormat::detect(&head);
+        if metadata.len() > format.map_or(Self::MAX_BYTES, Self::max_bytes) {
             return Err(too_large(&name));
         }
         let bytes = tokio::fs::read(file).await.map_err(to_failure)?;
@@ -35,13 +44,13 @@ impl QueryImageUpload {
 
     /// Takes the bytes of a picture. `name` identifies it in errors.
     pub async fn new(bytes: Bytes, name: &str) -> Result<Self, Failure> {
-        if bytes.len() as u64 > Self::MAX_BYTES {
-            return Err(too_large(name));
-        }
         let Some(format) = PictureFormat::detect(&bytes) else {
             let remedy = format!("Choose a {} file", PictureFormat::DECODABLE);
             return Err(image_failure(name, "not a picture").with_remedy(remedy));
         };
+        if bytes.len() as u64 > Self::max_bytes(format) {
+            return Err(too_large(name));
+        }
         let mut image = Self { bytes: bytes.clone(), format, is_decodable: false };
         let common = tokio::task::spawn_blocking(move || to_common_jpeg(&bytes)).await;
         let common = common.map_err(|_| image_failure(name, "it could not be decoded"))?;
@@ -50,7 +59,14 @@ impl QueryImageUpload {
         if let Ok(Some(jpeg)) = common {
             (image.bytes, image.format) = (jpeg.into(), PictureFormat::Jpeg);
         }
+        if image.bytes.len() as u64 > Self::MAX_BYTES {
+            return Err(too_large(name));
+        }
         Ok(image)
+    }
+
+    fn max_bytes(format: PictureFormat) -> u64 {
+        if format.is_common() { Self::MAX_BYTES } else { Self::MAX_CONVERTED_BYTES }
     }
 
     /// A generated file name.

@@ -25,9 +25,11 @@ impl FileKind {
         match extension.to_ascii_lowercase().as_str() {
             "png" | "jpg" | "jpeg" | "jpe" | "jfif" | "gif" | "bmp" | "webp" | "tif" | "tiff"
             | "jp2" | "jxl" | "qoi" | "pbm" | "pgm" | "ppm" | "pnm" | "pam" | "ico" | "hdr"
-            | "exr" | "avif" | "heic" | "heif" => Self::Picture,
+            | "exr" | "avif" | "heic" | "heif" | "dng" | "cr2" | "cr3" | "nef" | "nrw" | "arw"
+            | "sr2" | "srw" | "orf" | "rw2" | "pef" | "raf" => Self::Picture,
             "mp4" | "mov" | "mkv" | "webm" | "avi" | "m4v" | "wmv" | "flv" => Self::Video,
-            "jsonl" | "json" | "csv" | "txt" | "xml" => Self::Sidecar,
+            "jsonl" | "json" | "csv" | "parquet" | "txt" | "xml" | "yaml" | "yml" | "names"
+            | "labels" | "cls" => Self::Sidecar,
             "zip" | "tar" | "gz" | "tgz" | "bz2" | "xz" | "zst" | "7z" | "rar" => Self::Archive,
             _ => Self::Other,
         }

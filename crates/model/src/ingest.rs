@@ -53,7 +53,7 @@ pub const TGZ_SUFFIX: &str = ".tgz";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MediaAddition {
     pub source: MediaSource,
-    /// Recluster right after adding; otherwise the dataset stays in PARTIAL INDEX.
+    /// Reindex right after adding; otherwise the dataset stays in PARTIAL INDEX.
     pub auto_reindex: bool,
     /// The ARN of a role to assume for another account's storage.
     pub assume_role: Option<String>,

@@ -25,8 +25,8 @@ impl SetOperator {
 
     pub fn description(self) -> &'static str {
         match self {
-            Self::Intersection => "items in both",
-            Self::Difference => "items here but not there",
+            Self::Intersection => "items that are in both results",
+            Self::Difference => "items of these results that are not in those",
             Self::Union => "items in either",
         }
     }

@@ -141,8 +141,8 @@ pub fn format_duration(time: Duration) -> String {
 
 pub fn format_age(age: Duration) -> String {
     match age.as_secs() {
-        0 => "now".to_owned(),
-        seconds @ 1..60 => format!("{seconds} s ago"),
+        // Seconds would be wrong as soon as nothing is drawn for one.
+        ..60 => "now".to_owned(),
         seconds @ 60..3600 => format!("{} min ago", seconds / 60),
         seconds @ 3600..172_800 => format!("{} h ago", seconds / 3600),
         seconds => format!("{} days ago", seconds / 86_400),

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use image::RgbImage;
+use image::{Rgb, RgbImage};
 use moxcms::{ColorProfile, DataColorSpace, Layout, Transform8BitExecutor, TransformOptions};
 
 /// Colors whose conversion shows whether a profile differs visibly from sRGB.
@@ -19,56 +19,84 @@ const PROBES: [[u8; 3]; 8] = [
 /// The largest difference, of 255, that is not worth a conversion.
 const TOLERANCE: u8 = 3;
 
-/// How to convert the colors of a profile; `None` for those that are sRGB already, or not understood.
-type Conversion = Option<Arc<Transform8BitExecutor>>;
-
-/// The profile that was last used and its conversion: the pictures of a folder usually share one.
-static LAST: Mutex<Option<(Vec<u8>, Conversion)>> = Mutex::new(None);
-
-/// Converts a picture from the color space of `profile`, an ICC profile. One that is damaged, or not for RGB,
-/// changes nothing: the decoder has converted other colors, such as CMYK, already.
-pub fn to_srgb(picture: &mut RgbImage, profile: &[u8]) {
-    let Some(conversion) = conversion(profile) else { return };
-    let source = picture.as_raw().clone();
-    // It fails only if the lengths differ.
-    if conversion.transform(&source, picture).is_err() {
-        picture.copy_from_slice(&source);
-    }
+/// How to convert the colors of a profile.
+#[derive(Clone)]
+struct Conversion {
+    from: DataColorSpace,
+    transform: Arc<Transform8BitExecutor>,
 }
 
-fn conversion(profile: &[u8]) -> Conversion {
-    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((known, conversion)) = &*last
-        && known == profile
-    {
-        return conversion.clone();
+/// Profiles whose conversions are kept: the pictures of a folder share a few.
+const MAX_RECENT: usize = 8;
+/// Longer profiles are not kept; those of printers have about 2 MB.
+const MAX_KEPT_BYTES: usize = 4 << 20;
+
+/// The profiles that were used last, the last one first, with their conversions; `None` for one that is sRGB already,
+/// or not understood.
+static RECENT: Mutex<Vec<(Vec<u8>, Option<Conversion>)>> = Mutex::new(Vec::new());
+
+/// Converts a picture from the color space of `profile`, an ICC profile for RGB, or for gray if the picture is gray. One
+/// that is damaged, or for other colors, changes nothing.
+pub fn to_srgb(picture: &mut RgbImage, profile: &[u8]) {
+    let Some(Conversion { from, transform }) = conversion(profile) else { return };
+    let source = match from {
+        DataColorSpace::Rgb => picture.as_raw().clone(),
+        DataColorSpace::Gray if picture.pixels().all(|Rgb([r, g, b])| r == g && g == b) => {
+            picture.pixels().map(|pixel| pixel.0[0]).collect()
+        }
+        _ => return,
+    };
+    // It fails only if the lengths differ, before it writes.
+    let _ = transform.transform(&source, picture);
+}
+
+/// How to convert pixels of CMYK with a profile for it to pixels of sRGB.
+pub fn cmyk_to_srgb(profile: &[u8]) -> Option<Arc<Transform8BitExecutor>> {
+    let Conversion { from, transform } = conversion(profile)?;
+    (from == DataColorSpace::Cmyk).then_some(transform)
+}
+
+fn conversion(profile: &[u8]) -> Option<Conversion> {
+    let recent = || RECENT.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut known = recent();
+    if let Some(position) = known.iter().position(|(bytes, _)| bytes == profile) {
+        known[..=position].rotate_right(1);
+        return known[0].1.clone();
     }
+    drop(known);
     let conversion = create(profile);
-    *last = Some((profile.to_vec(), conversion.clone()));
+    if profile.len() <= MAX_KEPT_BYTES {
+        let mut known = recent();
+        known.insert(0, (profile.to_vec(), conversion.clone()));
+        known.truncate(MAX_RECENT);
+    }
     conversion
 }
 
-fn create(profile: &[u8]) -> Conversion {
+fn create(profile: &[u8]) -> Option<Conversion> {
     let profile = ColorProfile::new_from_slice(profile).ok()?;
-    if profile.color_space != DataColorSpace::Rgb {
-        return None;
-    }
-    let conversion = profile
-        .create_transform_8bit(
-            Layout::Rgb,
-            &ColorProfile::new_srgb(),
-            Layout::Rgb,
-            TransformOptions::default(),
-        )
+    let from = profile.color_space;
+    let layout = match from {
+        DataColorSpace::Rgb => Layout::Rgb,
+        DataColorSpace::Gray => Layout::Gray,
+        // Four samples a pixel, as those of CMYK.
+        DataColorSpace::Cmyk => Layout::Rgba,
+        _ => return None,
+    };
+    let options = TransformOptions::default();
+    let transform = profile
+        .create_transform_8bit(layout, &ColorProfile::new_srgb(), Layout::Rgb, options)
         .ok()?;
+    let is_needed = from != DataColorSpace::Rgb || differs_visibly(&*transform);
+    is_needed.then_some(Conversion { from, transform })
+}
+
+/// Whether a conversion of RGB changes colors visibly.
+fn differs_visibly(transform: &Transform8BitExecutor) -> bool {
     let mut converted = [[0; 3]; PROBES.len()];
-    conversion.transform(PROBES.as_flattened(), converted.as_flattened_mut()).ok()?;
-    let differs = PROBES
-        .as_flattened()
-        .iter()
-        .zip(converted.as_flattened())
-        .any(|(before, after)| before.abs_diff(*after) > TOLERANCE);
-    differs.then_some(conversion)
+    let done = transform.transform(PROBES.as_flattened(), converted.as_flattened_mut());
+    let mut samples = PROBES.as_flattened().iter().zip(converted.as_flattened());
+    done.is_ok() && samples.any(|(before, after)| before.abs_diff(*after) > TOLERANCE)
 }
 
 #[cfg(test)]

@@ -5,11 +5,19 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-use image::{DynamicImage, RgbImage, metadata::Orientation};
+use image::{ColorType, DynamicImage, RgbImage, metadata::Orientation};
 
 pub use crate::error::DecodeError;
 use crate::{
-    error::check_size, format::PictureFormat, jpeg::Jpeg, jpeg_xl::JpegXl, raster::RasterDecoder,
+    camera_raw::RawPreview,
+    cmyk_jpeg,
+    color_profile::to_srgb,
+    error::check_size,
+    format::PictureFormat,
+    heif::{CodedPicture, find_ffmpeg, to_rgb},
+    jpeg::Jpeg,
+    jpeg_xl::JpegXl,
+    raster::{RasterDecoder, lock_memory, to_picture},
 };
 
 #[derive(Clone, Debug)]
@@ -50,10 +58,14 @@ pub fn size(bytes: &[u8]) -> Result<(u32, u32), DecodeError> {
 
 fn read_header(bytes: &[u8]) -> Result<((u32, u32), Orientation), DecodeError> {
     decode_picture(|| match detect_format(bytes)? {
-        PictureFormat::Jpeg => {
-            let jpeg = Jpeg::open(bytes)?;
-            check_size(jpeg.size())?;
-            Ok((jpeg.size(), jpeg.orientation()))
+        PictureFormat::Jpeg => read_jpeg_header(bytes, None),
+        PictureFormat::Raw(format) => {
+            let preview = RawPreview::find(bytes, format)?;
+            read_jpeg_header(preview.jpeg, preview.orientation)
+        }
+        format @ (PictureFormat::Avif | PictureFormat::Heif) => {
+            let picture = CodedPicture::open(bytes, format.name())?;
+            Ok((picture.size, picture.orientation))
         }
         PictureFormat::JpegXl => Ok((JpegXl::open(bytes)?.size(), Orientation::NoTransforms)),
         format => {
@@ -61,6 +73,15 @@ fn read_header(bytes: &[u8]) -> Result<((u32, u32), Orientation), DecodeError> {
             Ok((raster.size(), raster.orientation()))
         }
     })
+}
+
+fn read_jpeg_header(
+    bytes: &[u8],
+    orientation: Option<Orientation>,
+) -> Result<((u32, u32), Orientation), DecodeError> {
+    let jpeg = Jpeg::open(bytes)?;
+    check_size(jpeg.size())?;
+    Ok((jpeg.size(), orientation.unwrap_or(jpeg.orientation())))
 }
 
 /// Whether this thread is inside a decoder. Its panic only fails what it decodes, so that a panic hook
@@ -84,12 +105,17 @@ fn decode_picture<T>(decoder: impl FnOnce() -> Result<T, DecodeError>) -> Result
 
 fn open(bytes: &[u8], min_side: impl FnOnce((u32, u32)) -> u32) -> Result<Decoded, DecodeError> {
     match detect_format(bytes)? {
-        PictureFormat::Jpeg => open_jpeg(bytes, min_side),
+        PictureFormat::Jpeg => open_jpeg(bytes, None, min_side),
+        PictureFormat::Raw(format) => {
+            let preview = RawPreview::find(bytes, format)?;
+            open_jpeg(preview.jpeg, preview.orientation, min_side)
+        }
         PictureFormat::JpegXl => {
             let picture = JpegXl::open(bytes)?;
             let original = picture.size();
             Ok(Decoded { pixels: picture.decode(min_side(original))?, original })
         }
+        format @ (PictureFormat::Avif | PictureFormat::Heif) => open_heif(bytes, format, min_side),
         format => {
             let mut raster = RasterDecoder::open(bytes, format)?;
             let orientation = raster.orientation();
@@ -100,21 +126,49 @@ fn open(bytes: &[u8], min_side: impl FnOnce((u32, u32)) -> u32) -> Result<Decode
     }
 }
 
+/// Decodes a JPEG; its own orientation applies if no other one is given.
 fn open_jpeg(
     bytes: &[u8],
+    orientation: Option<Orientation>,
     min_side: impl FnOnce((u32, u32)) -> u32,
 ) -> Result<Decoded, DecodeError> {
     let jpeg = Jpeg::open(bytes)?;
     check_size(jpeg.size())?;
-    let original = upright_size(jpeg.size(), jpeg.orientation());
+    let orientation = orientation.unwrap_or(jpeg.orientation());
+    let original = upright_size(jpeg.size(), orientation);
     let min_side = min_side(original);
     let pixels = if let Some(scale) = jpeg.scale(min_side) {
         jpeg.decode(scale)?
     } else {
         jpeg.check_complete()?;
-        RasterDecoder::open(bytes, PictureFormat::Jpeg)?.decode(min_side)?
+        if jpeg.is_cmyk() {
+            cmyk_jpeg::decode(bytes, &jpeg, min_side)?
+        } else {
+            RasterDecoder::open(bytes, PictureFormat::Jpeg)?.decode(min_side)?
+        }
     };
-    Ok(apply_orientation(pixels, jpeg.orientation(), original))
+    Ok(apply_orientation(pixels, orientation, original))
+}
+
+/// Decodes a picture with an optional program.
+fn open_heif(
+    bytes: &[u8],
+    format: PictureFormat,
+    min_side: impl FnOnce((u32, u32)) -> u32,
+) -> Result<Decoded, DecodeError> {
+    let picture = CodedPicture::open(bytes, format.name())?;
+    let missing = || DecodeError(format.missing_program_reason().unwrap_or_default());
+    let program = find_ffmpeg().ok_or_else(missing)?;
+    let original = upright_size(picture.size, picture.orientation);
+    let (width, height) = picture.size;
+    let _lock = lock_memory(3 * u64::from(width) * u64::from(height))?;
+    let stored = to_rgb(&picture, program, format.name())?;
+    let mut pixels =
+        to_picture(stored.into_raw(), picture.size, ColorType::Rgb8, min_side(original))?;
+    if let Some(profile) = picture.color_profile {
+        to_srgb(&mut pixels, profile);
+    }
+    Ok(apply_orientation(pixels, picture.orientation, original))
 }
 
 fn apply_orientation(pixels: RgbImage, orientation: Orientation, original: (u32, u32)) -> Decoded {
@@ -123,10 +177,9 @@ fn apply_orientation(pixels: RgbImage, orientation: Orientation, original: (u32,
     Decoded { pixels: picture.into_rgb8(), original }
 }
 
-/// The format, if it can be decoded.
 fn detect_format(bytes: &[u8]) -> Result<PictureFormat, DecodeError> {
     match PictureFormat::detect(bytes) {
-        Some(format) => format.undecodable_reason().map_or(Ok(format), |why| Err(DecodeError(why))),
+        Some(format) => Ok(format),
         None if bytes.is_empty() => Err(DecodeError("an empty file".to_owned())),
         None => Err(DecodeError(format!("not a {} file", PictureFormat::DECODABLE))),
     }

@@ -3,8 +3,13 @@
 use std::{borrow::Cow, io::Cursor};
 
 use crate::{
-    decode::catch_decoder_panic, format::PictureFormat, jpeg, jpeg_xl_container::JpegXlContainer,
+    camera_raw::{Cr3, RawFormat, raf_preview},
+    decode::catch_decoder_panic,
+    format::PictureFormat,
+    jpeg,
+    jpeg_xl_container::JpegXlContainer,
     raster::RasterDecoder,
+    tiff_structure::TiffStructure,
 };
 
 /// Larger blocks are ignored. Those of cameras and editors have at most some hundred KiB.
@@ -13,11 +18,15 @@ const MAX_BLOCK_BYTES: usize = 1 << 20;
 const MAX_PNG_BYTES: usize = 16 << 20;
 /// The keyword of the text of a PNG that contains XMP.
 const PNG_XMP_KEYWORD: &str = "XML:com.adobe.xmp";
+// Tags of XMP and IPTC in the structure of TIFF.
+const XMP: u16 = 0x02BC;
+const IPTC: u16 = 0x83BB;
 
 /// Not validated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EmbeddedMetadata<'a> {
-    /// A structure as in TIFF files. Of a TIFF file, the whole file, whatever its size.
+    /// A structure as in TIFF files. Of a TIFF file, and of a raw file with its structure, the whole file, whatever its
+    /// size.
     pub exif: Option<Cow<'a, [u8]>>,
     /// XML.
     pub xmp: Option<Vec<u8>>,
@@ -45,6 +54,7 @@ impl<'a> EmbeddedMetadata<'a> {
                 let read = Self::read_raster(bytes, format);
                 return Self { exif: Some(Cow::Borrowed(bytes)), ..read };
             }
+            Some(PictureFormat::Raw(format)) => return Self::read_raw(bytes, format),
             _ => Self::default(),
         };
         read.without_large_blocks()
@@ -108,6 +118,30 @@ impl<'a> EmbeddedMetadata<'a> {
     fn read_jpeg_xl(bytes: &'a [u8]) -> Self {
         let JpegXlContainer { exif, xmp, .. } = JpegXlContainer::read(bytes);
         Self { exif: exif.map(Cow::Borrowed), xmp: xmp.map(<[u8]>::to_vec), ..Self::default() }
+    }
+
+    /// The fields of a file with the structure of TIFF, as of a TIFF, are in the whole file.
+    fn read_raw(bytes: &'a [u8], format: RawFormat) -> Self {
+        match format {
+            RawFormat::Raf => {
+                raf_preview(bytes).map(Self::read_jpeg).unwrap_or_default().without_large_blocks()
+            }
+            RawFormat::Cr3 => {
+                let Cr3 { fields, xmp, .. } = Cr3::read(bytes);
+                let xmp = xmp.filter(|packet| packet.len() <= MAX_BLOCK_BYTES);
+                let (exif, xmp) = (fields.map(Cow::Borrowed), xmp.map(<[u8]>::to_vec));
+                Self { exif, xmp, ..Self::default() }
+            }
+            _ => {
+                let block = |tag| {
+                    let (structure, first) = TiffStructure::open(bytes)?;
+                    let block = structure.bytes(first, tag)?;
+                    (block.len() <= MAX_BLOCK_BYTES).then(|| block.to_vec())
+                };
+                let exif = Some(Cow::Borrowed(bytes));
+                Self { exif, xmp: block(XMP), iptc: block(IPTC), texts: Vec::new() }
+            }
+        }
     }
 
     fn read_raster(bytes: &'a [u8], format: PictureFormat) -> Self {

@@ -1,4 +1,6 @@
-//! The formats of pictures, recognized by their first bytes: the one table of client and local service.
+//! The formats of pictures, recognized by their content: the one table of client and local service.
+
+use crate::{camera_raw::RawFormat, heif::find_ffmpeg};
 
 /// The format of a picture file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,28 +19,40 @@ pub enum PictureFormat {
     /// Radiance.
     Hdr,
     OpenExr,
+    /// Of a camera, shown by its embedded preview.
+    Raw(RawFormat),
     Avif,
     Heif,
 }
 
 impl PictureFormat {
-    /// Bytes from the start of a file that [`PictureFormat::detect`] needs.
+    /// Bytes from the start of a file that [`PictureFormat::detect`] needs, but for raw files that start like a TIFF.
     pub const SIGNATURE_LENGTH: usize = 12;
 
     /// The names of the formats that [`crate::decode`] reads, for messages.
-    pub const DECODABLE: &str =
-        "JPEG, PNG, WebP, GIF, BMP, TIFF, JPEG XL, QOI, PNM, ICO, HDR or OpenEXR";
+    pub const DECODABLE: &str = "JPEG, PNG, WebP, GIF, BMP, TIFF, JPEG XL, QOI, PNM, ICO, HDR, OpenEXR or camera RAW \
+                                 (DNG, CR2, CR3, NEF, ARW, ORF, RW2, PEF, RAF)";
 
-    /// The format of a file that starts with `head`.
-    pub fn detect(head: &[u8]) -> Option<Self> {
-        Some(match head {
+    /// The format of a file. Its first bytes are enough, but a DNG, NEF, ARW or PEF is then a TIFF.
+    pub fn detect(bytes: &[u8]) -> Option<Self> {
+        Some(match bytes {
             [0xFF, 0xD8, 0xFF, ..] => Self::Jpeg,
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Self::Png,
             [b'R', b'I', b'F', b'F', _, _, _, _, b'W', b'E', b'B', b'P', ..] => Self::WebP,
             [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', ..] => Self::Gif,
             [b'B', b'M', ..] => Self::Bmp,
+            [b'I', b'I', 0x2A, 0, _, _, _, _, b'C', b'R', 2, 0, ..] => Self::Raw(RawFormat::Cr2),
             // The second of each is BigTIFF.
-            [b'I', b'I', 0x2A | 0x2B, 0, ..] | [b'M', b'M', 0, 0x2A | 0x2B, ..] => Self::Tiff,
+            [b'I', b'I', 0x2A | 0x2B, 0, ..] | [b'M', b'M', 0, 0x2A | 0x2B, ..] => {
+                RawFormat::detect_in_tiff(bytes).map_or(Self::Tiff, Self::Raw)
+            }
+            [b'I', b'I', b'R', b'O' | b'S', ..] | [b'M', b'M', b'O', b'R', ..] => {
+                Self::Raw(RawFormat::Orf)
+            }
+            [b'I', b'I', b'U', 0, ..] => Self::Raw(RawFormat::Rw2),
+            [b'F', b'U', b'J', b'I', b'F', b'I', b'L', b'M', b'C', b'C', b'D', b'-', ..] => {
+                Self::Raw(RawFormat::Raf)
+            }
             // A bare codestream, and one in a container.
             [0xFF, 0x0A, ..]
             | [0, 0, 0, 0x0C, b'J', b'X', b'L', b' ', b'\r', b'\n', 0x87, b'\n', ..] => {
@@ -54,6 +68,7 @@ impl PictureFormat {
                 b"heic" | b"heix" | b"heim" | b"heis" | b"hevc" | b"hevx" | b"mif1" | b"msf1" => {
                     Self::Heif
                 }
+                b"crx " => Self::Raw(RawFormat::Cr3),
                 _ => return None,
             },
             _ => return None,
@@ -74,6 +89,7 @@ impl PictureFormat {
             Self::Ico => "ICO",
             Self::Hdr => "HDR",
             Self::OpenExr => "OpenEXR",
+            Self::Raw(format) => format.name(),
             Self::Avif => "AVIF",
             Self::Heif => "HEIC",
         }
@@ -94,6 +110,7 @@ impl PictureFormat {
             Self::Ico => "ico",
             Self::Hdr => "hdr",
             Self::OpenExr => "exr",
+            Self::Raw(format) => format.extension(),
             Self::Avif => "avif",
             Self::Heif => "heic",
         }
@@ -114,20 +131,31 @@ impl PictureFormat {
             Self::Ico => "image/vnd.microsoft.icon",
             Self::Hdr => "image/vnd.radiance",
             Self::OpenExr => "image/x-exr",
+            Self::Raw(format) => format.media_type(),
             Self::Avif => "image/avif",
             Self::Heif => "image/heic",
         }
     }
 
-    /// Whether [`crate::decode`] reads it.
+    /// Whether [`crate::decode`] reads it: AVIF and HEIC only if `ffmpeg` is installed.
     pub fn is_decodable(self) -> bool {
-        !matches!(self, Self::Avif | Self::Heif)
+        self.missing_program_reason().is_none() || find_ffmpeg().is_some()
     }
 
-    /// The sentence for a format that is recognized and cannot be decoded.
+    /// The sentence for a format that cannot be decoded without an optional program, if that is missing.
     pub fn undecodable_reason(self) -> Option<String> {
-        let reason = || format!("{} pictures cannot be opened; convert them to JPEG", self.name());
-        (!self.is_decodable()).then(reason)
+        (!self.is_decodable()).then(|| self.missing_program_reason()).flatten()
+    }
+
+    /// The same, whether or not the program is installed; `None` for formats that need none.
+    pub fn missing_program_reason(self) -> Option<String> {
+        let reason = || {
+            let name = self.name();
+            format!(
+                "{name} is decoded by ffmpeg, which was not found: install it, or convert the file"
+            )
+        };
+        matches!(self, Self::Avif | Self::Heif).then(reason)
     }
 
     /// Whether any service and browser reads it.

@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use crate::iso_boxes::split_box;
+
 const SIGNATURE: &[u8] = b"\0\0\0\x0CJXL \r\n\x87\n";
 
 /// What a file contains. Compressed metadata is ignored.
@@ -38,23 +40,6 @@ impl<'a> JpegXlContainer<'a> {
         }
         read
     }
-}
-
-/// The kind and the body of the first box, and what follows it. The last box may be truncated.
-fn split_box(bytes: &[u8]) -> Option<([u8; 4], &[u8], &[u8])> {
-    let (length, after) = bytes.split_first_chunk()?;
-    let (kind, after) = after.split_first_chunk()?;
-    let (body, length) = match u32::from_be_bytes(*length) {
-        // Up to the end of the file.
-        0 => (after, after.len()),
-        1 => {
-            let (length, after) = after.split_first_chunk()?;
-            (after, usize::try_from(u64::from_be_bytes(*length)).ok()?.checked_sub(16)?)
-        }
-        length => (after, usize::try_from(length).ok()?.checked_sub(8)?),
-    };
-    let (body, after) = body.split_at(length.min(body.len()));
-    Some((*kind, body, after))
 }
 
 /// The box begins with the offset of the structure.

@@ -1,6 +1,8 @@
 //! Pictures for a terminal: decoded with limits, fitted into cells, and encoded for its protocol.
 
+mod camera_raw;
 mod canvas;
+mod cmyk_jpeg;
 mod color_profile;
 mod crop;
 pub mod decode;
@@ -10,6 +12,8 @@ mod encode_jpeg;
 mod error;
 pub mod fit;
 mod format;
+mod heif;
+mod iso_boxes;
 mod jpeg;
 mod jpeg_xl;
 mod jpeg_xl_container;
@@ -17,9 +21,11 @@ mod orientation;
 mod raster;
 mod sixel;
 mod thumbnail;
+mod tiff_structure;
 mod tone_map;
 mod view;
 
+pub use camera_raw::RawFormat;
 pub use canvas::{Canvas, Protocol};
 pub use difference::difference;
 pub use embedded_metadata::EmbeddedMetadata;
@@ -27,4 +33,5 @@ pub use encode_jpeg::encode_jpeg;
 pub use format::PictureFormat;
 pub use orientation::to_common_jpeg;
 pub use thumbnail::{Encoded, FittedPicture, Thumbnail, fit_picture, thumbnail, thumbnail_of};
+pub use tiff_structure::{TiffDirectory, TiffStructure};
 pub use view::{Crop, PictureSubject, PictureView};

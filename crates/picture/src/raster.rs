@@ -12,6 +12,7 @@ use crate::{
     color_profile::to_srgb,
     error::{DecodeError, check_size},
     format::PictureFormat,
+    tiff_structure::TiffStructure,
     tone_map::to_eight_bits,
 };
 
@@ -21,6 +22,8 @@ pub const MAX_DECODE_BYTES: u64 = 256 << 20;
 const LARGE_PICTURE_BYTES: u64 = 64 << 20;
 /// The most memory of a decoder besides the pixels: profiles, rows, palettes.
 const MAX_DECODER_BYTES: u64 = 16 << 20;
+/// The tag of the ICC profile in a TIFF.
+const TIFF_PROFILE: u16 = 0x8773;
 /// The background of transparent parts: dark and light drawings are both visible on it.
 const BACKGROUND: u32 = 0x80;
 
@@ -28,6 +31,7 @@ static LARGE_PICTURE_LOCK: Mutex<()> = Mutex::new(());
 
 /// A picture whose header was read.
 pub struct RasterDecoder<'a> {
+    bytes: &'a [u8],
     decoder: Box<dyn ImageDecoder + 'a>,
     format: PictureFormat,
 }
@@ -39,7 +43,7 @@ impl<'a> RasterDecoder<'a> {
         check_size(decoder.dimensions())?;
         let limited = decoder.set_limits(memory_limit(MAX_DECODE_BYTES));
         limited.map_err(|error| decode_error(format, &error))?;
-        Ok(Self { decoder, format })
+        Ok(Self { bytes, decoder, format })
     }
 
     /// Width and height as stored.
@@ -64,22 +68,25 @@ impl<'a> RasterDecoder<'a> {
 
     /// Decodes the first frame to sRGB, with at least `min_side` pixels on the shorter side.
     pub fn decode(mut self, min_side: u32) -> Result<RgbImage, DecodeError> {
-        let needed = self.estimated_bytes();
-        if needed > MAX_DECODE_BYTES {
-            return Err(DecodeError(format!(
-                "opening it needs {} MiB, over the limit of {} MiB",
-                needed >> 20,
-                MAX_DECODE_BYTES >> 20
-            )));
-        }
-        let _lock = lock_if_large(needed);
-        // An invalid profile is ignored.
-        let profile = self.decoder.icc_profile().ok().flatten();
+        let _lock = lock_memory(self.estimated_bytes())?;
+        let profile = self.color_profile();
         let mut picture = self.decode_stored_colors(min_side)?;
         if let Some(profile) = profile {
             to_srgb(&mut picture, &profile);
         }
         Ok(picture)
+    }
+
+    /// The ICC profile; an invalid one is ignored.
+    fn color_profile(&mut self) -> Option<Vec<u8>> {
+        // The decoder reads profiles as bytes only, and most TIFF files have them as a field without a type.
+        if self.format == PictureFormat::Tiff
+            && let Some((structure, first)) = TiffStructure::open(self.bytes)
+            && let Some(profile) = structure.bytes(first, TIFF_PROFILE)
+        {
+            return Some(profile.to_vec());
+        }
+        self.decoder.icc_profile().ok().flatten()
     }
 
     fn decode_stored_colors(self, min_side: u32) -> Result<RgbImage, DecodeError> {
@@ -92,12 +99,7 @@ impl<'a> RasterDecoder<'a> {
             samples = to_eight_bits(&native_floats(&samples), color.channel_count().into());
             color = if color.has_alpha() { ColorType::Rgba8 } else { ColorType::Rgb8 };
         }
-        let factor = (size.0.min(size.1) / min_side.max(1)).clamp(1, 64);
-        if factor == 1 && color == ColorType::Rgb8 {
-            return RgbImage::from_raw(size.0, size.1, samples)
-                .ok_or_else(|| DecodeError("the decoder gave too few pixels".to_owned()));
-        }
-        Ok(downscale(&samples, size, color, factor))
+        to_picture(samples, size, color, min_side)
     }
 
     /// An upper bound of the peak memory.
@@ -117,6 +119,18 @@ impl<'a> RasterDecoder<'a> {
         };
         self.decoder.total_bytes() + inside
     }
+}
+
+/// Refuses to decode a picture for which more memory is needed than the limit, and waits for others if it is large.
+pub fn lock_memory(needed: u64) -> Result<Option<MutexGuard<'static, ()>>, DecodeError> {
+    if needed > MAX_DECODE_BYTES {
+        return Err(DecodeError(format!(
+            "opening it needs {} MiB, over the limit of {} MiB",
+            needed >> 20,
+            MAX_DECODE_BYTES >> 20
+        )));
+    }
+    Ok(lock_if_large(needed))
 }
 
 /// Locks the decoding of large pictures, if decoding this one needs so much memory (in bytes): one at a time.
@@ -171,6 +185,21 @@ fn decode_error(format: PictureFormat, error: &ImageError) -> DecodeError {
         ImageError::Unsupported(_) => format!("a kind of {name} that cannot be opened: {error}"),
         _ => format!("damaged {name}: {error}"),
     })
+}
+
+/// Makes a picture of samples, with at least `min_side` pixels on the shorter side, and blended with the background.
+pub fn to_picture(
+    samples: Vec<u8>,
+    size: (u32, u32),
+    color: ColorType,
+    min_side: u32,
+) -> Result<RgbImage, DecodeError> {
+    let factor = (size.0.min(size.1) / min_side.max(1)).clamp(1, 64);
+    if factor == 1 && color == ColorType::Rgb8 {
+        return RgbImage::from_raw(size.0, size.1, samples)
+            .ok_or_else(|| DecodeError("the decoder gave too few pixels".to_owned()));
+    }
+    Ok(downscale(&samples, size, color, factor))
 }
 
 /// Averages squares of `factor` x `factor` pixels (fewer at the right and bottom edge), blended with

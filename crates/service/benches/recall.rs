@@ -13,14 +13,13 @@
     reason = "shares of small counts, and pixels within their range"
 )]
 
-use std::{env, fs, io::Cursor, path::Path};
+mod edited_photographs;
 
+use std::{env, path::Path};
+
+use edited_photographs::{cpu_seconds, heavy_edits, jpeg, light_edits, photographs};
 use half::f16;
-use image::{
-    RgbImage,
-    codecs::jpeg::JpegEncoder,
-    imageops::{self, FilterType},
-};
+use image::RgbImage;
 use rayon::prelude::*;
 use tessera_service::{
     index::{DIMENSION, extract},
@@ -35,7 +34,7 @@ fn main() {
     let arguments: Vec<String> = env::args().skip(1).collect();
     // `cargo test --benches` only checks that it compiles.
     let [folder, count, ..] = &arguments[..] else { return };
-    let edited = edited_photographs(Path::new(folder));
+    let edited = described(&photographs(Path::new(folder)));
     let vectors = among_mixtures(&edited, count.parse().unwrap());
     let used = cpu_seconds();
     let graph = approximate_neighbor_graph(&vectors, NEIGHBORS, |_| true).unwrap();
@@ -64,41 +63,13 @@ fn exact_distance(vectors: &Vectors, row: usize) -> f32 {
 }
 
 /// The descriptors of each photograph and its edits, one after the other.
-fn edited_photographs(folder: &Path) -> Vec<Vec<f16>> {
-    let files = fs::read_dir(folder).unwrap().map(|file| fs::read(file.unwrap().path()).unwrap());
-    let files: Vec<Vec<u8>> = files.collect();
-    let descriptors = |file: &Vec<u8>| {
-        let photograph = image::load_from_memory(file).ok()?.to_rgb8();
-        let of = |edit: Vec<u8>| extract(&edit).unwrap().descriptor;
-        Some(edits(&photograph).map(of))
+fn described(photographs: &[RgbImage]) -> Vec<Vec<f16>> {
+    let descriptors = |photograph: &RgbImage| {
+        let edits = light_edits(photograph).into_iter().chain(heavy_edits(photograph));
+        let files = [jpeg(photograph, 90)].into_iter().chain(edits);
+        files.map(|file| extract(&file).unwrap().descriptor).collect::<Vec<_>>()
     };
-    files.par_iter().filter_map(descriptors).flatten().collect()
-}
-
-/// The photograph, half its size, with strong compression, without its border, mirrored, and brighter.
-fn edits(photograph: &RgbImage) -> [Vec<u8>; 6] {
-    let (width, height) = photograph.dimensions();
-    let half = imageops::resize(photograph, width / 2, height / 2, FilterType::Triangle);
-    let (left, top) = (width / 20, height / 20);
-    let inner = imageops::crop_imm(photograph, left, top, width - 2 * left, height - 2 * top);
-    let brighter = |x, y| {
-        let pixel = photograph.get_pixel(x, y);
-        image::Rgb(pixel.0.map(|channel| (f32::from(channel) * 1.35).min(255.0) as u8))
-    };
-    [
-        jpeg(photograph, 90),
-        jpeg(&half, 90),
-        jpeg(photograph, 25),
-        jpeg(&inner.to_image(), 90),
-        jpeg(&imageops::flip_horizontal(photograph), 90),
-        jpeg(&RgbImage::from_fn(width, height, brighter), 90),
-    ]
-}
-
-fn jpeg(pixels: &RgbImage, quality: u8) -> Vec<u8> {
-    let mut file = Cursor::new(Vec::new());
-    JpegEncoder::new_with_quality(&mut file, quality).encode_image(pixels).unwrap();
-    file.into_inner()
+    photographs.par_iter().flat_map(descriptors).collect()
 }
 
 /// The descriptors, followed by mixtures of two of them with a little noise, `count` in all.
@@ -123,13 +94,4 @@ fn among_mixtures(descriptors: &[Vec<f16>], count: usize) -> Vectors {
         vectors.push(&unit);
     }
     vectors
-}
-
-/// Processor time of this process, in user mode and in the kernel.
-fn cpu_seconds() -> f64 {
-    let status = fs::read_to_string("/proc/self/stat").unwrap();
-    let (_, fields) = status.rsplit_once(')').unwrap();
-    let ticks =
-        fields.split_whitespace().skip(11).take(2).map(|field| field.parse::<f64>().unwrap());
-    ticks.sum::<f64>() / 100.0
 }

@@ -1,4 +1,4 @@
-//! An open deployment: opening a data directory, adding folders, and waiting for the work they cause.
+//! An open deployment: opening a index folder, adding folders, and waiting for the work they cause.
 
 use std::{
     fs,
@@ -13,7 +13,7 @@ use crate::{
     common_settings::{record_settings, require_recorded_settings},
     error::LocalError,
     ingest::{
-        FolderScan, OriginalFiles as _, SandboxedDir, diff, read_first_bytes,
+        FolderScan, OriginalFiles as _, SYMBOLIC_LINK, SandboxedDir, diff, read_first_bytes,
         video::{FFMPEG_MISSING, VideoContainer},
     },
     object_storage::BucketFolder,
@@ -35,7 +35,7 @@ use tessera_model::{DatasetId, SafeText, Status};
 use tessera_picture::PictureFormat;
 
 /// An open local deployment. Clones share it; dropping the last one stops the background work and
-/// releases the data directory.
+/// releases the index folder.
 #[derive(Clone)]
 pub struct Deployment {
     pub(crate) tasks: Arc<TaskRunner>,
@@ -57,7 +57,7 @@ pub struct SkippedFile {
 }
 
 impl Deployment {
-    /// Opens the data directory `data`, creating it (mode 0700) if needed, and resumes unfinished
+    /// Opens the index folder `data`, creating it (mode 0700) if needed, and resumes unfinished
     /// work.
     ///
     /// # Errors
@@ -108,7 +108,7 @@ impl Deployment {
         self.store.recovery_notice()
     }
 
-    /// The network file system of the data directory, which makes the service slow.
+    /// The network file system of the index folder, which makes the service slow.
     pub fn network_file_system(&self) -> Option<&'static str> {
         self.store.network_file_system()
     }
@@ -178,6 +178,13 @@ impl Deployment {
         let own = source::upsert(c, record.id, &record.folder)?;
         if self.settings.ffmpeg.is_some() {
             indexed_files::clear_skipped_for_reason(c, own, FFMPEG_MISSING)?;
+        }
+        for format in [PictureFormat::Avif, PictureFormat::Heif] {
+            if format.is_decodable()
+                && let Some(reason) = format.missing_program_reason()
+            {
+                indexed_files::clear_skipped_for_reason(c, own, &reason)?;
+            }
         }
         let Some(scan) = scan else { return Ok(false) };
         Ok(!diff(scan, indexed_files::known_files(c, own)?).is_empty())
@@ -262,7 +269,9 @@ fn canonical_folder(folder: &Path) -> Result<PathBuf, LocalError> {
 
 fn require_pictures(path: &Path, scan: &FolderScan, had_some: bool) -> Result<(), LocalError> {
     if scan.files.is_empty() {
-        return Err(LocalError::EmptyFolder(path.to_owned()));
+        let has_links = scan.skipped.iter().any(|(_, reason)| *reason == SYMBOLIC_LINK);
+        let error = if has_links { LocalError::OnlyLinks } else { LocalError::EmptyFolder };
+        return Err(error(path.to_owned()));
     }
     let folder =
         SandboxedDir::open(path).map_err(|cause| LocalError::Unreadable(path.to_owned(), cause))?;

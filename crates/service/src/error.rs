@@ -16,6 +16,8 @@ pub enum LocalError {
     /// The folder exists and cannot be listed.
     Unreadable(PathBuf, io::Error),
     EmptyFolder(PathBuf),
+    /// Besides hidden files, the folder contains only links.
+    OnlyLinks(PathBuf),
     /// The folder contains this number of files, and no picture.
     NoPictures(PathBuf, usize),
     /// Serving without login at an address that is not loopback.
@@ -44,11 +46,7 @@ impl fmt::Display for LocalError {
                 write!(f, "the folder {} does not exist; check the path", printable_path(path))
             }
             Self::NotAFolder(path) => {
-                write!(
-                    f,
-                    "{} is not a folder; give the folder that contains it",
-                    printable_path(path)
-                )
+                write!(f, "{} is not a folder; give the one it is in", printable_path(path))
             }
             Self::Unreadable(path, cause) => write!(
                 f,
@@ -58,6 +56,12 @@ impl fmt::Display for LocalError {
             Self::EmptyFolder(path) => {
                 write!(f, "the folder {} is empty; give one with pictures", printable_path(path))
             }
+            Self::OnlyLinks(path) => write!(
+                f,
+                "the folder {} contains only symbolic links, which are not followed; \
+                 give the folder that they lead to",
+                printable_path(path)
+            ),
             Self::NoPictures(path, files) => write!(
                 f,
                 "none of the {files} files in {} is a picture; \

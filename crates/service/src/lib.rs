@@ -1,6 +1,6 @@
 //! The local deployment: the whole dataset media service over folders of one machine.
 //!
-//! [`Deployment::open`] opens a data directory, [`Deployment::add_folder`] adds a dataset, and
+//! [`Deployment::open`] opens a index folder, [`Deployment::add_folder`] adds a dataset, and
 //! [`Deployment::serve`] serves the HTTP interface. Layers, lowest first: `index`, `similarity`, `cluster` and
 //! `text` compute; `ingest` and `object_storage` read media; `store` keeps rows; `retrieval` ranks; `archive`
 //! writes exports; `task` runs background work; `usecase` decides what a request may do; `http` speaks HTTP.

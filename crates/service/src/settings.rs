@@ -20,7 +20,7 @@ pub struct DeploymentSettings {
     pub ffmpeg: Option<PathBuf>,
     /// The user's own encoders; without them texts match captions and labels only.
     pub encoders: Option<Arc<Encoders>>,
-    /// The store on a server; `None` for a file in the data directory.
+    /// The store on a server; `None` for a file in the index folder.
     pub store: Option<StoreAddress>,
     pub storage: object_storage::StorageSettings,
     /// The folder of a bucket that keeps the archives of exports; without it they stay on disk.

@@ -1,5 +1,5 @@
 //! Shared test support: clients, a scripted server, a real S3 service, certificates, secrets that must not
-//! leak, and sample pictures.
+//! leak, sample pictures, and raw files of cameras.
 #![expect(
     clippy::unwrap_used,
     clippy::missing_panics_doc,
@@ -7,6 +7,7 @@
     reason = "a test fails by panicking"
 )]
 
+pub mod camera_raw;
 pub mod canaries;
 pub mod certificates;
 pub mod clients;

@@ -77,7 +77,7 @@ fn scores_reason(app: &App) -> Option<String> {
     let ranked = !matches!(view.search.query, Query::Browse);
     unless(ranked && view.computed.is_none(), reason).or_else(|| {
         let known = app.page().is_some_and(can_sort_by_score);
-        unless(known, "this page has no scores with a known direction")
+        unless(known, "these results have no scores to sort by")
     })
 }
 

@@ -56,8 +56,8 @@ pub enum JobState {
     Uncertain(Failure),
     /// No longer watched, while the service continues. The export, to watch it again.
     Unwatched(Option<ExportTaskId>),
-    /// Another running copy of the program follows it.
-    OtherInstance(Option<ExportTaskId>),
+    /// Another running copy of the program follows it; the state which that one has saved.
+    OtherInstance(Box<Self>),
 }
 
 impl JobState {
@@ -66,7 +66,8 @@ impl JobState {
             Self::ExportRunning(task, _)
             | Self::ExportReady(task)
             | Self::Downloading(task, ..) => Some(*task),
-            Self::Unwatched(task) | Self::OtherInstance(task) | Self::Downloaded(_, task) => *task,
+            Self::Unwatched(task) | Self::Downloaded(_, task) => *task,
+            Self::OtherInstance(saved) => saved.export_task(),
             Self::Failed(_, export) => export.as_ref().map(|export| export.id),
             _ => None,
         }
@@ -75,6 +76,22 @@ impl JobState {
     /// Whether media are on this machine that the service does not have yet.
     pub fn is_unsent(&self) -> bool {
         matches!(self, Self::Queued(_) | Self::Uploading(..))
+    }
+
+    /// Itself, or how a job of another instance ended.
+    pub fn or_end_elsewhere(&self) -> &Self {
+        match self {
+            Self::OtherInstance(saved) if saved.has_ended() => saved,
+            state => state,
+        }
+    }
+
+    /// Whether nothing changes any more unless the user wants it.
+    pub(super) fn has_ended(&self) -> bool {
+        matches!(
+            self,
+            Self::DatasetDone(_) | Self::ExportReady(_) | Self::Downloaded(..) | Self::Failed(..)
+        )
     }
 
     pub fn is_active(&self) -> bool {
@@ -109,7 +126,7 @@ impl Job {
 
     /// The state as shown on screen: the service's own status where there is one.
     pub fn label(&self) -> &str {
-        match &self.state {
+        match self.state.or_end_elsewhere() {
             JobState::Queued(_) => "queued here",
             JobState::Starting => "starting",
             JobState::Uploading(..) => "uploading",
@@ -160,7 +177,7 @@ impl Job {
     /// The fraction that is done, 0.0-1.0, where it is known.
     pub fn fraction_done(&self) -> Option<f64> {
         if matches!(
-            self.state,
+            self.state.or_end_elsewhere(),
             JobState::DatasetDone(_) | JobState::ExportReady(_) | JobState::Downloaded(..)
         ) {
             return Some(1.0);

@@ -46,6 +46,7 @@ pub fn job_summary(job: &Job) -> String {
             format!("{path} · {} verified", format_bytes(archive.bytes))
         }
         JobState::Failed(failure, _) | JobState::Uncertain(failure) => failure.to_string(),
+        JobState::OtherInstance(saved) if saved.has_ended() => describe_work(job),
         JobState::OtherInstance(_) => {
             format!("followed by another instance · {}", describe_work(job))
         }

@@ -161,7 +161,7 @@ impl Job {
     }
 
     fn of_other_instance(self) -> Self {
-        Self { state: JobState::OtherInstance(self.state.export_task()), ..self }
+        Self { state: JobState::OtherInstance(Box::new(self.state)), ..self }
     }
 }
 

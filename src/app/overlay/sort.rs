@@ -37,6 +37,6 @@ impl App {
     /// Why the clusters cannot be sorted like this: the direction of a score must be known.
     fn order_unavailable(&self, order: SortOrder) -> Option<&'static str> {
         let page = self.page().filter(|_| order.by == SortKey::Score)?;
-        (!can_sort_by_score(page)).then_some("this page has no scores with a known direction")
+        (!can_sort_by_score(page)).then_some("these results have no scores to sort by")
     }
 }

@@ -125,7 +125,9 @@ impl App {
     pub fn needs_query(&self) -> bool {
         let search = self.view().map(|view| &view.search);
         let browses = search.is_some_and(|search| {
-            search.query == Query::Browse && search.filters.is_empty() && search.page == 0
+            let is_listed = self.store.dataset(search.dataset).is_some();
+            let is_first = search.filters.is_empty() && search.page == 0;
+            search.query == Query::Browse && is_first && is_listed
         });
         let refused =
             self.remote_page().and_then(|page| page.failure()).map(|failure| failure.kind);

@@ -62,7 +62,7 @@ impl FilterKind {
     pub fn description(self) -> &'static str {
         match self {
             Self::Text => {
-                "what captions mean (semantic: MULTIMODEL_IMAGE_ENCODING or CAPTION_IMAGES) or contain (fts)"
+                "captions: fts finds words, semantic meanings (with MULTIMODEL_IMAGE_ENCODING or CAPTION_IMAGES)"
             }
             Self::Labels => "labels of IMAGE_TAGGING: Enter adds one to the list",
             Self::Tags => "user tags, by id; by name once a page with the tag was loaded",

@@ -18,6 +18,8 @@ use tessera_model::{
 };
 use tessera_picture::{Canvas, Crop, PictureSubject, PictureView};
 
+const UNLISTED_DATASET: &str = "a dataset that is not in the list";
+
 #[derive(Debug, Default)]
 pub struct SearchHistory {
     /// Newest last.
@@ -67,7 +69,7 @@ impl App {
         let items = self.history.past_searches.iter().rev().map(|entry| {
             let search = &entry.search;
             let name = self.store.dataset(search.dataset).map(|dataset| dataset.name.as_str());
-            let dataset = name.unwrap_or("a dataset that is not in the list");
+            let dataset = name.unwrap_or(UNLISTED_DATASET);
             let (entity, level) = (search.entity.as_str(), search.granularity.level());
             let found = entry.results.map(|results| format!("{} · ", result_text(results)));
             let found = found.unwrap_or_default();
@@ -147,6 +149,11 @@ impl App {
     /// Runs a past search again. A query image is registered again: its anchor may have expired.
     pub(in crate::app) fn rerun_search(&mut self, entry: HistoryEntry) {
         let HistoryEntry { search, similar_to, file, region, .. } = entry;
+        let is_known = self.store.dataset(search.dataset).is_some();
+        if self.store.datasets.value().is_some() && !is_known {
+            let text = format!("this search is of {UNLISTED_DATASET}");
+            return self.notify(Level::Warning, text);
+        }
         self.open_dataset(search.dataset);
         self.focus = Pane::Results;
         match file {

@@ -25,7 +25,7 @@ impl App {
             SetOperator::ALL.map(|operator| {
                 let label = format!("{here} {} {there}", operator.symbol());
                 let meaning = operator.description();
-                let note = format!("{meaning}; {loaded} of it loaded");
+                let note = format!("{meaning}; {loaded} of the others loaded");
                 PickItem::new(Command::CombineTabs((index, operator)), label).note(note)
             })
         });

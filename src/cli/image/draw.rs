@@ -8,7 +8,7 @@ use unicode_width::UnicodeWidthStr as _;
 use viuer::Config;
 
 use crate::cli::{CliError, Context, Exit, TerminalInfo};
-use tessera_model::SafeText;
+use tessera_model::{SafeText, text::truncate};
 use tessera_picture::{Canvas, Crop, Protocol, fit, fit_picture};
 
 #[derive(Clone, Debug)]
@@ -173,14 +173,7 @@ fn print_row(
 fn caption_line(names: &[&str], wide: usize) -> String {
     let mut line = String::new();
     for name in names {
-        let mut kept = String::new();
-        for c in name.chars() {
-            kept.push(c);
-            if kept.width() > wide {
-                kept.pop();
-                break;
-            }
-        }
+        let kept = truncate(name, wide);
         line += &kept;
         line.extend(std::iter::repeat_n(' ', wide + usize::from(TILE_GAP) - kept.width()));
     }
@@ -221,7 +214,7 @@ mod tests {
 
     #[test]
     fn names_are_truncated_to_their_tiles() {
-        assert_eq!(caption_line(&["a.jpg", "long-name.jpg", "c"], 6), "a.jpg  long-n c\n");
-        assert_eq!(caption_line(&["日本語.jpg"], 5), "日本\n");
+        assert_eq!(caption_line(&["a.jpg", "long-name.jpg", "c"], 6), "a.jpg  long-… c\n");
+        assert_eq!(caption_line(&["日本語.jpg"], 5), "日本…\n");
     }
 }

@@ -75,6 +75,9 @@ fn draw_hidden_entries(rows: &mut FormRows, selection: &Selection) {
     let mut entries = selection.ordered_entries();
     entries.retain(|entry| stale(entry) || app.tile_of_entry(entry).is_none());
     entries.sort_by_key(|entry| !stale(entry));
+    if !entries.is_empty() {
+        rows.text("selected, but not on this page:", rows.ctx.theme.dim);
+    }
     for entry in entries.iter().take(MAX_ENTRIES) {
         let row = rows.reserve(1);
         basket::draw_entry(&mut rows.ctx, row, 0, entry);

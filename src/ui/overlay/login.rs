@@ -61,6 +61,9 @@ impl LoginForm {
         let key = match &app.login.key {
             Some(key) if key.is_empty() => "none yet".to_owned(),
             Some(key) => key.to_string(),
+            None if app.login.rejection.is_some() => {
+                "none: this deployment is opened without login; open it as a hosted one".to_owned()
+            }
             None => "none: this deployment needs no login".to_owned(),
         };
         let place = match (login.and_then(|login| login.fixed.as_ref()), &self.places) {

@@ -53,7 +53,9 @@ fn draw_list(ctx: &mut DrawContext, inside: Rect, list: &PickList) {
     let is_full = rows_of_items(ctx, rows, list, &matches) >= usize::from(rows.height);
     let rows = if is_full { rows } else { below(inside, 2) };
     if matches.is_empty() {
-        ctx.put(rows, 0, &[("   no match; Backspace widens the filter", ctx.theme.dim)]);
+        let is_filtered = !list.filter.value().is_empty();
+        let text = if is_filtered { "   no match; Backspace widens the filter" } else { "   none" };
+        ctx.put(rows, 0, &[(text, ctx.theme.dim)]);
     }
     draw_items(ctx, rows, list, &matches);
 }
@@ -88,7 +90,8 @@ fn item_lines(
     let prefix_width = widest(|item| item.prefix.as_str()).min(MAX_PREFIX_WIDTH);
     let label_width = widest(|item| item.label.as_str()).min(cells / 2);
     let line = |(index, item): (usize, &&PickItem)| {
-        item_line(ctx, item, (prefix_width, label_width), index == list.cursor)
+        let digit = (list.filter.value().is_empty() && index < 9).then_some(index + 1);
+        item_line(ctx, item, (prefix_width, label_width), (index == list.cursor, digit))
     };
     matches.iter().enumerate().map(line).collect()
 }
@@ -132,14 +135,19 @@ fn item_line(
     ctx: &DrawContext,
     item: &PickItem,
     (prefix_width, label_width): (usize, usize),
-    selected: bool,
+    (selected, digit): (bool, Option<usize>),
 ) -> Line<'static> {
     let theme = ctx.theme;
     let (style, key) = if item.disabled { (theme.dim, theme.dim) } else { (theme.text, theme.key) };
     let pad = |text: &str, cells: usize| " ".repeat(cells.saturating_sub(display_width(text)) + 2);
     let (prefix, label) = (item.prefix.as_str(), item.label.as_str());
-    let cursor = if selected { " ▸ " } else { "   " };
-    let mut parts = vec![Span::styled(cursor, theme.accent), Span::styled(prefix.to_owned(), key)];
+    let cursor = if selected { "▸" } else { " " };
+    let digit = digit.map_or_else(|| "  ".to_owned(), |digit| format!("{digit} "));
+    let mut parts = vec![
+        Span::styled(cursor, theme.accent),
+        Span::styled(digit, theme.dim),
+        Span::styled(prefix.to_owned(), key),
+    ];
     if prefix_width > 0 {
         parts.push(Span::styled(pad(prefix, prefix_width), style));
     }

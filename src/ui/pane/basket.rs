@@ -114,7 +114,7 @@ pub(in crate::ui) fn previews_seen_text(totals: &SelectionTotals) -> String {
         }
     };
     let members = grouped_with_noun(totals.members, "member", "members");
-    format!("shown {} of {members}{more}", totals.previewed)
+    format!("{} of {members} are shown as previews{more}", totals.previewed)
 }
 
 /// The columns of a name: those that the glyph, the size, the kind, and the visibility leave.

@@ -10,7 +10,7 @@ use crate::{
         widget::{MIN_FRAMED_ROWS, group_digits, line, split_end, truncate},
     },
 };
-use tessera_model::{Dataset, Status};
+use tessera_model::{Dataset, Status, text::count_with_noun};
 
 pub(in crate::ui) fn datasets(ctx: &mut DrawContext, area: Rect) {
     let count = ctx.app.store.dataset_list().len();
@@ -45,7 +45,7 @@ fn draw_row(ctx: &mut DrawContext, line: Rect, dataset: &Dataset) {
     let (glyph, style) = status_glyph(ctx, &dataset.status);
     // READY is not spelled out: the status pane does.
     let state = if dataset.status == Status::Ready {
-        dataset.n_images.map_or_else(String::new, group_digits)
+        media_count_text(dataset)
     } else {
         status_text(dataset)
     };
@@ -60,6 +60,14 @@ fn draw_row(ctx: &mut DrawContext, line: Rect, dataset: &Dataset) {
         ctx.explain(line, &text);
     }
     ctx.explain(Rect { width: line.width.min(4), ..line }, text);
+}
+
+/// The number of images; that of videos where there are only videos.
+fn media_count_text(dataset: &Dataset) -> String {
+    match (dataset.n_images, dataset.n_videos) {
+        (Some(0) | None, Some(videos @ 1..)) => count_with_noun(videos, "video", "videos"),
+        (images, _) => images.map_or_else(String::new, group_digits),
+    }
 }
 
 fn draw_empty(ctx: &mut DrawContext, inside: Rect) {

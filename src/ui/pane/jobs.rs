@@ -102,7 +102,7 @@ fn draw_row(ctx: &mut DrawContext, area: Rect, job: &Job) {
 }
 
 fn state_glyph(theme: &Theme, job: &Job) -> (&'static str, Style) {
-    match job.state() {
+    match job.state().or_end_elsewhere() {
         JobState::Queued(_) => ("…", theme.dim),
         JobState::Starting
         | JobState::Uploading(..)

@@ -7,12 +7,13 @@ use std::{
 
 use serde_json::Value;
 
-use super::{json_rows::for_each_json_row, parquet_rows::for_each_parquet_row};
+use super::json_rows::for_each_json_row;
 use crate::{
     archive::{ArchiveEntry, ArchiveError, EntryError},
     disk::disk_failure,
 };
 use tessera_model::{Failure, SafeText};
+use tessera_parquet::{Columns, ParquetFile};
 
 const MAX_METADATA_BYTES: u64 = 2 << 30;
 const MAX_ROWS: usize = 10_000_000;
@@ -85,7 +86,11 @@ impl MetadataFile {
         let columns = if is_json(&self.name) {
             for_each_json_row(self.file, &mut visit)
         } else {
-            for_each_parquet_row(self.file, needed, &mut visit)
+            let columns = needed.map_or(Columns::All, Columns::Flat);
+            ParquetFile::open(self.file).and_then(|file| {
+                file.for_each_row(columns, &mut visit)?;
+                Ok(file.column_names())
+            })
         };
         let in_file = |error: ArchiveError| {
             if error.is::<Failure>() { error } else { in_file(&self.name, &error.to_string()) }

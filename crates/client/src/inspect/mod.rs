@@ -6,8 +6,6 @@ mod joined_rows;
 mod json_rows;
 mod listing;
 mod metadata;
-mod page_header;
-mod parquet_rows;
 mod summary;
 
 pub use entry::read_entry;

@@ -80,11 +80,27 @@ async fn only_pictures_up_to_32_mib_are_sent() {
         assert_eq!(
             sent(other.to_vec()).await.as_deref(),
             Some(
-                "a␇.jpg: not a picture. Choose a JPEG, PNG, WebP, GIF, BMP, TIFF, JPEG XL, QOI, PNM, ICO, HDR or OpenEXR file"
+                "a␇.jpg: not a picture. Choose a JPEG, PNG, WebP, GIF, BMP, TIFF, JPEG XL, QOI, PNM, ICO, HDR, OpenEXR or \
+                 camera RAW (DNG, CR2, CR3, NEF, ARW, ORF, RW2, PEF, RAF) file"
             )
         );
     }
     let failure = QueryImageUpload::read(folder.path()).await.unwrap_err().to_string();
     let expected = format!("{}: not a file. Choose a picture file", folder.path().display());
     assert_eq!(failure, expected);
+}
+
+#[tokio::test]
+async fn raw_files_of_cameras_are_sent_as_jpegs_and_may_be_larger() {
+    let jpeg = picture(ImageFormat::Jpeg);
+    for (extension, mut file) in tessera_testing::camera_raw::camera_raw_files(&jpeg, &jpeg) {
+        if extension == "nef" {
+            file.resize((32 << 20) + 1, 0);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(format!("a.{extension}"));
+        fs::write(&path, file).unwrap();
+        let image = QueryImageUpload::read(&path).await.unwrap();
+        assert_eq!(image.size(), Some((2, 3)), "{extension}: upright");
+    }
 }

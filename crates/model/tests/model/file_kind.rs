@@ -8,11 +8,18 @@ fn the_kind_of_a_file_follows_from_its_extension() {
             &[
                 "png", "jpg", "jpeg", "jpe", "jfif", "gif", "bmp", "webp", "tif", "tiff", "jp2",
                 "jxl", "qoi", "pbm", "pgm", "ppm", "pnm", "pam", "ico", "hdr", "exr", "avif",
-                "heic", "heif", "JPG", "Png",
+                "heic", "heif", "dng", "cr2", "cr3", "nef", "nrw", "arw", "sr2", "srw", "orf",
+                "rw2", "pef", "raf", "JPG", "Png", "NEF",
             ],
         ),
         (FileKind::Video, &["mp4", "mov", "mkv", "webm", "avi", "m4v", "wmv", "flv", "MP4"]),
-        (FileKind::Sidecar, &["jsonl", "json", "csv", "txt", "xml", "XML"]),
+        (
+            FileKind::Sidecar,
+            &[
+                "jsonl", "json", "csv", "parquet", "txt", "xml", "XML", "yaml", "yml", "names",
+                "labels", "cls",
+            ],
+        ),
         (
             FileKind::Archive,
             &["zip", "tar", "gz", "tgz", "bz2", "xz", "zst", "7z", "rar", "ZIP", "tar.gz"],

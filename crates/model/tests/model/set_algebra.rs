@@ -63,7 +63,10 @@ fn nothing_combines_like_an_empty_set() {
 #[test]
 fn each_operator_has_a_sign_and_a_description() {
     let shown = SetOperator::ALL.map(|operator| (operator.symbol(), operator.description()));
-    let expected =
-        [("−", "items here but not there"), ("∩", "items in both"), ("∪", "items in either")];
+    let expected = [
+        ("−", "items of these results that are not in those"),
+        ("∩", "items that are in both results"),
+        ("∪", "items in either"),
+    ];
     assert_eq!(shown, expected);
 }

@@ -32,17 +32,22 @@ fn interleave_rgb((red, green, blue): (&[u8], &[u8], &[u8]), pixels: &mut [[u8; 
     }
 }
 
-/// The JFIF conversion in 16.16 fixed point.
 fn convert_ycbcr((luma, cb, cr): (&[u8], &[u8], &[u8]), pixels: &mut [[u8; 3]]) {
-    const HALF: i32 = 1 << 15;
     for (((pixel, &luma), &cb), &cr) in pixels.iter_mut().zip(luma).zip(cb).zip(cr) {
-        let luma = (i32::from(luma) << 16) + HALF;
-        let (cb, cr) = (i32::from(cb) - 128, i32::from(cr) - 128);
-        let sample = |level: i32| (level >> 16).clamp(0, 255) as u8;
-        *pixel = [
-            sample(luma + 91_881 * cr),
-            sample(luma - 22_554 * cb - 46_802 * cr),
-            sample(luma + 116_130 * cb),
-        ];
+        *pixel = ycbcr_to_rgb([luma, cb, cr]);
     }
+}
+
+/// The JFIF conversion in 16.16 fixed point.
+#[inline]
+pub fn ycbcr_to_rgb([luma, cb, cr]: [u8; 3]) -> [u8; 3] {
+    const HALF: i32 = 1 << 15;
+    let luma = (i32::from(luma) << 16) + HALF;
+    let (cb, cr) = (i32::from(cb) - 128, i32::from(cr) - 128);
+    let sample = |level: i32| (level >> 16).clamp(0, 255) as u8;
+    [
+        sample(luma + 91_881 * cr),
+        sample(luma - 22_554 * cb - 46_802 * cr),
+        sample(luma + 116_130 * cb),
+    ]
 }

@@ -32,6 +32,19 @@ impl<'a> Jpeg<'a> {
         self.header.orientation.unwrap_or(Orientation::NoTransforms)
     }
 
+    /// Whether it has the four colors of printing.
+    pub fn is_cmyk(&self) -> bool {
+        self.header.components.len() == 4
+    }
+
+    pub fn is_progressive(&self) -> bool {
+        self.header.is_progressive
+    }
+
+    pub fn color_profile(&self) -> Option<Vec<u8>> {
+        self.header.color_profile(self.bytes)
+    }
+
     /// The smallest scale with at least `min_side` pixels on the shorter side; `None` if that is the
     /// full size, or if the file is not supported.
     pub fn scale(&self, min_side: u32) -> Option<JpegScale> {
@@ -55,7 +68,7 @@ impl<'a> Jpeg<'a> {
         let reduced = |side: u32| (side * scale as u32).div_ceil(8);
         let color_space = self.header.color_space();
         let mut picture = color::to_rgb(&planes, color_space, reduced(width), reduced(height));
-        if let Some(profile) = self.header.color_profile(self.bytes) {
+        if let Some(profile) = self.color_profile() {
             to_srgb(&mut picture, &profile);
         }
         Ok(picture)

@@ -38,6 +38,8 @@ pub struct Header {
     pub scan_start: usize,
     /// Whether the scaled decoder supports the file: one sequential scan of 8 bits.
     pub is_baseline: bool,
+    /// Whether all coefficients are needed before the first pixel.
+    pub is_progressive: bool,
     quantization_tables: [Option<[u16; 64]>; 4],
     dc: [Option<Arc<HuffmanTable>>; 4],
     ac: [Option<Arc<HuffmanTable>>; 4],
@@ -138,6 +140,7 @@ impl Header {
         if let [only] = self.components.as_mut_slice() {
             only.sampling = (1, 1);
         }
+        self.is_progressive = marker & 3 == 2;
         self.is_baseline =
             matches!(marker, 0xC0 | 0xC1) && precision == 8 && self.has_integral_sampling();
         Ok(())

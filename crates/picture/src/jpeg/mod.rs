@@ -24,5 +24,6 @@ mod idct;
 mod scan;
 mod standard_tables;
 
+pub use color::ycbcr_to_rgb;
 pub use decoder::Jpeg;
 pub use header::segments_before_scan;

@@ -83,14 +83,10 @@ fn others_are_named() {
     for other in ["<svg/>", "%PDF-1.7", "<html>", "PS: a letter", "\0\0\0\x1cftypisom"] {
         assert_eq!(error(other.as_bytes()), format!("not a {} file", PictureFormat::DECODABLE));
     }
-    assert_eq!(
-        error(b"\0\0\0\x1cftypavif"),
-        "AVIF pictures cannot be opened; convert them to JPEG"
-    );
-    assert_eq!(
-        error(b"\0\0\0\x1cftypheic"),
-        "HEIC pictures cannot be opened; convert them to JPEG"
-    );
+    for (brand, name) in [("avif", "AVIF"), ("heic", "HEIC")] {
+        let expected = format!("damaged {name}: no picture that can be read");
+        assert_eq!(error(format!("\0\0\0\x1cftyp{brand}").as_bytes()), expected);
+    }
     assert_eq!(error(b""), "an empty file");
 }
 

@@ -2,11 +2,14 @@
 
 #![expect(clippy::expect_used, reason = "a failed setup fails the test")]
 
+mod camera_raw;
+mod colors;
 mod crop;
 mod decode;
 mod difference;
 mod fit;
 mod formats;
+mod heif;
 mod jpeg;
 mod libraries;
 mod orientation;

@@ -217,7 +217,7 @@ pub const CHOICES: &[[&str; 3]] = &[
     ],
     [
         "videos",
-        "files by content, not by name; still pictures in a video container (HEIC, AVIF, CR3) are skipped",
+        "files by content, not by name; still pictures in a video container (HEIC, AVIF, CR3) are pictures",
         "a photograph must not count as a video",
     ],
     [

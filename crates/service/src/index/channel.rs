@@ -26,25 +26,16 @@ impl Channel {
     }
 
     pub fn smooth(&self) -> Self {
-        let mut values = Vec::with_capacity(self.values.len());
+        let mut values = vec![0.0; self.values.len()];
         let mut padded = vec![0.0; self.width + 4];
-        for y in 0..self.height() as isize {
-            let lines: [&[f32]; 5] = std::array::from_fn(|step| self.row(y + step as isize - 2));
-            let inner = &mut padded[2..self.width + 2];
-            for (x, sum) in inner.iter_mut().enumerate() {
-                *sum =
-                    lines.iter().zip(SMOOTHING_KERNEL).map(|(line, weight)| line[x] * weight).sum();
-            }
+        for (y, smoothed) in (0..).zip(values.chunks_exact_mut(self.width)) {
+            let lines = [-2, -1, 0, 1, 2].map(|step| self.row(y + step));
+            weighted_sums(lines, &mut padded[2..self.width + 2]);
             let (first, last) = (padded[2], padded[self.width + 1]);
             padded[..2].fill(first);
             padded[self.width + 2..].fill(last);
-            values.extend(padded.windows(5).map(|around| {
-                around
-                    .iter()
-                    .zip(SMOOTHING_KERNEL)
-                    .map(|(value, weight)| value * weight)
-                    .sum::<f32>()
-            }));
+            let steps: [&[f32]; 5] = std::array::from_fn(|step| &padded[step..][..self.width]);
+            weighted_sums(steps, smoothed);
         }
         Self { width: self.width, values }
     }
@@ -65,6 +56,15 @@ impl Channel {
             }));
         }
         Self { width, values }
+    }
+}
+
+/// The sums of five rows, each with its weight of the [`SMOOTHING_KERNEL`].
+fn weighted_sums([first, second, third, fourth, fifth]: [&[f32]; 5], sums: &mut [f32]) {
+    let rows = first.iter().zip(second).zip(third).zip(fourth).zip(fifth);
+    let [outer, inner, middle, ..] = SMOOTHING_KERNEL;
+    for (sum, ((((first, second), third), fourth), fifth)) in sums.iter_mut().zip(rows) {
+        *sum = first * outer + second * inner + third * middle + fourth * inner + fifth * outer;
     }
 }
 

@@ -21,5 +21,5 @@ pub use original_files::{
     OriginalFiles, SourceFile, is_unavailable, read_first_bytes, unavailable,
 };
 pub use sandboxed_dir::SandboxedDir;
-pub use scan::{FolderScan, ScannedFile, scan_folder};
+pub use scan::{FolderScan, SYMBOLIC_LINK, ScannedFile, scan_folder};
 pub use video_input::VideoInput;

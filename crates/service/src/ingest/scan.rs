@@ -51,9 +51,12 @@ pub fn scan_folder(folder: &Path) -> FolderScan {
     scan
 }
 
+/// Why a link is skipped: it could lead out of the folder.
+pub const SYMBOLIC_LINK: &str = "a symbolic link";
+
 fn file_stat(entry: &DirEntry) -> Result<FileStat, &'static str> {
     if entry.file_type().is_symlink() {
-        return Err("a symbolic link");
+        return Err(SYMBOLIC_LINK);
     }
     if !entry.file_type().is_file() {
         return Err("not a regular file");

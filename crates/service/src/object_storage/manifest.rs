@@ -7,12 +7,6 @@ use std::{
     sync::Arc,
 };
 
-use parquet::{
-    basic::{Compression, Type},
-    column::reader::ColumnReader,
-    errors::ParquetError,
-    file::reader::{FileReader as _, SerializedFileReader},
-};
 use uuid::Uuid;
 
 use super::{
@@ -20,13 +14,11 @@ use super::{
     object_entry::{ObjectEntry, PathRoot},
     object_uri::{BucketUri, ManifestFormat, ObjectUri, is_addressable_key},
 };
+use tessera_parquet::ParquetFile;
 
 /// Length limit of a line, in bytes.
 const MAX_LINE_BYTES: u64 = 4_096;
-const VALUE_BATCH_SIZE: usize = 1_024;
 const COLUMN_NAMES: [&str; 6] = ["uri", "url", "path", "file_name", "s3_uri", "image"];
-
-const NOT_PARQUET: &str = "it is damaged or not a Parquet file";
 
 struct ManifestReader {
     bucket: Arc<BucketUri>,
@@ -48,12 +40,6 @@ enum ReadEnd {
 impl From<&str> for ReadEnd {
     fn from(reason: &str) -> Self {
         Self::Invalid(reason.to_owned())
-    }
-}
-
-impl From<ParquetError> for ReadEnd {
-    fn from(_: ParquetError) -> Self {
-        NOT_PARQUET.into()
     }
 }
 
@@ -120,44 +106,14 @@ fn is_media_column(name: &str) -> bool {
 }
 
 fn read_parquet(file: File, rows: &mut ManifestReader) -> Result<(), ReadEnd> {
-    let reader = SerializedFileReader::new(file)?;
-    let schema = reader.metadata().file_metadata().schema_descr_ptr();
-    let is_text = |at: &usize| {
-        let column = schema.column(*at);
-        column.physical_type() == Type::BYTE_ARRAY && column.max_rep_level() == 0
-    };
-    let columns: Vec<usize> = (0..schema.num_columns()).filter(is_text).collect();
-    let named = columns.iter().find(|at| is_media_column(schema.column(**at).name()));
-    let at = *named.or(columns.first()).ok_or("it has no string column")?;
-    for group in 0..reader.num_row_groups() {
-        let group = reader.get_row_group(group)?;
-        let codec = group.metadata().column(at).compression();
-        if !matches!(codec, Compression::UNCOMPRESSED | Compression::SNAPPY) {
-            let reason = format!("it is compressed with {codec}; only snappy is supported");
-            return Err(ReadEnd::Invalid(reason));
-        }
-        read_column(group.get_column_reader(at)?, rows)?;
-    }
-    Ok(())
-}
-
-fn read_column(column: ColumnReader, rows: &mut ManifestReader) -> Result<(), ReadEnd> {
-    let ColumnReader::ByteArrayColumnReader(mut column) = column else {
-        return Err(NOT_PARQUET.into());
-    };
-    let (mut defined, mut values) = (Vec::new(), Vec::new());
-    loop {
-        defined.clear();
-        values.clear();
-        let read = column.read_records(VALUE_BATCH_SIZE, Some(&mut defined), None, &mut values);
-        let (records, _, _) = read?;
-        if records == 0 {
-            return Ok(());
-        }
-        for value in &values {
-            rows.add_row(std::str::from_utf8(value.data()).map_err(|_| "it is not UTF-8 text")?)?;
-        }
-    }
+    let file = ParquetFile::open(file).map_err(|_| "it is damaged or not a Parquet file")?;
+    let mut end = Ok(());
+    let read = file.for_each_text(is_media_column, &mut |value| {
+        let text = std::str::from_utf8(value).map_err(|_| "it is not UTF-8 text".into());
+        end = text.and_then(|text| rows.add_row(text));
+        if end.is_ok() { Ok(()) } else { Err("not read to its end".into()) }
+    });
+    end.and_then(|()| read.map_err(|why| ReadEnd::Invalid(why.to_string())))
 }
 
 impl ManifestReader {

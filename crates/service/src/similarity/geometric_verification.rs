@@ -22,11 +22,58 @@ const OUTLIER_PRIOR: f32 = 4.0;
 /// Most corner pairs considered, the most similar ones.
 const MAX_CORRESPONDENCES: usize = 40;
 
+/// Bits of the number of a corner; a picture has fewer corners.
+const NUMBER_BITS: u32 = 16;
+const NUMBER_MASK: u32 = (1 << NUMBER_BITS) - 1;
+/// Corners that are compared at once.
+const LANES: usize = 8;
+
 type Correspondence = (Point, Point);
 
+/// The corners of a picture in columns, which the widest instructions of the processor compare.
+#[derive(Default)]
+pub struct CornerColumns {
+    positions: Vec<Point>,
+    chunks: Vec<CornerChunk>,
+}
+
+#[derive(Clone, Copy)]
+struct CornerChunk {
+    /// The halves of the descriptors.
+    low: [u64; LANES],
+    high: [u64; LANES],
+    /// The numbers of the corners; [`u32::MAX`] after the last one.
+    numbers: [u32; LANES],
+}
+
+impl CornerColumns {
+    /// Replaces the corners.
+    pub fn fill(&mut self, corners: impl Iterator<Item = Keypoint>) {
+        self.positions.clear();
+        self.chunks.clear();
+        for (number, Keypoint { x, y, descriptor }) in (0..).zip(corners) {
+            self.positions.push((f32::from(x), f32::from(y)));
+            let lane = number as usize % LANES;
+            if lane == 0 {
+                let (low, high) = ([0; LANES], [0; LANES]);
+                self.chunks.push(CornerChunk { low, high, numbers: [u32::MAX; LANES] });
+            }
+            if let Some(chunk) = self.chunks.last_mut() {
+                chunk.low[lane] = descriptor as u64;
+                chunk.high[lane] = (descriptor >> 64) as u64;
+                chunk.numbers[lane] = number;
+            }
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.positions.len()
+    }
+}
+
 /// How well two pictures match, from 0.0 (just enough) to 1.0; `None` if they do not.
-pub fn inlier_score(left: &[Keypoint], right: &[Keypoint]) -> Option<f32> {
-    let matches = Arch::new().dispatch(MutualMatches { left, right });
+pub fn inlier_score(left: &CornerColumns, right: &CornerColumns) -> Option<f32> {
+    let matches = mutual_matches(left, right);
     if matches.len() < MIN_INLIERS {
         return None;
     }
@@ -39,45 +86,59 @@ pub fn inlier_score(left: &[Keypoint], right: &[Keypoint]) -> Option<f32> {
     agree.then(|| ((share - MIN_INLIER_SHARE) / (CERTAIN_INLIER_SHARE - MIN_INLIER_SHARE)).min(1.0))
 }
 
-fn position(keypoint: &Keypoint) -> Point {
-    (f32::from(keypoint.x), f32::from(keypoint.y))
+/// Pairs of corners that are each other's most similar one, the most similar pairs first.
+fn mutual_matches(left: &CornerColumns, right: &CornerColumns) -> Vec<Correspondence> {
+    let mut nearest_right = vec![[u32::MAX; LANES]; left.chunks.len()];
+    let mut nearest_left = vec![[u32::MAX; LANES]; right.chunks.len()];
+    Arch::new().dispatch(NearestCorners {
+        left: &left.chunks,
+        right: &right.chunks,
+        nearest_right: &mut nearest_right,
+        nearest_left: &mut nearest_left,
+    });
+    let nearest_left = nearest_left.as_flattened();
+    let number = |nearest: u32| (nearest & NUMBER_MASK) as usize;
+    let mut mutual: Vec<(u32, usize, usize)> = (0..left.len())
+        .zip(nearest_right.into_flattened())
+        .map(|(a, nearest)| (nearest >> NUMBER_BITS, a, number(nearest)))
+        .filter(|&(bits, a, b)| bits <= MAX_DIFFERING_BITS && number(nearest_left[b]) == a)
+        .collect();
+    mutual.sort_unstable();
+    mutual.truncate(MAX_CORRESPONDENCES);
+    mutual.into_iter().map(|(_, a, b)| (left.positions[a], right.positions[b])).collect()
 }
 
-/// Finds pairs of corners that are each other's most similar one, most similar first. The body of a closure would
-/// not be inlined, and so not be compiled for the processor.
-struct MutualMatches<'a> {
-    left: &'a [Keypoint],
-    right: &'a [Keypoint],
+/// Finds the nearest corner of every corner: its number, below the number of differing bits, so that the least such
+/// value is the nearest corner, and the first of equally near ones. The body of a closure would not be inlined, and
+/// so not be compiled for the processor.
+struct NearestCorners<'a> {
+    left: &'a [CornerChunk],
+    right: &'a [CornerChunk],
+    nearest_right: &'a mut [[u32; LANES]],
+    nearest_left: &'a mut [[u32; LANES]],
 }
 
-impl pulp::NullaryFnOnce for MutualMatches<'_> {
-    type Output = Vec<Correspondence>;
+impl pulp::NullaryFnOnce for NearestCorners<'_> {
+    type Output = ();
 
     #[expect(clippy::inline_always, reason = "only what is inlined is compiled for the processor")]
     #[inline(always)]
-    fn call(self) -> Vec<Correspondence> {
-        let Self { left, right } = self;
-        let mut nearest_right = vec![(MAX_DIFFERING_BITS + 1, 0); left.len()];
-        let mut nearest_left = vec![(MAX_DIFFERING_BITS + 1, 0); right.len()];
-        for (a, (from, nearest)) in left.iter().zip(&mut nearest_right).enumerate() {
-            for (b, (to, other)) in right.iter().zip(&mut nearest_left).enumerate() {
-                let bits = (from.descriptor ^ to.descriptor).count_ones();
-                if bits < nearest.0 {
-                    *nearest = (bits, b);
+    fn call(self) {
+        for (left, nearest) in self.left.iter().zip(self.nearest_right) {
+            let corners = left.low.into_iter().zip(left.high).zip(left.numbers);
+            for (((low, high), number), nearest) in corners.zip(nearest) {
+                let mut least = [u32::MAX; LANES];
+                for (right, others) in self.right.iter().zip(&mut *self.nearest_left) {
+                    for b in 0..LANES {
+                        let bits =
+                            (low ^ right.low[b]).count_ones() + (high ^ right.high[b]).count_ones();
+                        least[b] = least[b].min(bits << NUMBER_BITS | right.numbers[b]);
+                        others[b] = others[b].min(bits << NUMBER_BITS | number);
+                    }
                 }
-                if bits < other.0 {
-                    *other = (bits, a);
-                }
+                *nearest = least.into_iter().fold(u32::MAX, u32::min);
             }
         }
-        let mut mutual: Vec<(u32, usize, usize)> = (0..)
-            .zip(nearest_right)
-            .filter(|&(a, (bits, b))| bits <= MAX_DIFFERING_BITS && nearest_left[b].1 == a)
-            .map(|(a, (bits, b))| (bits, a, b))
-            .collect();
-        mutual.sort_unstable();
-        mutual.truncate(MAX_CORRESPONDENCES);
-        mutual.into_iter().map(|(_, a, b)| (position(&left[a]), position(&right[b]))).collect()
     }
 }
 
@@ -101,18 +162,22 @@ fn best_transform(matches: &[Correspondence]) -> Option<Transform> {
 }
 
 /// The corners of the left picture that the transform moves to where the right one has corners.
-fn overlapping_corners(left: &[Keypoint], right: &[Keypoint], transform: Transform) -> Vec<Point> {
-    let ends = |side: fn(&Keypoint) -> u8| {
-        let sides = || right.iter().map(side).map(f32::from);
+fn overlapping_corners(
+    left: &CornerColumns,
+    right: &CornerColumns,
+    transform: Transform,
+) -> Vec<Point> {
+    let ends = |side: fn(&Point) -> f32| {
+        let sides = || right.positions.iter().map(side);
         (sides().fold(f32::INFINITY, f32::min), sides().fold(0.0, f32::max))
     };
-    let (across, down) = (ends(|keypoint| keypoint.x), ends(|keypoint| keypoint.y));
+    let (across, down) = (ends(|point| point.0), ends(|point| point.1));
     let within = |at: f32, (first, last): Point| (first..=last).contains(&at);
     let is_shown = |point: &Point| {
         let (x, y) = transform.apply(*point);
         within(x, across) && within(y, down)
     };
-    left.iter().map(position).filter(is_shown).collect()
+    left.positions.iter().copied().filter(is_shown).collect()
 }
 
 /// The smallest share of `shared` points that are `fitting` in any half: left, right, upper, lower.

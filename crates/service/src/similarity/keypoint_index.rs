@@ -11,6 +11,8 @@ const TABLES: usize = 3;
 const KEY_BITS: u32 = 40;
 /// Parts that occur more often are ignored.
 const MAX_BUCKET_SIZE: usize = 256;
+/// Fewest parts that a candidate shares. One is often shared by chance, and a bucket contains other parts, too.
+const MIN_SHARED_PARTS: u16 = 2;
 /// Fewest buckets of a table; larger tables have at most two corners per bucket on average.
 const MIN_BUCKETS: usize = 1 << 12;
 
@@ -79,7 +81,7 @@ impl Votes {
         let counts = &mut self.counts;
         let mut rows: Vec<(Reverse<u16>, u32)> = (self.rows.drain(..))
             .map(|row| (Reverse(std::mem::take(&mut counts[row as usize])), row))
-            .filter(|(count, _)| count.0 > 0)
+            .filter(|(count, _)| count.0 >= MIN_SHARED_PARTS)
             .collect();
         if rows.len() > most {
             rows.select_nth_unstable(most);
@@ -170,8 +172,13 @@ mod tests {
 
     #[test]
     fn keypoint_with_changed_bits_is_found_by_its_other_tables() {
-        let rows = [keypoints([7 << 90 | 5 << 45 | 3]), keypoints([6 << 90 | 4 << 45 | 3])];
+        let rows = [
+            keypoints([7 << 90 | 5 << 45 | 3, 7 << 90 | 5 << 45 | 8]),
+            keypoints([6 << 90 | 4 << 45 | 3, 7 << 90 | 4 << 45 | 9]),
+            keypoints([6 << 91 | 4 << 46 | 3]),
+        ];
         assert_eq!(before(1, &rows, 5, &[]), [0]);
+        assert!(before(2, &rows, 5, &[]).is_empty(), "one part may be equal by chance");
     }
 
     #[test]

@@ -329,7 +329,7 @@ impl Drop for Store {
     }
 }
 
-/// Creates the data directory (mode 0700), if needed, with its folders.
+/// Creates the index folder (mode 0700), if needed, with its folders.
 fn prepare_directory(data: &Path) -> Result<(), StoreError> {
     ["", "exports", "uploads"].into_iter().try_for_each(|folder| {
         ensure_private_dir(&data.join(folder))

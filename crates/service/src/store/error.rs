@@ -7,9 +7,9 @@ use crate::path_display::printable_path;
 
 #[derive(Debug)]
 pub enum StoreError {
-    /// Another process (its id, if known) uses this data directory.
+    /// Another process (its id, if known) uses this index folder.
     InUse(PathBuf, Option<u32>),
-    /// A newer version wrote this data directory.
+    /// A newer version wrote this index folder.
     NewerSchema {
         data: PathBuf,
         /// Its schema version.
@@ -82,21 +82,21 @@ impl fmt::Display for StoreError {
                 let owner = process.map_or_else(String::new, |id| format!(" (process {id})"));
                 write!(
                     f,
-                    "the data directory {} is in use by another process{owner}; \
-                     stop it or give another directory with --data",
+                    "the index folder {} is in use by another process{owner}; \
+                     stop it, or give another folder with --data",
                     printable_path(data)
                 )
             }
             Self::NewerSchema { data, found_version, known_version } => write!(
                 f,
                 "the store in {} was written by a newer version (schema {found_version}, this one \
-                 knows {known_version}); update tessera or give another directory with --data",
+                 knows {known_version}); update tessera, or give another folder with --data",
                 printable_path(data)
             ),
             Self::Io(path, cause) => write!(
                 f,
-                "{} cannot be used ({cause}); check permissions and free space \
-                 or give another directory with --data",
+                "{} cannot be used ({cause}); check permissions and free space, \
+                 or give another folder with --data",
                 printable_path(path)
             ),
             Self::OldSqlite(version) => {

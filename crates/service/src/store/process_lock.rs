@@ -1,4 +1,4 @@
-//! Which processes use a data directory: an advisory lock on a file that contains a process id. It ends with
+//! Which processes use a index folder: an advisory lock on a file that contains a process id. It ends with
 //! the process. A store in a file has one process; processes with a store on a server share their directory.
 
 use std::{
@@ -17,7 +17,7 @@ use crate::ingest::staging::{private_file, restrict};
 const ATTEMPTS: u32 = 100;
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Returns which other process holds the lock of the data directory; `None` if it is free or shared. Creates
+/// Returns which other process holds the lock of the index folder; `None` if it is free or shared. Creates
 /// no files.
 pub fn lock_holder(data: &Path) -> std::io::Result<Option<String>> {
     let mut file = match File::open(data.join("lock")) {
@@ -35,7 +35,7 @@ pub fn lock_holder(data: &Path) -> std::io::Result<Option<String>> {
     }
 }
 
-/// The lock of a data directory. It is released when it is dropped.
+/// The lock of a index folder. It is released when it is dropped.
 pub(super) struct FolderLock {
     path: PathBuf,
     file: File,

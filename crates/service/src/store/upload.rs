@@ -1,5 +1,5 @@
 //! Records of accepted uploads: a file next to each staging directory. Uploads exist only in the
-//! data directory, so what they belong to must outlive the database.
+//! index folder, so what they belong to must outlive the database.
 
 use std::{
     fs, io,

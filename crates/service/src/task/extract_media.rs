@@ -31,6 +31,7 @@ use crate::{
     },
     task_error::TaskError,
 };
+use tessera_model::FileKind;
 use tessera_picture::PictureFormat;
 
 const MAX_FILE_BYTES: u64 = 256 << 20;
@@ -128,6 +129,9 @@ fn examine_all<'a>(
     }
 }
 
+/// Why an archive in a folder, such as a shard of `WebDataset`, is skipped.
+const ARCHIVE: &str = "an archive; unpack it in the folder, or upload it";
+
 fn examine(
     context: &TaskContext,
     folder: &dyn OriginalFiles,
@@ -141,8 +145,9 @@ fn examine(
         return examine_video(context, file, known, container);
     }
     let Some(format) = PictureFormat::detect(&head) else {
+        let is_archive = FileKind::from_name(&found.path.to_string_lossy()) == FileKind::Archive;
         let reason = format!("not a picture ({}) or video", PictureFormat::DECODABLE);
-        return Err(ExtractError::Skipped(reason));
+        return Err(ExtractError::Skipped(if is_archive { ARCHIVE.to_owned() } else { reason }));
     };
     if let Some(reason) = format.undecodable_reason() {
         return Err(ExtractError::Skipped(reason));

@@ -29,7 +29,7 @@ pub use runner::TaskRunner;
 
 /// Version of the stored features. Increase it when `index::extract` computes them differently, so
 /// that existing datasets are indexed again.
-pub const EXTRACTOR_VERSION: u32 = 5;
+pub const EXTRACTOR_VERSION: u32 = 6;
 
 /// In place of the version until everything has been extracted again, so that an interruption
 /// neither ends it nor starts it over.

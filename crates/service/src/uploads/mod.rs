@@ -1,4 +1,4 @@
-//! Uploads that were accepted: in the data directory, or in the bucket of the deployment.
+//! Uploads that were accepted: in the index folder, or in the bucket of the deployment.
 
 mod bucket_unpack_target;
 mod bucket_uploads;

@@ -55,6 +55,7 @@ async fn all_formats_and_subfolders_are_added_and_other_files_reported() {
         ("e.bmp", of(ImageFormat::Bmp)),
         ("named.like.text.txt", of(ImageFormat::Png)),
         ("notes.txt", b"text".to_vec()),
+        ("shard.tar", vec![0; 1_024]),
         ("torn.jpg", b"\xFF\xD8\xFF\xE0 torn".to_vec()),
         ("torn.png", broken),
         ("zero.jpg", Vec::new()),
@@ -65,10 +66,14 @@ async fn all_formats_and_subfolders_are_added_and_other_files_reported() {
     assert_eq!((&record["status_new"], &record["n_images"]), (&"READY".into(), &6.into()));
     let skipped = service.deployment.skipped_files(service.dataset).unwrap();
     let names: Vec<_> = skipped.iter().map(|skipped| skipped.file.as_str()).collect();
-    assert_eq!(names, [".hidden.jpg", "notes.txt", "torn.jpg", "torn.png", "zero.jpg"]);
+    assert_eq!(
+        names,
+        [".hidden.jpg", "notes.txt", "shard.tar", "torn.jpg", "torn.png", "zero.jpg"]
+    );
     assert_eq!(skipped[0].reason.as_str(), "hidden");
     assert!(skipped[1].reason.as_str().starts_with("not a picture"), "{:?}", skipped[1]);
-    assert!(skipped[2].reason.as_str().starts_with("broken picture"), "{:?}", skipped[2]);
+    assert_eq!(skipped[2].reason.as_str(), "an archive; unpack it in the folder, or upload it");
+    assert!(skipped[3].reason.as_str().starts_with("broken picture"), "{:?}", skipped[3]);
 }
 
 #[tokio::test]
@@ -161,6 +166,10 @@ async fn a_folder_without_images_is_in_error_until_images_return() {
     let refusal = service.deployment.add_folder(service.place.pictures.path(), None);
     assert!(matches!(refusal.unwrap_err(), LocalError::EmptyFolder(_)));
     assert_eq!(service.place.count("media"), 12, "an unmounted disk costs nothing");
+    let elsewhere = service.place.data.path().join("elsewhere.png");
+    std::os::unix::fs::symlink(elsewhere, service.place.picture("link.png")).unwrap();
+    let refusal = service.deployment.add_folder(service.place.pictures.path(), None);
+    assert!(matches!(refusal.unwrap_err(), LocalError::OnlyLinks(_)));
     service.place.put("notes.txt", b"text");
     service.place.add(&service.deployment);
     service.deployment.wait_until_idle().await;

@@ -28,7 +28,7 @@ use tokio::{
 
 use crate::test_store::TestStore;
 
-/// A folder of images and the data directory of a deployment over it.
+/// A folder of images and the index folder of a deployment over it.
 pub struct Place {
     pub pictures: TempDir,
     pub data: TempDir,

@@ -1,4 +1,4 @@
-//! The store of a test: a file in its data directory, or a schema of its own on the server of
+//! The store of a test: a file in its index folder, or a schema of its own on the server of
 //! `TESSERA_TEST_STORE`.
 
 use std::path::Path;

@@ -1,9 +1,10 @@
 //! Exif: what the camera recorded.
 
+use tessera_picture::{TiffDirectory, TiffStructure};
+
 use super::{
     block_text::{BlockText, caption_of, decode_text},
     metadata_label::{date_labels_of_text, metadata_label},
-    tiff_structure::{Directory, TiffStructure},
 };
 
 // Tags of Exif 2.32: in the first directory, in that of Exif, and in that of GPS.
@@ -70,7 +71,7 @@ pub(super) fn read(bytes: &[u8]) -> BlockText {
 
 struct Fields<'a> {
     structure: &'a TiffStructure<'a>,
-    directory: Directory<'a>,
+    directory: TiffDirectory<'a>,
 }
 
 impl Fields<'_> {

@@ -7,7 +7,6 @@ mod iptc_records;
 mod metadata_label;
 mod png_texts;
 mod read_picture;
-mod tiff_structure;
 mod xmp_packet;
 
 pub use read_picture::{EmbeddedText, read};

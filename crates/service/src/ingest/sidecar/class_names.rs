@@ -1,5 +1,5 @@
-//! Class names for YOLO boxes: the `names` key of a `data.yaml`, or a text file with one name per
-//! line, in the folder of the boxes or its nearest ancestor.
+//! Class names for the numbers of YOLO and `WebDataset`: the `names` key of a `data.yaml`, or a text
+//! file with one name per line, in the folder of the file or its nearest ancestor.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -7,7 +7,7 @@ use std::{
     rc::Rc,
 };
 
-use saphyr_parser::{Event, Parser, Span};
+use saphyr_parser::{Event, Parser};
 
 use super::{
     candidates::CLASS_NAME_FILES,
@@ -37,8 +37,11 @@ fn read_folder(reader: &mut SidecarReader<'_>, folder: &Path) -> Option<ClassMap
     CLASS_NAME_FILES.iter().find_map(|file| {
         let path = reader.files.get(&folder.join(file))?;
         let text = reader.read_text(path, MAX_PER_IMAGE_SIDECAR_BYTES)?;
-        let yaml = path.extension().is_some_and(|extension| extension == "yaml");
-        let names = if yaml { parse_yaml(&text) } else { parse_lines(&text) };
+        let is_yaml = path.extension().is_some_and(|end| end == "yaml" || end == "yml");
+        let names = if is_yaml { parse_yaml(&text) } else { parse_lines(&text) };
+        if let Some(why) = yaml_error(&text).filter(|_| is_yaml) {
+            reader.report_problem(path, why);
+        }
         if names.is_empty() {
             return None;
         }
@@ -54,19 +57,63 @@ fn parse_lines(text: &str) -> ClassMap {
         .collect()
 }
 
-/// Parses the top-level key `names` from events, which keep scalars as text and expand no aliases.
+/// Parses the key `names` of the top-level map from events, which keep scalars as text and expand no
+/// aliases; an alias for all names is looked up.
 fn parse_yaml(text: &str) -> ClassMap {
-    let mut parsed = Parser::new_from_str(text).map_while(Result::ok);
-    let is_key = |(event, span): &(Event<'_>, Span)| {
-        span.start.col() == 0 && matches!(event, Event::Scalar(key, ..) if key == "names")
-    };
-    if !parsed.any(|event| is_key(&event)) {
-        return ClassMap::new();
+    let events = || Parser::new_from_str(text).map_while(Result::ok).map(|(event, _)| event);
+    let mut value = skip_to_names(events());
+    match value.next() {
+        Some(Event::Alias(anchor)) => {
+            let mut events = events().skip_while(|event| anchor_of(event) != Some(anchor));
+            events.next().map(|start| entries(&start, events)).unwrap_or_default()
+        }
+        Some(start) => entries(&start, value),
+        None => ClassMap::new(),
     }
-    let mut events = parsed.map(|(event, _)| event);
-    match events.next() {
-        Some(Event::SequenceStart(..)) => list_entries(events),
-        Some(Event::MappingStart(..)) => map_entries(events),
+}
+
+/// Where a text is not YAML. What is before it is read.
+fn yaml_error(text: &str) -> Option<String> {
+    let cause = Parser::new_from_str(text).find_map(Result::err)?;
+    Some(format!("line {}: invalid YAML", cause.marker().line()))
+}
+
+/// Skips to the value of the key `names` in the top-level map.
+fn skip_to_names<'a>(
+    mut events: impl Iterator<Item = Event<'a>>,
+) -> impl Iterator<Item = Event<'a>> {
+    let (mut depth, mut is_key) = (0_usize, true);
+    for event in events.by_ref() {
+        match event {
+            Event::Scalar(key, ..) if depth == 1 && is_key && key == "names" => break,
+            // Text in place of a map has no keys.
+            Event::Scalar(..) | Event::Alias(_) => {}
+            Event::MappingStart(..) | Event::SequenceStart(..) => {
+                depth += 1;
+                continue;
+            }
+            Event::MappingEnd | Event::SequenceEnd => depth = depth.saturating_sub(1),
+            _ => continue,
+        }
+        if depth == 1 {
+            is_key = !is_key;
+        }
+    }
+    events
+}
+
+fn anchor_of(event: &Event<'_>) -> Option<usize> {
+    match event {
+        Event::SequenceStart(anchor, ..) | Event::MappingStart(anchor, ..) => Some(*anchor),
+        _ => None,
+    }
+}
+
+/// Reads the list or map that begins with `start`.
+fn entries<'a>(start: &Event<'a>, rest: impl Iterator<Item = Event<'a>>) -> ClassMap {
+    match start {
+        Event::SequenceStart(..) => list_entries(rest),
+        Event::MappingStart(..) => map_entries(rest),
         _ => ClassMap::new(),
     }
 }

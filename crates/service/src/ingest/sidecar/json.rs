@@ -40,6 +40,16 @@ pub fn collect_names(list: &str, names: &mut Vec<String>) -> Option<()> {
     texts_only.then_some(())
 }
 
+/// Adds the names of a cell to `names`: a JSON list, or names separated by `|` or `;`. `None` if the cell
+/// starts like a JSON list but is not a valid one.
+pub fn parse_names(cell: &str, names: &mut Vec<String>) -> Option<()> {
+    if cell.trim_start().starts_with('[') {
+        return collect_names(cell, names);
+    }
+    cell.split(['|', ';']).for_each(|name| push_name(names, name));
+    Some(())
+}
+
 struct ElementVisitor<F>(F);
 
 impl<'de, F: FnMut(&'de RawValue)> Visitor<'de> for ElementVisitor<F> {

@@ -1,4 +1,4 @@
-//! `LabelMe`: JSON of one image, next to it, with `shapes` in pixels and `flags`.
+//! `LabelMe`: JSON of one image with `shapes` in pixels and `flags`.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,7 @@ use super::{
     description::{BoundingBox, MediaDescription, normalized_name, push_name},
     diagnostics::SidecarDiagnostics,
     json,
-    sidecar_reader::SidecarReader,
 };
-
-/// A file usually contains the picture, too.
-const MAX_BYTES: u64 = 32 << 20;
 
 #[derive(Deserialize)]
 struct LabelMeDocument {
@@ -30,17 +26,9 @@ struct Shape {
     kind: Option<String>,
 }
 
-/// Other JSON is ignored.
-pub fn read(reader: &mut SidecarReader<'_>) {
-    for media in reader.files.media() {
-        let Some(sidecar) = reader.files.sidecar_beside(media, "json") else { continue };
-        let Some(text) = reader.read_text(sidecar, MAX_BYTES) else { continue };
-        let Some(document) = json::parse_object::<LabelMeDocument>(&text) else { continue };
-        reader.mark_used(sidecar);
-        let (description, diagnostics) = describe(document);
-        reader.add_description(media, description);
-        reader.report_problems(sidecar, diagnostics);
-    }
+/// Returns what a document says and its problems; `None` if it is other JSON.
+pub fn parse(text: &str) -> Option<(MediaDescription, SidecarDiagnostics)> {
+    json::parse_object::<LabelMeDocument>(text).map(describe)
 }
 
 fn describe(document: LabelMeDocument) -> (MediaDescription, SidecarDiagnostics) {

@@ -91,10 +91,10 @@ fn describe<'a>(
             "caption" => description.push_caption(cell),
             "text" => text = Some(cell),
             "label" => push_name(&mut description.labels, cell),
-            "labels" if parse_names(cell, &mut description.labels).is_none() => {
+            "labels" if json::parse_names(cell, &mut description.labels).is_none() => {
                 diagnostics.report("its labels are not a list of strings");
             }
-            "tags" | "user_tags" if parse_names(cell, &mut description.tags).is_none() => {
+            "tags" | "user_tags" if json::parse_names(cell, &mut description.tags).is_none() => {
                 diagnostics.report("its tags are not a list of strings");
             }
             "objects" => objects::read_objects(cell, &mut description, diagnostics),
@@ -105,13 +105,4 @@ fn describe<'a>(
         description.push_caption(text);
     }
     description
-}
-
-/// `None` if the cell starts like a JSON list but is not a valid one.
-fn parse_names(cell: &str, names: &mut Vec<String>) -> Option<()> {
-    if cell.trim_start().starts_with('[') {
-        return json::collect_names(cell, names);
-    }
-    cell.split(['|', ';']).for_each(|name| push_name(names, name));
-    Some(())
 }

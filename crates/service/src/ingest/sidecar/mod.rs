@@ -5,6 +5,7 @@
 //! problems are reported per file. Nothing outside the folder is opened.
 
 mod candidates;
+mod class_file;
 mod class_names;
 mod coco;
 mod coco_mask;
@@ -14,13 +15,17 @@ mod diagnostics;
 mod file_index;
 mod folder_name;
 mod json;
+mod json_file;
 mod kitti;
 mod labelme;
 mod metadata_csv;
 mod metadata_jsonl;
+mod metadata_parquet;
 mod objects;
+mod open_images;
 mod read_folder;
 mod sidecar_reader;
+mod sidecar_row;
 mod text_file;
 mod voc;
 mod yolo;

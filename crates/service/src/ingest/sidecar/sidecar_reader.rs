@@ -2,14 +2,14 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    io::Read as _,
+    io::{self, BufReader, Read as _, Take},
     path::{Path, PathBuf},
 };
 
 use super::{
     description::MediaDescription, diagnostics::SidecarDiagnostics, file_index::FileIndex,
 };
-use crate::ingest::OriginalFiles;
+use crate::ingest::{OriginalFiles, SourceFile};
 
 /// Size limit of a sidecar that describes many images, in bytes.
 pub const MAX_SHARED_SIDECAR_BYTES: u64 = 64 << 20;
@@ -55,13 +55,30 @@ impl<'a> SidecarReader<'a> {
             .ok()
     }
 
+    /// Opens a file that is read in parts. One that is unreadable or larger than `limit` is a problem.
+    pub fn open(
+        &mut self,
+        path: &Path,
+        limit: u64,
+    ) -> Option<BufReader<Take<Box<dyn SourceFile>>>> {
+        let open = || {
+            let file = self.folder.open_file(path).map_err(|cause| unreadable(&cause))?;
+            let length = file.length().map_err(|cause| unreadable(&cause))?;
+            if length > limit {
+                Err(too_large(limit))
+            } else {
+                Ok(BufReader::new(file.take(limit)))
+            }
+        };
+        open().map_err(|why| self.report_problem(path, why)).ok()
+    }
+
     fn read_limited(&self, path: &Path, limit: u64) -> Result<Vec<u8>, String> {
-        let unreadable = |cause: std::io::Error| format!("it cannot be read ({})", cause.kind());
         let mut bytes = Vec::new();
-        let file = self.folder.open_file(path).map_err(unreadable)?;
-        file.take(limit + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+        let file = self.folder.open_file(path).map_err(|cause| unreadable(&cause))?;
+        file.take(limit + 1).read_to_end(&mut bytes).map_err(|cause| unreadable(&cause))?;
         if bytes.len() as u64 > limit {
-            return Err(format!("it is larger than {} MiB", limit >> 20));
+            return Err(too_large(limit));
         }
         Ok(bytes)
     }
@@ -89,4 +106,12 @@ impl<'a> SidecarReader<'a> {
             self.report_problem(path, summary);
         }
     }
+}
+
+fn unreadable(cause: &io::Error) -> String {
+    format!("it cannot be read ({})", cause.kind())
+}
+
+fn too_large(limit: u64) -> String {
+    format!("it is larger than {} MiB", limit >> 20)
 }

@@ -14,20 +14,19 @@ use super::{
 /// Folders of boxes, parallel to the image folder: of YOLO, and of KITTI.
 const LABEL_FOLDERS: [&str; 2] = ["labels", "label_2"];
 
-pub fn read(reader: &mut SidecarReader<'_>) {
-    let mut names = ClassNames::default();
+pub fn read(reader: &mut SidecarReader<'_>, names: &mut ClassNames) {
     for media in reader.files.media() {
         let files = &reader.files;
         let in_folder = |folder: &&str| files.sidecar_in_parallel_folder(media, folder, "txt");
         if let Some(sidecar) = LABEL_FOLDERS.iter().find_map(in_folder)
             && let Some(text) = read_text(reader, sidecar)
         {
-            add_boxes(reader, media, sidecar, &text, &mut names);
+            add_boxes(reader, media, sidecar, &text, names);
         }
         let Some(sidecar) = reader.files.sidecar_beside(media, "txt") else { continue };
         match read_text(reader, sidecar) {
             Some(text) if yolo::is_yolo(&text) || kitti::is_kitti(&text) => {
-                add_boxes(reader, media, sidecar, &text, &mut names);
+                add_boxes(reader, media, sidecar, &text, names);
             }
             Some(text) => {
                 let caption = normalized_caption(&text.replace("\r\n", "\n"));

@@ -20,7 +20,7 @@ use crate::{
 /// First `SQLite` release with the fix for the WAL-reset corruption bug.
 const MIN_SQLITE_VERSION: i32 = 3_051_003;
 
-/// The database of a data directory.
+/// The database of a index folder.
 pub(in crate::store) struct DatabaseFile {
     data: PathBuf,
     /// The network file system that it is on.
@@ -36,7 +36,7 @@ pub(in crate::store) struct OpenedDatabase {
 }
 
 impl DatabaseFile {
-    /// Opens the database of a locked data directory, creating it if needed. A damaged one is set aside.
+    /// Opens the database of a locked index folder, creating it if needed. A damaged one is set aside.
     pub fn open(data: &Path, network: Option<&'static str>) -> Result<OpenedDatabase, StoreError> {
         if rusqlite::version_number() < MIN_SQLITE_VERSION {
             return Err(StoreError::OldSqlite(rusqlite::version()));

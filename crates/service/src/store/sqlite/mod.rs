@@ -1,4 +1,4 @@
-//! The engine of one machine: one `SQLite` file in the data directory.
+//! The engine of one machine: one `SQLite` file in the index folder.
 
 mod checksum;
 mod clean_shutdown;

@@ -26,7 +26,7 @@ pub(super) struct Remains {
 }
 
 /// Moves the remains of the database, its archives, and uploads without a record into a new folder of
-/// the data directory. `None` if nothing was there.
+/// the index folder. `None` if nothing was there.
 pub(super) fn set_aside(data: &Path) -> io::Result<Option<Remains>> {
     let uploads = data.join("uploads");
     let (accepted, unrecorded): (Vec<PathBuf>, Vec<PathBuf>) =

@@ -101,6 +101,16 @@ async fn parquet_is_read_with_snappy() {
     }
 }
 
+/// A table with the columns `file_name` and `caption`, compressed with zstd by `pyarrow`.
+const ZSTD: &[u8] = include_bytes!("../../../../../parquet/tests/parquet/files/zstd-v1.parquet");
+
+#[tokio::test]
+async fn parquet_is_read_with_other_codecs() {
+    let listing = listed("a.parquet", ZSTD).await;
+    assert_eq!(listing.media, 40);
+    assert_eq!(names(&listing)[39], "photos/lists/39.jpg -> 39.jpg");
+}
+
 #[tokio::test]
 async fn links_and_damaged_manifests_are_rejected() {
     for (name, bytes, why) in [

@@ -21,9 +21,12 @@ mod kitti;
 mod labelme;
 mod metadata_csv;
 mod metadata_jsonl;
+mod metadata_parquet;
 mod objects;
+mod open_images;
 mod text_file;
 mod voc;
+mod webdataset;
 mod yolo;
 
 /// A temporary folder with empty media files and sidecars.
@@ -150,6 +153,7 @@ fn rows_cannot_describe_sidecars() {
     for path in [
         "metadata.jsonl",
         "a/metadata.csv",
+        "a/metadata.parquet",
         "a/b.txt",
         "a.xml",
         "any.json",
@@ -157,7 +161,11 @@ fn rows_cannot_describe_sidecars() {
         "train/_annotations.coco.json",
         "data.yaml",
         "a/dataset.yaml",
+        "data.yml",
         "obj.names",
+        "a/b.cls",
+        "oidv6-train-annotations-bbox.csv",
+        "a/class-descriptions.csv",
         "_darknet.labels",
     ] {
         assert!(!is_described(path), "{path}");
@@ -199,6 +207,10 @@ const FRAGMENTS: &[&str] = &[
     "\"id\":",
     "\"image_id\":",
     "names:",
+    "&a ",
+    "*a",
+    "\nImageID,LabelName,XMin,XMax,YMin,YMax\n",
+    "\na,/m/1,0,1,0,1\n",
     "file_name,labels,objects\n",
     "a.jpg,",
     "<annotation>",
@@ -232,8 +244,9 @@ proptest! {
     fn parsers_accept_any_bytes(bytes in pieces()) {
         let folder = TestFolder::with_media(&["a.jpg", "images/b.jpg"]);
         let sidecars = [
-            "metadata.jsonl", "metadata.csv", "coco.json", "a.xml", "a.txt", "labels/b.txt",
-            "data.yaml", "classes.txt",
+            "metadata.jsonl", "metadata.csv", "metadata.parquet", "coco.json", "a.xml", "a.txt", "labels/b.txt",
+            "data.yaml", "classes.txt", "a.json", "a.cls", "x-annotations-bbox.csv",
+            "class-descriptions.csv",
         ];
         for sidecar in sidecars {
             folder.write(sidecar, &bytes);

@@ -79,15 +79,30 @@ fn class_names_are_parsed_in_all_common_styles() {
         "names:\r\n- traffic light\r\n- 'it''s'\r\n- dog\r\nval: x\r\n",
         "names:\n    - traffic light\n    - it's\n    - dog",
         "names: {0: traffic light, '1': \"it's\", 2: dog}",
+        "# a comment\n---\n\"names\": # three\n  - traffic light\n  - it's\n  - 'dog'\n",
+        " names: ['traffic light', it's, dog]",
+        "{train: a, names: ['traffic light', \"it's\", dog]}",
+        "text: |\n  names: [x]\nnested: {names: [y]}\nnames: &all [traffic light, it's, dog]",
+        "classes: &all\n  0: traffic light\n  1: it's\n  2: dog\nnames: *all\n",
     ] {
         check("data.yaml", text, ["traffic light", "it's", "dog", "class 7", "class 80"]);
     }
     let sparse = "names: {80: 'a:', 7: 'b, c'}";
     check("data.yaml", sparse, ["class 0", "class 1", "class 2", "b, c", "a:"]);
-    for none in ["", "nc: 3", "names:", "names: 3", "names: []", " names: [a]", "names: {}"] {
+    for none in ["", "nc: 3", "names:", "names: 3", "names: []", "names: {}", "a: {names: [b]}"] {
         check("data.yaml", none, NO_NAMES);
     }
     check("classes.txt", "a\r\n\r\n b\n\n", ["a", "class 1", "b", "class 7", "class 80"]);
+}
+
+#[test]
+fn class_names_before_an_error_in_yaml_are_used() {
+    let folder = TestFolder::with_media(&["images/1.jpg"]);
+    folder.write("labels/1.txt", "0 0.5 0.5 0.2 0.2");
+    folder.write("data.yml", "names: [dog, cat]\npath: 'open\n");
+    assert_eq!(labels(&folder), ["dog"]);
+    let problem = folder.problem_of("data.yml");
+    assert!(problem.starts_with("line ") && problem.ends_with(": invalid YAML"), "{problem}");
 }
 
 /// The labels of boxes without class names.

@@ -4,6 +4,8 @@
 //! Only headers as writers write them are accepted (the Thrift compact protocol, fields in order and
 //! of their own types), so that the library cannot read another size than this.
 
+use crate::compact_protocol::{kind, read_byte, read_varint, skip_binary, unsigned};
+
 /// Which struct of the header is read, because each has its own fields.
 #[derive(Clone, Copy, PartialEq)]
 enum HeaderPart {
@@ -13,16 +15,6 @@ enum HeaderPart {
     DictionaryPage,
     DataPageV2,
     Statistics,
-}
-
-/// Types of the compact protocol.
-mod kind {
-    pub(super) const TRUE: u8 = 1;
-    pub(super) const FALSE: u8 = 2;
-    pub(super) const I32: u8 = 5;
-    pub(super) const I64: u8 = 6;
-    pub(super) const BINARY: u8 = 8;
-    pub(super) const STRUCT: u8 = 12;
 }
 
 impl HeaderPart {
@@ -56,7 +48,7 @@ impl HeaderPart {
 }
 
 /// Returns the unpacked size of the page whose header starts here, or `None` for another header.
-pub(super) fn unpacked_page_bytes(mut header: &[u8]) -> Option<u64> {
+pub(crate) fn unpacked_page_bytes(mut header: &[u8]) -> Option<u64> {
     let mut found = PageFacts::default();
     read_part(&mut header, HeaderPart::Page, &mut found)?;
     let part = found.page_type.and_then(|page_type| TYPE_PARTS.get(page_type));
@@ -96,9 +88,7 @@ fn read_part(bytes: &mut &[u8], part: HeaderPart, found: &mut PageFacts) -> Opti
                 found.parts.push(nested);
             }
             (kind::I32 | kind::I64, _) => {
-                let number = read_varint(bytes)?;
-                // Zigzag: odd numbers are negative.
-                let number = (number % 2 == 0).then_some(number / 2);
+                let number = unsigned(read_varint(bytes)?);
                 match (part, field) {
                     (HeaderPart::Page, 1) => {
                         found.page_type = number.and_then(|it| usize::try_from(it).ok());
@@ -107,31 +97,10 @@ fn read_part(bytes: &mut &[u8], part: HeaderPart, found: &mut PageFacts) -> Opti
                     _ => {}
                 }
             }
-            (kind::BINARY, _) => {
-                let length = usize::try_from(read_varint(bytes)?).ok()?;
-                *bytes = bytes.get(length..)?;
-            }
+            (kind::BINARY, _) => skip_binary(bytes)?,
             _ => {}
         }
     }
-}
-
-fn read_byte(bytes: &mut &[u8]) -> Option<u8> {
-    let (first, rest) = bytes.split_first()?;
-    *bytes = rest;
-    Some(*first)
-}
-
-fn read_varint(bytes: &mut &[u8]) -> Option<u64> {
-    let mut number = 0;
-    for shift in (0..63).step_by(7) {
-        let byte = read_byte(bytes)?;
-        number |= u64::from(byte & 0x7f) << shift;
-        if byte < 0x80 {
-            return Some(number);
-        }
-    }
-    None
 }
 
 #[cfg(test)]

@@ -1,0 +1,211 @@
+//! The rows and columns of a file.
+
+use std::sync::Arc;
+
+use parquet::{
+    basic::{Repetition, Type as PhysicalType},
+    column::reader::ColumnReader,
+    errors::ParquetError,
+    file::{
+        metadata::{ColumnChunkMetaData, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData},
+        reader::RowGroupReader,
+    },
+    record::reader::TreeBuilder,
+    schema::types::{SchemaDescriptor, Type},
+};
+use serde_json::{Map, Value};
+
+use crate::{
+    bounded_file::{BoundedFile, Source},
+    bounded_pages::{BATCH_RECORDS, BoundedRowGroup},
+};
+use tessera_picture::decode::catch_decoder_panic;
+
+/// What is wrong with a file, or an error of the caller that its visitor returned.
+pub type Error = Box<dyn std::error::Error + Send + Sync>;
+
+/// Memory of the pages that are open at the same time: a dictionary and a page of each column.
+const MAX_PAGE_MEMORY: u64 = 256 << 20;
+const MAX_PAGE_BYTES: u64 = 16 << 20;
+/// Length limit of what the library says about a damaged file, in characters.
+const MAX_ERROR_CHARS: usize = 120;
+/// Values of all lists in one row.
+const MAX_ROW_VALUES: u64 = 1 << 20;
+
+/// Which columns are read.
+#[derive(Clone, Copy, Debug)]
+pub enum Columns<'a> {
+    All,
+    /// Those of these names.
+    Named(&'a [&'a str]),
+    /// Those of these names that have one value per row.
+    Flat(&'a [&'a str]),
+}
+
+pub struct ParquetFile {
+    file: Arc<BoundedFile>,
+    metadata: ParquetMetaData,
+}
+
+impl ParquetFile {
+    pub fn open(source: impl Into<Source>) -> Result<Self, Error> {
+        let file = Arc::new(BoundedFile::new(source.into()));
+        let read = || ParquetMetaDataReader::new().parse_and_finish(&*file);
+        let metadata = catch_panic(|| read().map_err(described))?;
+        Ok(Self { file, metadata })
+    }
+
+    /// The names of all columns.
+    pub fn column_names(&self) -> Vec<String> {
+        let fields = self.schema().root_schema().get_fields();
+        fields.iter().map(|field| field.name().to_owned()).collect()
+    }
+
+    /// Calls `visit` with each row, an object.
+    pub fn for_each_row(
+        &self,
+        columns: Columns<'_>,
+        visit: &mut dyn FnMut(Value) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        catch_panic(|| self.read_rows(columns, visit))
+    }
+
+    fn read_rows(
+        &self,
+        columns: Columns<'_>,
+        visit: &mut dyn FnMut(Value) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let root = self.schema().root_schema();
+        let fields = root.get_fields().iter();
+        let fields: Vec<_> =
+            fields.filter(|field| columns.contain(field)).map(Arc::clone).collect();
+        let schema =
+            Type::group_type_builder(root.name()).with_fields(fields).build().map_err(described)?;
+        let schema = Arc::new(SchemaDescriptor::new(Arc::new(schema)));
+        let open = schema.num_columns().max(1) as u64;
+        self.file.begin_pages((MAX_PAGE_MEMORY / (2 * open)).clamp(1, MAX_PAGE_BYTES));
+        for metadata in self.metadata.row_groups() {
+            let max_row_values = MAX_ROW_VALUES / open;
+            let group = BoundedRowGroup { file: &self.file, metadata, max_row_values };
+            let rows = count_rows(&group, columns)?;
+            if schema.num_columns() == 0 {
+                (0..rows).try_for_each(|_| visit(Value::Object(Map::new())))?;
+                continue;
+            }
+            let builder = TreeBuilder::new().with_batch_size(BATCH_RECORDS);
+            for row in builder.as_iter(Arc::clone(&schema), &group).map_err(described)? {
+                visit(row.map_err(described)?.to_json_value())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `visit` with each text of the column of which `is_wanted` is true, else of the first column
+    /// of texts; of columns with one value per row.
+    pub fn for_each_text(
+        &self,
+        is_wanted: impl Fn(&str) -> bool,
+        visit: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let schema = self.schema();
+        let is_text = |index: &usize| {
+            let column = schema.column(*index);
+            column.physical_type() == PhysicalType::BYTE_ARRAY && column.max_rep_level() == 0
+        };
+        let texts: Vec<usize> = (0..schema.num_columns()).filter(is_text).collect();
+        let wanted = texts.iter().find(|index| is_wanted(schema.column(**index).name()));
+        let index = *wanted.or(texts.first()).ok_or("it has no string column")?;
+        self.file.begin_pages(MAX_PAGE_BYTES);
+        catch_panic(|| {
+            self.metadata
+                .row_groups()
+                .iter()
+                .try_for_each(|group| self.read_texts(group, index, visit))
+        })
+    }
+
+    fn read_texts(
+        &self,
+        metadata: &RowGroupMetaData,
+        index: usize,
+        visit: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let group = BoundedRowGroup { file: &self.file, metadata, max_row_values: 1 };
+        let column = group.get_column_reader(index).map_err(described)?;
+        let ColumnReader::ByteArrayColumnReader(mut column) = column else {
+            return Err("a damaged column".into());
+        };
+        let (mut defined, mut values) = (Vec::new(), Vec::new());
+        loop {
+            defined.clear();
+            values.clear();
+            let batch = column.read_records(BATCH_RECORDS, Some(&mut defined), None, &mut values);
+            let (records, _, _) = batch.map_err(described)?;
+            if records == 0 {
+                return Ok(());
+            }
+            values.iter().try_for_each(|value| visit(value.data()))?;
+        }
+    }
+
+    fn schema(&self) -> &SchemaDescriptor {
+        self.metadata.file_metadata().schema_descr()
+    }
+}
+
+impl Columns<'_> {
+    fn contain(self, field: &Type) -> bool {
+        let is_list = || {
+            let info = field.get_basic_info();
+            info.has_repetition() && info.repetition() == Repetition::REPEATED
+        };
+        match self {
+            Self::All => true,
+            Self::Named(names) => names.contains(&field.name()),
+            Self::Flat(names) => {
+                names.contains(&field.name()) && field.is_primitive() && !is_list()
+            }
+        }
+    }
+}
+
+/// Counts the rows in the headers of the pages, and compares them with the number that the file claims.
+fn count_rows(group: &dyn RowGroupReader, columns: Columns<'_>) -> Result<u64, Error> {
+    let metadata = group.metadata();
+    let one_per_row = |column: &ColumnChunkMetaData| column.column_descr().max_rep_level() == 0;
+    let is_read = |column: &ColumnChunkMetaData| {
+        one_per_row(column) && columns.contain(column.column_descr().self_type())
+    };
+    let mut all = metadata.columns().iter();
+    // Pages of columns that are not read may be large.
+    let column = all.clone().position(is_read).or_else(|| all.position(one_per_row));
+    let column = column.ok_or("no column with one value per row")?;
+    let mut pages = group.get_column_page_reader(column).map_err(described)?;
+    let mut rows = 0_u64;
+    while let Some(page) = pages.peek_next_page().map_err(described)? {
+        if !page.is_dict {
+            rows += page.num_levels.or(page.num_rows).unwrap_or(0) as u64;
+        }
+        pages.skip_next_page().map_err(described)?;
+    }
+    if u64::try_from(metadata.num_rows()) != Ok(rows) {
+        let claimed = metadata.num_rows();
+        return Err(format!("it claims {claimed} rows, but its pages have {rows}").into());
+    }
+    Ok(rows)
+}
+
+/// What the library says, in one line of bounded length: it may quote the file.
+fn described(error: ParquetError) -> Error {
+    let text = match error {
+        ParquetError::General(text) | ParquetError::EOF(text) => text,
+        other => other.to_string(),
+    };
+    let line = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    line.take(MAX_ERROR_CHARS).collect::<String>().into()
+}
+
+/// The library panics on some damaged pages.
+fn catch_panic<T>(read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    catch_decoder_panic(read).unwrap_or_else(|| Err("a damaged page".into()))
+}

@@ -1,0 +1,182 @@
+//! How much a single row may contain: a few bytes can repeat a value of a list a billion times.
+
+use parquet::{basic::Encoding, column::page::Page};
+
+use crate::compact_protocol::{read_byte, read_varint};
+
+/// Bytes of the values of a list in one row, counted as if each were the longest of the dictionary.
+const MAX_LIST_BYTES: u64 = 64 << 20;
+/// Pages that one row of a list extends over. Writers begin a row with a page.
+const MAX_ROW_PAGES: u32 = 8;
+/// Levels in a group of packed ones.
+const GROUP_LEVELS: u64 = 8;
+/// Bytes of the length before the levels of a page, and before a text.
+const LENGTH_BYTES: usize = 4;
+
+const TOO_LONG: &str = "a row has too many values";
+const DAMAGED: &str = "a damaged page";
+
+/// Follows the rows of a column of lists from page to page.
+pub(crate) struct RowLimits {
+    max_values: u64,
+    max_level: u8,
+    longest_text: u64,
+    /// Of the current row.
+    values: u64,
+    /// Pages since one that began a row.
+    pages: u32,
+}
+
+impl RowLimits {
+    pub(crate) fn new(max_level: i16, max_values: u64) -> Self {
+        let max_level = u8::try_from(max_level).unwrap_or(u8::MAX);
+        Self { max_values, max_level, longest_text: 0, values: 0, pages: 0 }
+    }
+
+    /// Checks a page that is unpacked.
+    pub(crate) fn check(&mut self, page: &Page, is_text: bool) -> Result<(), &'static str> {
+        match page {
+            Page::DictionaryPage { buf, .. } if is_text => self.measure_texts(buf).ok_or(DAMAGED),
+            Page::DictionaryPage { .. } | Page::DataPage { num_values: 0, .. } => Ok(()),
+            Page::DataPage { rep_level_encoding, .. } if *rep_level_encoding != Encoding::RLE => {
+                Err(DAMAGED)
+            }
+            Page::DataPage { buf, num_values, .. } => {
+                let (length, levels) = buf.split_first_chunk().ok_or(DAMAGED)?;
+                let length = u32::from_le_bytes(*length) as usize;
+                self.count(levels.get(..length).ok_or(DAMAGED)?, u64::from(*num_values))
+            }
+            Page::DataPageV2 { buf, num_values, rep_levels_byte_len, .. } => {
+                let levels = buf.get(..*rep_levels_byte_len as usize).ok_or(DAMAGED)?;
+                self.count(levels, u64::from(*num_values))
+            }
+        }
+    }
+
+    fn measure_texts(&mut self, mut texts: &[u8]) -> Option<()> {
+        while let Some((length, rest)) = texts.split_first_chunk::<LENGTH_BYTES>() {
+            let length = u32::from_le_bytes(*length);
+            self.longest_text = self.longest_text.max(length.into());
+            texts = rest.get(length as usize..)?;
+        }
+        Some(())
+    }
+
+    /// Counts the values of each row in repetition levels: runs of one level, and packed ones.
+    fn count(&mut self, mut levels: &[u8], mut left: u64) -> Result<(), &'static str> {
+        let width = u8::BITS - self.max_level.leading_zeros();
+        self.pages += 1;
+        while left > 0 {
+            let head = read_varint(&mut levels).ok_or(DAMAGED)?;
+            if head % 2 == 0 {
+                let length = (head / 2).min(left);
+                let level = read_byte(&mut levels).ok_or(DAMAGED)?;
+                self.add(level, length)?;
+                left -= length;
+                if length == 0 {
+                    return Err(DAMAGED);
+                }
+                continue;
+            }
+            for _ in 0..head / 2 {
+                let group = levels.split_at_checked(width as usize).ok_or(DAMAGED)?;
+                levels = group.1;
+                let packed =
+                    group.0.iter().rev().fold(0_u64, |all, byte| all << 8 | u64::from(*byte));
+                for at in 0..GROUP_LEVELS.min(left) {
+                    let level = packed >> (at * u64::from(width)) & ((1 << width) - 1);
+                    self.add(u8::from(level > 0), 1)?;
+                }
+                left = left.saturating_sub(GROUP_LEVELS);
+                if left == 0 {
+                    break;
+                }
+            }
+        }
+        if self.pages > MAX_ROW_PAGES { Err(TOO_LONG) } else { Ok(()) }
+    }
+
+    /// Adds values of one level; those of level 0 begin rows.
+    fn add(&mut self, level: u8, length: u64) -> Result<(), &'static str> {
+        if level == 0 {
+            (self.values, self.pages) = (1, 0);
+            return Ok(());
+        }
+        self.values += length;
+        let bytes = self.values.saturating_mul(self.longest_text);
+        let is_long = self.values > self.max_values || bytes > MAX_LIST_BYTES;
+        if is_long { Err(TOO_LONG) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(levels: &[u8], num_values: u32) -> Page {
+        let length = u32::try_from(levels.len()).unwrap_or(0).to_le_bytes();
+        Page::DataPage {
+            buf: [&length[..], levels].concat().into(),
+            num_values,
+            encoding: Encoding::PLAIN,
+            def_level_encoding: Encoding::RLE,
+            rep_level_encoding: Encoding::RLE,
+            statistics: None,
+        }
+    }
+
+    #[test]
+    fn values_of_a_row_are_counted_over_runs_groups_and_pages() {
+        // A row of nine values: a run of one 0, a run of eight 1. A group: 0 1 1 0 1 1 1 1.
+        let (run, group) = ([2, 0, 16, 1], [3, 0b1111_0110]);
+        for (most, passes) in [(9, true), (8, false)] {
+            assert_eq!(RowLimits::new(1, most).check(&page(&run, 9), false).is_ok(), passes);
+        }
+        for (most, passes) in [(5, true), (4, false)] {
+            assert_eq!(RowLimits::new(1, most).check(&page(&group, 8), false).is_ok(), passes);
+        }
+        // The last row of the group goes on in the next page.
+        let mut limits = RowLimits::new(1, 12);
+        assert_eq!(limits.check(&page(&group, 8), false), Ok(()));
+        assert_eq!(limits.check(&page(&[14, 1], 7), false), Ok(()));
+        assert_eq!(limits.check(&page(&[2, 1], 1), false), Err(TOO_LONG));
+    }
+
+    #[test]
+    fn a_row_may_extend_over_few_pages_and_repeat_short_texts() {
+        let mut limits = RowLimits::new(1, 100);
+        assert_eq!(limits.check(&page(&[2, 0], 1), false), Ok(()));
+        for _ in 0..MAX_ROW_PAGES {
+            assert_eq!(limits.check(&page(&[2, 1], 1), false), Ok(()));
+        }
+        assert_eq!(limits.check(&page(&[2, 1], 1), false), Err(TOO_LONG));
+
+        let text = [&(1_u32 << 20).to_le_bytes()[..], &vec![b'a'; 1 << 20]].concat();
+        let dictionary = Page::DictionaryPage {
+            buf: text.into(),
+            num_values: 1,
+            encoding: Encoding::PLAIN,
+            is_sorted: false,
+        };
+        let mut limits = RowLimits::new(1, 100);
+        assert_eq!(limits.check(&dictionary, true), Ok(()));
+        assert_eq!(limits.check(&page(&[2, 0, 126, 1], 64), true), Ok(()));
+        assert_eq!(limits.check(&page(&[2, 1], 1), true), Err(TOO_LONG));
+    }
+
+    #[test]
+    fn damaged_levels_are_refused() {
+        for (levels, values) in [(&[][..], 1), (&[2], 1), (&[3], 8), (&[0, 1], 1), (&[2, 0], 2)] {
+            assert_eq!(RowLimits::new(1, 9).check(&page(levels, values), false), Err(DAMAGED));
+        }
+        let short = Page::DataPage {
+            buf: vec![9, 0, 0, 0, 1].into(),
+            num_values: 1,
+            encoding: Encoding::PLAIN,
+            def_level_encoding: Encoding::RLE,
+            rep_level_encoding: Encoding::RLE,
+            statistics: None,
+        };
+        assert_eq!(RowLimits::new(1, 9).check(&short, false), Err(DAMAGED));
+    }
+}

@@ -1,0 +1,210 @@
+//! Fields of the structure that Exif and the raw files of cameras share with TIFF files. Nothing is copied before it
+//! is asked for, and texts are read up to a limit: hostile fields can all claim the same large part of a file.
+
+/// Longer texts are cut.
+const MAX_TEXT_BYTES: usize = 8 << 10;
+const ENTRY_SIZE: usize = 12;
+
+pub struct TiffStructure<'a> {
+    bytes: &'a [u8],
+    is_big_endian: bool,
+}
+
+/// The fields of one list of them (an image file directory): 12 bytes each.
+#[derive(Clone, Copy)]
+pub struct TiffDirectory<'a> {
+    entries: &'a [[u8; ENTRY_SIZE]],
+    /// Where the next directory of the chain starts; 0 for none.
+    next: u32,
+}
+
+impl<'a> TiffStructure<'a> {
+    /// The structure and its first directory. `None` for other bytes, and for a `BigTIFF`.
+    pub fn open(bytes: &'a [u8]) -> Option<(Self, TiffDirectory<'a>)> {
+        let is_big_endian = match bytes.get(..4)? {
+            // The second one is that of Olympus.
+            b"MM\0*" | b"MMOR" => true,
+            // The others are those of Olympus and Panasonic.
+            b"II*\0" | b"IIRO" | b"IIRS" | b"IIU\0" => false,
+            _ => return None,
+        };
+        let structure = Self { bytes, is_big_endian };
+        let first = structure.directory_at(structure.long(bytes.get(4..8)?)?)?;
+        Some((structure, first))
+    }
+
+    /// A structure without the header of TIFF, whose offsets count from the start of `bytes`, and its directory at
+    /// `offset`.
+    pub(crate) fn open_at(
+        bytes: &'a [u8],
+        is_big_endian: bool,
+        offset: u32,
+    ) -> Option<(Self, TiffDirectory<'a>)> {
+        let structure = Self { bytes, is_big_endian };
+        let directory = structure.directory_at(offset)?;
+        Some((structure, directory))
+    }
+
+    /// The first directory, the next ones of its chain, and those that these link to in the field `link`: at most
+    /// `limit`, each of them once, also if they link to each other.
+    pub(crate) fn linked_directories(
+        &self,
+        first: TiffDirectory<'a>,
+        link: u16,
+        limit: usize,
+    ) -> Vec<TiffDirectory<'a>> {
+        let mut directories = vec![first];
+        let mut offsets = Vec::new();
+        let mut followed = 0;
+        while let Some(&directory) = directories.get(followed) {
+            followed += 1;
+            let linked = [directory.next].into_iter().chain(self.integers(directory, link, limit));
+            for offset in linked.filter(|&offset| offset > 0) {
+                if directories.len() < limit
+                    && !offsets.contains(&offset)
+                    && let Some(next) = self.directory_at(offset)
+                {
+                    offsets.push(offset);
+                    directories.push(next);
+                }
+            }
+        }
+        directories
+    }
+
+    /// The directory that a field refers to, or contains.
+    pub fn subdirectory(&self, directory: TiffDirectory, tag: u16) -> Option<TiffDirectory<'a>> {
+        let offset = match self.entry(directory, tag)? {
+            (entry, 7, _) => self.long(&entry[8..]),
+            _ => self.integer(directory, tag),
+        };
+        self.directory_at(offset?)
+    }
+
+    /// The part of the file of `length` bytes at `offset`.
+    pub(crate) fn part(&self, offset: u32, length: u32) -> Option<&'a [u8]> {
+        let [offset, length] = [offset, length].map(|number| usize::try_from(number).ok());
+        self.bytes.get(offset?..)?.get(..length?)
+    }
+
+    /// The values of a field of bytes.
+    pub(crate) fn bytes(&self, directory: TiffDirectory<'a>, tag: u16) -> Option<&'a [u8]> {
+        let (1 | 7, bytes) = self.field(directory, tag, usize::MAX)? else { return None };
+        Some(bytes)
+    }
+
+    /// The file from the first value of a field of more than four bytes on.
+    pub(crate) fn rest_from_values(
+        &self,
+        directory: TiffDirectory<'a>,
+        tag: u16,
+    ) -> Option<&'a [u8]> {
+        let (entry, _, length) = self.entry(directory, tag)?;
+        let at = usize::try_from(self.long(&entry[8..])?).ok()?;
+        (length > 4).then(|| self.bytes.get(at..)).flatten()
+    }
+
+    /// The bytes of a text, without what follows a zero.
+    pub fn text(&self, directory: TiffDirectory<'a>, tag: u16) -> Option<&'a [u8]> {
+        let (2, bytes) = self.field(directory, tag, MAX_TEXT_BYTES)? else { return None };
+        bytes.split(|&byte| byte == 0).next()
+    }
+
+    /// The first number of a field of whole numbers.
+    pub fn integer(&self, directory: TiffDirectory, tag: u16) -> Option<u32> {
+        self.integers(directory, tag, 1).first().copied()
+    }
+
+    /// The first `limit` numbers of a field of whole numbers; none of another field.
+    pub(crate) fn integers(&self, directory: TiffDirectory, tag: u16, limit: usize) -> Vec<u32> {
+        let values = self.field(directory, tag, limit.saturating_mul(4));
+        let numbers: Vec<u32> = match values {
+            Some((3, bytes)) => {
+                bytes.chunks_exact(2).filter_map(|pair| self.short(pair)).map(u32::from).collect()
+            }
+            // The second one is the position of a directory.
+            Some((4 | 13, bytes)) => {
+                bytes.chunks_exact(4).filter_map(|long| self.long(long)).collect()
+            }
+            _ => Vec::new(),
+        };
+        numbers.into_iter().take(limit).collect()
+    }
+
+    /// The first `N` fractions of a field, none of which is negative or has a denominator of zero.
+    pub fn fractions<const N: usize>(
+        &self,
+        directory: TiffDirectory,
+        tag: u16,
+    ) -> Option<[(u32, u32); N]> {
+        let (5, bytes) = self.field(directory, tag, 8 * N)? else { return None };
+        let mut fractions = [(0, 1); N];
+        for (fraction, pair) in fractions.iter_mut().zip(bytes.as_chunks::<8>().0) {
+            *fraction = (self.long(&pair[..4])?, self.long(&pair[4..])?);
+        }
+        let is_valid = bytes.len() == 8 * N && fractions.iter().all(|fraction| fraction.1 > 0);
+        is_valid.then_some(fractions)
+    }
+
+    fn directory_at(&self, offset: u32) -> Option<TiffDirectory<'a>> {
+        let at = usize::try_from(offset).ok()?;
+        let count = usize::from(self.short(self.bytes.get(at..at.checked_add(2)?)?)?);
+        let rest = self.bytes.get(at + 2..)?;
+        let entries = rest.as_chunks().0;
+        let next = rest.get(count * ENTRY_SIZE..).and_then(|after| self.long(after));
+        Some(TiffDirectory {
+            entries: &entries[..count.min(entries.len())],
+            next: next.unwrap_or(0),
+        })
+    }
+
+    /// A field with its type and the length of its values in bytes.
+    fn entry<'b>(
+        &self,
+        directory: TiffDirectory<'b>,
+        tag: u16,
+    ) -> Option<(&'b [u8; ENTRY_SIZE], u16, usize)> {
+        let entry = directory.entries.iter().find(|entry| self.short(&entry[..2]) == Some(tag))?;
+        let kind = self.short(&entry[2..4])?;
+        let size = match kind {
+            1 | 2 | 7 => 1,
+            3 => 2,
+            4 | 13 => 4,
+            5 => 8,
+            _ => return None,
+        };
+        let length = usize::try_from(self.long(&entry[4..8])?).ok()?.checked_mul(size)?;
+        Some((entry, kind, length))
+    }
+
+    /// The type of a field and at most `limit` bytes of its values.
+    fn field<'b>(
+        &self,
+        directory: TiffDirectory<'b>,
+        tag: u16,
+        limit: usize,
+    ) -> Option<(u16, &'b [u8])>
+    where
+        'a: 'b,
+    {
+        let (entry, kind, length) = self.entry(directory, tag)?;
+        // Values of up to four bytes are in the field itself.
+        let values = if length <= 4 {
+            entry[8..].get(..length)?
+        } else {
+            let at = usize::try_from(self.long(&entry[8..])?).ok()?;
+            self.bytes.get(at..at.checked_add(length)?)?
+        };
+        Some((kind, &values[..length.min(limit)]))
+    }
+
+    fn short(&self, bytes: &[u8]) -> Option<u16> {
+        let bytes = *bytes.first_chunk()?;
+        Some(if self.is_big_endian { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) })
+    }
+
+    fn long(&self, bytes: &[u8]) -> Option<u32> {
+        let bytes = *bytes.first_chunk()?;
+        Some(if self.is_big_endian { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
+    }
+}

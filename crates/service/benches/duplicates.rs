@@ -1,0 +1,161 @@
+//! Which edits of photographs are found as near-duplicates, with how many false ones, and the processor time, also
+//! among many other media items.
+//!
+//! Photographs are in no repository: `cargo bench --bench duplicates -- FOLDER COUNT...`, for example with the 1,000 of
+//! "imagenet-sample-images". Each COUNT is filled up with media items of mixed descriptors and corners.
+
+#![expect(clippy::unwrap_used, reason = "a bench fails where its world is not as said")]
+#![expect(clippy::print_stdout, reason = "it prints the measurements")]
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    reason = "shares of small counts, and pixels within their range"
+)]
+
+mod edited_photographs;
+
+use std::{env, path::Path};
+
+use edited_photographs::{cpu_seconds, heavy_edits, jpeg, light_edits, photographs};
+use half::f16;
+use image::RgbImage;
+use rayon::prelude::*;
+use tessera_service::{
+    index::{DIMENSION, Features, Keypoints, extract},
+    similarity::{DuplicatePair, Vectors, near_duplicates, neighbor_graph},
+};
+
+const NEIGHBORS: usize = 24;
+/// One of so many photographs is edited, twice as many are not.
+const PHOTOGRAPHS_PER_EDITED: usize = 5;
+const EDITS: usize = 5;
+/// Share of the bits of a corner that differ in a mixed media item.
+const CHANGED_BITS: f32 = 0.08;
+
+fn main() {
+    let arguments: Vec<String> = env::args().skip(1).filter(|it| it != "--bench").collect();
+    // `cargo test --benches` only checks that it compiles.
+    let [folder, counts @ ..] = &arguments[..] else { return };
+    let photographs = photographs(Path::new(folder));
+    let light = Collection::new(&photographs, light_edits);
+    light.print_quality("light edits");
+    let heavy = Collection::new(&photographs, heavy_edits);
+    heavy.print_quality("heavy edits");
+    for count in counts {
+        heavy.filled_up(count.parse().unwrap()).print_time();
+    }
+}
+
+/// Media items: photographs, each followed by its edits, then others without edits.
+#[derive(Clone)]
+struct Collection {
+    items: Vec<(Vec<f16>, Keypoints)>,
+    edited: usize,
+}
+
+impl Collection {
+    fn new(photographs: &[RgbImage], edits: impl Fn(&RgbImage) -> [Vec<u8>; EDITS] + Sync) -> Self {
+        let edited: Vec<&RgbImage> = photographs.iter().step_by(PHOTOGRAPHS_PER_EDITED).collect();
+        let others = photographs.iter().skip(1).step_by(PHOTOGRAPHS_PER_EDITED);
+        let others = others.chain(photographs.iter().skip(3).step_by(PHOTOGRAPHS_PER_EDITED));
+        let files = |photograph: &&RgbImage| {
+            let original = [jpeg(photograph, 90)];
+            original.into_iter().chain(edits(photograph)).collect::<Vec<_>>()
+        };
+        let mut all: Vec<Vec<u8>> = edited.par_iter().flat_map(files).collect();
+        all.extend(others.map(|photograph| jpeg(photograph, 90)));
+        let item = |file: &Vec<u8>| {
+            let Features { descriptor, keypoints, .. } = extract(file).unwrap();
+            (descriptor, keypoints)
+        };
+        Self { items: all.par_iter().map(item).collect(), edited: edited.len() * (EDITS + 1) }
+    }
+
+    /// The pairs of near-duplicates, and the processor time of finding them without that of the graph.
+    fn pairs(&self) -> (Vec<DuplicatePair>, f64) {
+        let mut vectors = Vectors::new(DIMENSION);
+        self.items.iter().for_each(|(descriptor, _)| vectors.push(descriptor));
+        let keypoints: Vec<Keypoints> = self.items.iter().map(|item| item.1.clone()).collect();
+        let graph = neighbor_graph(&vectors, NEIGHBORS, |_| true).unwrap();
+        let used = cpu_seconds();
+        let pairs = near_duplicates(&keypoints, &graph, |_| true).unwrap();
+        (pairs, cpu_seconds() - used)
+    }
+
+    /// Recall counts pairs of a photograph and an edit; precision, all pairs.
+    fn print_quality(&self, what: &str) {
+        let (pairs, time) = self.pairs();
+        println!("{what}: {} media items, {time:.2} CPU s", self.items.len());
+        for least in [0.0, 0.9, 0.95] {
+            let pairs = || pairs.iter().filter(|pair| pair.similarity >= least);
+            let family = |row: u32| row as usize / (EDITS + 1);
+            let same = |(one, other): (u32, u32)| {
+                (other as usize) < self.edited && family(one) == family(other)
+            };
+            let right = pairs().filter(|pair| same(pair.rows)).count();
+            let of_original = |pair: &&DuplicatePair| {
+                same(pair.rows) && (pair.rows.0 as usize).is_multiple_of(EDITS + 1)
+            };
+            let found: Vec<&DuplicatePair> = pairs().filter(of_original).collect();
+            let edits = self.edited / (EDITS + 1);
+            let by_edit: Vec<String> = (1..=EDITS)
+                .map(|edit| {
+                    let of_edit =
+                        |pair: &&&DuplicatePair| pair.rows.1 as usize % (EDITS + 1) == edit;
+                    let count = found.iter().filter(of_edit).count();
+                    format!("{:.3}", count as f64 / edits as f64)
+                })
+                .collect();
+            println!(
+                "  from {least:.2}: recall {:.3} ({}), precision {:.4} of {} pairs",
+                found.len() as f64 / (edits * EDITS) as f64,
+                by_edit.join(", "),
+                right as f64 / pairs().count().max(1) as f64,
+                pairs().count(),
+            );
+        }
+    }
+
+    fn print_time(&self) {
+        let (pairs, time) = self.pairs();
+        println!("{} media items: {time:.1} CPU s, {} pairs", self.items.len(), pairs.len());
+    }
+
+    /// With mixtures of two descriptors, and corners of any others, some of whose bits differ.
+    fn filled_up(&self, count: usize) -> Self {
+        let mut filled = self.clone();
+        let mut state = 1_u64;
+        let mut number = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 40) as f32 / (1 << 24) as f32
+        };
+        let known = self.items.len() as f32;
+        let corners: Vec<[u8; 18]> =
+            self.items.iter().flat_map(|item| item.1.as_bytes().as_chunks().0).copied().collect();
+        while filled.items.len() < count {
+            let mut choose = || &self.items[(number() * known) as usize].0;
+            let (one, other) = (choose(), choose());
+            let share = 0.5 + 0.5 * number();
+            let mixed = one.iter().zip(other);
+            let mixed = mixed.map(|(one, other)| {
+                let mixture = share * one.to_f32() + (1.0 - share) * other.to_f32();
+                mixture + 0.01 * (number() - 0.5)
+            });
+            let mixed: Vec<f32> = mixed.collect();
+            let length = mixed.iter().map(|value| value * value).sum::<f32>().sqrt();
+            let unit = mixed.iter().map(|value| f16::from_f32(value / length)).collect();
+            let mut keypoints = Vec::with_capacity(64 * 18);
+            for _ in 0..64 {
+                let mut corner = corners[(number() * corners.len() as f32) as usize];
+                for _ in 0..(128.0 * CHANGED_BITS) as usize {
+                    let bit = (number() * 128.0) as usize;
+                    corner[2 + bit / 8] ^= 1 << (bit % 8);
+                }
+                keypoints.extend(corner);
+            }
+            filled.items.push((unit, Keypoints::from_bytes(&keypoints)));
+        }
+        filled
+    }
+}

@@ -1,0 +1,82 @@
+//! `metadata.parquet` sidecars, written by `pyarrow`.
+
+use super::{TestFolder, describe, pixels};
+
+/// Four rows, compressed with zstd: texts, a list of strings, and lists of boxes and names in a struct.
+const GOOD: &[u8] = include_bytes!("files/metadata.parquet");
+/// Rows with a numeric label, a file that is not there, without a name, and with texts for lists.
+const FAULTY: &[u8] = include_bytes!("files/faulty.parquet");
+/// Its only column is `image`.
+const UNNAMED: &[u8] = include_bytes!("files/unnamed.parquet");
+
+#[test]
+fn columns_are_those_of_the_other_tables() {
+    let folder = TestFolder::with_media(&["x/a/1.jpg", "x/2.jpg", "x/a/3.jpg", "x/4.jpg"]);
+    folder.write("x/metadata.parquet", GOOD);
+    let expected = [
+        describe("x/2.jpg", "", "x", "", ""),
+        describe("x/4.jpg", "", "sky", "z", ""),
+        describe("x/a/1.jpg", "a boat", "sea", "x y", "boat gull"),
+        describe("x/a/3.jpg", "a hill", "a", "", ""),
+    ];
+    assert_eq!(folder.descriptions(), expected);
+    assert_eq!(folder.boxes("x/a/1.jpg"), [pixels(1.0, 2.0, 3.0, 4.0), pixels(5.0, 6.0, 7.0, 8.0)]);
+    assert!(folder.read_sidecars().problems.is_empty());
+}
+
+#[test]
+fn wrong_rows_are_named_and_the_others_count() {
+    let folder = TestFolder::with_media(&["1.jpg", "2.jpg"]);
+    folder.write("metadata.parquet", FAULTY);
+    let expected = [
+        describe("1.jpg", "one", "car bus", "", "car"),
+        describe("2.jpg", "four", "tree house", "", ""),
+    ];
+    assert_eq!(folder.descriptions(), expected);
+    let expected = "row 1: its label is not a string; 3 more rows";
+    assert_eq!(folder.problem_of("metadata.parquet"), expected);
+}
+
+#[test]
+fn jsonl_takes_precedence_over_parquet_and_that_over_csv() {
+    let folder = TestFolder::with_media(&["1.jpg", "2.jpg"]);
+    folder.write("metadata.parquet", FAULTY);
+    folder.write("metadata.jsonl", r#"{"file_name": "1.jpg", "caption": "jsonl"}"#);
+    folder.write("metadata.csv", "file_name,caption\n1.jpg,csv\n2.jpg,csv\n");
+    let expected = [
+        describe("1.jpg", "jsonl", "car bus", "", "car"),
+        describe("2.jpg", "four", "tree house", "", ""),
+    ];
+    assert_eq!(folder.descriptions(), expected);
+}
+
+#[test]
+fn other_files_are_refused_with_a_reason() {
+    let folder = TestFolder::with_media(&["1.jpg"]);
+    let damaged = "it is damaged or not a Parquet file";
+    for (bytes, why) in [
+        (UNNAMED, "it has no column file_name"),
+        (b"PAR1 and no more", damaged),
+        (&GOOD[..GOOD.len() - 1], damaged),
+    ] {
+        folder.write("metadata.parquet", bytes);
+        assert_eq!(folder.problem_of("metadata.parquet"), why);
+    }
+    assert!(folder.descriptions().is_empty());
+}
+
+#[test]
+fn damaged_files_are_reported_and_describe_only_media() {
+    let media = ["a/1.jpg", "2.jpg", "a/3.jpg", "4.jpg"];
+    let folder = TestFolder::with_media(&media);
+    let mut reported = 0;
+    for start in (4..GOOD.len() - 8).step_by(40) {
+        let mut damaged = GOOD.to_vec();
+        damaged[start..start + 8].fill(0);
+        folder.write("metadata.parquet", &damaged);
+        let reading = folder.read_sidecars();
+        reported += reading.problems.len();
+        assert!(reading.descriptions.keys().all(|path| media.iter().any(|it| path.ends_with(it))));
+    }
+    assert!(reported > 20, "{reported}");
+}

@@ -1,0 +1,80 @@
+//! Members of `WebDataset` shards beside their picture, in a folder and unpacked from a shard.
+
+use std::sync::atomic::AtomicBool;
+
+use tar::{Builder, Header};
+use tessera_service::ingest::{
+    SandboxedDir, scan_folder,
+    sidecar::read,
+    unpack::{ArchiveKind, UnpackLimits, unpack},
+};
+
+use super::{TestFolder, describe};
+
+#[test]
+fn json_beside_a_picture_has_the_columns_of_metadata() {
+    let folder = TestFolder::with_media(&["0.jpg", "1.jpg", "2.jpg", "3.jpg", "4.jpg"]);
+    folder.write("0.json", r#"{"caption": "a boat", "url": "x", "key": "0", "labels": ["sea"]}"#);
+    folder.write("1.json", r#"{"objects": {"bbox": [[1, 2, 3, 4]], "categories": ["car"]}}"#);
+    folder.write("2.json", r#"{"width": 640, "exif": {}}"#);
+    folder.write("3.json", r#"{"caption": 3, "label": "kept"}"#);
+    folder.write("4.json", "[1]");
+    let expected = [
+        describe("0.jpg", "a boat", "sea", "", ""),
+        describe("1.jpg", "", "", "", "car"),
+        describe("3.jpg", "", "kept", "", ""),
+    ];
+    assert_eq!(folder.descriptions(), expected);
+    assert_eq!(folder.problem_of("3.json"), "object 1: its caption is not a string");
+    assert_eq!(folder.read_sidecars().sidecars.len(), 3);
+}
+
+#[test]
+fn a_class_is_a_number_or_a_name() {
+    let folder = TestFolder::with_media(&["0.jpg", "1.jpg", "2.jpg", "3.jpg"]);
+    folder.write("0.cls", "1\n");
+    folder.write("1.cls", "7");
+    folder.write("2.cls", " tabby cat \n");
+    folder.write("3.cls", "two\nlines");
+    folder.write("classes.txt", "dog\ncat\n");
+    let expected = [
+        describe("0.jpg", "", "cat", "", ""),
+        describe("1.jpg", "", "class 7", "", ""),
+        describe("2.jpg", "", "tabby cat", "", ""),
+    ];
+    assert_eq!(folder.descriptions(), expected);
+    assert_eq!(folder.problem_of("3.cls"), "it is neither a number nor a name");
+}
+
+#[test]
+fn members_of_a_shard_describe_its_pictures() {
+    let folder = TestFolder::with_media(&[]);
+    let mut shard = Builder::new(Vec::new());
+    for (name, bytes) in [
+        ("./000.jpg", &b"picture"[..]),
+        ("./000.txt", b"a boat"),
+        ("./000.cls", b"3"),
+        ("./001.jpg", b"picture"),
+        ("./001.json", br#"{"caption": "a hill", "tags": ["x"]}"#),
+    ] {
+        let mut header = Header::new_ustar();
+        header.set_size(bytes.len() as u64);
+        header.set_mode(0o644);
+        shard.append_data(&mut header, name, bytes).unwrap();
+    }
+    folder.write("00000.tar", shard.into_inner().unwrap());
+    let (archive, into) = (folder.path("00000.tar"), folder.path("unpacked"));
+    let stop = AtomicBool::new(false);
+    unpack(&archive, ArchiveKind::Tar, &into, UnpackLimits::default(), &stop).unwrap();
+    let reading = read(&SandboxedDir::open(&into).unwrap(), &scan_folder(&into));
+    let texts: Vec<_> = reading
+        .descriptions
+        .iter()
+        .map(|(path, it)| (path.to_str().unwrap(), it.caption.as_deref(), it.labels.join(" ")))
+        .collect();
+    let expected = [
+        ("000.jpg", Some("a boat"), "class 3".to_owned()),
+        ("001.jpg", Some("a hill"), String::new()),
+    ];
+    assert_eq!(texts, expected);
+}
