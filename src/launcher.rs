@@ -15,14 +15,14 @@ use tessera::{
     accessible::{self, AccessibleOptions, Announcer},
     app::{self, LoginSetup, Pane, ReopenCommand, welcome::CandidateProfile},
     cli::{self, CliError, Context, Exit, InterfaceCommand, LocalService, StartPane, TuiOptions},
-    config::{self, DeploymentConfig, Destination, Profile, Settings},
+    config::{self, DeploymentConfig, DeploymentKind, Destination, Profile, Settings},
     credentials::SecretOwner,
     runtime::{
         self, RunOutcome, SignalReceiver,
         welcome::{WelcomeDecision, WelcomeOptions},
     },
     state::StateStore,
-    worker::{self, DiskCacheOptions, LoginStorage},
+    worker::{self, DiskCacheOptions, LaterWarning, LoginStorage, WorkerOptions},
 };
 use tessera_client::{Client, trace::Trace};
 use tessera_model::{DatasetId, SafeText, SavedSession};
@@ -117,6 +117,17 @@ impl StartView {
     }
 }
 
+/// A deployment that the interface shows.
+struct LaunchedDeployment {
+    client: Client,
+    login: Login,
+    deployment: DeploymentKind,
+    /// The dataset to open first.
+    dataset: Option<DatasetId>,
+    disk_cache: Option<DiskCacheOptions>,
+    later_warning: Option<LaterWarning>,
+}
+
 /// What is shown of the login of a deployment, and where another one is stored.
 type Login = (Option<LoginSetup>, Option<Arc<dyn LoginStorage>>);
 
@@ -174,9 +185,9 @@ impl Launcher {
                 }
             }
             LaunchTarget::Address(client, name) => {
-                let disk_cache = self.disk_cache();
                 let login = (login_setup(&client, None), None);
-                self.run_interface((client, login), &name, None, None, disk_cache).await
+                let launched = self.remote_deployment(client, login);
+                self.run_interface(launched, &name, None).await
             }
             LaunchTarget::Welcome(error) => self.run_welcome(error).await,
         }
@@ -193,9 +204,9 @@ impl Launcher {
             login_setup(&client, Some(profile)),
             storage.clone().map(|storage| storage as Arc<dyn LoginStorage>),
         );
-        let (name, disk_cache) = (profile.name.clone(), self.disk_cache());
-        let outcome =
-            self.run_interface((client, login), &name, None, Some(name.clone()), disk_cache).await;
+        let name = profile.name.clone();
+        let launched = self.remote_deployment(client, login);
+        let outcome = self.run_interface(launched, &name, Some(name.clone())).await;
         let known = self.settings.profiles.iter_mut().find(|known| known.name == name);
         if let (Some(known), Some(storage)) = (known, storage) {
             known.deployment = storage.profile().deployment;
@@ -209,24 +220,46 @@ impl Launcher {
         name: &str,
         profile: Option<String>,
     ) -> Result<RunOutcome, CliError> {
-        let first = local.first_dataset();
-        // The pictures are on this machine already.
-        let client = (local.client()?, (None, None));
-        let outcome = self.run_interface(client, name, first, profile, None).await;
-        // Printed after the screen was restored, so that it is not lost.
+        let launched = LaunchedDeployment {
+            client: local.client()?,
+            login: (None, None),
+            deployment: DeploymentKind::Local,
+            dataset: local.first_dataset(),
+            // The pictures are on this machine already.
+            disk_cache: None,
+            later_warning: Some(local.skipped_warning()),
+        };
+        let outcome = self.run_interface(launched, name, profile).await;
+        // Printed after the screen was restored, so that the whole list is not lost.
         local.report_skipped();
         local.stop().await?;
         outcome
     }
 
+    fn remote_deployment(&self, client: Client, login: Login) -> LaunchedDeployment {
+        let is_on_premises = client.endpoint().is_on_premises();
+        let deployment =
+            if is_on_premises { DeploymentKind::Onprem } else { DeploymentKind::Hosted };
+        let disk_cache = self.disk_cache();
+        LaunchedDeployment {
+            client,
+            login,
+            deployment,
+            dataset: None,
+            disk_cache,
+            later_warning: None,
+        }
+    }
+
     async fn run_interface(
         &mut self,
-        (client, (login, login_storage)): (Client, Login),
+        launched: LaunchedDeployment,
         name: &str,
-        dataset: Option<DatasetId>,
         profile: Option<String>,
-        disk_cache: Option<DiskCacheOptions>,
     ) -> Result<RunOutcome, CliError> {
+        let LaunchedDeployment { client, login, deployment, dataset, disk_cache, later_warning } =
+            launched;
+        let (login, login_storage) = login;
         let state = config::state_dir(name).map(StateStore::in_dir).unwrap_or_default();
         let (session, session_warning) = self.last_session(&state);
         let known = profile
@@ -253,7 +286,7 @@ impl Launcher {
             session,
             warnings: [self.settings.warnings.clone(), key_warnings, session_warning].concat(),
             profiles: self.settings.profiles.clone(),
-            on_premises: client.endpoint().is_on_premises(),
+            deployment,
             initial_dataset: start.dataset.or(dataset.map(|id| id.to_string())),
             reopen_command: self.reopen_command.clone(),
             download_dir: SafeText::file_name(&self.settings.export.download_dir),
@@ -267,7 +300,11 @@ impl Launcher {
             notify: self.settings.ui.notify.clone(),
             ..app::Setup::new(SafeText::name(&name), keymap)
         };
-        let worker = worker::spawn(client, state, disk_cache, login_storage);
+        let worker = worker::spawn(
+            client,
+            state,
+            WorkerOptions { disk_cache, login_storage, later_warning },
+        );
         if let Some(reason) = self.settings.accessible {
             let announcer = Announcer::new(io::BufReader::new(io::stdin()), io::stdout());
             let options = AccessibleOptions { reason, trace: self.options.trace.clone() };

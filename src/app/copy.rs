@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     app::{App, Effect, Job, Level, Pane, ReopenCommand, full_size_link},
     command_lines::{ProfilerCommand, profiler_command_line, search_subcommand},
+    config::DeploymentKind,
     input::Action,
     message::{Lane, ReadRequest, Request},
     printable_text::PrintableText,
@@ -229,7 +230,7 @@ fn equivalent_read(app: &App) -> Result<ReadRequest, &'static str> {
 
 fn profiler_command(app: &App) -> Result<ShellCommand, &'static str> {
     let dataset = app.target_dataset().ok_or(NO_DATASET)?;
-    if !app.setup.on_premises {
+    if app.setup.deployment != DeploymentKind::Onprem {
         return Err("run_profiler.sh is only available for on-premises deployments");
     }
     let operation = match dataset.status {

@@ -4,7 +4,10 @@ use std::path::PathBuf;
 
 use crate::{
     app::Pane,
-    config::{ExportDefaults, NotificationMethod, Profile, SearchDefaults, ThemeChoice, TileSize},
+    config::{
+        DeploymentKind, ExportDefaults, NotificationMethod, Profile, SearchDefaults, ThemeChoice,
+        TileSize,
+    },
     input::Keymap,
 };
 use tessera_model::{
@@ -42,8 +45,7 @@ pub struct Setup {
     /// `None`: the deployment has no login, or is part of this program.
     pub login: Option<LoginSetup>,
     pub profiles: Vec<Profile>,
-    /// Whether the deployment has no login and a pipeline that adds media by path.
-    pub on_premises: bool,
+    pub deployment: DeploymentKind,
     /// The dataset to open first, by id or name; by default the first of the list.
     pub initial_dataset: Option<String>,
     pub initial_pane: Option<Pane>,
@@ -97,7 +99,7 @@ impl Setup {
             profile: None,
             login: None,
             profiles: Vec::new(),
-            on_premises: false,
+            deployment: DeploymentKind::Hosted,
             initial_dataset: None,
             initial_pane: None,
             initial_view: None,

@@ -277,7 +277,11 @@ impl Welcome {
         Ok(CandidateProfile { profile, secret, store_secret: self.store })
     }
 
+    /// Shows why the connection failed. Without a login, only the folder or the address can be wrong.
     pub fn connection_failed(&mut self, reason: String) {
+        if self.option != Some(WelcomeOption::Hosted) {
+            self.field = 0;
+        }
         self.attempt = ConnectionAttempt::Failed(reason);
     }
 }

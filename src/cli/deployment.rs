@@ -4,11 +4,10 @@ use secrecy::SecretString;
 
 use crate::{
     cli::{
-        CliError, CliResult, DeploymentKind, EncoderOptions, GlobalOptions, LocalService,
-        local_settings,
+        CliError, CliResult, EncoderOptions, GlobalOptions, LocalService, local_settings,
         login::{self, ServiceLogin},
     },
-    config::{DeploymentConfig, Profile, ProfileOptions, Settings},
+    config::{DeploymentConfig, DeploymentKind, Profile, ProfileOptions, Settings},
     credentials::{SecretOwner, SecretStores},
 };
 use tessera_client::{

@@ -6,7 +6,7 @@ use clap::{Arg, ArgMatches, Args, ColorChoice, ValueEnum, parser::ValueSource};
 
 use crate::{
     cli::{CliError, CliResult, output::jq},
-    config::{GraphicsChoice, Sources, ThemeChoice, user_config_file},
+    config::{DeploymentKind, GraphicsChoice, Sources, ThemeChoice, user_config_file},
 };
 
 #[derive(Debug, Args)]
@@ -119,16 +119,6 @@ pub struct GlobalOptions {
     /// Write events and timings to this new file, as JSON lines without secrets.
     #[arg(long, global = true, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum DeploymentKind {
-    /// Every request carries a token.
-    Hosted,
-    /// No login, and no Authorization header.
-    Onprem,
-    /// A folder on this machine.
-    Local,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

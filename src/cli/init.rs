@@ -7,8 +7,8 @@ use clap::Args;
 
 use super::profile::{named_profile, save_profile};
 use crate::{
-    cli::{CliError, CliResult, Context, DeploymentKind, Exit, absolute_path, login},
-    config::DeploymentConfig,
+    cli::{CliError, CliResult, Context, Exit, absolute_path, login},
+    config::{DeploymentConfig, DeploymentKind},
     credentials::{EnvironmentLogin, SecretOwner},
 };
 use tessera_client::BaseUrl;

@@ -63,7 +63,7 @@ pub use deployment::{
 pub use doctor::{DoctorOptions, run_doctor};
 pub use encoder_options::EncoderOptions;
 pub use exit::{CliError, CliResult, Exit};
-pub use global_options::{DeploymentKind, GlobalOptions, PrintFormat};
+pub use global_options::{GlobalOptions, PrintFormat};
 pub use headless::run;
 pub use image::{NamedPicture, draw_pictures};
 pub use info::{InfoCommand, run_info};

@@ -8,10 +8,11 @@ use serde_json::{Value, json};
 use super::config::{check_value, report_dry_run, user_file};
 use crate::{
     cli::{
-        CliError, Column, Context, DeploymentKind, Document, Exit, absolute_path, deployment,
-        is_storage_uri, login,
+        CliError, Column, Context, Document, Exit, absolute_path, deployment, is_storage_uri, login,
     },
-    config::{DeploymentConfig, Profile, ProfileOptions, edit, profile::suggested_name},
+    config::{
+        DeploymentConfig, DeploymentKind, Profile, ProfileOptions, edit, profile::suggested_name,
+    },
     credentials::SecretOwner,
 };
 use tessera_client::BaseUrl;

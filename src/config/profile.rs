@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use clap::ValueEnum;
 use serde::{Deserialize, Deserializer, de::Error as _};
 use toml::Value;
 
@@ -16,6 +17,16 @@ pub struct Profile {
     pub deployment: DeploymentConfig,
     #[serde(flatten)]
     pub options: ProfileOptions,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum DeploymentKind {
+    /// Every request carries a token.
+    Hosted,
+    /// No login, and no Authorization header.
+    Onprem,
+    /// A folder on this machine.
+    Local,
 }
 
 /// The address of a deployment and how to log in. The kind is stated, never guessed.

@@ -17,9 +17,12 @@ mod thumbnail_loader;
 mod thumbnail_store;
 mod worker_loop;
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicU64, Ordering},
+use std::{
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use tokio::sync::mpsc;
@@ -56,14 +59,24 @@ pub struct Worker {
     commands: mpsc::UnboundedSender<WorkerCommand>,
 }
 
-/// Starts the worker of `client` and `state` on the current tokio runtime, with a disk cache for
-/// thumbnails if there is to be one, and the storage of the login if it can be replaced. The channels
-/// are unbounded: the interface must never wait, and it requests only what is on the screen.
+/// A warning that is known later, or that there is none.
+pub type LaterWarning = Pin<Box<dyn Future<Output = Option<SafeText>> + Send>>;
+
+#[derive(Default)]
+pub struct WorkerOptions {
+    /// Without one, thumbnails are not stored.
+    pub disk_cache: Option<DiskCacheOptions>,
+    /// Without one, the login cannot be replaced.
+    pub login_storage: Option<Arc<dyn LoginStorage>>,
+    pub later_warning: Option<LaterWarning>,
+}
+
+/// Starts the worker of `client` and `state` on the current tokio runtime. The channels are unbounded:
+/// the interface must never wait, and it requests only what is on the screen.
 pub fn spawn(
     client: Client,
     state: StateStore,
-    disk_cache: Option<DiskCacheOptions>,
-    login_storage: Option<Arc<dyn LoginStorage>>,
+    options: WorkerOptions,
 ) -> (Worker, mpsc::UnboundedReceiver<WorkerEvent>) {
     let (commands, command_receiver) = mpsc::unbounded_channel();
     let (events, event_receiver) = mpsc::unbounded_channel();
@@ -72,8 +85,16 @@ pub fn spawn(
     let client = client.with_field_warnings(move |sentence| {
         let _ = warnings.send(WorkerEvent::Warning(sentence));
     });
-    let login = LoginRequests { client: client.clone(), storage: login_storage };
-    let worker_loop = WorkerLoop::new((client, login), state, disk_cache, events);
+    if let Some(warning) = options.later_warning {
+        let events = events.clone();
+        tokio::spawn(async move {
+            if let Some(sentence) = warning.await {
+                let _ = events.send(WorkerEvent::Warning(sentence));
+            }
+        });
+    }
+    let login = LoginRequests { client: client.clone(), storage: options.login_storage };
+    let worker_loop = WorkerLoop::new((client, login), state, options.disk_cache, events);
     tokio::spawn(worker_loop.run(command_receiver));
     (Worker { commands }, event_receiver)
 }

@@ -8,6 +8,7 @@ use tessera::{
         App, Event, LoginSetup,
         availability::{drawing_reason, unavailable_reason},
     },
+    config::DeploymentKind,
     input::Action,
     message::{JobId, Lane, Payload},
 };
@@ -81,7 +82,7 @@ fn paged() -> Desk {
     let mut desk = Desk::with_clusters(100);
     desk.press("n");
     desk.answer_page(page(100, 100));
-    desk.app.setup.on_premises = true;
+    desk.app.setup.deployment = DeploymentKind::Onprem;
     desk
 }
 

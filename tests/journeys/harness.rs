@@ -21,7 +21,7 @@ use tessera::{
         picture_layer::{ColorDepth, GraphicsSettings},
         theme::ThemeName,
     },
-    worker,
+    worker::{self, WorkerOptions},
 };
 use tessera_client::{BaseUrl, Client, Endpoint};
 use tessera_model::{DatasetId, SafeText};
@@ -149,8 +149,10 @@ impl Person {
             protocol: Protocol::HalfBlock,
             ..Setup::new(SafeText::name("local"), Keymap::built_in().unwrap())
         };
-        let session =
-            Session::new(App::new(setup), worker::spawn(service.client(), journal, None, None));
+        let session = Session::new(
+            App::new(setup),
+            worker::spawn(service.client(), journal, WorkerOptions::default()),
+        );
         let mut person =
             Self { session, now: Duration::ZERO, effects: vec![], keys: VecDeque::new() };
         person.happen(Event::Wake);

@@ -5,6 +5,7 @@ use tessera::{
         Effect, JobState, Overlay,
         overlay::{AddMediaField, SourceCheck},
     },
+    config::DeploymentKind,
     message::{Lane, Payload, Request},
 };
 use tessera_model::{Dataset, FailureKind, MediaAddition, MediaSource, Preflight, Status};
@@ -228,10 +229,21 @@ fn quitting_before_media_are_sent_takes_a_second_key() {
 #[test]
 fn on_premises_deployments_accept_only_server_paths() {
     let mut desk = Desk::with_clusters(3);
-    desk.app.setup.on_premises = true;
+    desk.app.setup.deployment = DeploymentKind::Onprem;
     desk.press("a");
     desk.type_text("/mnt/new");
     desk.press("enter enter");
     let addition = MediaAddition::new(MediaSource::ServerPath("/mnt/new".into()));
     assert_eq!(desk.requests(), [&Request::AddMedia(dataset(1, Status::Ready).id, addition)]);
+}
+
+#[test]
+fn local_deployments_have_no_options_of_a_cluster() {
+    let mut desk = Desk::with_clusters(3);
+    desk.app.setup.deployment = DeploymentKind::Local;
+    desk.press("a");
+    let Some(Overlay::AddMedia(form)) = &desk.app.overlay else { panic!("no form") };
+    let fields = form.fields();
+    assert!(fields.contains(&AddMediaField::Reindex), "{fields:?}");
+    assert!(AddMediaField::CLUSTER_OPTIONS.iter().all(|it| !fields.contains(it)), "{fields:?}");
 }

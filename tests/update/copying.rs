@@ -2,6 +2,7 @@
 
 use tessera::{
     app::{Effect, ReopenCommand},
+    config::DeploymentKind,
     message::{Lane, Payload, ReadRequest, Request},
 };
 use tessera_model::{Link, Status};
@@ -130,7 +131,7 @@ fn the_profiler_command_is_for_on_premises_deployments() {
     let mut desk = with_status(Status::PartialIndex);
     desk.press("1 y s");
     assert!(desk.notice().contains("on-premises"), "{}", desk.notice());
-    desk.app.setup.on_premises = true;
+    desk.app.setup.deployment = DeploymentKind::Onprem;
     desk.press("y s");
     let id = dataset(1, Status::Ready).id;
     assert_eq!(clipboard(&desk), Some(format!("run_profiler.sh -o reindex -d {id}").as_str()));

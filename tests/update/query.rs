@@ -430,3 +430,26 @@ fn a_digit_picks_only_while_the_filter_is_empty() {
     assert!(filter_list_after("e2").app.overlay.is_some());
     assert!(filter_list_after("9").app.overlay.is_some());
 }
+
+#[test]
+fn a_digit_filters_a_list_of_actions() {
+    for list in [".", ":"] {
+        let mut desk = Desk::with_clusters(3);
+        desk.press(list);
+        desk.press("2");
+        assert!(desk.app.overlay.is_some(), "{list}");
+        assert!(desk.requests().is_empty(), "{list}");
+    }
+}
+
+#[test]
+fn a_filter_without_a_value_is_removed_when_it_is_left() {
+    let mut desk = filter_list_after("1");
+    assert_eq!(desk.app.draft().rows.len(), 1);
+    desk.press("esc");
+    assert_eq!(desk.app.draft().rows.len(), 0);
+    let mut desk = filter_list_after("1");
+    desk.type_text("dog");
+    desk.press("esc");
+    assert_eq!(desk.app.draft().rows.len(), 1, "a filter with a value stays");
+}

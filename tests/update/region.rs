@@ -10,7 +10,8 @@ use tessera::{
     message::{Lane, Payload, Request},
 };
 use tessera_model::{
-    Anchor, AnchorKind, FolderEntry, FolderListing, MediaId, PictureSource, Query, Region, SafeText,
+    Anchor, AnchorKind, FailureKind, FolderEntry, FolderListing, MediaId, PictureSource, Query,
+    Region, SafeText,
 };
 use tessera_picture::{
     Canvas, Crop, Encoded, PictureSubject, PictureView, Protocol, Thumbnail, fit::Fit,
@@ -74,6 +75,24 @@ fn leaving_a_folder_cancels_its_listing_and_a_typed_path_needs_none() {
     desk.press("enter");
     assert!(registered(&desk).is_some());
     assert!(desk.cancelled.contains(&Lane::Folder("/a/".into())));
+}
+
+#[test]
+fn the_picker_stays_open_for_a_path_without_a_file() {
+    for names in [&["car.jpg"][..], &[]] {
+        let mut desk = typing("/caar.jpg", names);
+        desk.press("enter");
+        assert_eq!(desk.notice(), "no file has the path /caar.jpg");
+        assert_eq!(typed(&desk), "/caar.jpg");
+        assert!(registered(&desk).is_none());
+    }
+    let mut desk = Desk::with_clusters(1);
+    desk.press("F");
+    desk.type_text("/none/x.jpg");
+    desk.fail(Lane::Folder("/none/".into()), FailureKind::Local);
+    desk.press("enter");
+    assert!(desk.notice().starts_with("cannot read the folder of"), "{}", desk.notice());
+    assert_eq!(typed(&desk), "/none/x.jpg");
 }
 
 #[test]

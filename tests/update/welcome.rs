@@ -44,6 +44,16 @@ fn a_folder_needs_only_its_path() {
 }
 
 #[test]
+fn a_folder_that_cannot_be_opened_is_focused() {
+    let mut welcome = Welcome::new(None);
+    press(&mut welcome, "2");
+    type_in(&mut welcome, "/none");
+    tried(press(&mut welcome, "enter enter"));
+    welcome.connection_failed("/none: no such folder".to_owned());
+    assert_eq!(welcome.field, 0);
+}
+
+#[test]
 fn a_missing_field_of_a_hosted_service_is_focused() {
     let mut welcome = Welcome::new(None);
     press(&mut welcome, "3");

@@ -6,7 +6,7 @@ use base64::{Engine as _, prelude::BASE64_URL_SAFE_NO_PAD};
 use tessera::{
     message::{Lane, LoginImport, LoginPlaces, Payload, Request, TypedSecret},
     state::StateStore,
-    worker::{LoginStorage, spawn},
+    worker::{LoginStorage, WorkerOptions, spawn},
 };
 use tessera_client::Credentials;
 use tessera_model::{Failure, SafeText};
@@ -37,6 +37,10 @@ impl LoginStorage for TestStorage {
         self.kept.lock().unwrap().push(credentials.api_key.clone());
         Ok(SafeText::name("here"))
     }
+}
+
+fn with_storage(storage: Arc<dyn LoginStorage>) -> WorkerOptions {
+    WorkerOptions { login_storage: Some(storage), ..WorkerOptions::default() }
 }
 
 /// A service that accepts the key `ak_2`, issues it for a session, and lists no datasets.
@@ -76,7 +80,7 @@ async fn a_login_is_replaced_only_by_one_that_the_service_accepts() {
         let storage = Arc::new(TestStorage { refuses, ..TestStorage::default() });
         let client = hosted(&server.url(), without_pauses());
         let (worker, mut replies) =
-            spawn(client, StateStore::default(), None, Some(Arc::clone(&storage) as _));
+            spawn(client, StateStore::default(), with_storage(Arc::clone(&storage) as _));
         worker.send(ticket(Lane::LoginImport, 1), Request::ImportLogin(import));
         let result = response(&mut replies).await.result;
         let place = |payload| match payload {
@@ -109,7 +113,7 @@ async fn an_issued_key_pair_that_cannot_be_stored_is_used() {
     let server = login_service(true).await;
     let storage = Arc::new(TestStorage { refuses: true, ..TestStorage::default() });
     let client = hosted(&server.url(), without_pauses());
-    let (worker, mut replies) = spawn(client, StateStore::default(), None, Some(storage as _));
+    let (worker, mut replies) = spawn(client, StateStore::default(), with_storage(storage as _));
     let session = LoginImport::Session(TypedSecret("canary-session".into()));
     worker.send(ticket(Lane::LoginImport, 1), Request::ImportLogin(session));
     let text = response(&mut replies).await.result.unwrap_err().to_string();

@@ -13,7 +13,7 @@ use std::{
 use tessera::{
     message::{JobId, Lane, Payload, Request, Response, Ticket},
     state::StateStore,
-    worker::{DiskCacheOptions, Worker, WorkerEvent, spawn},
+    worker::{DiskCacheOptions, Worker, WorkerEvent, WorkerOptions, spawn},
 };
 use tessera_client::Client;
 use tessera_model::{
@@ -30,7 +30,7 @@ use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 const CANVAS: Canvas = Canvas { columns: 4, rows: 2, cell: (8, 16), protocol: Protocol::HalfBlock };
 
 fn worker(server: &ScriptedServer) -> (Worker, UnboundedReceiver<WorkerEvent>) {
-    spawn(hosted(&server.url(), without_pauses()), StateStore::default(), None, None)
+    spawn(hosted(&server.url(), without_pauses()), StateStore::default(), WorkerOptions::default())
 }
 
 fn ticket(lane: Lane, number: u64) -> Ticket {
@@ -262,7 +262,11 @@ async fn requests_after_restart(
 ) -> (usize, Vec<SafeText>) {
     let before = server.count();
     let disk_cache = DiskCacheOptions { folder: folder.to_owned(), max_bytes: 512 << 20 };
-    let (worker, mut replies) = spawn(client, StateStore::default(), Some(disk_cache), None);
+    let (worker, mut replies) = spawn(
+        client,
+        StateStore::default(),
+        WorkerOptions { disk_cache: Some(disk_cache), ..WorkerOptions::default() },
+    );
     for number in 1..=3 {
         let link = Link::new(format!("/{number}?signature={before}"));
         let request = Request::Picture(PictureSource::Link(link), Crop::Full, CANVAS);

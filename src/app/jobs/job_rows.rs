@@ -1,37 +1,67 @@
 //! The rows of the jobs pane. A job has one, and further ones for its summary while rows are free.
 
 use ratatui::layout::Rect;
+use unicode_width::UnicodeWidthStr;
 
 use super::{
     Job,
-    job_text::{job_summary, login_summary},
+    job_text::{job_state_text, job_summary, login_summary},
 };
 use crate::app::{App, areas::inner_area, pane::scroll_top, wrapping::wrapped_rows};
 
 /// From this width on, a row has the id and the next poll (columns).
 const WIDE_COLUMNS: u16 = 100;
-/// The columns before the summary, without and with progress, and with id and next poll.
-const STATE_COLUMNS: u16 = 47;
+/// The columns before the summary, without names and states, without and with progress, and with id and
+/// next poll.
+const KIND_COLUMNS: u16 = 13;
 const PROGRESS_COLUMNS: u16 = 16;
 const ID_COLUMNS: u16 = 21;
 /// A summary with less room beside the state is below it (columns).
 const MIN_SUMMARY_COLUMNS: u16 = 24;
 /// The column of a summary below the state.
 const INDENT: u16 = 3;
+/// The columns of names and of states: what they have in a narrow pane, and at most.
+const MIN_TEXT_COLUMNS: u16 = 16;
+const MAX_TEXT_COLUMNS: u16 = 32;
 
-pub fn shows_id(width: u16) -> bool {
-    width >= WIDE_COLUMNS
+/// What a row of the pane shows, and in how many columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JobColumns {
+    width: u16,
+    pub name: u16,
+    pub state: u16,
 }
 
-pub fn shows_progress(width: u16) -> bool {
-    width >= STATE_COLUMNS + PROGRESS_COLUMNS
-}
+impl JobColumns {
+    /// In a wide pane, names and states have the columns that the longest ones need.
+    pub fn new(app: &App, width: u16) -> Self {
+        let widest = |text: fn(&Job) -> String| {
+            let needed = app.jobs.iter().map(|job| text(job).width()).max().unwrap_or(0);
+            let needed = u16::try_from(needed).unwrap_or(u16::MAX);
+            if width < WIDE_COLUMNS { 0 } else { needed }.clamp(MIN_TEXT_COLUMNS, MAX_TEXT_COLUMNS)
+        };
+        let name = widest(|job| job.dataset_name.to_string());
+        Self { width, name, state: widest(job_state_text) }
+    }
 
-/// The row and the column where the summary of a job begins.
-pub fn summary_place(width: u16) -> (u16, u16) {
-    let id = if shows_id(width) { ID_COLUMNS } else { 0 };
-    let beside = STATE_COLUMNS + PROGRESS_COLUMNS + id;
-    if width >= beside + MIN_SUMMARY_COLUMNS { (0, beside) } else { (1, INDENT) }
+    pub fn shows_id(self) -> bool {
+        self.width >= WIDE_COLUMNS
+    }
+
+    pub fn shows_progress(self) -> bool {
+        self.width >= self.before_progress() + PROGRESS_COLUMNS
+    }
+
+    fn before_progress(self) -> u16 {
+        KIND_COLUMNS + self.name + self.state + 2
+    }
+
+    /// The row and the column where the summary of a job begins.
+    pub fn summary_place(self) -> (u16, u16) {
+        let id = if self.shows_id() { ID_COLUMNS } else { 0 };
+        let beside = self.before_progress() + PROGRESS_COLUMNS + id;
+        if self.width >= beside + MIN_SUMMARY_COLUMNS { (0, beside) } else { (1, INDENT) }
+    }
 }
 
 pub fn summary(app: &App, job: &Job) -> String {
@@ -43,6 +73,7 @@ pub fn summary(app: &App, job: &Job) -> String {
 pub struct JobRows {
     /// The first visible job.
     pub top: usize,
+    pub columns: JobColumns,
     pub areas: Vec<(usize, Rect)>,
 }
 
@@ -51,7 +82,8 @@ impl JobRows {
         let inner = inner_area(pane);
         let height = usize::from(inner.height);
         let top = scroll_top(0, app.jobs.cursor(), height);
-        let (first, column) = summary_place(inner.width);
+        let columns = JobColumns::new(app, inner.width);
+        let (first, column) = columns.summary_place();
         let cells = inner.width.saturating_sub(column);
         let visible: Vec<&Job> = app.jobs.iter().rev().skip(top).take(height).collect();
         let mut y = inner.y;
@@ -64,7 +96,7 @@ impl JobRows {
             (top + place, area)
         });
         let areas = areas.collect();
-        Self { top, areas }
+        Self { top, columns, areas }
     }
 
     pub fn index_at(&self, row: u16) -> Option<usize> {

@@ -15,6 +15,7 @@ use super::{
 };
 use crate::{
     app::{App, pane::cycle},
+    config::DeploymentKind,
     input::{Chord, Key},
     message::{JobId, Lane, Request},
 };
@@ -32,8 +33,13 @@ pub enum SourceTab {
 
 impl SourceTab {
     /// An on-premises deployment only reads folders of its own machine.
-    fn for_deployment(on_premises: bool) -> &'static [Self] {
-        if on_premises { &[Self::Server] } else { &[Self::Files, Self::Archive, Self::Storage] }
+    fn of_deployment(deployment: DeploymentKind) -> &'static [Self] {
+        match deployment {
+            DeploymentKind::Onprem => &[Self::Server],
+            DeploymentKind::Hosted | DeploymentKind::Local => {
+                &[Self::Files, Self::Archive, Self::Storage]
+            }
+        }
     }
 }
 
@@ -54,29 +60,22 @@ pub enum AddMediaField {
 }
 
 impl AddMediaField {
-    pub fn of_tab(tab: SourceTab) -> &'static [Self] {
-        match tab {
-            SourceTab::Server => &[Self::Source, Self::Location],
-            SourceTab::Storage => &[
-                Self::Source,
-                Self::Location,
-                Self::Reindex,
-                Self::Role,
-                Self::Videos,
-                Self::Images,
-                Self::Objects,
-                Self::SpotInstances,
-            ],
-            SourceTab::Files | SourceTab::Archive => &[
-                Self::Source,
-                Self::Location,
-                Self::Reindex,
-                Self::Videos,
-                Self::Images,
-                Self::Objects,
-                Self::SpotInstances,
-            ],
+    /// The options of the cluster that indexes the media, which a local deployment does not have.
+    pub const CLUSTER_OPTIONS: [Self; 4] =
+        [Self::Videos, Self::Images, Self::Objects, Self::SpotInstances];
+
+    fn of_tab(tab: SourceTab, deployment: DeploymentKind) -> Vec<Self> {
+        let mut fields = vec![Self::Source, Self::Location];
+        if tab != SourceTab::Server {
+            fields.push(Self::Reindex);
         }
+        if tab == SourceTab::Storage {
+            fields.push(Self::Role);
+        }
+        if tab != SourceTab::Server && deployment == DeploymentKind::Hosted {
+            fields.extend(Self::CLUSTER_OPTIONS);
+        }
+        fields
     }
 }
 
@@ -93,6 +92,7 @@ pub enum SourceCheck {
 pub struct AddMediaForm {
     pub dataset: DatasetId,
     pub dataset_name: SafeText,
+    pub deployment: DeploymentKind,
     pub tabs: &'static [SourceTab],
     pub tab: SourceTab,
     pub field: AddMediaField,
@@ -110,11 +110,12 @@ pub struct AddMediaForm {
 }
 
 impl AddMediaForm {
-    fn new(dataset: DatasetId, dataset_name: SafeText, on_premises: bool) -> Self {
-        let tabs = SourceTab::for_deployment(on_premises);
+    fn new(dataset: DatasetId, dataset_name: SafeText, deployment: DeploymentKind) -> Self {
+        let tabs = SourceTab::of_deployment(deployment);
         Self {
             dataset,
             dataset_name,
+            deployment,
             tabs,
             tab: tabs[0],
             field: AddMediaField::Location,
@@ -126,6 +127,10 @@ impl AddMediaForm {
             check: SourceCheck::None,
             error: None,
         }
+    }
+
+    pub fn fields(&self) -> Vec<AddMediaField> {
+        AddMediaField::of_tab(self.tab, self.deployment)
     }
 
     fn key_in_field(&mut self, chord: Chord) {
@@ -214,8 +219,8 @@ impl AddMediaForm {
 
 impl Dialog for AddMediaForm {
     fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
-        let fields = AddMediaField::of_tab(self.tab);
-        form::handle_key(&mut self.field, fields, chord).unwrap_or_else(|| {
+        let fields = self.fields();
+        form::handle_key(&mut self.field, &fields, chord).unwrap_or_else(|| {
             self.error = None;
             let before = (self.tab, self.location().value().to_owned());
             self.key_in_field(chord);
@@ -287,7 +292,7 @@ impl App {
     pub(in crate::app) fn open_add_media_form(&mut self) {
         if let Some(dataset) = self.target_dataset() {
             let (id, name) = (dataset.id, dataset.name.clone());
-            let form = AddMediaForm::new(id, name, self.setup.on_premises);
+            let form = AddMediaForm::new(id, name, self.setup.deployment);
             self.overlay = Some(Overlay::AddMedia(Box::new(form)));
         }
     }

@@ -61,9 +61,8 @@ impl ListKind {
 
     fn hints(self) -> &'static str {
         match self {
-            Self::Actions | Self::FilterKinds => {
-                "type to filter   ↑ ↓ select   Enter or 1-9 run   Esc close"
-            }
+            Self::Actions => "type to filter   ↑ ↓ select   Enter run   Esc close",
+            Self::FilterKinds => "type to filter   ↑ ↓ select   Enter or 1-9 add   Esc close",
             Self::Combinations => "↑ ↓ select   Enter combine in a new tab   Esc close",
             Self::History => "type to filter   ↑ ↓ select   Enter search again   Esc close",
             Self::Log => "type to filter   ↑ ↓ select   Enter show details   Esc close",

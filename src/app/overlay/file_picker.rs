@@ -6,7 +6,7 @@ use ratatui::layout::{
     Constraint::{Length, Min},
     Layout, Rect,
 };
-use tessera_model::{FolderEntry, FolderListing, PictureSource};
+use tessera_model::{FolderEntry, FolderListing, PictureSource, SafeText};
 use tessera_picture::{Crop, PictureSubject, PictureView};
 use tui_input::Input;
 
@@ -89,6 +89,19 @@ impl FilePicker {
     fn selected_file(&self, app: &App) -> Option<PathBuf> {
         let candidate = self.candidates(app).get(self.cursor).map(|candidate| candidate.path());
         candidate.or_else(|| self.path.path(app.setup.home_dir.as_deref()))
+    }
+
+    /// Why the typed path cannot be a picture: its folder was read, and has no such file.
+    fn missing_reason(&self, app: &App) -> Option<String> {
+        let folder = self.listing(app)?;
+        let text = SafeText::file_name(self.path.text.value().trim());
+        match (folder.failure(), folder.value()) {
+            (Some(failure), _) => Some(format!("cannot read the folder of {text}: {failure}")),
+            (None, Some(_)) if self.candidates(app).is_empty() => {
+                Some(format!("no file has the path {text}"))
+            }
+            (None, _) => None,
+        }
     }
 
     pub fn areas(area: Rect) -> FilePickerAreas {
@@ -175,10 +188,15 @@ impl Dialog for FilePicker {
 
     fn accept(self, app: &mut App) {
         let Some(search) = app.view().map(|view| view.search.clone()) else { return };
-        let Some(file) = self.selected_file(app) else {
-            app.notify(Level::Warning, "type the path of a picture");
-            app.overlay = Some(Overlay::FilePicker(self));
-            return;
+        let selected =
+            self.selected_file(app).ok_or_else(|| "type the path of a picture".to_owned());
+        let file = match selected.and_then(|file| self.missing_reason(app).map_or(Ok(file), Err)) {
+            Ok(file) => file,
+            Err(reason) => {
+                app.notify(Level::Warning, reason);
+                app.overlay = Some(Overlay::FilePicker(self));
+                return;
+            }
         };
         let image = QueryImage::file(file);
         if self.pick_region {

@@ -39,10 +39,6 @@ impl Dialog for Palette {
         match chord.key {
             Key::Up if self.list.cursor == 0 => self.show_history(self.history_position + 1),
             Key::Down if self.history_position > 0 => self.show_history(self.history_position - 1),
-            // A digit is input here: tabs and datasets have numbers in their names.
-            Key::Char(digit) if digit.is_ascii_digit() && self.list.filter.value().is_empty() => {
-                self.list.filter = Input::from(digit.to_string());
-            }
             _ => {
                 self.history_position = 0;
                 return self.list.handle_key(chord);

@@ -108,7 +108,14 @@ impl PickList {
         self.matches().get(self.cursor).map(|item| &item.command)
     }
 
-    /// Handles a key. A digit picks its row while the filter is empty.
+    /// Whether a digit picks its row: while the filter is empty, and not in lists of actions, which show their
+    /// own keys.
+    pub fn is_numbered(&self) -> bool {
+        let shows_keys = self.items.iter().any(|item| matches!(item.command, Command::Action(_)));
+        self.filter.value().is_empty() && !shows_keys
+    }
+
+    /// Handles a key.
     pub(super) fn handle_key(&mut self, chord: Chord) -> KeyResult {
         let count = self.matches().len();
         match (chord.key, chord.typed(), chord.ctrl) {
@@ -117,7 +124,7 @@ impl PickList {
             (Key::Enter, ..) => {}
             (Key::Char('p'), _, true) => self.move_cursor(-1, count),
             (Key::Char('n'), _, true) => self.move_cursor(1, count),
-            (_, Some(digit @ '1'..='9'), _) if self.filter.value().is_empty() => {
+            (_, Some(digit @ '1'..='9'), _) if self.is_numbered() => {
                 let row = usize::from(digit as u8 - b'1');
                 if row < count {
                     self.cursor = row;

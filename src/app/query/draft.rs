@@ -80,6 +80,14 @@ impl QueryDraft {
         self.field = Some(0);
     }
 
+    /// Stops editing the selected row, and removes it if nothing was typed into it.
+    pub(super) fn close_row(&mut self) {
+        self.field = None;
+        if self.selected_row().is_some_and(FilterRow::is_blank) {
+            self.delete();
+        }
+    }
+
     pub fn select_row(&mut self, row: usize) {
         (self.cursor, self.field) = (row.min(self.rows.len()), None);
     }

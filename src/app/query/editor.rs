@@ -17,7 +17,11 @@ impl QueryEditor<'_> {
             _ if self.draft.json.is_some() => self.draft.handle_json_key(chord),
             Key::Tab => self.next_field(),
             Key::Enter if self.has_unfinished_entry() => self.add_entry(),
-            Key::Enter | Key::Esc => self.finish_field(),
+            Key::Enter => self.finish_field(),
+            Key::Esc => {
+                self.finish_field();
+                self.draft.close_row();
+            }
             Key::Down => self.accept_suggestion(),
             _ => {
                 let field = self.draft.field.unwrap_or(0);

@@ -189,6 +189,11 @@ impl FilterRow {
         self.inputs.get_mut(field)
     }
 
+    /// Whether nothing was typed or added, so that the row is not a condition.
+    pub(super) fn is_blank(&self) -> bool {
+        self.entries.is_empty() && self.inputs.iter().all(|input| input.value().trim().is_empty())
+    }
+
     /// Handles a key in a field. Backspace in an empty list field removes the last entry.
     pub fn edit(&mut self, field: usize, chord: Chord) {
         let Some(input) = self.inputs.get_mut(field) else { return };

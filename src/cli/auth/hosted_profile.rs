@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use crate::{
     cli::{
-        CliError, Context, DeploymentKind, ServiceAddress, ServiceTarget,
+        CliError, Context, ServiceAddress, ServiceTarget,
         login::{SecretSource, ServiceLogin, open_secrets},
     },
-    config::{DeploymentConfig, Profile},
+    config::{DeploymentConfig, DeploymentKind, Profile},
     credentials::{SecretOwner, SecretStore},
 };
 use tessera_client::{BaseUrl, TOKEN_LIFETIME};

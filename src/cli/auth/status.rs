@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use super::hosted_profile::{command_login, source_word};
 use crate::{
     cli::{
-        CliError, Column, Context, DeploymentKind, Document, Exit, ServiceAddress, ServiceTarget,
+        CliError, Column, Context, Document, Exit, ServiceAddress, ServiceTarget,
         login::open_secrets,
     },
-    config::Profile,
+    config::{DeploymentKind, Profile},
 };
 use tessera_client::ApiOperation;
 use tessera_model::login_check_text;

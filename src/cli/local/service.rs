@@ -18,11 +18,13 @@ use crate::{
     },
     config,
     printable_text::PrintableText,
+    worker::LaterWarning,
 };
 use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, Endpoint};
-use tessera_model::{DatasetId, Failure, text::count_with_noun};
+use tessera_model::{DatasetId, Failure, SafeText, text::count_with_noun};
 use tessera_service::{
     AccessMode, Deployment, DeploymentSettings, LocalError, ServerOptions, ServiceCredentials,
+    SkippedFile,
 };
 
 pub struct LocalService {
@@ -119,6 +121,20 @@ impl LocalService {
         }
     }
 
+    /// When the folders are indexed: the files that were skipped, the first ones by name.
+    pub fn skipped_warning(&self) -> LaterWarning {
+        let (deployment, datasets) = (self.deployment.clone(), self.datasets.clone());
+        Box::pin(async move {
+            deployment.wait_until_idle().await;
+            let list = move || {
+                let skipped = datasets.iter().map(|dataset| deployment.skipped_files(*dataset));
+                // The list is printed at the end, too.
+                skipped.filter_map(Result::ok).flatten().collect::<Vec<_>>()
+            };
+            spawn_blocking(list).await.ok().and_then(|skipped| skipped_sentence(&skipped))
+        })
+    }
+
     pub async fn wait_until_idle(&self) {
         self.deployment.wait_until_idle().await;
     }
@@ -213,6 +229,21 @@ pub(super) fn report_skipped(deployment: &Deployment, dataset: DatasetId) {
     if skipped.len() > NAMED {
         write_stderr(&PrintableText::line(format_args!("  and {} more", skipped.len() - NAMED)));
     }
+}
+
+fn skipped_sentence(skipped: &[SkippedFile]) -> Option<SafeText> {
+    const NAMED: usize = 3;
+    let named: Vec<String> =
+        skipped.iter().take(NAMED).map(|it| format!("{} ({})", it.file, it.reason)).collect();
+    let (files, named) = (count_with_noun(skipped.len(), "file", "files"), named.join(", "));
+    let rest = skipped.len().saturating_sub(NAMED);
+    let more = if rest == 0 {
+        String::new()
+    } else {
+        format!(", and {rest} more; all are listed after you quit")
+    };
+    let sentence = format!("skipped {files} that cannot be indexed: {named}{more}");
+    (!skipped.is_empty()).then(|| SafeText::detail(&sentence))
 }
 
 impl From<LocalError> for CliError {

@@ -12,6 +12,7 @@ use crate::cli::{
     check_result::CheckResult,
     store_options::{SharedStorage, StoreCommand},
 };
+use crate::worker::LaterWarning;
 use tessera_client::Client;
 use tessera_model::DatasetId;
 
@@ -39,6 +40,10 @@ impl LocalService {
     }
 
     pub fn report_skipped(&self) {
+        match *self {}
+    }
+
+    pub fn skipped_warning(&self) -> LaterWarning {
         match *self {}
     }
 

@@ -10,6 +10,7 @@ use tui_input::Input;
 use super::Draw;
 use crate::{
     app::overlay::{AddMediaField, AddMediaForm, ScrollState, SourceCheck, SourceTab},
+    config::DeploymentKind,
     ui::{
         DrawContext,
         widget::{FormOptions, FormRows, display_width, format_bytes},
@@ -45,7 +46,7 @@ fn draw_label(rows: &mut FormRows, form: &AddMediaForm, name: AddMediaField) -> 
 }
 
 fn label(rows: &FormRows, form: &AddMediaForm, name: AddMediaField) -> (&'static str, Style) {
-    let applies = AddMediaField::of_tab(form.tab).contains(&name);
+    let applies = form.fields().contains(&name);
     let style = if applies { rows.ctx.theme.text } else { rows.ctx.theme.dim };
     (label_text(form, name), style)
 }
@@ -147,6 +148,9 @@ fn draw_reindex_choice(rows: &mut FormRows, form: &AddMediaForm) {
 fn draw_options(rows: &mut FormRows, form: &AddMediaForm) {
     let account = "arn:…:role/…, for storage in another account";
     draw_optional_field(rows, form, (AddMediaField::Role, &form.role, account));
+    if form.deployment == DeploymentKind::Local {
+        return;
+    }
     let counts = [AddMediaField::Videos, AddMediaField::Images, AddMediaField::Objects];
     for (name, input) in counts.into_iter().zip(&form.counts) {
         draw_optional_field(rows, form, (name, input, "computed"));
@@ -169,7 +173,7 @@ fn draw_optional_field(
     (name, input, default): (AddMediaField, &Input, &str),
 ) {
     let theme = rows.ctx.theme;
-    if !AddMediaField::of_tab(form.tab).contains(&name) {
+    if !form.fields().contains(&name) {
         let reason = if name == AddMediaField::Role {
             "for storage only"
         } else {

@@ -90,7 +90,7 @@ fn item_lines(
     let prefix_width = widest(|item| item.prefix.as_str()).min(MAX_PREFIX_WIDTH);
     let label_width = widest(|item| item.label.as_str()).min(cells / 2);
     let line = |(index, item): (usize, &&PickItem)| {
-        let digit = (list.filter.value().is_empty() && index < 9).then_some(index + 1);
+        let digit = (list.is_numbered() && index < 9).then_some(index + 1);
         item_line(ctx, item, (prefix_width, label_width), (index == list.cursor, digit))
     };
     matches.iter().enumerate().map(line).collect()

@@ -6,7 +6,7 @@ use crate::{
     app::{
         App, Job, JobState, Pane,
         jobs::{
-            job_rows::{self, JobRows},
+            job_rows::{self, JobColumns, JobRows},
             job_text::{job_state_text, job_summary},
         },
     },
@@ -38,7 +38,7 @@ pub(in crate::ui) fn jobs(ctx: &mut DrawContext, area: Rect) {
     let focused = app.focus == Pane::Jobs;
     for (index, area) in rows.areas {
         let Some(job) = app.jobs.iter().rev().nth(index) else { continue };
-        draw_row(ctx, area, job);
+        draw_row(ctx, area, rows.columns, job);
         for row in 0..area.height {
             ctx.select_row(area, row, focused && index == app.jobs.cursor());
         }
@@ -58,31 +58,35 @@ fn draw_line(ctx: &mut DrawContext, area: Rect) {
 }
 
 /// Draws a job and its summary, which may have further rows; its id and next poll only in a wide pane.
-fn draw_row(ctx: &mut DrawContext, area: Rect, job: &Job) {
+fn draw_row(ctx: &mut DrawContext, area: Rect, columns: JobColumns, job: &Job) {
     let (app, theme) = (ctx.app, ctx.theme);
     let waits = app.waits_for_login(job);
     let (mark, style) = if waits { ("✖", theme.failure) } else { state_glyph(theme, job) };
     let state = if waits { "needs login".to_owned() } else { job_state_text(job) };
+    let padded = |text: &str, columns: u16| {
+        let columns = usize::from(columns);
+        format!("{:<columns$} ", truncate(text, columns))
+    };
     let mut parts = vec![
         (format!(" {mark}"), style),
         (format!(" {:<9} ", job.kind.label()), theme.text),
-        (format!("{:<16} ", truncate(job.dataset_name.as_str(), 16)), theme.text),
+        (padded(job.dataset_name.as_str(), columns.name), theme.text),
     ];
-    if job_rows::shows_id(area.width) {
+    if columns.shows_id() {
         let id = job.state().export_task().map_or_else(String::new, ExportTaskId::short);
         parts.push((format!("{id:<8} "), theme.dim));
     }
-    parts.push((format!("{:<16} ", truncate(&state, 16)), style));
-    if job_rows::shows_progress(area.width) {
+    parts.push((padded(&state, columns.state), style));
+    if columns.shows_progress() {
         let bar = job.fraction_done().map_or_else(|| " ".repeat(9), |part| gauge(part, 8) + " ");
         parts.push((bar, theme.gauge));
         parts.push((format!("{:<6} ", format_duration(job.elapsed(app.clock()))), theme.dim));
     }
-    if job_rows::shows_id(area.width) {
+    if columns.shows_id() {
         parts.push((format!("{:<11} ", when_text(app, job)), theme.dim));
     }
     let text = job_rows::summary(app, job);
-    let (first, column) = job_rows::summary_place(area.width);
+    let (first, column) = columns.summary_place();
     if area.height <= first {
         parts.push((text.clone(), theme.dim));
     }
@@ -91,7 +95,10 @@ fn draw_row(ctx: &mut DrawContext, area: Rect, job: &Job) {
     let place = Rect { x: area.x + column, width: cells, ..area };
     let lines = usize::from(area.height.saturating_sub(first));
     let (kind, name) = (job.kind.label(), &job.dataset_name);
-    let mut is_cut = lines == 0 || [name.as_str(), &state].iter().any(|it| display_width(it) > 16);
+    let mut is_cut = lines == 0
+        || [(name.as_str(), columns.name), (&state, columns.state)]
+            .iter()
+            .any(|(text, cells)| display_width(text) > usize::from(*cells));
     for (row, line) in (first..).zip(wrap_words(&text, usize::from(cells), lines)) {
         is_cut |= line.ends_with('…');
         ctx.put(place, row, &[(line, theme.dim)]);
