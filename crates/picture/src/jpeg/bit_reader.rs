@@ -1,6 +1,7 @@
 //! Reads bits of the entropy-coded data, most significant first, without the stuffing.
 
 /// Reads zeros past the end, which [`BitReader::is_overrun`] reports.
+#[derive(Clone, Copy, Debug)]
 pub struct BitReader<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -19,23 +20,31 @@ impl<'a> BitReader<'a> {
     /// Buffers at least 32 bits: enough for the longest code and its value.
     #[inline]
     pub fn refill(&mut self) {
-        if self.count > 32 {
-            return;
-        }
-        let next = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<4>);
-        match next.map(|four| u32::from_be_bytes(*four)) {
-            Some(word) if !has_ff(word) => {
-                self.buffer |= u64::from(word) << (32 - self.count);
-                self.at += 4;
-                self.count += 32;
-            }
-            _ => self.refill_bytewise(),
+        if self.count < 32 {
+            self.fill();
         }
     }
 
+    /// Buffers at least 56 bits, at most 63.
+    #[inline]
+    pub fn fill(&mut self) {
+        let next = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<8>);
+        match next.map(|eight| u64::from_be_bytes(*eight)) {
+            Some(word) if !has_ff(word) => {
+                // Bits past the last whole byte are buffered again by the next call, which finds them the same.
+                self.buffer |= word >> (self.count & 63);
+                let bytes = 63_u32.wrapping_sub(self.count) >> 3;
+                self.at += bytes as usize;
+                self.count += bytes * 8;
+            }
+            _ => *self = self.filled_bytewise(),
+        }
+    }
+
+    /// By value, so that the reader can be in registers where this is not called.
     #[cold]
-    fn refill_bytewise(&mut self) {
-        while self.count <= 56 {
+    fn filled_bytewise(mut self) -> Self {
+        while self.count < 56 {
             let byte = match self.bytes.get(self.at..) {
                 Some([0xFF, 0, ..]) => {
                     self.at += 2;
@@ -54,17 +63,25 @@ impl<'a> BitReader<'a> {
             self.buffer |= u64::from(byte) << (56 - self.count);
             self.count += 8;
         }
+        self
+    }
+
+    /// How many bits are buffered.
+    #[inline]
+    pub fn count(&self) -> u32 {
+        self.count
     }
 
     /// The next `count` bits (1 to 32), not consumed.
     #[inline]
     pub fn peek(&self, count: u32) -> usize {
-        (self.buffer >> (64 - count)) as usize
+        (self.buffer >> (64_u32.wrapping_sub(count) & 63)) as usize
     }
 
     #[inline]
     pub fn consume(&mut self, count: u32) {
-        self.buffer <<= count;
+        // No code and no value has 64 bits.
+        self.buffer <<= count & 63;
         self.count = self.count.wrapping_sub(count);
     }
 
@@ -107,6 +124,7 @@ pub fn extend(bits: usize, size: u32) -> i32 {
     if bits < 1 << (size - 1) { bits - (1 << size) + 1 } else { bits }
 }
 
-fn has_ff(word: u32) -> bool {
-    (!word).wrapping_sub(0x0101_0101) & word & 0x8080_8080 != 0
+fn has_ff(word: u64) -> bool {
+    const ONES: u64 = u64::MAX / 0xFF;
+    (!word).wrapping_sub(ONES) & word & (ONES << 7) != 0
 }

@@ -30,9 +30,16 @@ pub struct HuffmanTable {
 /// For the next bits: total bits, run from bit 8 on, value from bit 16 on; 0 if they do not fit.
 type CoefficientLookup = [u32; LOOKUP_SIZE];
 
-/// For the next bits: total bits, whether the block ends (bit 5), skipped coefficients from bit 8
-/// on; 0 for a code that is too long.
+/// For the next bits: total bits, and from bit 8 on skipped coefficients, plus [`ENDS`] if the block ends.
 type SkipLookup = [u16; LOOKUP_SIZE];
+
+/// More than any number of coefficients, so that one comparison tells the end of a block.
+const ENDS: usize = 128;
+const ENDS_OF_NEXT: usize = ENDS + 64;
+/// For a code that is too long for an entry: as if it reached past every block.
+const LONG_CODE: u16 = 0xFF << 8;
+/// The bits of an entry are at most those of the lookup and of a value that extends beyond.
+const MAX_SKIPPED_BITS: u32 = LOOKUP_BITS + 15;
 
 impl HuffmanTable {
     /// Builds a table from the number of codes of each length (1 to 16) and their symbols.
@@ -188,27 +195,38 @@ impl CoefficientSkipper<'_> {
     pub fn skip_block(&self, bits: &mut BitReader, mut at: usize) -> Result<(), JpegError> {
         while at < 64 {
             bits.refill();
-            let entry = self.lookup[bits.peek(LOOKUP_BITS)];
-            let ends = usize::from(entry >> 5 & 1);
-            let reach = at + usize::from(entry >> 8);
-            // An entry that reaches past the block includes bits of the next one.
-            if entry != 0 && reach + ends <= 64 {
-                bits.consume(u32::from(entry & 31));
-                if ends == 1 {
-                    return Ok(());
-                }
-                at = reach;
-            } else {
-                let symbol = self.table.symbol(bits)?;
-                bits.consume(u32::from(symbol & 15));
-                let run = zero_run(symbol);
-                if run == END_OF_BLOCK {
-                    return Ok(());
-                }
-                at += run + 1;
-            }
+            at = match self.skip_entry(bits, at) {
+                Some(next) => next,
+                None => self.skip_symbol(bits, at)?,
+            };
         }
         if at == 64 { Ok(()) } else { Err(JpegError::Damaged("too many coefficients")) }
+    }
+
+    /// Skips the coefficients of one entry, and returns the next one, 64 at the end of the block; `None` if the
+    /// entry includes bits of the next block, or the code is too long for one.
+    #[inline]
+    fn skip_entry(&self, bits: &mut BitReader, at: usize) -> Option<usize> {
+        let entry = self.lookup[bits.peek(LOOKUP_BITS)];
+        let reach = at.wrapping_add(usize::from(entry >> 8));
+        let next = match reach {
+            0..=64 => reach,
+            // After the last coefficient, no symbol ends the block.
+            ENDS..ENDS_OF_NEXT => 64,
+            _ => return None,
+        };
+        bits.consume(u32::from(entry & 0xFF));
+        Some(next)
+    }
+
+    #[cold]
+    fn skip_symbol(&self, bits: &mut BitReader, at: usize) -> Result<usize, JpegError> {
+        let symbol = self.table.symbol(bits)?;
+        bits.consume(u32::from(symbol & 15));
+        Ok(match zero_run(symbol) {
+            END_OF_BLOCK => 64,
+            run => at + run + 1,
+        })
     }
 }
 
@@ -218,18 +236,18 @@ fn skip_entry(table: &HuffmanTable, next: usize) -> u16 {
     while let Some((symbol, length)) = table.lookup(next, used) {
         let run = zero_run(symbol);
         if run == END_OF_BLOCK {
-            return passed << 8 | 1 << 5 | (used + length) as u16;
+            return ((passed + ENDS) as u16) << 8 | (used + length) as u16;
         }
-        if usize::from(passed) + run + 1 > 64 || used + length + u32::from(symbol & 15) > 31 {
+        if passed + run + 1 > 64 {
             break;
         }
         used += length + u32::from(symbol & 15);
-        passed += run as u16 + 1;
+        passed += run + 1;
         if used >= LOOKUP_BITS {
             break;
         }
     }
-    passed << 8 | used as u16
+    if used == 0 { LONG_CODE } else { (passed as u16) << 8 | used as u16 }
 }
 
 /// The zeros before the coefficient of an AC symbol. A size of 0 ends the block, except after a run

@@ -77,15 +77,25 @@ fn decode_mcus<const SIDE: usize>(
     channels: &mut [ComponentDecoder<'_, SIDE>],
 ) -> Result<(), JpegError> {
     let (across, down) = header.mcu_counts();
+    let blocks: Vec<Vec<usize>> = channels.iter().map(ComponentDecoder::mcu_blocks).collect();
+    // Without an interval, no restart is ever due.
+    let interval = if header.restart_interval == 0 { usize::MAX } else { header.restart_interval };
+    let mut until_restart = interval;
     for y in 0..down {
-        for x in 0..across {
-            let mcu = y * across + x;
-            // An interval of 0 divides nothing but the first.
-            if mcu > 0 && mcu.is_multiple_of(header.restart_interval) {
+        for channel in &mut *channels {
+            channel.position = y * channel.blocks.1 * SIDE * channel.plane.stride;
+        }
+        for _ in 0..across {
+            if until_restart == 0 {
                 restart(bits, channels)?;
+                until_restart = interval;
             }
-            for channel in &mut *channels {
-                channel.decode_mcu(bits, x, y)?;
+            until_restart -= 1;
+            for (channel, blocks) in channels.iter_mut().zip(&blocks) {
+                for &block in blocks {
+                    channel.decode_block(bits, channel.position.wrapping_add(block))?;
+                }
+                channel.position += channel.blocks.0 * SIDE;
             }
         }
         if bits.is_overrun() {
@@ -113,10 +123,13 @@ struct ComponentDecoder<'a, const SIDE: usize> {
     /// Blocks of one MCU (horizontal, vertical).
     blocks: (usize, usize),
     dc: CoefficientReader<'a>,
-    ac: CoefficientReader<'a>,
+    /// Not for one sample a block, which needs no AC coefficient.
+    ac: Option<CoefficientReader<'a>>,
     skipper: CoefficientSkipper<'a>,
     quantization_table: [u16; 64],
     last_dc: i32,
+    /// Where the samples of the next MCU begin.
+    position: usize,
 }
 
 impl<'a, const SIDE: usize> ComponentDecoder<'a, SIDE> {
@@ -143,40 +156,39 @@ impl<'a, const SIDE: usize> ComponentDecoder<'a, SIDE> {
             },
             blocks: component.sampling,
             dc: dc.dc_reader(),
-            ac: ac.ac_reader(),
+            ac: (SIDE > 1).then(|| ac.ac_reader()),
             skipper: ac.skipper(),
             quantization_table: header.quantization_table(component)?,
             last_dc: 0,
+            position: 0,
         })
     }
 
-    #[inline]
-    fn decode_mcu(&mut self, bits: &mut BitReader, x: usize, y: usize) -> Result<(), JpegError> {
+    /// Where the samples of each block of an MCU begin, from the position of the first one.
+    fn mcu_blocks(&self) -> Vec<usize> {
         let (across, down) = self.blocks;
-        for row in 0..down {
-            for column in 0..across {
-                self.decode_block(bits, x * across + column, y * down + row)?;
-            }
-        }
-        Ok(())
+        let row = |row| (0..across).map(move |column| (row * self.plane.stride + column) * SIDE);
+        (0..down).flat_map(row).collect()
     }
 
+    /// Decodes a block to the samples from `at` on.
     #[inline]
-    fn decode_block(&mut self, bits: &mut BitReader, x: usize, y: usize) -> Result<(), JpegError> {
+    fn decode_block(&mut self, bits: &mut BitReader, at: usize) -> Result<(), JpegError> {
         let (_, difference) = self.dc.next(bits)?;
         // Wraps only for invalid data.
-        self.last_dc = i32::from((self.last_dc + difference) as i16);
-        let dc = self.last_dc * i32::from(self.quantization_table[0]);
-        let at = y * SIDE * self.plane.stride + x * SIDE;
-        if SIDE == 1 {
-            self.plane.samples[at] = idct::idct_1x1(dc.clamp(-1 << 16, 1 << 16));
+        self.last_dc = i32::from(self.last_dc.wrapping_add(difference) as i16);
+        // Both have at most 16 bits.
+        let dc = self.last_dc.wrapping_mul(i32::from(self.quantization_table[0]));
+        let plain = idct::idct_1x1(dc.clamp(-1 << 16, 1 << 16));
+        let Some(ac) = self.ac else {
+            self.plane.samples[at] = plain;
             return self.skipper.skip_block(bits, 1);
-        }
+        };
         let mut low = LowFrequencies::default();
         low[0][0] = dc as f32;
-        let is_plain = self.read_low_frequencies(bits, &mut low)?;
+        let is_plain = self.read_low_frequencies(ac, bits, &mut low)?;
         if is_plain {
-            self.store(at, [[idct::idct_1x1(dc.clamp(-1 << 16, 1 << 16)); SIDE]; SIDE]);
+            self.store(at, [[plain; SIDE]; SIDE]);
         } else if SIDE == 2 {
             self.store(at, idct::idct_2x2(&low));
         } else {
@@ -190,12 +202,13 @@ impl<'a, const SIDE: usize> ComponentDecoder<'a, SIDE> {
     #[inline]
     fn read_low_frequencies(
         &self,
+        ac: CoefficientReader,
         bits: &mut BitReader,
         low: &mut LowFrequencies,
     ) -> Result<bool, JpegError> {
         let mut at = 1;
         while at <= Self::LAST {
-            let (run, value) = self.ac.next(bits)?;
+            let (run, value) = ac.next(bits)?;
             at += run;
             if at >= 64 {
                 return match run {
