@@ -27,7 +27,7 @@ impl<'a> BitReader<'a> {
 
     /// Buffers at least 56 bits, at most 63.
     #[inline]
-    pub fn fill(&mut self) {
+    fn fill(&mut self) {
         let next = self.bytes.get(self.at..).and_then(<[u8]>::first_chunk::<8>);
         match next.map(|eight| u64::from_be_bytes(*eight)) {
             Some(word) if !has_ff(word) => {
@@ -64,12 +64,6 @@ impl<'a> BitReader<'a> {
             self.count += 8;
         }
         self
-    }
-
-    /// How many bits are buffered.
-    #[inline]
-    pub fn count(&self) -> u32 {
-        self.count
     }
 
     /// The next `count` bits (1 to 32), not consumed.

@@ -38,8 +38,6 @@ const ENDS: usize = 128;
 const ENDS_OF_NEXT: usize = ENDS + 64;
 /// For a code that is too long for an entry: as if it reached past every block.
 const LONG_CODE: u16 = 0xFF << 8;
-/// The bits of an entry are at most those of the lookup and of a value that extends beyond.
-const MAX_SKIPPED_BITS: u32 = LOOKUP_BITS + 15;
 
 impl HuffmanTable {
     /// Builds a table from the number of codes of each length (1 to 16) and their symbols.
