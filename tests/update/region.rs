@@ -91,7 +91,7 @@ fn the_picker_stays_open_for_a_path_without_a_file() {
     desk.type_text("/none/x.jpg");
     desk.fail(Lane::Folder("/none/".into()), FailureKind::Local);
     desk.press("enter");
-    assert!(desk.notice().starts_with("cannot read the folder of"), "{}", desk.notice());
+    assert!(desk.notice().contains("it broke"), "{}", desk.notice());
     assert_eq!(typed(&desk), "/none/x.jpg");
 }
 

@@ -31,7 +31,7 @@ use crate::{
     task::{EXTRACTOR_VERSION, TaskRunner},
     text::encoders::Encoders,
 };
-use tessera_model::{DatasetId, SafeText, Status};
+use tessera_model::{DatasetId, FileKind, SafeText, Status};
 use tessera_picture::PictureFormat;
 
 /// An open local deployment. Clones share it; dropping the last one stops the background work and
@@ -54,6 +54,8 @@ pub struct SkippedFile {
     pub file: SafeText,
     /// Printable.
     pub reason: SafeText,
+    /// Whether it is a picture or a video by its name, so that one would expect it in the dataset.
+    pub is_media: bool,
 }
 
 impl Deployment {
@@ -204,6 +206,7 @@ impl Deployment {
         let skipped = rows.into_iter().map(|(path, reason)| SkippedFile {
             file: printable_path(&path),
             reason: SafeText::detail(&reason),
+            is_media: FileKind::from_name(&path.to_string_lossy()).is_media(),
         });
         Ok(skipped.collect())
     }

@@ -94,14 +94,13 @@ impl FilePicker {
     /// Why the typed path cannot be a picture: its folder was read, and has no such file.
     fn missing_reason(&self, app: &App) -> Option<String> {
         let folder = self.listing(app)?;
-        let text = SafeText::file_name(self.path.text.value().trim());
-        match (folder.failure(), folder.value()) {
-            (Some(failure), _) => Some(format!("cannot read the folder of {text}: {failure}")),
-            (None, Some(_)) if self.candidates(app).is_empty() => {
-                Some(format!("no file has the path {text}"))
-            }
-            (None, _) => None,
+        if let Some(failure) = folder.failure() {
+            return Some(failure.to_string());
         }
+        let is_missing = folder.value().is_some() && self.candidates(app).is_empty();
+        is_missing.then(|| {
+            format!("no file has the path {}", SafeText::file_name(self.path.text.value().trim()))
+        })
     }
 
     pub fn areas(area: Rect) -> FilePickerAreas {

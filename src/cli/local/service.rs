@@ -21,7 +21,10 @@ use crate::{
     worker::LaterWarning,
 };
 use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, Endpoint};
-use tessera_model::{DatasetId, Failure, SafeText, text::count_with_noun};
+use tessera_model::{
+    DatasetId, Failure, SafeText,
+    text::{count_with_noun, grouped_with_noun},
+};
 use tessera_service::{
     AccessMode, Deployment, DeploymentSettings, LocalError, ServerOptions, ServiceCredentials,
     SkippedFile,
@@ -121,7 +124,7 @@ impl LocalService {
         }
     }
 
-    /// When the folders are indexed: the files that were skipped, the first ones by name.
+    /// When the folders are indexed: the pictures and videos that were skipped.
     pub fn skipped_warning(&self) -> LaterWarning {
         let (deployment, datasets) = (self.deployment.clone(), self.datasets.clone());
         Box::pin(async move {
@@ -231,19 +234,18 @@ pub(super) fn report_skipped(deployment: &Deployment, dataset: DatasetId) {
     }
 }
 
+/// Names pictures and videos that were skipped; `None` without any. Other files are expected in folders.
 fn skipped_sentence(skipped: &[SkippedFile]) -> Option<SafeText> {
     const NAMED: usize = 3;
-    let named: Vec<String> =
-        skipped.iter().take(NAMED).map(|it| format!("{} ({})", it.file, it.reason)).collect();
-    let (files, named) = (count_with_noun(skipped.len(), "file", "files"), named.join(", "));
-    let rest = skipped.len().saturating_sub(NAMED);
-    let more = if rest == 0 {
-        String::new()
-    } else {
-        format!(", and {rest} more; all are listed after you quit")
-    };
-    let sentence = format!("skipped {files} that cannot be indexed: {named}{more}");
-    (!skipped.is_empty()).then(|| SafeText::detail(&sentence))
+    let media: Vec<&SkippedFile> = skipped.iter().filter(|it| it.is_media).collect();
+    let short =
+        |reason: &SafeText| reason.as_str().split(" (").next().unwrap_or_default().to_owned();
+    let named = media.iter().take(NAMED).map(|it| format!("{} ({})", it.file, short(&it.reason)));
+    let named = named.collect::<Vec<_>>().join(", ");
+    let files = grouped_with_noun(media.len() as u64, "file", "files");
+    let rest = if media.len() > NAMED { ", …; all are listed after you quit" } else { "" };
+    let sentence = format!("cannot index {files}: {named}{rest}");
+    (!media.is_empty()).then(|| SafeText::detail(&sentence))
 }
 
 impl From<LocalError> for CliError {

@@ -33,7 +33,7 @@ type CoefficientLookup = [u32; LOOKUP_SIZE];
 /// For the next bits: total bits, and from bit 8 on skipped coefficients, plus [`ENDS`] if the block ends.
 type SkipLookup = [u16; LOOKUP_SIZE];
 
-/// More than any number of coefficients, so that one comparison tells the end of a block.
+/// More than any number of coefficients, so that one comparison finds the end of a block.
 const ENDS: usize = 128;
 const ENDS_OF_NEXT: usize = ENDS + 64;
 /// For a code that is too long for an entry: as if it reached past every block.
