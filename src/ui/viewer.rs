@@ -1,6 +1,6 @@
 //! The full-size view: title, one or several pictures, and hints or a notification.
 
-use ratatui::layout::Rect;
+use ratatui::{layout::Rect, style::Style};
 
 use super::{DrawContext, hints, pane::selection_text};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
         basket::count_with_noun,
         viewer::{Arrangement, Comparison, StripFrame, ViewerPanel},
     },
-    ui::widget::{group_digits, split_end},
+    ui::widget::{display_width, group_digits, split_end},
 };
 use tessera_model::{Preview, video::format_timestamp};
 use tessera_picture::Protocol;
@@ -39,7 +39,8 @@ fn draw_panel(ctx: &mut DrawContext, panel: &ViewerPanel) {
         let mark = if panel.active { "▸" } else { " " };
         ctx.put(label, 0, &[(mark, style)]);
         let rest = Rect { x: label.x + 1, width: label.width.saturating_sub(1), ..label };
-        picture_name(ctx, rest, panel.picture.preview(), panel.active);
+        let parts = name_parts(ctx, panel.picture.preview(), panel.active);
+        ctx.put(rest, 0, &parts);
     }
     if ctx.app.protocol == Protocol::None {
         return ctx.picture_placeholder(panel.area, "pictures are turned off");
@@ -75,28 +76,38 @@ fn title(ctx: &mut DrawContext, area: Rect) {
     let is_side_by_side =
         app.comparison().is_some_and(|it| it.arrangement == Arrangement::SideBySide);
     match app.viewed_preview() {
-        // The labels above the pictures have the names.
-        Some(_) if is_side_by_side => ctx.put(left, 0, &[(" Compare", theme.accent)]),
-        Some(preview) => picture_name(ctx, left, preview, true),
+        // The labels above the pictures have the names; one that is cut there is whole here.
+        Some(preview) if is_side_by_side => {
+            let mut parts = vec![(" Compare".to_owned(), theme.accent)];
+            if is_label_cut(ctx, preview) {
+                parts.extend(name_parts(ctx, preview, true));
+            }
+            ctx.put(left, 0, &parts);
+        }
+        Some(preview) => ctx.put(left, 0, &name_parts(ctx, preview, true)),
         None => {}
     }
     ctx.put(right, 0, &[(end, theme.dim)]);
 }
 
+/// Whether the label above the active picture has no room for all that it shows.
+fn is_label_cut(ctx: &DrawContext, preview: &Preview) -> bool {
+    let panels = ctx.app.viewer_panels();
+    let label = panels.iter().find(|panel| panel.active).and_then(|panel| panel.label);
+    let needed: usize =
+        name_parts(ctx, preview, true).iter().map(|(text, _)| display_width(text)).sum();
+    label.is_some_and(|label| needed + 1 > usize::from(label.width))
+}
+
 /// The name of a picture, its size, and whether it is selected.
-fn picture_name(ctx: &mut DrawContext, area: Rect, preview: &Preview, accented: bool) {
+fn name_parts(ctx: &DrawContext, preview: &Preview, accented: bool) -> [(String, Style); 3] {
     let (app, theme) = (ctx.app, ctx.theme);
     let size = app.viewed_size(preview);
     let size = size.map_or_else(String::new, |(width, height)| format!("  {width}×{height}"));
     let selected = selection_text(app, preview);
     let selected = selected.map_or_else(String::new, |text| format!("  {text}"));
     let name_style = if accented { theme.accent } else { theme.text };
-    let parts = [
-        (format!(" {}", preview.title()), name_style),
-        (size, theme.text),
-        (selected, theme.success),
-    ];
-    ctx.put(area, 0, &parts);
+    [(format!(" {}", preview.title()), name_style), (size, theme.text), (selected, theme.success)]
 }
 
 fn arrangement_text(ctx: &DrawContext, comparison: &Comparison) -> String {

@@ -163,3 +163,20 @@ fn a_long_list_uses_the_row_below_its_filter() {
         assert!(!text.replace('┃', " ").trim().is_empty(), "row {} is blank", line.y);
     }
 }
+
+#[test]
+fn a_name_that_is_cut_above_a_compared_picture_is_in_the_title() {
+    let name = "a-photograph-of-the-old-harbor-with-boats.jpg";
+    let mut desk = Desk::with_pictures(Protocol::HalfBlock);
+    desk.happen(Event::Resize(80, 24));
+    desk.answer(Lane::Datasets, Payload::Datasets(several(), 0));
+    let mut loaded = page(0, 3);
+    loaded.clusters[0].previews[0].file_name = SafeText::file_name(name);
+    desk.answer_page(loaded);
+    desk.press("m");
+    let title = row(&drawn(&desk, ThemeName::Plain), 0);
+    assert!(title.contains(name), "{title}");
+    desk.press("tab");
+    let title = row(&drawn(&desk, ThemeName::Plain), 0);
+    assert!(!title.contains(name), "{title}");
+}
