@@ -54,7 +54,7 @@ pub(super) fn score_histogram(app: &App, plot: &ScoreHistogram) -> Reading {
         headline,
         "a number keeps that many of the closest; an empty line searches with the limit".to_owned(),
     ];
-    let sides = plot.boundary(app).into_iter().zip(["last result kept", "first result left out"]);
+    let sides = plot.boundary(app).into_iter().zip(["last kept", "first left out"]);
     lines.extend(sides.filter_map(|(cluster, name)| Some(boundary(app, cluster?, name))));
     lines.extend(app.score_histogram(RANGES).iter().flat_map(ranges));
     Reading::with_items("Scores of the loaded results", lines, Vec::new(), 0)

@@ -157,7 +157,7 @@ fn a_disabled_filter_is_kept_and_not_sent() {
 }
 
 #[test]
-fn full_text_has_no_bound_and_m62_semantic_has_a_minimum() {
+fn full_text_has_no_bound_and_a_semantic_filter_has_a_minimum() {
     let mut desk = Desk::with_clusters(9);
     add(&mut desk, "1");
     desk.type_text("red van");

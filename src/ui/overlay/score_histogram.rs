@@ -30,7 +30,7 @@ impl Draw for ScoreHistogram {
         draw_axis(ctx, areas.plot, &histogram);
         let Some(pictures) = areas.boundary else { return };
         let sides = self.boundary(ctx.app).into_iter().zip(pictures);
-        for ((cluster, picture), name) in sides.zip(["last result kept", "first result left out"]) {
+        for ((cluster, picture), name) in sides.zip(["last kept", "first left out"]) {
             draw_boundary(ctx, picture, cluster, name);
         }
     }
