@@ -22,7 +22,7 @@ use crate::{
     retrieval::{IndexCache, remove_outdated},
     settings::DeploymentSettings,
     store::{
-        self, Connection, Store, StoreError,
+        self, Connection, Store, StoreError, Transaction, caption_language,
         dataset::{self, DatasetRecord},
         embedding, indexed_files,
         operation::{self, OperationKind},
@@ -143,7 +143,8 @@ impl Deployment {
         let uploaded = uploaded_folders(&self.store, &self.originals, id)?;
         let begun = self.store.write(|tx| {
             dataset::upsert(tx, &record)?;
-            let outdated = source::add_unknown_uploads(tx, id, &uploaded)?;
+            let has_lost_uploads = source::add_unknown_uploads(tx, id, &uploaded)?;
+            let outdated = self.choose_language(tx, &record)? || has_lost_uploads;
             if operation::find_running(tx, id)?.is_some()
                 || !(outdated || self.needs_indexing(tx, &record, scan.as_ref())?)
             {
@@ -157,6 +158,18 @@ impl Deployment {
             self.tasks.compare_folder(id);
         }
         Ok(id)
+    }
+
+    /// Stores the language that is chosen for a dataset. Returns whether the dataset is indexed in another one.
+    fn choose_language(&self, tx: &Transaction, record: &DatasetRecord) -> store::Result<bool> {
+        let Some(choice) = self.settings.caption_language else { return Ok(false) };
+        let (known, chosen) = (record.language, choice.language());
+        let is_new = known.chosen != chosen;
+        if is_new {
+            caption_language::choose(tx, record.id, chosen)?;
+        }
+        // What is detected is known only when it is indexed.
+        Ok(chosen.map_or(is_new, |language| language != known.indexed))
     }
 
     /// Whether a folder changed since it was indexed, or was never completely indexed. Without a scan, its files

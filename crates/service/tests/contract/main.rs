@@ -49,6 +49,7 @@ mod guard;
 mod headers;
 mod heif;
 mod index_files;
+mod languages;
 mod limits;
 mod login;
 mod media;
