@@ -10,6 +10,8 @@ mod class_names;
 mod coco;
 mod coco_mask;
 mod cvat;
+mod cvat_shapes;
+mod cvat_tracks;
 mod description;
 mod diagnostics;
 mod file_index;
