@@ -57,6 +57,7 @@ mod metrics;
 mod objects;
 mod onprem;
 mod parameters;
+mod parquet_images;
 mod private_data;
 mod probes;
 mod processes;

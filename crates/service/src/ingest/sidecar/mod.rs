@@ -25,6 +25,7 @@ mod metadata_jsonl;
 mod metadata_parquet;
 mod objects;
 mod open_images;
+mod parquet_images;
 mod read_folder;
 mod sidecar_reader;
 mod sidecar_row;
