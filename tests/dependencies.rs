@@ -3,9 +3,9 @@
 use std::{collections::BTreeSet, process::Command};
 
 /// Most crates of the program, ours included, that a build for this machine compiles.
-const BUDGET: usize = 452;
+const BUDGET: usize = 454;
 /// The same without the local service.
-const CLIENT_BUDGET: usize = 367;
+const CLIENT_BUDGET: usize = 369;
 
 fn crates(features: &[&str]) -> BTreeSet<String> {
     let output = Command::new(env!("CARGO"))

@@ -100,4 +100,16 @@ fn damaged_uploads_are_unpacked_within_their_folder() {
         unpacks_within_its_folder(ArchiveKind::TarGz, &gzipped(&input.0));
         unpacks_within_its_folder(ArchiveKind::TarGz, &input.0);
     });
+    let archive = |name| {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let archives = folder.join("crates/service/tests/contract/components/archives");
+        fs::read(archives.join(name)).expect("an archive")
+    };
+    for (kind, name) in
+        [(ArchiveKind::TarXz, "plain.tar.xz"), (ArchiveKind::TarZst, "plain.tar.zst")]
+    {
+        fuzz(300, &mutated(vec![archive(name)], &TOKENS), |input| {
+            unpacks_within_its_folder(kind, &input.0);
+        });
+    }
 }

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tessera_model::{Dataset, QueryText};
-use tessera_service::text::full_text_query;
+use tessera_service::text::{full_text_query, language::Language};
 use tessera_wire::{
     acceptance, bounded_json, credentials, dataset, enrichment,
     error_body::{self, StatusField},
@@ -148,7 +148,7 @@ fn full_text_queries_are_parsed_or_refused() {
     ];
     let text = proptest::collection::vec(words, 0..40).prop_map(|words| words.join(" "));
     fuzz(3_000, &text, |text| {
-        let _ = full_text_query::parse(&text);
+        let _ = full_text_query::parse(&text, Language::default());
         let _ = QueryText::new(&text);
     });
 }

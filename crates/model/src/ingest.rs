@@ -47,8 +47,8 @@ impl StorageKind {
 
 /// The archive formats that the interface names.
 const ARCHIVE_SUFFIXES: [&str; 3] = [".zip", ".tar", ".tar.gz"];
-/// A common short form of `.tar.gz` that the service may not know.
-pub const TGZ_SUFFIX: &str = ".tgz";
+/// Formats that the interface does not name: a short form of `.tar.gz`, and those that the local service also unpacks.
+pub const UNDOCUMENTED_ARCHIVE_SUFFIXES: [&str; 3] = [".tgz", ".tar.xz", ".tar.zst"];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MediaAddition {
@@ -94,8 +94,12 @@ impl MediaAddition {
             }
             MediaSource::Archive(path) => {
                 let name = path.to_string_lossy().to_ascii_lowercase();
-                if !ARCHIVE_SUFFIXES.iter().chain([&TGZ_SUFFIX]).any(|end| name.ends_with(end)) {
-                    return invalid("archive", "must be a .zip, .tar or .tar.gz file");
+                let mut suffixes = ARCHIVE_SUFFIXES.iter().chain(&UNDOCUMENTED_ARCHIVE_SUFFIXES);
+                if !suffixes.any(|end| name.ends_with(end)) {
+                    return invalid(
+                        "archive",
+                        "must be a .zip, .tar or .tar.gz file; the local service also unpacks .tar.xz and .tar.zst",
+                    );
                 }
             }
             MediaSource::ServerPath(path) if !path.starts_with('/') => {

@@ -4,6 +4,7 @@
 mod bounded_file;
 mod bounded_pages;
 mod compact_protocol;
+mod file_column;
 mod page_codec;
 mod page_header;
 mod parquet_file;
@@ -11,4 +12,5 @@ mod row_limits;
 mod schema_depth;
 
 pub use bounded_file::Source;
+pub use file_column::FileColumn;
 pub use parquet_file::{Columns, Error, ParquetFile};

@@ -148,7 +148,25 @@ impl ParquetFile {
         }
     }
 
-    fn schema(&self) -> &SchemaDescriptor {
+    /// A text that the writer added to the description of the file.
+    pub fn key_value(&self, key: &str) -> Option<&str> {
+        let pairs = self.metadata.file_metadata().key_value_metadata()?;
+        pairs.iter().find(|pair| pair.key == key)?.value.as_deref()
+    }
+
+    pub(crate) fn row_groups(&self) -> &[RowGroupMetaData] {
+        self.metadata.row_groups()
+    }
+
+    pub(crate) fn bounded_file(&self) -> &Arc<BoundedFile> {
+        &self.file
+    }
+
+    pub(crate) fn begin_pages(&self, max_bytes: u64) {
+        self.file.begin_pages(max_bytes);
+    }
+
+    pub(crate) fn schema(&self) -> &SchemaDescriptor {
         self.metadata.file_metadata().schema_descr()
     }
 }
@@ -170,7 +188,7 @@ impl Columns<'_> {
 }
 
 /// Counts the rows in the headers of the pages, and compares them with the number that the file claims.
-fn count_rows(group: &dyn RowGroupReader, columns: Columns<'_>) -> Result<u64, Error> {
+pub(crate) fn count_rows(group: &dyn RowGroupReader, columns: Columns<'_>) -> Result<u64, Error> {
     let metadata = group.metadata();
     let one_per_row = |column: &ColumnChunkMetaData| column.column_descr().max_rep_level() == 0;
     let is_read = |column: &ColumnChunkMetaData| {
@@ -196,7 +214,7 @@ fn count_rows(group: &dyn RowGroupReader, columns: Columns<'_>) -> Result<u64, E
 }
 
 /// What the library says, in one line of bounded length: it may quote the file.
-fn described(error: ParquetError) -> Error {
+pub(crate) fn described(error: ParquetError) -> Error {
     let text = match error {
         ParquetError::General(text) | ParquetError::EOF(text) => text,
         other => other.to_string(),
@@ -206,6 +224,6 @@ fn described(error: ParquetError) -> Error {
 }
 
 /// The library panics on some damaged pages.
-fn catch_panic<T>(read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+pub(crate) fn catch_panic<T>(read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     catch_decoder_panic(read).unwrap_or_else(|| Err("a damaged page".into()))
 }

@@ -13,7 +13,9 @@ use crate::{
     common_settings::{record_settings, require_recorded_settings},
     error::LocalError,
     ingest::{
-        FolderScan, OriginalFiles as _, SYMBOLIC_LINK, SandboxedDir, diff, read_first_bytes,
+        FolderScan, OriginalFiles as _, SYMBOLIC_LINK, diff,
+        parquet_images::ParquetFolder,
+        read_first_bytes,
         video::{FFMPEG_MISSING, VideoContainer},
     },
     object_storage::BucketFolder,
@@ -22,7 +24,7 @@ use crate::{
     retrieval::{IndexCache, remove_outdated},
     settings::DeploymentSettings,
     store::{
-        self, Connection, Store, StoreError,
+        self, Connection, Store, StoreError, Transaction, caption_language,
         dataset::{self, DatasetRecord},
         embedding, indexed_files,
         operation::{self, OperationKind},
@@ -145,7 +147,8 @@ impl Deployment {
         let uploaded = uploaded_folders(&self.store, &self.originals, id)?;
         let begun = self.store.write(|tx| {
             dataset::upsert(tx, &record)?;
-            let outdated = source::add_unknown_uploads(tx, id, &uploaded)?;
+            let has_lost_uploads = source::add_unknown_uploads(tx, id, &uploaded)?;
+            let outdated = self.choose_language(tx, &record)? || has_lost_uploads;
             if operation::find_running(tx, id)?.is_some()
                 || !(outdated || self.needs_indexing(tx, &record, scan.as_ref())?)
             {
@@ -159,6 +162,18 @@ impl Deployment {
             self.tasks.compare_folder(id);
         }
         Ok(id)
+    }
+
+    /// Stores the language that is chosen for a dataset. Returns whether the dataset is indexed in another one.
+    fn choose_language(&self, tx: &Transaction, record: &DatasetRecord) -> store::Result<bool> {
+        let Some(choice) = self.settings.caption_language else { return Ok(false) };
+        let (known, chosen) = (record.language, choice.language());
+        let is_new = known.chosen != chosen;
+        if is_new {
+            caption_language::choose(tx, record.id, chosen)?;
+        }
+        // What is detected is known only when it is indexed.
+        Ok(chosen.map_or(is_new, |language| language != known.indexed))
     }
 
     /// Whether a folder changed since it was indexed, or was never completely indexed. Without a scan, its files
@@ -276,8 +291,8 @@ fn require_pictures(path: &Path, scan: &FolderScan, had_some: bool) -> Result<()
         let error = if has_links { LocalError::OnlyLinks } else { LocalError::EmptyFolder };
         return Err(error(path.to_owned()));
     }
-    let folder =
-        SandboxedDir::open(path).map_err(|cause| LocalError::Unreadable(path.to_owned(), cause))?;
+    let folder = ParquetFolder::open(path)
+        .map_err(|cause| LocalError::Unreadable(path.to_owned(), cause))?;
     let picture = |path: &Path| {
         let begins = |head: Vec<u8>| {
             PictureFormat::detect(&head).is_some_and(PictureFormat::is_decodable)

@@ -12,6 +12,13 @@ impl FileStat {
     pub fn is_unknown(self) -> bool {
         self == Self { size: 0, modified: 0 }
     }
+
+    /// Whether a file that was indexed with this is the same in a scan. The scan may know only its time, or nothing.
+    pub fn is_unchanged_in(self, scanned: Self) -> bool {
+        self == scanned
+            || scanned.is_unknown()
+            || (scanned.size == 0 && scanned.modified == self.modified)
+    }
 }
 
 #[derive(Clone, Copy, Debug)]

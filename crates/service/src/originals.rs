@@ -9,7 +9,9 @@ use std::{
 use crate::{
     file_stat::KnownFile,
     ingest::{
-        FolderScan, ListingComparison, OriginalFiles, SandboxedDir, compare_listing, scan_folder,
+        FolderScan, ListingComparison, OriginalFiles, compare_listing,
+        parquet_images::{ParquetFolder, list_images},
+        scan_folder,
     },
     object_storage::{BlockingStorage, BucketFolder, BucketOriginals, ObjectUri, StorageError},
     settings::DeploymentSettings,
@@ -43,7 +45,7 @@ impl Originals {
     pub fn open(&self, location: &Path) -> io::Result<Box<dyn OriginalFiles>> {
         match storage_location(location) {
             Some(uri) => Ok(Box::new(BucketOriginals::new(self.storage()?, uri))),
-            None => Ok(Box::new(SandboxedDir::open(location)?)),
+            None => Ok(Box::new(ParquetFolder::open(location)?)),
         }
     }
 
@@ -56,7 +58,11 @@ impl Originals {
 
     /// Lists the files of a source. Only a bucket can fail; the error is safe to send to clients.
     pub fn scan(&self, location: &Path) -> Result<FolderScan, String> {
-        let Some(uri) = storage_location(location) else { return Ok(scan_folder(location)) };
+        let Some(uri) = storage_location(location) else {
+            let mut scan = scan_folder(location);
+            list_images(location, &mut scan);
+            return Ok(scan);
+        };
         let storage = self.storage().map_err(|error| error.to_string())?;
         let mut scan = FolderScan::default();
         for part in storage.scan_parts(&uri)? {

@@ -6,7 +6,7 @@ use super::{
     ingest::disk_quota::DiskQuota,
     object_storage,
     store::{extraction::RANGE_FILES, postgres::StoreAddress, search_table::SearchTableLimits},
-    text::encoders::Encoders,
+    text::{encoders::Encoders, language::LanguageChoice},
 };
 
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ pub struct DeploymentSettings {
     pub ffmpeg: Option<PathBuf>,
     /// The user's own encoders; without them texts match captions and labels only.
     pub encoders: Option<Arc<Encoders>>,
+    /// The language of the captions in folders that are added; `None` keeps what was chosen before.
+    pub caption_language: Option<LanguageChoice>,
     /// The store on a server; `None` for a file in the index folder.
     pub store: Option<StoreAddress>,
     pub storage: object_storage::StorageSettings,
@@ -53,6 +55,7 @@ impl Default for DeploymentSettings {
             readable_roots: Vec::new(),
             ffmpeg: None,
             encoders: None,
+            caption_language: None,
             store: None,
             storage: object_storage::StorageSettings::default(),
             bucket: None,

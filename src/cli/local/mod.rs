@@ -36,6 +36,6 @@ pub use {
     settings::{LocalSettings, check_storage_folder, local_settings},
     store::run_store,
     store_check::check_store,
-    tessera_service::{InjectedFailure, store::lock_holder},
+    tessera_service::{InjectedFailure, store::lock_holder, text::language::LanguageChoice},
     work::work,
 };

@@ -95,6 +95,7 @@ fn serve_settings(options: &ServeOptions) -> CliResult<DeploymentSettings> {
         write_access: !options.read_only,
         readable_roots: options.allow_path.iter().map(root).collect::<Result<_, _>>()?,
         store: store_address(&options.shared.store)?,
+        caption_language: options.caption_language,
         bucket: options.shared.bucket.as_deref().map(parse_bucket).transpose()?,
         jobs: usize::from(!options.no_work),
         simulated_delay: Duration::from_secs(options.slow_progress),

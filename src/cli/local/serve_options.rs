@@ -4,7 +4,7 @@ use std::{net::SocketAddr, path::PathBuf};
 
 use clap::Args;
 
-use super::InjectedFailure;
+use super::{InjectedFailure, LanguageChoice};
 use crate::cli::{EncoderOptions, store_options::SharedStorage};
 
 #[derive(Debug, Args)]
@@ -14,6 +14,10 @@ pub struct ServeOptions {
     /// With a store on a server, none are needed: all its datasets are served.
     #[arg(required_unless_present_any = ["explain", "store"])]
     pub folders: Vec<PathBuf>,
+    /// Language of the captions in the folders, as a code such as de; auto detects it by its stop words. Kept for later
+    /// starts. Default: auto.
+    #[arg(long, value_name = "CODE")]
+    pub caption_language: Option<LanguageChoice>,
     /// Address and port; port 0 picks a free one.
     #[arg(long, value_name = "ADDR:PORT", default_value = "127.0.0.1:0")]
     pub listen: SocketAddr,

@@ -67,6 +67,17 @@ impl std::str::FromStr for InjectedFailure {
     }
 }
 
+#[derive(Clone, Copy, Debug)]
+pub enum LanguageChoice {}
+
+impl std::str::FromStr for LanguageChoice {
+    type Err = String;
+
+    fn from_str(_: &str) -> Result<Self, String> {
+        Err("this build has no local deployment".to_owned())
+    }
+}
+
 pub fn local_settings(_: &EncoderOptions) -> CliResult<LocalSettings> {
     Err(unavailable())
 }

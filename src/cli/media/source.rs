@@ -30,7 +30,7 @@ pub struct SourceOptions {
     /// A list of files, separated by NUL bytes or newlines; `-` for standard input.
     #[arg(long, value_name = "LIST")]
     files_from: Option<PathBuf>,
-    /// An archive: .zip, .tar or .tar.gz.
+    /// An archive: .zip, .tar or .tar.gz; the local service also unpacks .tar.xz and .tar.zst.
     #[arg(long, value_name = "FILE")]
     archive: Option<PathBuf>,
     /// A folder as seen by the pipeline of an on-premises deployment; not checked from here.

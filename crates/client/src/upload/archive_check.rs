@@ -6,11 +6,11 @@ use std::{
     path::Path,
 };
 
-use flate2::bufread::MultiGzDecoder;
+use tessera_compression::Compression;
 use zip::{read::Config, result::ZipError, unstable::read::ZipIterable};
 
 use super::local_files::{UploadFile, check_file};
-use tessera_model::{FileKind, Preflight, SafeText, ingest::TGZ_SUFFIX};
+use tessera_model::{FileKind, Preflight, SafeText, ingest::UNDOCUMENTED_ARCHIVE_SUFFIXES};
 
 /// Unpacked bytes of a tar archive that are searched for names.
 const MAX_TAR_BYTES: u64 = 2 << 30;
@@ -35,11 +35,16 @@ pub(super) fn check_archive(path: &Path) -> Result<ArchiveCheck, String> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let file = File::open(path).map_err(|error| error.to_string())?;
     let (_, end) = name.rsplit_once('.').unwrap_or_default();
-    let (kind, count) = match end {
+    let count_compressed = |compression: Compression, file| {
+        count_tar_entries(compression.reader(BufReader::new(file)))
+    };
+    let (suffix, count) = match end {
         "zip" => (".zip", count_zip_entries(file)?),
         "tar" => (".tar", count_tar_entries(BufReader::new(file))?),
-        "tgz" => (TGZ_SUFFIX, count_tar_entries(MultiGzDecoder::new(BufReader::new(file)))?),
-        _ => (".tar.gz", count_tar_entries(MultiGzDecoder::new(BufReader::new(file)))?),
+        "tgz" => (".tgz", count_compressed(Compression::Gzip, file)?),
+        "xz" => (".tar.xz", count_compressed(Compression::Xz, file)?),
+        "zst" => (".tar.zst", count_compressed(Compression::Zstandard, file)?),
+        _ => (".tar.gz", count_compressed(Compression::Gzip, file)?),
     };
     if count.encrypted {
         return Err("encrypted: the service could not open it".to_owned());
@@ -48,20 +53,20 @@ pub(super) fn check_archive(path: &Path) -> Result<ArchiveCheck, String> {
         return Err("the archive is empty".to_owned());
     }
     let mut warnings = Vec::new();
-    if kind == TGZ_SUFFIX {
-        warnings.push("the interface does not document .tgz; prefer .tar.gz");
+    if UNDOCUMENTED_ARCHIVE_SUFFIXES.contains(&suffix) {
+        warnings.push(format!("the interface does not document {suffix}; prefer .tar.gz"));
     }
     if count.preflight.is_empty() {
-        warnings.push("the archive contains no images or videos");
+        warnings.push("the archive contains no images or videos".to_owned());
     }
     if count.is_truncated {
-        warnings.push("too large to count completely; the archive contains more");
+        warnings.push("too large to count completely; the archive contains more".to_owned());
     }
     Ok(ArchiveCheck {
-        file: UploadFile { path: path.to_owned(), name: format!("media{kind}"), fingerprint },
+        file: UploadFile { path: path.to_owned(), name: format!("media{suffix}"), fingerprint },
         preflight: Preflight {
             bytes: fingerprint.bytes,
-            warnings: warnings.into_iter().map(SafeText::detail).collect(),
+            warnings: warnings.iter().map(|warning| SafeText::detail(warning)).collect(),
             ..count.preflight
         },
     })

@@ -52,8 +52,19 @@ fn archives_are_checked_before_sending() {
         assert_eq!((packed.images, packed.videos, packed.skipped), (1, 1, 1), "{name}");
         assert!(packed.warnings.is_empty());
     }
-    let short = check("x.TGZ", &gz(&tarball())).ok().unwrap();
-    assert!(short.warnings[0].as_str().contains(".tgz"));
+    // Written by `xz` and `zstd`; each contains two pictures.
+    let xz = include_bytes!("../../../service/tests/contract/components/archives/plain.tar.xz");
+    let zst = include_bytes!("../../../service/tests/contract/components/archives/plain.tar.zst");
+    for (name, bytes, suffix) in [
+        ("x.TGZ", &gz(&tarball())[..], ".tgz"),
+        ("x.tar.xz", &xz[..], ".tar.xz"),
+        ("x.tar.zst", &zst[..], ".tar.zst"),
+    ] {
+        let packed = check(name, bytes).unwrap_or_else(|reason| panic!("{name}: {reason}"));
+        assert!(packed.images > 0);
+        let expected = format!("the interface does not document {suffix}; prefer .tar.gz");
+        assert_eq!(packed.warnings[0].as_str(), expected);
+    }
     let none = check("x.zip", &zipped_with("a.txt")).ok().unwrap();
     assert!(none.warnings[0].as_str().contains("no image"));
     assert_eq!(check("y.zip", &zipped_with("a.png")).ok().unwrap().images, 1);
@@ -95,6 +106,9 @@ fn invalid_archives_are_rejected_immediately() {
         ("tar.tar.gz", tar.clone()),
         ("cut.tar.gz", gz(&tar)[..20].to_vec()),
         ("empty.tgz", gz(b"")),
+        ("tar.tar.xz", tar.clone()),
+        ("gz.tar.zst", gz(&tar)),
+        ("empty.tar.zst", Vec::new()),
     ];
     let folder = tempfile::tempdir().unwrap();
     for (name, bytes) in corpus {

@@ -61,6 +61,8 @@ fn every_kind_of_source_is_accepted_when_it_is_whole() {
         MediaSource::Archive("photos.zip".into()),
         MediaSource::Archive("photos.tar".into()),
         MediaSource::Archive("photos.tgz".into()),
+        MediaSource::Archive("photos.tar.xz".into()),
+        MediaSource::Archive("photos.tar.ZST".into()),
         MediaSource::ServerPath("/data/new".into()),
     ] {
         assert_eq!(reason(source.clone()), None, "{source:?}");
@@ -76,9 +78,12 @@ fn a_rejected_source_says_what_it_must_be() {
         ),
         (
             MediaSource::Archive("photos.tar.bz2".into()),
-            "archive: must be a .zip, .tar or .tar.gz file",
+            "archive: must be a .zip, .tar or .tar.gz file; the local service also unpacks .tar.xz and .tar.zst",
         ),
-        (MediaSource::Archive("zip".into()), "archive: must be a .zip, .tar or .tar.gz file"),
+        (
+            MediaSource::Archive("zip".into()),
+            "archive: must be a .zip, .tar or .tar.gz file; the local service also unpacks .tar.xz and .tar.zst",
+        ),
         (
             MediaSource::ServerPath("data/new".into()),
             "path: must be absolute, as the pipeline sees it",

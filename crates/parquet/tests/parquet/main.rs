@@ -1,5 +1,7 @@
 //! Files as pyarrow writes them, in every compression, and what is refused.
 
+mod file_columns;
+
 use serde_json::{Value, json};
 use tessera_parquet::{Columns, Error, ParquetFile};
 

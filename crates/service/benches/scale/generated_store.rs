@@ -25,7 +25,7 @@ use tessera_service::{
         sidecar::{self, TextMetadata},
         source,
     },
-    text::lsa::TextSpace,
+    text::{language::Language, lsa::TextSpace},
 };
 use uuid::Uuid;
 
@@ -57,7 +57,7 @@ pub fn fill(data: &Path, folder: &Path, size: usize) {
     let mut random = Random(2);
     let captions: Vec<String> =
         (0..TRAINING_CAPTIONS.min(size)).map(|_| random.caption()).collect();
-    let space = TextSpace::train(&captions).unwrap();
+    let space = TextSpace::train(Language::English, &captions).unwrap();
     store
         .write(|tx| {
             dataset::upsert(tx, &DatasetRecord::new(DATASET, "bench", folder, EXTRACTOR_VERSION))?;
@@ -111,7 +111,7 @@ fn write_media(
                 tags: Vec::new(),
             };
             let texts = rows.into_iter().zip(numbers.iter().zip(captions).map(text));
-            sidecar::set_texts(tx, &texts.collect::<Vec<_>>())?;
+            sidecar::set_texts(tx, DATASET, &texts.collect::<Vec<_>>())?;
         }
         Ok(())
     })

@@ -274,6 +274,12 @@ pub const TEXT_SEARCH: &[[&str; 3]] = &[
         "the syntax that public documents describe",
     ],
     [
+        "the language of captions",
+        "detected by the number of stop words when a dataset is indexed, and named in the enrichment context; \
+         `--caption-language` chooses another one",
+        "stems differ between languages, and the same captions always give the same one",
+    ],
+    [
         "`caption`, and `text` with op `semantic`",
         "without a model: a text space trained on the captions and labels of the dataset. Words that are not \
          in them are ignored; a dataset without captions and labels responds 422",

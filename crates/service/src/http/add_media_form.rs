@@ -152,7 +152,9 @@ impl FormReader<'_> {
             Some(_) => return Err(single_source_required()),
         }
         let kind = ArchiveKind::from_name(&name).ok_or_else(|| {
-            Problem::bad_request("The archive must be a .zip, .tar or .tar.gz file")
+            Problem::bad_request(
+                "The archive must be a .zip, .tar, .tar.gz, .tar.xz or .tar.zst file",
+            )
         })?;
         let staged = create_staging_dir(self.uploads).map_err(storage_problem)?;
         let path = staged.path().join(ARCHIVE_FILE_NAME);

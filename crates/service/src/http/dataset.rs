@@ -78,7 +78,9 @@ pub async fn enrichment_context(
     let applied = ServiceModel::available(&state.deployment)
         .filter(|model| model.is_applied(&record, coverage))
         .map(|model| {
-            let metadata = ModelMetadataBody { description: model.description().to_owned() };
+            let detail = model.detail(&record).map(|detail| format!("; {detail}"));
+            let description = model.description().to_owned() + &detail.unwrap_or_default();
+            let metadata = ModelMetadataBody { description };
             (model.enrichment(), ModelBody { id: model.id().to_owned(), metadata })
         });
     let models: BTreeMap<_, _> = applied.collect();

@@ -2,7 +2,7 @@
 
 use crate::{
     Deployment,
-    store::{dataset::DatasetRecord, full_text::TextCoverage},
+    store::{caption_language::CaptionLanguage, dataset::DatasetRecord, full_text::TextCoverage},
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +56,14 @@ impl ServiceModel {
             Self::Labels => "Labels",
             Self::Objects => "Boxes",
         }
+    }
+
+    /// What is special about it in a dataset.
+    pub fn detail(self, record: &DatasetRecord) -> Option<String> {
+        let CaptionLanguage { indexed, chosen } = record.language;
+        let origin = if chosen.is_some() { "as chosen" } else { "as detected in them" };
+        let detail = || format!("the captions are searched in {}, {origin}", indexed.name());
+        (self == Self::TextSpace).then(detail)
     }
 
     pub fn description(self) -> &'static str {

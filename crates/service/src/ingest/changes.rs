@@ -25,7 +25,7 @@ pub fn diff(scan: &FolderScan, mut known: BTreeMap<PathBuf, KnownFile>) -> Folde
     let mut changes = FolderChanges::default();
     for file in &scan.files {
         match known.remove(&file.path) {
-            Some(old) if old.stat == file.stat || file.stat.is_unknown() => {}
+            Some(old) if old.stat.is_unchanged_in(file.stat) => {}
             old => {
                 let content_hash = old.and_then(|old| old.content_hash);
                 changes.added_or_modified.push((file.clone(), content_hash));

@@ -30,7 +30,7 @@ pub fn compare_listing<E>(
         }
         for file in part {
             let is_known = known.next().transpose()?.is_some_and(|(path, known)| {
-                path == file.path && (known.stat == file.stat || file.stat.is_unknown())
+                path == file.path && (known.stat.is_unchanged_in(file.stat))
             });
             if !is_known {
                 return Ok(ListingComparison::Different);

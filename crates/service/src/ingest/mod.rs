@@ -6,6 +6,7 @@ pub mod embedded_text;
 pub mod file_names;
 mod listing_comparison;
 mod original_files;
+pub mod parquet_images;
 mod sandboxed_dir;
 mod scan;
 pub mod sidecar;

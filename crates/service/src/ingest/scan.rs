@@ -10,6 +10,9 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::file_stat::FileStat;
 
+/// A table that describes the files of a folder.
+pub(super) const METADATA_PARQUET: &str = "metadata.parquet";
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScannedFile {
     pub path: PathBuf,

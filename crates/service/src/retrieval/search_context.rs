@@ -45,7 +45,8 @@ impl SearchContext<'_> {
         &self,
         text: &QueryText,
     ) -> Result<(CaptionScores, bool), RetrievalError> {
-        let parsed = parse(text.as_str()).map_err(RetrievalError::FullText)?;
+        let parsed = parse(text.as_str(), self.dataset.language.indexed)
+            .map_err(RetrievalError::FullText)?;
         let (expression, matching) = match parsed {
             FtsExpression::Matching(expression) => (expression, true),
             FtsExpression::NotMatching(expression) => (expression, false),

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::{
+    caption_language::CaptionLanguage,
     columns::{path_from_bytes, path_to_bytes},
     engine::{Connection, Result, Row, params},
     now_micros, query, source,
@@ -30,6 +31,8 @@ pub struct DatasetRecord {
     pub generation: i64,
     /// Version of the stored features.
     pub extractor: u32,
+    /// Of the captions.
+    pub language: CaptionLanguage,
 }
 
 impl DatasetRecord {
@@ -49,13 +52,16 @@ impl DatasetRecord {
             n_objects: 0,
             generation: 0,
             extractor,
+            language: CaptionLanguage::default(),
         }
     }
 }
 
 const SELECT_DATASET: &str = "SELECT id, name, folder, status, progress, created_at, fatal_error,
                               n_images, n_videos, n_frames, n_objects, generation, extractor,
-                              require(intact) FROM dataset";
+                              indexed, chosen, require(dataset.intact),
+                              require(coalesce(caption_language.intact, caption_language.dataset IS NULL))
+                              FROM dataset LEFT JOIN caption_language ON caption_language.dataset = id";
 
 fn read_dataset(row: &Row) -> Result<DatasetRecord> {
     Ok(DatasetRecord {
@@ -72,6 +78,10 @@ fn read_dataset(row: &Row) -> Result<DatasetRecord> {
         n_objects: row.get(10)?,
         generation: row.get(11)?,
         extractor: row.get(12)?,
+        language: CaptionLanguage::from_codes(
+            row.get::<Option<String>>(13)?.as_deref(),
+            row.get::<Option<String>>(14)?.as_deref(),
+        )?,
     })
 }
 

@@ -3,11 +3,13 @@
 use std::{cmp::Reverse, collections::BTreeMap};
 
 use super::{
+    caption_language,
     columns::from_json,
     engine::{Connection, QueryError, Result, params},
     media::entity_condition,
     postgres, query,
 };
+use crate::text::language::Language;
 use tessera_model::{DatasetId, EntityType};
 
 /// With the bm25 score (lower is better) if `ranked`. The expression must come from
@@ -21,15 +23,41 @@ pub fn search(connection: &Connection, expression: &str, ranked: bool) -> Result
     query::all(connection, &sql, params![expression], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// Replaces what is found of media items, by row. In `SQLite`, a trigger does.
+/// Replaces what is found of media items of a dataset, by row. In `SQLite`, a trigger does.
 pub(super) fn index_captions<'a>(
     connection: &Connection,
+    dataset: DatasetId,
     captions: impl Iterator<Item = (i64, Option<&'a str>)>,
 ) -> Result<()> {
     match connection {
         Connection::Sqlite(_) => Ok(()),
-        Connection::Postgres(_) => postgres::index_captions(connection, captions),
+        Connection::Postgres(_) => {
+            let language = caption_language::find(connection, dataset)?.indexed;
+            postgres::index_captions(connection, language, captions)
+        }
     }
+}
+
+/// Replaces what is found of all media items of a dataset by the stems of another language.
+pub fn change_language(
+    connection: &Connection,
+    dataset: DatasetId,
+    language: Language,
+) -> Result<()> {
+    caption_language::set_indexed(connection, dataset, language)?;
+    if let Connection::Postgres(_) = connection {
+        let captions = caption_language::captions(connection, dataset)?;
+        let captions = captions.iter().map(|(row, caption)| (*row, Some(caption.as_str())));
+        return index_captions(connection, dataset, captions);
+    }
+    let described = "FROM media WHERE dataset = ?1 AND caption IS NOT NULL";
+    let delete = format!("DELETE FROM words WHERE rowid IN (SELECT row {described})");
+    let insert = format!(
+        "INSERT INTO words (rowid, caption)
+         SELECT row, stemmed(caption, (SELECT indexed FROM caption_language WHERE dataset = ?1))
+         {described}"
+    );
+    [delete, insert].iter().try_for_each(|sql| query::execute(connection, sql, params![dataset.0]))
 }
 
 /// Merges what changes of captions left to be counted. `SQLite` counts by itself.

@@ -9,6 +9,7 @@
 //! the database failed.
 
 pub mod assignment;
+pub mod caption_language;
 mod clock;
 pub mod cluster;
 mod columns;

@@ -13,10 +13,10 @@ macro_rules! allowed_transitions {
     };
 }
 
-/// How captions become words: English stems, without diacritics.
+/// How stemmed captions become words: without diacritics.
 macro_rules! caption_tokenizer {
     () => {
-        "porter unicode61 remove_diacritics 2"
+        "unicode61 remove_diacritics 2"
     };
 }
 

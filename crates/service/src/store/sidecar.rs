@@ -8,6 +8,7 @@ use super::{
     full_text, indexed_files, query,
 };
 use crate::{file_stat::FileStat, ingest::embedded_text::EmbeddedText};
+use tessera_model::DatasetId;
 
 #[derive(Clone, Debug)]
 pub struct DescribedMedia {
@@ -53,8 +54,12 @@ pub fn all_media(connection: &Connection, source: i64) -> Result<Vec<DescribedMe
     })
 }
 
-/// Replaces the texts of media, by row.
-pub fn set_texts(connection: &Connection, texts: &[(i64, TextMetadata)]) -> Result<()> {
+/// Replaces the texts of media of a dataset, by row.
+pub fn set_texts(
+    connection: &Connection,
+    dataset: DatasetId,
+    texts: &[(i64, TextMetadata)],
+) -> Result<()> {
     let sql = "UPDATE media SET caption = ?2, labels = ?3, tags = ?4 WHERE row = ?1";
     let mut updates = StatementBatch::new(connection, sql);
     for (media, text) in texts {
@@ -64,6 +69,7 @@ pub fn set_texts(connection: &Connection, texts: &[(i64, TextMetadata)]) -> Resu
     updates.finish()?;
     full_text::index_captions(
         connection,
+        dataset,
         texts.iter().map(|(media, text)| (*media, text.caption.as_deref())),
     )
 }

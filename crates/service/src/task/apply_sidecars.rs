@@ -50,7 +50,7 @@ pub fn apply_sidecars(
             let texts = pictures.iter().map(|picture| (picture, text_of(reading, picture)));
             let changed = texts.filter(|(picture, text)| *text != picture.text);
             let changed: Vec<_> = changed.map(|(picture, text)| (picture.row, text)).collect();
-            descriptions::set_texts(tx, &changed)?;
+            descriptions::set_texts(tx, source.dataset, &changed)?;
         }
         Ok(())
     })?;

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     store::{self, Transaction, embedding},
     task_error::TaskError,
-    text::lsa::TextSpace,
+    text::{language::Language, lsa::TextSpace},
 };
 use tessera_model::DatasetId;
 
@@ -32,6 +32,7 @@ impl EmbeddingUpdate {
         context: &TaskContext,
         dataset: DatasetId,
         scope: Scope,
+        language: Language,
         progress: &ProgressRange,
     ) -> Result<Self, TaskError> {
         context.check_cancelled()?;
@@ -41,7 +42,7 @@ impl EmbeddingUpdate {
         }
         let texts = context.store.read(|c| embedding::texts(c, dataset, scope.source_row()))?;
         let space = match scope {
-            Scope::Everything => TextSpace::train(texts.iter().map(|(_, text)| text)),
+            Scope::Everything => TextSpace::train(language, texts.iter().map(|(_, text)| text)),
             Scope::Batch(_) => {
                 let kept = context.store.read(|c| embedding::text_space(c, dataset))?;
                 kept.and_then(|bytes| TextSpace::from_bytes(&bytes))

@@ -5,6 +5,7 @@
 use std::{
     io::{self, Read as _, Seek as _},
     panic::{AssertUnwindSafe, catch_unwind},
+    path::Path,
     sync::{
         atomic::{AtomicUsize, Ordering},
         mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel},
@@ -20,7 +21,9 @@ use crate::{
     ingest::{
         FileToExtract, OriginalFiles, ScannedFile, SourceFile, VideoInput,
         embedded_text::{self, EmbeddedText},
-        is_unavailable, read_first_bytes,
+        is_unavailable,
+        parquet_images::is_parquet,
+        read_first_bytes,
         video::{FFMPEG_MISSING, VideoContainer, VideoError, VideoFrame},
     },
     store::{
@@ -47,7 +50,8 @@ enum FileOutcome {
     Image(Features, EmbeddedText, ContentDigest),
     /// The frames of a video, at least one.
     Frames(Vec<(VideoFrame, Features)>, ContentDigest),
-    Unchanged,
+    /// With its size.
+    Unchanged(u64),
     NoMedia(ExtractError),
 }
 
@@ -129,6 +133,8 @@ fn examine_all<'a>(
     }
 }
 
+/// Why a table is skipped. In object storage, its images are not read.
+const PARQUET: &str = "not a Parquet file with images in a folder of this machine";
 /// Why an archive in a folder, such as a shard of `WebDataset`, is skipped.
 const ARCHIVE: &str = "an archive; unpack it in the folder, or upload it";
 
@@ -145,9 +151,7 @@ fn examine(
         return examine_video(context, file, known, container);
     }
     let Some(format) = PictureFormat::detect(&head) else {
-        let is_archive = FileKind::from_name(&found.path.to_string_lossy()) == FileKind::Archive;
-        let reason = format!("not a picture ({}) or video", PictureFormat::DECODABLE);
-        return Err(ExtractError::Skipped(if is_archive { ARCHIVE.to_owned() } else { reason }));
+        return Err(ExtractError::Skipped(no_media_reason(&found.path)));
     };
     if let Some(reason) = format.undecodable_reason() {
         return Err(ExtractError::Skipped(reason));
@@ -163,11 +167,21 @@ fn examine(
     }
     let hash = *blake3::hash(&bytes).as_bytes();
     if known == Some(&hash) {
-        return Ok(FileOutcome::Unchanged);
+        return Ok(FileOutcome::Unchanged(size));
     }
     let features = extract_features(&bytes).map_err(ExtractError::Skipped)?;
     let digest = ContentDigest { size: bytes.len() as u64, hash };
     Ok(FileOutcome::Image(features, embedded_text::read(&bytes), digest))
+}
+
+fn no_media_reason(path: &Path) -> String {
+    if FileKind::from_name(&path.to_string_lossy()) == FileKind::Archive {
+        return ARCHIVE.to_owned();
+    }
+    if is_parquet(path) {
+        return PARQUET.to_owned();
+    }
+    format!("not a picture ({}) or video", PictureFormat::DECODABLE)
 }
 
 fn examine_video(
@@ -183,7 +197,7 @@ fn examine_video(
     hasher.update_reader(&mut video).map_err(unreadable)?;
     let digest = ContentDigest { size: hasher.count(), hash: *hasher.finalize().as_bytes() };
     if known == Some(&digest.hash) {
-        return Ok(FileOutcome::Unchanged);
+        return Ok(FileOutcome::Unchanged(digest.size));
     }
     let input = VideoInput::new(video, &context.store.uploads_dir(), &context.settings.disk)
         .map_err(unreadable)?;
@@ -274,7 +288,9 @@ fn write_batch(
                     frames,
                 )?;
             }
-            FileOutcome::Unchanged => unchanged.push((&**path, *stat)),
+            FileOutcome::Unchanged(size) => {
+                unchanged.push((&**path, FileStat { size: *size, ..*stat }));
+            }
             FileOutcome::NoMedia(ExtractError::Unavailable(_)) => {}
             FileOutcome::NoMedia(ExtractError::Skipped(reason)) => {
                 skipped.push(FileWithoutMedia { path, stat: Some(*stat), reason });

@@ -15,6 +15,7 @@ mod extract_ranges;
 mod fetch_batch;
 mod index_preparation;
 mod index_source;
+mod language_step;
 mod lease_keeper;
 mod progress;
 mod run_export;
@@ -27,9 +28,9 @@ mod wake_signal;
 use context::{TaskContext, WorkerContext};
 pub use runner::TaskRunner;
 
-/// Version of the stored features. Increase it when `index::extract` computes them differently, so
-/// that existing datasets are indexed again.
-pub const EXTRACTOR_VERSION: u32 = 6;
+/// Version of the stored features and words. Increase it when `index::extract` or `text::words` computes them
+/// differently, so that existing datasets are indexed again.
+pub const EXTRACTOR_VERSION: u32 = 7;
 
 /// In place of the version until everything has been extracted again, so that an interruption
 /// neither ends it nor starts it over.

@@ -7,6 +7,7 @@ use super::{
     embed_step::EmbeddingUpdate,
     fetch_batch::{fetch_batch, finish_unpacking},
     index_source::index_source,
+    language_step::LanguageUpdate,
     progress::ProgressRange,
     search_table_step::{SearchTableUpdate, drop_former_tables},
 };
@@ -73,8 +74,9 @@ fn write_result(
     running: &RunningOperation,
     result: &OperationResult,
 ) -> Result<(), StoreError> {
-    let (clusters, embeddings, members) = result;
+    let (language, clusters, embeddings, members) = result;
     context.write_end(|tx| {
+        language.write(tx)?;
         clusters.write(tx)?;
         embeddings.write(tx)?;
         full_text::merge_word_counts(tx)?;
@@ -90,7 +92,7 @@ fn write_result(
     Ok(())
 }
 
-type OperationResult = (ClusterUpdate, EmbeddingUpdate, SearchTableUpdate);
+type OperationResult = (LanguageUpdate, ClusterUpdate, EmbeddingUpdate, SearchTableUpdate);
 
 /// Clusters and embeds a scope whose files are in the store; `from` is the progress so far.
 fn cluster_and_embed(
@@ -103,9 +105,11 @@ fn cluster_and_embed(
     let (clustering, embedding) =
         (progress.subrange(0.0, CLUSTERING_SHARE), progress.subrange(CLUSTERING_SHARE, 1.0));
     let clusters = ClusterUpdate::compute(context, dataset, scope, &clustering)?;
-    let embeddings = EmbeddingUpdate::compute(context, dataset, scope, &embedding)?;
+    let language = LanguageUpdate::compute(context, dataset, scope)?;
+    let embeddings =
+        EmbeddingUpdate::compute(context, dataset, scope, language.language, &embedding)?;
     let members = SearchTableUpdate::prepare(context, dataset, scope, &clusters, &embeddings)?;
-    Ok((clusters, embeddings, members))
+    Ok((language, clusters, embeddings, members))
 }
 
 fn run_creation(

@@ -1,6 +1,7 @@
-//! Text search: full-text queries, the trained text space (LSA), and the user's own encoders.
+//! Text search: languages of captions, full-text queries, the trained text space (LSA), and the user's own encoders.
 
 pub mod encoders;
 pub mod full_text_query;
+pub mod language;
 pub mod lsa;
-pub mod stemming;
+pub mod words;

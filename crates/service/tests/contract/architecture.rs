@@ -19,7 +19,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("text", &["path_display"]),
     ("ingest", &["file_stat"]),
     ("object_storage", &["file_stat", "ingest"]),
-    ("store", &["file_stat", "index", "ingest", "path_display"]),
+    ("store", &["file_stat", "index", "ingest", "path_display", "text"]),
     ("settings", &["ingest", "object_storage", "store", "text"]),
     ("uploads", &["ingest", "object_storage", "store"]),
     ("originals", &["file_stat", "ingest", "object_storage", "settings", "uploads"]),

@@ -45,12 +45,14 @@ async fn there_is_exactly_one_source() {
 async fn archives_are_checked_by_name_and_content() {
     let service = Service::of_pictures().await;
     for (name, bytes, words) in [
-        ("a.rar", zip(&[]), "The archive must be a .zip, .tar or .tar.gz file"),
-        ("a.tgz", zip(&[]), "The archive must be a .zip, .tar or .tar.gz file"),
-        ("a.png", zip(&[]), "The archive must be a .zip, .tar or .tar.gz file"),
-        ("a", zip(&[]), "The archive must be a .zip, .tar or .tar.gz file"),
+        ("a.rar", zip(&[]), "The archive must be a .zip, .tar, .tar.gz, .tar.xz or .tar.zst file"),
+        ("a.tgz", zip(&[]), "The archive must be a .zip, .tar, .tar.gz, .tar.xz or .tar.zst file"),
+        ("a.png", zip(&[]), "The archive must be a .zip, .tar, .tar.gz, .tar.xz or .tar.zst file"),
+        ("a", zip(&[]), "The archive must be a .zip, .tar, .tar.gz, .tar.xz or .tar.zst file"),
         ("a.zip", b"no archive at all".to_vec(), "The archive is not a .zip file"),
         ("a.tar.gz", zip(&[]), "The archive is not a .tar.gz file"),
+        ("a.tar.xz", zip(&[]), "The archive is not a .tar.xz file"),
+        ("a.tar.zst", zip(&[]), "The archive is not a .tar.zst file"),
     ] {
         let (status, body) = service.add(archived(name, bytes)).await;
         assert_eq!((status, detail(&body)), (400, json!(words)), "{name}");

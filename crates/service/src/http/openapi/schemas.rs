@@ -27,7 +27,7 @@ fn add_media() -> Value {
                        "description": "Folder in object storage, or a .csv, .parquet or .txt manifest"},
             "files": {"type": "array", "items": file},
             "archive": {"type": "string", "format": "binary",
-                        "description": "A .zip, .tar or .tar.gz file"},
+                        "description": "A .zip, .tar, .tar.gz, .tar.xz or .tar.zst file"},
             "auto_reindex": {"type": "boolean", "default": false},
             "assume_role": {"type": "string", "maxLength": 512, "description": "ARN of a role",
                             "pattern": "^arn:aws[a-z-]*:iam::[0-9]{12}:role/[A-Za-z0-9_+=,.@-]+$"},

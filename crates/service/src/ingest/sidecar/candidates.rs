@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+pub(super) use crate::ingest::scan::METADATA_PARQUET;
+
 pub(super) const METADATA_JSONL: &str = "metadata.jsonl";
-pub(super) const METADATA_PARQUET: &str = "metadata.parquet";
 pub(super) const METADATA_CSV: &str = "metadata.csv";
 pub(super) const CVAT_XML: &str = "annotations.xml";
 /// Files with class names for YOLO boxes, in the order to look for them.

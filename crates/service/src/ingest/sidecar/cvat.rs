@@ -1,11 +1,15 @@
-//! CVAT for images: `annotations.xml` with an `image` for each picture, which has tags, and boxes and shapes in
-//! pixels.
+//! CVAT: `annotations.xml` with an `image` for each picture, which has tags, and boxes and shapes in pixels, or with
+//! tracks of shapes over the frames of a video.
+
+use std::{collections::BTreeMap, path::Path};
 
 use roxmltree::Node;
 
 use super::{
     candidates::CVAT_XML,
-    description::{BoundingBox, MediaDescription, normalized_name, push_name},
+    cvat_shapes::{Descriptions, WRONG_SHAPE, extent, marks_a_part},
+    cvat_tracks::read_tracks,
+    description::{MediaDescription, normalized_name, push_name},
     diagnostics::SidecarDiagnostics,
     sidecar_reader::SidecarReader,
 };
@@ -32,20 +36,34 @@ pub fn read(reader: &mut SidecarReader<'_>) {
             continue;
         }
         reader.mark_used(sidecar);
-        let mut diagnostics = SidecarDiagnostics::new("image", "images");
-        for image in root.children().filter(|node| node.has_tag_name("image")) {
-            diagnostics.next_position();
-            let name = image.attribute("name").ok_or("it has no name");
-            match name.and_then(|name| reader.files.resolve(name, sidecar)) {
-                Ok(media) => {
-                    let description = describe(image, &mut diagnostics);
-                    reader.add_description(media, description);
-                }
-                Err(why) => diagnostics.report(why),
-            }
+        let mut descriptions = BTreeMap::new();
+        read_images(reader, sidecar, root, &mut descriptions);
+        read_tracks(reader, sidecar, root, &mut descriptions);
+        for (media, description) in descriptions {
+            reader.add_description(media, description);
         }
-        reader.report_problems(sidecar, diagnostics);
     }
+}
+
+fn read_images<'a>(
+    reader: &mut SidecarReader<'a>,
+    sidecar: &Path,
+    root: Node<'_, '_>,
+    descriptions: &mut Descriptions<'a>,
+) {
+    let mut diagnostics = SidecarDiagnostics::new("image", "images");
+    for image in root.children().filter(|node| node.has_tag_name("image")) {
+        diagnostics.next_position();
+        let name = image.attribute("name").ok_or("it has no name");
+        match name.and_then(|name| reader.files.resolve(name, sidecar)) {
+            Ok(media) => {
+                let description = describe(image, &mut diagnostics);
+                descriptions.entry(media).or_default().merge_missing(description);
+            }
+            Err(why) => diagnostics.report(why),
+        }
+    }
+    reader.report_problems(sidecar, diagnostics);
 }
 
 fn describe(image: Node<'_, '_>, diagnostics: &mut SidecarDiagnostics) -> MediaDescription {
@@ -53,8 +71,7 @@ fn describe(image: Node<'_, '_>, diagnostics: &mut SidecarDiagnostics) -> MediaD
     for shape in image.children().filter(Node::is_element) {
         let kind = shape.tag_name().name();
         let label = shape.attribute("label").and_then(normalized_name);
-        // Points and lines mark no part of a picture.
-        if !matches!(kind, "tag" | "box" | "polygon" | "ellipse" | "mask") {
+        if kind != "tag" && !marks_a_part(shape) {
             continue;
         }
         let Some(label) = label else {
@@ -63,40 +80,11 @@ fn describe(image: Node<'_, '_>, diagnostics: &mut SidecarDiagnostics) -> MediaD
         };
         if kind == "tag" {
             push_name(&mut description.labels, &label);
-        } else if let Some(extent) = extent(shape, kind) {
+        } else if let Some(extent) = extent(shape) {
             description.push_object(label, extent);
         } else {
-            diagnostics
-                .report("one of its shapes is empty, outside the picture, or without numbers");
+            diagnostics.report(WRONG_SHAPE);
         }
     }
     description
-}
-
-fn extent(shape: Node<'_, '_>, kind: &str) -> Option<BoundingBox> {
-    let number = |name| shape.attribute(name)?.trim().parse::<f64>().ok();
-    match kind {
-        "box" => {
-            let (left, top) = (number("xtl")?, number("ytl")?);
-            BoundingBox::pixels([left, top, number("xbr")? - left, number("ybr")? - top])
-        }
-        "ellipse" => {
-            let (x, y, across, down) = (number("cx")?, number("cy")?, number("rx")?, number("ry")?);
-            BoundingBox::pixels([x - across, y - down, 2.0 * across, 2.0 * down])
-        }
-        "mask" => BoundingBox::pixels([
-            number("left")?,
-            number("top")?,
-            number("width")?,
-            number("height")?,
-        ]),
-        _ => {
-            let point = |text: &str| {
-                let (x, y) = text.split_once(',')?;
-                Some([x.trim().parse().ok()?, y.trim().parse().ok()?])
-            };
-            let points = shape.attribute("points")?.split(';').map(point);
-            BoundingBox::around(&points.collect::<Option<Vec<[f64; 2]>>>()?)
-        }
-    }
 }

@@ -6,6 +6,7 @@ use super::{
     description::{MediaDescription, push_name},
     sidecar_reader::SidecarReader,
 };
+use crate::ingest::parquet_images::is_parquet;
 
 /// In lower case and without trailing digits (`train2017`).
 const GENERIC_NAMES: &str = "all annotation annotations data dataset datasets dcim default dev \
@@ -25,7 +26,10 @@ pub fn read(reader: &mut SidecarReader<'_>) {
 }
 
 fn label_from_folder(media: &Path) -> Option<&str> {
-    let name = media.parent()?.file_name().and_then(OsStr::to_str)?;
+    let folder = media.parent()?;
+    // The images in a Parquet file are in its folder.
+    let folder = if is_parquet(folder) { folder.parent()? } else { folder };
+    let name = folder.file_name().and_then(OsStr::to_str)?;
     let is_separator = |c: char| matches!(c, '-' | '_' | '.' | ' ');
     let word = name.trim_end_matches(|c: char| c.is_ascii_digit() || is_separator(c));
     let generic = word.is_empty()

@@ -62,7 +62,7 @@ fn read_rows(
 }
 
 /// Replaces lists and objects that are text by what the text says.
-fn parse_texts(row: &mut Value) {
+pub(super) fn parse_texts(row: &mut Value) {
     for column in NAME_COLUMNS {
         if let Some(Value::String(text)) = row.get(column) {
             let mut names = Vec::new();

@@ -3,7 +3,7 @@
 use super::{
     SidecarData, class_file, class_names::ClassNames, coco, cvat, file_index::FileIndex,
     folder_name, json_file, metadata_csv, metadata_jsonl, metadata_parquet, open_images,
-    sidecar_reader::SidecarReader, text_file, voc,
+    parquet_images, sidecar_reader::SidecarReader, text_file, voc,
 };
 use crate::ingest::{FolderScan, OriginalFiles};
 
@@ -14,6 +14,7 @@ pub fn read(folder: &dyn OriginalFiles, scan: &FolderScan) -> SidecarData {
     let mut names = ClassNames::default();
     metadata_jsonl::read(&mut reader);
     metadata_parquet::read(&mut reader);
+    parquet_images::read(&mut reader);
     metadata_csv::read(&mut reader);
     coco::read(&mut reader);
     cvat::read(&mut reader);

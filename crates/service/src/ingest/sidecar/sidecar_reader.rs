@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    fs::File,
     io::{self, BufReader, Read as _, Take},
     path::{Path, PathBuf},
 };
@@ -69,6 +70,17 @@ impl<'a> SidecarReader<'a> {
             } else {
                 Ok(BufReader::new(file.take(limit)))
             }
+        };
+        open().map_err(|why| self.report_problem(path, why)).ok()
+    }
+
+    /// Opens a file of this machine, which is read in parts without a limit on its size. One that is unreadable is a
+    /// problem.
+    pub fn open_on_this_machine(&mut self, path: &Path) -> Option<File> {
+        let open = || {
+            let file = self.folder.open_file(path).map_err(|cause| unreadable(&cause))?;
+            let file = file.on_this_machine().ok_or("it is not on this machine")?;
+            file.map_err(|cause| unreadable(&cause))
         };
         open().map_err(|why| self.report_problem(path, why)).ok()
     }

@@ -2,9 +2,11 @@
 
 use std::{fs::File, io, path::Path, sync::atomic::AtomicBool};
 
+use tessera_compression::Compression;
+
 use super::{
     limits::UnpackLimits,
-    tar_archive,
+    tar_archive::{is_tar_header, unpack_compressed_tar, unpack_tar},
     target::{UnpackFolder, UnpackTarget},
     unpacker::{MemberError, UnpackError, UnpackReport, Unpacker},
     zip_archive,
@@ -16,16 +18,18 @@ pub enum ArchiveKind {
     Zip,
     Tar,
     TarGz,
+    TarXz,
+    TarZst,
 }
 
 impl ArchiveKind {
+    const ALL: [Self; 5] = [Self::Zip, Self::Tar, Self::TarGz, Self::TarXz, Self::TarZst];
+
     /// Returns the format by file name; case-insensitive.
     pub fn from_name(name: &str) -> Option<Self> {
         let name = name.to_ascii_lowercase();
         let ends = |end| name.strip_suffix(end).is_some_and(|stem| !stem.is_empty());
-        [(".zip", Self::Zip), (".tar", Self::Tar), (".tar.gz", Self::TarGz)]
-            .into_iter()
-            .find_map(|(end, kind)| ends(end).then_some(kind))
+        Self::ALL.into_iter().find(|kind| ends(kind.extension()))
     }
 
     pub fn extension(self) -> &'static str {
@@ -33,6 +37,8 @@ impl ArchiveKind {
             Self::Zip => ".zip",
             Self::Tar => ".tar",
             Self::TarGz => ".tar.gz",
+            Self::TarXz => ".tar.xz",
+            Self::TarZst => ".tar.zst",
         }
     }
 
@@ -40,8 +46,10 @@ impl ArchiveKind {
     pub fn matches_signature(self, head: &[u8]) -> bool {
         match self {
             Self::Zip => head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06"),
-            Self::Tar => tar_archive::is_tar_header(head),
-            Self::TarGz => head.starts_with(&[0x1F, 0x8B, 0x08]),
+            Self::Tar => is_tar_header(head),
+            Self::TarGz => Compression::Gzip.matches_signature(head),
+            Self::TarXz => Compression::Xz.matches_signature(head),
+            Self::TarZst => Compression::Zstandard.matches_signature(head),
         }
     }
 }
@@ -77,8 +85,10 @@ pub fn unpack_into(
         ArchiveKind::Zip => open()
             .map_err(|cause| MemberError::Abort(UnpackError::Io(cause)))
             .and_then(|directory| zip_archive::unpack_zip(directory, file, &mut unpacker)),
-        ArchiveKind::Tar => tar_archive::unpack_tar(file, &mut unpacker),
-        ArchiveKind::TarGz => tar_archive::unpack_tar_gz(file, &mut unpacker),
+        ArchiveKind::Tar => unpack_tar(file, &mut unpacker),
+        ArchiveKind::TarGz => unpack_compressed_tar(Compression::Gzip, file, &mut unpacker),
+        ArchiveKind::TarXz => unpack_compressed_tar(Compression::Xz, file, &mut unpacker),
+        ArchiveKind::TarZst => unpack_compressed_tar(Compression::Zstandard, file, &mut unpacker),
     };
     unpacker.finish(end)
 }

@@ -1,13 +1,13 @@
-//! Unpacks tar archives, optionally compressed with gzip.
+//! Unpacks tar archives, plain or compressed.
 
 use std::io::{self, BufReader, Read};
 
-use flate2::bufread::MultiGzDecoder;
 use tar::{Archive, Entry, EntryType, Header};
+use tessera_compression::Compression;
 
 use super::{
     metered_reader::{MeteredReader, ReadMeter},
-    unpacker::{MemberError, Unpacker},
+    unpacker::{MemberError, Unpacker, damage_reason},
 };
 use crate::ingest::SourceFile;
 
@@ -19,12 +19,13 @@ pub fn unpack_tar(file: Box<dyn SourceFile>, unpacker: &mut Unpacker) -> Result<
     unpack_members(file, &meter, unpacker)
 }
 
-pub fn unpack_tar_gz(
+pub fn unpack_compressed_tar(
+    compression: Compression,
     file: Box<dyn SourceFile>,
     unpacker: &mut Unpacker,
 ) -> Result<(), MemberError> {
     let (file, meter) = MeteredReader::new(file);
-    unpack_members(MultiGzDecoder::new(BufReader::new(file)), &meter, unpacker)
+    unpack_members(compression.reader(BufReader::new(file)), &meter, unpacker)
 }
 
 /// Whether a file that starts with `head` has a valid tar header checksum.
@@ -42,7 +43,7 @@ fn unpack_members(
     meter: &ReadMeter,
     unpacker: &mut Unpacker,
 ) -> Result<(), MemberError> {
-    let damaged = |_: io::Error| MemberError::StopArchive("it is damaged");
+    let damaged = |cause: io::Error| MemberError::StopArchive(damage_reason(&cause));
     let (content, bound) = MeteredReader::new(content);
     let mut archive = Archive::new(content);
     let mut entries = archive.entries().map_err(damaged)?;

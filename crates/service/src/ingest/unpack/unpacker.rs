@@ -171,7 +171,7 @@ impl<'a> Unpacker<'a> {
                 Ok(0) => return Ok(CopyOutcome::Complete(bytes)),
                 Ok(length) => length,
                 Err(cause) if cause.kind() == ErrorKind::Interrupted => continue,
-                Err(_) => return Err(MemberError::SkipMember("it is damaged")),
+                Err(cause) => return Err(MemberError::SkipMember(damage_reason(&cause))),
             };
             bytes += length as u64;
             self.unpacked_before += length as u64;
@@ -197,6 +197,16 @@ impl<'a> Unpacker<'a> {
 
     fn is_bomb(&self, bytes: u64, packed: u64) -> bool {
         bytes > self.limits.ratio_exempt_bytes && bytes / self.limits.max_ratio > packed
+    }
+}
+
+/// Why an archive or a member cannot be read further.
+pub(super) fn damage_reason(cause: &io::Error) -> &'static str {
+    match cause.kind() {
+        ErrorKind::OutOfMemory => {
+            "unpacking it takes a dictionary of more than 128 MiB; compress it again with a smaller one"
+        }
+        _ => "it is damaged",
     }
 }
 

@@ -4,10 +4,13 @@ use super::{
     text_match::{TextQuery, TextStatistics, all_of, occurrences},
     word_counts,
 };
-use crate::store::{
-    engine::{Connection, QueryError, Result, StatementBatch, params},
-    query,
-    sqlite::split_words,
+use crate::{
+    store::{
+        engine::{Connection, QueryError, Result, StatementBatch, params},
+        query,
+        sqlite::split_words,
+    },
+    text::{language::Language, words::stemmed_text},
 };
 
 /// Longer words are represented by their hash, because the index refuses those of 2 KiB.
@@ -20,6 +23,7 @@ const CONTAINS: &str =
 /// Replaces the words of captions, by the row of the media item.
 pub(in crate::store) fn index_captions<'a>(
     connection: &Connection,
+    language: Language,
     captions: impl Iterator<Item = (i64, Option<&'a str>)>,
 ) -> Result<()> {
     let sql = "INSERT INTO words VALUES (?1, ?2, ?3)
@@ -28,7 +32,7 @@ pub(in crate::store) fn index_captions<'a>(
     let mut deletes = StatementBatch::new(connection, "DELETE FROM words WHERE media = ?1");
     for (media, caption) in captions {
         if let Some(caption) = caption {
-            let words = words_of(caption)?;
+            let words = words_of(&stemmed_text(caption, language))?;
             upserts.add(params![media, words.join(" "), words.len()])?;
         } else {
             deletes.add(params![media])?;
@@ -85,6 +89,7 @@ fn count_containing(connection: &Connection, phrase: &[String]) -> Result<u64> {
     Ok(count)
 }
 
+/// The words of a stemmed text.
 fn words_of(text: &str) -> Result<Vec<String>> {
     let mut words = split_words(text)?;
     for word in words.iter_mut().filter(|word| word.len() > MAX_WORD_BYTES) {

@@ -112,7 +112,7 @@ CREATE TRIGGER media_added AFTER INSERT ON media REFERENCING NEW TABLE AS change
 CREATE TRIGGER media_removed AFTER DELETE ON media REFERENCING OLD TABLE AS changed
   FOR EACH STATEMENT EXECUTE FUNCTION count_media();
 
--- The words of the captions, in order and separated by spaces, as `SQLite` splits and stems them.
+-- The words of the captions, in order and separated by spaces, as they are in the index of `SQLite`.
 CREATE TABLE words (
   media bigint PRIMARY KEY REFERENCES media ON DELETE CASCADE,
   words text NOT NULL,
@@ -326,6 +326,16 @@ CREATE TABLE embedded_text (
   media   bigint PRIMARY KEY REFERENCES media ON DELETE CASCADE,
   caption text,
   labels  text NOT NULL,
+  intact  boolean GENERATED ALWAYS AS (true) STORED
+);
+";
+
+/// The language of the captions of each dataset, whose stems the words are.
+pub(super) const CAPTION_LANGUAGES: &str = "
+CREATE TABLE caption_language (
+  dataset uuid PRIMARY KEY REFERENCES dataset ON DELETE CASCADE,
+  indexed text NOT NULL,
+  chosen  text,
   intact  boolean GENERATED ALWAYS AS (true) STORED
 );
 ";

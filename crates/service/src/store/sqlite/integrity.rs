@@ -8,7 +8,8 @@ use super::{checksum::damage, schema};
 const REBUILD_FULL_TEXT: &str = "
     BEGIN IMMEDIATE;
     INSERT INTO words (words) VALUES ('delete-all');
-    INSERT INTO words (rowid, caption) SELECT row, caption FROM media WHERE caption IS NOT NULL;
+    INSERT INTO words (rowid, caption) SELECT row, stemmed(caption, (SELECT indexed FROM caption_language AS of WHERE of.dataset = media.dataset))
+      FROM media WHERE caption IS NOT NULL;
     COMMIT";
 
 /// Fails with damage unless every page, index entry and row is as it was written.

@@ -7,6 +7,7 @@ mod file_system;
 mod integrity;
 mod recovery;
 mod schema;
+mod stemmed;
 mod tables;
 mod words;
 

@@ -135,9 +135,7 @@ END;
 -- The captions as full text, by the row of their media.
 CREATE VIRTUAL TABLE words USING fts5(
   caption, content = '', contentless_delete = 1,
-  tokenize = '",
-    caption_tokenizer!(),
-    "'
+  tokenize = 'porter unicode61 remove_diacritics 2'
 );
 CREATE TRIGGER media_described AFTER UPDATE OF caption ON media
 WHEN new.caption IS NOT old.caption BEGIN
@@ -316,6 +314,39 @@ CREATE TABLE embedded_text (
     checksummed!("media, caption, labels"),
     "
 ) STRICT;
+"
+);
+
+/// The language of the captions of each dataset, whose stems the full-text index contains in place of English ones.
+pub(super) const CAPTION_LANGUAGES: &str = concat!(
+    "
+CREATE TABLE caption_language (
+  dataset BLOB PRIMARY KEY REFERENCES dataset ON DELETE CASCADE,
+  indexed TEXT NOT NULL,  -- the code of the language in the full-text index
+  chosen  TEXT,           -- NULL: detected in the captions
+",
+    checksummed!("dataset, indexed, chosen"),
+    "
+) STRICT;
+
+DROP TRIGGER media_described;
+DROP TABLE words;
+CREATE VIRTUAL TABLE words USING fts5(
+  caption, content = '', contentless_delete = 1,
+  tokenize = '",
+    caption_tokenizer!(),
+    "'
+);
+INSERT INTO words (rowid, caption)
+  SELECT row, stemmed(caption, NULL) FROM media WHERE caption IS NOT NULL;
+CREATE TRIGGER media_described AFTER UPDATE OF caption ON media
+WHEN new.caption IS NOT old.caption BEGIN
+  DELETE FROM words WHERE rowid = old.row;
+  INSERT INTO words (rowid, caption)
+    SELECT new.row,
+           stemmed(new.caption, (SELECT indexed FROM caption_language WHERE dataset = new.dataset))
+    WHERE new.caption IS NOT NULL;
+END;
 "
 );
 

@@ -1,4 +1,4 @@
-//! The words of a text as the full-text index splits, folds and stems them.
+//! The words of a text as they are in the full-text index.
 
 use std::sync::Mutex;
 
@@ -14,7 +14,7 @@ const TABLES: &str = concat!(
      CREATE VIRTUAL TABLE word USING fts5vocab(caption, instance);"
 );
 
-/// Returns the words of a text in order.
+/// Returns the words of a stemmed text in order.
 pub(in crate::store) fn split_words(text: &str) -> Result<Vec<String>> {
     static INDEX: Mutex<Option<Connection>> = Mutex::new(None);
     let mut index = lock(&INDEX);

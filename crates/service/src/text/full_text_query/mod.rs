@@ -1,7 +1,7 @@
 //! The boolean full-text query language: words (all required), `AND`, `OR`, `-without`, `"exact
 //! phrase"` and parentheses.
 //!
-//! Queries are parsed here and every word becomes a quoted FTS5 string, so that user input never
+//! Queries are parsed here and every word becomes the quoted FTS5 string of its stem, so that user input never
 //! reaches FTS5 as syntax.
 
 mod lexer;

@@ -1,6 +1,7 @@
 //! Parsing a query into an FTS5 expression.
 
 use super::lexer::{PositionedToken, QueryToken, SyntaxError, tokenize};
+use crate::text::{language::Language, words::stemmed_text};
 
 const MAX_DEPTH: usize = 16;
 
@@ -12,12 +13,13 @@ pub enum FtsExpression {
     NotMatching(String),
 }
 
-pub fn parse(text: &str) -> Result<FtsExpression, SyntaxError> {
+/// Parses a query whose words are in `language`.
+pub fn parse(text: &str, language: Language) -> Result<FtsExpression, SyntaxError> {
     let tokens = tokenize(text)?;
     let mut parser = Parser { tokens: &tokens, end: text.chars().count() + 1, depth: 0 };
     let whole = parser.parse_or()?;
     match parser.tokens.first() {
-        None => Ok(whole.to_fts()),
+        None => Ok(whole.to_fts(language)),
         Some(&(at, _)) => Err(SyntaxError { at, reason: "this parenthesis was never opened" }),
     }
 }
@@ -112,18 +114,19 @@ impl Parser<'_> {
 
 impl Expression {
     /// Moves negations to the top, so that FTS5's binary `NOT` and one outer negation suffice.
-    fn to_fts(&self) -> FtsExpression {
+    fn to_fts(&self, language: Language) -> FtsExpression {
         match self {
             Self::Term(term) => {
-                FtsExpression::Matching(format!("\"{}\"", term.replace('"', "\"\"")))
+                // Letters, digits and spaces are all that is left of it.
+                FtsExpression::Matching(format!("\"{}\"", stemmed_text(term, language)))
             }
-            Self::Not(inner) => match inner.to_fts() {
+            Self::Not(inner) => match inner.to_fts(language) {
                 FtsExpression::Matching(inner) => FtsExpression::NotMatching(inner),
                 FtsExpression::NotMatching(inner) => FtsExpression::Matching(inner),
             },
             // p AND q AND -r AND -s = (p AND q) NOT (r OR s)
             Self::And(parts) => {
-                let (positive, negated) = split_by_sign(parts);
+                let (positive, negated) = split_by_sign(parts, language);
                 if positive.is_empty() {
                     return FtsExpression::NotMatching(joined(&negated, "OR"));
                 }
@@ -131,7 +134,7 @@ impl Expression {
             }
             // p OR q OR -r OR -s = not ((r AND s) NOT (p OR q))
             Self::Or(parts) => {
-                let (positive, negated) = split_by_sign(parts);
+                let (positive, negated) = split_by_sign(parts, language);
                 if negated.is_empty() {
                     return FtsExpression::Matching(joined(&positive, "OR"));
                 }
@@ -141,10 +144,10 @@ impl Expression {
     }
 }
 
-fn split_by_sign(parts: &[Expression]) -> (Vec<String>, Vec<String>) {
+fn split_by_sign(parts: &[Expression], language: Language) -> (Vec<String>, Vec<String>) {
     let (mut positive, mut negated) = (Vec::new(), Vec::new());
     for part in parts {
-        match part.to_fts() {
+        match part.to_fts(language) {
             FtsExpression::Matching(part) => positive.push(part),
             FtsExpression::NotMatching(part) => negated.push(part),
         }

@@ -2,7 +2,7 @@
 
 use half::f16;
 
-use crate::text::stemming::stems;
+use crate::text::{language::Language, words::content_stems};
 
 /// Share of the squared length that all texts have in common.
 ///
@@ -12,10 +12,12 @@ use crate::text::stemming::stems;
 const SHARED_COMPONENT: f32 = 0.3;
 
 /// Header of a stored text space; the number is the training version.
-const MAGIC: &[u8; 16] = b"tessera-words-1\n";
+const MAGIC: &[u8; 16] = b"tessera-words-2\n";
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextSpace {
+    /// Of the stems.
+    pub(super) language: Language,
     /// Known stems, in alphabetical order.
     pub(super) vocabulary: Vec<String>,
     /// One vector per word, multiplied by its weight.
@@ -28,7 +30,8 @@ impl TextSpace {
     /// follow the score bands of the interface: 0.0-0.4 strong, 0.4-0.6 partial, above loose.
     pub fn embed(&self, text: &str) -> Option<Vec<f16>> {
         let known = |stem: String| self.vocabulary.binary_search(&stem).ok();
-        let mut words: Vec<usize> = stems(text).into_iter().filter_map(known).collect();
+        let mut words: Vec<usize> =
+            content_stems(text, self.language).into_iter().filter_map(known).collect();
         words.sort_unstable();
         words.dedup();
         let mut sum = vec![0.0_f32; self.vector_length];
@@ -48,6 +51,7 @@ impl TextSpace {
     pub fn to_bytes(&self) -> Vec<u8> {
         let words = self.vocabulary.join("\n");
         let mut bytes = MAGIC.to_vec();
+        bytes.extend(self.language.code().as_bytes());
         for count in [self.vocabulary.len(), self.vector_length, words.len()] {
             bytes.extend((count as u64).to_le_bytes());
         }
@@ -63,7 +67,8 @@ impl TextSpace {
         if blake3::hash(content) != *sum {
             return None;
         }
-        let mut rest = content.strip_prefix(MAGIC)?;
+        let (code, mut rest) = content.strip_prefix(MAGIC)?.split_first_chunk::<2>()?;
+        let language = Language::from_code(std::str::from_utf8(code).ok()?)?;
         let mut count = || {
             let (number, after) = rest.split_first_chunk::<8>()?;
             rest = after;
@@ -77,6 +82,7 @@ impl TextSpace {
         let rows: Vec<f16> = rows.iter().map(|pair| f16::from_le_bytes(*pair)).collect();
         let whole = words.len() == many && rows.len() == many.checked_mul(width)?;
         (whole && odd.is_empty()).then_some(Self {
+            language,
             vocabulary: words,
             vectors: rows,
             vector_length: width,

@@ -17,7 +17,7 @@ use super::{
     svd::{TextMatrix, add, truncated_svd},
     text_space::TextSpace,
 };
-use crate::text::stemming::stems;
+use crate::text::{language::Language, words::content_stems};
 
 const MAX_DIRECTIONS: usize = 128;
 /// Words per latent direction: with fewer, every word would be separate and none related.
@@ -35,9 +35,14 @@ impl TextSpace {
     /// Trains on these texts, one per media item. `None` if they contain no words.
     ///
     /// Deterministic. 100,000 captions of a dozen words take a few seconds and less than 100 MiB.
-    pub fn train<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Option<Self> {
+    pub fn train<T: AsRef<str>>(
+        language: Language,
+        texts: impl IntoIterator<Item = T>,
+    ) -> Option<Self> {
         let mut counts = WordCounts::default();
-        texts.into_iter().for_each(|text| counts.add(text.as_ref()));
+        for text in texts {
+            counts.add(content_stems(text.as_ref(), language));
+        }
         let (vocabulary, texts) = counts.vocabulary();
         if vocabulary.is_empty() {
             return None;
@@ -47,7 +52,7 @@ impl TextSpace {
         let limit = (vocabulary.len() / WORDS_PER_DIRECTION).clamp(1, MAX_DIRECTIONS);
         let directions = truncated_svd(&texts, &signs, limit);
         let vectors = word_vectors(&vocabulary, &texts, &directions);
-        Some(Self { vector_length: directions.len() + SKETCH_SIZE, vocabulary, vectors })
+        Some(Self { language, vector_length: directions.len() + SKETCH_SIZE, vocabulary, vectors })
     }
 }
 
@@ -64,8 +69,8 @@ struct WordCounts {
 }
 
 impl WordCounts {
-    fn add(&mut self, text: &str) {
-        let mut words: Vec<u32> = stems(text)
+    fn add(&mut self, stems: Vec<String>) {
+        let mut words: Vec<u32> = stems
             .into_iter()
             .take(MAX_WORDS_PER_TEXT)
             .filter_map(|stem| self.word_id(stem))

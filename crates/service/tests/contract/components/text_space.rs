@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tessera_sample::plan;
-use tessera_service::text::{lsa::TextSpace, stemming::stems};
+use tessera_service::text::{language::Language, lsa::TextSpace, words::content_stems};
 
 const HARBOR: [&str; 12] = [
     "a boat with white sails in the harbor",
@@ -19,6 +19,14 @@ const HARBOR: [&str; 12] = [
     "a tree in the street",
 ];
 
+fn stems(text: &str) -> Vec<String> {
+    content_stems(text, Language::English)
+}
+
+fn train<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Option<TextSpace> {
+    TextSpace::train(Language::English, texts)
+}
+
 fn distance(space: &TextSpace, a: &str, b: &str) -> f32 {
     let (a, b) = (space.embed(a).unwrap(), space.embed(b).unwrap());
     1.0 - a.iter().zip(&b).map(|(a, b)| a.to_f32() * b.to_f32()).sum::<f32>()
@@ -26,7 +34,7 @@ fn distance(space: &TextSpace, a: &str, b: &str) -> f32 {
 
 #[test]
 fn related_words_are_nearer_than_others() {
-    let space = TextSpace::train(HARBOR).unwrap();
+    let space = train(HARBOR).unwrap();
     let to = |caption| distance(&space, "boat", caption);
     assert!(to(HARBOR[0]) < 0.4, "its own word: {}", to(HARBOR[0]));
     for ship in [HARBOR[1], HARBOR[3], HARBOR[5]] {
@@ -43,7 +51,7 @@ fn sample_captions_are_found_by_their_words() {
         .iter()
         .map(|image| format!("{}\n{}", image.caption, image.labels.join("\n")))
         .collect();
-    let space = TextSpace::train(&texts).unwrap();
+    let space = train(&texts).unwrap();
     for query in ["sailing boats", "a planet", "lighthouse", "camel", "pyramids", "tulips"] {
         let words = stems(query);
         let says = |text: &String| words.iter().all(|word| stems(text).contains(word));
@@ -58,22 +66,22 @@ fn sample_captions_are_found_by_their_words() {
 
 #[test]
 fn only_texts_with_known_words_have_a_vector() {
-    let space = TextSpace::train(HARBOR).unwrap();
+    let space = train(HARBOR).unwrap();
     assert_eq!(space.embed("submarine"), None);
     assert_eq!(space.embed("in the"), None);
     assert_eq!(space.embed("submarine boats"), space.embed("boat"));
-    assert_eq!(TextSpace::train([""; 3]), None);
-    assert_eq!(TextSpace::train::<&str>([]), None);
-    assert!(TextSpace::train(["one"]).unwrap().embed("one").is_some());
+    assert_eq!(train([""; 3]), None);
+    assert_eq!(train::<&str>([]), None);
+    assert!(train(["one"]).unwrap().embed("one").is_some());
 }
 
 #[test]
 fn a_stored_text_space_is_restored_or_rejected() {
-    let space = TextSpace::train(HARBOR).unwrap();
+    let space = train(HARBOR).unwrap();
     let bytes = space.to_bytes();
     assert_eq!(TextSpace::from_bytes(&bytes).unwrap(), space);
-    assert_eq!(TextSpace::train(HARBOR).unwrap(), space);
-    assert_ne!(TextSpace::train(&HARBOR[1..]).unwrap(), space);
+    assert_eq!(train(HARBOR).unwrap(), space);
+    assert_ne!(train(&HARBOR[1..]).unwrap(), space);
     for offset in (0..bytes.len()).step_by(37) {
         let mut damaged = bytes.clone();
         damaged[offset] ^= 4;
@@ -86,7 +94,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
     fn text_vectors_have_unit_length(texts in prop::collection::vec("[a-f ]{0,20}", 1..20)) {
-        if let Some(space) = TextSpace::train(&texts) {
+        if let Some(space) = train(&texts) {
             let vectors: Vec<_> = texts.iter().filter_map(|text| space.embed(text)).collect();
             for vector in &vectors {
                 prop_assert!(vector.len() <= 256);

@@ -53,6 +53,20 @@ fn gzipped(bytes: &[u8]) -> Vec<u8> {
     gz.finish().unwrap()
 }
 
+/// Archives written by `xz` and `zstd`: plain ones, bombs, and ones with a dictionary of 256 MiB.
+const PLAIN: [(ArchiveKind, &[u8]); 2] = [
+    (ArchiveKind::TarXz, include_bytes!("archives/plain.tar.xz")),
+    (ArchiveKind::TarZst, include_bytes!("archives/plain.tar.zst")),
+];
+const BOMBS: [(ArchiveKind, &[u8]); 2] = [
+    (ArchiveKind::TarXz, include_bytes!("archives/bomb.tar.xz")),
+    (ArchiveKind::TarZst, include_bytes!("archives/bomb.tar.zst")),
+];
+const LARGE_DICTIONARIES: [(ArchiveKind, &[u8]); 2] = [
+    (ArchiveKind::TarXz, include_bytes!("archives/dictionary.tar.xz")),
+    (ArchiveKind::TarZst, include_bytes!("archives/dictionary.tar.zst")),
+];
+
 /// Bytes that do not compress.
 fn random_bytes(length: usize) -> Vec<u8> {
     let mut state = 7_u32;
@@ -102,7 +116,10 @@ fn archives_of_every_format_are_unpacked() {
         (ArchiveKind::Zip, zipped(&members)),
         (ArchiveKind::TarGz, gzipped(&tar)),
         (ArchiveKind::Tar, tar),
-    ] {
+    ]
+    .into_iter()
+    .chain(PLAIN.map(|(kind, bytes)| (kind, bytes.to_vec())))
+    {
         assert!(kind.matches_signature(&bytes[..bytes.len().min(512)]), "{kind:?}");
         let (temp_dir, out) = unpack_bytes(kind, &bytes);
         assert_eq!(out, UnpackReport { files: 4, bytes: 6, ..UnpackReport::default() }, "{kind:?}");
@@ -119,10 +136,20 @@ fn formats_are_detected_by_name_and_signature() {
     assert_eq!(of("a.ZIP"), Some(ArchiveKind::Zip));
     assert_eq!(of("a.b.tar"), Some(ArchiveKind::Tar));
     assert_eq!(of("a.tar.gz"), Some(ArchiveKind::TarGz));
-    for name in ["a.tgz", "a.gz", "zip", ".zip", "a.zip.png", "a.rar", ""] {
+    assert_eq!(of("A.tar.XZ"), Some(ArchiveKind::TarXz));
+    assert_eq!(of("a.tar.zst"), Some(ArchiveKind::TarZst));
+    for name in
+        ["a.tgz", "a.xz", "a.zst", ".tar.zst", "a.gz", "zip", ".zip", "a.zip.png", "a.rar", ""]
+    {
         assert_eq!(of(name), None, "{name}");
     }
-    for kind in [ArchiveKind::Zip, ArchiveKind::Tar, ArchiveKind::TarGz] {
+    for kind in [
+        ArchiveKind::Zip,
+        ArchiveKind::Tar,
+        ArchiveKind::TarGz,
+        ArchiveKind::TarXz,
+        ArchiveKind::TarZst,
+    ] {
         assert_eq!(of(&format!("x{}", kind.extension())), Some(kind));
         assert!(
             !kind.matches_signature(b"\x89PNG\r\n\x1a\n")
@@ -204,7 +231,8 @@ fn decompression_bombs_are_detected() {
     let bomb = ("bomb.png", &zeros[..]);
     let tar = gzipped(&tar_of(&[("good.png", b"x"), bomb, ("late.png", b"x")]));
     let zip = zipped(&[("good.png", b"x"), bomb, ("late.png", b"x")]);
-    for (kind, bytes) in [(ArchiveKind::Zip, zip), (ArchiveKind::TarGz, tar)] {
+    let [xz, zst] = BOMBS.map(|(kind, bytes)| (kind, bytes.to_vec()));
+    for (kind, bytes) in [(ArchiveKind::Zip, zip), (ArchiveKind::TarGz, tar), xz, zst] {
         let (temp_dir, out) = unpack_with(kind, &bytes, limits.clone());
         assert_eq!(names(&temp_dir), ["good.png"], "{kind:?}");
         assert_eq!(
@@ -212,6 +240,15 @@ fn decompression_bombs_are_detected() {
             Some("its compression ratio is too high (decompression bomb)"),
             "{kind:?}"
         );
+    }
+}
+
+#[test]
+fn large_dictionaries_are_refused() {
+    for (kind, bytes) in LARGE_DICTIONARIES {
+        let (_place, out) = unpack_bytes(kind, bytes);
+        let reason = "unpacking it takes a dictionary of more than 128 MiB; compress it again with a smaller one";
+        assert_eq!((out.files, out.damage_reason), (0, Some(reason)), "{kind:?}");
     }
 }
 
@@ -375,6 +412,8 @@ proptest! {
             (ArchiveKind::Zip, zipped(&members)),
             (ArchiveKind::TarGz, gzipped(&tar)),
             (ArchiveKind::Tar, tar),
+            (ArchiveKind::TarXz, PLAIN[0].1.to_vec()),
+            (ArchiveKind::TarZst, PLAIN[1].1.to_vec()),
         ] {
             for (at, byte) in &wrong {
                 let at = at.index(bytes.len());

@@ -91,7 +91,7 @@ fn a_condition_excludes_no_match() {
     let split = |text: &str| Ok(split_words(text)?);
     let condition = |expression: &str| TextQuery::parse(expression, split).unwrap().condition();
     let some = |text: &str| Some(text.to_owned());
-    assert_eq!(condition(r#""red walls""#), some("('red' & 'wall')"));
+    assert_eq!(condition(r#""red walls""#), some("('red' & 'walls')"));
     assert_eq!(condition(r#"("red" NOT "sea boat")"#), some("('red')"));
     assert_eq!(condition(r#"("red" OR ("sea" AND "€"))"#), some("(('red'))"));
     assert_eq!(condition(r#"("red" AND "€")"#), None);

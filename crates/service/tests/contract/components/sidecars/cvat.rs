@@ -43,3 +43,65 @@ fn wrong_images_and_shapes_are_named_and_the_others_count() {
     folder.write("annotations.xml", "<other/>");
     assert!(folder.read_sidecars().sidecars.is_empty());
 }
+
+/// An object that is drawn in two frames, interpolated between them, and gone in the last.
+const TRACKS: &str = r#"<track id="0" label="car" source="manual">
+  <box frame="0" keyframe="1" outside="0" xtl="1" ytl="2" xbr="11" ybr="22"/>
+  <box frame="1" keyframe="0" outside="0" xtl="2" ytl="2" xbr="12" ybr="22"/>
+  <box frame="2" keyframe="1" outside="0" xtl="3" ytl="2" xbr="13" ybr="22"/>
+  <box frame="3" keyframe="1" outside="1" xtl="3" ytl="2" xbr="13" ybr="22"/>
+</track>
+<track id="1" label="sign"><polygon frame="2" points="5.0,6.0;9.0,6.5;7.0,16.0"/><points frame="1" points="1,2"/></track>"#;
+
+#[test]
+fn tracks_become_boxes_of_the_frames_in_which_they_were_drawn() {
+    let names: Vec<String> = (0..4).map(|number| format!("images/frame_{number:06}.PNG")).collect();
+    let folder = TestFolder::with_media(&names.iter().map(String::as_str).collect::<Vec<_>>());
+    let meta = "<meta><task><size>4</size><source>street.mp4</source></task></meta>";
+    folder.write("annotations.xml", format!("<annotations>{meta}{TRACKS}</annotations>"));
+    let expected =
+        [describe(&names[0], "", "", "", "car"), describe(&names[2], "", "", "", "car sign")];
+    assert_eq!(folder.descriptions(), expected);
+    assert!(folder.read_sidecars().problems.is_empty());
+    assert_eq!(folder.boxes(&names[0]), [pixels(1.0, 2.0, 10.0, 20.0)]);
+    let expected = [pixels(3.0, 2.0, 10.0, 20.0), pixels(5.0, 6.0, 4.0, 10.0)];
+    assert_eq!(folder.boxes(&names[2]), expected);
+}
+
+#[test]
+fn frames_can_be_listed_with_their_files() {
+    let folder = TestFolder::with_media(&["a.jpg", "b.jpg", "frame_000000.jpg"]);
+    let image = r#"<image id="0" name="a.jpg"><tag label="street"/><box label="door" xtl="1" ytl="1"
+        xbr="2" ybr="2"/></image>"#;
+    let listed = r#"<meta><images><image id="2" name="b.jpg"/></images></meta>"#;
+    folder.write("annotations.xml", format!("<annotations>{listed}{image}{TRACKS}</annotations>"));
+    let expected = [
+        describe("a.jpg", "", "street", "", "door car"),
+        describe("b.jpg", "", "", "", "car sign"),
+    ];
+    assert_eq!(folder.descriptions(), expected);
+}
+
+#[test]
+fn wrong_tracks_are_named_and_the_others_count() {
+    let folder = TestFolder::with_media(&["frame_0.jpg", "frame_000001.jpg", "frame_1.jpg"]);
+    let with = |tracks: &str| {
+        folder.write("annotations.xml", format!("<annotations>{tracks}</annotations>"));
+        (folder.problem_of("annotations.xml"), folder.descriptions())
+    };
+    let (problem, found) = with(TRACKS);
+    assert_eq!(
+        problem,
+        "track 1: no file is frame 2; name it frame_000002.jpg, or list it as an image with its id and name; 1 more track"
+    );
+    assert_eq!(found, [describe("frame_0.jpg", "", "", "", "car")]);
+    let shape = |of: &str| {
+        format!(r#"<track label="a"><box {of} xtl="1" ytl="1" xbr="2" ybr="2"/></track>"#)
+    };
+    assert_eq!(with(&shape(r#"frame="1""#)).0, "track 1: several files are frame 1");
+    assert_eq!(with(&shape("")).0, "track 1: one of its shapes has no frame");
+    assert_eq!(with("<track/>").0, "track 1: it has no label");
+    let empty = r#"<track label="a"><box frame="0" xtl="1"/></track>"#;
+    let expected = "track 1: one of its shapes is empty, outside the picture, or without numbers";
+    assert_eq!(with(empty).0, expected);
+}

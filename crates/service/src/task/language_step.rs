@@ -1,0 +1,46 @@
+//! Detects the language of the captions of a dataset when all of it is indexed, and rebuilds their full-text index if
+//! it is another one.
+
+use super::{TaskContext, cluster_step::Scope};
+use crate::{
+    store::{self, Transaction, caption_language, full_text},
+    task_error::TaskError,
+    text::language::{Language, detect_language},
+};
+use tessera_model::DatasetId;
+
+#[derive(Clone, Copy)]
+pub struct LanguageUpdate {
+    dataset: DatasetId,
+    indexed: Language,
+    /// The same, unless it changes.
+    pub language: Language,
+}
+
+impl LanguageUpdate {
+    /// A batch is indexed in the language of the dataset.
+    pub fn compute(
+        context: &TaskContext,
+        dataset: DatasetId,
+        scope: Scope,
+    ) -> Result<Self, TaskError> {
+        context.check_cancelled()?;
+        let known = context.store.read(|c| caption_language::find(c, dataset))?;
+        let language = match (scope, known.chosen) {
+            (Scope::Batch(_), _) => known.indexed,
+            (Scope::Everything, Some(chosen)) => chosen,
+            (Scope::Everything, None) => {
+                let captions = context.store.read(|c| caption_language::captions(c, dataset))?;
+                detect_language(captions.iter().map(|(_, caption)| caption)).unwrap_or_default()
+            }
+        };
+        Ok(Self { dataset, indexed: known.indexed, language })
+    }
+
+    pub fn write(self, transaction: &Transaction) -> store::Result<()> {
+        if self.language == self.indexed {
+            return Ok(());
+        }
+        full_text::change_language(transaction, self.dataset, self.language)
+    }
+}

@@ -1,0 +1,127 @@
+//! Images inside Parquet files: in a folder, an upload and an archive, described by the columns beside them, exported as
+//! they are.
+
+use std::collections::BTreeMap;
+
+use reqwest::multipart::{Form, Part};
+use serde_json::json;
+use tessera_parquet::ParquetFile;
+use tessera_service::DeploymentSettings;
+
+use crate::{
+    change::{archived, zip},
+    described::{found, set, vql},
+    export::{archive, content, names},
+    support::{Place, Service, picture},
+};
+
+/// Six rows in two groups: no image in the third, a damaged one in the fourth, no name in the fifth. The numbers of classes
+/// have names.
+const IMAGES: &[u8] = include_bytes!("../../../parquet/tests/parquet/images/images.parquet");
+/// Three rows with the bytes alone, the last without.
+const BYTES: &[u8] = include_bytes!("../../../parquet/tests/parquet/images/bytes.parquet");
+/// A table of names.
+const NAMES: &[u8] = include_bytes!("../../../parquet/tests/parquet/images/names.parquet");
+
+fn image(parquet: &[u8], row: u64) -> Vec<u8> {
+    let file = ParquetFile::open(parquet.to_vec()).unwrap();
+    let column = file.file_column(|name| name == "image").unwrap();
+    file.files(column, row - 1, 1).unwrap().remove(0).unwrap()
+}
+
+async fn originals(service: &Service) -> BTreeMap<String, Vec<u8>> {
+    let mut originals = BTreeMap::new();
+    for cluster in service.clusters("threshold=0").await {
+        for preview in cluster["previews"].as_array().unwrap() {
+            let link = preview["media_uri"].as_str().unwrap();
+            let bytes = service.client.get(link).send().await.unwrap().bytes().await.unwrap();
+            originals.insert(preview["file_name"].as_str().unwrap().to_owned(), bytes.to_vec());
+        }
+    }
+    originals
+}
+
+fn skipped(service: &Service) -> Vec<(String, String)> {
+    let skipped = service.deployment.skipped_files(service.dataset).unwrap();
+    skipped.into_iter().map(|file| (file.file.to_string(), file.reason.to_string())).collect()
+}
+
+#[tokio::test]
+async fn rows_with_an_image_are_media_items_and_others_are_named() {
+    let files = [
+        ("plain.png", picture(0)),
+        ("train/images.parquet", IMAGES.to_vec()),
+        ("wall/bytes.parquet", BYTES.to_vec()),
+        ("names.parquet", NAMES.to_vec()),
+    ];
+    let service = Service::at_with(Place::new(&files), DeploymentSettings::default()).await;
+    let expected = [
+        ("000001-red.png", image(IMAGES, 1)),
+        ("000001.png", image(BYTES, 1)),
+        ("000002-green.png", image(IMAGES, 2)),
+        ("000002.png", image(BYTES, 2)),
+        ("000005.png", image(IMAGES, 5)),
+        ("000006-yellow.png", image(IMAGES, 6)),
+        ("plain.png", picture(0)),
+    ];
+    let expected: BTreeMap<String, Vec<u8>> =
+        expected.into_iter().map(|(name, bytes)| (name.to_owned(), bytes)).collect();
+    // Equal images are in one cluster, but each has a preview.
+    assert_eq!(originals(&service).await, expected);
+    let skipped = skipped(&service);
+    let reasons: Vec<_> =
+        skipped.iter().map(|(file, reason)| (file.as_str(), reason.as_str())).collect();
+    let no_images = "not a Parquet file with images in a folder of this machine";
+    let no_image = "cannot be read (the row has no image)";
+    assert_eq!(reasons[0], ("names.parquet", no_images));
+    assert_eq!(reasons[1], ("train/images.parquet/000003.png", no_image));
+    assert_eq!(reasons[2].0, "train/images.parquet/000004-broken.png");
+    assert!(reasons[2].1.starts_with("not a picture"), "{reasons:?}");
+    assert_eq!(reasons[3..], [("wall/bytes.parquet/000003.png", no_image)]);
+    let caption = vql(&json!([{"text": {"op": "fts", "value": "green hill"}}]));
+    assert_eq!(found(&service, &caption).await, set(&["000002-green.png"]));
+    let labeled = |name: &str| vql(&json!([{"labels": {"op": "one_of", "value": [name]}}]));
+    assert_eq!(found(&service, &labeled("nature")).await, set(&["000002-green.png", "000005.png"]));
+    // Its own label, and the name of the folder where there is none.
+    assert_eq!(
+        found(&service, &labeled("wall")).await,
+        set(&["000001-red.png", "000001.png", "000002.png", "000006-yellow.png"])
+    );
+}
+
+#[tokio::test]
+async fn rows_are_read_again_only_if_their_file_changes() {
+    let files = [("images.parquet", IMAGES.to_vec())];
+    let service = Service::at_with(Place::new(&files), DeploymentSettings::default()).await;
+    assert_eq!(service.record().await["n_images"], 4);
+    let operations = service.place.count("operation");
+    let service = service.again(DeploymentSettings::default()).await;
+    let place = service.stop().await;
+    let deployment = place.open();
+    place.add(&deployment);
+    deployment.wait_until_idle().await;
+    assert_eq!(place.count("operation"), operations);
+    drop(deployment);
+    place.put("images.parquet", BYTES);
+    let service = Service::at_with(place, DeploymentSettings::default()).await;
+    let files: Vec<String> = originals(&service).await.into_keys().collect();
+    assert_eq!(files, ["000001.png", "000002.png"]);
+}
+
+#[tokio::test]
+async fn uploaded_parquet_files_add_their_images_and_exports_contain_them() {
+    let service = Service::of_pictures().await;
+    let part = Part::bytes(BYTES.to_vec()).file_name("bytes.parquet");
+    service.added(Form::new().part("files", part)).await;
+    service.added(archived("a.zip", zip(&[("deep/b.parquet".to_owned(), IMAGES.to_vec())]))).await;
+    assert_eq!(service.reindex().await.0, 202);
+    service.deployment.wait_until_idle().await;
+    assert_eq!(service.record().await["n_images"], 12 + 2 + 4);
+    let query = "file_name=a&export_format=json&include_images=true";
+    let (_, mut exported) = archive(&service, query).await;
+    for (name, bytes) in [("000002.png", image(BYTES, 2)), ("000006-yellow.png", image(IMAGES, 6))]
+    {
+        let path = names(&exported).into_iter().find(|path| path.ends_with(name)).unwrap();
+        assert_eq!(content(&mut exported, &path), bytes, "{name}");
+    }
+}
