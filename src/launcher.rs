@@ -8,19 +8,16 @@ use std::{
 };
 
 mod profile_login;
+mod welcome;
 
 use crate::launch_target::LaunchTarget;
 use profile_login::{ProfileLogin, login_setup};
 use tessera::{
     accessible::{self, AccessibleOptions, Announcer},
-    app::{self, LoginSetup, Pane, ReopenCommand, welcome::CandidateProfile},
+    app::{self, LoginSetup, Pane, ReopenCommand},
     cli::{self, CliError, Context, Exit, InterfaceCommand, LocalService, StartPane, TuiOptions},
-    config::{self, DeploymentConfig, DeploymentKind, Destination, Profile, Settings},
-    credentials::SecretOwner,
-    runtime::{
-        self, RunOutcome, SignalReceiver,
-        welcome::{WelcomeDecision, WelcomeOptions},
-    },
+    config::{self, DeploymentKind, Destination, Profile, Settings},
+    runtime::{self, RunOutcome, SignalReceiver},
     state::StateStore,
     worker::{self, DiskCacheOptions, LaterWarning, LoginStorage, WorkerOptions},
 };
@@ -227,7 +224,7 @@ impl Launcher {
             dataset: local.first_dataset(),
             // The pictures are on this machine already.
             disk_cache: None,
-            later_warning: Some(local.skipped_warning()),
+            later_warning: Some(Box::pin(local.skipped_warning())),
         };
         let outcome = self.run_interface(launched, name, profile).await;
         // Printed after the screen was restored, so that the whole list is not lost.
@@ -335,51 +332,6 @@ impl Launcher {
         let folder = config::thumbnails_dir().filter(|_| max_bytes > 0)?;
         Some(DiskCacheOptions { folder, max_bytes })
     }
-
-    /// Shows the welcome screen. A profile is saved only after its connection test.
-    async fn run_welcome(&mut self, error: Option<String>) -> Result<RunOutcome, CliError> {
-        if self.settings.accessible.is_some() {
-            let nothing = "nothing to open: try `tessera --accessible demo`, `tessera --accessible open \
-                           FOLDER`, or select a profile";
-            return Err(CliError::usage(error.unwrap_or_else(|| nothing.to_owned())));
-        }
-        let secret_store = cli::open_secrets().map_or_else(
-            |_| "no folder available: secrets cannot be stored".to_owned(),
-            |secrets| secrets.describe(secrets.preferred_store()),
-        );
-        let theme = self.settings.ui.theme.clone();
-        let welcome_options =
-            WelcomeOptions { error, theme, home: std::env::home_dir(), secret_store };
-        let reach = |candidate| Box::pin(test_connection(candidate)) as _;
-        let signals = watch_once(&mut self.signals)?;
-        let decision = runtime::welcome::run(&self.options, signals, welcome_options, reach).await;
-        match decision.map_err(|error| terminal_error(&error))? {
-            WelcomeDecision::Exit(code) => Ok(RunOutcome::Exit(code)),
-            WelcomeDecision::Open(destination) => Ok(RunOutcome::Switch(destination)),
-            WelcomeDecision::SaveAndOpen(candidate) => self.save_profile_and_open(candidate).await,
-        }
-    }
-
-    async fn save_profile_and_open(
-        &mut self,
-        candidate: CandidateProfile,
-    ) -> Result<RunOutcome, CliError> {
-        let CandidateProfile { profile, secret, store_secret } = candidate;
-        let file = self.settings_file.as_deref();
-        let file = file.ok_or_else(|| CliError::usage(config::UNKNOWN_CONFIG_FILE))?;
-        config::edit::add_profile(file, &profile).map_err(CliError::usage)?;
-        self.settings.profiles.push(profile.clone());
-        if store_secret
-            && let Some(secret) = &secret
-            && let DeploymentConfig::Hosted { base_url, api_key } = &profile.deployment
-            && let Ok(secrets) = cli::open_secrets()
-        {
-            let origin = tessera_client::BaseUrl::parse(base_url)?.to_string();
-            let owner = SecretOwner { profile: &profile.name, origin: &origin, api_key };
-            secrets.save(owner, secret, secrets.preferred_store()).map_err(CliError::usage)?;
-        }
-        Box::pin(self.open(LaunchTarget::of_profile(profile, secret)?)).await
-    }
 }
 
 /// Returns the signals, which are watched from the first call on.
@@ -396,20 +348,4 @@ fn watch_once(signals: &mut Option<SignalReceiver>) -> Result<&mut SignalReceive
 
 fn terminal_error(error: &io::Error) -> CliError {
     CliError::io("use the terminal", error)
-}
-
-async fn test_connection(candidate: CandidateProfile) -> Result<(), String> {
-    if let DeploymentConfig::Local { folder } = &candidate.profile.deployment {
-        if cli::is_storage_uri(folder) {
-            return cli::check_storage_folder(folder).await.map_err(|error| error.message);
-        }
-        return match tokio::fs::metadata(folder).await {
-            Ok(metadata) if metadata.is_dir() => Ok(()),
-            Ok(_) => Err(format!("{} is not a folder", folder.display())),
-            Err(error) => Err(format!("{}: {error}", folder.display())),
-        };
-    }
-    let client = cli::profile_client(&candidate.profile, candidate.secret, None)
-        .map_err(|error| error.message)?;
-    client.list_datasets().await.map(|_| ()).map_err(|failure| failure.to_string())
 }

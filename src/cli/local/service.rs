@@ -18,7 +18,6 @@ use crate::{
     },
     config,
     printable_text::PrintableText,
-    worker::LaterWarning,
 };
 use tessera_client::{AuthMethod, BaseUrl, Client, Credentials, Endpoint};
 use tessera_model::{
@@ -125,9 +124,9 @@ impl LocalService {
     }
 
     /// When the folders are indexed: the pictures and videos that were skipped.
-    pub fn skipped_warning(&self) -> LaterWarning {
+    pub fn skipped_warning(&self) -> impl Future<Output = Option<SafeText>> + Send + use<> {
         let (deployment, datasets) = (self.deployment.clone(), self.datasets.clone());
-        Box::pin(async move {
+        async move {
             deployment.wait_until_idle().await;
             let list = move || {
                 let skipped = datasets.iter().map(|dataset| deployment.skipped_files(*dataset));
@@ -135,7 +134,7 @@ impl LocalService {
                 skipped.filter_map(Result::ok).flatten().collect::<Vec<_>>()
             };
             spawn_blocking(list).await.ok().and_then(|skipped| skipped_sentence(&skipped))
-        })
+        }
     }
 
     pub async fn wait_until_idle(&self) {

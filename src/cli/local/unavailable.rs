@@ -12,9 +12,8 @@ use crate::cli::{
     check_result::CheckResult,
     store_options::{SharedStorage, StoreCommand},
 };
-use crate::worker::LaterWarning;
 use tessera_client::Client;
-use tessera_model::DatasetId;
+use tessera_model::{DatasetId, SafeText};
 
 /// No settings, because this build has no local deployments.
 #[derive(Clone, Default)]
@@ -43,8 +42,8 @@ impl LocalService {
         match *self {}
     }
 
-    pub fn skipped_warning(&self) -> LaterWarning {
-        match *self {}
+    pub fn skipped_warning(&self) -> impl Future<Output = Option<SafeText>> + Send + use<> {
+        std::future::ready(None)
     }
 
     pub async fn wait_until_idle(&self) {
