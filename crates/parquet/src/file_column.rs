@@ -135,7 +135,7 @@ impl ParquetFile {
     }
 }
 
-/// Visits the records of a row group; those below `level` have no value. Returns whether to go on.
+/// Visits the records of a row group; those below `level` have no value. Returns whether to continue.
 fn visit_records(
     reader: &mut ColumnReaderImpl<ByteArrayType>,
     level: i16,

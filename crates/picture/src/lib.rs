@@ -1,5 +1,6 @@
 //! Pictures for a terminal: decoded with limits, fitted into cells, and encoded for its protocol.
 
+mod animation;
 mod camera_raw;
 mod canvas;
 mod cmyk_jpeg;
@@ -25,6 +26,7 @@ mod tiff_structure;
 mod tone_map;
 mod view;
 
+pub use animation::{AnimationFrame, visit_frames};
 pub use camera_raw::RawFormat;
 pub use canvas::{Canvas, Protocol};
 pub use difference::difference;

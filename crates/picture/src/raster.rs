@@ -21,7 +21,7 @@ pub const MAX_DECODE_BYTES: u64 = 256 << 20;
 /// Pictures that need more memory than this are decoded one at a time.
 const LARGE_PICTURE_BYTES: u64 = 64 << 20;
 /// The most memory of a decoder besides the pixels: profiles, rows, palettes.
-const MAX_DECODER_BYTES: u64 = 16 << 20;
+pub const MAX_DECODER_BYTES: u64 = 16 << 20;
 /// The tag of the ICC profile in a TIFF.
 const TIFF_PROFILE: u16 = 0x8773;
 /// The background of transparent parts: dark and light drawings are both visible on it.
@@ -169,7 +169,7 @@ fn native_floats(bytes: &[u8]) -> Vec<f32> {
 }
 
 /// No limits of the size: [`check_size`] reports a large side more clearly than the decoders.
-fn memory_limit(bytes: u64) -> Limits {
+pub fn memory_limit(bytes: u64) -> Limits {
     let mut limits = Limits::no_limits();
     limits.max_alloc = Some(bytes);
     limits

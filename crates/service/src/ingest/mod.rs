@@ -1,5 +1,6 @@
-//! Reads media from outside within limits: folders, sidecars, uploads, archives and video frames.
+//! Reads media from outside within limits: folders, sidecars, uploads, archives, and frames of animations and videos.
 
+pub mod animation;
 mod changes;
 pub mod disk_quota;
 pub mod embedded_text;

@@ -20,6 +20,7 @@ use crate::{
     index::{self, Features},
     ingest::{
         FileToExtract, OriginalFiles, ScannedFile, SourceFile, VideoInput,
+        animation::sample_animation,
         embedded_text::{self, EmbeddedText},
         is_unavailable,
         parquet_images::is_parquet,
@@ -48,7 +49,7 @@ const EXTRACTION_PERCENT: usize = 90;
 
 enum FileOutcome {
     Image(Features, EmbeddedText, ContentDigest),
-    /// The frames of a video, at least one.
+    /// The frames of a video or animation, at least one.
     Frames(Vec<(VideoFrame, Features)>, ContentDigest),
     /// With its size.
     Unchanged(u64),
@@ -169,8 +170,11 @@ fn examine(
     if known == Some(&hash) {
         return Ok(FileOutcome::Unchanged(size));
     }
-    let features = extract_features(&bytes).map_err(ExtractError::Skipped)?;
     let digest = ContentDigest { size: bytes.len() as u64, hash };
+    if let Some(frames) = sample_animation(&bytes, &|| context.check_cancelled().is_err()) {
+        return frames_outcome(frames, digest);
+    }
+    let features = extract_features(&bytes).map_err(ExtractError::Skipped)?;
     Ok(FileOutcome::Image(features, embedded_text::read(&bytes), digest))
 }
 
@@ -202,7 +206,13 @@ fn examine_video(
     let input = VideoInput::new(video, &context.store.uploads_dir(), &context.settings.disk)
         .map_err(unreadable)?;
     let is_cancelled = || context.check_cancelled().is_err();
-    let sampled = container.sample_frames(ffmpeg, input, &is_cancelled)?;
+    frames_outcome(container.sample_frames(ffmpeg, input, &is_cancelled)?, digest)
+}
+
+fn frames_outcome(
+    sampled: Vec<VideoFrame>,
+    digest: ContentDigest,
+) -> Result<FileOutcome, ExtractError> {
     let mut failure = "no frame can be decoded".to_owned();
     let mut frames = Vec::with_capacity(sampled.len());
     for frame in sampled {

@@ -9,6 +9,7 @@
 
 mod access_log;
 mod addition;
+mod animations;
 mod architecture;
 mod backup;
 mod batches;

@@ -27,7 +27,7 @@ pub(super) fn row_name(row: u64, path: Option<&[u8]>, extension: &str) -> String
     format!("{row:06}-{}", sanitized_path(name).display())
 }
 
-/// The row that a name stands for; `None` if it is not the name of a row.
+/// The row that a name refers to; `None` if it is not the name of a row.
 pub fn row_of(path: &Path) -> Option<u64> {
     let name = path.file_name()?.to_str()?;
     let digits = name.split(['-', '.']).next()?;

@@ -44,7 +44,7 @@ pub fn read(reader: &mut SidecarReader<'_>) {
     }
 }
 
-/// The error says why rows were not read.
+/// The error is why rows were not read.
 fn read_rows(
     reader: &mut SidecarReader<'_>,
     sidecar: &Path,
@@ -55,7 +55,7 @@ fn read_rows(
     let parquet = ParquetFile::open(file).map_err(|why| format!("it cannot be read: {why}"))?;
     if parquet.count_rows().is_ok_and(|rows| rows > MAX_ROWS as u64) {
         diagnostics.set_position(MAX_ROWS + 1);
-        diagnostics.report("images after row 200,000 are left out; split the file");
+        diagnostics.report("images after row 200,000 are skipped; split the file");
     }
     let known = |name: &String| COLUMNS.contains(&name.as_str());
     if !parquet.column_names().iter().any(known) {

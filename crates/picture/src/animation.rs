@@ -1,0 +1,97 @@
+//! Animations of GIF, APNG and WebP: their frames in the order of time, with bounded memory and work.
+
+use std::io::Cursor;
+
+use image::{
+    AnimationDecoder, ColorType, Delay, Frames, ImageDecoder, ImageResult, RgbImage, RgbaImage,
+    codecs::{gif::GifDecoder, png::PngDecoder, webp::WebPDecoder},
+};
+
+use crate::{
+    decode::catch_decoder_panic,
+    error::{DecodeError, check_size},
+    format::PictureFormat,
+    raster::{MAX_DECODE_BYTES, MAX_DECODER_BYTES, lock_memory, memory_limit, to_picture},
+};
+
+/// Pixels of all frames that are decoded: a few bytes can repeat a frame without end.
+const MAX_PIXELS: u64 = 4 << 30;
+/// The picture, and the two that decoders combine frames in; each with four bytes per pixel.
+const BYTES_PER_PIXEL: u64 = 12;
+/// Browsers show frames with a shorter time, mostly none, for a tenth of a second.
+const SHORTEST_SECONDS: f64 = 0.02;
+const DEFAULT_SECONDS: f64 = 0.1;
+
+/// A frame of an animation, as it is shown.
+pub struct AnimationFrame {
+    /// Its time in the animation.
+    pub seconds: f64,
+    pixels: RgbaImage,
+}
+
+impl AnimationFrame {
+    /// Its pixels, with at least `min_side` pixels on the shorter side, or as many as it has.
+    pub fn into_picture(self, min_side: u32) -> Result<RgbImage, DecodeError> {
+        let size = self.pixels.dimensions();
+        to_picture(self.pixels.into_raw(), size, ColorType::Rgba8, min_side)
+    }
+}
+
+/// Calls `visit` with the frames of a picture in the order of time, until it returns false. A picture that is not an
+/// animation has none, or a single one; a damaged one ends at the damage.
+pub fn visit_frames(
+    bytes: &[u8],
+    visit: &mut dyn FnMut(AnimationFrame) -> bool,
+) -> Result<(), DecodeError> {
+    let visited = catch_decoder_panic(|| {
+        let Some((size, frames)) = open(bytes).ok().flatten() else { return Ok(()) };
+        check_size(size)?;
+        let pixels = u64::from(size.0) * u64::from(size.1);
+        let _lock = lock_memory(BYTES_PER_PIXEL * pixels)?;
+        let most = usize::try_from(MAX_PIXELS / pixels.max(1)).unwrap_or(usize::MAX);
+        let mut seconds = 0.0;
+        for frame in frames.take(most).map_while(Result::ok) {
+            let shown = shown_seconds(frame.delay());
+            if !visit(AnimationFrame { seconds, pixels: frame.into_buffer() }) {
+                break;
+            }
+            seconds += shown;
+        }
+        Ok(())
+    });
+    visited.unwrap_or(Ok(()))
+}
+
+type SizeAndFrames<'a> = ((u32, u32), Frames<'a>);
+
+/// `None` if it cannot be an animation.
+fn open(bytes: &[u8]) -> ImageResult<Option<SizeAndFrames<'_>>> {
+    let reader = Cursor::new(bytes);
+    let limit = memory_limit(MAX_DECODE_BYTES);
+    Ok(match PictureFormat::detect(bytes) {
+        Some(PictureFormat::Gif) => {
+            let mut decoder = GifDecoder::new(reader)?;
+            decoder.set_limits(limit)?;
+            Some((decoder.dimensions(), decoder.into_frames()))
+        }
+        Some(PictureFormat::Png) => {
+            let mut decoder = PngDecoder::with_limits(reader, memory_limit(MAX_DECODER_BYTES))?;
+            decoder.set_limits(limit)?;
+            let size = decoder.dimensions();
+            if decoder.is_apng()? { Some((size, decoder.apng()?.into_frames())) } else { None }
+        }
+        Some(PictureFormat::WebP) => {
+            let mut decoder = WebPDecoder::new(reader)?;
+            decoder.set_limits(limit)?;
+            let size = decoder.dimensions();
+            decoder.has_animation().then(|| (size, decoder.into_frames()))
+        }
+        _ => None,
+    })
+}
+
+fn shown_seconds(delay: Delay) -> f64 {
+    let (milliseconds, divisor) = delay.numer_denom_ms();
+    let seconds = f64::from(milliseconds) / f64::from(divisor.max(1)) / 1_000.0;
+    if seconds < SHORTEST_SECONDS { DEFAULT_SECONDS } else { seconds }
+}
