@@ -116,6 +116,9 @@ fn error_or_hint(
 fn location_hint(form: &AddMediaForm) -> &'static str {
     match (form.tab, StorageKind::parse(form.location().value().trim())) {
         (SourceTab::Files, _) => "one or more files or folders; 'quote' paths that contain spaces",
+        (SourceTab::Archive, _) if form.deployment == DeploymentKind::Local => {
+            "one .zip, .tar, .tar.gz, .tar.xz or .tar.zst on this machine"
+        }
         (SourceTab::Archive, _) => "one .zip, .tar or .tar.gz on this machine",
         (SourceTab::Server, _) => "as the service's container sees it; not checked here",
         (SourceTab::Storage, Ok(StorageKind::Folder)) => {
