@@ -362,7 +362,7 @@ fn terminal_error(error: &io::Error) -> CliError {
 }
 
 async fn test_connection(candidate: CandidateProfile) -> Result<(), String> {
-    if let DeploymentConfig::Local { folder } = &candidate.profile.deployment {
+    if let DeploymentConfig::Local { folder, .. } = &candidate.profile.deployment {
         if cli::is_storage_uri(folder) {
             return cli::check_storage_folder(folder).await.map_err(|error| error.message);
         }

@@ -5,6 +5,7 @@ use super::{
     EXTRACTOR_VERSION, INCOMPLETE, TaskContext, WorkerContext,
     cluster_step::{ClusterUpdate, Scope},
     embed_step::EmbeddingUpdate,
+    encode_media::encode_media,
     fetch_batch::{fetch_batch, finish_unpacking},
     index_source::index_source,
     progress::ProgressRange,
@@ -100,10 +101,11 @@ fn cluster_and_embed(
     from: f64,
 ) -> Result<OperationResult, TaskError> {
     let progress = ProgressRange::new(context, dataset, from, 1.0);
-    let (clustering, embedding) =
+    let (clustering, encoding) =
         (progress.subrange(0.0, CLUSTERING_SHARE), progress.subrange(CLUSTERING_SHARE, 1.0));
     let clusters = ClusterUpdate::compute(context, dataset, scope, &clustering)?;
-    let embeddings = EmbeddingUpdate::compute(context, dataset, scope, &embedding)?;
+    let embeddings = EmbeddingUpdate::compute(context, dataset, scope)?;
+    encode_media(context, dataset, scope, &encoding)?;
     let members = SearchTableUpdate::prepare(context, dataset, scope, &clusters, &embeddings)?;
     Ok((clusters, embeddings, members))
 }

@@ -1,6 +1,5 @@
-//! Text search: full-text queries, the trained text space (LSA), and the user's own encoders.
+//! Text search: full-text queries, the trained text space (LSA).
 
-pub mod encoders;
 pub mod full_text_query;
 pub mod lsa;
 pub mod stemming;

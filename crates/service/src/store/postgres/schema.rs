@@ -1,7 +1,7 @@
 //! The versions of the schema on a server, as a list of migrations.
 
 use super::{
-    tables::{EMBEDDED_TEXTS, EXTRACTIONS, TABLES, TASK_QUEUE},
+    tables::{EMBEDDED_TEXTS, EXTRACTIONS, MODEL_VECTORS, TABLES, TASK_QUEUE},
     word_counts,
 };
 use crate::store::{
@@ -10,8 +10,15 @@ use crate::store::{
 };
 
 /// Append only.
-const MIGRATIONS: &[&str] =
-    &[TABLES, TASK_QUEUE, word_counts::TABLES, search_table::TABLES, EXTRACTIONS, EMBEDDED_TEXTS];
+const MIGRATIONS: &[&str] = &[
+    TABLES,
+    TASK_QUEUE,
+    word_counts::TABLES,
+    search_table::TABLES,
+    EXTRACTIONS,
+    EMBEDDED_TEXTS,
+    MODEL_VECTORS,
+];
 
 pub(super) const VERSION: usize = MIGRATIONS.len();
 
