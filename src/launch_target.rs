@@ -5,9 +5,7 @@ use std::path::{Path, PathBuf};
 use secrecy::SecretString;
 use tessera::{
     app::ReopenCommand,
-    cli::{
-        self, CliError, Context, EncoderOptions, InterfaceCommand, LocalSettings, ServiceTarget,
-    },
+    cli::{self, CliError, Context, InterfaceCommand, LocalSettings, ServiceTarget},
     config::{DeploymentConfig, Profile, Settings},
 };
 use tessera_client::Client;
@@ -39,8 +37,8 @@ impl LaunchTarget {
             Some(InterfaceCommand::Demo { images, data }) => {
                 return Ok(Self::Sample { images, data });
             }
-            Some(InterfaceCommand::Open { folder, data, encoders }) => {
-                let settings = cli::local_settings(&encoders)?;
+            Some(InterfaceCommand::Open { folder, data, model }) => {
+                let settings = cli::local_settings(model.or_of(&context.settings).as_deref())?;
                 return Ok(Self::Folder { folder, data, settings, profile: None });
             }
             Some(InterfaceCommand::Init(_)) => return Ok(Self::Welcome(None)),
@@ -61,8 +59,8 @@ impl LaunchTarget {
 
     pub fn of_profile(profile: Profile, secret: Option<SecretString>) -> Result<Self, CliError> {
         Ok(match profile.deployment {
-            DeploymentConfig::Local { folder } => {
-                let settings = cli::local_settings(&EncoderOptions::default())?;
+            DeploymentConfig::Local { folder, model } => {
+                let settings = cli::local_settings(model.as_deref())?;
                 Self::Folder { folder, data: None, settings, profile: Some(profile.name) }
             }
             DeploymentConfig::Hosted { .. } | DeploymentConfig::OnPrem { .. } => {
@@ -71,7 +69,7 @@ impl LaunchTarget {
         })
     }
 
-    /// The shell command that opens the same deployment, without its encoders.
+    /// The shell command that opens the same deployment, without its model.
     pub fn reopen_command(&self) -> ReopenCommand {
         let command = self.equivalent_command();
         match self {

@@ -37,11 +37,12 @@ async fn main() {
 async fn run(line: Cli) -> Result<i32, CliError> {
     let Cli { global, command } = line;
     let exit = match command.map(CliCommand::canonical) {
-        Some(CliCommand::Serve(options)) => return cli::serve(options).await,
-        Some(CliCommand::Work(options)) => return cli::work(options).await,
+        Some(CliCommand::Serve(options)) => return cli::serve(&global, options).await,
+        Some(CliCommand::Work(options)) => return cli::work(&global, options).await,
         Some(CliCommand::Info(command)) => {
             cli::run_info(&Output::new(&global), command, cli::definition())?
         }
+        Some(CliCommand::Model(command)) => cli::run_model(&Output::new(&global), &command)?,
         Some(CliCommand::Store(command)) => cli::run_store(&Output::new(&global), &command)?,
         Some(CliCommand::Config(command)) => {
             let context = Context::with_default_settings(global, describe_screen)?;

@@ -256,6 +256,7 @@ impl Welcome {
         let deployment = match option {
             WelcomeOption::Sample | WelcomeOption::Folder => DeploymentConfig::Local {
                 folder: expand_path(&required(WelcomeField::Folder)?, home),
+                model: None,
             },
             WelcomeOption::Hosted => {
                 let (base_url, api_key) =

@@ -7,13 +7,14 @@ use clap::{
 };
 
 use super::{
-    CliError, DoctorOptions, EncoderOptions, Exit, GlobalOptions, InfoCommand, api, auth, config,
+    CliError, DoctorOptions, Exit, GlobalOptions, InfoCommand, ModelOptions, api, auth, config,
     dataset, enrichment, export,
     global_options::hide_rare_option,
     image, init, jobs,
     local::{ServeOptions, WorkOptions},
     media,
     messages::write_stderr,
+    model_command::ModelCommand,
     profile, query, reindex, search, selection, set_algebra,
     store_options::StoreCommand,
 };
@@ -62,6 +63,9 @@ pub enum CliCommand {
     Doctor(DoctorOptions),
     #[command(flatten)]
     Info(InfoCommand),
+    /// Check the folder of a model for `open`, `serve` and `work`.
+    #[command(subcommand)]
+    Model(ModelCommand),
     /// Create and inspect a store on a PostgreSQL server, for `serve --store`.
     #[command(subcommand)]
     Store(StoreCommand),
@@ -87,7 +91,7 @@ pub enum InterfaceCommand {
         #[arg(long, value_name = "DIR")]
         data: Option<PathBuf>,
         #[command(flatten)]
-        encoders: EncoderOptions,
+        model: ModelOptions,
     },
     /// Open the interface at a dataset, pane or view.
     Tui(TuiOptions),

@@ -153,7 +153,8 @@ async fn find_names(thing: NamedThing, words: &[OsString]) -> CliResult<Names> {
 async fn datasets(target: &ServiceTarget) -> CliResult<Names> {
     // Starting a local service could begin to index.
     if let ServiceTarget::Profile(Profile {
-        deployment: DeploymentConfig::Local { folder }, ..
+        deployment: DeploymentConfig::Local { folder, .. },
+        ..
     }) = target
     {
         let name = folder.file_name().and_then(OsStr::to_str);

@@ -4,7 +4,7 @@ use secrecy::SecretString;
 
 use crate::{
     cli::{
-        CliError, CliResult, EncoderOptions, GlobalOptions, LocalService, local_settings,
+        CliError, CliResult, GlobalOptions, LocalService, local_settings,
         login::{self, ServiceLogin},
     },
     config::{DeploymentConfig, DeploymentKind, Profile, ProfileOptions, Settings},
@@ -107,9 +107,10 @@ pub async fn client_for(target: &ServiceTarget) -> CliResult<(Client, Option<Loc
     match target {
         ServiceTarget::Address(address) => Ok((address_client(address)?, None)),
         ServiceTarget::Profile(Profile {
-            deployment: DeploymentConfig::Local { folder }, ..
+            deployment: DeploymentConfig::Local { folder, model },
+            ..
         }) => {
-            let settings = local_settings(&EncoderOptions::default())?;
+            let settings = local_settings(model.as_deref())?;
             let local = LocalService::open_folder(folder.clone(), None, settings).await?;
             local.wait_until_idle().await;
             Ok((local.client()?, Some(local)))

@@ -208,7 +208,7 @@ async fn check_deployments(global: &GlobalOptions, settings: &Settings) -> Vec<C
         let subject = format!("deployment {}", target.name());
         findings.push(match &target {
             ServiceTarget::Profile(Profile {
-                deployment: DeploymentConfig::Local { folder },
+                deployment: DeploymentConfig::Local { folder, .. },
                 ..
             }) => check_picture_folder(subject, folder).await,
             _ => check_reachable(subject, &target).await,

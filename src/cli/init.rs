@@ -37,7 +37,9 @@ impl InitOptions {
 
     pub fn run(self, context: &Context) -> CliResult {
         let deployment = match self.local {
-            Some(folder) => DeploymentConfig::Local { folder: absolute_path(&folder)? },
+            Some(folder) => {
+                DeploymentConfig::Local { folder: absolute_path(&folder)?, model: None }
+            }
             None if self.from_env => deployment_from_environment(context)?,
             None => {
                 return Err(CliError::usage(

@@ -13,7 +13,6 @@ mod context;
 mod dataset;
 mod deployment;
 mod doctor;
-mod encoder_options;
 mod enrichment;
 mod exit;
 mod export;
@@ -29,6 +28,8 @@ mod local;
 mod login;
 mod media;
 mod messages;
+mod model_command;
+mod model_options;
 mod output;
 mod plot;
 mod polling;
@@ -61,7 +62,6 @@ pub use deployment::{
     profile_client_without_secret, select_target,
 };
 pub use doctor::{DoctorOptions, run_doctor};
-pub use encoder_options::EncoderOptions;
 pub use exit::{CliError, CliResult, Exit};
 pub use global_options::{GlobalOptions, PrintFormat};
 pub use headless::run;
@@ -70,9 +70,10 @@ pub use info::{InfoCommand, run_info};
 pub use job_recorder::JobRecorder;
 pub use local::{
     LocalService, LocalSettings, ServeOptions, WorkOptions, check_storage_folder, local_settings,
-    run_store, run_text_tour, serve, start_demo, work,
+    run_model, run_store, run_text_tour, serve, start_demo, work,
 };
 pub use login::open_secrets;
+pub use model_options::ModelOptions;
 pub use output::{Column, Document, Output};
 pub use profile::secret_location;
 pub use terminal_info::TerminalInfo;

@@ -50,6 +50,9 @@ pub struct ProfileAddOptions {
     /// Folder of images, for --kind local.
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
+    /// Folder of a model in the layout of a model hub, for --kind local.
+    #[arg(long, value_name = "DIR")]
+    model: Option<PathBuf>,
     /// Lifetime of tokens, for example 10m.
     #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
     token_ttl: Option<std::time::Duration>,
@@ -80,6 +83,7 @@ const PROFILE_COLUMNS: &[Column] = &[
     Column::new("API key", "api_key"),
     Column::new("secret", "secret"),
     Column::new("token lifetime", "token_ttl"),
+    Column::new("model", "model"),
     Column::new("text search", "text_search_path"),
     Column::new("certificates", "ca_file"),
     Column::new("unencrypted", "allow_http"),
@@ -136,6 +140,7 @@ fn profile_document(context: &Context, profile: &Profile) -> Value {
         "token_ttl": settings.get("token_ttl"),
         "text_search_path": settings.get("text_search_path"),
         "ca_file": settings.get("ca_file"),
+        "model": settings.get("model"),
         "allow_http": profile.options.allow_http,
         "read_only": profile.options.read_only,
         "pinned": profile.options.pinned,
@@ -197,7 +202,8 @@ impl ProfileAddOptions {
             Some(DeploymentKind::Local) => {
                 let folder =
                     self.folder.ok_or_else(|| CliError::usage("give the folder with --folder"))?;
-                DeploymentConfig::Local { folder: absolute_path(&folder)? }
+                let model = self.model.as_deref().map(absolute_path).transpose()?;
+                DeploymentConfig::Local { folder: absolute_path(&folder)?, model }
             }
         };
         let options = ProfileOptions {
@@ -237,7 +243,7 @@ pub(super) fn save_profile(
 }
 
 fn check_profile(profile: &Profile) -> Result<(), CliError> {
-    if let DeploymentConfig::Local { folder } = &profile.deployment
+    if let DeploymentConfig::Local { folder, .. } = &profile.deployment
         && !is_storage_uri(folder)
         && !folder.is_dir()
     {

@@ -29,7 +29,7 @@ pub struct SharedStorage {
 pub struct StoreInitOptions {
     #[command(flatten)]
     pub store: StoreOptions,
-    /// Let the next process choose the bucket and the encoders that all processes of the store must have.
+    /// Let the next process choose the bucket and the model that all processes of the store must have.
     #[arg(long)]
     pub reset_settings: bool,
 }

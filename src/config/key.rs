@@ -58,6 +58,7 @@ impl SettingKey {
 pub const KEYS: &[SettingKey] = &[
     setting("schema", ValueType::Integer(1, 1)).allowed_in_projects(),
     setting("default_profile", ValueType::Text),
+    setting("model", ValueType::Text).with_variable("TESSERA_MODEL"),
     setting("ui.theme", ValueType::Theme).with_variable("TESSERA_THEME"),
     setting("ui.graphics", ValueType::Choice(&["auto", "half", "kitty", "sixel", "iterm", "none"]))
         .with_variable("TESSERA_GRAPHICS"),
@@ -82,6 +83,7 @@ pub const KEYS: &[SettingKey] = &[
 const ALL_KINDS: &[&str] = &["hosted", "onprem", "local"];
 const REMOTE_KINDS: &[&str] = &["hosted", "onprem"];
 const HOSTED_ONLY: &[&str] = &["hosted"];
+const LOCAL_ONLY: &[&str] = &["local"];
 
 pub const PROFILE_KEYS: &[SettingKey] = &[
     setting("kind", ValueType::Choice(ALL_KINDS)).of_profiles(ALL_KINDS),
@@ -91,7 +93,8 @@ pub const PROFILE_KEYS: &[SettingKey] = &[
     setting("token_ttl", ValueType::Duration).of_profiles(HOSTED_ONLY),
     setting("allow_http", ValueType::Boolean).of_profiles(HOSTED_ONLY),
     setting("pipeline_url", ValueType::Text).of_profiles(&["onprem"]),
-    setting("folder", ValueType::Text).of_profiles(&["local"]),
+    setting("folder", ValueType::Text).of_profiles(LOCAL_ONLY),
+    setting("model", ValueType::Text).of_profiles(LOCAL_ONLY),
     setting("text_search_path", ValueType::Text).of_profiles(REMOTE_KINDS),
     setting("ca_file", ValueType::Text).of_profiles(REMOTE_KINDS),
     setting("read_only", ValueType::Boolean).of_profiles(ALL_KINDS),

@@ -46,8 +46,8 @@ pub enum DeploymentConfig {
         /// The pipeline, which adds media.
         pipeline_url: Option<String>,
     },
-    /// A folder, served by this program.
-    Local { folder: PathBuf },
+    /// A folder, served by this program, with a model of the user's own.
+    Local { folder: PathBuf, model: Option<PathBuf> },
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -108,14 +108,16 @@ impl Profile {
             allow_http,
             ca_file,
         } = &self.options;
-        let [base_url, api_key, pipeline_url, folder] = match &self.deployment {
+        let [base_url, api_key, pipeline_url, folder, model] = match &self.deployment {
             DeploymentConfig::Hosted { base_url, api_key } => {
-                [text(base_url), text(api_key).filter(|_| !api_key.is_empty()), None, None]
+                [text(base_url), text(api_key).filter(|_| !api_key.is_empty()), None, None, None]
             }
             DeploymentConfig::OnPrem { base_url, pipeline_url } => {
-                [text(base_url), None, pipeline_url.as_deref().and_then(text), None]
+                [text(base_url), None, pipeline_url.as_deref().and_then(text), None, None]
             }
-            DeploymentConfig::Local { folder } => [None, None, None, path(folder)],
+            DeploymentConfig::Local { folder, model } => {
+                [None, None, None, path(folder), model.as_deref().and_then(path)]
+            }
         };
         let lifetime = token_ttl.map(|time| humantime::format_duration(time).to_string());
         let settings = [
@@ -125,6 +127,7 @@ impl Profile {
             ("api_key", api_key),
             ("pipeline_url", pipeline_url),
             ("folder", folder),
+            ("model", model),
             ("text_search_path", text_search_path.as_deref().and_then(text)),
             ("token_ttl", lifetime.as_deref().and_then(text)),
             ("allow_http", flag(*allow_http)),
@@ -148,7 +151,7 @@ impl DeploymentConfig {
     pub fn address(&self) -> String {
         match self {
             Self::Hosted { base_url, .. } | Self::OnPrem { base_url, .. } => base_url.clone(),
-            Self::Local { folder } => folder.display().to_string(),
+            Self::Local { folder, .. } => folder.display().to_string(),
         }
     }
 }

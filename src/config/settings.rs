@@ -21,6 +21,8 @@ pub struct Settings {
     #[serde(with = "PollSettings")]
     pub poll: PollingIntervals,
     pub default_profile: Option<String>,
+    /// The folder of the model of local deployments that do not set their own.
+    pub model: Option<PathBuf>,
     /// By name.
     #[serde(default, deserialize_with = "deserialize_profiles")]
     pub profiles: Vec<Profile>,
@@ -137,11 +139,13 @@ impl Settings {
         })
     }
 
-    /// Expands paths, and applies the text search endpoint to profiles that do not set their own.
+    /// Expands paths, and applies the text search endpoint and the model to profiles that do not set their own.
     fn with_complete_profiles(mut self) -> Self {
+        self.model = self.model.map(expand_home);
         for Profile { deployment, options, .. } in &mut self.profiles {
-            if let DeploymentConfig::Local { folder } = deployment {
+            if let DeploymentConfig::Local { folder, model } = deployment {
                 *folder = expand_home(mem::take(folder));
+                *model = model.take().map(expand_home).or_else(|| self.model.clone());
             }
             options.ca_file = options.ca_file.take().map(expand_home);
             if options.text_search_path.is_none() {

@@ -64,7 +64,7 @@ impl Launcher {
 }
 
 async fn test_connection(candidate: CandidateProfile) -> Result<(), String> {
-    if let DeploymentConfig::Local { folder } = &candidate.profile.deployment {
+    if let DeploymentConfig::Local { folder, .. } = &candidate.profile.deployment {
         if cli::is_storage_uri(folder) {
             return cli::check_storage_folder(folder).await.map_err(|error| error.message);
         }

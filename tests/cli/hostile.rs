@@ -97,6 +97,7 @@ const CASES: &[&str] = &[
     "completion bash",
     "config edit",
     "config get MIX",
+    "model check MIX",
     "config path --all",
     "config schema",
     "config set MIX MIX",

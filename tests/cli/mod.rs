@@ -21,6 +21,7 @@ mod hostile;
 mod kill;
 mod killed;
 mod media;
+mod model;
 mod names;
 mod profile;
 mod proxy;

@@ -1,6 +1,7 @@
 //! `tessera store` and `serve --store`. What needs a server runs where `TESSERA_TEST_STORE` names one.
 
 use serde_json::Value;
+use tessera_testing::tiny_model::ModelFolder;
 
 use super::{outcome, picture, run, started, tessera};
 use crate::test_store;
@@ -79,7 +80,7 @@ fn a_store_on_a_server_is_created_once_and_then_served() {
 }
 
 #[test]
-fn processes_with_other_encoders_are_refused_until_the_settings_are_reset() {
+fn processes_with_another_model_are_refused_until_the_settings_are_reset() {
     let Some(schema) = test_store::store() else { return };
     let home = tempfile::tempdir().unwrap();
     let asked = |arguments: &[&str]| {
@@ -87,15 +88,13 @@ fn processes_with_other_encoders_are_refused_until_the_settings_are_reset() {
         command.env("TESSERA_STORE", schema.address());
         command
     };
-    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/crates/service/tests/encoders");
-    let [image, text, tokenizer] =
-        ["image.onnx", "clip-text.onnx", "clip.json"].map(|name| format!("{folder}/{name}"));
-    let own = ["--image-encoder", &image, "--text-encoder", &text, "--tokenizer", &tokenizer];
+    let folder = ModelFolder::clip();
+    let own = ["--model", folder.path().to_str().unwrap()];
     drop(started(asked(&["serve", "--no-auth"])));
     for command in [&["serve", "--no-auth"][..], &["work", "--once"]] {
         let (code, out, err) = outcome(&mut asked(&[command, &own].concat()));
         assert_eq!((code, out.as_str()), (2, ""), "{err}");
-        for words in ["used with no encoders, and this process was given the encoders ", "reset"] {
+        for words in ["used with no model, and this process was given the model ", "reset"] {
             assert!(err.contains(words), "{err}");
         }
     }

@@ -37,7 +37,7 @@ fn a_folder_needs_only_its_path() {
     let candidate = tried(press(&mut welcome, "enter"));
     assert_eq!(
         candidate.profile.deployment,
-        DeploymentConfig::Local { folder: "/home/me/my photos".into() }
+        DeploymentConfig::Local { folder: "/home/me/my photos".into(), model: None }
     );
     assert_eq!(candidate.profile.name, "my-photos");
     assert_eq!(welcome.attempt, ConnectionAttempt::Connecting);

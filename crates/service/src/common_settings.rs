@@ -1,5 +1,5 @@
 //! What all processes of a store on a server have to have in common: the bucket, in which they find each other's
-//! objects, and the encoders, whose vectors they compare. The first process records it.
+//! objects, and the model, whose vectors they compare. The first process records it.
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use crate::{
     store::{QueryError, Store, setting},
 };
 
-/// Bytes of the fingerprint of encoders that are shown.
+/// Bytes of the fingerprint of a model that are shown.
 const SHOWN_BYTES: usize = 6;
 
 /// A setting that all processes have in common: its name in the store, its option, and how errors name its value.
@@ -18,7 +18,7 @@ type CommonSetting = (&'static str, &'static str, String);
 /// Records the settings unless others are recorded.
 ///
 /// # Errors
-/// A process of the store has another bucket or other encoders, or the store fails.
+/// A process of the store has another bucket or model, or the store fails.
 pub fn record_settings(store: &Store, settings: &DeploymentSettings) -> Result<(), LocalError> {
     if settings.store.is_none() {
         return Ok(());
@@ -35,7 +35,7 @@ pub fn record_settings(store: &Store, settings: &DeploymentSettings) -> Result<(
 /// Compares the settings with those that are recorded.
 ///
 /// # Errors
-/// A process of the store has another bucket or other encoders, or the store fails.
+/// A process of the store has another bucket or model, or the store fails.
 pub fn require_recorded_settings(
     store: &Store,
     settings: &DeploymentSettings,
@@ -57,7 +57,7 @@ pub fn require_recorded_settings(
 fn common_settings(settings: &DeploymentSettings) -> [CommonSetting; 2] {
     [
         (setting::BUCKET, "--bucket", bucket_name(settings)),
-        (setting::ENCODERS, "--image-encoder", encoders_name(settings)),
+        (setting::MODEL, "--model", model_name(settings)),
     ]
 }
 
@@ -68,10 +68,10 @@ fn bucket_name(settings: &DeploymentSettings) -> String {
     }
 }
 
-fn encoders_name(settings: &DeploymentSettings) -> String {
-    let Some(encoders) = &settings.encoders else { return "no encoders".to_owned() };
-    let mut name = "the encoders ".to_owned();
-    for byte in &encoders.fingerprint()[..SHOWN_BYTES] {
+fn model_name(settings: &DeploymentSettings) -> String {
+    let Some(model) = &settings.model else { return "no model".to_owned() };
+    let mut name = "the model ".to_owned();
+    for byte in &model.fingerprint()[..SHOWN_BYTES] {
         // It cannot fail: a string takes everything.
         let _ = write!(name, "{byte:02x}");
     }

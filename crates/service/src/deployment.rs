@@ -26,12 +26,11 @@ use crate::{
     store::{
         self, Connection, Store, StoreError, Transaction, caption_language,
         dataset::{self, DatasetRecord},
-        embedding, indexed_files,
+        indexed_files, model_vector,
         operation::{self, OperationKind},
         source,
     },
     task::{EXTRACTOR_VERSION, TaskRunner},
-    text::encoders::Encoders,
 };
 use tessera_model::{DatasetId, FileKind, SafeText, Status};
 use tessera_picture::PictureFormat;
@@ -66,7 +65,7 @@ impl Deployment {
     ///
     /// # Errors
     /// The directory is used by another process, its store cannot be opened, or the other processes of a store on
-    /// a server have another bucket or other encoders.
+    /// a server have another bucket or model.
     pub fn open(data: &Path, settings: DeploymentSettings) -> Result<Self, LocalError> {
         let settings = Arc::new(settings);
         let bucket = settings.bucket.as_ref();
@@ -90,7 +89,7 @@ impl Deployment {
     }
 
     /// Checks that archives can be written to the bucket, if there is one. Then all other processes of a store on
-    /// a server must have the same bucket and encoders.
+    /// a server must have the same bucket and model.
     ///
     /// # Errors
     /// The bucket does not exist, the credentials do not allow it, or another process was faster.
@@ -187,9 +186,8 @@ impl Deployment {
         if !is_up_to_date(record) {
             return Ok(true);
         }
-        let space = embedding::text_space(c, record.id)?;
-        let marked = space.filter(|space| Encoders::is_space_marker(space));
-        if marked != self.settings.encoders.as_ref().map(|encoders| encoders.space_marker()) {
+        let model = self.settings.model.as_ref().map(|model| model.fingerprint());
+        if model_vector::applied_model(c, record.id)? != model {
             return Ok(true);
         }
         let own = source::upsert(c, record.id, &record.folder)?;

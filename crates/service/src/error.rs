@@ -26,7 +26,7 @@ pub enum LocalError {
     /// The file with the login of the service cannot be used.
     Login(PathBuf, io::Error),
     Store(StoreError),
-    /// The processes of a store were given another bucket or other encoders.
+    /// The processes of a store were given another bucket or model.
     OtherSetting {
         address: StoreAddress,
         option: &'static str,

@@ -17,6 +17,7 @@ mod http;
 pub mod index;
 pub mod ingest;
 mod issues;
+pub mod learned_model;
 pub mod object_storage;
 mod originals;
 mod path_display;

@@ -4,9 +4,10 @@ use std::{collections::BTreeSet, path::PathBuf, str::FromStr, sync::Arc, time::D
 
 use super::{
     ingest::disk_quota::DiskQuota,
+    learned_model::LearnedModel,
     object_storage,
     store::{extraction::RANGE_FILES, postgres::StoreAddress, search_table::SearchTableLimits},
-    text::{encoders::Encoders, language::LanguageChoice},
+    text::language::LanguageChoice,
 };
 
 #[derive(Clone, Debug)]
@@ -18,8 +19,8 @@ pub struct DeploymentSettings {
     pub readable_roots: Vec<PathBuf>,
     /// The program that decodes the frames of videos; without it videos are skipped.
     pub ffmpeg: Option<PathBuf>,
-    /// The user's own encoders; without them texts match captions and labels only.
-    pub encoders: Option<Arc<Encoders>>,
+    /// The user's own model; without it texts match captions and labels only.
+    pub model: Option<Arc<LearnedModel>>,
     /// The language of the captions in folders that are added; `None` keeps what was chosen before.
     pub caption_language: Option<LanguageChoice>,
     /// The store on a server; `None` for a file in the index folder.
@@ -54,7 +55,7 @@ impl Default for DeploymentSettings {
             write_access: true,
             readable_roots: Vec::new(),
             ffmpeg: None,
-            encoders: None,
+            model: None,
             caption_language: None,
             store: None,
             storage: object_storage::StorageSettings::default(),

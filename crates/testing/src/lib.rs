@@ -1,5 +1,5 @@
 //! Shared test support: clients, a scripted server, a real S3 service, certificates, secrets that must not
-//! leak, sample pictures, and raw files of cameras.
+//! leak, sample pictures, raw files of cameras, and tiny models.
 #![expect(
     clippy::unwrap_used,
     clippy::missing_panics_doc,
@@ -15,3 +15,5 @@ pub mod pictures;
 pub mod scripted;
 pub mod seaweedfs;
 pub mod server_schema;
+pub mod tiny_graph;
+pub mod tiny_model;

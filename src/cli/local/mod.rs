@@ -6,6 +6,8 @@ mod access_log;
 #[cfg(feature = "local")]
 mod demo;
 #[cfg(feature = "local")]
+mod model;
+#[cfg(feature = "local")]
 mod serve;
 mod serve_options;
 #[cfg(feature = "local")]
@@ -31,6 +33,7 @@ pub use work_options::WorkOptions;
 #[cfg(feature = "local")]
 pub use {
     demo::{run_text_tour, start_demo},
+    model::run_model,
     serve::serve,
     service::LocalService,
     settings::{LocalSettings, check_storage_folder, local_settings},

@@ -1,6 +1,11 @@
 //! `tessera serve`: runs the local deployment for other programs.
 
-use std::{net::SocketAddr, path::PathBuf, time::Duration};
+use std::{
+    mem,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use secrecy::ExposeSecret;
 use serde_json::json;
@@ -13,7 +18,10 @@ use super::{
     store::store_address,
 };
 use crate::{
-    cli::{CliError, CliResult, ServeOptions, messages::write_message, output::write_stdout},
+    cli::{
+        CliError, CliResult, GlobalOptions, ServeOptions, messages::write_message,
+        output::write_stdout,
+    },
     printable_text::PrintableText,
 };
 use tessera_service::{
@@ -26,12 +34,13 @@ const UNENCRYPTED: &str = "other machines can reach this service, and logins and
     SSH tunnel.";
 
 /// Serves until a signal ends it; returns the exit code.
-pub async fn serve(options: ServeOptions) -> CliResult<i32> {
+pub async fn serve(global: &GlobalOptions, mut options: ServeOptions) -> CliResult<i32> {
     if options.explain {
         write_stdout(&PrintableText::lines(&serve_explanation()))?;
         return Ok(0);
     }
-    let settings = serve_settings(&options)?;
+    let model = mem::take(&mut options.model).or_of_settings(global)?;
+    let settings = serve_settings(&options, model.as_deref())?;
     let login = if options.no_auth { RequiredLogin::None } else { RequiredLogin::Kept };
     let allowed_hosts = options.allow_host.iter().map(|name| allowed_host(name));
     let allowed_hosts = allowed_hosts.collect::<CliResult<_>>()?;
@@ -84,7 +93,7 @@ async fn run_until_signal(mut local: LocalService, mut signals: StopSignals) -> 
     Ok(code)
 }
 
-fn serve_settings(options: &ServeOptions) -> CliResult<DeploymentSettings> {
+fn serve_settings(options: &ServeOptions, model: Option<&Path>) -> CliResult<DeploymentSettings> {
     let root = |folder: &PathBuf| {
         folder
             .canonicalize()
@@ -100,7 +109,7 @@ fn serve_settings(options: &ServeOptions) -> CliResult<DeploymentSettings> {
         jobs: usize::from(!options.no_work),
         simulated_delay: Duration::from_secs(options.slow_progress),
         injected_failures: options.fail.iter().copied().collect(),
-        ..local_settings(&options.encoders)?
+        ..local_settings(model)?
     })
 }
 

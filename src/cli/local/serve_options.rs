@@ -5,7 +5,7 @@ use std::{net::SocketAddr, path::PathBuf};
 use clap::Args;
 
 use super::{InjectedFailure, LanguageChoice};
-use crate::cli::{EncoderOptions, store_options::SharedStorage};
+use crate::cli::{ModelOptions, store_options::SharedStorage};
 
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag that is independent")]
@@ -65,7 +65,7 @@ pub struct ServeOptions {
     #[arg(long, value_name = "WHAT")]
     pub fail: Vec<InjectedFailure>,
     #[command(flatten)]
-    pub encoders: EncoderOptions,
+    pub model: ModelOptions,
     /// Explain what the API leaves open and what this service does, and exit.
     #[arg(long)]
     pub explain: bool,

@@ -2,24 +2,20 @@
 
 use std::{env, path::Path, sync::Arc};
 
-use crate::cli::{CliError, CliResult, EncoderOptions};
+use super::model::load_model;
+use crate::cli::{CliError, CliResult, messages::write_message};
 pub use tessera_service::DeploymentSettings as LocalSettings;
-use tessera_service::{
-    object_storage::{ObjectStorage, StorageSettings},
-    text::encoders::Encoders,
-};
+use tessera_service::object_storage::{ObjectStorage, StorageSettings};
 
-pub fn local_settings(options: &EncoderOptions) -> CliResult<LocalSettings> {
+/// With the model of a folder, if one is given.
+pub fn local_settings(model: Option<&Path>) -> CliResult<LocalSettings> {
     let mut settings = LocalSettings { storage: storage_settings()?, ..LocalSettings::detect() };
-    if let EncoderOptions {
-        image_encoder: Some(image),
-        text_encoder: Some(text),
-        tokenizer: Some(tokens),
-    } = options
-    {
-        let encoders = Encoders::load(image, text, tokens)
-            .map_err(|cause| CliError::usage(cause.to_string()))?;
-        settings.encoders = Some(Arc::new(encoders));
+    if let Some(folder) = model {
+        let model = load_model(folder)?;
+        for default in model.defaults() {
+            write_message(&format!("model: {default}."));
+        }
+        settings.model = Some(Arc::new(model));
     }
     Ok(settings)
 }

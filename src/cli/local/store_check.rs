@@ -5,9 +5,7 @@ use std::time::SystemTime;
 use tokio::task::spawn_blocking;
 
 use super::{LocalSettings, local_settings, serve::parse_bucket, store::store_address};
-use crate::cli::{
-    CliResult, EncoderOptions, Exit, check_result::CheckResult, store_options::SharedStorage,
-};
+use crate::cli::{CliResult, Exit, check_result::CheckResult, store_options::SharedStorage};
 use tessera_model::{Failure, text::count_with_noun};
 use tessera_service::{
     LocalError,
@@ -114,7 +112,7 @@ fn check_vectors(vectors: &VectorSupport) -> CheckResult {
 }
 
 async fn check_bucket(bucket: &str) -> CliResult<[CheckResult; 2]> {
-    let LocalSettings { storage, .. } = local_settings(&EncoderOptions::default())?;
+    let LocalSettings { storage, .. } = local_settings(None)?;
     let folder = BucketFolder::new(&storage, &parse_bucket(bucket)?).map_err(LocalError::Bucket)?;
     folder.check().await.map_err(LocalError::Bucket)?;
     let written = CheckResult::passed("bucket", format!("{bucket} can be written"));

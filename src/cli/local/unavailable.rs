@@ -8,8 +8,9 @@
 use std::path::{Path, PathBuf};
 
 use crate::cli::{
-    CliError, CliResult, EncoderOptions, Output, ServeOptions, WorkOptions,
+    CliError, CliResult, GlobalOptions, Output, ServeOptions, WorkOptions,
     check_result::CheckResult,
+    model_command::ModelCommand,
     store_options::{SharedStorage, StoreCommand},
 };
 use tessera_client::Client;
@@ -77,7 +78,7 @@ impl std::str::FromStr for LanguageChoice {
     }
 }
 
-pub fn local_settings(_: &EncoderOptions) -> CliResult<LocalSettings> {
+pub fn local_settings(_: Option<&Path>) -> CliResult<LocalSettings> {
     Err(unavailable())
 }
 
@@ -85,11 +86,15 @@ pub async fn check_storage_folder(_: &Path) -> CliResult<()> {
     Err(unavailable())
 }
 
-pub async fn serve(_: ServeOptions) -> CliResult<i32> {
+pub async fn serve(_: &GlobalOptions, _: ServeOptions) -> CliResult<i32> {
     Err(unavailable())
 }
 
-pub async fn work(_: WorkOptions) -> CliResult<i32> {
+pub async fn work(_: &GlobalOptions, _: WorkOptions) -> CliResult<i32> {
+    Err(unavailable())
+}
+
+pub fn run_model(_: &Output, _: &ModelCommand) -> CliResult {
     Err(unavailable())
 }
 

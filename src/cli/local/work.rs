@@ -4,20 +4,21 @@ use super::{
     local_settings, serve::parse_bucket, service::index_dir, stop_signals::StopSignals,
     store::require_store, work_options::WorkOptions,
 };
-use crate::cli::{CliResult, messages::write_message};
+use crate::cli::{CliResult, GlobalOptions, messages::write_message};
 use tessera_model::Failure;
 use tessera_service::{Deployment, DeploymentSettings};
 
 /// Runs tasks until a signal ends it, or none waits; returns the exit code.
-pub async fn work(options: WorkOptions) -> CliResult<i32> {
+pub async fn work(global: &GlobalOptions, options: WorkOptions) -> CliResult<i32> {
     let address = require_store(&options.shared.store)?;
+    let model = options.model.or_of_settings(global)?;
     let settings = DeploymentSettings {
         store: Some(address.clone()),
         bucket: options.shared.bucket.as_deref().map(parse_bucket).transpose()?,
         jobs: options.jobs.into(),
         // Services write those that they search.
         prepare_indexes: false,
-        ..local_settings(&options.encoders)?
+        ..local_settings(model.as_deref())?
     };
     let deployment = Deployment::open(&index_dir(options.data)?, settings)?;
     deployment.check_settings().await?;

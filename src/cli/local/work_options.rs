@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::{EncoderOptions, store_options::SharedStorage};
+use crate::cli::{ModelOptions, store_options::SharedStorage};
 
 #[derive(Debug, Args)]
 pub struct WorkOptions {
@@ -21,5 +21,5 @@ pub struct WorkOptions {
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
     #[command(flatten)]
-    pub encoders: EncoderOptions,
+    pub model: ModelOptions,
 }

@@ -286,9 +286,10 @@ pub const TEXT_SEARCH: &[[&str; 3]] = &[
         "no model has to be downloaded, and the enrichment context lists what is used",
     ],
     [
-        "`--image-encoder`, `--text-encoder`, `--tokenizer`",
-        "texts and images in one space, so that a text finds images without captions",
-        "you may have a better model",
+        "`--model`",
+        "look-alikes are ranked by .85 of the similarity by the model and .15 by our descriptor; near-duplicates only \
+         by our own. Texts rank captions and labels that match first, and all other media by the model",
+        "a model finds more of the same kind, and takes different pictures of the same kind for copies",
     ],
     [
         "thresholds",

@@ -7,7 +7,7 @@ use crate::{
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ServiceModel {
-    Encoders,
+    Own,
     TextSpace,
     Labels,
     Objects,
@@ -16,15 +16,15 @@ pub enum ServiceModel {
 impl ServiceModel {
     /// The models that a dataset of a deployment can have.
     pub fn available(deployment: &Deployment) -> impl Iterator<Item = Self> {
-        let has_encoders = deployment.settings.encoders.is_some();
-        [Self::Encoders, Self::TextSpace, Self::Labels, Self::Objects]
+        let has_own = deployment.settings.model.is_some();
+        [Self::Own, Self::TextSpace, Self::Labels, Self::Objects]
             .into_iter()
-            .filter(move |model| has_encoders || *model != Self::Encoders)
+            .filter(move |model| has_own || *model != Self::Own)
     }
 
     pub fn is_applied(self, record: &DatasetRecord, coverage: TextCoverage) -> bool {
         match self {
-            Self::Encoders => true,
+            Self::Own => true,
             Self::TextSpace => coverage.has_captions,
             Self::Labels => coverage.has_labels,
             Self::Objects => record.n_objects > 0,
@@ -34,7 +34,7 @@ impl ServiceModel {
     /// The enrichment as spelled on the wire.
     pub fn enrichment(self) -> &'static str {
         match self {
-            Self::Encoders => "MULTIMODEL_IMAGE_ENCODING",
+            Self::Own => "MULTIMODEL_IMAGE_ENCODING",
             Self::TextSpace => "CAPTION_IMAGES",
             Self::Labels => "IMAGE_TAGGING",
             Self::Objects => "OBJECT_DETECTION",
@@ -43,7 +43,7 @@ impl ServiceModel {
 
     pub fn id(self) -> &'static str {
         match self {
-            Self::Encoders => "own-encoders",
+            Self::Own => "own-model",
             Self::TextSpace => "tessera-text-space",
             Self::Labels | Self::Objects => "tessera-sidecar",
         }
@@ -51,7 +51,7 @@ impl ServiceModel {
 
     pub fn name(self) -> &'static str {
         match self {
-            Self::Encoders => "Your encoders",
+            Self::Own => "Your model",
             Self::TextSpace => "Text space",
             Self::Labels => "Labels",
             Self::Objects => "Boxes",
@@ -68,7 +68,7 @@ impl ServiceModel {
 
     pub fn description(self) -> &'static str {
         match self {
-            Self::Encoders => "the image and text encoders that this deployment was started with",
+            Self::Own => "the model that this deployment was started with",
             Self::TextSpace => {
                 "captions from beside the images; searched by a text space trained on them, not by a model"
             }

@@ -2,12 +2,11 @@
 
 use std::{io, sync::OnceLock};
 
-use half::f16;
-
 use super::{
     cluster_members::ClusterMembers, member_columns::MemberColumns, name_table::NameTable,
     picture_members::PictureMembers, vector_source::VectorSource,
 };
+use crate::store::search_table::{DistanceQuery, MemberVector, VectorQuery};
 use tessera_model::{DatasetId, Granularity, TagId};
 
 pub struct DatasetIndex {
@@ -23,9 +22,17 @@ pub struct DatasetIndex {
 pub struct IndexVectors {
     /// One per member.
     pub descriptors: VectorSource,
-    pub embeddings: VectorSource,
-    /// The members with an embedding, in the order of `embeddings`.
-    pub embedded_members: Vec<u32>,
+    /// Of captions and labels.
+    pub embeddings: PartialVectors,
+    /// Of the user's own model.
+    pub model: PartialVectors,
+}
+
+/// Vectors that not every member has.
+pub struct PartialVectors {
+    pub vectors: VectorSource,
+    /// The members with a vector, in the order of `vectors`.
+    pub members: Vec<u32>,
 }
 
 impl DatasetIndex {
@@ -54,22 +61,42 @@ impl DatasetIndex {
         self.pictures.get_or_init(|| PictureMembers::new(&self.members.picture_rows))
     }
 
-    pub(super) fn descriptor_distances(&self, descriptor: &[f16]) -> io::Result<Vec<f32>> {
-        self.vectors.descriptors.distances(descriptor)
+    /// The score of every member; infinite for members without a vector of the query.
+    pub(super) fn distances(&self, query: &DistanceQuery) -> io::Result<Vec<f32>> {
+        match query {
+            DistanceQuery::Single(query) => self.single_distances(query),
+            DistanceQuery::Merged { own, model, rule } => {
+                let mut scores = self.single_distances(own)?;
+                for (score, model) in scores.iter_mut().zip(self.single_distances(model)?) {
+                    *score = rule.score(*score, model);
+                }
+                Ok(scores)
+            }
+        }
     }
 
-    /// The distance of every member from an embedding; infinite for members without one.
-    pub(super) fn embedding_distances(&self, embedding: &[f16]) -> io::Result<Vec<f32>> {
-        let IndexVectors { embeddings, embedded_members, .. } = &self.vectors;
+    fn single_distances(&self, query: &VectorQuery) -> io::Result<Vec<f32>> {
+        match query.of {
+            MemberVector::Descriptor => self.vectors.descriptors.distances(&query.vector),
+            MemberVector::Embedding => self.partial_distances(&self.vectors.embeddings, query),
+            MemberVector::Model => self.partial_distances(&self.vectors.model, query),
+        }
+    }
+
+    fn partial_distances(
+        &self,
+        partial: &PartialVectors,
+        query: &VectorQuery,
+    ) -> io::Result<Vec<f32>> {
         let mut distances = vec![f32::INFINITY; self.members.len()];
-        if embedding.len() != embeddings.dimension() {
+        if query.vector.len() != partial.vectors.dimension() {
             return Ok(distances);
         }
-        let found = embeddings.distances(embedding)?;
+        let found = partial.vectors.distances(&query.vector)?;
         if found.len() == distances.len() {
             return Ok(found);
         }
-        for (&member, distance) in embedded_members.iter().zip(found) {
+        for (&member, distance) in partial.members.iter().zip(found) {
             distances[member as usize] = distance;
         }
         Ok(distances)

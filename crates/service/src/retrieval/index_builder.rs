@@ -6,8 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use half::f16;
+
 use super::{
-    dataset_index::{DatasetIndex, IndexVectors},
+    dataset_index::{DatasetIndex, IndexVectors, PartialVectors},
     member_columns::{MemberColumns, NO_VIDEO},
     name_table::NameTable,
     vector_source::VectorSink,
@@ -24,6 +26,7 @@ use tessera_model::EntityType;
 
 pub const DESCRIPTORS_FILE: &str = "descriptors";
 pub const EMBEDDINGS_FILE: &str = "embeddings";
+pub const MODEL_VECTORS_FILE: &str = "model_vectors";
 
 /// Why the store is read no further.
 enum BuildError {
@@ -43,29 +46,54 @@ pub struct IndexBuilder {
     /// Source and path of each video.
     videos: HashMap<(i64, PathBuf), u32>,
     descriptors: VectorSink,
-    embeddings: VectorSink,
-    embedded_members: Vec<u32>,
+    embeddings: PartialSink,
+    model: PartialSink,
+}
+
+/// Takes vectors that not every member has.
+struct PartialSink {
+    vectors: VectorSink,
+    members: Vec<u32>,
+}
+
+impl PartialSink {
+    fn new(vectors: VectorSink) -> Self {
+        Self { vectors, members: Vec::new() }
+    }
+
+    /// Another dimension belongs to a text space or a model that is about to be replaced.
+    fn push(&mut self, member: u32, vector: Option<&[f16]>) -> io::Result<()> {
+        let Some(vector) = vector.filter(|found| self.vectors.accepts(found)) else {
+            return Ok(());
+        };
+        self.members.push(member);
+        self.vectors.push(vector)
+    }
+
+    fn finish(self) -> io::Result<PartialVectors> {
+        Ok(PartialVectors { vectors: self.vectors.finish()?, members: self.members })
+    }
 }
 
 impl IndexBuilder {
     pub fn in_memory() -> Self {
-        Self::new(VectorSink::in_memory(), VectorSink::in_memory())
+        Self::new([(); 3].map(|()| VectorSink::in_memory()))
     }
 
     /// Writes the vectors to files of a folder.
     pub fn on_disk(folder: &Path, disk: &DiskQuota) -> io::Result<Self> {
         let sink = |name| VectorSink::on_disk(&folder.join(name), disk);
-        Ok(Self::new(sink(DESCRIPTORS_FILE)?, sink(EMBEDDINGS_FILE)?))
+        Ok(Self::new([sink(DESCRIPTORS_FILE)?, sink(EMBEDDINGS_FILE)?, sink(MODEL_VECTORS_FILE)?]))
     }
 
-    fn new(descriptors: VectorSink, embeddings: VectorSink) -> Self {
+    fn new([descriptors, embeddings, model]: [VectorSink; 3]) -> Self {
         Self {
             members: MemberColumns::default(),
             names: NameTable::default(),
             videos: HashMap::new(),
             descriptors,
-            embeddings,
-            embedded_members: Vec::new(),
+            embeddings: PartialSink::new(embeddings),
+            model: PartialSink::new(model),
         }
     }
 
@@ -98,11 +126,8 @@ impl IndexBuilder {
         let Some(assignment) = features.assignment else { return Ok(()) };
         let media = features.media;
         let Ok(index) = u32::try_from(self.members.len()) else { return Ok(()) };
-        // Another dimension belongs to a text space that is about to be replaced.
-        if let Some(embedding) = features.embedding.filter(|found| self.embeddings.accepts(found)) {
-            self.embeddings.push(&embedding)?;
-            self.embedded_members.push(index);
-        }
+        self.embeddings.push(index, features.embedding.as_deref())?;
+        self.model.push(index, features.model_vector.as_deref())?;
         self.descriptors.push(&features.descriptor)?;
         let video = media.video_file().map(|(source, path)| {
             let next = u32::try_from(self.videos.len()).unwrap_or(NO_VIDEO);
@@ -118,7 +143,7 @@ impl IndexBuilder {
         let vectors = IndexVectors {
             descriptors: self.descriptors.finish()?,
             embeddings: self.embeddings.finish()?,
-            embedded_members: self.embedded_members,
+            model: self.model.finish()?,
         };
         Ok(DatasetIndex::new(generation, self.members, self.names, vectors))
     }

@@ -8,15 +8,13 @@ use std::{
     },
 };
 
-use half::f16;
-
 use super::{
     RetrievalError, SearchQuery, dataset_index::DatasetIndex, index_folder, ranking::ClusterRanking,
 };
 use crate::{
     ingest::disk_quota::DiskQuota,
     store::{Store, StoreError, dataset::DatasetRecord, embedding, lock},
-    text::{encoders::Encoders, lsa::TextSpace},
+    text::lsa::TextSpace,
 };
 use tessera_model::{DatasetId, EntityType};
 
@@ -84,22 +82,8 @@ impl IndexCache {
         usage
     }
 
-    /// By the user's encoders or else by the text space; `None` if that knows none of the words.
-    pub(super) fn embed_text(
-        &self,
-        store: &Store,
-        dataset: &DatasetRecord,
-        encoders: Option<&Encoders>,
-        text: &str,
-    ) -> Result<Option<Vec<f16>>, RetrievalError> {
-        if let Some(encoders) = encoders {
-            return encoders.embed_text(text).map(Some).map_err(RetrievalError::UnencodableText);
-        }
-        let space = self.text_space(store, dataset)?;
-        Ok(space.ok_or(RetrievalError::NoTextEmbeddings)?.embed(text))
-    }
-
-    fn text_space(
+    /// The text space of the current generation, if any media item has text.
+    pub(super) fn text_space(
         &self,
         store: &Store,
         dataset: &DatasetRecord,

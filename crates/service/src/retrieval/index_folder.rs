@@ -12,8 +12,8 @@ use std::{
 use super::{
     checked_file::{self, CheckedWriter},
     column_file::{read_column, write_column},
-    dataset_index::{DatasetIndex, IndexVectors},
-    index_builder::{DESCRIPTORS_FILE, EMBEDDINGS_FILE, IndexBuilder},
+    dataset_index::{DatasetIndex, IndexVectors, PartialVectors},
+    index_builder::{DESCRIPTORS_FILE, EMBEDDINGS_FILE, IndexBuilder, MODEL_VECTORS_FILE},
     member_columns::MemberColumns,
     name_table::NameTable,
     vector_source::VectorSource,
@@ -30,7 +30,7 @@ use tessera_model::EntityType;
 
 const MEMBERS_FILE: &str = "members";
 /// First bytes of the file of members, in the byte order of the machine; the number is the version of all files.
-const MAGIC: u64 = u64::from_be_bytes(*b"tessera\x01");
+const MAGIC: u64 = u64::from_be_bytes(*b"tessera\x02");
 
 /// Removes the files of all generations but the current ones, and what a crashed process left.
 pub fn remove_outdated(store: &Store) -> Result<(), StoreError> {
@@ -142,8 +142,10 @@ fn write_members(index: &DatasetIndex, path: &Path, disk: &DiskQuota) -> io::Res
     file.write_all(&MAGIC.to_ne_bytes())?;
     index.members.write(&mut file)?;
     index.names.write(&mut file)?;
-    write_column(&mut file, &[index.vectors.embeddings.dimension() as u64])?;
-    write_column(&mut file, &index.vectors.embedded_members)?;
+    for partial in [&index.vectors.embeddings, &index.vectors.model] {
+        write_column(&mut file, &[partial.vectors.dimension() as u64])?;
+        write_column(&mut file, &partial.members)?;
+    }
     file.finish().map(drop)
 }
 
@@ -155,15 +157,15 @@ fn read(folder: &Path, generation: i64) -> io::Result<DatasetIndex> {
         return Err(ErrorKind::InvalidData.into());
     }
     let (members, names) = (MemberColumns::read(&mut file)?, NameTable::read(&mut file)?);
-    let dimension = read_column::<u64>(&mut file)?.first().copied().unwrap_or_default();
-    let dimension = usize::try_from(dimension).map_err(io::Error::other)?;
-    let embedded_members: Vec<u32> = read_column(&mut file)?;
-    let open =
-        |name: &str, dimension, rows| VectorSource::open(&folder.join(name), dimension, rows);
-    let vectors = IndexVectors {
-        descriptors: open(DESCRIPTORS_FILE, DIMENSION, members.len())?,
-        embeddings: open(EMBEDDINGS_FILE, dimension, embedded_members.len())?,
-        embedded_members,
+    let mut partial = |name: &str| {
+        let dimension = read_column::<u64>(&mut file)?.first().copied().unwrap_or_default();
+        let dimension = usize::try_from(dimension).map_err(io::Error::other)?;
+        let members: Vec<u32> = read_column(&mut file)?;
+        let vectors = VectorSource::open(&folder.join(name), dimension, members.len())?;
+        io::Result::Ok(PartialVectors { vectors, members })
     };
+    let (embeddings, model) = (partial(EMBEDDINGS_FILE)?, partial(MODEL_VECTORS_FILE)?);
+    let descriptors = VectorSource::open(&folder.join(DESCRIPTORS_FILE), DIMENSION, members.len())?;
+    let vectors = IndexVectors { descriptors, embeddings, model };
     Ok(DatasetIndex::new(generation, members, names, vectors))
 }

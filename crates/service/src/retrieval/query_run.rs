@@ -2,15 +2,13 @@
 
 use std::{io, sync::Arc};
 
-use half::f16;
-
 use super::{
     RetrievalError, SearchContext, SearchQuery,
     dataset_index::DatasetIndex,
     filter_mask::FilterMask,
     ranking::{BM25, COSINE_DISTANCE, ClusterRanking, Scores},
 };
-use crate::store::StoreError;
+use crate::store::{StoreError, search_table::DistanceQuery};
 use tessera_model::{
     Filter,
     vql::{Fraction, QueryText},
@@ -38,8 +36,8 @@ impl QueryRun<'_> {
         let query = self.query;
         let mut scores = None;
         if let Some(anchor) = query.anchor {
-            let descriptor = self.context.anchor_descriptor(anchor)?;
-            scores = Some(cosine(self.descriptor_distances(&descriptor)?));
+            let query = self.context.distance_from_anchor(anchor)?;
+            scores = Some(cosine(self.distances(&query)?));
         }
         if let Some(caption) = &query.caption {
             let semantic = cosine(self.semantic_distances(caption)?);
@@ -80,8 +78,8 @@ impl QueryRun<'_> {
                 return Ok(Some(cosine(values)));
             }
             Filter::Similar { anchor, max_distance } => {
-                let descriptor = self.context.anchor_descriptor(*anchor)?;
-                let values = self.descriptor_distances(&descriptor)?;
+                let query = self.context.distance_from_anchor(*anchor)?;
+                let values = self.distances(&query)?;
                 let max = max_distance.map(Fraction::value);
                 self.mask.by_score(&values, |score| max.is_none_or(|max| score <= max));
                 return Ok(Some(cosine(values)));
@@ -111,18 +109,16 @@ impl QueryRun<'_> {
         Ok(matching.then_some(Scores { values, kind: BM25 }))
     }
 
-    /// The distance of every member from the embedding of a text; infinite where there is none.
+    /// The distance of every member from a text; infinite where there is none.
     fn semantic_distances(&self, text: &str) -> Result<Vec<f32>, RetrievalError> {
-        match self.context.embed_text(text)? {
-            Some(vector) => {
-                self.index.embedding_distances(&vector).map_err(|cause| self.unreadable(cause))
-            }
+        match self.context.distance_from_text(text)? {
+            Some(query) => self.distances(&query),
             None => Ok(vec![f32::INFINITY; self.index.members.len()]),
         }
     }
 
-    fn descriptor_distances(&self, descriptor: &[f16]) -> Result<Vec<f32>, RetrievalError> {
-        self.index.descriptor_distances(descriptor).map_err(|cause| self.unreadable(cause))
+    fn distances(&self, query: &DistanceQuery) -> Result<Vec<f32>, RetrievalError> {
+        self.index.distances(query).map_err(|cause| self.unreadable(cause))
     }
 
     fn unreadable(&self, cause: io::Error) -> RetrievalError {

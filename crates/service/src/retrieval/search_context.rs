@@ -1,43 +1,83 @@
 //! What a search works with, and how the parts of a query are resolved.
 
-use half::f16;
-
 use super::{IndexCache, RetrievalError};
 use crate::{
+    learned_model::LearnedModel,
     store::{
-        Store, dataset::DatasetRecord, full_text, media, query_image,
-        search_table::SearchTableLimits,
+        Store,
+        dataset::DatasetRecord,
+        full_text, media, model_vector, query_image,
+        search_table::{DistanceQuery, MemberVector, MergeRule, SearchTableLimits, VectorQuery},
     },
-    text::{
-        encoders::Encoders,
-        full_text_query::{FtsExpression, parse},
-    },
+    text::full_text_query::{FtsExpression, parse},
 };
 use tessera_model::{Anchor, AnchorKind, vql::QueryText};
 
 pub struct SearchContext<'a> {
     pub store: &'a Store,
     pub indexes: &'a IndexCache,
-    /// The user's own encoders, if there are any.
-    pub encoders: Option<&'a Encoders>,
+    /// The user's own model, if there is one.
+    pub model: Option<&'a LearnedModel>,
     pub dataset: &'a DatasetRecord,
     pub limits: SearchTableLimits,
 }
 
 impl SearchContext<'_> {
-    pub(super) fn anchor_descriptor(&self, anchor: Anchor) -> Result<Vec<f16>, RetrievalError> {
+    /// The distance from a picture: by the descriptor, and by the model of this deployment if the dataset has its
+    /// vectors.
+    pub(super) fn distance_from_anchor(
+        &self,
+        anchor: Anchor,
+    ) -> Result<DistanceQuery, RetrievalError> {
         let (store, dataset) = (self.store, self.dataset.id);
-        if anchor.kind == AnchorKind::Upload {
+        let (descriptor, by_model) = if anchor.kind == AnchorKind::Upload {
             let upload = store.read(|c| query_image::find(c, dataset, anchor.media))?;
-            return upload.map(|upload| upload.descriptor).ok_or(RetrievalError::AnchorNotFound);
-        }
-        let stored = store.read(|c| media::descriptor(c, dataset, anchor.media))?;
-        stored.ok_or(RetrievalError::AnchorNotFound)
+            let upload = upload.ok_or(RetrievalError::AnchorNotFound)?;
+            (upload.descriptor, upload.model_vector)
+        } else {
+            let descriptor = store.read(|c| media::descriptor(c, dataset, anchor.media))?;
+            let descriptor = descriptor.ok_or(RetrievalError::AnchorNotFound)?;
+            (descriptor, store.read(|c| model_vector::find(c, dataset, anchor.media))?)
+        };
+        let own = VectorQuery { of: MemberVector::Descriptor, vector: descriptor };
+        Ok(match by_model {
+            Some(vector) if self.applied_model()?.is_some() => {
+                let model = VectorQuery { of: MemberVector::Model, vector };
+                DistanceQuery::Merged { own, model, rule: MergeRule::Weighted }
+            }
+            _ => DistanceQuery::Single(own),
+        })
     }
 
-    /// `None` if no word of the text is known.
-    pub(super) fn embed_text(&self, text: &str) -> Result<Option<Vec<f16>>, RetrievalError> {
-        self.indexes.embed_text(self.store, self.dataset, self.encoders, text)
+    /// The distance from a text: by captions and labels, and by the model of this deployment if it takes texts and the
+    /// dataset has its vectors. `None` if no word of the text is known.
+    pub(super) fn distance_from_text(
+        &self,
+        text: &str,
+    ) -> Result<Option<DistanceQuery>, RetrievalError> {
+        let space = self.indexes.text_space(self.store, self.dataset)?;
+        let model = self.applied_model()?.filter(|model| model.takes_texts());
+        if space.is_none() && model.is_none() {
+            return Err(RetrievalError::NoTextEmbeddings);
+        }
+        let own = space.and_then(|space| space.embed(text));
+        let own = own.map(|vector| VectorQuery { of: MemberVector::Embedding, vector });
+        let by_model = model.map(|model| model.embed_text(text)).transpose();
+        let by_model = by_model.map_err(RetrievalError::UnencodableText)?;
+        let by_model = by_model.map(|vector| VectorQuery { of: MemberVector::Model, vector });
+        Ok(match (own, by_model) {
+            (Some(own), Some(model)) => {
+                Some(DistanceQuery::Merged { own, model, rule: MergeRule::OwnFirst })
+            }
+            (own, model) => own.or(model).map(DistanceQuery::Single),
+        })
+    }
+
+    /// The model of this deployment, if the vectors of the dataset are its own.
+    fn applied_model(&self) -> Result<Option<&LearnedModel>, RetrievalError> {
+        let Some(model) = self.model else { return Ok(None) };
+        let applied = self.store.read(|c| model_vector::applied_model(c, self.dataset.id))?;
+        Ok((applied == Some(model.fingerprint())).then_some(model))
     }
 
     /// The pictures whose captions match, or with `false` those whose captions are excluded, with their scores.

@@ -1,7 +1,5 @@
 //! A search of a large dataset, by the table that the database searches.
 
-use half::f16;
-
 use super::{
     RetrievalError, SearchContext, SearchQuery,
     ranking::{BM25, COSINE_DISTANCE},
@@ -11,8 +9,9 @@ use crate::{
     store::{
         self, Connection, Store,
         search_table::{
-            self, ClusterMatch, DistanceBound, IssueRange, MemberCondition, MemberOrder,
-            MemberSearch, MemberVector, SearchTable, SelectedMember, TableSearch, VectorQuery,
+            self, ClusterMatch, DistanceBound, DistanceQuery, IssueRange, MemberCondition,
+            MemberOrder, MemberSearch, MemberVector, SearchTable, SelectedMember, TableSearch,
+            VectorQuery,
         },
     },
 };
@@ -118,8 +117,8 @@ impl<'a> QueryTranslation<'a> {
     fn translate(mut self, query: &SearchQuery) -> Result<MemberSearch, RetrievalError> {
         let max_score = query.max_score.map(Fraction::value);
         if let Some(anchor) = query.anchor {
-            let vector = self.context.anchor_descriptor(anchor)?;
-            self.order = Some(MemberOrder::Distance(descriptor(vector)));
+            let query = self.context.distance_from_anchor(anchor)?;
+            self.order = Some(MemberOrder::Distance(query));
         }
         if let Some(caption) = &query.caption {
             // An anchor given as well ranks; the caption still limits.
@@ -130,11 +129,10 @@ impl<'a> QueryTranslation<'a> {
             self.filter(filter)?;
         }
         if let (Some(max_score), None) = (max_score, &query.caption) {
-            let Some(MemberOrder::Distance(vector)) = self.order.clone() else {
+            let Some(MemberOrder::Distance(query)) = self.order.clone() else {
                 return Err(RetrievalError::NoSimilarity);
             };
-            self.conditions
-                .push(MemberCondition::Distance(vector, DistanceBound::Below(max_score)));
+            self.conditions.push(MemberCondition::Distance(query, DistanceBound::Below(max_score)));
         }
         let order = self.order.unwrap_or(MemberOrder::Browsing);
         Ok(MemberSearch { conditions: self.conditions, order })
@@ -149,10 +147,10 @@ impl<'a> QueryTranslation<'a> {
                 return self.semantic(text.as_str(), bound);
             }
             Filter::Similar { anchor, max_distance } => {
-                let vector = self.context.anchor_descriptor(*anchor)?;
+                let query = self.context.distance_from_anchor(*anchor)?;
                 let most = max_distance.map(Fraction::value);
                 let bound = most.map_or(DistanceBound::Exists, DistanceBound::AtMost);
-                self.distance(descriptor(vector), bound);
+                self.distance(query, bound);
                 return Ok(());
             }
             Filter::Labels(rule, labels) => {
@@ -186,19 +184,16 @@ impl<'a> QueryTranslation<'a> {
 
     fn semantic(&mut self, text: &str, bound: DistanceBound) -> Result<(), RetrievalError> {
         // Without a known word, nothing has a distance.
-        let vector = self.context.embed_text(text)?.unwrap_or_default();
-        self.distance(VectorQuery { of: MemberVector::Embedding, vector }, bound);
+        let unknown = VectorQuery { of: MemberVector::Embedding, vector: Vec::new() };
+        let query = self.context.distance_from_text(text)?;
+        self.distance(query.unwrap_or(DistanceQuery::Single(unknown)), bound);
         Ok(())
     }
 
-    fn distance(&mut self, vector: VectorQuery, bound: DistanceBound) {
-        self.order.get_or_insert_with(|| MemberOrder::Distance(vector.clone()));
-        self.conditions.push(MemberCondition::Distance(vector, bound));
+    fn distance(&mut self, query: DistanceQuery, bound: DistanceBound) {
+        self.order.get_or_insert_with(|| MemberOrder::Distance(query.clone()));
+        self.conditions.push(MemberCondition::Distance(query, bound));
     }
-}
-
-fn descriptor(vector: Vec<f16>) -> VectorQuery {
-    VectorQuery { of: MemberVector::Descriptor, vector }
 }
 
 /// `None` if every member fulfills it.

@@ -1,4 +1,4 @@
-//! Semantic embeddings of media items, and the text space of each dataset.
+//! The vectors of captions and labels, and the text space of each dataset.
 
 use half::f16;
 
@@ -69,28 +69,4 @@ pub fn texts(
             Ok((row.get(0)?, format!("{caption} {}", labels.join(" "))))
         },
     )
-}
-
-/// Returns the media items of a dataset, or of one of its sources, that have no embedding.
-pub fn missing(
-    connection: &Connection,
-    dataset: DatasetId,
-    source: Option<i64>,
-) -> Result<Vec<i64>> {
-    query::all(
-        connection,
-        "SELECT row FROM media WHERE dataset = ?1 AND (source = ?2 OR ?2 IS NULL)
-         AND NOT EXISTS (SELECT 1 FROM meaning WHERE media = row) ORDER BY row",
-        params![dataset.0, source],
-        |row| row.get(0),
-    )
-}
-
-/// The thumbnails of media, by row.
-pub fn thumbnails(connection: &Connection, media: &[i64]) -> Result<Vec<(i64, Vec<u8>)>> {
-    let sql = "SELECT media, jpeg, require(intact) FROM thumbnail WHERE media = ?1";
-    let mut thumbnails =
-        StatementBatch::returning(connection, sql, |row| Ok((row.get(0)?, row.get(1)?)));
-    media.iter().try_for_each(|row| thumbnails.add(params![row]))?;
-    thumbnails.finish()
 }

@@ -236,8 +236,10 @@ pub struct MediaFeatures<'a> {
     pub keypoints: &'a [u8],
     /// `None` while the item is not clustered.
     pub assignment: Option<ClusterAssignment>,
-    /// The semantic embedding: a unit vector, if there is one.
+    /// The vector of its caption and labels: a unit vector, if there is one.
     pub embedding: Option<Vec<f16>>,
+    /// The vector of its picture by the user's own model: a unit vector, if there is one.
+    pub model_vector: Option<Vec<f16>>,
 }
 
 /// Calls `each` with every image and frame, or every object, of a dataset or of one of its sources, ordered by
@@ -250,10 +252,12 @@ pub fn for_each_with_features<E: From<QueryError>>(
     mut each: impl FnMut(MediaFeatures) -> Result<(), E>,
 ) -> Result<(), E> {
     let sql = format!(
-        "SELECT {MEDIA_COLUMNS}, descriptor, keypoints, vector, {ASSIGNMENT_COLUMNS},
-           require(look.intact), require(coalesce(meaning.intact, meaning.media IS NULL))
+        "SELECT {MEDIA_COLUMNS}, descriptor, keypoints, meaning.vector, model_vector.vector, {ASSIGNMENT_COLUMNS},
+           require(look.intact), require(coalesce(meaning.intact, meaning.media IS NULL)),
+           require(coalesce(model_vector.intact, model_vector.media IS NULL))
          FROM media JOIN look ON look.media = media.row LEFT JOIN place ON place.media = media.row
          LEFT JOIN meaning ON meaning.media = media.row
+         LEFT JOIN model_vector ON model_vector.media = media.row
          WHERE dataset = ?1 AND {} {} ORDER BY path, media.row",
         entity_condition(entity),
         if source.is_some() { "AND source = ?2" } else { "" },
@@ -271,7 +275,8 @@ fn read_features<'a>(row: &'a Row) -> Result<MediaFeatures<'a>> {
         descriptor: decode_f16(row.get_ref(MEDIA_COLUMN_COUNT)?.as_blob()?),
         keypoints: row.get_ref(MEDIA_COLUMN_COUNT + 1)?.as_blob()?,
         embedding: row.get_ref(MEDIA_COLUMN_COUNT + 2)?.as_blob_or_null()?.map(decode_f16),
-        assignment: read_assignment(row, MEDIA_COLUMN_COUNT + 3, media.row)?,
+        model_vector: row.get_ref(MEDIA_COLUMN_COUNT + 3)?.as_blob_or_null()?.map(decode_f16),
+        assignment: read_assignment(row, MEDIA_COLUMN_COUNT + 4, media.row)?,
         media,
     })
 }

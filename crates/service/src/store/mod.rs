@@ -27,6 +27,7 @@ pub(crate) mod full_text;
 pub mod indexed_files;
 pub mod lease;
 pub mod media;
+pub mod model_vector;
 pub(crate) mod object;
 pub mod operation;
 pub mod postgres;

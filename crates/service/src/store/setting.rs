@@ -6,8 +6,8 @@ use super::{Connection, Result, params, query};
 pub const LOGIN: &str = "login";
 /// The bucket that all processes use, as errors name it.
 pub const BUCKET: &str = "bucket";
-/// The encoders that all processes use, as errors name them.
-pub const ENCODERS: &str = "encoders";
+/// The model that all processes use, as errors name it.
+pub const MODEL: &str = "encoders";
 /// The secret that signs links.
 pub(super) const LINK_KEY: &str = "link_key";
 
@@ -31,7 +31,7 @@ pub fn find_or_insert(connection: &Connection, name: &str, value: &[u8]) -> Resu
 /// Lets the next process choose what all have in common.
 pub(super) fn forget_common(connection: &Connection) -> Result<()> {
     let sql = "DELETE FROM setting WHERE name IN (?1, ?2)";
-    query::execute(connection, sql, params![BUCKET, ENCODERS])
+    query::execute(connection, sql, params![BUCKET, MODEL])
 }
 
 pub fn replace(connection: &Connection, name: &str, value: &[u8]) -> Result<()> {

@@ -1,12 +1,9 @@
 //! Computes embeddings that texts are compared with, in a text space trained on the captions and
-//! labels of the dataset. A batch is embedded in the existing space; a reindex trains it again. The
-//! user's own encoders, if configured, replace it.
+//! labels of the dataset. A batch is embedded in the existing space; a reindex trains it again.
 
 use half::f16;
 
-use super::{
-    TaskContext, cluster_step::Scope, encode_media::encode_media, progress::ProgressRange,
-};
+use super::{TaskContext, cluster_step::Scope};
 use crate::{
     store::{self, Transaction, embedding},
     task_error::TaskError,
@@ -33,13 +30,8 @@ impl EmbeddingUpdate {
         dataset: DatasetId,
         scope: Scope,
         language: Language,
-        progress: &ProgressRange,
     ) -> Result<Self, TaskError> {
         context.check_cancelled()?;
-        if let Some(encoders) = &context.settings.encoders {
-            encode_media(context, dataset, scope, encoders, progress)?;
-            return Ok(Self { dataset, vectors: Vec::new(), space: TextSpaceUpdate::Kept });
-        }
         let texts = context.store.read(|c| embedding::texts(c, dataset, scope.source_row()))?;
         let space = match scope {
             Scope::Everything => TextSpace::train(language, texts.iter().map(|(_, text)| text)),

@@ -5,6 +5,7 @@ use super::{
     EXTRACTOR_VERSION, INCOMPLETE, TaskContext, WorkerContext,
     cluster_step::{ClusterUpdate, Scope},
     embed_step::EmbeddingUpdate,
+    encode_media::encode_media,
     fetch_batch::{fetch_batch, finish_unpacking},
     index_source::index_source,
     language_step::LanguageUpdate,
@@ -102,12 +103,12 @@ fn cluster_and_embed(
     from: f64,
 ) -> Result<OperationResult, TaskError> {
     let progress = ProgressRange::new(context, dataset, from, 1.0);
-    let (clustering, embedding) =
+    let (clustering, encoding) =
         (progress.subrange(0.0, CLUSTERING_SHARE), progress.subrange(CLUSTERING_SHARE, 1.0));
     let clusters = ClusterUpdate::compute(context, dataset, scope, &clustering)?;
     let language = LanguageUpdate::compute(context, dataset, scope)?;
-    let embeddings =
-        EmbeddingUpdate::compute(context, dataset, scope, language.language, &embedding)?;
+    let embeddings = EmbeddingUpdate::compute(context, dataset, scope, language.language)?;
+    encode_media(context, dataset, scope, &encoding)?;
     let members = SearchTableUpdate::prepare(context, dataset, scope, &clusters, &embeddings)?;
     Ok((language, clusters, embeddings, members))
 }

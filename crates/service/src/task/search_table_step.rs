@@ -16,8 +16,9 @@ use crate::{
         assignment::ClusterAssignment,
         dataset, embedding,
         media::{self, MediaFeatures},
+        model_vector,
         search_table::{
-            self, IndexedMember, SearchTable, TableWriter, VectorSupport, WriteTarget,
+            self, Dimensions, IndexedMember, SearchTable, TableWriter, VectorSupport, WriteTarget,
             WrittenMembers,
         },
     },
@@ -54,17 +55,19 @@ impl SearchTableUpdate {
             if media < context.settings.search_tables.min_media {
                 continue;
             }
-            let dimension = match embeddings.dimension() {
+            let embedding = match embeddings.dimension() {
                 Some(dimension) => dimension,
                 None if embeddings.replaces_all() => 0,
                 None => context.store.read(|c| embedding::dimension(c, dataset))?,
             };
+            let model = context.store.read(|c| model_vector::dimension(c, dataset))?;
+            let dimensions = Dimensions { embedding, model };
             let existing = context.store.read(|c| search_table::find(c, dataset, entity))?;
-            let existing = existing.filter(|table| table.dimension == dimension);
+            let existing = existing.filter(|table| table.dimensions() == dimensions);
             let rows = MemberRows { context, dataset, scope, entity, clusters, embeddings };
             written.push(match existing.zip(scope.source_row()) {
                 Some((table, source)) => rows.append_to(&table, source)?,
-                None => rows.write_new(dimension, &schema)?,
+                None => rows.write_new(dimensions, &schema)?,
             });
         }
         Ok(Self(written))
@@ -102,10 +105,10 @@ struct MemberRows<'a> {
 }
 
 impl MemberRows<'_> {
-    fn write_new(self, dimension: usize, schema: &str) -> Result<WrittenMembers, StoreError> {
+    fn write_new(self, dimensions: Dimensions, schema: &str) -> Result<WrittenMembers, StoreError> {
         let store = &self.context.store;
         let (written, indexes) = store.write_rows(|tx| {
-            let target = WriteTarget::create(tx, self.dataset, self.entity, dimension, schema)?;
+            let target = WriteTarget::create(tx, self.dataset, self.entity, dimensions, schema)?;
             Ok((self.write(tx, &target, None)?, target.create_indexes()))
         })?;
         store.execute_until(&indexes, self.context.stop_flag())?;
@@ -158,6 +161,7 @@ impl MemberRows<'_> {
             tags: media.tags.iter().map(|tag| tag_id(self.dataset, tag)).collect(),
             descriptor: &features.descriptor,
             embedding,
+            model_vector: features.model_vector.as_deref(),
         })
     }
 }

@@ -1,6 +1,5 @@
-//! Text search: languages of captions, full-text queries, the trained text space (LSA), and the user's own encoders.
+//! Text search: languages of captions, full-text queries, and the trained text space (LSA).
 
-pub mod encoders;
 pub mod full_text_query;
 pub mod language;
 pub mod lsa;

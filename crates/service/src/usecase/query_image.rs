@@ -1,6 +1,6 @@
 //! Query images: uploads that a search ranks by.
 
-use std::{fmt::Display, io::Cursor};
+use std::{borrow::Cow, fmt::Display, io::Cursor};
 
 use half::f16;
 use image::{ImageFormat, imageops};
@@ -34,32 +34,46 @@ impl Deployment {
         region: Option<QueryRegion>,
     ) -> Result<MediaId, ServiceError> {
         self.inject(InjectedFailure::Search, "The search failed")?;
-        let descriptor = compute_descriptor(file, region).map_err(ServiceError::Invalid)?;
+        let (descriptor, model_vector) =
+            self.vectors_of(file, region).map_err(ServiceError::Invalid)?;
         let id = MediaId(Uuid::new_v4());
-        let image = StoredQueryImage { entity, level, descriptor };
+        let image = StoredQueryImage { entity, level, descriptor, model_vector };
         self.store.write(|tx| query_image::put(tx, dataset, id, &image))?;
         Ok(id)
     }
+
+    /// The descriptor of a picture, and its vector by the user's own model, unless that rejects the picture.
+    fn vectors_of(
+        &self,
+        file: &[u8],
+        region: Option<QueryRegion>,
+    ) -> Result<(Vec<f16>, Option<Vec<f16>>), String> {
+        let file = match region {
+            None => Cow::Borrowed(file),
+            Some(region) => Cow::Owned(cut_out(file, region)?),
+        };
+        let descriptor = index::extract(&file).map_err(|cause| unreadable(&cause))?.descriptor;
+        let by_model = self.settings.model.as_deref().and_then(|model| {
+            let pixels = decode(&file, model.input_side()).ok()?.pixels;
+            Some(model.encode_image(&pixels).ok()?.vector)
+        });
+        Ok((descriptor, by_model))
+    }
 }
 
-fn compute_descriptor(bytes: &[u8], region: Option<QueryRegion>) -> Result<Vec<f16>, String> {
-    let unreadable =
-        |cause: &dyn Display| format!("The file is not an image that can be read: {cause}");
-    let cropped;
-    let bytes = match region {
-        None => bytes,
-        Some(region) => {
-            let whole = decode(bytes, u32::MAX).map_err(|cause| unreadable(&cause))?.pixels;
-            let (x, y, width, height) = match region {
-                QueryRegion::Fractional(region) => region_in_pixels(region, whole.dimensions()),
-                QueryRegion::Pixels(sides) => whole_pixels(sides, whole.dimensions()),
-            };
-            let part = imageops::crop_imm(&whole, x, y, width, height).to_image();
-            let mut lossless = Cursor::new(Vec::new());
-            part.write_to(&mut lossless, ImageFormat::Bmp).map_err(|cause| unreadable(&cause))?;
-            cropped = lossless.into_inner();
-            &cropped
-        }
+/// A part of a picture as a picture of its own.
+fn cut_out(bytes: &[u8], region: QueryRegion) -> Result<Vec<u8>, String> {
+    let whole = decode(bytes, u32::MAX).map_err(|cause| unreadable(&cause))?.pixels;
+    let (x, y, width, height) = match region {
+        QueryRegion::Fractional(region) => region_in_pixels(region, whole.dimensions()),
+        QueryRegion::Pixels(sides) => whole_pixels(sides, whole.dimensions()),
     };
-    Ok(index::extract(bytes).map_err(|cause| unreadable(&cause))?.descriptor)
+    let part = imageops::crop_imm(&whole, x, y, width, height).to_image();
+    let mut lossless = Cursor::new(Vec::new());
+    part.write_to(&mut lossless, ImageFormat::Bmp).map_err(|cause| unreadable(&cause))?;
+    Ok(lossless.into_inner())
+}
+
+fn unreadable(cause: &dyn Display) -> String {
+    format!("The file is not an image that can be read: {cause}")
 }

@@ -177,7 +177,7 @@ impl Deployment {
         SearchContext {
             store: &self.store,
             indexes: &self.indexes,
-            encoders: self.settings.encoders.as_deref(),
+            model: self.settings.model.as_deref(),
             dataset,
             limits: self.settings.search_tables,
         }

@@ -5,9 +5,11 @@ use tessera_service::{
     Deployment, DeploymentSettings, LocalError, object_storage::ObjectUri, store::postgres,
 };
 
+use tessera_testing::tiny_model::ModelFolder;
+
 use crate::{
     components::object_storage::fake_s3::FakeS3,
-    encoders,
+    own_model::with_model,
     support::{Place, pictures},
 };
 
@@ -18,7 +20,7 @@ fn open(place: &Place, settings: DeploymentSettings) -> Result<Deployment, Local
 }
 
 #[tokio::test]
-async fn a_process_with_another_bucket_or_other_encoders_is_refused() {
+async fn a_process_with_another_bucket_or_model_is_refused() {
     let place = Place::new(&pictures(1));
     let Some(address) = place.store.address() else { return };
     let storage = FakeS3::with_objects(&[("team/readme.md", b"-")]).await;
@@ -40,8 +42,8 @@ async fn a_process_with_another_bucket_or_other_encoders_is_refused() {
     assert!(refusal.to_string().starts_with(&expected), "{refusal}");
     assert!(refusal.is_usage_error());
     drop(open(&place, with_bucket("s3://team/tessera")).unwrap());
-    let other = encoders::settings();
-    let other = DeploymentSettings { encoders: other.encoders, ..with_bucket("s3://team/tessera") };
+    let other = with_model(&ModelFolder::clip());
+    let other = DeploymentSettings { model: other.model, ..with_bucket("s3://team/tessera") };
     for (settings, given) in [
         (
             with_bucket("s3://team/other"),
@@ -51,7 +53,7 @@ async fn a_process_with_another_bucket_or_other_encoders_is_refused() {
             DeploymentSettings::default(),
             format!("{bucket}, and this process was given no bucket; "),
         ),
-        (other, "no encoders, and this process was given the encoders ".to_owned()),
+        (other, "no model, and this process was given the model ".to_owned()),
     ] {
         let refusal = open(&place, settings).map(drop).unwrap_err().to_string();
         assert!(refusal.starts_with(&format!("{used} {given}")), "{refusal}");

@@ -68,7 +68,7 @@ async fn a_later_start_searches_the_files_of_an_earlier_one() {
     let service = described::served().await;
     let expected = results(&service).await;
     let place = service.stop().await;
-    assert_eq!(files(&place).len(), 6, "three of the images, three of the objects");
+    assert_eq!(files(&place).len(), 8, "four of the images, four of the objects");
     place.database().execute_batch("DELETE FROM meaning; DELETE FROM place").unwrap();
     let service = restarted(place).await;
     assert_eq!(results(&service).await, expected);
@@ -78,10 +78,10 @@ async fn a_later_start_searches_the_files_of_an_earlier_one() {
 async fn an_operation_that_ends_writes_the_files_for_the_first_search() {
     let service = described::served().await;
     let first = files(&service.place);
-    assert_eq!(first.len(), 6, "nothing was searched yet");
+    assert_eq!(first.len(), 8, "nothing was searched yet");
     service.added(uploads(12..14)).await;
     let second = files(&service.place);
-    assert!(second.len() == 6 && second.iter().all(|file| !first.contains(file)), "{second:?}");
+    assert!(second.len() == 8 && second.iter().all(|file| !first.contains(file)), "{second:?}");
     let place = service.stop().await;
     fs::remove_dir_all(place.data.path().join("indexes")).unwrap();
     let unprepared = DeploymentSettings { prepare_indexes: false, ..DeploymentSettings::default() };

@@ -14,9 +14,12 @@ use tessera_service::{
     },
 };
 
+use tessera_testing::tiny_model::ModelFolder;
+
 use crate::{
     change::uploads,
     described::{self, vql},
+    own_model::with_model,
     support::{Place, Service, pictures},
 };
 
@@ -141,11 +144,18 @@ async fn responses(service: &Service, queries: &[String]) -> Vec<(String, Value)
 
 #[tokio::test]
 async fn tables_and_index_files_give_the_same_results() {
-    let place = described::place();
-    if !has_vectors(&place) {
-        return;
+    for model in [None, Some(ModelFolder::clip()), Some(ModelFolder::tokens())] {
+        let place = described::place();
+        if has_vectors(&place) {
+            compare(place, model.as_ref()).await;
+        }
     }
-    let service = Service::at_with(place, with(limits())).await;
+}
+
+/// Compares the results of tables with those of index files, with the vectors of a model if there is one.
+async fn compare(place: Place, model: Option<&ModelFolder>) {
+    let model = model.and_then(|folder| with_model(folder).model);
+    let service = Service::at_with(place, DeploymentSettings { model, ..with(limits()) }).await;
     assert_eq!(tables(&service.place), 2, "of images and of objects");
     let queries = queries(&service).await;
     let found = responses(&service, &queries).await;

@@ -10,7 +10,7 @@ use crate::support::{Place, Service, answer, encoded, picture, pictures};
 
 const PATH: &str = "/search-image-similarity";
 
-fn form(bytes: Vec<u8>) -> Form {
+pub fn form(bytes: Vec<u8>) -> Form {
     Form::new().part("file", Part::bytes(bytes).file_name("query.png"))
 }
 
@@ -20,7 +20,7 @@ async fn register(service: &Service, query: &str, form: Form) -> (u16, Value) {
     (status.as_u16(), body)
 }
 
-async fn anchor(service: &Service, query: &str, form: Form) -> String {
+pub async fn anchor(service: &Service, query: &str, form: Form) -> String {
     let (status, body) = register(service, query, form).await;
     assert_eq!(status, 200, "{body}");
     assert_eq!(body["anchor_type"], "UPLOAD");

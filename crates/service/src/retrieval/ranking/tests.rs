@@ -7,7 +7,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::{
     retrieval::{
-        dataset_index::IndexVectors, member_columns::MemberColumns, name_table::NameTable,
+        dataset_index::{IndexVectors, PartialVectors},
+        member_columns::MemberColumns,
+        name_table::NameTable,
         vector_source::VectorSource,
     },
     similarity::Vectors,
@@ -50,11 +52,10 @@ fn index_of(members: &[Member]) -> Arc<DatasetIndex> {
         columns.videos.push(member.video.unwrap_or(NO_VIDEO));
         columns.cluster_ranks[0].push(member.cluster);
     }
-    let vectors = IndexVectors {
-        descriptors: VectorSource::InMemory(Vectors::default()),
-        embeddings: VectorSource::InMemory(Vectors::default()),
-        embedded_members: Vec::new(),
-    };
+    let none = || VectorSource::InMemory(Vectors::default());
+    let no_members = || PartialVectors { vectors: none(), members: Vec::new() };
+    let vectors =
+        IndexVectors { descriptors: none(), embeddings: no_members(), model: no_members() };
     Arc::new(DatasetIndex::new(1, columns, NameTable::default(), vectors))
 }
 

@@ -1,7 +1,7 @@
 //! The versions of the schema on a server, as a list of migrations.
 
 use super::{
-    tables::{CAPTION_LANGUAGES, EMBEDDED_TEXTS, EXTRACTIONS, TABLES, TASK_QUEUE},
+    tables::{CAPTION_LANGUAGES, EMBEDDED_TEXTS, EXTRACTIONS, MODEL_VECTORS, TABLES, TASK_QUEUE},
     word_counts,
 };
 use crate::store::{
@@ -18,6 +18,7 @@ const MIGRATIONS: &[&str] = &[
     EXTRACTIONS,
     EMBEDDED_TEXTS,
     CAPTION_LANGUAGES,
+    MODEL_VECTORS,
 ];
 
 pub(super) const VERSION: usize = MIGRATIONS.len();

@@ -73,7 +73,7 @@ pub fn init(address: &StoreAddress) -> Result<StoreStatus, StoreError> {
     }
 }
 
-/// Lets the next process choose the bucket and the encoders of a store, whose tables exist.
+/// Lets the next process choose the bucket and the model of a store, whose tables exist.
 ///
 /// # Errors
 /// The server cannot be reached or refuses.

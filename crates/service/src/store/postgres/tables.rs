@@ -340,6 +340,47 @@ CREATE TABLE caption_language (
 );
 ";
 
+/// The vectors of the user's own model. Encoders wrote theirs in place of those of captions, and are applied again.
+pub(super) const MODEL_VECTORS: &str = "
+CREATE TABLE applied_model (
+  dataset     uuid PRIMARY KEY REFERENCES dataset ON DELETE CASCADE,
+  fingerprint bytea NOT NULL CHECK (length(fingerprint) = 32),
+  applied_at  bigint NOT NULL,
+  intact      boolean GENERATED ALWAYS AS (true) STORED
+);
+
+CREATE TABLE model_vector (
+  media  bigint PRIMARY KEY REFERENCES media ON DELETE CASCADE,
+  vector bytea NOT NULL,
+  intact boolean GENERATED ALWAYS AS (true) STORED
+);
+
+CREATE TABLE anchor_model_vector (
+  anchor uuid PRIMARY KEY REFERENCES anchor ON DELETE CASCADE,
+  vector bytea NOT NULL,
+  intact boolean GENERATED ALWAYS AS (true) STORED
+);
+
+INSERT INTO applied_model (dataset, fingerprint, applied_at)
+SELECT dataset, substring(bytes FROM 18 FOR 32), 0 FROM space
+WHERE substring(bytes FROM 1 FOR 17) = convert_to('tessera-encoders' || chr(10), 'UTF8');
+
+ALTER TABLE search_table ADD COLUMN model_dimension integer NOT NULL DEFAULT 0;
+DO $$
+DECLARE
+  number bigint;
+  vector_schema text := (SELECT quote_ident(nspname) FROM pg_extension
+                         JOIN pg_namespace ON pg_namespace.oid = extnamespace
+                         WHERE extname = 'vector');
+BEGIN
+  IF vector_schema IS NOT NULL THEN
+    FOR number IN SELECT search_table.number FROM search_table LOOP
+      EXECUTE format('ALTER TABLE search_%s ADD COLUMN model_vector %s.halfvec(1)', number, vector_schema);
+    END LOOP;
+  END IF;
+END $$;
+";
+
 pub(super) const LISTEN: &str = "DO $$ BEGIN
   EXECUTE format('LISTEN %I', 'tessera_' || md5(current_schema()));
 END $$";

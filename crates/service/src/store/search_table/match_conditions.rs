@@ -2,8 +2,10 @@
 
 use super::{
     member_search::{
-        DistanceBound, IssueRange, MemberCondition, MemberSearch, MemberVector, VectorQuery,
+        DistanceBound, DistanceQuery, IssueRange, MemberCondition, MemberSearch, MemberVector,
+        VectorQuery,
     },
+    merge_rule::MergeRule,
     registry::SearchTable,
 };
 use crate::{
@@ -63,7 +65,7 @@ impl<'a> MatchConditions<'a> {
     pub fn distances(
         &mut self,
         search: &MemberSearch,
-        includes: impl Fn(&VectorQuery) -> bool,
+        includes: impl Fn(&DistanceQuery) -> bool,
     ) -> Vec<String> {
         let mut filters = Vec::new();
         for condition in &search.conditions {
@@ -71,21 +73,21 @@ impl<'a> MatchConditions<'a> {
             if !includes(query) {
                 continue;
             }
-            if !self.has_distance(query) {
+            let Some(query) = self.comparable(query) else {
                 filters.push("FALSE".to_owned());
                 continue;
-            }
-            filters.push(format!("t.{} IS NOT NULL", query.of.column()));
+            };
+            filters.push(self.exists(&query));
             if *bound != DistanceBound::Exists {
-                let distance = Self::distance(&self.product(query));
-                filters.extend(self.bound(*bound, &distance));
+                let score = self.score(&query);
+                filters.extend(self.bound(*bound, &score));
             }
         }
         filters
     }
 
     /// The conditions on the distance that is the score.
-    pub fn cutoffs(&mut self, search: &MemberSearch, ranking: &VectorQuery) -> Vec<String> {
+    pub fn cutoffs(&mut self, search: &MemberSearch, ranking: &DistanceQuery) -> Vec<String> {
         let mut cutoffs = Vec::new();
         for condition in &search.conditions {
             if let MemberCondition::Distance(query, bound) = condition
@@ -104,13 +106,69 @@ impl<'a> MatchConditions<'a> {
         format!("unnest({rows}, {scores}) AS captions(picture, score)")
     }
 
+    /// The part of a query that members can be compared with; `None` if there is none.
+    pub fn comparable(&self, query: &DistanceQuery) -> Option<DistanceQuery> {
+        let single = |query: &VectorQuery| {
+            self.has_distance(query).then(|| DistanceQuery::Single(query.clone()))
+        };
+        match query {
+            DistanceQuery::Single(query) => single(query),
+            DistanceQuery::Merged { own, model, rule } => match (single(own), single(model)) {
+                (Some(_), Some(_)) => Some(query.clone()),
+                (Some(own), None) => Some(own),
+                // Distances keep their place among scores of both.
+                (None, Some(_)) if *rule == MergeRule::OwnFirst => Some(query.clone()),
+                (None, _) => None,
+            },
+        }
+    }
+
     /// Vectors of another dimension have no distance.
-    pub fn has_distance(&self, query: &VectorQuery) -> bool {
+    fn has_distance(&self, query: &VectorQuery) -> bool {
         let dimension = match query.of {
             MemberVector::Descriptor => DIMENSION,
             MemberVector::Embedding => self.table.dimension,
+            MemberVector::Model => self.table.model_dimension,
         };
         !query.vector.is_empty() && query.vector.len() == dimension
+    }
+
+    /// Whether a member has a vector of the query.
+    pub fn exists(&self, query: &DistanceQuery) -> String {
+        let vectors = match query {
+            DistanceQuery::Single(query) => vec![query],
+            DistanceQuery::Merged { own, rule: MergeRule::Weighted, .. } => vec![own],
+            DistanceQuery::Merged { own, model, rule: MergeRule::OwnFirst } => vec![own, model],
+        };
+        let vectors = vectors.into_iter().filter(|query| self.has_distance(query));
+        let each: Vec<String> = vectors.map(has_vector).collect();
+        format!("({})", each.join(" OR "))
+    }
+
+    /// The score of a member, of a query that is comparable.
+    pub fn score(&mut self, query: &DistanceQuery) -> String {
+        match query {
+            DistanceQuery::Single(query) => Self::distance(&self.product(query)),
+            DistanceQuery::Merged { own, model, rule } => {
+                let (own, model) = (self.distance_or_null(own), self.distance_or_null(model));
+                rule.sql(&own, &model)
+            }
+        }
+    }
+
+    fn distance_or_null(&mut self, query: &VectorQuery) -> String {
+        if !self.has_distance(query) {
+            return "CAST(NULL AS real)".to_owned();
+        }
+        let distance = Self::distance(&self.product(query));
+        // `greatest` ignores null.
+        format!("CASE WHEN {} THEN {distance} END", has_vector(query))
+    }
+
+    /// The vectors whose nearest members include the best ones of a query that is comparable.
+    pub fn candidates<'q>(&self, query: &'q DistanceQuery) -> Vec<&'q VectorQuery> {
+        let candidates = query.candidates().into_iter();
+        candidates.filter(|query| self.has_distance(query)).collect()
     }
 
     /// The negative scalar product that the index orders by. `<=>` would divide by lengths that are one, and round.
@@ -121,7 +179,7 @@ impl<'a> MatchConditions<'a> {
     }
 
     /// Rounding can make the distance of equal vectors slightly negative.
-    pub fn distance(product: &str) -> String {
+    fn distance(product: &str) -> String {
         format!("CAST(greatest(1 + ({product}), 0) AS real)")
     }
 
@@ -174,6 +232,10 @@ impl<'a> MatchConditions<'a> {
         let list = self.value(list);
         format!("CAST(string_to_array(CAST({list} AS text), ',') AS {kind}[])")
     }
+}
+
+pub(super) fn has_vector(query: &VectorQuery) -> String {
+    format!("t.{} IS NOT NULL", query.of.column())
 }
 
 /// Names as JSON that PostgreSQL reads: its texts cannot contain NUL.

@@ -2,6 +2,7 @@
 
 use half::f16;
 
+use super::MergeRule;
 use tessera_model::{
     TagId,
     vql::{IssueKind, LabelRule},
@@ -21,8 +22,8 @@ pub enum MemberOrder {
     Browsing,
     /// By the scores of captions: rows of pictures, and their scores.
     Captions(Vec<(i64, f32)>),
-    /// By cosine distance; members without such a vector do not match.
-    Distance(VectorQuery),
+    /// By distance; members without such a vector do not match.
+    Distance(DistanceQuery),
 }
 
 #[derive(Clone, Debug)]
@@ -40,7 +41,7 @@ pub enum MemberCondition {
         pictures: Vec<i64>,
         matching: bool,
     },
-    Distance(VectorQuery, DistanceBound),
+    Distance(DistanceQuery, DistanceBound),
     /// Nothing matches.
     Never,
 }
@@ -64,7 +65,10 @@ pub struct VectorQuery {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemberVector {
     Descriptor,
+    /// Of captions and labels.
     Embedding,
+    /// Of the user's own model.
+    Model,
 }
 
 impl MemberVector {
@@ -73,6 +77,27 @@ impl MemberVector {
         match self {
             Self::Descriptor => "descriptor",
             Self::Embedding => "embedding",
+            Self::Model => "model_vector",
+        }
+    }
+}
+
+/// What a score is computed of.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DistanceQuery {
+    /// The cosine distance from one vector.
+    Single(VectorQuery),
+    /// The distances from two vectors, merged.
+    Merged { own: VectorQuery, model: VectorQuery, rule: MergeRule },
+}
+
+impl DistanceQuery {
+    /// The vectors whose nearest members include the best ones.
+    pub fn candidates(&self) -> Vec<&VectorQuery> {
+        match self {
+            Self::Single(query) => vec![query],
+            Self::Merged { model, rule: MergeRule::Weighted, .. } => vec![model],
+            Self::Merged { own, model, rule: MergeRule::OwnFirst } => vec![own, model],
         }
     }
 }

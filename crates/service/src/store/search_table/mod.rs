@@ -6,6 +6,7 @@
 
 mod match_conditions;
 mod member_search;
+mod merge_rule;
 mod registry;
 mod search_limits;
 mod search_match;
@@ -14,14 +15,17 @@ mod table_writer;
 mod vector_extension;
 
 pub use member_search::{
-    DistanceBound, IssueRange, MemberCondition, MemberOrder, MemberSearch, MemberVector,
-    VectorQuery,
+    DistanceBound, DistanceQuery, IssueRange, MemberCondition, MemberOrder, MemberSearch,
+    MemberVector, VectorQuery,
 };
+pub use merge_rule::MergeRule;
 pub(super) use registry::TABLES;
 pub use registry::{SearchTable, drop_table, find, former, is_current, unused};
 pub use search_limits::SearchTableLimits;
 pub use search_match::{ClusterMatch, SelectedMember};
 pub use search_statement::{TableSearch, exceeds};
-pub use table_writer::{IndexedMember, TableWriter, WriteTarget, WrittenMembers, publish};
+pub use table_writer::{
+    Dimensions, IndexedMember, TableWriter, WriteTarget, WrittenMembers, publish,
+};
 pub(super) use vector_extension::create;
 pub use vector_extension::{VectorSupport, support};

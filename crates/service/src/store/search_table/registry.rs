@@ -33,6 +33,8 @@ pub struct SearchTable {
     pub members: u64,
     /// Of embeddings; 0 if there are none.
     pub dimension: usize,
+    /// Of the vectors of the user's own model; 0 if there are none.
+    pub model_dimension: usize,
     /// The schema of pgvector, quoted.
     pub(super) vector_schema: String,
 }
@@ -57,7 +59,7 @@ pub fn find(
         return Ok(None);
     }
     let sql =
-        "SELECT number, search_table.generation, version, members, dimension FROM search_table
+        "SELECT number, search_table.generation, version, members, dimension, model_dimension FROM search_table
                JOIN dataset ON dataset.id = search_table.dataset
                             AND dataset.generation = search_table.generation
                WHERE dataset.id = ?1 AND entity = ?2";
@@ -68,6 +70,7 @@ pub fn find(
             version: row.get(2)?,
             members: row.get(3)?,
             dimension: row.get(4)?,
+            model_dimension: row.get(5)?,
             vector_schema: String::new(),
         })
     };

@@ -4,7 +4,7 @@
 //! with a limit, so the index of vectors cannot answer it; a bounded one turns other plans off.
 
 use super::{
-    match_conditions::MatchConditions,
+    match_conditions::{MatchConditions, has_vector},
     member_search::{MemberOrder, MemberSearch, VectorQuery},
     registry::SearchTable,
     search_match::{ClusterMatch, SelectedMember},
@@ -57,11 +57,13 @@ pub fn exceeds(
     search: &MemberSearch,
     limit: u64,
 ) -> Result<bool> {
-    let MemberOrder::Distance(VectorQuery { of, .. }) = &search.order else { return Ok(false) };
-    if table.members <= limit || !table.has_index(*of) {
+    let MemberOrder::Distance(query) = &search.order else { return Ok(false) };
+    let mut conditions = MatchConditions::new(table);
+    let Some(query) = conditions.comparable(query) else { return Ok(false) };
+    let is_indexed = |query: &&VectorQuery| table.has_index(query.of);
+    if table.members <= limit || !conditions.candidates(&query).iter().all(is_indexed) {
         return Ok(false);
     }
-    let mut conditions = MatchConditions::new(table);
     let filters = conditions.filters(search);
     if filters.len() == 1 {
         return Ok(true);
@@ -177,24 +179,29 @@ impl TableSearch<'_> {
             }
             MemberOrder::Distance(ranking) => ranking,
         };
-        if !conditions.has_distance(ranking) {
+        let Some(comparable) = conditions.comparable(ranking) else {
             filters.push("FALSE".to_owned());
             return exact(&table, "CAST(0 AS real)", &filters);
-        }
-        let product = conditions.product(ranking);
-        filters.push(format!("t.{} IS NOT NULL", ranking.of.column()));
-        let distance = MatchConditions::distance(&product);
+        };
+        let score = conditions.score(&comparable);
         let Some(horizon) = self.horizon else {
+            filters.push(conditions.exists(&comparable));
             filters.extend(conditions.distances(self.search, |_| true));
-            return exact(&table, &distance, &filters);
+            return exact(&table, &score, &filters);
         };
         filters.extend(conditions.distances(self.search, |query| query != ranking));
-        let nearest = exact(&table, &distance, &filters);
+        let mut nearest = Vec::new();
+        for candidate in conditions.candidates(&comparable) {
+            let product = conditions.product(candidate);
+            let of_candidate = [filters.as_slice(), &[has_vector(candidate)]].concat();
+            let found = exact(&table, &score, &of_candidate);
+            nearest.push(format!("({found} ORDER BY {product} LIMIT {horizon})"));
+        }
         let mut cutoffs = conditions.cutoffs(self.search, ranking);
         cutoffs.push("TRUE".to_owned());
         format!(
-            "SELECT media, cluster, score FROM ({nearest} ORDER BY {product} LIMIT {horizon}) AS nearest
-             WHERE {}",
+            "SELECT media, cluster, score FROM ({}) AS nearest WHERE {}",
+            nearest.join(" UNION "),
             cutoffs.join(" AND ")
         )
     }

@@ -22,16 +22,25 @@ use tessera_model::{DatasetId, EntityType, Granularity, TagId, vql::IssueKind};
 /// pgvector indexes halves of up to this dimension.
 const MAX_INDEXED_DIMENSION: usize = 4_000;
 const ISSUES: usize = IssueKind::ALL.len();
-const COLUMNS: usize = 12 + Granularity::LEVELS + ISSUES;
+const COLUMNS: usize = 13 + Granularity::LEVELS + ISSUES;
 
 impl SearchTable {
+    pub fn dimensions(&self) -> Dimensions {
+        Dimensions { embedding: self.dimension, model: self.model_dimension }
+    }
+
     /// Whether an index finds the nearest of such vectors.
     pub(super) fn has_index(&self, vector: MemberVector) -> bool {
         match vector {
             MemberVector::Descriptor => true,
-            MemberVector::Embedding => (1..=MAX_INDEXED_DIMENSION).contains(&self.dimension),
+            MemberVector::Embedding => is_indexed(self.dimension),
+            MemberVector::Model => is_indexed(self.model_dimension),
         }
     }
+}
+
+fn is_indexed(dimension: usize) -> bool {
+    (1..=MAX_INDEXED_DIMENSION).contains(&dimension)
 }
 
 /// A member of a dataset, as it is searched.
@@ -43,13 +52,21 @@ pub struct IndexedMember<'a> {
     pub tags: Vec<TagId>,
     pub descriptor: &'a [f16],
     pub embedding: Option<&'a [f16]>,
+    pub model_vector: Option<&'a [f16]>,
+}
+
+/// The numbers of halves of vectors that members may have; 0 if none has one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dimensions {
+    pub embedding: usize,
+    pub model: usize,
 }
 
 /// Where rows are written that no search sees before they are published.
 pub struct WriteTarget {
     number: i64,
     version: i64,
-    dimension: usize,
+    dimensions: Dimensions,
     vector_schema: String,
     /// Of which source they replace the members; `None` if the table is new.
     source: Option<i64>,
@@ -57,20 +74,20 @@ pub struct WriteTarget {
 }
 
 impl WriteTarget {
-    /// A new table for embeddings of `dimension` numbers.
+    /// A new table for vectors of these dimensions.
     pub fn create(
         transaction: &Transaction,
         dataset: DatasetId,
         entity: EntityType,
-        dimension: usize,
+        dimensions: Dimensions,
         vector_schema: &str,
     ) -> Result<Self> {
-        let sql = "INSERT INTO search_table (dataset, entity, version, members, dimension)
-                   VALUES (?1, ?2, 1, 0, ?3) RETURNING number";
-        let params = params![dataset.0, entity.as_str(), dimension];
+        let sql = "INSERT INTO search_table (dataset, entity, version, members, dimension, model_dimension)
+                   VALUES (?1, ?2, 1, 0, ?3, ?4) RETURNING number";
+        let params = params![dataset.0, entity.as_str(), dimensions.embedding, dimensions.model];
         let number = query::one(transaction, sql, params, |row| row.get(0))?;
-        transaction.execute_batch(&create_table(number, dimension, vector_schema))?;
-        Ok(Self::new(number, 1, dimension, vector_schema, None))
+        transaction.execute_batch(&create_table(number, dimensions, vector_schema))?;
+        Ok(Self::new(number, 1, dimensions, vector_schema, None))
     }
 
     /// The next version of a table, for the members of one source. Waits for another worker that writes it, whose
@@ -86,20 +103,21 @@ impl WriteTarget {
         check(transaction)?;
         let delete = format!("DELETE FROM {} WHERE version > ?1", table.name());
         query::execute(transaction, &delete, params![table.version])?;
-        let SearchTable { number, version, dimension, vector_schema, .. } = table;
-        Ok(Self::new(*number, version + 1, *dimension, vector_schema, Some(source)))
+        let SearchTable { number, version, vector_schema, .. } = table;
+        Ok(Self::new(*number, version + 1, table.dimensions(), vector_schema, Some(source)))
     }
 
     fn new(
         number: i64,
         version: i64,
-        dimension: usize,
+        dimensions: Dimensions,
         vector_schema: &str,
         source: Option<i64>,
     ) -> Self {
         let values: Vec<String> = (1..=COLUMNS).map(|number| format!("?{number}")).collect();
         let insert = format!("INSERT INTO {} VALUES ({})", table_name(number), values.join(", "));
-        Self { number, version, dimension, vector_schema: vector_schema.to_owned(), source, insert }
+        let vector_schema = vector_schema.to_owned();
+        Self { number, version, dimensions, vector_schema, source, insert }
     }
 
     /// What was written, when all rows are.
@@ -121,8 +139,11 @@ impl WriteTarget {
             indexes.push(format!("CREATE INDEX ON {table} USING gin ({column} jsonb_path_ops)"));
         }
         let mut vectors = vec![MemberVector::Descriptor];
-        if (1..=MAX_INDEXED_DIMENSION).contains(&self.dimension) {
-            vectors.push(MemberVector::Embedding);
+        for (dimension, vector) in [
+            (self.dimensions.embedding, MemberVector::Embedding),
+            (self.dimensions.model, MemberVector::Model),
+        ] {
+            vectors.extend(is_indexed(dimension).then_some(vector));
         }
         for column in vectors.into_iter().map(MemberVector::column) {
             indexes.push(format!(
@@ -147,7 +168,7 @@ impl<'a> TableWriter<'a> {
     }
 
     pub fn add(&mut self, member: &IndexedMember) -> Result<()> {
-        let IndexedMember { media, assignment, issues, tags, descriptor, embedding } = member;
+        let IndexedMember { media, assignment, issues, tags, descriptor, .. } = member;
         let [finest, finer, middle, coarser, coarsest] = assignment.cluster_ranks;
         let [blur, dark, bright, duplicates, outliers, aspect, size, mislabels, label, normal] =
             *issues;
@@ -158,7 +179,10 @@ impl<'a> TableWriter<'a> {
         };
         let tags: Vec<String> = tags.iter().map(|tag| tag.0.to_string()).collect();
         // Another dimension belongs to a text space that is about to be replaced.
-        let embedding = embedding.filter(|found| found.len() == self.target.dimension);
+        let fitting = |vector: Option<&[f16]>, dimension: usize| {
+            vector.filter(|found| found.len() == dimension).map(encode_f16)
+        };
+        let Dimensions { embedding, model } = self.target.dimensions;
         self.members += 1;
         self.rows.add(params![
             media.row,
@@ -187,7 +211,8 @@ impl<'a> TableWriter<'a> {
             json_names(media.labels.iter().map(String::as_str)),
             json_names(tags.iter().map(String::as_str)),
             encode_f16(descriptor),
-            embedding.map(encode_f16),
+            fitting(member.embedding, embedding),
+            fitting(member.model_vector, model),
         ])
     }
 
@@ -228,17 +253,17 @@ pub fn publish(transaction: &Transaction, written: &WrittenMembers) -> Result<()
 }
 
 /// The columns of a row, in the order of [`TableWriter::add`].
-fn create_table(number: i64, dimension: usize, vector_schema: &str) -> String {
+fn create_table(number: i64, dimensions: Dimensions, vector_schema: &str) -> String {
     let ranks = (0..Granularity::LEVELS).map(|level| format!("rank_{level} bigint NOT NULL"));
     let issues = IssueKind::ALL.iter().map(|kind| format!("{} real NOT NULL", issue_column(*kind)));
-    // A column needs a dimension, also if there are no embeddings.
-    let dimension = dimension.max(1);
+    // A column needs a dimension, also if there are no vectors.
+    let (embedding, model) = (dimensions.embedding.max(1), dimensions.model.max(1));
     format!(
         "CREATE TABLE {} (media bigint NOT NULL, version bigint NOT NULL, source bigint NOT NULL,
            picture bigint NOT NULL, kind smallint NOT NULL, path bytea NOT NULL, {},
            uniqueness real NOT NULL, twin real NOT NULL, {}, labels jsonb NOT NULL, tags jsonb NOT NULL,
            descriptor {vector_schema}.halfvec({DIMENSION}) NOT NULL,
-           embedding {vector_schema}.halfvec({dimension}))",
+           embedding {vector_schema}.halfvec({embedding}), model_vector {vector_schema}.halfvec({model}))",
         table_name(number),
         ranks.collect::<Vec<_>>().join(", "),
         issues.collect::<Vec<_>>().join(", "),

@@ -2,7 +2,9 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Result, TransactionBehavior};
 
-use super::tables::{CAPTION_LANGUAGES, EMBEDDED_TEXTS, EXTRACTIONS, LEASES, TABLES};
+use super::tables::{
+    CAPTION_LANGUAGES, EMBEDDED_TEXTS, EXTRACTIONS, LEASES, MODEL_VECTORS, TABLES,
+};
 
 /// Versions up to this one cannot be migrated: they lack checksums, the frames of videos, or the reason
 /// why an export contains a media item. Their datasets are indexed again in a new store.
@@ -10,7 +12,7 @@ const LAST_REPLACED: usize = 6;
 
 /// Append only.
 const MIGRATIONS: &[&str] =
-    &[TABLES, LEASES, CHOSEN_BY_MEDIA, EXTRACTIONS, EMBEDDED_TEXTS, CAPTION_LANGUAGES];
+    &[TABLES, LEASES, CHOSEN_BY_MEDIA, EXTRACTIONS, EMBEDDED_TEXTS, CAPTION_LANGUAGES, MODEL_VECTORS];
 
 /// Without it, every change of a media item reads all items of all selective exports.
 const CHOSEN_BY_MEDIA: &str = "CREATE INDEX chosen_media ON chosen (media)";

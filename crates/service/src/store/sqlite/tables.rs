@@ -402,3 +402,37 @@ CREATE TABLE extraction_file (
 ) STRICT, WITHOUT ROWID;
 "
 );
+
+/// The vectors of the user's own model. Encoders wrote theirs in place of those of captions, and are applied again.
+pub(super) const MODEL_VECTORS: &str = concat!(
+    "
+CREATE TABLE applied_model (
+  dataset     BLOB PRIMARY KEY REFERENCES dataset ON DELETE CASCADE,
+  fingerprint BLOB NOT NULL CHECK (length(fingerprint) = 32),  -- BLAKE3 of its files
+  applied_at  INTEGER NOT NULL,                                -- microseconds since 1970
+",
+    checksummed!("dataset, fingerprint, applied_at"),
+    "
+) STRICT;
+
+CREATE TABLE model_vector (
+  media  INTEGER PRIMARY KEY REFERENCES media ON DELETE CASCADE,
+  vector BLOB NOT NULL,  -- half-precision numbers, little-endian
+",
+    checksummed!("media, vector"),
+    "
+) STRICT;
+
+CREATE TABLE anchor_model_vector (
+  anchor BLOB PRIMARY KEY REFERENCES anchor ON DELETE CASCADE,
+  vector BLOB NOT NULL,  -- half-precision numbers, little-endian
+",
+    checksummed!("anchor, vector"),
+    "
+) STRICT;
+
+INSERT INTO applied_model (dataset, fingerprint, applied_at)
+SELECT dataset, substr(bytes, 18, 32), 0 FROM space
+WHERE substr(bytes, 1, 17) = CAST('tessera-encoders' || char(10) AS BLOB);
+"
+);

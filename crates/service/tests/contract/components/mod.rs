@@ -1,7 +1,6 @@
 //! Parts of the service, tested through their public interfaces.
 
 mod clustering;
-mod encoder_pair;
 mod extraction;
 mod features;
 mod file_names;
@@ -10,6 +9,8 @@ mod full_text_query;
 mod issue_scores;
 mod leases;
 mod listing_comparison;
+mod model_refusals;
+mod models;
 mod near_duplicates;
 mod neighbors;
 pub mod object_storage;

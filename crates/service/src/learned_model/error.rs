@@ -1,4 +1,4 @@
-//! Errors of loading encoders.
+//! Errors of loading a model.
 
 use std::{fmt, io, path::Path};
 
@@ -8,8 +8,8 @@ use tessera_model::SafeText;
 /// Length limit of library messages in errors, in characters.
 const MAX_REASON_CHARS: usize = 240;
 
-/// Why a pair of encoders cannot be used, as a message for the terminal. Contains local paths, so
-/// it must not be sent to clients.
+/// Why a model cannot be used, as a message for the terminal. Contains local paths, so it must not
+/// be sent to clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadError(pub(super) String);
 

@@ -1,0 +1,57 @@
+//! Resamples a part of a picture to an exact size, with the filter that learned models were trained with.
+
+use fast_image_resize::{
+    FilterType, ResizeAlg, ResizeOptions, Resizer,
+    images::{TypedImage, TypedImageRef},
+    pixels::U8x3,
+};
+use image::RgbImage;
+
+use crate::error::DecodeError;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResampleFilter {
+    Nearest,
+    Box,
+    Bilinear,
+    Hamming,
+    Bicubic,
+    Lanczos,
+}
+
+/// Part of a picture in pixels, which may be between them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PicturePart {
+    pub left: f64,
+    pub top: f64,
+    pub width: f64,
+    pub height: f64,
+}
+
+/// Fails if the part is not in the picture.
+pub fn resample(
+    picture: &RgbImage,
+    part: PicturePart,
+    size: (u32, u32),
+    filter: ResampleFilter,
+) -> Result<RgbImage, DecodeError> {
+    let describe = |error: &dyn std::fmt::Display| DecodeError(format!("cannot resize: {error}"));
+    let (width, height) = picture.dimensions();
+    let from = TypedImageRef::<U8x3>::from_buffer(width, height, picture.as_raw())
+        .map_err(|error| describe(&error))?;
+    let mut resampled = RgbImage::new(size.0, size.1);
+    let mut to = TypedImage::<U8x3>::from_buffer(size.0, size.1, &mut resampled)
+        .map_err(|error| describe(&error))?;
+    let algorithm = match filter {
+        ResampleFilter::Nearest => ResizeAlg::Nearest,
+        ResampleFilter::Box => ResizeAlg::Convolution(FilterType::Box),
+        ResampleFilter::Bilinear => ResizeAlg::Convolution(FilterType::Bilinear),
+        ResampleFilter::Hamming => ResizeAlg::Convolution(FilterType::Hamming),
+        ResampleFilter::Bicubic => ResizeAlg::Convolution(FilterType::CatmullRom),
+        ResampleFilter::Lanczos => ResizeAlg::Convolution(FilterType::Lanczos3),
+    };
+    let PicturePart { left, top, width, height } = part;
+    let options = ResizeOptions::new().resize_alg(algorithm).crop(left, top, width, height);
+    Resizer::new().resize_typed(&from, &mut to, &options).map_err(|error| describe(&error))?;
+    Ok(resampled)
+}

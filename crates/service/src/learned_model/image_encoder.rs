@@ -1,0 +1,220 @@
+//! The image encoder: the input of a picture, and the vector and the label that a model gives for it.
+
+use image::RgbImage;
+use rten::{NodeId, Value};
+use rten_tensor::NdTensor;
+
+use super::{
+    classifier::{ConfidentLabel, confident_label, head_input},
+    error::{LoadError, short_reason},
+    model_config::ModelConfig,
+    model_folder::{ModelFolder, PREPROCESSOR},
+    onnx_model::{ModelInput, OnnxModel, VectorForm},
+    preprocessing::{InputSize, Preprocessing},
+};
+
+const ROLE: &str = "image encoder";
+/// Names of outputs that are vectors, most specific first.
+const VECTOR_OUTPUTS: [&str; 3] = ["image_embeds", "sentence_embedding", "pooler_output"];
+const SCORE_OUTPUT: &str = "logits";
+const TOKENS_OUTPUT: &str = "last_hidden_state";
+
+pub struct ImageEncoder {
+    model: OnnxModel,
+    input: PictureInput,
+    preprocessing: Preprocessing,
+    output: ImageOutput,
+    /// The names of the classes of a classifier.
+    labels: Vec<String>,
+}
+
+struct PictureInput {
+    id: NodeId,
+    /// Whether the channels of a pixel follow each other.
+    channels_last: bool,
+}
+
+/// Where the vector of a picture is.
+struct ImageOutput {
+    vector: NodeId,
+    form: VectorForm,
+    /// The scores of the classes of a classifier.
+    scores: Option<NodeId>,
+    dimension: usize,
+}
+
+/// What a model computes from a picture.
+pub struct EncodedPicture {
+    /// Not normalized.
+    pub vector: Vec<f32>,
+    pub label: Option<ConfidentLabel>,
+}
+
+impl ImageEncoder {
+    /// Loads a model and runs it with a gray picture. Adds the defaults that were taken to `defaults`.
+    pub fn load(
+        folder: &ModelFolder,
+        config: &ModelConfig,
+        defaults: &mut Vec<String>,
+    ) -> Result<Self, LoadError> {
+        let path = &folder.image_model;
+        let model = OnnxModel::load(ROLE, path)?;
+        let refuse = |reason: &str| LoadError::new(ROLE, path, reason);
+        let inputs = model.inputs();
+        let input = inputs.iter().find(|input| input.shape.len() == 4).ok_or_else(|| {
+            refuse(
+                "takes no picture (no input of four dimensions); give the folder of a vision model",
+            )
+        })?;
+        let (input, size) = PictureInput::new(input).map_err(|reason| refuse(&reason))?;
+        let file = folder.json(PREPROCESSOR)?;
+        let preprocessing = Preprocessing::read(file.as_ref(), config.family, size, defaults)
+            .map_err(|reason| refuse(&reason))?;
+        let (width, height) = preprocessing.size();
+        let gray = RgbImage::from_pixel(width, height, image::Rgb([128; 3]));
+        let example = [input.tensor(&preprocessing, &gray).map_err(|reason| refuse(&reason))?];
+        let chooser = OutputChooser { folder, model: &model, example: &example, config };
+        let output = chooser.choose().map_err(|reason| {
+            let reason = short_reason(&reason);
+            refuse(&format!(
+                "gives no vector for a picture ({reason}); use another export of the model"
+            ))
+        })?;
+        let labels = if output.scores.is_some() { config.labels.clone() } else { Vec::new() };
+        Ok(Self { model, input, preprocessing, output, labels })
+    }
+
+    pub fn model(&self) -> &OnnxModel {
+        &self.model
+    }
+
+    pub fn preprocessing(&self) -> &Preprocessing {
+        &self.preprocessing
+    }
+
+    pub fn dimension(&self) -> usize {
+        self.output.dimension
+    }
+
+    pub fn is_classifier(&self) -> bool {
+        self.output.scores.is_some()
+    }
+
+    pub fn labels(&self) -> &[String] {
+        &self.labels
+    }
+
+    pub fn encode(&self, picture: &RgbImage) -> Result<EncodedPicture, String> {
+        let ImageOutput { vector, form, scores, .. } = self.output;
+        let scores = scores.filter(|_| !self.labels.is_empty());
+        let outputs: Vec<NodeId> = [Some(vector), scores].into_iter().flatten().collect();
+        let input = self.input.tensor(&self.preprocessing, picture)?;
+        let mut tensors = self.model.run(&[input], &outputs)?.into_iter();
+        let vector = tensors.next().ok_or("it has no output")?.into_vector(form)?;
+        let scores =
+            tensors.next().map(|scores| scores.into_vector(VectorForm::Row)).transpose()?;
+        let label = scores.and_then(|scores| confident_label(&scores, &self.labels));
+        Ok(EncodedPicture { vector, label })
+    }
+}
+
+impl PictureInput {
+    /// Also returns the width and height of the input, as far as they are fixed.
+    fn new(input: &ModelInput) -> Result<(Self, InputSize), String> {
+        let wrong = || {
+            format!(
+                "takes pictures as {:?} and not one at a time with three channels; export it again in that form",
+                input.shape
+            )
+        };
+        let [batch, first, second, third] = input.shape[..] else { return Err(wrong()) };
+        let channels_last = first != Some(3) && third == Some(3);
+        let (channels, height, width) =
+            if channels_last { (third, first, second) } else { (first, second, third) };
+        if batch.is_some_and(|batch| batch != 1) || channels.is_some_and(|channels| channels != 3) {
+            return Err(wrong());
+        }
+        let side = |side: Option<usize>| side.map(|side| u32::try_from(side).unwrap_or(u32::MAX));
+        Ok((Self { id: input.id, channels_last }, (side(width), side(height))))
+    }
+
+    fn tensor(
+        &self,
+        preprocessing: &Preprocessing,
+        picture: &RgbImage,
+    ) -> Result<(NodeId, Value), String> {
+        let pixels = preprocessing.apply(picture)?;
+        let (width, height) = preprocessing.size();
+        let (width, height) = (width as usize, height as usize);
+        let (shape, numbers): (_, Vec<f32>) = if self.channels_last {
+            ([1, height, width, 3], pixels.into_flattened())
+        } else {
+            let channel = |at: usize| pixels.iter().map(move |pixel| pixel[at]);
+            ([1, 3, height, width], (0..3).flat_map(channel).collect())
+        };
+        let tensor = NdTensor::try_from_data(shape, numbers).map_err(|cause| cause.to_string())?;
+        Ok((self.id, tensor.into()))
+    }
+}
+
+/// Finds the output of a model that is the vector of a picture.
+struct OutputChooser<'a> {
+    folder: &'a ModelFolder,
+    model: &'a OnnxModel,
+    example: &'a [(NodeId, Value)],
+    config: &'a ModelConfig,
+}
+
+impl OutputChooser<'_> {
+    /// A named vector, or what the head of a classifier reads, or another row, or the first token.
+    fn choose(&self) -> Result<ImageOutput, String> {
+        let outputs = self.model.outputs();
+        let named = |name: &str| outputs.iter().find(|output| output.name == name);
+        let mut reasons = Vec::new();
+        for output in VECTOR_OUTPUTS.into_iter().filter_map(named) {
+            match self.vector_at(output.id) {
+                Ok(found) if found.form == VectorForm::Row => return Ok(found),
+                Ok(_) => {}
+                Err(reason) => reasons.push(reason),
+            }
+        }
+        let others = outputs.iter().filter(|output| output.name != TOKENS_OUTPUT);
+        for output in others.chain(named(TOKENS_OUTPUT)) {
+            match self.vector_at(output.id) {
+                Ok(found) => return self.with_head(found, &output.name),
+                Err(reason) => reasons.push(reason),
+            }
+        }
+        Err(reasons.into_iter().next().unwrap_or_else(|| "it has no output".to_owned()))
+    }
+
+    fn vector_at(&self, id: NodeId) -> Result<ImageOutput, String> {
+        let tensors = self.model.run(self.example, &[id])?;
+        let tensor = tensors.into_iter().next().ok_or("it has no output")?;
+        let form = tensor.form()?;
+        let dimension = tensor.into_vector(form)?.len();
+        Ok(ImageOutput { vector: id, form, scores: None, dimension })
+    }
+
+    /// If the output is the scores of a classifier, the vector is what its head reads.
+    fn with_head(&self, found: ImageOutput, name: &str) -> Result<ImageOutput, String> {
+        let labels = &self.config.labels;
+        let is_scores = name == SCORE_OUTPUT || labels.len() == found.dimension;
+        if found.form != VectorForm::Row || !is_scores {
+            return Ok(found);
+        }
+        if !labels.is_empty() && labels.len() != found.dimension {
+            return Err(format!(
+                "it scores {} classes, and id2label in config.json names {}",
+                found.dimension,
+                labels.len()
+            ));
+        }
+        let value = head_input(&self.folder.image_model, name)?;
+        let id = self.model.value_id(&value);
+        let id = id
+            .ok_or_else(|| format!("the input {} of its head is not kept", short_reason(&value)))?;
+        let vector = self.vector_at(id)?;
+        Ok(ImageOutput { scores: Some(found.vector), ..vector })
+    }
+}

@@ -1,0 +1,134 @@
+//! The files of a model folder.
+
+use std::{
+    ffi::OsString,
+    fs::{self, File},
+    io::{self, ErrorKind, Read as _},
+    path::{Path, PathBuf},
+};
+
+use serde_json::Value;
+
+use super::error::{LoadError, cannot_read, short_reason};
+
+pub const CONFIG: &str = "config.json";
+pub const PREPROCESSOR: &str = "preprocessor_config.json";
+pub const TOKENIZER: &str = "tokenizer.json";
+pub const TOKENIZER_CONFIG: &str = "tokenizer_config.json";
+
+/// A tokenizer of a quarter of a million tokens takes 35 MB.
+const MAX_JSON_BYTES: u64 = 1 << 28;
+
+pub struct ModelFolder {
+    pub path: PathBuf,
+    /// The model of pictures, or of pictures and texts.
+    pub image_model: PathBuf,
+    /// A model of texts only.
+    pub text_model: Option<PathBuf>,
+}
+
+impl ModelFolder {
+    pub fn open(path: &Path) -> Result<Self, LoadError> {
+        let refuse = |reason: &str| LoadError::new("model", path, reason);
+        if path.is_file() {
+            return Err(refuse("is a file; give the folder it is in, with its config.json"));
+        }
+        for folder in [path.join("onnx"), path.to_owned()] {
+            let files = match onnx_files(&folder) {
+                Ok(files) => files,
+                Err(cause) if cause.kind() == ErrorKind::NotFound => continue,
+                Err(cause) => return Err(cannot_read("model folder", &folder, &cause)),
+            };
+            let find = |stem| best_variant(&files, stem).map(|name| folder.join(name));
+            let path = path.to_owned();
+            if let Some(image_model) = find("vision_model") {
+                return Ok(Self { path, image_model, text_model: find("text_model") });
+            }
+            if let Some(image_model) = find("model") {
+                return Ok(Self { path, image_model, text_model: None });
+            }
+        }
+        if !path.exists() {
+            return Err(refuse("does not exist; check the path"));
+        }
+        Err(refuse(
+            "has neither onnx/vision_model.onnx nor onnx/model.onnx; give a folder in the layout of a model hub",
+        ))
+    }
+
+    /// A JSON file of the folder; `None` if there is none.
+    pub fn json(&self, name: &str) -> Result<Option<Value>, LoadError> {
+        let Some(bytes) = self.bytes(name)? else { return Ok(None) };
+        serde_json::from_slice(&bytes).map(Some).map_err(|cause| {
+            let reason = format!("is not JSON ({}); download it again", short_reason(&cause));
+            LoadError::new("file", &self.path.join(name), &reason)
+        })
+    }
+
+    /// The content of a file of the folder; `None` if there is none.
+    pub fn bytes(&self, name: &str) -> Result<Option<Vec<u8>>, LoadError> {
+        let path = self.path.join(name);
+        let file = match File::open(&path) {
+            Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(None),
+            opened => opened.map_err(|cause| cannot_read("file", &path, &cause))?,
+        };
+        let mut bytes = Vec::new();
+        let read = file.take(MAX_JSON_BYTES + 1).read_to_end(&mut bytes);
+        read.map_err(|cause| cannot_read("file", &path, &cause))?;
+        if bytes.len() as u64 > MAX_JSON_BYTES {
+            return Err(LoadError::new("file", &path, "is larger than 256 MiB; download it again"));
+        }
+        Ok(Some(bytes))
+    }
+
+    /// BLAKE3 of everything that changes the vectors, by name.
+    pub fn fingerprint(&self) -> Result<[u8; 32], LoadError> {
+        let mut paths: Vec<PathBuf> =
+            [CONFIG, PREPROCESSOR, TOKENIZER, TOKENIZER_CONFIG].map(|it| self.path.join(it)).into();
+        for model in [Some(&self.image_model), self.text_model.as_ref()].into_iter().flatten() {
+            paths.push(model.clone());
+            paths.extend([".data", "_data"].map(|ending| with_ending(model, ending)));
+        }
+        let mut whole = blake3::Hasher::new();
+        for path in paths.iter().filter(|path| path.is_file()) {
+            let hash = hash_file(path).map_err(|cause| cannot_read("file", path, &cause))?;
+            whole.update(path.file_name().unwrap_or_default().as_encoded_bytes());
+            whole.update(&[0]);
+            whole.update(&hash);
+        }
+        Ok(*whole.finalize().as_bytes())
+    }
+}
+
+/// Files with external weights have the name of the model and an ending.
+fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
+fn hash_file(path: &Path) -> io::Result<[u8; 32]> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update_reader(File::open(path)?)?;
+    Ok(*hasher.finalize().as_bytes())
+}
+
+fn onnx_files(folder: &Path) -> io::Result<Vec<OsString>> {
+    fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect()
+}
+
+/// The most exact variant of a model: without a suffix, then `_fp16`, then the others by name.
+fn best_variant<'a>(files: &'a [OsString], stem: &str) -> Option<&'a str> {
+    let variant = |file: &'a OsString| {
+        let name = file.to_str()?;
+        let suffix = name.strip_suffix(".onnx")?.strip_prefix(stem)?;
+        let rank = match suffix {
+            "" => 0,
+            "_fp16" => 1,
+            other if other.starts_with('_') => 2,
+            _ => return None,
+        };
+        Some((rank, name))
+    };
+    files.iter().filter_map(variant).min().map(|(_, name)| name)
+}

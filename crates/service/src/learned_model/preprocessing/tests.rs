@@ -1,0 +1,121 @@
+use image::Rgb;
+use serde_json::json;
+
+use super::*;
+
+fn read(file: &Value) -> (Result<Preprocessing, String>, Vec<String>) {
+    let mut defaults = Vec::new();
+    let family = ModelFamily::Other;
+    (Preprocessing::read(Some(file), family, (None, None), &mut defaults), defaults)
+}
+
+fn described(file: &Value) -> String {
+    read(file).0.unwrap().describe()
+}
+
+#[test]
+fn sizes_crops_and_filters_come_from_the_file() {
+    let colors = json!({"image_mean": [0.5, 0.5, 0.5], "image_std": [0.25, 0.25, 0.25]});
+    let with = |more: Value| {
+        let mut file = colors.clone();
+        file.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        file
+    };
+    for (file, expected) in [
+        (
+            json!({"size": {"shortest_edge": 256}, "do_center_crop": true,
+                   "crop_size": {"width": 224, "height": 224}, "resample": 2}),
+            "shorter side 256, middle 224x224, bilinear, scale 0.003921569, ",
+        ),
+        (
+            json!({"size": {"height": 384, "width": 256}, "resample": 3, "rescale_factor": 0.5}),
+            "stretched to 256x384, bicubic, scale 0.5, ",
+        ),
+        (
+            json!({"size": 224, "do_center_crop": true, "crop_size": 192, "resample": 1,
+                   "do_rescale": false}),
+            "shorter side 224, middle 192x192, lanczos, scale 1, ",
+        ),
+        (json!({"size": 224, "resample": 0}), "stretched to 224x224, nearest, "),
+        (
+            json!({"size": {"shortest_edge": 224}, "crop_pct": 0.875, "resample": 3}),
+            "shorter side 256, middle 224x224, ",
+        ),
+        (
+            json!({"size": {"shortest_edge": 384}, "crop_pct": 0.95, "resample": 3}),
+            "stretched to 384x384, bicubic",
+        ),
+    ] {
+        let found = described(&with(file));
+        assert!(found.starts_with(expected), "{found} does not begin with {expected}");
+        assert!(found.ends_with("mean [0.5, 0.5, 0.5], std [0.25, 0.25, 0.25]"), "{found}");
+    }
+    let plain = described(&json!({"size": 8, "resample": 3, "do_normalize": false}));
+    assert!(plain.ends_with("mean [0.0, 0.0, 0.0], std [1.0, 1.0, 1.0]"), "{plain}");
+}
+
+#[test]
+fn defaults_are_reported_by_name() {
+    let (read, defaults) = read(&json!({"do_center_crop": true}));
+    assert_eq!(read.unwrap().size(), (224, 224));
+    for name in ["size", "crop_size", "image_mean", "image_std", "resample"] {
+        let found = defaults.iter().any(|text| text.contains(&format!("has no {name}; taken: ")));
+        assert!(found, "{name} is not in {defaults:?}");
+    }
+    for (family, words) in [
+        (ModelFamily::Siglip, "stretched to 32x16, bicubic, scale 0.003921569, mean [0.5, "),
+        (
+            ModelFamily::Clip,
+            "shorter side 32, middle 32x16, bicubic, scale 0.003921569, mean [0.481",
+        ),
+        (ModelFamily::Other, "mean [0.485, "),
+    ] {
+        let mut defaults = Vec::new();
+        Preprocessing::read(None, family, (Some(32), Some(16)), &mut defaults).unwrap();
+        assert_eq!(defaults.len(), 1);
+        assert!(defaults[0].contains("preprocessor_config.json is missing"), "{defaults:?}");
+        assert!(defaults[0].contains(words), "{defaults:?}");
+    }
+}
+
+#[test]
+fn unusable_files_are_refused_with_the_key() {
+    for (file, words) in [
+        (json!([]), "without settings"),
+        (json!({"size": {"longest_edge": 224}}), "a size in"),
+        (json!({"size": 0}), "a size in"),
+        (json!({"size": 1_000_000}), "a size in"),
+        (json!({"size": 8, "image_mean": [1]}), "image_mean"),
+        (json!({"size": 8, "image_std": [0, 0, 0]}), "image_std"),
+        (json!({"size": 8, "resample": 9}), "resample"),
+        (json!({"size": 8, "rescale_factor": "x"}), "rescale_factor"),
+        (json!({"size": 8, "do_center_crop": true, "crop_size": 9}), "larger than its size"),
+        (json!({"size": {"shortest_edge": 8}, "crop_pct": 0}), "crop_pct"),
+        (json!({"size": 8, "do_flip_channel_order": true}), "blue, green, red"),
+    ] {
+        let (read, _) = read(&file);
+        let reason = read.unwrap_err();
+        assert!(reason.contains(words) && reason.contains("; "), "{file}: {reason}");
+    }
+    let file = json!({"size": 8});
+    let other = (Some(9), Some(9));
+    let read = Preprocessing::read(Some(&file), ModelFamily::Other, other, &mut Vec::new());
+    assert!(read.unwrap_err().contains("takes pictures of 9x9 pixels, and preproc"));
+}
+
+#[test]
+fn pixels_are_those_of_the_middle_scaled_and_normalized() {
+    let file = json!({"size": {"shortest_edge": 4}, "do_center_crop": true, "crop_size": 2,
+        "resample": 0, "image_mean": [0.5, 0.0, 0.0], "image_std": [0.5, 1.0, 0.5]});
+    let preprocessing = read(&file).0.unwrap();
+    // Red in the middle, blue around it.
+    let picture = RgbImage::from_fn(8, 4, |x, y| {
+        let middle = (3..5).contains(&x) && (1..3).contains(&y);
+        if middle { Rgb([255, 0, 0]) } else { Rgb([0, 0, 255]) }
+    });
+    assert_eq!(preprocessing.apply(&picture).unwrap(), [[1.0, 0.0, 0.0]; 4]);
+    for size in [(1, 1), (1, 30_000), (30_000, 1)] {
+        let picture = RgbImage::from_pixel(size.0, size.1, Rgb([255, 0, 0]));
+        assert_eq!(preprocessing.apply(&picture).unwrap(), [[1.0, 0.0, 0.0]; 4]);
+    }
+}

@@ -1,0 +1,165 @@
+//! The text encoder: token IDs, attention mask and padding as the model expects.
+
+use std::path::Path;
+
+use rten::{NodeId, Value};
+use rten_tensor::NdTensor;
+
+use super::{
+    error::{LoadError, short_reason},
+    model_config::{ModelConfig, ModelFamily},
+    model_folder::{ModelFolder, TOKENIZER, TOKENIZER_CONFIG},
+    onnx_model::{ModelInput, OnnxModel, VectorForm},
+    tokenizer::TextTokenizer,
+};
+
+const ROLE: &str = "text encoder";
+/// Names of vector outputs, most specific first.
+const PREFERRED_OUTPUTS: [&str; 3] = ["text_embeds", "sentence_embedding", "pooler_output"];
+
+pub struct TextEncoder {
+    model: Option<OnnxModel>,
+    tokenizer: TextTokenizer,
+    inputs: TextInputs,
+    output: NodeId,
+}
+
+/// The inputs of a model, and the number of tokens that it always gets, if any.
+struct TextInputs {
+    ids: NodeId,
+    mask: Option<NodeId>,
+    token_types: Option<NodeId>,
+    length: Option<usize>,
+}
+
+impl TextEncoder {
+    /// Loads the model of texts with its tokenizer and runs it; also returns the vector length. `both` is the model of
+    /// pictures and texts in folders that have one for both. `None` if it takes no texts.
+    pub fn load(
+        folder: &ModelFolder,
+        both: &OnnxModel,
+        config: &ModelConfig,
+        defaults: &mut Vec<String>,
+    ) -> Result<Option<(Self, usize)>, LoadError> {
+        let own =
+            folder.text_model.as_deref().map(|path| OnnxModel::load(ROLE, path)).transpose()?;
+        let path = folder.text_model.as_deref().unwrap_or(&folder.image_model);
+        let model = own.as_ref().unwrap_or(both);
+        let mut inputs = match TextInputs::from_model(&model.inputs()) {
+            Ok(inputs) => inputs,
+            Err(_) if own.is_none() => return Ok(None),
+            Err(why) => return Err(LoadError::new(ROLE, path, why)),
+        };
+        let tokenizer_path = folder.path.join(TOKENIZER);
+        let Some(json) = folder.bytes(TOKENIZER)? else {
+            let reason = "is missing, without which texts cannot be encoded; download it, too";
+            return Err(LoadError::new("tokenizer", &tokenizer_path, reason));
+        };
+        let more = folder.json(TOKENIZER_CONFIG)?;
+        let read = TextTokenizer::read(&json, more.as_ref(), config, inputs.length, defaults);
+        let tokenizer = read.map_err(|reason| unusable_tokenizer(&tokenizer_path, &reason))?;
+        if config.family == ModelFamily::Siglip {
+            // It was trained with texts that are padded, and has no mask.
+            inputs.length = inputs.length.or(config.max_tokens);
+        }
+        let example =
+            tokenizer.ids("a").map_err(|reason| unusable_tokenizer(&tokenizer_path, &reason))?;
+        let example = inputs.tensors(&example, tokenizer.padding_id);
+        let (output, dimension) = choose_output(model, &example).map_err(|reason| {
+            let why = format!(
+                "gives no vector for a text ({}); give the text model of the pair, exported with \
+                 its projection, and the tokenizer that belongs to it",
+                short_reason(&reason)
+            );
+            LoadError::new(ROLE, path, &why)
+        })?;
+        let encoder = Self { model: own, tokenizer, inputs, output };
+        encoder.check_last_token(both, &tokenizer_path)?;
+        Ok(Some((encoder, dimension)))
+    }
+
+    /// A tokenizer of a larger model has tokens without an embedding in this one.
+    fn check_last_token(&self, both: &OnnxModel, tokenizer: &Path) -> Result<(), LoadError> {
+        let last = self.tokenizer.max_id;
+        self.run(both, &[last]).map(drop).map_err(|_| {
+            let why = format!(
+                "has tokens up to {last}, which the text encoder does not know; give the one that \
+                 belongs to it"
+            );
+            LoadError::new("tokenizer", tokenizer, &why)
+        })
+    }
+
+    /// Returns the vector, not normalized. `both` is the model of pictures and texts.
+    pub fn embed(&self, both: &OnnxModel, text: &str) -> Result<Vec<f32>, String> {
+        self.run(both, &self.tokenizer.ids(text)?)
+    }
+
+    fn run(&self, both: &OnnxModel, ids: &[i32]) -> Result<Vec<f32>, String> {
+        let inputs = self.inputs.tensors(ids, self.tokenizer.padding_id);
+        let model = self.model.as_ref().unwrap_or(both);
+        let outputs = model.run(&inputs, &[self.output])?;
+        let output = outputs.into_iter().next().ok_or("it has no output")?;
+        output.into_vector(VectorForm::Row)
+    }
+}
+
+fn unusable_tokenizer(path: &Path, reason: &str) -> LoadError {
+    let why = format!(
+        "is not a usable tokenizer ({}); give the tokenizer.json of the text encoder",
+        short_reason(&reason)
+    );
+    LoadError::new("tokenizer", path, &why)
+}
+
+/// The output with a preferred name, or else the first one, that is one row; and its length.
+fn choose_output(
+    model: &OnnxModel,
+    example: &[(NodeId, Value)],
+) -> Result<(NodeId, usize), String> {
+    let mut outputs = model.outputs();
+    outputs.sort_by_key(|output| {
+        let position = PREFERRED_OUTPUTS.iter().position(|name| *name == output.name);
+        position.unwrap_or(PREFERRED_OUTPUTS.len())
+    });
+    let mut first_reason = None;
+    for output in outputs {
+        let row = model.run(example, &[output.id]).and_then(|tensors| {
+            let tensor = tensors.into_iter().next().ok_or("it has no output")?;
+            tensor.into_vector(VectorForm::Row)
+        });
+        match row {
+            Ok(row) => return Ok((output.id, row.len())),
+            Err(reason) => first_reason = first_reason.or(Some(reason)),
+        }
+    }
+    Err(first_reason.unwrap_or_else(|| "it has no output".to_owned()))
+}
+
+impl TextInputs {
+    fn from_model(inputs: &[ModelInput]) -> Result<Self, &'static str> {
+        let two = || inputs.iter().filter(|input| input.shape.len() == 2);
+        let named = |word: &str| two().find(|input| input.name.contains(word));
+        let mask = named("mask").map(|input| input.id);
+        let kinds = named("token_type").map(|input| input.id);
+        let others = |id: NodeId| Some(id) != mask && Some(id) != kinds;
+        let ids = named("input_ids").or_else(|| two().find(|input| others(input.id)));
+        let ids = ids.ok_or("takes no tokens; give the text model of the pair")?;
+        if ids.shape[0].is_some_and(|batch| batch != 1) {
+            return Err("takes several texts at once; export it again for one");
+        }
+        Ok(Self { ids: ids.id, mask, token_types: kinds, length: ids.shape[1] })
+    }
+
+    /// The inputs for these tokens, padded to the fixed length.
+    fn tensors(&self, ids: &[i32], padding: i32) -> Vec<(NodeId, Value)> {
+        let length = self.length.unwrap_or(ids.len());
+        let row = |numbers: &[i32], rest: i32| {
+            NdTensor::from_fn([1, length], |[_, at]| numbers.get(at).copied().unwrap_or(rest))
+        };
+        let mut values = vec![(self.ids, row(ids, padding).into())];
+        values.extend(self.mask.map(|mask| (mask, row(&vec![1; ids.len()], 0).into())));
+        values.extend(self.token_types.map(|kinds| (kinds, row(&[], 0).into())));
+        values
+    }
+}

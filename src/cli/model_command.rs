@@ -1,0 +1,16 @@
+//! The commands for models.
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+
+#[derive(Debug, Subcommand)]
+pub enum ModelCommand {
+    /// Load a model and run it with generated pictures. Show its kind, its preprocessing, the defaults that were taken,
+    /// and its speed.
+    Check {
+        /// The folder, in the layout of a model hub, with onnx/model.onnx.
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
+}

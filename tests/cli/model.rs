@@ -1,0 +1,82 @@
+//! `tessera model`, and `--model` of the commands with a local deployment.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tessera_testing::tiny_model::ModelFolder;
+
+use super::{documents::assert_described, outcome, picture, run, started, tessera};
+
+fn check(folder: &Path, more: &[&str]) -> (i32, String, String) {
+    let home = tempfile::tempdir().unwrap();
+    run(home.path(), &[&["model", "check", folder.to_str().unwrap()], more].concat())
+}
+
+#[test]
+fn check_shows_what_was_found_and_tests_it() {
+    for (folder, kind, labels) in [
+        (ModelFolder::clip(), "image and text encoder", 0),
+        (ModelFolder::siglip(), "image and text encoder", 0),
+        (ModelFolder::classifier(), "classifier", 3),
+        (ModelFolder::tokens(), "image encoder", 0),
+    ] {
+        let (code, out, err) = check(folder.path(), &["--json"]);
+        assert_eq!(code, 0, "{err}");
+        assert_described(&out);
+        let found: Value = serde_json::from_str(&out).unwrap();
+        assert_eq!((&found["kind"], &found["labels"]), (&json!(kind), &json!(labels)));
+        assert!(found["distance"].as_f64().unwrap() > 0.1, "{found}");
+        assert_eq!(found["ms_per_text"].is_null(), !kind.contains("text"));
+        let (code, out, _) = check(folder.path(), &[]);
+        assert_eq!(code, 0);
+        for words in [kind, "onnx", "stretched to 8x8, bilinear", "self-test", "per picture"] {
+            assert!(out.contains(words), "{out} does not contain {words}");
+        }
+    }
+}
+
+#[test]
+fn check_names_defaults_and_refuses_unusable_folders() {
+    let bare = ModelFolder::clip().without("preprocessor_config.json").without("config.json");
+    let (code, out, _) = check(bare.path(), &["--json"]);
+    let found: Value = serde_json::from_str(&out).unwrap();
+    let defaults = found["defaults"].to_string();
+    assert_eq!(code, 0);
+    assert!(defaults.contains("preprocessor_config.json is missing; taken: shorter side 8"));
+    for (folder, code, words) in [
+        (ModelFolder::empty(), 2, "has neither onnx/vision_model.onnx nor onnx/model.onnx; give"),
+        (ModelFolder::clip().without("tokenizer.json"), 2, "tokenizer.json is missing, without"),
+        (ModelFolder::blind(), 1, "the same vector for two different pictures"),
+    ] {
+        let (found, out, err) = check(folder.path(), &[]);
+        assert_eq!((found, out.as_str()), (code, ""), "{err}");
+        assert!(err.contains(words), "{err}");
+    }
+    let hostile =
+        ModelFolder::empty().with_json("onnx/vision_model.onnx", &json!("\u{1b}]0;title\u{7}"));
+    let (code, _, err) = check(hostile.path(), &[]);
+    assert!(code == 2 && !err.contains('\u{1b}'), "{err:?}");
+}
+
+#[test]
+fn a_model_of_the_settings_is_used_and_its_defaults_are_printed() {
+    let home = tempfile::tempdir().unwrap();
+    let photos = home.path().join("photos");
+    std::fs::create_dir(&photos).unwrap();
+    picture(&photos.join("a.png"));
+    let model = ModelFolder::clip().without("preprocessor_config.json");
+    let config = home.path().join("config.toml");
+    std::fs::write(&config, format!("model = {:?}", model.path().to_str().unwrap())).unwrap();
+    let serve = ["serve", "--no-auth", "--config", config.to_str().unwrap()];
+    let serving =
+        started(tessera(home.path(), &[&serve[..], &[photos.to_str().unwrap()]].concat()));
+    serving.indexed();
+    let dataset = serving.1["datasets"][0]["id"].as_str().unwrap();
+    let (status, found) = serving.ask("GET", &format!("/api/v1/enrichment/{dataset}/context"));
+    let models = &found["dataset_enrichment_models"]["enrichment_models"];
+    assert_eq!((status, &models["MULTIMODEL_IMAGE_ENCODING"]["id"]), (200, &json!("own-model")));
+    drop(serving);
+    let mut command = tessera(home.path(), &["serve", photos.to_str().unwrap()]);
+    let (code, _, err) = outcome(command.env("TESSERA_MODEL", home.path().join("none")));
+    assert!(code == 2 && err.contains("does not exist; check the path"), "{err}");
+}
