@@ -19,7 +19,7 @@ use tessera::{
     config::{self, DeploymentKind, Destination, Profile, Settings},
     runtime::{self, RunOutcome, SignalReceiver},
     state::StateStore,
-    worker::{self, DiskCacheOptions, LaterWarning, LoginStorage, WorkerOptions},
+    worker::{self, DiskCacheOptions, LoginStorage, WorkerOptions},
 };
 use tessera_client::{Client, trace::Trace};
 use tessera_model::{DatasetId, SafeText, SavedSession};
@@ -117,16 +117,13 @@ impl StartView {
 /// A deployment that the interface shows.
 struct LaunchedDeployment {
     client: Client,
-    login: Login,
+    /// What is shown of its login.
+    login: Option<LoginSetup>,
     deployment: DeploymentKind,
     /// The dataset to open first.
     dataset: Option<DatasetId>,
-    disk_cache: Option<DiskCacheOptions>,
-    later_warning: Option<LaterWarning>,
+    worker_options: WorkerOptions,
 }
-
-/// What is shown of the login of a deployment, and where another one is stored.
-type Login = (Option<LoginSetup>, Option<Arc<dyn LoginStorage>>);
 
 struct Launcher {
     settings: Settings,
@@ -182,8 +179,8 @@ impl Launcher {
                 }
             }
             LaunchTarget::Address(client, name) => {
-                let login = (login_setup(&client, None), None);
-                let launched = self.remote_deployment(client, login);
+                let login = login_setup(&client, None);
+                let launched = self.remote_deployment(client, login, None);
                 self.run_interface(launched, &name, None).await
             }
             LaunchTarget::Welcome(error) => self.run_welcome(error).await,
@@ -197,12 +194,10 @@ impl Launcher {
         profile: &Profile,
     ) -> Result<RunOutcome, CliError> {
         let storage = ProfileLogin::new(profile, &client, self.settings_file.clone());
-        let login = (
-            login_setup(&client, Some(profile)),
-            storage.clone().map(|storage| storage as Arc<dyn LoginStorage>),
-        );
+        let login = login_setup(&client, Some(profile));
+        let login_storage = storage.clone().map(|storage| storage as Arc<dyn LoginStorage>);
         let name = profile.name.clone();
-        let launched = self.remote_deployment(client, login);
+        let launched = self.remote_deployment(client, login, login_storage);
         let outcome = self.run_interface(launched, &name, Some(name.clone())).await;
         let known = self.settings.profiles.iter_mut().find(|known| known.name == name);
         if let (Some(known), Some(storage)) = (known, storage) {
@@ -219,12 +214,14 @@ impl Launcher {
     ) -> Result<RunOutcome, CliError> {
         let launched = LaunchedDeployment {
             client: local.client()?,
-            login: (None, None),
+            login: None,
             deployment: DeploymentKind::Local,
             dataset: local.first_dataset(),
-            // The pictures are on this machine already.
-            disk_cache: None,
-            later_warning: Some(Box::pin(local.skipped_warning())),
+            // Without a disk cache: the pictures are on this machine already.
+            worker_options: WorkerOptions {
+                later_warning: Some(Box::pin(local.skipped_warning())),
+                ..WorkerOptions::default()
+            },
         };
         let outcome = self.run_interface(launched, name, profile).await;
         // Printed after the screen was restored, so that the whole list is not lost.
@@ -233,19 +230,18 @@ impl Launcher {
         outcome
     }
 
-    fn remote_deployment(&self, client: Client, login: Login) -> LaunchedDeployment {
+    fn remote_deployment(
+        &self,
+        client: Client,
+        login: Option<LoginSetup>,
+        login_storage: Option<Arc<dyn LoginStorage>>,
+    ) -> LaunchedDeployment {
         let is_on_premises = client.endpoint().is_on_premises();
         let deployment =
             if is_on_premises { DeploymentKind::Onprem } else { DeploymentKind::Hosted };
         let disk_cache = self.disk_cache();
-        LaunchedDeployment {
-            client,
-            login,
-            deployment,
-            dataset: None,
-            disk_cache,
-            later_warning: None,
-        }
+        let worker_options = WorkerOptions { disk_cache, login_storage, later_warning: None };
+        LaunchedDeployment { client, login, deployment, dataset: None, worker_options }
     }
 
     async fn run_interface(
@@ -254,11 +250,30 @@ impl Launcher {
         name: &str,
         profile: Option<String>,
     ) -> Result<RunOutcome, CliError> {
-        let LaunchedDeployment { client, login, deployment, dataset, disk_cache, later_warning } =
-            launched;
-        let (login, login_storage) = login;
         let state = config::state_dir(name).map(StateStore::in_dir).unwrap_or_default();
-        let (session, session_warning) = self.last_session(&state);
+        let setup = self.setup(&launched, name, profile, &state)?;
+        let worker = worker::spawn(launched.client, state, launched.worker_options);
+        if let Some(reason) = self.settings.accessible {
+            let announcer = Announcer::new(io::BufReader::new(io::stdin()), io::stdout());
+            let options = AccessibleOptions { reason, trace: self.options.trace.clone() };
+            // Signals keep their default effect: the terminal needs no restoring.
+            let running = accessible::run(setup, options, worker, announcer);
+            return Box::pin(running).await.map_err(|error| CliError::output(&error));
+        }
+        let options = self.options.clone();
+        let running = runtime::run(setup, options, worker, watch_once(&mut self.signals)?);
+        // The future is large: on the heap it does not grow all its callers.
+        Box::pin(running).await.map_err(|error| terminal_error(&error))
+    }
+
+    fn setup(
+        &mut self,
+        launched: &LaunchedDeployment,
+        name: &str,
+        profile: Option<String>,
+        state: &StateStore,
+    ) -> Result<app::Setup, CliError> {
+        let (session, session_warning) = self.last_session(state);
         let known = profile
             .as_ref()
             .and_then(|name| self.settings.profiles.iter().find(|each| each.name == *name));
@@ -271,9 +286,9 @@ impl Launcher {
             config::load_keymap(config::keymap_file().as_deref()).map_err(CliError::usage)?;
         // With a clock before 1970, ages count from the start of the program.
         let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let setup = app::Setup {
+        Ok(app::Setup {
             profile,
-            login,
+            login: launched.login.clone(),
             read_only: self.read_only || profile_options.read_only,
             initial_pane: start.pane,
             initial_view: start.view,
@@ -283,8 +298,8 @@ impl Launcher {
             session,
             warnings: [self.settings.warnings.clone(), key_warnings, session_warning].concat(),
             profiles: self.settings.profiles.clone(),
-            deployment,
-            initial_dataset: start.dataset.or(dataset.map(|id| id.to_string())),
+            deployment: launched.deployment,
+            initial_dataset: start.dataset.or(launched.dataset.map(|id| id.to_string())),
             reopen_command: self.reopen_command.clone(),
             download_dir: SafeText::file_name(&self.settings.export.download_dir),
             home_dir: std::env::home_dir(),
@@ -296,23 +311,7 @@ impl Launcher {
             cadence: self.settings.poll,
             notify: self.settings.ui.notify.clone(),
             ..app::Setup::new(SafeText::name(&name), keymap)
-        };
-        let worker = worker::spawn(
-            client,
-            state,
-            WorkerOptions { disk_cache, login_storage, later_warning },
-        );
-        if let Some(reason) = self.settings.accessible {
-            let announcer = Announcer::new(io::BufReader::new(io::stdin()), io::stdout());
-            let options = AccessibleOptions { reason, trace: self.options.trace.clone() };
-            // Signals keep their default effect: the terminal needs no restoring.
-            let running = accessible::run(setup, options, worker, announcer);
-            return Box::pin(running).await.map_err(|error| CliError::output(&error));
-        }
-        let options = self.options.clone();
-        let running = runtime::run(setup, options, worker, watch_once(&mut self.signals)?);
-        // The future is large: on the heap it does not grow all its callers.
-        Box::pin(running).await.map_err(|error| terminal_error(&error))
+        })
     }
 
     /// Where the interface was when it ended; or why that cannot be read.

@@ -11,8 +11,15 @@ use super::tables::{
 const LAST_REPLACED: usize = 6;
 
 /// Append only.
-const MIGRATIONS: &[&str] =
-    &[TABLES, LEASES, CHOSEN_BY_MEDIA, EXTRACTIONS, EMBEDDED_TEXTS, CAPTION_LANGUAGES, MODEL_VECTORS];
+const MIGRATIONS: &[&str] = &[
+    TABLES,
+    LEASES,
+    CHOSEN_BY_MEDIA,
+    EXTRACTIONS,
+    EMBEDDED_TEXTS,
+    CAPTION_LANGUAGES,
+    MODEL_VECTORS,
+];
 
 /// Without it, every change of a media item reads all items of all selective exports.
 const CHOSEN_BY_MEDIA: &str = "CREATE INDEX chosen_media ON chosen (media)";
