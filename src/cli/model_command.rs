@@ -12,5 +12,8 @@ pub enum ModelCommand {
         /// The folder, in the layout of a model hub, with onnx/model.onnx.
         #[arg(value_name = "DIR")]
         folder: PathBuf,
+        /// Pictures to encode as well; `-` for standard input. A classifier shows the label that it is confident of.
+        #[arg(value_name = "PICTURE")]
+        pictures: Vec<PathBuf>,
     },
 }

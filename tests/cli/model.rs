@@ -59,6 +59,27 @@ fn check_names_defaults_and_refuses_unusable_folders() {
 }
 
 #[test]
+fn check_shows_the_labels_of_pictures() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    for (name, color) in [("red.png", [255, 0, 0]), ("gray.png", [128; 3])] {
+        image::RgbImage::from_pixel(20, 20, image::Rgb(color)).save(path(name)).unwrap();
+    }
+    std::fs::write(path("broken.png"), "nothing").unwrap();
+    let model = ModelFolder::classifier();
+    let (code, out, err) = check(model.path(), &[&path("red.png"), &path("gray.png"), "--json"]);
+    assert_eq!(code, 0, "{err}");
+    assert_described(&out);
+    let found: Value = serde_json::from_str(&out).unwrap();
+    let labels = [&found["pictures"][0]["label"], &found["pictures"][1]["label"]];
+    assert_eq!(labels, [&json!("red"), &Value::Null]);
+    let (_, out, _) = check(model.path(), &[&path("red.png"), &path("gray.png")]);
+    assert!(out.contains("red (confidence") && out.contains("no label is certain"), "{out}");
+    let (code, _, err) = check(model.path(), &[&path("broken.png")]);
+    assert!(code == 2 && err.contains("broken.png"), "{code} {err}");
+}
+
+#[test]
 fn a_model_of_the_settings_is_used_and_its_defaults_are_printed() {
     let home = tempfile::tempdir().unwrap();
     let photos = home.path().join("photos");

@@ -1,13 +1,15 @@
 //! `tessera model`: checks the folder of a model.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use crate::cli::{
-    CliError, CliResult, Column, Document, Exit, Output, context::absolute_path,
+    CliError, CliResult, Column, Document, Exit, Output,
+    context::{absolute_path, read_bytes_or_stdin},
     model_command::ModelCommand,
 };
+use tessera_picture::decode::decode;
 use tessera_service::learned_model::{LearnedModel, ModelDescription, SelfTest};
 
 const CHECK_COLUMNS: &[Column] =
@@ -15,7 +17,7 @@ const CHECK_COLUMNS: &[Column] =
 
 pub fn run_model(out: &Output, command: &ModelCommand) -> CliResult {
     match command {
-        ModelCommand::Check { folder } => check(out, folder),
+        ModelCommand::Check { folder, pictures } => check(out, folder, pictures),
     }
 }
 
@@ -23,16 +25,40 @@ pub(super) fn load_model(folder: &Path) -> CliResult<LearnedModel> {
     LearnedModel::load(folder).map_err(|cause| CliError::usage(cause.to_string()))
 }
 
-fn check(out: &Output, folder: &Path) -> CliResult {
+fn check(out: &Output, folder: &Path, pictures: &[PathBuf]) -> CliResult {
     let folder = absolute_path(folder)?;
     let model = load_model(&folder)?;
+    let encoded = pictures.iter().map(|picture| encode(&model, picture));
+    let encoded = encoded.collect::<CliResult<Vec<Value>>>()?;
     let test = SelfTest::run(&model)
         .map_err(|reason| CliError::failed(format!("the model {}: {reason}", folder.display())))?;
-    out.print(&document(&folder, &model, &test))?;
+    out.print(&document(&folder, &model, &test, encoded))?;
     Ok(Exit::Done)
 }
 
-fn document(folder: &Path, model: &LearnedModel, test: &SelfTest) -> Document {
+/// The label of a picture, which is null without a confident one.
+fn encode(model: &LearnedModel, picture: &Path) -> CliResult<Value> {
+    let file = picture.display();
+    let bytes = read_bytes_or_stdin(picture)?;
+    let decoded = decode(&bytes, model.input_side())
+        .map_err(|cause| CliError::usage(format!("{file}: {cause}")))?;
+    let encoded = model
+        .encode_image(&decoded.pixels)
+        .map_err(|reason| CliError::failed(format!("{file}: {reason}")))?;
+    let label = encoded.label.as_ref();
+    Ok(json!({
+        "file": file.to_string(),
+        "label": label.map(|label| &label.name),
+        "confidence": label.map(|label| label.confidence),
+    }))
+}
+
+fn document(
+    folder: &Path,
+    model: &LearnedModel,
+    test: &SelfTest,
+    pictures: Vec<Value>,
+) -> Document {
     let description = model.description();
     let ModelDescription { kind, dimension, labels, preprocessing, defaults, .. } = &description;
     let milliseconds = |time: std::time::Duration| (time.as_secs_f64() * 1e4).round() / 10.0;
@@ -47,12 +73,13 @@ fn document(folder: &Path, model: &LearnedModel, test: &SelfTest) -> Document {
         "distance": test.distance,
         "ms_per_picture": milliseconds(test.time_per_picture),
         "ms_per_text": test.time_per_text.map(milliseconds),
-        "checks": checks(&description, test),
+        "checks": checks(&description, test, &pictures),
+        "pictures": pictures,
     });
     Document::list("tessera.model/1", fields, "checks", CHECK_COLUMNS)
 }
 
-fn checks(description: &ModelDescription, test: &SelfTest) -> Vec<Value> {
+fn checks(description: &ModelDescription, test: &SelfTest, pictures: &[Value]) -> Vec<Value> {
     let ModelDescription { kind, models, dimension, labels, preprocessing, defaults } = description;
     let mut rows = vec![("kind", format!("{}, vectors of {dimension} numbers", kind.as_str()))];
     rows.extend(models.iter().map(|path| ("file", path.display().to_string())));
@@ -71,5 +98,16 @@ fn checks(description: &ModelDescription, test: &SelfTest) -> Vec<Value> {
             test.distance
         ),
     ));
+    rows.extend(pictures.iter().map(|picture| ("picture", picture_text(picture))));
     rows.into_iter().map(|(subject, found)| json!({ "subject": subject, "found": found })).collect()
+}
+
+fn picture_text(picture: &Value) -> String {
+    let file = picture["file"].as_str().unwrap_or_default();
+    match (picture["label"].as_str(), picture["confidence"].as_f64()) {
+        (Some(label), Some(confidence)) => {
+            format!("{file}: {label} (confidence {confidence:.2})")
+        }
+        _ => format!("{file}: encoded; no label is certain"),
+    }
 }
