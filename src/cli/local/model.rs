@@ -32,7 +32,7 @@ fn check(out: &Output, folder: &Path, pictures: &[PathBuf]) -> CliResult {
     let encoded = encoded.collect::<CliResult<Vec<Value>>>()?;
     let test = SelfTest::run(&model)
         .map_err(|reason| CliError::failed(format!("the model {}: {reason}", folder.display())))?;
-    out.print(&document(&folder, &model, &test, encoded))?;
+    out.print(&document(&folder, &model, &test, &encoded))?;
     Ok(Exit::Done)
 }
 
@@ -53,12 +53,7 @@ fn encode(model: &LearnedModel, picture: &Path) -> CliResult<Value> {
     }))
 }
 
-fn document(
-    folder: &Path,
-    model: &LearnedModel,
-    test: &SelfTest,
-    pictures: Vec<Value>,
-) -> Document {
+fn document(folder: &Path, model: &LearnedModel, test: &SelfTest, pictures: &[Value]) -> Document {
     let description = model.description();
     let ModelDescription { kind, dimension, labels, preprocessing, defaults, .. } = &description;
     let milliseconds = |time: std::time::Duration| (time.as_secs_f64() * 1e4).round() / 10.0;
@@ -73,7 +68,7 @@ fn document(
         "distance": test.distance,
         "ms_per_picture": milliseconds(test.time_per_picture),
         "ms_per_text": test.time_per_text.map(milliseconds),
-        "checks": checks(&description, test, &pictures),
+        "checks": checks(&description, test, pictures),
         "pictures": pictures,
     });
     Document::list("tessera.model/1", fields, "checks", CHECK_COLUMNS)
