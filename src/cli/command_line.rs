@@ -63,7 +63,7 @@ pub enum CliCommand {
     Doctor(DoctorOptions),
     #[command(flatten)]
     Info(InfoCommand),
-    /// Check the folder of a model for `open`, `serve` and `work`.
+    /// Check and manage models of your own for `open`, `serve` and `work`.
     #[command(subcommand)]
     Model(ModelCommand),
     /// Create and inspect a store on a PostgreSQL server, for `serve --store`.

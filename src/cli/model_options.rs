@@ -11,7 +11,7 @@ use crate::{
 
 #[derive(Debug, Default, Args)]
 pub struct ModelOptions {
-    /// Folder of your own model, in the layout of a model hub. Similar images are ranked by it, and a model that takes
+    /// Folder of your own model, in the layout of a model hub, or the name of an added one. Similar images are ranked by it, and a model that takes
     /// texts also finds images without captions. Default: the setting `model`.
     #[arg(long, value_name = "DIR")]
     pub model: Option<PathBuf>,

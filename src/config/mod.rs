@@ -17,8 +17,8 @@ pub use key_file::load_keymap;
 pub use layers::{Layers, Sources};
 pub use notify::{DesktopProtocol, NotificationMethod};
 pub use paths::{
-    UNKNOWN_CONFIG_FILE, config_dir, expand_home, keymap_file, local_data_dir, state_dir,
-    state_dirs, terminal_graphics_file, themes_dir, thumbnails_dir, user_config_file,
+    UNKNOWN_CONFIG_FILE, config_dir, expand_home, keymap_file, local_data_dir, models_dir,
+    state_dir, state_dirs, terminal_graphics_file, themes_dir, thumbnails_dir, user_config_file,
 };
 pub use profile::{DeploymentConfig, DeploymentKind, Destination, Profile, ProfileOptions};
 pub use settings::{ExportDefaults, GraphicsChoice, SearchDefaults, Settings};

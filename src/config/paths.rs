@@ -38,6 +38,11 @@ pub fn local_data_dir() -> Option<PathBuf> {
     project_dirs().map(|dirs| dirs.data_dir().join("local"))
 }
 
+/// Models that were added by name.
+pub fn models_dir() -> Option<PathBuf> {
+    project_dirs().map(|dirs| dirs.data_dir().join("models"))
+}
+
 /// Thumbnails of remote services.
 pub fn thumbnails_dir() -> Option<PathBuf> {
     project_dirs().map(|dirs| dirs.cache_dir().join("thumbnails"))

@@ -80,6 +80,46 @@ fn check_shows_the_labels_of_pictures() {
 }
 
 #[test]
+fn an_added_model_is_used_by_name_without_its_original() {
+    let home = tempfile::tempdir().unwrap();
+    let model = ModelFolder::classifier();
+    let folder = model.path().to_str().unwrap().to_owned();
+    let tessera = |arguments: &[&str]| run(home.path(), &[&["model"], arguments].concat());
+    let (code, _, err) = tessera(&["add", &folder, "--name", "colors"]);
+    assert!(code == 0 && err.contains("--model colors"), "{err}");
+    drop(model);
+    let (code, out, err) = tessera(&["list", "--json"]);
+    assert_eq!(code, 0, "{err}");
+    assert_described(&out);
+    let listed: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(listed["models"][0]["name"], "colors");
+    assert!(listed["models"][0]["bytes"].as_u64().unwrap() > 100, "{listed}");
+    let (code, out, err) = tessera(&["check", "colors"]);
+    assert!(code == 0 && out.contains("classifier"), "{err}");
+    assert_eq!(tessera(&["remove", "colors"]).0, 0);
+    assert_eq!(tessera(&["check", "colors"]).0, 2);
+    let (code, _, err) = tessera(&["remove", "colors"]);
+    assert!(code != 0 && err.contains("unknown model"), "{err}");
+}
+
+#[test]
+fn a_model_is_added_only_if_it_works_and_its_name_is_free() {
+    let home = tempfile::tempdir().unwrap();
+    let add = |model: &ModelFolder, name: &str| {
+        run(home.path(), &["model", "add", model.path().to_str().unwrap(), "--name", name])
+    };
+    let (code, _, err) = add(&ModelFolder::blind(), "blind");
+    assert!(code == 1 && err.contains("the same vector"), "{err}");
+    let (code, _, err) = add(&ModelFolder::clip(), "../clip");
+    assert!(code == 2 && err.contains("a model name has"), "{err}");
+    assert_eq!(add(&ModelFolder::clip(), "clip").0, 0);
+    let (code, _, err) = add(&ModelFolder::siglip(), "clip");
+    assert!(code == 2 && err.contains("tessera model remove clip"), "{err}");
+    let (_, out, _) = run(home.path(), &["model", "list"]);
+    assert!(out.contains("clip") && !out.contains("blind") && !out.contains("partial"), "{out}");
+}
+
+#[test]
 fn a_model_of_the_settings_is_used_and_its_defaults_are_printed() {
     let home = tempfile::tempdir().unwrap();
     let photos = home.path().join("photos");

@@ -4,6 +4,8 @@
 #[cfg(feature = "local")]
 mod access_log;
 #[cfg(feature = "local")]
+mod added_models;
+#[cfg(feature = "local")]
 mod demo;
 #[cfg(feature = "local")]
 mod model;

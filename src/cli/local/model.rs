@@ -1,9 +1,10 @@
-//! `tessera model`: checks the folder of a model.
+//! `tessera model`: checks the folder of a model, and runs the other commands for models.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use super::added_models;
 use crate::cli::{
     CliError, CliResult, Column, Document, Exit, Output,
     context::{absolute_path, read_bytes_or_stdin},
@@ -17,21 +18,31 @@ const CHECK_COLUMNS: &[Column] =
 
 pub fn run_model(out: &Output, command: &ModelCommand) -> CliResult {
     match command {
+        ModelCommand::Add { folder, name } => added_models::add(folder, name.as_deref()),
+        ModelCommand::List => added_models::list(out),
+        ModelCommand::Remove { name } => added_models::remove(name),
         ModelCommand::Check { folder, pictures } => check(out, folder, pictures),
     }
 }
 
+/// Loads the model of a folder, or the one that was added under this name.
 pub(super) fn load_model(folder: &Path) -> CliResult<LearnedModel> {
-    LearnedModel::load(folder).map_err(|cause| CliError::usage(cause.to_string()))
+    let folder = added_models::folder_of(folder);
+    LearnedModel::load(&folder).map_err(|cause| CliError::usage(cause.to_string()))
+}
+
+/// Fails if a model cannot be used.
+pub(super) fn test_model(folder: &Path, model: &LearnedModel) -> CliResult<SelfTest> {
+    SelfTest::run(model)
+        .map_err(|reason| CliError::failed(format!("the model {}: {reason}", folder.display())))
 }
 
 fn check(out: &Output, folder: &Path, pictures: &[PathBuf]) -> CliResult {
-    let folder = absolute_path(folder)?;
+    let folder = absolute_path(&added_models::folder_of(folder))?;
     let model = load_model(&folder)?;
     let encoded = pictures.iter().map(|picture| encode(&model, picture));
     let encoded = encoded.collect::<CliResult<Vec<Value>>>()?;
-    let test = SelfTest::run(&model)
-        .map_err(|reason| CliError::failed(format!("the model {}: {reason}", folder.display())))?;
+    let test = test_model(&folder, &model)?;
     out.print(&document(&folder, &model, &test, &encoded))?;
     Ok(Exit::Done)
 }

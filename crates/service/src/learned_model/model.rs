@@ -1,6 +1,9 @@
 //! A loaded model.
 
-use std::{fmt, path::Path};
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
 
 use half::f16;
 use image::RgbImage;
@@ -82,6 +85,11 @@ impl LearnedModel {
     /// What the folder does not say, and what was taken instead.
     pub fn defaults(&self) -> &[String] {
         &self.defaults
+    }
+
+    /// The files that it consists of, all in its folder or below.
+    pub fn files(&self) -> Vec<PathBuf> {
+        self.folder.files()
     }
 
     pub fn dimension(&self) -> usize {

@@ -81,16 +81,22 @@ impl ModelFolder {
         Ok(Some(bytes))
     }
 
-    /// BLAKE3 of everything that changes the vectors, by name.
-    pub fn fingerprint(&self) -> Result<[u8; 32], LoadError> {
+    /// Everything that changes the vectors.
+    pub fn files(&self) -> Vec<PathBuf> {
         let mut paths: Vec<PathBuf> =
             [CONFIG, PREPROCESSOR, TOKENIZER, TOKENIZER_CONFIG].map(|it| self.path.join(it)).into();
         for model in [Some(&self.image_model), self.text_model.as_ref()].into_iter().flatten() {
             paths.push(model.clone());
             paths.extend([".data", "_data"].map(|ending| with_ending(model, ending)));
         }
+        paths.retain(|path| path.is_file());
+        paths
+    }
+
+    /// BLAKE3 of the files, by name.
+    pub fn fingerprint(&self) -> Result<[u8; 32], LoadError> {
         let mut whole = blake3::Hasher::new();
-        for path in paths.iter().filter(|path| path.is_file()) {
+        for path in &self.files() {
             let hash = hash_file(path).map_err(|cause| cannot_read("file", path, &cause))?;
             whole.update(path.file_name().unwrap_or_default().as_encoded_bytes());
             whole.update(&[0]);

@@ -1,0 +1,116 @@
+//! Models that were added by name: each is a copy of its files in the data folder of this user.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use serde_json::{Value, json};
+
+use super::model::{load_model, test_model};
+use crate::{
+    cli::{CliError, CliResult, Column, Document, Exit, Output, messages::write_message},
+    config, user_files,
+};
+use tessera_model::ShellCommand;
+
+const COLUMNS: &[Column] =
+    &[Column::new("NAME", "name"), Column::new("BYTES", "bytes"), Column::new("FOLDER", "folder")];
+
+/// The folder of an added model, if a path is only its name and not that of a folder here.
+pub(super) fn folder_of(given: &Path) -> PathBuf {
+    let name = given.to_str().filter(|name| check_name(name).is_ok() && !given.exists());
+    let added = name.and_then(|name| Some(config::models_dir()?.join(name)));
+    added.filter(|folder| folder.is_dir()).unwrap_or_else(|| given.to_owned())
+}
+
+/// Checks a model and copies its files. After a crash, it is there completely or not at all.
+pub(super) fn add(folder: &Path, name: Option<&str>) -> CliResult {
+    let absolute = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
+    let own_name = absolute.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.unwrap_or(&own_name);
+    check_name(name)?;
+    let models = models_dir()?;
+    let target = models.join(name);
+    if target.exists() {
+        let message = format!("a model with the name {name} exists; choose another with --name");
+        let remedy = ShellCommand::new("tessera model remove").word(name);
+        return Err(CliError::usage(message).with_remedy(remedy));
+    }
+    let model = load_model(&absolute)?;
+    test_model(&absolute, &model)?;
+    copy(&absolute, &model.files(), &models, &target)
+        .map_err(|error| CliError::io(format_args!("add the model {name}"), &error))?;
+    write_message(&format!("added the model {name}; use it with --model {name}."));
+    Ok(Exit::Done)
+}
+
+fn copy(from: &Path, files: &[PathBuf], models: &Path, target: &Path) -> io::Result<()> {
+    user_files::create_private_dir(models)?;
+    let partial = tempfile::Builder::new().prefix(".partial").tempdir_in(models)?;
+    for file in files {
+        let copied = partial.path().join(file.strip_prefix(from).map_err(io::Error::other)?);
+        user_files::create_private_dir(copied.parent().unwrap_or(models))?;
+        fs::copy(file, &copied)?;
+        fs::File::open(&copied)?.sync_all()?;
+    }
+    fs::rename(partial.keep(), target)?;
+    user_files::sync_names(models)
+}
+
+pub(super) fn list(out: &Output) -> CliResult {
+    let models = models_dir()?;
+    let unreadable = |error| CliError::io(format_args!("list {}", models.display()), &error);
+    let entries = user_files::if_exists(fs::read_dir(&models)).map_err(unreadable)?;
+    let mut rows = Vec::new();
+    for entry in entries.into_iter().flatten() {
+        let entry = entry.map_err(unreadable)?;
+        // Others are parts of copies that were interrupted.
+        if let Some(name) = entry.file_name().to_str().filter(|name| check_name(name).is_ok()) {
+            let bytes = size(&entry.path()).map_err(unreadable)?;
+            let folder = entry.path().display().to_string();
+            rows.push(json!({ "name": name, "bytes": bytes, "folder": folder }));
+        }
+    }
+    rows.sort_by_key(|row| row["name"].to_string());
+    let fields = json!({ "models": Value::Array(rows) });
+    out.print(&Document::list("tessera.models/1", fields, "models", COLUMNS))?;
+    Ok(Exit::Done)
+}
+
+/// The bytes of the files in a folder and below.
+fn size(folder: &Path) -> io::Result<u64> {
+    fs::read_dir(folder)?.try_fold(0, |sum, entry| {
+        let entry = entry?;
+        let metadata = entry.metadata()?;
+        Ok(sum + if metadata.is_dir() { size(&entry.path())? } else { metadata.len() })
+    })
+}
+
+pub(super) fn remove(name: &str) -> CliResult {
+    check_name(name)?;
+    let removed = fs::remove_dir_all(models_dir()?.join(name));
+    match user_files::if_exists(removed) {
+        Ok(Some(())) => {
+            write_message(&format!("removed the model {name}."));
+            Ok(Exit::Done)
+        }
+        Ok(None) => Err(CliError::not_found(format!("unknown model `{name}`"))
+            .with_remedy("tessera model list")),
+        Err(error) => Err(CliError::io(format_args!("remove the model {name}"), &error)),
+    }
+}
+
+fn models_dir() -> CliResult<PathBuf> {
+    config::models_dir().ok_or_else(|| CliError::usage("the home folder is unknown"))
+}
+
+/// A name becomes that of a folder, and is not a path.
+fn check_name(name: &str) -> CliResult<()> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    if name.is_empty() || name.len() > 40 || !name.chars().all(fits) {
+        let message = "a model name has 1 to 40 letters, digits, - and _; give one with --name";
+        return Err(CliError::usage(message));
+    }
+    Ok(())
+}
