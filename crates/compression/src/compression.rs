@@ -5,10 +5,8 @@ use std::io::{BufRead, Read};
 use flate2::bufread::MultiGzDecoder;
 use lzma_rust2::XzReader;
 
-use crate::{fused_reader::FusedReader, zstandard::ZstandardReader};
+use crate::{fused_reader::FusedReader, limits::MAX_DICTIONARY_BYTES, zstandard::ZstandardReader};
 
-/// The part of its output that a decoder keeps in memory, at most. `zstd --long` asks for as much, `xz -9` for half.
-pub const MAX_DICTIONARY_BYTES: u64 = 128 << 20;
 /// What the decoder of xz counts beside the dictionary.
 const XZ_OVERHEAD_KIB: u32 = 256;
 

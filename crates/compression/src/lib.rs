@@ -2,6 +2,8 @@
 
 mod compression;
 mod fused_reader;
+mod limits;
 mod zstandard;
 
-pub use compression::{Compression, MAX_DICTIONARY_BYTES};
+pub use compression::Compression;
+pub use limits::MAX_DICTIONARY_BYTES;

@@ -7,7 +7,7 @@ use ruzstd::decoding::{
     errors::{FrameDecoderError, ReadFrameHeaderError},
 };
 
-use crate::compression::MAX_DICTIONARY_BYTES;
+use crate::limits::MAX_DICTIONARY_BYTES;
 
 pub(crate) struct ZstandardReader<R> {
     source: R,

@@ -1,5 +1,6 @@
 //! The engine of one machine: one `SQLite` file in the index folder.
 
+mod added_tables;
 mod checksum;
 mod clean_shutdown;
 mod database_file;

@@ -2,8 +2,9 @@
 
 use rusqlite::{Connection, OptionalExtension as _, Result, TransactionBehavior};
 
-use super::tables::{
-    CAPTION_LANGUAGES, EMBEDDED_TEXTS, EXTRACTIONS, LEASES, MODEL_VECTORS, TABLES,
+use super::{
+    added_tables::{CAPTION_LANGUAGES, EMBEDDED_TEXTS, EXTRACTIONS, LEASES, MODEL_VECTORS},
+    tables::TABLES,
 };
 
 /// Versions up to this one cannot be migrated: they lack checksums, the frames of videos, or the reason

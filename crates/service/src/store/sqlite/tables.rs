@@ -1,7 +1,7 @@
 //! The tables of a new store; the database enforces the rules that one row can violate. Every row carries a
 //! checksum of its columns, which the database computes itself and checks.
 
-use crate::store::rules::{allowed_transitions, caption_tokenizer};
+use crate::store::rules::allowed_transitions;
 
 /// The columns `checksum`, of the other columns, and `intact`, whether they still have it.
 macro_rules! checksummed {
@@ -15,6 +15,8 @@ macro_rules! checksummed {
         )
     };
 }
+
+pub(super) use checksummed;
 
 /// Written once: changes are migrations.
 pub(super) const TABLES: &str = concat!(
@@ -300,139 +302,5 @@ CREATE TABLE chosen (
     ",
   PRIMARY KEY (export, media)
 ) STRICT, WITHOUT ROWID;
-"
-);
-
-/// The texts in picture files.
-pub(super) const EMBEDDED_TEXTS: &str = concat!(
-    "
-CREATE TABLE embedded_text (
-  media   INTEGER PRIMARY KEY REFERENCES media ON DELETE CASCADE,
-  caption TEXT,
-  labels  TEXT NOT NULL,  -- JSON
-",
-    checksummed!("media, caption, labels"),
-    "
-) STRICT;
-"
-);
-
-/// The language of the captions of each dataset, whose stems the full-text index contains in place of English ones.
-pub(super) const CAPTION_LANGUAGES: &str = concat!(
-    "
-CREATE TABLE caption_language (
-  dataset BLOB PRIMARY KEY REFERENCES dataset ON DELETE CASCADE,
-  indexed TEXT NOT NULL,  -- the code of the language in the full-text index
-  chosen  TEXT,           -- NULL: detected in the captions
-",
-    checksummed!("dataset, indexed, chosen"),
-    "
-) STRICT;
-
-DROP TRIGGER media_described;
-DROP TABLE words;
-CREATE VIRTUAL TABLE words USING fts5(
-  caption, content = '', contentless_delete = 1,
-  tokenize = '",
-    caption_tokenizer!(),
-    "'
-);
-INSERT INTO words (rowid, caption)
-  SELECT row, stemmed(caption, NULL) FROM media WHERE caption IS NOT NULL;
-CREATE TRIGGER media_described AFTER UPDATE OF caption ON media
-WHEN new.caption IS NOT old.caption BEGIN
-  DELETE FROM words WHERE rowid = old.row;
-  INSERT INTO words (rowid, caption)
-    SELECT new.row,
-           stemmed(new.caption, (SELECT indexed FROM caption_language WHERE dataset = new.dataset))
-    WHERE new.caption IS NOT NULL;
-END;
-"
-);
-
-/// Which worker runs an unfinished task.
-pub(super) const LEASES: &str = concat!(
-    "
-CREATE TABLE lease (
-  task       TEXT PRIMARY KEY,
-  holder     BLOB NOT NULL CHECK (length(holder) = 16),
-  fence      INTEGER NOT NULL CHECK (fence > 0),  -- counts how often it was taken
-  expires_at INTEGER NOT NULL,                    -- microseconds since 1970
-",
-    checksummed!("task, holder, fence, expires_at"),
-    "
-) STRICT, WITHOUT ROWID;
-"
-);
-
-/// The files that an operation has to open, in ranges that several workers extract.
-pub(super) const EXTRACTIONS: &str = concat!(
-    "
-CREATE TABLE extraction (
-  operation INTEGER PRIMARY KEY REFERENCES operation ON DELETE CASCADE,
-  files     INTEGER NOT NULL,  -- all of the source that is being indexed
-  done      INTEGER NOT NULL,  -- how many of them need no extraction any more
-  failure   TEXT,              -- why no further range is extracted
-",
-    checksummed!("operation, files, done, failure"),
-    "
-) STRICT;
-
-CREATE TABLE extraction_range (
-  row       INTEGER PRIMARY KEY,
-  operation INTEGER NOT NULL REFERENCES extraction ON DELETE CASCADE,
-  source    INTEGER NOT NULL REFERENCES source ON DELETE CASCADE,
-",
-    checksummed!("row, operation, source"),
-    "
-) STRICT;
-CREATE INDEX extraction_range_operation ON extraction_range (operation);
-
--- Only those that have not been extracted.
-CREATE TABLE extraction_file (
-  range    INTEGER NOT NULL REFERENCES extraction_range ON DELETE CASCADE,
-  path     BLOB NOT NULL,
-  size     INTEGER NOT NULL,
-  modified INTEGER NOT NULL,
-  content  BLOB,  -- BLAKE3 of the file when it was extracted before
-",
-    checksummed!("range, path, size, modified, content"),
-    ",
-  PRIMARY KEY (range, path)
-) STRICT, WITHOUT ROWID;
-"
-);
-
-/// The vectors of the user's own model. Encoders wrote theirs in place of those of captions, and are applied again.
-pub(super) const MODEL_VECTORS: &str = concat!(
-    "
-CREATE TABLE applied_model (
-  dataset     BLOB PRIMARY KEY REFERENCES dataset ON DELETE CASCADE,
-  fingerprint BLOB NOT NULL CHECK (length(fingerprint) = 32),  -- BLAKE3 of its files
-  applied_at  INTEGER NOT NULL,                                -- microseconds since 1970
-",
-    checksummed!("dataset, fingerprint, applied_at"),
-    "
-) STRICT;
-
-CREATE TABLE model_vector (
-  media  INTEGER PRIMARY KEY REFERENCES media ON DELETE CASCADE,
-  vector BLOB NOT NULL,  -- half-precision numbers, little-endian
-",
-    checksummed!("media, vector"),
-    "
-) STRICT;
-
-CREATE TABLE anchor_model_vector (
-  anchor BLOB PRIMARY KEY REFERENCES anchor ON DELETE CASCADE,
-  vector BLOB NOT NULL,  -- half-precision numbers, little-endian
-",
-    checksummed!("anchor, vector"),
-    "
-) STRICT;
-
-INSERT INTO applied_model (dataset, fingerprint, applied_at)
-SELECT dataset, substr(bytes, 18, 32), 0 FROM space
-WHERE substr(bytes, 1, 17) = CAST('tessera-encoders' || char(10) AS BLOB);
 "
 );
