@@ -70,7 +70,7 @@ pub use info::{InfoCommand, run_info};
 pub use job_recorder::JobRecorder;
 pub use local::{
     LocalService, LocalSettings, ServeOptions, WorkOptions, check_storage_folder, local_settings,
-    run_model, run_store, run_text_tour, serve, start_demo, work,
+    model_folder, run_model, run_store, run_text_tour, serve, start_demo, work,
 };
 pub use login::open_secrets;
 pub use model_options::ModelOptions;

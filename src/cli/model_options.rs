@@ -11,8 +11,8 @@ use crate::{
 
 #[derive(Debug, Default, Args)]
 pub struct ModelOptions {
-    /// Folder of your own model, in the layout of a model hub, or the name of an added one. Similar images are ranked by it, and a model that takes
-    /// texts also finds images without captions. Default: the setting `model`.
+    /// Folder of your own model, in the layout of a model hub, or the name of an added one. Similar images are ranked by
+    /// it, and a model that takes texts also finds images without captions. Default: the setting `model`.
     #[arg(long, value_name = "DIR")]
     pub model: Option<PathBuf>,
 }

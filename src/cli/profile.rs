@@ -8,7 +8,8 @@ use serde_json::{Value, json};
 use super::config::{check_value, report_dry_run, user_file};
 use crate::{
     cli::{
-        CliError, Column, Context, Document, Exit, absolute_path, deployment, is_storage_uri, login,
+        CliError, Column, Context, Document, Exit, absolute_path, deployment, is_storage_uri,
+        login, model_folder,
     },
     config::{
         DeploymentConfig, DeploymentKind, Profile, ProfileOptions, edit, profile::suggested_name,
@@ -50,7 +51,7 @@ pub struct ProfileAddOptions {
     /// Folder of images, for --kind local.
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// Folder of a model in the layout of a model hub, for --kind local.
+    /// Folder of a model in the layout of a model hub, or the name of an added one, for --kind local.
     #[arg(long, value_name = "DIR")]
     model: Option<PathBuf>,
     /// Lifetime of tokens, for example 10m.
@@ -202,7 +203,8 @@ impl ProfileAddOptions {
             Some(DeploymentKind::Local) => {
                 let folder =
                     self.folder.ok_or_else(|| CliError::usage("give the folder with --folder"))?;
-                let model = self.model.as_deref().map(absolute_path).transpose()?;
+                let model = self.model.as_deref().map(model_folder);
+                let model = model.as_deref().map(absolute_path).transpose()?;
                 DeploymentConfig::Local { folder: absolute_path(&folder)?, model }
             }
         };

@@ -180,3 +180,17 @@ fn a_name_that_is_cut_above_a_compared_picture_is_in_the_title() {
     let title = row(&drawn(&desk, ThemeName::Plain), 0);
     assert!(!title.contains(name), "{title}");
 }
+
+#[test]
+fn the_names_of_datasets_in_jobs_are_whole_in_a_wide_pane() {
+    let name = "street-scenes-of-rainy-nights";
+    let mut desk = Desk::with_pictures(Protocol::HalfBlock);
+    desk.happen(Event::Resize(200, 60));
+    let mut datasets = several();
+    datasets[0].name = SafeText::name(name);
+    desk.answer(Lane::Datasets, Payload::Datasets(datasets, 0));
+    desk.answer_page(page(0, 3));
+    desk.press("e enter 4");
+    let jobs = words(&desk, desk.app.areas().jobs.unwrap());
+    assert!(jobs.contains(name), "{jobs}");
+}

@@ -253,6 +253,18 @@ async fn fields_that_cannot_be_read_are_reported_once() {
     assert_eq!(warnings, [warning]);
 }
 
+#[tokio::test]
+async fn a_later_warning_is_reported_when_it_is_known() {
+    let server = gated(&open_gate()).await;
+    let client = hosted(&server.url(), without_pauses());
+    let warning = async { Some(SafeText::detail("cannot index 1 file")) };
+    let options =
+        WorkerOptions { later_warning: Some(Box::pin(warning)), ..WorkerOptions::default() };
+    let (_worker, mut replies) = spawn(client, StateStore::default(), options);
+    let expected = WorkerEvent::Warning(SafeText::detail("cannot index 1 file"));
+    assert_eq!(next(&mut replies).await, Some(expected));
+}
+
 /// Loads `/1` to `/3`, each with a new signature, in a new worker with a disk cache. Returns how many
 /// requests it took, and the warnings.
 async fn requests_after_restart(

@@ -46,7 +46,7 @@ fn draw(bytes: &[u8], protocol: Protocol) {
 fn draw_by_peer(bytes: &[u8], protocol: ProtocolType) {
     let picture = image::load_from_memory(black_box(bytes)).expect("a picture");
     // The constructor with a size is deprecated in favor of a query, which needs a terminal.
-    #[expect(deprecated, reason = "there is no terminal to query")]
+    #[expect(deprecated, reason = "a bench has nothing to query")]
     let mut picker = Picker::from_fontsize(FontSize { width: CELL.0, height: CELL.1 });
     picker.set_protocol_type(protocol);
     let size = Size { width: TILE.0, height: TILE.1 };

@@ -3,9 +3,8 @@
 use std::io::Read;
 
 use brotli_decompressor::Decompressor;
-use flate2::read::MultiGzDecoder;
 use parquet::basic::Compression;
-use ruzstd::decoding::StreamingDecoder;
+use tessera_compression::Compression as Stream;
 
 use crate::bounded_file::too_large;
 
@@ -47,12 +46,9 @@ impl PageCodec {
     pub(crate) fn unpack(self, packed: &[u8], max_bytes: u64) -> Result<Vec<u8>, String> {
         match self {
             _ if packed.is_empty() => Ok(Vec::new()),
-            Self::Gzip => read_limited(MultiGzDecoder::new(packed), max_bytes),
+            Self::Gzip => read_limited(Stream::Gzip.reader(packed), max_bytes),
             Self::Brotli => read_limited(Decompressor::new(packed, BROTLI_BUFFER_BYTES), max_bytes),
-            Self::Zstandard => {
-                let decoder = StreamingDecoder::new(packed).map_err(|_| DAMAGED)?;
-                read_limited(decoder, max_bytes)
-            }
+            Self::Zstandard => read_limited(Stream::Zstandard.reader(packed), max_bytes),
             Self::Lz4Block => unpack_lz4_block(packed, max_bytes),
             Self::Lz4Hadoop => {
                 let blocks = unpack_hadoop_blocks(packed, max_bytes);

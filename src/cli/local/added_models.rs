@@ -17,8 +17,8 @@ use tessera_model::ShellCommand;
 const COLUMNS: &[Column] =
     &[Column::new("NAME", "name"), Column::new("BYTES", "bytes"), Column::new("FOLDER", "folder")];
 
-/// The folder of an added model, if a path is only its name and not that of a folder here.
-pub(super) fn folder_of(given: &Path) -> PathBuf {
+/// The folder of an added model if a path is only its name, and the path otherwise.
+pub fn model_folder(given: &Path) -> PathBuf {
     let name = given.to_str().filter(|name| check_name(name).is_ok() && !given.exists());
     let added = name.and_then(|name| Some(config::models_dir()?.join(name)));
     added.filter(|folder| folder.is_dir()).unwrap_or_else(|| given.to_owned())
@@ -47,14 +47,16 @@ pub(super) fn add(folder: &Path, name: Option<&str>) -> CliResult {
 
 fn copy(from: &Path, files: &[PathBuf], models: &Path, target: &Path) -> io::Result<()> {
     user_files::create_private_dir(models)?;
-    let partial = tempfile::Builder::new().prefix(".partial").tempdir_in(models)?;
+    // What a crash left is replaced.
+    let partial = target.with_extension("partial");
+    user_files::if_exists(fs::remove_dir_all(&partial))?;
     for file in files {
-        let copied = partial.path().join(file.strip_prefix(from).map_err(io::Error::other)?);
+        let copied = partial.join(file.strip_prefix(from).map_err(io::Error::other)?);
         user_files::create_private_dir(copied.parent().unwrap_or(models))?;
         fs::copy(file, &copied)?;
         fs::File::open(&copied)?.sync_all()?;
     }
-    fs::rename(partial.keep(), target)?;
+    fs::rename(&partial, target)?;
     user_files::sync_names(models)
 }
 
@@ -102,7 +104,9 @@ pub(super) fn remove(name: &str) -> CliResult {
 }
 
 fn models_dir() -> CliResult<PathBuf> {
-    config::models_dir().ok_or_else(|| CliError::usage("the home folder is unknown"))
+    config::models_dir().ok_or_else(|| {
+        CliError::usage("the home folder is unknown, where models are added; set HOME")
+    })
 }
 
 /// A name becomes that of a folder, and is not a path.

@@ -34,6 +34,7 @@ pub use unavailable::*;
 pub use work_options::WorkOptions;
 #[cfg(feature = "local")]
 pub use {
+    added_models::model_folder,
     demo::{run_text_tour, start_demo},
     model::run_model,
     serve::serve,

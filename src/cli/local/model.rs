@@ -27,7 +27,7 @@ pub fn run_model(out: &Output, command: &ModelCommand) -> CliResult {
 
 /// Loads the model of a folder, or the one that was added under this name.
 pub(super) fn load_model(folder: &Path) -> CliResult<LearnedModel> {
-    let folder = added_models::folder_of(folder);
+    let folder = added_models::model_folder(folder);
     LearnedModel::load(&folder).map_err(|cause| CliError::usage(cause.to_string()))
 }
 
@@ -38,7 +38,7 @@ pub(super) fn test_model(folder: &Path, model: &LearnedModel) -> CliResult<SelfT
 }
 
 fn check(out: &Output, folder: &Path, pictures: &[PathBuf]) -> CliResult {
-    let folder = absolute_path(&added_models::folder_of(folder))?;
+    let folder = absolute_path(&added_models::model_folder(folder))?;
     let model = load_model(&folder)?;
     let encoded = pictures.iter().map(|picture| encode(&model, picture));
     let encoded = encoded.collect::<CliResult<Vec<Value>>>()?;

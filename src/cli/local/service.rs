@@ -253,3 +253,28 @@ impl From<LocalError> for CliError {
         Self::new(exit, error.to_string())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn skipped(file: &str, is_media: bool) -> SkippedFile {
+        let reason = SafeText::detail("broken picture (truncated JPEG)");
+        SkippedFile { file: SafeText::file_name(file), reason, is_media }
+    }
+
+    #[test]
+    fn only_skipped_pictures_and_videos_are_named() {
+        let sentence = |files: &[SkippedFile]| skipped_sentence(files).map(|it| it.to_string());
+        assert_eq!(sentence(&[skipped("notes.txt", false)]), None);
+        assert_eq!(
+            sentence(&[skipped("notes.txt", false), skipped("a.jpg", true)]).as_deref(),
+            Some("cannot index 1 file: a.jpg (broken picture)")
+        );
+        let many: Vec<SkippedFile> =
+            (0..5).map(|number| skipped(&format!("{number}.jpg"), true)).collect();
+        let sentence = sentence(&many).unwrap_or_default();
+        assert!(sentence.starts_with("cannot index 5 files: 0.jpg (broken picture), "));
+        assert!(sentence.ends_with("2.jpg (broken picture), …; all are listed after you quit"));
+    }
+}

@@ -94,6 +94,10 @@ pub async fn work(_: &GlobalOptions, _: WorkOptions) -> CliResult<i32> {
     Err(unavailable())
 }
 
+pub fn model_folder(given: &Path) -> PathBuf {
+    given.to_owned()
+}
+
 pub fn run_model(_: &Output, _: &ModelCommand) -> CliResult {
     Err(unavailable())
 }

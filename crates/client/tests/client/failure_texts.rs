@@ -81,6 +81,12 @@ async fn a_rejected_login_is_explained_by_the_kind_of_login() {
         "cannot list the datasets: this service requires a login (401). A hosted deployment needs \
          an API key and its secret"
     );
+    let read_only = service(403).await;
+    let client = on_premises(&read_only.url(), without_pauses());
+    assert_eq!(
+        client.list_datasets().await.unwrap_err().to_string(),
+        "cannot list the datasets: the service does not allow it (403)"
+    );
     for status in [401, 403] {
         let cdn = service(status).await;
         let client = hosted(&cdn.url(), without_pauses());

@@ -3,11 +3,14 @@
 use half::f16;
 
 use super::{
-    columns::{encode_f16, from_json},
-    engine::{Connection, Result, StatementBatch, params},
+    columns::from_json,
+    engine::{Connection, Result, params},
     query,
+    vector_table::VectorTable,
 };
 use tessera_model::{DatasetId, is_metadata_label};
+
+const TABLE: VectorTable = VectorTable("meaning");
 
 pub fn text_space(connection: &Connection, dataset: DatasetId) -> Result<Option<Vec<u8>>> {
     let sql = "SELECT bytes, require(intact) FROM space WHERE dataset = ?1";
@@ -20,11 +23,8 @@ pub fn replace_text_space(
     dataset: DatasetId,
     space: Option<&[u8]>,
 ) -> Result<()> {
-    let embeddings =
-        "DELETE FROM meaning WHERE media IN (SELECT row FROM media WHERE dataset = ?1)";
-    for sql in [embeddings, "DELETE FROM space WHERE dataset = ?1"] {
-        query::execute(connection, sql, params![dataset.0])?;
-    }
+    TABLE.delete_all(connection, dataset)?;
+    query::execute(connection, "DELETE FROM space WHERE dataset = ?1", params![dataset.0])?;
     if let Some(space) = space {
         let sql = "INSERT INTO space VALUES (?1, ?2)";
         query::execute(connection, sql, params![dataset.0, space])?;
@@ -34,21 +34,12 @@ pub fn replace_text_space(
 
 /// Stores embeddings by the row of their media item.
 pub fn upsert_all(connection: &Connection, vectors: &[(i64, Vec<f16>)]) -> Result<()> {
-    let sql = "INSERT INTO meaning VALUES (?1, ?2)
-               ON CONFLICT (media) DO UPDATE SET vector = excluded.vector";
-    let mut upserts = StatementBatch::new(connection, sql);
-    for (media, vector) in vectors {
-        upserts.add(params![media, encode_f16(vector)])?;
-    }
-    upserts.finish().map(drop)
+    TABLE.upsert_all(connection, vectors)
 }
 
 /// The number of halves of the embeddings of a dataset; 0 if there are none.
 pub fn dimension(connection: &Connection, dataset: DatasetId) -> Result<usize> {
-    let sql = "SELECT length(vector) FROM meaning
-               WHERE media IN (SELECT row FROM media WHERE dataset = ?1) LIMIT 1";
-    let bytes: Option<usize> = query::find(connection, sql, params![dataset.0], |row| row.get(0))?;
-    Ok(bytes.unwrap_or_default() / size_of::<f16>())
+    TABLE.dimension(connection, dataset)
 }
 
 /// Captions of a dataset and the labels that say what a picture shows, or of one of its sources, in order of row.

@@ -41,6 +41,7 @@ pub mod sidecar;
 pub mod source;
 pub mod sqlite;
 pub(crate) mod upload;
+mod vector_table;
 pub(crate) mod workload;
 
 pub use clock::{now_micros, store_now};

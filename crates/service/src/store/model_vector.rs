@@ -3,11 +3,14 @@
 use half::f16;
 
 use super::{
-    columns::{decode_f16, encode_f16},
+    columns::decode_f16,
     engine::{Connection, QueryError, Result, StatementBatch, params},
     now_micros, query,
+    vector_table::VectorTable,
 };
 use tessera_model::{DatasetId, MediaId};
+
+const TABLE: VectorTable = VectorTable("model_vector");
 
 /// The fingerprint of the model that the vectors of a dataset are from.
 pub fn applied_model(connection: &Connection, dataset: DatasetId) -> Result<Option<[u8; 32]>> {
@@ -24,11 +27,9 @@ pub fn replace_model(
     dataset: DatasetId,
     fingerprint: Option<[u8; 32]>,
 ) -> Result<()> {
-    let vectors =
-        "DELETE FROM model_vector WHERE media IN (SELECT row FROM media WHERE dataset = ?1)";
-    for sql in [vectors, "DELETE FROM applied_model WHERE dataset = ?1"] {
-        query::execute(connection, sql, params![dataset.0])?;
-    }
+    TABLE.delete_all(connection, dataset)?;
+    let applied = "DELETE FROM applied_model WHERE dataset = ?1";
+    query::execute(connection, applied, params![dataset.0])?;
     if let Some(fingerprint) = fingerprint {
         let sql =
             "INSERT INTO applied_model (dataset, fingerprint, applied_at) VALUES (?1, ?2, ?3)";
@@ -39,13 +40,7 @@ pub fn replace_model(
 
 /// Stores vectors by the row of their media item.
 pub fn upsert_all(connection: &Connection, vectors: &[(i64, Vec<f16>)]) -> Result<()> {
-    let sql = "INSERT INTO model_vector (media, vector) VALUES (?1, ?2)
-               ON CONFLICT (media) DO UPDATE SET vector = excluded.vector";
-    let mut upserts = StatementBatch::new(connection, sql);
-    for (media, vector) in vectors {
-        upserts.add(params![media, encode_f16(vector)])?;
-    }
-    upserts.finish().map(drop)
+    TABLE.upsert_all(connection, vectors)
 }
 
 pub fn find(connection: &Connection, dataset: DatasetId, id: MediaId) -> Result<Option<Vec<f16>>> {
@@ -59,10 +54,7 @@ pub fn find(connection: &Connection, dataset: DatasetId, id: MediaId) -> Result<
 
 /// The number of halves of the vectors of a dataset; 0 if there are none.
 pub fn dimension(connection: &Connection, dataset: DatasetId) -> Result<usize> {
-    let sql = "SELECT length(vector) FROM model_vector
-               WHERE media IN (SELECT row FROM media WHERE dataset = ?1) LIMIT 1";
-    let bytes: Option<usize> = query::find(connection, sql, params![dataset.0], |row| row.get(0))?;
-    Ok(bytes.unwrap_or_default() / size_of::<f16>())
+    TABLE.dimension(connection, dataset)
 }
 
 /// Returns the media items of a dataset, or of one of its sources, that have no vector.

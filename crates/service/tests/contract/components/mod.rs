@@ -1,5 +1,6 @@
 //! Parts of the service, tested through their public interfaces.
 
+mod archives;
 mod clustering;
 mod extraction;
 mod features;
@@ -21,4 +22,5 @@ mod staging;
 mod store;
 mod text_space;
 mod unpack;
+mod unpack_bombs;
 mod video_container;
