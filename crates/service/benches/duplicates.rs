@@ -1,5 +1,5 @@
-//! Which edits of photographs are found as near-duplicates, with how many false ones, and the processor time, also
-//! among many other media items.
+//! The processor time of finding near-duplicates: photographs and their edits among many other media items. The
+//! bench `quality` says which are found.
 //!
 //! Photographs are in no repository: `cargo bench --bench duplicates -- FOLDER COUNT...`, for example with the 1,000 of
 //! "imagenet-sample-images". Each COUNT is filled up with media items of mixed descriptors and corners.
@@ -14,12 +14,14 @@
 )]
 
 mod edited_photographs;
+mod processor_time;
 
 use std::{env, path::Path};
 
-use edited_photographs::{cpu_seconds, heavy_edits, jpeg, light_edits, photographs};
+use edited_photographs::{EDIT_KINDS, jpeg, photographs};
 use half::f16;
 use image::RgbImage;
+use processor_time::cpu_seconds;
 use rayon::prelude::*;
 use tessera_service::{
     index::{DIMENSION, Features, Keypoints, extract},
@@ -29,7 +31,6 @@ use tessera_service::{
 const NEIGHBORS: usize = 24;
 /// One of so many photographs is edited, twice as many are not.
 const PHOTOGRAPHS_PER_EDITED: usize = 5;
-const EDITS: usize = 5;
 /// Share of the bits of a corner that differ in a mixed media item.
 const CHANGED_BITS: f32 = 0.08;
 
@@ -38,12 +39,9 @@ fn main() {
     // `cargo test --benches` only checks that it compiles.
     let [folder, counts @ ..] = &arguments[..] else { return };
     let photographs = photographs(Path::new(folder));
-    let light = Collection::new(&photographs, light_edits);
-    light.print_quality("light edits");
-    let heavy = Collection::new(&photographs, heavy_edits);
-    heavy.print_quality("heavy edits");
+    let edited = Collection::new(&photographs);
     for count in counts {
-        heavy.filled_up(count.parse().unwrap()).print_time();
+        edited.filled_up(count.parse().unwrap()).print_time();
     }
 }
 
@@ -51,17 +49,17 @@ fn main() {
 #[derive(Clone)]
 struct Collection {
     items: Vec<(Vec<f16>, Keypoints)>,
-    edited: usize,
 }
 
 impl Collection {
-    fn new(photographs: &[RgbImage], edits: impl Fn(&RgbImage) -> [Vec<u8>; EDITS] + Sync) -> Self {
+    fn new(photographs: &[RgbImage]) -> Self {
         let edited: Vec<&RgbImage> = photographs.iter().step_by(PHOTOGRAPHS_PER_EDITED).collect();
         let others = photographs.iter().skip(1).step_by(PHOTOGRAPHS_PER_EDITED);
         let others = others.chain(photographs.iter().skip(3).step_by(PHOTOGRAPHS_PER_EDITED));
         let files = |photograph: &&RgbImage| {
             let original = [jpeg(photograph, 90)];
-            original.into_iter().chain(edits(photograph)).collect::<Vec<_>>()
+            let edits = EDIT_KINDS.iter().flat_map(|(_, edits)| edits(photograph));
+            original.into_iter().chain(edits).collect::<Vec<_>>()
         };
         let mut all: Vec<Vec<u8>> = edited.par_iter().flat_map(files).collect();
         all.extend(others.map(|photograph| jpeg(photograph, 90)));
@@ -69,7 +67,7 @@ impl Collection {
             let Features { descriptor, keypoints, .. } = extract(file).unwrap();
             (descriptor, keypoints)
         };
-        Self { items: all.par_iter().map(item).collect(), edited: edited.len() * (EDITS + 1) }
+        Self { items: all.par_iter().map(item).collect() }
     }
 
     /// The pairs of near-duplicates, and the processor time of finding them without that of the graph.
@@ -81,40 +79,6 @@ impl Collection {
         let used = cpu_seconds();
         let pairs = near_duplicates(&keypoints, &graph, |_| true).unwrap();
         (pairs, cpu_seconds() - used)
-    }
-
-    /// Recall counts pairs of a photograph and an edit; precision, all pairs.
-    fn print_quality(&self, what: &str) {
-        let (pairs, time) = self.pairs();
-        println!("{what}: {} media items, {time:.2} CPU s", self.items.len());
-        for least in [0.0, 0.9, 0.95] {
-            let pairs = || pairs.iter().filter(|pair| pair.similarity >= least);
-            let family = |row: u32| row as usize / (EDITS + 1);
-            let same = |(one, other): (u32, u32)| {
-                (other as usize) < self.edited && family(one) == family(other)
-            };
-            let right = pairs().filter(|pair| same(pair.rows)).count();
-            let of_original = |pair: &&DuplicatePair| {
-                same(pair.rows) && (pair.rows.0 as usize).is_multiple_of(EDITS + 1)
-            };
-            let found: Vec<&DuplicatePair> = pairs().filter(of_original).collect();
-            let edits = self.edited / (EDITS + 1);
-            let by_edit: Vec<String> = (1..=EDITS)
-                .map(|edit| {
-                    let of_edit =
-                        |pair: &&&DuplicatePair| pair.rows.1 as usize % (EDITS + 1) == edit;
-                    let count = found.iter().filter(of_edit).count();
-                    format!("{:.3}", count as f64 / edits as f64)
-                })
-                .collect();
-            println!(
-                "  from {least:.2}: recall {:.3} ({}), precision {:.4} of {} pairs",
-                found.len() as f64 / (edits * EDITS) as f64,
-                by_edit.join(", "),
-                right as f64 / pairs().count().max(1) as f64,
-                pairs().count(),
-            );
-        }
     }
 
     fn print_time(&self) {

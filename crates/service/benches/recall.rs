@@ -14,12 +14,14 @@
 )]
 
 mod edited_photographs;
+mod processor_time;
 
 use std::{env, path::Path};
 
-use edited_photographs::{cpu_seconds, heavy_edits, jpeg, light_edits, photographs};
+use edited_photographs::{EDIT_KINDS, jpeg, photographs};
 use half::f16;
 use image::RgbImage;
+use processor_time::cpu_seconds;
 use rayon::prelude::*;
 use tessera_service::{
     index::{DIMENSION, extract},
@@ -65,7 +67,7 @@ fn exact_distance(vectors: &Vectors, row: usize) -> f32 {
 /// The descriptors of each photograph and its edits, one after the other.
 fn described(photographs: &[RgbImage]) -> Vec<Vec<f16>> {
     let descriptors = |photograph: &RgbImage| {
-        let edits = light_edits(photograph).into_iter().chain(heavy_edits(photograph));
+        let edits = EDIT_KINDS.iter().flat_map(|(_, edits)| edits(photograph));
         let files = [jpeg(photograph, 90)].into_iter().chain(edits);
         files.map(|file| extract(&file).unwrap().descriptor).collect::<Vec<_>>()
     };

@@ -1,4 +1,4 @@
-//! Edits of photographs that benches look for: light ones, and heavy ones that hardly a descriptor survives.
+//! Edits of photographs that benches look for: light ones, heavy ones that hardly a descriptor survives, and turns.
 
 use std::{fs, io::Cursor, path::Path};
 
@@ -8,8 +8,19 @@ use image::{
     imageops::{self, FilterType},
 };
 
+/// Edits of each kind.
+pub const EDITS: usize = 5;
 /// Angle of a turned edit, in degrees.
 const TURN: f32 = 8.0;
+
+pub type Edits = fn(&RgbImage) -> [Vec<u8>; EDITS];
+
+/// Each kind of edits, and what it does to a photograph.
+pub const EDIT_KINDS: [(&str, Edits); 3] = [
+    ("light edits (half size, JPEG q25, 5 % crop, mirror, brightness 1.35)", light_edits),
+    ("heavy edits (turned 8 degrees, 30 % off a corner, gray, banner, blur)", heavy_edits),
+    ("turned (90, 180, 270 degrees, mirrored crop, mirrored and turned)", turned_edits),
+];
 
 /// The photographs of a folder, in the order of their names; other files are left out.
 pub fn photographs(folder: &Path) -> Vec<RgbImage> {
@@ -21,7 +32,7 @@ pub fn photographs(folder: &Path) -> Vec<RgbImage> {
 }
 
 /// Half the size, strong compression, no border, mirrored, and brighter; as files.
-pub fn light_edits(photograph: &RgbImage) -> [Vec<u8>; 5] {
+fn light_edits(photograph: &RgbImage) -> [Vec<u8>; EDITS] {
     let (width, height) = photograph.dimensions();
     let half = imageops::resize(photograph, width / 2, height / 2, FilterType::Triangle);
     let (left, top) = (width / 20, height / 20);
@@ -40,7 +51,7 @@ pub fn light_edits(photograph: &RgbImage) -> [Vec<u8>; 5] {
 }
 
 /// Turned by [`TURN`], 30 % cut off from a corner, gray, with a banner, and blurred by 3 pixels in 500; as files.
-pub fn heavy_edits(photograph: &RgbImage) -> [Vec<u8>; 5] {
+fn heavy_edits(photograph: &RgbImage) -> [Vec<u8>; EDITS] {
     let (width, height) = photograph.dimensions();
     let corner = imageops::crop_imm(photograph, 0, 0, width * 84 / 100, height * 84 / 100);
     let gray = |x, y| {
@@ -55,6 +66,20 @@ pub fn heavy_edits(photograph: &RgbImage) -> [Vec<u8>; 5] {
         jpeg(&with_banner(photograph), 90),
         jpeg(&imageops::blur(photograph, sigma), 90),
     ]
+}
+
+/// Turned by one to three quarters, mirrored with 30 % cut off from a corner, and mirrored and turned by a quarter.
+fn turned_edits(photograph: &RgbImage) -> [Vec<u8>; EDITS] {
+    let (width, height) = photograph.dimensions();
+    let corner = imageops::crop_imm(photograph, 0, 0, width * 84 / 100, height * 84 / 100);
+    let turned = [
+        imageops::rotate90(photograph),
+        imageops::rotate180(photograph),
+        imageops::rotate270(photograph),
+        imageops::flip_horizontal(&corner.to_image()),
+        imageops::rotate90(&imageops::flip_horizontal(photograph)),
+    ];
+    turned.map(|edited| jpeg(&edited, 90))
 }
 
 /// The photograph turned about its center; what was outside is gray.
@@ -87,13 +112,4 @@ pub fn jpeg(pixels: &RgbImage, quality: u8) -> Vec<u8> {
     let mut file = Cursor::new(Vec::new());
     JpegEncoder::new_with_quality(&mut file, quality).encode_image(pixels).unwrap();
     file.into_inner()
-}
-
-/// Processor time of this process, in user mode and in the kernel.
-pub fn cpu_seconds() -> f64 {
-    let status = fs::read_to_string("/proc/self/stat").unwrap();
-    let (_, fields) = status.rsplit_once(')').unwrap();
-    let ticks =
-        fields.split_whitespace().skip(11).take(2).map(|field| field.parse::<f64>().unwrap());
-    ticks.sum::<f64>() / 100.0
 }

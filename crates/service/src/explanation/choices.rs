@@ -286,6 +286,18 @@ pub const TEXT_SEARCH: &[[&str; 3]] = &[
         "no model has to be downloaded, and the enrichment context lists what is used",
     ],
     [
+        "copies in a visual search",
+        "the nearest 100 media are compared with the anchor by their corners, mirrored or not, and so are those with \
+         nearly the perceptual hash of the anchor turned by quarters; a copy has a distance of at most .16",
+        "the vector of a cropped or turned copy is often farther than those of other pictures",
+    ],
+    [
+        "near-duplicates",
+        "the similarity of a copy is .84 to 1 by the share of its corners that match, or one minus its distance if that \
+         is more",
+        "filters from .9 and .95 keep copies only, and most of them",
+    ],
+    [
         "`--model`",
         "look-alikes are ranked by .85 of the similarity by the model and .15 by our descriptor; near-duplicates only \
          by our own. Texts rank captions and labels that match first, and all other media by the model",

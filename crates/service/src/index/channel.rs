@@ -15,6 +15,10 @@ impl Channel {
         Self { width, values }
     }
 
+    pub fn from_luma(width: u32, luma: Vec<u8>) -> Self {
+        Self::new(width as usize, luma.into_iter().map(f32::from).collect())
+    }
+
     pub fn height(&self) -> usize {
         self.values.len() / self.width
     }

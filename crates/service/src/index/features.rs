@@ -52,7 +52,7 @@ fn compute_features(
     let square = thumbnail::square(&small)?;
     let luma = quality::luma(&small);
     let brightness = quality::brightness(&luma);
-    let luma = Channel::new(small.width() as usize, luma.into_iter().map(f32::from).collect());
+    let luma = Channel::from_luma(small.width(), luma);
     let smoothed = luma.smooth();
     Ok(Features {
         width,

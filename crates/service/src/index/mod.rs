@@ -24,8 +24,10 @@ mod perceptual_hash;
 pub mod quality;
 mod region;
 mod thumbnail;
+mod turned_views;
 
 pub use descriptor_mean::DIMENSION;
 pub use features::{Features, extract, extract_regions};
 pub use keypoints::{Keypoint, Keypoints};
 pub(crate) use region::{region_in_pixels, whole_pixels};
+pub use turned_views::{TurnedView, TurnedViews};

@@ -134,6 +134,7 @@ impl IndexBuilder {
             *self.videos.entry((source, path.to_owned())).or_insert(next)
         });
         self.members.push(&media, &assignment, video.unwrap_or(NO_VIDEO));
+        self.members.perceptual_hashes.push(features.perceptual_hash);
         self.members.labels.push(self.names.add(media.labels));
         self.members.tags.push(self.names.add(media.tags));
         Ok(())

@@ -30,7 +30,7 @@ use tessera_model::EntityType;
 
 const MEMBERS_FILE: &str = "members";
 /// First bytes of the file of members, in the byte order of the machine; the number is the version of all files.
-const MAGIC: u64 = u64::from_be_bytes(*b"tessera\x02");
+const MAGIC: u64 = u64::from_be_bytes(*b"tessera\x03");
 
 /// Removes the files of all generations but the current ones, and what a crashed process left.
 pub fn remove_outdated(store: &Store) -> Result<(), StoreError> {

@@ -32,6 +32,7 @@ pub struct MemberColumns {
     pub sharpness: Vec<f32>,
     /// Mean luma, 0.0-1.0.
     pub brightness: Vec<f32>,
+    pub perceptual_hashes: Vec<u64>,
     pub labels: IdLists,
     pub tags: IdLists,
 }
@@ -73,6 +74,7 @@ impl MemberColumns {
         let columns: usize = ranks.chain(scores).chain(numbers).sum();
         columns
             + size_of_val(&self.rows[..])
+            + size_of_val(&self.perceptual_hashes[..])
             + size_of_val(&self.picture_rows[..])
             + size_of_val(&self.videos[..])
     }
@@ -99,6 +101,7 @@ impl MemberColumns {
         self.issue_scores.iter().try_for_each(|column| write_column(to, column))?;
         write_column(to, &self.sharpness)?;
         write_column(to, &self.brightness)?;
+        write_column(to, &self.perceptual_hashes)?;
         self.labels.write(to)?;
         self.tags.write(to)
     }
@@ -121,6 +124,7 @@ impl MemberColumns {
         }
         columns.sharpness = read_column(from)?;
         columns.brightness = read_column(from)?;
+        columns.perceptual_hashes = read_column(from)?;
         (columns.labels, columns.tags) = (IdLists::read(from)?, IdLists::read(from)?);
         Ok(columns)
     }

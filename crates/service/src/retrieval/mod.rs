@@ -4,6 +4,7 @@
 mod checked_file;
 mod cluster_members;
 mod column_file;
+mod copies;
 mod dataset_index;
 mod error;
 mod filter_mask;

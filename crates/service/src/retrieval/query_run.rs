@@ -3,14 +3,14 @@
 use std::{io, sync::Arc};
 
 use super::{
-    RetrievalError, SearchContext, SearchQuery,
+    RetrievalError, SearchContext, SearchQuery, copies,
     dataset_index::DatasetIndex,
     filter_mask::FilterMask,
     ranking::{BM25, COSINE_DISTANCE, ClusterRanking, Scores},
 };
 use crate::store::{StoreError, search_table::DistanceQuery};
 use tessera_model::{
-    Filter,
+    Anchor, Filter,
     vql::{Fraction, QueryText},
 };
 
@@ -36,8 +36,7 @@ impl QueryRun<'_> {
         let query = self.query;
         let mut scores = None;
         if let Some(anchor) = query.anchor {
-            let query = self.context.distance_from_anchor(anchor)?;
-            scores = Some(cosine(self.distances(&query)?));
+            scores = Some(cosine(self.visual_distances(anchor)?));
         }
         if let Some(caption) = &query.caption {
             let semantic = cosine(self.semantic_distances(caption)?);
@@ -78,8 +77,7 @@ impl QueryRun<'_> {
                 return Ok(Some(cosine(values)));
             }
             Filter::Similar { anchor, max_distance } => {
-                let query = self.context.distance_from_anchor(*anchor)?;
-                let values = self.distances(&query)?;
+                let values = self.visual_distances(*anchor)?;
                 let max = max_distance.map(Fraction::value);
                 self.mask.by_score(&values, |score| max.is_none_or(|max| score <= max));
                 return Ok(Some(cosine(values)));
@@ -107,6 +105,15 @@ impl QueryRun<'_> {
         });
         self.mask.by_flag(&flags);
         Ok(matching.then_some(Scores { values, kind: BM25 }))
+    }
+
+    /// The distance of every member from a picture; copies are nearer than their vectors.
+    fn visual_distances(&self, anchor: Anchor) -> Result<Vec<f32>, RetrievalError> {
+        let picture = self.context.query_picture(anchor)?;
+        let mut distances = self.distances(&picture.distance)?;
+        let members = &self.index.members;
+        copies::apply_to_members(self.context.store, &picture.features, members, &mut distances)?;
+        Ok(distances)
     }
 
     /// The distance of every member from a text; infinite where there is none.

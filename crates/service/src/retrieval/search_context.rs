@@ -6,7 +6,9 @@ use crate::{
     store::{
         Store,
         dataset::DatasetRecord,
-        full_text, media, model_vector, query_image,
+        full_text, model_vector,
+        picture_features::{self, PictureFeatures},
+        query_image,
         search_table::{DistanceQuery, MemberVector, MergeRule, SearchTableLimits, VectorQuery},
     },
     text::full_text_query::{FtsExpression, parse},
@@ -22,31 +24,34 @@ pub struct SearchContext<'a> {
     pub limits: SearchTableLimits,
 }
 
+/// The anchor of a search.
+pub(super) struct QueryPicture {
+    pub distance: DistanceQuery,
+    pub features: PictureFeatures,
+}
+
 impl SearchContext<'_> {
-    /// The distance from a picture: by the descriptor, and by the model of this deployment if the dataset has its
-    /// vectors.
-    pub(super) fn distance_from_anchor(
-        &self,
-        anchor: Anchor,
-    ) -> Result<DistanceQuery, RetrievalError> {
+    /// What media items are compared with: by the descriptor, and by the model of this deployment if the dataset has
+    /// its vectors.
+    pub(super) fn query_picture(&self, anchor: Anchor) -> Result<QueryPicture, RetrievalError> {
         let (store, dataset) = (self.store, self.dataset.id);
-        let (descriptor, by_model) = if anchor.kind == AnchorKind::Upload {
+        let features = if anchor.kind == AnchorKind::Upload {
             let upload = store.read(|c| query_image::find(c, dataset, anchor.media))?;
-            let upload = upload.ok_or(RetrievalError::AnchorNotFound)?;
-            (upload.descriptor, upload.model_vector)
+            upload.map(|upload| upload.features)
         } else {
-            let descriptor = store.read(|c| media::descriptor(c, dataset, anchor.media))?;
-            let descriptor = descriptor.ok_or(RetrievalError::AnchorNotFound)?;
-            (descriptor, store.read(|c| model_vector::find(c, dataset, anchor.media))?)
+            store.read(|c| picture_features::find(c, dataset, anchor.media))?
         };
-        let own = VectorQuery { of: MemberVector::Descriptor, vector: descriptor };
-        Ok(match by_model {
+        let features = features.ok_or(RetrievalError::AnchorNotFound)?;
+        let vector = features.descriptor.clone();
+        let own = VectorQuery { of: MemberVector::Descriptor, vector };
+        let distance = match &features.model_vector {
             Some(vector) if self.applied_model()?.is_some() => {
-                let model = VectorQuery { of: MemberVector::Model, vector };
+                let model = VectorQuery { of: MemberVector::Model, vector: vector.clone() };
                 DistanceQuery::Merged { own, model, rule: MergeRule::Weighted }
             }
             _ => DistanceQuery::Single(own),
-        })
+        };
+        Ok(QueryPicture { distance, features })
     }
 
     /// The distance from a text: by captions and labels, and by the model of this deployment if it takes texts and the

@@ -19,14 +19,14 @@ type SelectedMembers<'a> = Box<dyn Iterator<Item = SelectedMember> + 'a>;
 pub enum SearchRanking {
     InMemory(Arc<ClusterRanking>),
     /// Each function reads a table of the store.
-    InTable(TableRanking),
+    InTable(Box<TableRanking>),
 }
 
 impl SearchContext<'_> {
     /// Searches the table of the dataset, if it has one, or else its index.
     pub fn search(&self, query: &SearchQuery) -> Result<SearchRanking, RetrievalError> {
         Ok(match TableRanking::find(self, query)? {
-            Some(ranking) => SearchRanking::InTable(ranking),
+            Some(ranking) => SearchRanking::InTable(Box::new(ranking)),
             None => SearchRanking::InMemory(rank_in_memory(self, query)?),
         })
     }

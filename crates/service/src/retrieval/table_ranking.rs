@@ -1,22 +1,24 @@
 //! A search of a large dataset, by the table that the database searches.
 
 use super::{
-    RetrievalError, SearchContext, SearchQuery,
+    RetrievalError, SearchContext, SearchQuery, copies,
     ranking::{BM25, COSINE_DISTANCE},
+    search_context::QueryPicture,
 };
 use crate::{
     issues::confidence_range,
+    similarity::MAX_COPY_CANDIDATES,
     store::{
         self, Connection, Store,
         search_table::{
             self, ClusterMatch, DistanceBound, DistanceQuery, IssueRange, MemberCondition,
-            MemberOrder, MemberSearch, MemberVector, SearchTable, SelectedMember, TableSearch,
-            VectorQuery,
+            MemberDistance, MemberOrder, MemberSearch, MemberVector, SearchTable, SelectedMember,
+            TableSearch, VectorQuery,
         },
     },
 };
 use tessera_model::{
-    Filter, Granularity,
+    Anchor, Filter, Granularity,
     vql::{Fraction, IssueFilter, IssueMode, IssueName, Label, QueryText},
 };
 
@@ -44,7 +46,7 @@ impl TableRanking {
         if table.generation != dataset.generation {
             return Err(RetrievalError::Outdated);
         }
-        let search = QueryTranslation::new(context).translate(query)?;
+        let search = QueryTranslation::new(context, &table).translate(query)?;
         let exceeds = |c: &Connection| search_table::exceeds(c, &table, &search, limits.max_exact);
         let is_bounded = read_current(store, &table, exceeds)?;
         let horizon = is_bounded.then_some(limits.horizon);
@@ -104,21 +106,21 @@ fn read_current<T>(
 /// Makes conditions and an order of a query, as `query_run` does in memory.
 struct QueryTranslation<'a> {
     context: &'a SearchContext<'a>,
+    table: &'a SearchTable,
     conditions: Vec<MemberCondition>,
     /// The first part of the query that ranks.
     order: Option<MemberOrder>,
 }
 
 impl<'a> QueryTranslation<'a> {
-    fn new(context: &'a SearchContext<'a>) -> Self {
-        Self { context, conditions: Vec::new(), order: None }
+    fn new(context: &'a SearchContext<'a>, table: &'a SearchTable) -> Self {
+        Self { context, table, conditions: Vec::new(), order: None }
     }
 
     fn translate(mut self, query: &SearchQuery) -> Result<MemberSearch, RetrievalError> {
         let max_score = query.max_score.map(Fraction::value);
         if let Some(anchor) = query.anchor {
-            let query = self.context.distance_from_anchor(anchor)?;
-            self.order = Some(MemberOrder::Distance(query));
+            self.order = Some(MemberOrder::Distance(self.visual_distance(anchor)?));
         }
         if let Some(caption) = &query.caption {
             // An anchor given as well ranks; the caption still limits.
@@ -129,10 +131,11 @@ impl<'a> QueryTranslation<'a> {
             self.filter(filter)?;
         }
         if let (Some(max_score), None) = (max_score, &query.caption) {
-            let Some(MemberOrder::Distance(query)) = self.order.clone() else {
+            let Some(MemberOrder::Distance(distance)) = self.order.clone() else {
                 return Err(RetrievalError::NoSimilarity);
             };
-            self.conditions.push(MemberCondition::Distance(query, DistanceBound::Below(max_score)));
+            let bound = DistanceBound::Below(max_score);
+            self.conditions.push(MemberCondition::Distance(distance, bound));
         }
         let order = self.order.unwrap_or(MemberOrder::Browsing);
         Ok(MemberSearch { conditions: self.conditions, order })
@@ -147,10 +150,10 @@ impl<'a> QueryTranslation<'a> {
                 return self.semantic(text.as_str(), bound);
             }
             Filter::Similar { anchor, max_distance } => {
-                let query = self.context.distance_from_anchor(*anchor)?;
+                let distance = self.visual_distance(*anchor)?;
                 let most = max_distance.map(Fraction::value);
                 let bound = most.map_or(DistanceBound::Exists, DistanceBound::AtMost);
-                self.distance(query, bound);
+                self.distance(distance, bound);
                 return Ok(());
             }
             Filter::Labels(rule, labels) => {
@@ -186,13 +189,23 @@ impl<'a> QueryTranslation<'a> {
         // Without a known word, nothing has a distance.
         let unknown = VectorQuery { of: MemberVector::Embedding, vector: Vec::new() };
         let query = self.context.distance_from_text(text)?;
-        self.distance(query.unwrap_or(DistanceQuery::Single(unknown)), bound);
+        self.distance(query.unwrap_or(DistanceQuery::Single(unknown)).into(), bound);
         Ok(())
     }
 
-    fn distance(&mut self, query: DistanceQuery, bound: DistanceBound) {
-        self.order.get_or_insert_with(|| MemberOrder::Distance(query.clone()));
-        self.conditions.push(MemberCondition::Distance(query, bound));
+    /// The distance from a picture; copies among its nearest members are nearer than their vectors.
+    fn visual_distance(&self, anchor: Anchor) -> Result<MemberDistance, RetrievalError> {
+        let QueryPicture { distance: query, features } = self.context.query_picture(anchor)?;
+        let (store, table) = (self.context.store, self.table);
+        let nearest =
+            |c: &Connection| search_table::nearest(c, table, &query.vectors(), MAX_COPY_CANDIDATES);
+        let copies = copies::among_rows(store, &features, &read_current(store, table, nearest)?)?;
+        Ok(MemberDistance { query, copies })
+    }
+
+    fn distance(&mut self, distance: MemberDistance, bound: DistanceBound) {
+        self.order.get_or_insert_with(|| MemberOrder::Distance(distance.clone()));
+        self.conditions.push(MemberCondition::Distance(distance, bound));
     }
 }
 

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::{
     Neighbor,
-    geometric_verification::{CornerColumns, inlier_score},
+    geometric_verification::{CornerColumns, copy_similarity, inlier_score},
     keypoint_index::{KeypointIndex, Votes},
     step_counter::StepCounter,
 };
@@ -20,10 +20,6 @@ const EQUAL_DISTANCE: f32 = 0.01;
 const PLAIN_EQUAL_DISTANCE: f32 = 0.04;
 /// Fewest corners that decide.
 const MIN_CORNERS: usize = 24;
-/// Cosine distance up to which a duplicate counts as lightly edited.
-const EASY_EDIT_DISTANCE: f32 = 0.1;
-/// Similarity of a pair found by its corners alone: with the fewest and with all of them matching.
-const HARD_EDIT_SIMILARITY: (f32, f32) = (0.6, 0.9);
 /// Most candidates per row besides its neighbors; edits of 200 photographs among 1,600 were all among the first ones.
 const MAX_CANDIDATES: usize = 32;
 /// Cosine distance up to which a neighbor is compared with its mirror image, too, whose descriptor is nearly the same.
@@ -34,7 +30,7 @@ const ROWS_PER_STEP: usize = 32;
 pub struct DuplicatePair {
     /// The lower row and the higher one.
     pub rows: (u32, u32),
-    /// 1.0: identical; from 0.9: a light edit; 0.6 to 0.9: matched by corners.
+    /// 1.0: identical; from 0.84 on, matched by corners.
     pub similarity: f32,
 }
 
@@ -119,10 +115,6 @@ impl Verification {
             let may_be_mirrored = distance <= MAX_MIRRORED_DISTANCE;
             may_be_mirrored.then(|| score(&mut corners.iter().map(Keypoint::mirrored))).flatten()
         })?;
-        Some(if distance <= EASY_EDIT_DISTANCE {
-            1.0 - distance
-        } else {
-            HARD_EDIT_SIMILARITY.0 + (HARD_EDIT_SIMILARITY.1 - HARD_EDIT_SIMILARITY.0) * share
-        })
+        Some(copy_similarity(share).max(1.0 - distance))
     }
 }

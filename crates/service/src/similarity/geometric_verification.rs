@@ -12,11 +12,13 @@ use crate::index::Keypoint;
 // different pictures never had more than six consistent corners by chance, and on 1,000 paintings,
 // which share whole barns and boats. They were evaluated on other photographs.
 const MAX_DIFFERING_BITS: u32 = 24;
-const MIN_INLIERS: usize = 10;
+pub const MIN_INLIERS: usize = 10;
 /// Smallest share of consistent corners in each half.
 const MIN_INLIER_SHARE: f32 = 0.2;
 /// Share from which the score is 1.0.
 const CERTAIN_INLIER_SHARE: f32 = 0.7;
+/// How far the similarity of a copy that just matches is below that of an equal picture.
+const COPY_SIMILARITY_RANGE: f32 = 0.16;
 /// Inconsistent corners added to each half, because a few corners prove little.
 const OUTLIER_PRIOR: f32 = 4.0;
 /// Most corner pairs considered, the most similar ones.
@@ -84,6 +86,11 @@ pub fn inlier_score(left: &CornerColumns, right: &CornerColumns) -> Option<f32> 
     let share = lowest_half_share(&fitting, &shared);
     let agree = fitting.len() >= MIN_INLIERS && share >= MIN_INLIER_SHARE;
     agree.then(|| ((share - MIN_INLIER_SHARE) / (CERTAIN_INLIER_SHARE - MIN_INLIER_SHARE)).min(1.0))
+}
+
+/// The similarity of a copy by its [`inlier_score`]: 0.84 to 1.0. Of edited photographs, nine of ten have more than 0.95.
+pub fn copy_similarity(inlier_score: f32) -> f32 {
+    1.0 - COPY_SIMILARITY_RANGE * (1.0 - inlier_score).powi(2)
 }
 
 /// Pairs of corners that are each other's most similar one, the most similar pairs first.

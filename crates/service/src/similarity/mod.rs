@@ -9,6 +9,7 @@
 )]
 
 mod approximate_graph;
+mod copy_search;
 mod duplicates;
 mod geometric_verification;
 mod graph;
@@ -23,6 +24,7 @@ mod vector_file;
 mod vectors;
 
 pub use approximate_graph::approximate_neighbor_graph;
+pub use copy_search::{CopyCandidate, CopySearch, MAX_COPY_CANDIDATES};
 pub use duplicates::{DuplicatePair, near_duplicates};
 pub use graph::neighbor_graph;
 pub use neighbor::Neighbor;

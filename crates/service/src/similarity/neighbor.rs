@@ -17,6 +17,17 @@ impl Neighbor {
     }
 }
 
+/// The `k` rows with the smallest finite distances, nearest first.
+pub fn nearest_rows(distances: &[f32], k: usize) -> Vec<Neighbor> {
+    let mut nearest = Vec::with_capacity(k + 1);
+    for (row, &distance) in (0..).zip(distances) {
+        if distance.is_finite() {
+            insert_nearest(&mut nearest, Neighbor { row, distance }, k);
+        }
+    }
+    nearest
+}
+
 /// Inserts a neighbor among the `k` nearest, which are in order, unless it is one of them or farther away.
 pub fn insert_nearest(nearest: &mut Vec<Neighbor>, newcomer: Neighbor, k: usize) {
     if nearest.len() >= k && nearest.last().is_none_or(|last| last.order(&newcomer).is_le()) {

@@ -215,18 +215,6 @@ pub fn frame_picture(connection: &Connection, row: i64) -> Result<Option<Vec<u8>
     query::find(connection, sql, params![row], |row| row.get(0))
 }
 
-pub fn descriptor(
-    connection: &Connection,
-    dataset: DatasetId,
-    id: MediaId,
-) -> Result<Option<Vec<f16>>> {
-    let sql = "SELECT descriptor, require(look.intact), require(media.intact) FROM look JOIN media ON media.row = look.media
-               WHERE media.id = ?1 AND dataset = ?2";
-    query::find(connection, sql, params![id.0, dataset.0], |row| {
-        Ok(decode_f16(row.get_ref(0)?.as_blob()?))
-    })
-}
-
 /// A media item with everything that clustering and ranking need.
 pub struct MediaFeatures<'a> {
     pub media: MediaRecord,
@@ -234,6 +222,7 @@ pub struct MediaFeatures<'a> {
     pub descriptor: Vec<f16>,
     /// Encoded keypoints.
     pub keypoints: &'a [u8],
+    pub perceptual_hash: u64,
     /// `None` while the item is not clustered.
     pub assignment: Option<ClusterAssignment>,
     /// The vector of its caption and labels: a unit vector, if there is one.
@@ -252,7 +241,8 @@ pub fn for_each_with_features<E: From<QueryError>>(
     mut each: impl FnMut(MediaFeatures) -> Result<(), E>,
 ) -> Result<(), E> {
     let sql = format!(
-        "SELECT {MEDIA_COLUMNS}, descriptor, keypoints, meaning.vector, model_vector.vector, {ASSIGNMENT_COLUMNS},
+        "SELECT {MEDIA_COLUMNS}, descriptor, keypoints, meaning.vector, model_vector.vector,
+           media.hash, {ASSIGNMENT_COLUMNS},
            require(look.intact), require(coalesce(meaning.intact, meaning.media IS NULL)),
            require(coalesce(model_vector.intact, model_vector.media IS NULL))
          FROM media JOIN look ON look.media = media.row LEFT JOIN place ON place.media = media.row
@@ -276,7 +266,8 @@ fn read_features<'a>(row: &'a Row) -> Result<MediaFeatures<'a>> {
         keypoints: row.get_ref(MEDIA_COLUMN_COUNT + 1)?.as_blob()?,
         embedding: row.get_ref(MEDIA_COLUMN_COUNT + 2)?.as_blob_or_null()?.map(decode_f16),
         model_vector: row.get_ref(MEDIA_COLUMN_COUNT + 3)?.as_blob_or_null()?.map(decode_f16),
-        assignment: read_assignment(row, MEDIA_COLUMN_COUNT + 4, media.row)?,
+        perceptual_hash: row.get::<i64>(MEDIA_COLUMN_COUNT + 4)?.cast_unsigned(),
+        assignment: read_assignment(row, MEDIA_COLUMN_COUNT + 5, media.row)?,
         media,
     })
 }

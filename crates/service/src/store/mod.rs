@@ -30,6 +30,7 @@ pub mod media;
 pub mod model_vector;
 pub(crate) mod object;
 pub mod operation;
+pub mod picture_features;
 pub mod postgres;
 pub mod preview;
 mod process_lock;

@@ -3,12 +3,11 @@
 use half::f16;
 
 use super::{
-    columns::decode_f16,
     engine::{Connection, QueryError, Result, StatementBatch, params},
     now_micros, query,
     vector_table::VectorTable,
 };
-use tessera_model::{DatasetId, MediaId};
+use tessera_model::DatasetId;
 
 const TABLE: VectorTable = VectorTable("model_vector");
 
@@ -41,15 +40,6 @@ pub fn replace_model(
 /// Stores vectors by the row of their media item.
 pub fn upsert_all(connection: &Connection, vectors: &[(i64, Vec<f16>)]) -> Result<()> {
     TABLE.upsert_all(connection, vectors)
-}
-
-pub fn find(connection: &Connection, dataset: DatasetId, id: MediaId) -> Result<Option<Vec<f16>>> {
-    let sql = "SELECT vector, require(model_vector.intact), require(media.intact)
-               FROM model_vector JOIN media ON media.row = model_vector.media
-               WHERE media.id = ?1 AND dataset = ?2";
-    query::find(connection, sql, params![id.0, dataset.0], |row| {
-        Ok(decode_f16(row.get_ref(0)?.as_blob()?))
-    })
 }
 
 /// The number of halves of the vectors of a dataset; 0 if there are none.

@@ -1,11 +1,11 @@
-//! Query images: the vectors to compare with, kept for one day.
-
-use half::f16;
+//! Query images: what searches compare with, kept for one day.
 
 use super::{
-    columns::{decode_f16, encode_f16},
+    columns::encode_f16,
     engine::{Connection, Result, params},
-    now_micros, query,
+    now_micros,
+    picture_features::PictureFeatures,
+    query,
 };
 use tessera_model::{DatasetId, EntityType, Granularity, MediaId};
 
@@ -18,9 +18,7 @@ pub struct StoredQueryImage {
     pub entity: Option<EntityType>,
     /// The granularity that searches must repeat; `None` if any.
     pub level: Option<Granularity>,
-    pub descriptor: Vec<f16>,
-    /// By the user's own model, if there is one.
-    pub model_vector: Option<Vec<f16>>,
+    pub features: PictureFeatures,
 }
 
 /// Registers a query image and deletes expired ones.
@@ -33,7 +31,8 @@ pub fn put(
     let now = now_micros();
     let sql = "DELETE FROM anchor WHERE created_at < ?1";
     query::execute(connection, sql, params![now - LIFETIME_MICROS])?;
-    let StoredQueryImage { entity, level, descriptor, model_vector } = upload;
+    let StoredQueryImage { entity, level, features } = upload;
+    let PictureFeatures { descriptor, keypoints, thumbnail, model_vector } = features;
     let descriptor = encode_f16(descriptor);
     query::execute(
         connection,
@@ -47,6 +46,8 @@ pub fn put(
             now
         ],
     )?;
+    let sql = "INSERT INTO anchor_picture (anchor, keypoints, thumbnail) VALUES (?1, ?2, ?3)";
+    query::execute(connection, sql, params![id.0, keypoints.as_bytes(), thumbnail])?;
     if let Some(vector) = model_vector {
         let sql = "INSERT INTO anchor_model_vector (anchor, vector) VALUES (?1, ?2)";
         query::execute(connection, sql, params![id.0, encode_f16(vector)])?;
@@ -59,16 +60,19 @@ pub fn find(
     dataset: DatasetId,
     id: MediaId,
 ) -> Result<Option<StoredQueryImage>> {
-    let sql = "SELECT entity, level, descriptor, vector, require(anchor.intact),
+    // Those that an earlier version registered have no picture.
+    let sql = "SELECT entity, level, descriptor, keypoints, thumbnail, vector,
+                      require(anchor.intact),
+                      require(coalesce(anchor_picture.intact, keypoints IS NULL)),
                       require(coalesce(anchor_model_vector.intact, vector IS NULL))
-               FROM anchor LEFT JOIN anchor_model_vector ON anchor_model_vector.anchor = anchor.id
+               FROM anchor LEFT JOIN anchor_picture ON anchor_picture.anchor = anchor.id
+               LEFT JOIN anchor_model_vector ON anchor_model_vector.anchor = anchor.id
                WHERE id = ?1 AND dataset = ?2";
     query::find(connection, sql, params![id.0, dataset.0], |row| {
         Ok(StoredQueryImage {
             entity: row.get_ref(0)?.as_str_or_null()?.and_then(|name| name.parse().ok()),
             level: row.get::<Option<u8>>(1)?.and_then(Granularity::new),
-            descriptor: decode_f16(row.get_ref(2)?.as_blob()?),
-            model_vector: row.get_ref(3)?.as_blob_or_null()?.map(decode_f16),
+            features: PictureFeatures::read(row, 2)?,
         })
     })
 }

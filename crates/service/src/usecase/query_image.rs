@@ -2,15 +2,17 @@
 
 use std::{borrow::Cow, fmt::Display, io::Cursor};
 
-use half::f16;
 use image::{ImageFormat, imageops};
 use uuid::Uuid;
 
 use super::ServiceError;
 use crate::{
     Deployment, InjectedFailure,
-    index::{self, region_in_pixels, whole_pixels},
-    store::query_image::{self, StoredQueryImage},
+    index::{self, Features, region_in_pixels, whole_pixels},
+    store::{
+        picture_features::PictureFeatures,
+        query_image::{self, StoredQueryImage},
+    },
 };
 use tessera_model::{DatasetId, EntityType, Granularity, MediaId, Region};
 use tessera_picture::decode::decode;
@@ -34,30 +36,30 @@ impl Deployment {
         region: Option<QueryRegion>,
     ) -> Result<MediaId, ServiceError> {
         self.inject(InjectedFailure::Search, "The search failed")?;
-        let (descriptor, model_vector) =
-            self.vectors_of(file, region).map_err(ServiceError::Invalid)?;
+        let features = self.features_of(file, region).map_err(ServiceError::Invalid)?;
         let id = MediaId(Uuid::new_v4());
-        let image = StoredQueryImage { entity, level, descriptor, model_vector };
+        let image = StoredQueryImage { entity, level, features };
         self.store.write(|tx| query_image::put(tx, dataset, id, &image))?;
         Ok(id)
     }
 
-    /// The descriptor of a picture, and its vector by the user's own model, unless that rejects the picture.
-    fn vectors_of(
+    /// What searches compare of a picture; without a vector of the user's own model if that rejects the picture.
+    fn features_of(
         &self,
         file: &[u8],
         region: Option<QueryRegion>,
-    ) -> Result<(Vec<f16>, Option<Vec<f16>>), String> {
+    ) -> Result<PictureFeatures, String> {
         let file = match region {
             None => Cow::Borrowed(file),
             Some(region) => Cow::Owned(cut_out(file, region)?),
         };
-        let descriptor = index::extract(&file).map_err(|cause| unreadable(&cause))?.descriptor;
-        let by_model = self.settings.model.as_deref().and_then(|model| {
+        let Features { descriptor, keypoints, thumbnail, .. } =
+            index::extract(&file).map_err(|cause| unreadable(&cause))?;
+        let model_vector = self.settings.model.as_deref().and_then(|model| {
             let pixels = decode(&file, model.input_side()).ok()?.pixels;
             Some(model.encode_image(&pixels).ok()?.vector)
         });
-        Ok((descriptor, by_model))
+        Ok(PictureFeatures { descriptor, keypoints, thumbnail, model_vector })
     }
 }
 

@@ -27,6 +27,7 @@ mod common_settings;
 mod compat;
 mod components;
 mod connections;
+mod copies;
 mod credentials;
 mod crowd;
 mod damage;

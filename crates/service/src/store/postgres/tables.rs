@@ -381,6 +381,16 @@ BEGIN
 END $$;
 ";
 
+/// The pictures of query images, whose copies searches recognize.
+pub(super) const ANCHOR_PICTURES: &str = "
+CREATE TABLE anchor_picture (
+  anchor    uuid PRIMARY KEY REFERENCES anchor ON DELETE CASCADE,
+  keypoints bytea NOT NULL,
+  thumbnail bytea NOT NULL,
+  intact    boolean GENERATED ALWAYS AS (true) STORED
+);
+";
+
 pub(super) const LISTEN: &str = "DO $$ BEGIN
   EXECUTE format('LISTEN %I', 'tessera_' || md5(current_schema()));
 END $$";

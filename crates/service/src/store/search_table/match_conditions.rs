@@ -2,8 +2,8 @@
 
 use super::{
     member_search::{
-        DistanceBound, DistanceQuery, IssueRange, MemberCondition, MemberSearch, MemberVector,
-        VectorQuery,
+        DistanceBound, DistanceQuery, IssueRange, MemberCondition, MemberDistance, MemberSearch,
+        MemberVector, VectorQuery,
     },
     merge_rule::MergeRule,
     registry::SearchTable,
@@ -65,21 +65,21 @@ impl<'a> MatchConditions<'a> {
     pub fn distances(
         &mut self,
         search: &MemberSearch,
-        includes: impl Fn(&DistanceQuery) -> bool,
+        includes: impl Fn(&MemberDistance) -> bool,
     ) -> Vec<String> {
         let mut filters = Vec::new();
         for condition in &search.conditions {
-            let MemberCondition::Distance(query, bound) = condition else { continue };
-            if !includes(query) {
+            let MemberCondition::Distance(distance, bound) = condition else { continue };
+            if !includes(distance) {
                 continue;
             }
-            let Some(query) = self.comparable(query) else {
+            let Some(distance) = self.comparable(distance) else {
                 filters.push("FALSE".to_owned());
                 continue;
             };
-            filters.push(self.exists(&query));
+            filters.push(self.exists(&distance.query));
             if *bound != DistanceBound::Exists {
-                let score = self.score(&query);
+                let score = self.score(&distance);
                 filters.extend(self.bound(*bound, &score));
             }
         }
@@ -87,11 +87,11 @@ impl<'a> MatchConditions<'a> {
     }
 
     /// The conditions on the distance that is the score.
-    pub fn cutoffs(&mut self, search: &MemberSearch, ranking: &DistanceQuery) -> Vec<String> {
+    pub fn cutoffs(&mut self, search: &MemberSearch, ranking: &MemberDistance) -> Vec<String> {
         let mut cutoffs = Vec::new();
         for condition in &search.conditions {
-            if let MemberCondition::Distance(query, bound) = condition
-                && query == ranking
+            if let MemberCondition::Distance(distance, bound) = condition
+                && distance == ranking
             {
                 cutoffs.extend(self.bound(*bound, "score"));
             }
@@ -107,7 +107,12 @@ impl<'a> MatchConditions<'a> {
     }
 
     /// The part of a query that members can be compared with; `None` if there is none.
-    pub fn comparable(&self, query: &DistanceQuery) -> Option<DistanceQuery> {
+    pub fn comparable(&self, distance: &MemberDistance) -> Option<MemberDistance> {
+        let query = self.comparable_query(&distance.query)?;
+        Some(MemberDistance { query, copies: distance.copies.clone() })
+    }
+
+    fn comparable_query(&self, query: &DistanceQuery) -> Option<DistanceQuery> {
         let single = |query: &VectorQuery| {
             self.has_distance(query).then(|| DistanceQuery::Single(query.clone()))
         };
@@ -124,7 +129,7 @@ impl<'a> MatchConditions<'a> {
     }
 
     /// Vectors of another dimension have no distance.
-    fn has_distance(&self, query: &VectorQuery) -> bool {
+    pub fn has_distance(&self, query: &VectorQuery) -> bool {
         let dimension = match query.of {
             MemberVector::Descriptor => DIMENSION,
             MemberVector::Embedding => self.table.dimension,
@@ -146,14 +151,22 @@ impl<'a> MatchConditions<'a> {
     }
 
     /// The score of a member, of a query that is comparable.
-    pub fn score(&mut self, query: &DistanceQuery) -> String {
-        match query {
+    pub fn score(&mut self, distance: &MemberDistance) -> String {
+        let score = match &distance.query {
             DistanceQuery::Single(query) => Self::distance(&self.product(query)),
             DistanceQuery::Merged { own, model, rule } => {
                 let (own, model) = (self.distance_or_null(own), self.distance_or_null(model));
                 rule.sql(&own, &model)
             }
+        };
+        if distance.copies.is_empty() {
+            return score;
         }
+        let known: Vec<String> = (distance.copies.iter())
+            .map(|(row, score)| format!("WHEN {row} THEN CAST({score} AS real)"))
+            .collect();
+        // `least` ignores null.
+        format!("least({score}, CASE t.media {} END)", known.join(" "))
     }
 
     fn distance_or_null(&mut self, query: &VectorQuery) -> String {

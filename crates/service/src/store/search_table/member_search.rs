@@ -23,7 +23,7 @@ pub enum MemberOrder {
     /// By the scores of captions: rows of pictures, and their scores.
     Captions(Vec<(i64, f32)>),
     /// By distance; members without such a vector do not match.
-    Distance(DistanceQuery),
+    Distance(MemberDistance),
 }
 
 #[derive(Clone, Debug)]
@@ -41,7 +41,7 @@ pub enum MemberCondition {
         pictures: Vec<i64>,
         matching: bool,
     },
-    Distance(DistanceQuery, DistanceBound),
+    Distance(MemberDistance, DistanceBound),
     /// Nothing matches.
     Never,
 }
@@ -92,6 +92,13 @@ pub enum DistanceQuery {
 }
 
 impl DistanceQuery {
+    pub fn vectors(&self) -> Vec<&VectorQuery> {
+        match self {
+            Self::Single(query) => vec![query],
+            Self::Merged { own, model, .. } => vec![own, model],
+        }
+    }
+
     /// The vectors whose nearest members include the best ones.
     pub fn candidates(&self) -> Vec<&VectorQuery> {
         match self {
@@ -99,6 +106,20 @@ impl DistanceQuery {
             Self::Merged { model, rule: MergeRule::Weighted, .. } => vec![model],
             Self::Merged { own, model, rule: MergeRule::OwnFirst } => vec![own, model],
         }
+    }
+}
+
+/// The distances of members from a query; those of copies of its picture are known, and count if they are smaller.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MemberDistance {
+    pub query: DistanceQuery,
+    /// Rows of media, and their distances.
+    pub copies: Vec<(i64, f32)>,
+}
+
+impl From<DistanceQuery> for MemberDistance {
+    fn from(query: DistanceQuery) -> Self {
+        Self { query, copies: Vec::new() }
     }
 }
 

@@ -15,15 +15,15 @@ mod table_writer;
 mod vector_extension;
 
 pub use member_search::{
-    DistanceBound, DistanceQuery, IssueRange, MemberCondition, MemberOrder, MemberSearch,
-    MemberVector, VectorQuery,
+    DistanceBound, DistanceQuery, IssueRange, MemberCondition, MemberDistance, MemberOrder,
+    MemberSearch, MemberVector, VectorQuery,
 };
 pub use merge_rule::MergeRule;
 pub(super) use registry::TABLES;
 pub use registry::{SearchTable, drop_table, find, former, is_current, unused};
 pub use search_limits::SearchTableLimits;
 pub use search_match::{ClusterMatch, SelectedMember};
-pub use search_statement::{TableSearch, exceeds};
+pub use search_statement::{TableSearch, exceeds, nearest};
 pub use table_writer::{
     Dimensions, IndexedMember, TableWriter, WriteTarget, WrittenMembers, publish,
 };

@@ -57,11 +57,11 @@ pub fn exceeds(
     search: &MemberSearch,
     limit: u64,
 ) -> Result<bool> {
-    let MemberOrder::Distance(query) = &search.order else { return Ok(false) };
+    let MemberOrder::Distance(distance) = &search.order else { return Ok(false) };
     let mut conditions = MatchConditions::new(table);
-    let Some(query) = conditions.comparable(query) else { return Ok(false) };
+    let Some(distance) = conditions.comparable(distance) else { return Ok(false) };
     let is_indexed = |query: &&VectorQuery| table.has_index(query.of);
-    if table.members <= limit || !conditions.candidates(&query).iter().all(is_indexed) {
+    if table.members <= limit || !conditions.candidates(&distance.query).iter().all(is_indexed) {
         return Ok(false);
     }
     let filters = conditions.filters(search);
@@ -76,6 +76,34 @@ pub fn exceeds(
     );
     let found: u64 = query::one(connection, &sql, &conditions.params(), |row| row.get(0))?;
     Ok(found > limit)
+}
+
+/// The rows of the members that are nearest to any of the vectors, up to `limit` for each.
+pub fn nearest(
+    connection: &Connection,
+    table: &SearchTable,
+    vectors: &[&VectorQuery],
+    limit: usize,
+) -> Result<Vec<i64>> {
+    let mut conditions = MatchConditions::new(table);
+    let mut nearest = Vec::new();
+    for query in vectors {
+        if conditions.has_distance(query) {
+            let product = conditions.product(query);
+            nearest.push(format!(
+                "(SELECT t.media FROM {} AS t WHERE t.version <= {} AND {} ORDER BY {product} LIMIT {limit})",
+                table.name(),
+                table.version,
+                has_vector(query),
+            ));
+        }
+    }
+    if nearest.is_empty() {
+        return Ok(Vec::new());
+    }
+    let is_indexed = vectors.iter().all(|query| table.has_index(query.of));
+    connection.execute_batch(if is_indexed { BOUNDED_SETTINGS } else { "SET LOCAL jit = off" })?;
+    query::all(connection, &nearest.join(" UNION "), &conditions.params(), |row| row.get(0))
 }
 
 impl TableSearch<'_> {
@@ -185,13 +213,13 @@ impl TableSearch<'_> {
         };
         let score = conditions.score(&comparable);
         let Some(horizon) = self.horizon else {
-            filters.push(conditions.exists(&comparable));
+            filters.push(conditions.exists(&comparable.query));
             filters.extend(conditions.distances(self.search, |_| true));
             return exact(&table, &score, &filters);
         };
-        filters.extend(conditions.distances(self.search, |query| query != ranking));
+        filters.extend(conditions.distances(self.search, |distance| distance != ranking));
         let mut nearest = Vec::new();
-        for candidate in conditions.candidates(&comparable) {
+        for candidate in conditions.candidates(&comparable.query) {
             let product = conditions.product(candidate);
             let of_candidate = [filters.as_slice(), &[has_vector(candidate)]].concat();
             let found = exact(&table, &score, &of_candidate);

@@ -136,3 +136,17 @@ SELECT dataset, substr(bytes, 18, 32), 0 FROM space
 WHERE substr(bytes, 1, 17) = CAST('tessera-encoders' || char(10) AS BLOB);
 "
 );
+
+/// The pictures of query images, whose copies searches recognize.
+pub(super) const ANCHOR_PICTURES: &str = concat!(
+    "
+CREATE TABLE anchor_picture (
+  anchor    BLOB PRIMARY KEY REFERENCES anchor ON DELETE CASCADE,
+  keypoints BLOB NOT NULL,
+  thumbnail BLOB NOT NULL,  -- JPEG
+",
+    checksummed!("anchor, keypoints, thumbnail"),
+    "
+) STRICT;
+"
+);

@@ -12,7 +12,7 @@ mod leases;
 mod listing_comparison;
 mod model_refusals;
 mod models;
-mod near_duplicates;
+pub mod near_duplicates;
 mod neighbors;
 pub mod object_storage;
 mod operations;

@@ -1,0 +1,131 @@
+//! Finds the copies of one picture: candidates that are near by their descriptors, or by their perceptual hashes if
+//! they were turned by quarters, with similar corners at consistent positions, mirrored or not.
+
+use rayon::prelude::*;
+
+use super::{
+    geometric_verification::{CornerColumns, MIN_INLIERS, copy_similarity, inlier_score},
+    neighbor::nearest_rows,
+};
+use crate::index::{Keypoint, Keypoints, TurnedViews};
+
+/// Candidates of a picture, and of each of its turned views. Of the edited copies of 200 photographs among 4,000, 99
+/// of 100 are among the nearest 100.
+pub const MAX_COPY_CANDIDATES: usize = 100;
+/// Bits in which the perceptual hash of a turned copy may differ from that of the turned picture. Of unrelated
+/// pictures, about one in a million is as close to one of six hashes.
+const MAX_HASH_DISTANCE: u32 = 10;
+
+/// A picture whose copies are searched for.
+pub struct CopySearch {
+    upright: CornerColumns,
+    turned: Option<TurnedViews>,
+}
+
+/// A row to compare with the picture, or with a turned view of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CopyCandidate {
+    pub row: u32,
+    /// 0 for the picture itself, or how often it is turned by a quarter.
+    turns: usize,
+}
+
+impl CopyCandidate {
+    /// To compare with the picture itself.
+    pub fn upright(row: u32) -> Self {
+        Self { row, turns: 0 }
+    }
+}
+
+impl CopySearch {
+    /// `None` if the picture has too few corners to recognize copies. Without a thumbnail, turned ones are not found.
+    pub fn new(keypoints: &Keypoints, thumbnail: &[u8]) -> Option<Self> {
+        (keypoints.len() >= MIN_INLIERS).then(|| Self {
+            upright: columns(keypoints.iter()),
+            turned: TurnedViews::new(thumbnail).ok(),
+        })
+    }
+
+    /// The rows with the smallest distances, and those with nearly the hash of a turned view or of its mirror image.
+    pub fn candidates(&self, distances: &[f32], hashes: &[u64]) -> Vec<CopyCandidate> {
+        let nearest = nearest_rows(distances, MAX_COPY_CANDIDATES).into_iter();
+        let mut candidates: Vec<CopyCandidate> =
+            nearest.map(|near| CopyCandidate::upright(near.row)).collect();
+        for (turns, view) in (1..).zip(self.turned.iter().flat_map(TurnedViews::iter)) {
+            let close = rows_with_hash(hashes, view.hashes);
+            candidates.extend(close.into_iter().map(|row| CopyCandidate { row, turns }));
+        }
+        candidates
+    }
+
+    /// The candidates that are copies, with their distances, 0 to 0.16. `keypoints` of a row are `None` if it has gone.
+    pub fn copies<'k>(
+        &self,
+        candidates: &[CopyCandidate],
+        keypoints: impl Fn(u32) -> Option<&'k Keypoints> + Sync,
+    ) -> Vec<(u32, f32)> {
+        let turned = self.turned.iter().flat_map(TurnedViews::iter).zip(1..);
+        let turned: Vec<CornerColumns> = turned
+            .map(|(view, turns)| {
+                // Detecting corners takes longer than comparing them.
+                let is_needed = candidates.iter().any(|candidate| candidate.turns == turns);
+                let corners = if is_needed { view.keypoints() } else { Keypoints::default() };
+                columns(corners.iter())
+            })
+            .collect();
+        let views: Vec<&CornerColumns> = std::iter::once(&self.upright).chain(&turned).collect();
+        let verify = |&CopyCandidate { row, turns }: &CopyCandidate| {
+            let score = verify(views[turns], keypoints(row)?)?;
+            Some((row, 1.0 - copy_similarity(score)))
+        };
+        candidates.par_iter().filter_map(verify).collect()
+    }
+}
+
+fn verify(view: &CornerColumns, candidate: &Keypoints) -> Option<f32> {
+    inlier_score(view, &columns(candidate.iter()))
+        .or_else(|| inlier_score(view, &columns(candidate.iter().map(Keypoint::mirrored))))
+}
+
+fn columns(corners: impl Iterator<Item = Keypoint>) -> CornerColumns {
+    let mut columns = CornerColumns::default();
+    columns.fill(corners);
+    columns
+}
+
+/// The rows whose hash nearly equals one of a view: at most [`MAX_COPY_CANDIDATES`], the closest ones.
+fn rows_with_hash(hashes: &[u64], of_view: [u64; 2]) -> Vec<u32> {
+    let distance = |hash: u64| {
+        let [upright, mirrored] = of_view.map(|of_view| (of_view ^ hash).count_ones());
+        upright.min(mirrored)
+    };
+    let mut close: Vec<(u32, u32)> = (0..)
+        .zip(hashes)
+        .map(|(row, hash)| (distance(*hash), row))
+        .filter(|&(bits, _)| bits <= MAX_HASH_DISTANCE)
+        .collect();
+    if close.len() > MAX_COPY_CANDIDATES {
+        close.select_nth_unstable(MAX_COPY_CANDIDATES);
+        close.truncate(MAX_COPY_CANDIDATES);
+    }
+    close.into_iter().map(|(_, row)| row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_a_hash_differ_in_few_bits_from_the_view_or_its_mirror_image() {
+        let hashes = [0b111, u64::MAX, 0xffff, u64::MAX ^ 1];
+        assert_eq!(rows_with_hash(&hashes, [0, 0]), [0]);
+        assert_eq!(rows_with_hash(&hashes, [0, u64::MAX]), [0, 1, 3]);
+        let same = vec![7; MAX_COPY_CANDIDATES + 50];
+        assert_eq!(rows_with_hash(&same, [7, 0]).len(), MAX_COPY_CANDIDATES);
+    }
+
+    #[test]
+    fn a_picture_with_few_corners_has_no_search() {
+        assert!(CopySearch::new(&Keypoints::default(), &[]).is_none());
+    }
+}
