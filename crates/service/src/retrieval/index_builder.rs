@@ -134,7 +134,7 @@ impl IndexBuilder {
             *self.videos.entry((source, path.to_owned())).or_insert(next)
         });
         self.members.push(&media, &assignment, video.unwrap_or(NO_VIDEO));
-        self.members.labels.push(self.names.add(media.labels));
+        self.members.labels.push(self.names.add(media.all_labels().cloned()));
         self.members.tags.push(self.names.add(media.tags));
         Ok(())
     }

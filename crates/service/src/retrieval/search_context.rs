@@ -4,7 +4,7 @@ use super::{IndexCache, RetrievalError};
 use crate::{
     learned_model::LearnedModel,
     store::{
-        Store,
+        Store, applied_model,
         dataset::DatasetRecord,
         full_text, media, model_vector, query_image,
         search_table::{DistanceQuery, MemberVector, MergeRule, SearchTableLimits, VectorQuery},
@@ -76,7 +76,7 @@ impl SearchContext<'_> {
     /// The model of this deployment, if the vectors of the dataset are its own.
     fn applied_model(&self) -> Result<Option<&LearnedModel>, RetrievalError> {
         let Some(model) = self.model else { return Ok(None) };
-        let applied = self.store.read(|c| model_vector::applied_model(c, self.dataset.id))?;
+        let applied = self.store.read(|c| applied_model::fingerprint(c, self.dataset.id))?;
         Ok((applied == Some(model.fingerprint())).then_some(model))
     }
 

@@ -1,7 +1,10 @@
 //! The versions of the schema on a server, as a list of migrations.
 
 use super::{
-    tables::{CAPTION_LANGUAGES, EMBEDDED_TEXTS, EXTRACTIONS, MODEL_VECTORS, TABLES, TASK_QUEUE},
+    tables::{
+        CAPTION_LANGUAGES, EMBEDDED_TEXTS, EXTRACTIONS, MODEL_LABELS, MODEL_VECTORS, TABLES,
+        TASK_QUEUE,
+    },
     word_counts,
 };
 use crate::store::{
@@ -19,6 +22,7 @@ const MIGRATIONS: &[&str] = &[
     EMBEDDED_TEXTS,
     CAPTION_LANGUAGES,
     MODEL_VECTORS,
+    MODEL_LABELS,
 ];
 
 pub(super) const VERSION: usize = MIGRATIONS.len();

@@ -3,7 +3,9 @@
 use rusqlite::{Connection, OptionalExtension as _, Result, TransactionBehavior};
 
 use super::{
-    added_tables::{CAPTION_LANGUAGES, EMBEDDED_TEXTS, EXTRACTIONS, LEASES, MODEL_VECTORS},
+    added_tables::{
+        CAPTION_LANGUAGES, EMBEDDED_TEXTS, EXTRACTIONS, LEASES, MODEL_LABELS, MODEL_VECTORS,
+    },
     tables::TABLES,
 };
 
@@ -20,6 +22,7 @@ const MIGRATIONS: &[&str] = &[
     EMBEDDED_TEXTS,
     CAPTION_LANGUAGES,
     MODEL_VECTORS,
+    MODEL_LABELS,
 ];
 
 /// Without it, every change of a media item reads all items of all selective exports.
