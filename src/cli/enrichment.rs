@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::cli::{CliResult, Column, Connection, Context, Document};
 use tessera_client::ApiOperation;
-use tessera_model::{EnrichmentModel, ModelStatus};
+use tessera_model::{AppliedModel, EnrichmentModel, ModelStatus, SafeText};
 
 #[derive(Debug, Subcommand)]
 pub enum EnrichmentCommand {
@@ -19,8 +19,14 @@ pub enum EnrichmentCommand {
     },
 }
 
-const MODEL_COLUMNS: &[Column] =
-    &[Column::new("MODEL", "model"), Column::new("APPLIED", "_word"), Column::new("FOR", "_for")];
+const MODEL_COLUMNS: &[Column] = &[
+    Column::new("MODEL", "model"),
+    Column::new("APPLIED", "_word"),
+    Column::new("FOR", "_for"),
+    Column::new("BY", "_by"),
+];
+/// Digits of a hash that a table shows.
+const SHOWN_DIGITS: usize = 12;
 
 pub async fn run(context: &Context, command: EnrichmentCommand) -> CliResult {
     let EnrichmentCommand::Show { dataset, raw } = command;
@@ -32,18 +38,16 @@ async fn show(connection: &Connection<'_>, dataset: Option<&str>, raw: bool) -> 
     let context = connection.context;
     let dataset = connection.dataset(dataset).await?;
     let enrichment = connection.client.enrichment(dataset.id).await?;
-    let models: Vec<Value> = EnrichmentModel::ALL
-        .into_iter()
-        .zip(enrichment.statuses)
-        .map(|(model, applied)| {
-            let (applied, word) = match applied {
-                ModelStatus::Applied => (Some(true), "yes"),
-                ModelStatus::NotApplied => (Some(false), "no"),
-                ModelStatus::Unknown => (None, "?"),
-            };
-            json!({ "model": model.as_str(), "applied": applied, "_word": word, "_for": purpose(model) })
-        })
-        .collect();
+    let known = EnrichmentModel::ALL.into_iter().zip(enrichment.statuses);
+    let known = known.map(|(model, status)| {
+        row(model.as_str(), status, purpose(model), enrichment.applied(model))
+    });
+    let is_other = |model: &&AppliedModel| {
+        EnrichmentModel::ALL.iter().all(|known| known.as_str() != model.kind.as_str())
+    };
+    let others = enrichment.models.iter().filter(is_other);
+    let others = others.map(|it| row(it.kind.as_str(), ModelStatus::Applied, "", Some(it)));
+    let models: Vec<Value> = known.chain(others).collect();
     let mut fields = json!({ "dataset_id": dataset.id, "models": models });
     if raw {
         let body = enrichment.raw.as_str();
@@ -54,6 +58,48 @@ async fn show(connection: &Connection<'_>, dataset: Option<&str>, raw: bool) -> 
         }
     }
     context.print(&Document::list("tessera.enrichment/1", fields, "models", MODEL_COLUMNS))
+}
+
+fn row(kind: &str, status: ModelStatus, purpose: &str, model: Option<&AppliedModel>) -> Value {
+    let (applied, word) = match status {
+        ModelStatus::Applied => (Some(true), "yes"),
+        ModelStatus::NotApplied => (Some(false), "no"),
+        ModelStatus::Unknown => (None, "?"),
+    };
+    let files = model.map(|model| model.files.as_slice()).unwrap_or_default();
+    let files = files
+        .iter()
+        .map(|(path, sha256)| json!({ "path": path.as_str(), "sha256": sha256.as_str() }));
+    json!({
+        "model": kind,
+        "applied": applied,
+        "id": text(model.and_then(|model| model.id.as_ref())),
+        "name": text(model.and_then(|model| model.name.as_ref())),
+        "applied_at": text(model.and_then(|model| model.applied_at.as_ref())),
+        "files": files.collect::<Vec<_>>(),
+        "_word": word,
+        "_for": purpose,
+        "_by": model.map(applied_model_text).unwrap_or_default(),
+    })
+}
+
+fn text(text: Option<&SafeText>) -> Option<&str> {
+    text.map(SafeText::as_str)
+}
+
+/// Which model it is, when it was applied, and the hashes of its ONNX files.
+fn applied_model_text(model: &AppliedModel) -> String {
+    let named = [&model.name, &model.applied_at];
+    let mut parts: Vec<String> = named.into_iter().flatten().map(ToString::to_string).collect();
+    if parts.is_empty() {
+        parts.extend(model.id.as_ref().map(ToString::to_string));
+    }
+    let onnx = model.files.iter().filter(|(path, _)| path.as_str().ends_with(".onnx"));
+    parts.extend(onnx.map(|(path, sha256)| {
+        let digits: String = sha256.as_str().chars().take(SHOWN_DIGITS).collect();
+        format!("{path} sha256:{digits}")
+    }));
+    parts.join(", ")
 }
 
 fn purpose(model: EnrichmentModel) -> &'static str {

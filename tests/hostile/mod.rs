@@ -24,9 +24,9 @@ use tessera::{
     },
 };
 use tessera_model::{
-    Dataset, Enrichment, EnrichmentModel, Failure, FailureKind, FolderEntry, FolderListing,
-    ModelStatus, Page, Preflight, RecordField, Relevance, RequestOutcome, RequestRecord, SafeText,
-    ScoreKind, Status, VideoFrame, ingest::UnreadableFile,
+    AppliedModel, Dataset, Enrichment, EnrichmentModel, Failure, FailureKind, FolderEntry,
+    FolderListing, ModelStatus, Page, Preflight, RecordField, Relevance, RequestOutcome,
+    RequestRecord, SafeText, ScoreKind, Status, VideoFrame, ingest::UnreadableFile,
 };
 
 /// Harmless text.
@@ -112,7 +112,15 @@ fn answer(lane: &Lane, text: &str) -> Result<Payload, Failure> {
         Lane::Page(_) => Payload::Page(page(text)),
         Lane::Enrichment(_) => {
             let applied = [ModelStatus::Unknown; EnrichmentModel::ALL.len()];
-            Payload::Enrichment(Enrichment { statuses: applied, raw: SafeText::detail(text) })
+            let model = AppliedModel {
+                kind: name("IMAGE_TAGGING"),
+                id: Some(name(text)),
+                name: Some(name(text)),
+                applied_at: Some(name(text)),
+                files: vec![(name(text), name(text))],
+            };
+            let raw = SafeText::detail(text);
+            Payload::Enrichment(Enrichment { statuses: applied, models: vec![model], raw })
         }
         Lane::Record(_) => {
             Payload::Record(vec![RecordField { name: name(text), value: name(text) }])

@@ -32,12 +32,32 @@ pub enum ModelStatus {
 pub struct Enrichment {
     /// One for each of [`EnrichmentModel::ALL`], in its order.
     pub statuses: [ModelStatus; EnrichmentModel::ALL.len()],
+    /// Those that the response describes, also of unknown types.
+    pub models: Vec<AppliedModel>,
     pub raw: SafeText,
+}
+
+/// A model that was applied to a dataset.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AppliedModel {
+    /// The name of an [`EnrichmentModel`], or another.
+    pub kind: SafeText,
+    pub id: Option<SafeText>,
+    pub name: Option<SafeText>,
+    /// As the service writes it.
+    pub applied_at: Option<SafeText>,
+    /// Path and SHA-256 of each.
+    pub files: Vec<(SafeText, SafeText)>,
 }
 
 impl Enrichment {
     pub fn status_of(&self, model: EnrichmentModel) -> ModelStatus {
         self.statuses[model as usize]
+    }
+
+    /// What the response says about the model of a type.
+    pub fn applied(&self, model: EnrichmentModel) -> Option<&AppliedModel> {
+        self.models.iter().find(|applied| applied.kind.as_str() == model.as_str())
     }
 }
 

@@ -44,7 +44,7 @@ pub use anchor::{Anchor, AnchorKind};
 pub use basket::{Basket, SelectionChange, ToggleOutcome};
 pub use cluster::{Cluster, Preview, Relevance, RelevanceBand, ScoreKind, ScoreScale, Tag};
 pub use dataset::{Dataset, Operation, Permission, RecordField, Status};
-pub use enrichment::{Enrichment, EnrichmentModel, ModelStatus};
+pub use enrichment::{AppliedModel, Enrichment, EnrichmentModel, ModelStatus};
 pub use entity_type::EntityType;
 pub use export::{
     Archive, ArchiveName, ExportFormat, ExportSpec, ExportState, ExportTask, Extraction,

@@ -24,9 +24,9 @@ use crate::{
     retrieval::{IndexCache, remove_outdated},
     settings::DeploymentSettings,
     store::{
-        self, Connection, Store, StoreError, Transaction, caption_language,
+        self, Connection, Store, StoreError, Transaction, applied_model, caption_language,
         dataset::{self, DatasetRecord},
-        indexed_files, model_vector,
+        indexed_files,
         operation::{self, OperationKind},
         source,
     },
@@ -187,7 +187,7 @@ impl Deployment {
             return Ok(true);
         }
         let model = self.settings.model.as_ref().map(|model| model.fingerprint());
-        if model_vector::applied_model(c, record.id)? != model {
+        if applied_model::fingerprint(c, record.id)? != model {
             return Ok(true);
         }
         let own = source::upsert(c, record.id, &record.folder)?;

@@ -89,11 +89,39 @@ impl ModelFolder {
 
     /// A classifier of the three colors.
     pub fn classifier() -> Self {
-        let labels = json!({"0": "red", "1": "green", "2": "blue"});
+        Self::classifier_of(COLORS.map(|(name, ..)| name))
+    }
+
+    /// A classifier with other names for red, green and blue.
+    pub fn classifier_of(names: [&str; 3]) -> Self {
         Self::empty()
             .with("onnx/model.onnx", classifier_model())
-            .with_json("config.json", &json!({"model_type": "vit", "id2label": labels}))
+            .with_json("config.json", &json!({"model_type": "vit", "id2label": id2label(names)}))
             .with_json("preprocessor_config.json", &preprocessor())
+    }
+
+    /// A pair as CLIP that also scores classes.
+    pub fn labeling_pair(names: [&str; 3]) -> Self {
+        let image = image_nodes(TinyGraph::default(), "image_embeds", OWN_COLORS);
+        Self::clip()
+            .with("onnx/vision_model.onnx", color_scores(image).to_bytes())
+            .with_json("config.json", &json!({"model_type": "own", "id2label": id2label(names)}))
+    }
+
+    /// An encoder whose vector is the brightest of each color among all pixels.
+    pub fn brightest(side: i64) -> Self {
+        let axes =
+            vec![("axes", Attribute::Integers(vec![2, 3])), ("keepdims", Attribute::Integer(0))];
+        let graph = TinyGraph::default()
+            .input("pixel_values", DataType::FLOAT, &[None, Some(3), Some(side), Some(side)])
+            .node_with("ReduceMax", &["pixel_values"], "image_embeds", axes)
+            .output("image_embeds", &[None, Some(3)]);
+        let mut preprocessor = preprocessor();
+        preprocessor["size"] = json!({"height": side, "width": side});
+        Self::empty()
+            .with("onnx/model.onnx", graph.to_bytes())
+            .with_json("config.json", &json!({"model_type": "own"}))
+            .with_json("preprocessor_config.json", &preprocessor)
     }
 
     /// Gives a sequence of tokens, as DINO: the first is the vector. Its pixels have their channels together.
@@ -136,16 +164,25 @@ fn mean_color(graph: TinyGraph, pixels: &str) -> TinyGraph {
     graph.node("GlobalAveragePool", &[pixels], "mean").node("Flatten", &["mean"], "flat")
 }
 
+fn id2label(names: [&str; 3]) -> Value {
+    json!({"0": names[0], "1": names[1], "2": names[2]})
+}
+
 fn classifier_model() -> Vec<u8> {
+    let graph = image_nodes(TinyGraph::default(), "features", OWN_COLORS);
+    color_scores(graph).only_output("logits", &[None, Some(3)]).to_bytes()
+}
+
+/// Adds the scores of the three colors.
+fn color_scores(graph: TinyGraph) -> TinyGraph {
     let head: Vec<f32> =
         COLORS.iter().flat_map(|(.., direction)| direction.map(|x| x * 9.0)).collect();
-    image_nodes(TinyGraph::default(), "features", OWN_COLORS)
+    graph
         .node("MatMul", &["flat", "head"], "scores")
         .node("Add", &["scores", "bias"], "logits")
         .floats("head", &[3, 3], &head)
         .floats("bias", &[3], &[0.0; 3])
-        .only_output("logits", &[None, Some(3)])
-        .to_bytes()
+        .output("logits", &[None, Some(3)])
 }
 
 fn token_model(tokens: [&str; 2]) -> Vec<u8> {

@@ -8,8 +8,8 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-use crate::lenient::first_text;
-use tessera_model::{Enrichment, EnrichmentModel, ModelStatus, SafeText};
+use crate::lenient::{first_text, text};
+use tessera_model::{AppliedModel, Enrichment, EnrichmentModel, ModelStatus, SafeText};
 
 /// The context as a service writes it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -43,20 +43,59 @@ pub struct ModelBody {
 pub struct ModelMetadataBody {
     /// Description.
     pub description: String,
+    /// The name of a model of yours; only of those.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// When it was applied: ISO 8601 in UTC, without a zone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub applied_at: Option<String>,
+    /// Its files.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<ModelFileBody>,
 }
+
+/// A file of a model.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct ModelFileBody {
+    /// Relative to the folder of the model.
+    pub path: String,
+    /// Its hash, in 64 hexadecimal digits.
+    pub sha256: String,
+}
+
+/// Most files of a model that are read.
+const MAX_FILES: usize = 16;
 
 /// Reads a context of any shape. A model that is not named is unknown, unless the response names others
 /// or says that none is applied yet.
 pub fn read_enrichment(value: &Value) -> Enrichment {
     let mentions = EnrichmentModel::ALL.map(|model| find_mention(value, model.as_str()));
-    let lists_all = mentions.contains(&Some(true)) || says_nothing_applied(value);
+    let lists_all = mentions.contains(&Some(true)) || lists_by_type(value);
     let statuses = mentions.map(|mention| match mention {
         Some(true) => ModelStatus::Applied,
         Some(false) => ModelStatus::NotApplied,
         None if lists_all => ModelStatus::NotApplied,
         None => ModelStatus::Unknown,
     });
-    Enrichment { statuses, raw: SafeText::caption(&value.to_string()) }
+    let by_type = value.pointer(MODELS).and_then(Value::as_object).into_iter().flatten();
+    let models = by_type.map(|(kind, model)| read_model(kind, model)).collect();
+    Enrichment { statuses, models, raw: SafeText::caption(&value.to_string()) }
+}
+
+/// A model is its name, or an object with it.
+fn read_model(kind: &str, model: &Value) -> AppliedModel {
+    let metadata = &model["metadata"];
+    let name = |raw: Option<String>| raw.map(|raw| SafeText::name(&raw));
+    let files = metadata["files"].as_array().into_iter().flatten().take(MAX_FILES);
+    AppliedModel {
+        kind: SafeText::name(kind),
+        id: name(model.as_str().map(str::to_owned).or_else(|| text(model, "id"))),
+        name: name(text(metadata, "name")),
+        applied_at: name(text(metadata, "applied_at")),
+        files: files
+            .filter_map(|file| Some((name(text(file, "path"))?, name(text(file, "sha256"))?)))
+            .collect(),
+    }
 }
 
 /// Whether `name` occurs anywhere in `value`: as text, or as a key, whose value may negate it.
@@ -75,13 +114,14 @@ fn find_mention(value: &Value, name: &str) -> Option<bool> {
     }
 }
 
-/// The observed shape without enrichments: `NEW`, and an empty list of models.
-fn says_nothing_applied(value: &Value) -> bool {
-    let models = value.pointer("/dataset_enrichment_models/enrichment_models");
-    let empty = match models {
+const MODELS: &str = "/dataset_enrichment_models/enrichment_models";
+
+/// The observed shape: a map of all models by type. An empty one is also a list, and counts with the status `NEW`.
+fn lists_by_type(value: &Value) -> bool {
+    let is_empty = match value.pointer(MODELS) {
         Some(Value::Object(map)) => map.is_empty(),
-        Some(Value::Array(list)) => list.is_empty(),
-        _ => false,
+        Some(Value::Array(list)) if list.is_empty() => true,
+        _ => return false,
     };
-    empty && first_text(value, &["status"]).as_deref() == Some("NEW")
+    !is_empty || first_text(value, &["status"]).as_deref() == Some("NEW")
 }

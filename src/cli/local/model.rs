@@ -1,6 +1,9 @@
 //! `tessera model`: checks the folder of a model, and runs the other commands for models.
 
-use std::path::{Path, PathBuf};
+use std::{
+    iter,
+    path::{Path, PathBuf},
+};
 
 use serde_json::{Value, json};
 
@@ -47,7 +50,7 @@ fn check(out: &Output, folder: &Path, pictures: &[PathBuf]) -> CliResult {
     Ok(Exit::Done)
 }
 
-/// The label of a picture, which is null without a confident one.
+/// The label of a picture, which is null without a confident one, and what it is a kind of.
 fn encode(model: &LearnedModel, picture: &Path) -> CliResult<Value> {
     let file = picture.display();
     let bytes = read_bytes_or_stdin(picture)?;
@@ -59,7 +62,8 @@ fn encode(model: &LearnedModel, picture: &Path) -> CliResult<Value> {
     let label = encoded.label.as_ref();
     Ok(json!({
         "file": file.to_string(),
-        "label": label.map(|label| &label.name),
+        "label": label.and_then(|label| label.labels.first()),
+        "hypernyms": label.map_or(&[][..], |label| &label.labels[1..]),
         "confidence": label.map(|label| label.confidence),
     }))
 }
@@ -112,7 +116,10 @@ fn picture_text(picture: &Value) -> String {
     let file = picture["file"].as_str().unwrap_or_default();
     match (picture["label"].as_str(), picture["confidence"].as_f64()) {
         (Some(label), Some(confidence)) => {
-            format!("{file}: {label} (confidence {confidence:.2})")
+            let hypernyms = picture["hypernyms"].as_array().into_iter().flatten();
+            let hypernyms = hypernyms.filter_map(|word| word.as_str());
+            let words: Vec<&str> = iter::once(label).chain(hypernyms).collect();
+            format!("{file}: {} (confidence {confidence:.2})", words.join(", "))
         }
         _ => format!("{file}: encoded; no label is certain"),
     }

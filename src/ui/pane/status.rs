@@ -53,7 +53,13 @@ fn models_in_full(ctx: &DrawContext, dataset: &Dataset) -> String {
             ModelStatus::NotApplied => "not applied",
             ModelStatus::Unknown => "unknown",
         };
-        format!("{} {status}", model.as_str())
+        let applied = known.and_then(|known| known.applied(model));
+        let details = applied.into_iter().flat_map(|model| [&model.name, &model.applied_at]);
+        let details: Vec<&str> = details.flatten().map(SafeText::as_str).collect();
+        if details.is_empty() {
+            return format!("{} {status}", model.as_str());
+        }
+        format!("{} {status} ({})", model.as_str(), details.join(", "))
     });
     models.join(" · ")
 }

@@ -8,7 +8,8 @@ fn warning(
     models: &[EnrichmentModel],
     known: Option<[ModelStatus; EnrichmentModel::ALL.len()]>,
 ) -> Option<String> {
-    let known = known.map(|statuses| Enrichment { statuses, raw: SafeText::default() });
+    let known =
+        known.map(|statuses| Enrichment { statuses, models: Vec::new(), raw: SafeText::default() });
     missing_model_warning(models, known.as_ref())
 }
 
@@ -50,6 +51,6 @@ fn a_warning_distinguishes_what_is_missing_from_what_is_not_known() {
 #[test]
 fn each_model_has_a_status_of_its_own() {
     let statuses = [Applied, NotApplied, Unknown, Applied];
-    let known = Enrichment { statuses, raw: SafeText::default() };
+    let known = Enrichment { statuses, models: Vec::new(), raw: SafeText::default() };
     assert_eq!(EnrichmentModel::ALL.map(|model| known.status_of(model)), statuses);
 }

@@ -84,9 +84,12 @@ pub(super) fn video_info(media: &MediaRecord) -> Option<(String, f64)> {
 fn metadata_items(item: &MetadataRow) -> Vec<Value> {
     let media = &item.entry.media;
     let mut items: Vec<Value> = issue_items(&item.entry).collect();
-    // The source is the author of the sidecars, not a model of the service.
-    let label = |name: &String| json!({"original_id": -1, "category_name": name, "source": "User"});
-    items.extend(media.labels.iter().map(|name| typed("image_label", &label(name))));
+    // Others are by the author of the sidecars.
+    let label = |name: &String| {
+        let source = if media.labels.contains(name) { "User" } else { "Model" };
+        json!({"original_id": -1, "category_name": name, "source": source})
+    };
+    items.extend(media.all_labels().map(|name| typed("image_label", &label(name))));
     items.extend(item.objects.iter().map(|object| object_label(object, &item.url)));
     items.extend(media.caption.iter().map(|text| typed("caption", &json!({"caption": text}))));
     items.extend(media.tags.iter().map(|tag| typed("user_tag", &json!({"tag_name": tag}))));

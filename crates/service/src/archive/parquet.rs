@@ -101,7 +101,9 @@ fn write_row_group<W: Write + Send>(
         (!issues.is_empty()).then(|| issues.join(","))
     })?;
     write_text_column(columns, rows, |item| item.entry.media.caption.clone())?;
-    write_text_column(columns, rows, |item| json_list(&item.entry.media.labels))?;
+    write_text_column(columns, rows, |item| {
+        json_list(&item.entry.media.all_labels().collect::<Vec<_>>())
+    })?;
     write_text_column(columns, rows, |item| json_list(&item.entry.media.tags))?;
     write_text_column(columns, rows, |item| {
         let objects = item.objects.iter();

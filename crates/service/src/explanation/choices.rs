@@ -211,6 +211,12 @@ pub const CHOICES: &[[&str; 3]] = &[
         "media of another account must not be read with the wrong role",
     ],
     [
+        "labels of a model",
+        "after those of the dataset, with the source `Model` in exports; wrong labels are searched among those of the \
+         dataset only, and caption search finds them only in a dataset without captions",
+        "labels of a dataset are deliberate, and no model makes caption search worse",
+    ],
+    [
         "labels from folders",
         "the folder's name is a label only if no sidecar gives labels to the file",
         "a sidecar is deliberate, and a folder's name a guess",
@@ -235,8 +241,9 @@ pub const CHOICES: &[[&str; 3]] = &[
     ],
     [
         "enrichment context",
-        "what came with the images (captions, labels, boxes) and the text space",
-        "these are what searches use",
+        "what came with the images (captions, labels, boxes), the text space, and a model of yours, with the time and \
+         the SHA-256 of its files; a model without texts has the type `IMAGE_ENCODING`",
+        "these are what searches use, and `MULTIMODEL_IMAGE_ENCODING` promises a search by texts",
     ],
     [
         "errors",

@@ -15,7 +15,7 @@ use super::{
 use crate::{Deployment, store::dataset::DatasetRecord};
 use tessera_wire::{
     dataset::{DatasetBody, DatasetExtras, legacy_status},
-    enrichment::{EnrichmentBody, ModelBody, ModelMetadataBody, ModelsBody},
+    enrichment::{EnrichmentBody, ModelBody, ModelsBody},
     timestamp::format_iso8601,
 };
 
@@ -73,16 +73,12 @@ pub async fn enrichment_context(
     State(state): State<AppState>,
     DatasetPath(id): DatasetPath,
 ) -> Result<Json<EnrichmentBody>, Problem> {
-    let (record, coverage) =
-        state.spawn_blocking(move |deployment| deployment.text_coverage(id)).await?;
-    let applied = ServiceModel::available(&state.deployment)
-        .filter(|model| model.is_applied(&record, coverage))
-        .map(|model| {
-            let detail = model.detail(&record).map(|detail| format!("; {detail}"));
-            let description = model.description().to_owned() + &detail.unwrap_or_default();
-            let metadata = ModelMetadataBody { description };
-            (model.enrichment(), ModelBody { id: model.id().to_owned(), metadata })
-        });
+    let dataset = state.spawn_blocking(move |deployment| deployment.enrichments(id)).await?;
+    let applied = ServiceModel::ALL.into_iter().filter(|model| model.is_applied(&dataset));
+    let applied = applied.map(|model| {
+        let metadata = model.metadata(&dataset);
+        (model.enrichment(), ModelBody { id: model.id().to_owned(), metadata })
+    });
     let models: BTreeMap<_, _> = applied.collect();
     Ok(Json(EnrichmentBody {
         enrichment_context_id: Uuid::new_v5(&id.0, b"enrichment context"),

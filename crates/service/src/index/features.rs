@@ -27,21 +27,30 @@ pub struct Features {
 }
 
 pub fn extract(bytes: &[u8]) -> Result<Features, DecodeError> {
-    let decoded = decode(bytes, thumbnail::MAX_SIDE)?;
+    let decoded = decode(bytes, thumbnail::THUMBNAIL_SIDE)?;
     compute_features(&decoded.pixels, decoded.original)
 }
 
 /// Computes the features of regions of one image, which is decoded once, in the order of `regions`.
 pub fn extract_regions(bytes: &[u8], regions: &[Region]) -> Result<Vec<Features>, DecodeError> {
-    let decoded =
-        decode_for(bytes, |size| region::min_decode_side(regions, size, thumbnail::MAX_SIDE))?;
-    let part = |&region| {
+    let parts = decode_regions(bytes, regions, thumbnail::THUMBNAIL_SIDE)?;
+    parts.map(|(pixels, size)| compute_features(&pixels, size)).collect()
+}
+
+/// The pixels of regions of one image, which is decoded once, and their sizes in the original. The shorter side of each
+/// has at least `min_side` pixels, if the image does.
+pub fn decode_regions(
+    bytes: &[u8],
+    regions: &[Region],
+    min_side: u32,
+) -> Result<impl Iterator<Item = (RgbImage, (u32, u32))>, DecodeError> {
+    let decoded = decode_for(bytes, |size| region::min_decode_side(regions, size, min_side))?;
+    Ok(regions.iter().map(move |&region| {
         let (x, y, width, height) = region::region_in_pixels(region, decoded.pixels.dimensions());
         let pixels = imageops::crop_imm(&decoded.pixels, x, y, width, height).to_image();
         let (.., width, height) = region::region_in_pixels(region, decoded.original);
-        compute_features(&pixels, (width, height))
-    };
-    regions.iter().map(part).collect()
+        (pixels, (width, height))
+    }))
 }
 
 fn compute_features(

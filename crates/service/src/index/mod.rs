@@ -27,7 +27,8 @@ mod thumbnail;
 mod turned_views;
 
 pub use descriptor_mean::DIMENSION;
-pub use features::{Features, extract, extract_regions};
+pub use features::{Features, decode_regions, extract, extract_regions};
 pub use keypoints::{Keypoint, Keypoints};
 pub(crate) use region::{region_in_pixels, whole_pixels};
+pub use thumbnail::THUMBNAIL_SIDE;
 pub use turned_views::{TurnedView, TurnedViews};

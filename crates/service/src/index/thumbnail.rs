@@ -7,17 +7,17 @@ use tessera_picture::{decode::DecodeError, fit};
 use super::grid::SQUARE_SIDE;
 
 /// Longest side of a thumbnail, in pixels.
-pub const MAX_SIDE: u32 = 256;
+pub const THUMBNAIL_SIDE: u32 = 256;
 const JPEG_QUALITY: u8 = 80;
 
-/// Returns a copy of at most [`MAX_SIDE`] pixels per side, never enlarged.
+/// Returns a copy of at most [`THUMBNAIL_SIDE`] pixels per side, never enlarged.
 pub fn shrink(pixels: &RgbImage) -> Result<RgbImage, DecodeError> {
     let (width, height) = pixels.dimensions();
     let longest = width.max(height);
-    if longest <= MAX_SIDE {
+    if longest <= THUMBNAIL_SIDE {
         return Ok(pixels.clone());
     }
-    let scaled = |side: u32| (side * MAX_SIDE).div_ceil(longest).max(1);
+    let scaled = |side: u32| (side * THUMBNAIL_SIDE).div_ceil(longest).max(1);
     fit::resize(pixels, (scaled(width), scaled(height)))
 }
 

@@ -17,7 +17,7 @@ pub struct TurnedView {
 impl TurnedViews {
     /// Turns the picture of a thumbnail.
     pub fn new(jpeg: &[u8]) -> Result<Self, DecodeError> {
-        let upright = decode(jpeg, thumbnail::MAX_SIDE)?.pixels;
+        let upright = decode(jpeg, thumbnail::THUMBNAIL_SIDE)?.pixels;
         let [quarter, half, three] = [imageops::rotate90, imageops::rotate180, imageops::rotate270]
             .map(|turn: fn(&RgbImage) -> RgbImage| TurnedView::new(turn(&upright)));
         Ok(Self([quarter?, half?, three?]))

@@ -17,7 +17,8 @@ const TRANSPARENT: [&str; 7] =
 /// A class that a model is confident of.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConfidentLabel {
-    pub name: String,
+    /// Its own, then those of what it is a kind of; at least one.
+    pub labels: Vec<String>,
     pub confidence: f32,
 }
 
@@ -52,8 +53,9 @@ pub fn head_input(path: &Path, output: &str) -> Result<String, String> {
     Err(format!("its output {} is not computed by a Gemm or MatMul", short_reason(&output)))
 }
 
-/// The most probable class, if the model is confident of it. Scores are probabilities, or become them.
-pub fn confident_label(scores: &[f32], labels: &[String]) -> Option<ConfidentLabel> {
+/// The most probable class, if the model is confident of it. Scores are probabilities, or become them; `classes` are the
+/// labels of each class.
+pub fn confident_label(scores: &[f32], classes: &[Vec<String>]) -> Option<ConfidentLabel> {
     let max = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let best = scores.iter().position(|score| *score >= max)?;
     let sum: f32 = scores.iter().sum();
@@ -64,8 +66,8 @@ pub fn confident_label(scores: &[f32], labels: &[String]) -> Option<ConfidentLab
     } else {
         1.0 / scores.iter().map(|score| (score - max).exp()).sum::<f32>()
     };
-    let name = labels.get(best)?.clone();
-    (confidence >= MIN_CONFIDENCE).then_some(ConfidentLabel { name, confidence })
+    let labels = classes.get(best).filter(|labels| !labels.is_empty())?;
+    (confidence >= MIN_CONFIDENCE).then(|| ConfidentLabel { labels: labels.clone(), confidence })
 }
 
 #[cfg(test)]
@@ -74,15 +76,18 @@ mod tests {
 
     #[test]
     fn only_confident_labels_are_given() {
-        let labels = ["cat", "dog"].map(str::to_owned);
-        let name = |scores: &[f32]| confident_label(scores, &labels).map(|label| label.name);
-        assert_eq!(name(&[5.0, 0.0]).as_deref(), Some("cat"));
-        assert_eq!(name(&[0.1, 0.2]), None);
+        let classes = [vec!["cat"], vec!["poodle", "dog"], vec![]]
+            .map(|labels| labels.into_iter().map(str::to_owned).collect::<Vec<_>>());
+        let labels = |scores: &[f32]| {
+            confident_label(scores, &classes).map_or_else(Vec::new, |label| label.labels)
+        };
+        assert_eq!(labels(&[5.0, 0.0]), ["cat"]);
+        assert!(labels(&[0.1, 0.2]).is_empty());
         // These are probabilities already.
-        assert_eq!(name(&[0.25, 0.75]).as_deref(), Some("dog"));
-        assert_eq!(name(&[0.35, 0.65]), None);
-        for damaged in [&[][..], &[f32::NAN, f32::NAN], &[0.0, 0.0, 9.0]] {
-            assert_eq!(name(damaged), None);
+        assert_eq!(labels(&[0.25, 0.75]), ["poodle", "dog"]);
+        assert!(labels(&[0.35, 0.65]).is_empty());
+        for damaged in [&[][..], &[f32::NAN, f32::NAN], &[0.0, 0.0, 9.0], &[0.0, 0.0, 0.0, 9.0]] {
+            assert!(labels(damaged).is_empty());
         }
     }
 }

@@ -5,11 +5,12 @@ use rten::{NodeId, Value};
 use rten_tensor::NdTensor;
 
 use super::{
+    class_labels::class_labels,
     classifier::{ConfidentLabel, confident_label, head_input},
     error::{LoadError, short_reason},
     model_config::ModelConfig,
     model_folder::{ModelFolder, PREPROCESSOR},
-    onnx_model::{ModelInput, OnnxModel, VectorForm},
+    onnx_model::{ModelInput, ModelOutput, OnnxModel, VectorForm},
     preprocessing::{InputSize, Preprocessing},
 };
 
@@ -24,8 +25,8 @@ pub struct ImageEncoder {
     input: PictureInput,
     preprocessing: Preprocessing,
     output: ImageOutput,
-    /// The names of the classes of a classifier.
-    labels: Vec<String>,
+    /// The labels of each class of a classifier.
+    classes: Vec<Vec<String>>,
 }
 
 struct PictureInput {
@@ -80,8 +81,8 @@ impl ImageEncoder {
                 "gives no vector for a picture ({reason}); use another export of the model"
             ))
         })?;
-        let labels = if output.scores.is_some() { config.labels.clone() } else { Vec::new() };
-        Ok(Self { model, input, preprocessing, output, labels })
+        let names: &[_] = if output.scores.is_some() { &config.labels } else { &[] };
+        Ok(Self { model, input, preprocessing, output, classes: class_labels(names) })
     }
 
     pub fn model(&self) -> &OnnxModel {
@@ -100,20 +101,21 @@ impl ImageEncoder {
         self.output.scores.is_some()
     }
 
-    pub fn labels(&self) -> &[String] {
-        &self.labels
+    /// The labels of each class.
+    pub fn classes(&self) -> &[Vec<String>] {
+        &self.classes
     }
 
     pub fn encode(&self, picture: &RgbImage) -> Result<EncodedPicture, String> {
         let ImageOutput { vector, form, scores, .. } = self.output;
-        let scores = scores.filter(|_| !self.labels.is_empty());
+        let scores = scores.filter(|_| !self.classes.is_empty());
         let outputs: Vec<NodeId> = [Some(vector), scores].into_iter().flatten().collect();
         let input = self.input.tensor(&self.preprocessing, picture)?;
         let mut tensors = self.model.run(&[input], &outputs)?.into_iter();
         let vector = tensors.next().ok_or("it has no output")?.into_vector(form)?;
         let scores =
             tensors.next().map(|scores| scores.into_vector(VectorForm::Row)).transpose()?;
-        let label = scores.and_then(|scores| confident_label(&scores, &self.labels));
+        let label = scores.and_then(|scores| confident_label(&scores, &self.classes));
         Ok(EncodedPicture { vector, label })
     }
 }
@@ -173,7 +175,10 @@ impl OutputChooser<'_> {
         let mut reasons = Vec::new();
         for output in VECTOR_OUTPUTS.into_iter().filter_map(named) {
             match self.vector_at(output.id) {
-                Ok(found) if found.form == VectorForm::Row => return Ok(found),
+                Ok(found) if found.form == VectorForm::Row => {
+                    let scores = self.scores_at(named(SCORE_OUTPUT))?;
+                    return Ok(ImageOutput { scores, ..found });
+                }
                 Ok(_) => {}
                 Err(reason) => reasons.push(reason),
             }
@@ -198,23 +203,32 @@ impl OutputChooser<'_> {
 
     /// If the output is the scores of a classifier, the vector is what its head reads.
     fn with_head(&self, found: ImageOutput, name: &str) -> Result<ImageOutput, String> {
-        let labels = &self.config.labels;
-        let is_scores = name == SCORE_OUTPUT || labels.len() == found.dimension;
+        let is_scores = name == SCORE_OUTPUT || self.config.labels.len() == found.dimension;
         if found.form != VectorForm::Row || !is_scores {
             return Ok(found);
         }
-        if !labels.is_empty() && labels.len() != found.dimension {
-            return Err(format!(
-                "it scores {} classes, and id2label in config.json names {}",
-                found.dimension,
-                labels.len()
-            ));
-        }
+        self.check_classes(found.dimension)?;
         let value = head_input(&self.folder.image_model, name)?;
         let id = self.model.value_id(&value);
         let id = id
             .ok_or_else(|| format!("the input {} of its head is not kept", short_reason(&value)))?;
         let vector = self.vector_at(id)?;
         Ok(ImageOutput { scores: Some(found.vector), ..vector })
+    }
+
+    /// A pair, or an encoder, may also score classes.
+    fn scores_at(&self, output: Option<&ModelOutput>) -> Result<Option<NodeId>, String> {
+        let output = output.filter(|_| !self.config.labels.is_empty());
+        let Some(id) = output.map(|output| output.id) else { return Ok(None) };
+        self.check_classes(self.vector_at(id)?.dimension)?;
+        Ok(Some(id))
+    }
+
+    fn check_classes(&self, scored: usize) -> Result<(), String> {
+        let named = self.config.labels.len();
+        if named == 0 || named == scored {
+            return Ok(());
+        }
+        Err(format!("it scores {scored} classes, and id2label in config.json names {named}"))
     }
 }

@@ -5,6 +5,7 @@
 //! `preprocessor_config.json` and `tokenizer.json`. What a file does not say is a default that is reported. A model
 //! that cannot be used is refused when it is loaded.
 
+mod class_labels;
 mod classifier;
 mod description;
 mod error;
@@ -21,4 +22,5 @@ mod tokenizer;
 pub use description::{ModelDescription, ModelKind};
 pub use error::LoadError;
 pub use model::LearnedModel;
+pub use model_folder::HashedFile;
 pub use self_test::SelfTest;

@@ -7,6 +7,7 @@ use std::{
 
 use half::f16;
 use image::RgbImage;
+use sha2::{Digest as _, Sha256};
 
 use super::{
     classifier::ConfidentLabel,
@@ -14,7 +15,7 @@ use super::{
     error::{LoadError, short_reason},
     image_encoder::ImageEncoder,
     model_config::ModelConfig,
-    model_folder::ModelFolder,
+    model_folder::{HashedFile, ModelFolder},
     text_encoder::TextEncoder,
 };
 
@@ -23,7 +24,7 @@ pub struct LearnedModel {
     folder: ModelFolder,
     image: ImageEncoder,
     text: Option<TextEncoder>,
-    fingerprint: [u8; 32],
+    files: Vec<HashedFile>,
     defaults: Vec<String>,
 }
 
@@ -45,7 +46,7 @@ impl LearnedModel {
     /// Loads the model of a folder and runs it once.
     pub fn load(folder: &Path) -> Result<Self, LoadError> {
         let folder = ModelFolder::open(folder)?;
-        let fingerprint = folder.fingerprint()?;
+        let files = folder.hashed_files()?;
         let mut defaults = Vec::new();
         let config = ModelConfig::read(&folder, &mut defaults)?;
         let image = ImageEncoder::load(&folder, &config, &mut defaults)?;
@@ -62,7 +63,7 @@ impl LearnedModel {
             Some((encoder, _)) => Some(encoder),
             None => None,
         };
-        Ok(Self { folder, image, text, fingerprint, defaults })
+        Ok(Self { folder, image, text, files, defaults })
     }
 
     pub fn description(&self) -> ModelDescription {
@@ -76,7 +77,7 @@ impl LearnedModel {
             kind,
             models: models.into_iter().flatten().cloned().collect(),
             dimension: self.dimension(),
-            labels: self.image.labels().len(),
+            labels: self.image.classes().len(),
             preprocessing: self.image.preprocessing().describe(),
             defaults: self.defaults.clone(),
         }
@@ -106,9 +107,30 @@ impl LearnedModel {
         self.text.is_some()
     }
 
-    /// Hash of the files; vectors of a model with another fingerprint are stale.
+    /// Whether pictures get labels.
+    pub fn gives_labels(&self) -> bool {
+        !self.image.classes().is_empty()
+    }
+
+    /// The name of its folder.
+    pub fn name(&self) -> String {
+        self.folder.name()
+    }
+
+    /// The files that change vectors or labels, with their hashes.
+    pub fn hashed_files(&self) -> &[HashedFile] {
+        &self.files
+    }
+
+    /// Hash of the files; vectors and labels of a model with another fingerprint are stale.
     pub fn fingerprint(&self) -> [u8; 32] {
-        self.fingerprint
+        let mut whole = Sha256::new();
+        for HashedFile { path, sha256 } in &self.files {
+            whole.update(path);
+            whole.update([0]);
+            whole.update(sha256);
+        }
+        whole.finalize().into()
     }
 
     /// Encodes an upright picture. The error message contains no local paths.

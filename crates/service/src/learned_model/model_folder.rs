@@ -8,6 +8,7 @@ use std::{
 };
 
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 use super::error::{LoadError, cannot_read, short_reason};
 
@@ -18,6 +19,17 @@ pub const TOKENIZER_CONFIG: &str = "tokenizer_config.json";
 
 /// A tokenizer of a quarter of a million tokens takes 35 MB.
 const MAX_JSON_BYTES: u64 = 1 << 28;
+
+const HASHED_AT_A_TIME: usize = 1 << 16;
+
+/// A file of a model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HashedFile {
+    /// Relative to the folder.
+    pub path: String,
+    /// In hexadecimal digits.
+    pub sha256: String,
+}
 
 pub struct ModelFolder {
     pub path: PathBuf,
@@ -93,16 +105,20 @@ impl ModelFolder {
         paths
     }
 
-    /// BLAKE3 of the files, by name.
-    pub fn fingerprint(&self) -> Result<[u8; 32], LoadError> {
-        let mut whole = blake3::Hasher::new();
-        for path in &self.files() {
-            let hash = hash_file(path).map_err(|cause| cannot_read("file", path, &cause))?;
-            whole.update(path.file_name().unwrap_or_default().as_encoded_bytes());
-            whole.update(&[0]);
-            whole.update(&hash);
-        }
-        Ok(*whole.finalize().as_bytes())
+    /// The files with their hashes.
+    pub fn hashed_files(&self) -> Result<Vec<HashedFile>, LoadError> {
+        let hashed = |path: PathBuf| {
+            let sha256 = hash_file(&path).map_err(|cause| cannot_read("file", &path, &cause))?;
+            let relative = path.strip_prefix(&self.path).unwrap_or(&path);
+            Ok(HashedFile { path: relative.to_string_lossy().into_owned(), sha256 })
+        };
+        self.files().into_iter().map(hashed).collect()
+    }
+
+    /// The name of the folder.
+    pub fn name(&self) -> String {
+        let absolute = self.path.canonicalize().unwrap_or_else(|_| self.path.clone());
+        absolute.file_name().unwrap_or_default().to_string_lossy().into_owned()
     }
 }
 
@@ -113,10 +129,22 @@ fn with_ending(path: &Path, ending: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn hash_file(path: &Path) -> io::Result<[u8; 32]> {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update_reader(File::open(path)?)?;
-    Ok(*hasher.finalize().as_bytes())
+fn hash_file(path: &Path) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let mut hasher = Sha256::new();
+    let mut buffer = vec![0; HASHED_AT_A_TIME];
+    loop {
+        let length = file.read(&mut buffer)?;
+        if length == 0 {
+            return Ok(hex(&hasher.finalize()));
+        }
+        hasher.update(&buffer[..length]);
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digit = |half: u8| char::from_digit(half.into(), 16);
+    bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).filter_map(digit).collect()
 }
 
 fn onnx_files(folder: &Path) -> io::Result<Vec<OsString>> {

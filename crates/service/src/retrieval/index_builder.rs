@@ -135,7 +135,7 @@ impl IndexBuilder {
         });
         self.members.push(&media, &assignment, video.unwrap_or(NO_VIDEO));
         self.members.perceptual_hashes.push(features.perceptual_hash);
-        self.members.labels.push(self.names.add(media.labels));
+        self.members.labels.push(self.names.add(media.all_labels().cloned()));
         self.members.tags.push(self.names.add(media.tags));
         Ok(())
     }

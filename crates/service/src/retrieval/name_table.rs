@@ -12,7 +12,7 @@ pub struct NameTable(HashMap<String, u32>);
 
 impl NameTable {
     /// The numbers of names, which get one if they have none.
-    pub fn add(&mut self, names: Vec<String>) -> impl Iterator<Item = u32> {
+    pub fn add(&mut self, names: impl IntoIterator<Item = String>) -> impl Iterator<Item = u32> {
         names.into_iter().map(|name| {
             let next = u32::try_from(self.0.len()).unwrap_or(u32::MAX);
             *self.0.entry(name).or_insert(next)

@@ -4,9 +4,9 @@ use super::{IndexCache, RetrievalError};
 use crate::{
     learned_model::LearnedModel,
     store::{
-        Store,
+        Store, applied_model,
         dataset::DatasetRecord,
-        full_text, model_vector,
+        full_text,
         picture_features::{self, PictureFeatures},
         query_image,
         search_table::{DistanceQuery, MemberVector, MergeRule, SearchTableLimits, VectorQuery},
@@ -81,7 +81,7 @@ impl SearchContext<'_> {
     /// The model of this deployment, if the vectors of the dataset are its own.
     fn applied_model(&self) -> Result<Option<&LearnedModel>, RetrievalError> {
         let Some(model) = self.model else { return Ok(None) };
-        let applied = self.store.read(|c| model_vector::applied_model(c, self.dataset.id))?;
+        let applied = self.store.read(|c| applied_model::fingerprint(c, self.dataset.id))?;
         Ok((applied == Some(model.fingerprint())).then_some(model))
     }
 

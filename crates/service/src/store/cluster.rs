@@ -146,7 +146,7 @@ pub fn single_item_page(
                 objects: is(MediaKind::Object),
             },
             previews: vec![StoredPreview::from(&media)],
-            labels: media.labels,
+            labels: media.all_labels().cloned().collect(),
             tags: media.tags,
         }
     };

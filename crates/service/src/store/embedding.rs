@@ -5,6 +5,7 @@ use half::f16;
 use super::{
     columns::from_json,
     engine::{Connection, Result, params},
+    model_label::{model_labels, with_model_labels},
     query,
     vector_table::VectorTable,
 };
@@ -42,22 +43,30 @@ pub fn dimension(connection: &Connection, dataset: DatasetId) -> Result<usize> {
     TABLE.dimension(connection, dataset)
 }
 
-/// Captions of a dataset and the labels that say what a picture shows, or of one of its sources, in order of row.
+/// Captions of a dataset and the labels that say what a picture shows, or of one of its sources, in order of row. Labels
+/// of the model are among them only in a dataset without captions: beside captions, they would rank pictures of the same
+/// kind above the one that a text describes.
 pub fn texts(
     connection: &Connection,
     dataset: DatasetId,
     source: Option<i64>,
 ) -> Result<Vec<(i64, String)>> {
-    query::all(
-        connection,
-        "SELECT row, coalesce(caption, ''), labels, require(intact) FROM media
-         WHERE dataset = ?1 AND (source = ?2 OR ?2 IS NULL) ORDER BY row",
-        params![dataset.0, source],
-        |row| {
-            let caption = row.get_ref(1)?.as_str()?;
-            let mut labels: Vec<String> = from_json(row, 2)?;
-            labels.retain(|label| !is_metadata_label(label));
-            Ok((row.get(0)?, format!("{caption} {}", labels.join(" "))))
-        },
-    )
+    let sql = concat!(
+        "SELECT row, coalesce(caption, ''), labels,
+           CASE WHEN EXISTS (SELECT 1 FROM media AS other WHERE dataset = ?1 AND caption IS NOT NULL)
+             THEN '[]' ELSE ",
+        model_labels!(),
+        " END, require(intact)
+         FROM media WHERE dataset = ?1 AND (source = ?2 OR ?2 IS NULL) ORDER BY row"
+    );
+    query::all(connection, sql, params![dataset.0, source], |row| {
+        let mut text = row.get_ref(1)?.as_str()?.to_owned();
+        let (labels, by_model): (Vec<String>, Vec<String>) =
+            (from_json(row, 2)?, from_json(row, 3)?);
+        for label in with_model_labels(&labels, &by_model).filter(|it| !is_metadata_label(it)) {
+            text.push(' ');
+            text.push_str(label);
+        }
+        Ok((row.get(0)?, text))
+    })
 }

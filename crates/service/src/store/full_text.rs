@@ -7,6 +7,7 @@ use super::{
     columns::from_json,
     engine::{Connection, QueryError, Result, params},
     media::entity_condition,
+    model_label::{model_labels, with_model_labels},
     postgres, query,
 };
 use crate::text::language::Language;
@@ -72,7 +73,10 @@ pub fn merge_word_counts(connection: &Connection) -> Result<()> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextCoverage {
     pub has_captions: bool,
+    /// From the dataset.
     pub has_labels: bool,
+    /// By the user's own model.
+    pub has_model_labels: bool,
 }
 
 pub fn text_coverage(connection: &Connection, dataset: DatasetId) -> Result<TextCoverage> {
@@ -80,9 +84,17 @@ pub fn text_coverage(connection: &Connection, dataset: DatasetId) -> Result<Text
         connection,
         "SELECT EXISTS (SELECT 1 FROM media WHERE dataset = ?1 AND caption IS NOT NULL),
                 EXISTS (SELECT 1 FROM media WHERE dataset = ?1 AND labels <> '[]'
-                                              AND parent IS NULL)",
+                                              AND parent IS NULL),
+                EXISTS (SELECT 1 FROM media JOIN model_label ON model_label.media = media.row
+                        WHERE dataset = ?1 AND parent IS NULL)",
         params![dataset.0],
-        |row| Ok(TextCoverage { has_captions: row.get(0)?, has_labels: row.get(1)? }),
+        |row| {
+            Ok(TextCoverage {
+                has_captions: row.get(0)?,
+                has_labels: row.get(1)?,
+                has_model_labels: row.get(2)?,
+            })
+        },
     )
 }
 
@@ -93,15 +105,18 @@ pub fn label_counts(
     entity: EntityType,
 ) -> Result<Vec<(String, u64)>> {
     let sql = format!(
-        "SELECT labels, count(*) FROM media WHERE dataset = ?1 AND require(intact) AND {}
-         GROUP BY labels",
+        "SELECT labels, {} AS by_model, count(*) FROM media
+         WHERE dataset = ?1 AND require(intact) AND {} GROUP BY labels, by_model",
+        model_labels!(),
         entity_condition(entity)
     );
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     query::for_each(connection, &sql, params![dataset.0], |row| {
-        let (labels, count): (Vec<String>, u64) = (from_json(row, 0)?, row.get(1)?);
-        for label in labels {
-            *counts.entry(label).or_default() += count;
+        let (labels, by_model): (Vec<String>, Vec<String>) =
+            (from_json(row, 0)?, from_json(row, 1)?);
+        let count: u64 = row.get(2)?;
+        for label in with_model_labels(&labels, &by_model) {
+            *counts.entry(label.clone()).or_default() += count;
         }
         Ok::<_, QueryError>(())
     })?;

@@ -74,6 +74,8 @@ const DELETE_FRAMES: &str = "DELETE FROM media
      WHERE source = ?1 AND path = ?2 AND parent IS NULL AND frame IS NOT NULL";
 const DELETE_SIDECAR: &str = "DELETE FROM sidecar WHERE source = ?1 AND path = ?2";
 const DELETE_OBJECTS: &str = "DELETE FROM media WHERE parent = ?1";
+const DELETE_MODEL_VECTOR: &str = "DELETE FROM model_vector WHERE media = ?1";
+const DELETE_MODEL_LABELS: &str = "DELETE FROM model_label WHERE media = ?1";
 const UPDATE_STAT: &str = "UPDATE media SET size = ?3, modified = ?4
      WHERE source = ?1 AND path = ?2 AND parent IS NULL";
 const UPDATE_STAT_OF_OBJECTS: &str = "UPDATE media SET size = ?3, modified = ?4
@@ -104,7 +106,7 @@ struct ExtractedMedia<'a> {
     features: &'a Features,
 }
 
-/// Inserts or updates images and deletes their objects. Returns their rows.
+/// Inserts or updates images and deletes what is known of their former content. Returns their rows.
 pub fn upsert_images(
     connection: &Connection,
     source: &SourceFolder,
@@ -117,9 +119,11 @@ pub fn upsert_images(
     let image = |(file, features)| ExtractedMedia { file, frame: None, features };
     let media: Vec<_> = images.iter().map(|(file, features)| image((file, *features))).collect();
     let rows = upsert_media(connection, source, &media)?;
-    let mut objects = StatementBatch::new(connection, DELETE_OBJECTS);
-    rows.iter().try_for_each(|row| objects.add(params![row]))?;
-    objects.finish()?;
+    for sql in [DELETE_OBJECTS, DELETE_MODEL_VECTOR, DELETE_MODEL_LABELS] {
+        let mut delete = StatementBatch::new(connection, sql);
+        rows.iter().try_for_each(|row| delete.add(params![row]))?;
+        delete.finish()?;
+    }
     Ok(rows)
 }
 
@@ -321,6 +325,8 @@ mod tests {
             UPDATE_STAT_OF_OBJECTS,
             DELETE_SIDECAR,
             DELETE_OBJECTS,
+            DELETE_MODEL_VECTOR,
+            DELETE_MODEL_LABELS,
             KNOWN_FILES_AFTER,
         ] {
             let explained = format!("EXPLAIN QUERY PLAN {sql}");

@@ -12,6 +12,7 @@ use super::{
     assignment::{ASSIGNMENT_COLUMNS, ClusterAssignment, read_assignment},
     columns::{decode_f16, from_json, path_from_bytes},
     engine::{Connection, QueryError, Result, Row, params},
+    model_label::{model_labels, with_model_labels},
     query,
 };
 use tessera_model::{DatasetId, EntityType, MediaId, Region};
@@ -78,12 +79,19 @@ pub struct MediaRecord {
     pub brightness: f32,
     /// Not sanitized, like the labels and tags.
     pub caption: Option<String>,
-    /// An object has exactly one.
+    /// From the dataset; an object has exactly one.
     pub labels: Vec<String>,
+    /// By the user's own model: the class that it is confident of, then what that is a kind of.
+    pub model_labels: Vec<String>,
     pub tags: Vec<String>,
 }
 
 impl MediaRecord {
+    /// The labels of the dataset, then those of the model that are not among them.
+    pub fn all_labels(&self) -> impl Iterator<Item = &String> {
+        with_model_labels(&self.labels, &self.model_labels)
+    }
+
     /// The row of the image: its own, or that of the image an object is in.
     pub fn picture_row(&self) -> i64 {
         self.parent.unwrap_or(self.row)
@@ -128,23 +136,24 @@ pub(super) fn file_name(path: &Path, frame: Option<FramePosition>) -> String {
 }
 
 /// The columns that [`read_media`] reads, for a table called `media`.
-pub(super) const MEDIA_COLUMNS: &str =
+pub(super) const MEDIA_COLUMNS: &str = concat!(
     "media.row, media.id, media.source, media.kind, media.parent,
     media.region, media.path, media.size, media.content, media.width, media.height, media.sharpness,
-    media.brightness, media.caption, media.labels, media.tags, media.frame, media.seconds,
-    require(media.intact)";
+    media.brightness, media.caption, media.labels, media.tags, media.frame, media.seconds, ",
+    model_labels!(),
+    ", require(media.intact)"
+);
 
-pub(super) const MEDIA_COLUMN_COUNT: usize = 19;
+pub(super) const MEDIA_COLUMN_COUNT: usize = 20;
 
 pub(super) fn read_media(row: &Row) -> Result<MediaRecord> {
-    let region: Option<[f64; 4]> = from_json(row, 5)?;
     Ok(MediaRecord {
         row: row.get(0)?,
         id: MediaId(row.get(1)?),
         source: row.get(2)?,
         kind: MediaKind::parse(row.get_ref(3)?.as_str()?),
         parent: row.get(4)?,
-        region: region.and_then(|[x, y, width, height]| Region::new(x, y, width, height)),
+        region: read_region(row, 5)?,
         path: path_from_bytes(row.get(6)?),
         frame: read_frame(row, 16)?,
         size: row.get(7)?,
@@ -156,7 +165,14 @@ pub(super) fn read_media(row: &Row) -> Result<MediaRecord> {
         caption: row.get(13)?,
         labels: from_json(row, 14)?,
         tags: from_json(row, 15)?,
+        model_labels: from_json(row, 18)?,
     })
+}
+
+/// Reads the region of an object; images and frames have none.
+pub(super) fn read_region(row: &Row, column: usize) -> Result<Option<Region>> {
+    let region: Option<[f64; 4]> = from_json(row, column)?;
+    Ok(region.and_then(|[x, y, width, height]| Region::new(x, y, width, height)))
 }
 
 /// Reads the position of a frame from two columns.

@@ -8,6 +8,7 @@
 //! Functions of the submodules run SQL by `query` on a connection of either engine. Their errors mean that
 //! the database failed.
 
+pub mod applied_model;
 pub mod assignment;
 pub mod caption_language;
 mod clock;
@@ -27,6 +28,7 @@ pub(crate) mod full_text;
 pub mod indexed_files;
 pub mod lease;
 pub mod media;
+pub mod model_label;
 pub mod model_vector;
 pub(crate) mod object;
 pub mod operation;

@@ -1,40 +1,22 @@
-//! The vectors of media items by the user's own model, and which model a dataset has.
+//! The vectors of media items by the user's own model, and the pictures that it gets.
+
+use std::path::PathBuf;
 
 use half::f16;
 
 use super::{
-    engine::{Connection, QueryError, Result, StatementBatch, params},
-    now_micros, query,
+    columns::path_from_bytes,
+    engine::{Connection, Result, StatementBatch, params},
+    media::read_region,
+    query,
     vector_table::VectorTable,
 };
-use tessera_model::DatasetId;
+use tessera_model::{DatasetId, Region};
 
 const TABLE: VectorTable = VectorTable("model_vector");
 
-/// The fingerprint of the model that the vectors of a dataset are from.
-pub fn applied_model(connection: &Connection, dataset: DatasetId) -> Result<Option<[u8; 32]>> {
-    let sql = "SELECT fingerprint, require(intact) FROM applied_model WHERE dataset = ?1";
-    let found: Option<Vec<u8>> =
-        query::find(connection, sql, params![dataset.0], |row| row.get(0))?;
-    let fixed = |bytes: Vec<u8>| bytes.try_into().map_err(|_| QueryError::value("a fingerprint"));
-    found.map(fixed).transpose()
-}
-
-/// Deletes the vectors of a dataset, and records the model of the next ones, if there will be any.
-pub fn replace_model(
-    connection: &Connection,
-    dataset: DatasetId,
-    fingerprint: Option<[u8; 32]>,
-) -> Result<()> {
-    TABLE.delete_all(connection, dataset)?;
-    let applied = "DELETE FROM applied_model WHERE dataset = ?1";
-    query::execute(connection, applied, params![dataset.0])?;
-    if let Some(fingerprint) = fingerprint {
-        let sql =
-            "INSERT INTO applied_model (dataset, fingerprint, applied_at) VALUES (?1, ?2, ?3)";
-        query::execute(connection, sql, params![dataset.0, fingerprint.to_vec(), now_micros()])?;
-    }
-    Ok(())
+pub(super) fn delete_all(connection: &Connection, dataset: DatasetId) -> Result<()> {
+    TABLE.delete_all(connection, dataset)
 }
 
 /// Stores vectors by the row of their media item.
@@ -69,4 +51,34 @@ pub fn thumbnails(connection: &Connection, media: &[i64]) -> Result<Vec<(i64, Ve
         StatementBatch::returning(connection, sql, |row| Ok((row.get(0)?, row.get(1)?)));
     media.iter().try_for_each(|row| thumbnails.add(params![row]))?;
     thumbnails.finish()
+}
+
+/// Where the picture of a media item is in full.
+pub struct FullPicture {
+    pub row: i64,
+    pub source: i64,
+    /// Relative to its source.
+    pub path: PathBuf,
+    /// The region of an object in its image.
+    pub region: Option<Region>,
+    /// The picture of a frame.
+    pub frame: Option<Vec<u8>>,
+}
+
+/// The full pictures of media, in the order of their rows.
+pub fn full_pictures(connection: &Connection, media: &[i64]) -> Result<Vec<FullPicture>> {
+    let sql = "SELECT row, source, path, region, jpeg, require(media.intact),
+                 require(coalesce(frame_picture.intact, frame_picture.media IS NULL))
+               FROM media LEFT JOIN frame_picture ON frame_picture.media = media.row WHERE row = ?1";
+    let mut pictures = StatementBatch::returning(connection, sql, |row| {
+        Ok(FullPicture {
+            row: row.get(0)?,
+            source: row.get(1)?,
+            path: path_from_bytes(row.get(2)?),
+            region: read_region(row, 3)?,
+            frame: row.get(4)?,
+        })
+    });
+    media.iter().try_for_each(|row| pictures.add(params![row]))?;
+    pictures.finish()
 }

@@ -174,7 +174,7 @@ fn build_cluster(
         previews: (by_centrality(vectors, group).iter().take(MAX_PREVIEWS))
             .map(|&row| StoredPreview::from(member(row)))
             .collect(),
-        labels: most_frequent(group.iter().flat_map(|&row| &member(row).labels)),
+        labels: frequent_labels(group.iter().map(|&row| member(row))),
         tags: most_frequent(group.iter().flat_map(|&row| &member(row).tags)),
     }
 }
@@ -255,6 +255,28 @@ fn group_rows(labels: &[u32]) -> Vec<Vec<u32>> {
     }
     groups.sort_by_key(|group| Reverse(group.len()));
     groups
+}
+
+/// The most frequent labels of the dataset, then those of the model, of which ties have their order: the nearest first.
+fn frequent_labels<'a>(members: impl Iterator<Item = &'a MediaRecord> + Clone) -> Vec<String> {
+    let mut labels = most_frequent(members.clone().flat_map(|member| &member.labels));
+    let mut by_model: Vec<(&String, usize)> = Vec::new();
+    let mut positions: HashMap<&String, usize> = HashMap::new();
+    for name in members.flat_map(|member| &member.model_labels) {
+        let position = *positions.entry(name).or_insert(by_model.len());
+        match by_model.get_mut(position) {
+            Some((_, count)) => *count += 1,
+            None => by_model.push((name, 1)),
+        }
+    }
+    by_model.sort_by_key(|&(_, count)| Reverse(count));
+    // Those that say nothing about what a picture shows are last.
+    let shown = labels.iter().take_while(|label| !is_metadata_label(label)).count();
+    let further = by_model.into_iter().map(|(name, _)| name.clone());
+    let further: Vec<String> = further.filter(|name| !labels.contains(name)).collect();
+    labels.splice(shown..shown, further);
+    labels.truncate(MAX_LABELS_OR_TAGS);
+    labels
 }
 
 /// The most frequent names, ties in alphabetical order; those that say what a picture shows come first.

@@ -1,19 +1,27 @@
-//! Computes vectors with the user's own model, from thumbnails, which are as large as the input of most models.
-//! Finished batches stay in the store, so that an interruption loses little.
+//! Computes vectors and labels with the user's own model. Finished batches stay in the store, so that an interruption
+//! loses little.
 
 use super::{
     TaskContext,
     cluster_step::Scope,
+    model_pictures::ModelPictures,
     progress::{ProgressRange, fraction},
 };
-use crate::{learned_model::LearnedModel, store::model_vector, task_error::TaskError};
+use crate::{
+    ingest::sidecar::push_name,
+    learned_model::{HashedFile, LearnedModel},
+    store::{
+        applied_model::{self, AppliedModel, ModelFile, ModelRecord},
+        model_label, model_vector,
+    },
+    task_error::TaskError,
+};
 use tessera_model::DatasetId;
-use tessera_picture::decode::decode;
 
 const BATCH_SIZE: usize = 32;
 
 /// Encodes media without a vector of the model of this deployment, except those that the model rejects. Without a
-/// model, deletes the vectors of a former one.
+/// model, deletes what a former one gave.
 pub fn encode_media(
     context: &TaskContext,
     dataset: DatasetId,
@@ -22,27 +30,52 @@ pub fn encode_media(
 ) -> Result<(), TaskError> {
     let model = context.settings.model.as_deref();
     let fingerprint = model.map(LearnedModel::fingerprint);
-    if context.store.read(|c| model_vector::applied_model(c, dataset))? != fingerprint {
-        context.write(|tx| model_vector::replace_model(tx, dataset, fingerprint))?;
+    if context.store.read(|c| applied_model::fingerprint(c, dataset))? != fingerprint {
+        let applied = model.map(applied);
+        context.write(|tx| applied_model::replace(tx, dataset, applied.as_ref()))?;
     }
     let Some(model) = model else { return Ok(()) };
     let rows = context.store.read(|c| model_vector::missing(c, dataset, scope.source_row()))?;
+    let mut pictures = ModelPictures::new(context, model.input_side());
     let mut done = 0;
     for batch in rows.chunks(BATCH_SIZE) {
         if !progress.report(fraction(done, rows.len())) {
             return Err(TaskError::Stopped);
         }
-        let thumbnails = context.store.read(|c| model_vector::thumbnails(c, batch))?;
-        // Each call uses all cores already.
-        let encoded: Vec<_> = thumbnails
-            .iter()
-            .filter_map(|(row, jpeg)| {
-                let pixels = decode(jpeg, model.input_side()).ok()?.pixels;
-                Some((*row, model.encode_image(&pixels).ok()?.vector))
-            })
-            .collect();
-        context.write(|tx| model_vector::upsert_all(tx, &encoded))?;
+        let (mut vectors, mut labels) = (Vec::new(), Vec::new());
+        pictures.for_each(batch, |row, pixels| {
+            // Each call uses all cores already.
+            let Ok(encoded) = model.encode_image(pixels) else { return };
+            vectors.push((row, encoded.vector));
+            labels.extend(encoded.label.map(|label| (row, bounded(&label.labels))));
+        })?;
+        context.write(|tx| {
+            model_vector::upsert_all(tx, &vectors)?;
+            model_label::insert_all(tx, &labels)
+        })?;
         done += batch.len();
     }
     Ok(())
+}
+
+fn applied(model: &LearnedModel) -> AppliedModel {
+    let file = |HashedFile { path, sha256 }: &HashedFile| ModelFile {
+        path: path.clone(),
+        sha256: sha256.clone(),
+    };
+    let record = ModelRecord {
+        name: model.name(),
+        takes_texts: model.takes_texts(),
+        files: model.hashed_files().iter().map(file).collect(),
+    };
+    AppliedModel { fingerprint: model.fingerprint(), record }
+}
+
+/// The same limits as for the labels of a dataset.
+fn bounded(labels: &[String]) -> Vec<String> {
+    let mut bounded = Vec::new();
+    for label in labels {
+        push_name(&mut bounded, label);
+    }
+    bounded
 }

@@ -38,7 +38,7 @@ use crate::{
 use tessera_model::FileKind;
 use tessera_picture::PictureFormat;
 
-const MAX_FILE_BYTES: u64 = 256 << 20;
+pub(super) const MAX_FILE_BYTES: u64 = 256 << 20;
 const BATCH_ROWS: usize = 64;
 /// Threads for files of object storage, which mostly wait for it.
 const REMOTE_READERS: usize = 8;

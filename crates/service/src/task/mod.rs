@@ -17,6 +17,7 @@ mod index_preparation;
 mod index_source;
 mod language_step;
 mod lease_keeper;
+mod model_pictures;
 mod progress;
 mod run_export;
 mod run_operation;

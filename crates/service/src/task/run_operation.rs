@@ -27,8 +27,8 @@ use tessera_model::DatasetId;
 
 /// Progress when all files are extracted.
 const EXTRACTION_SHARE: f64 = 0.9;
-/// Share of the remaining progress for clustering.
-const CLUSTERING_SHARE: f64 = 0.8;
+/// Share of the remaining progress for the user's own model; the rest is for clustering.
+const ENCODING_SHARE: f64 = 0.2;
 
 /// Runs the oldest operation that no worker runs. Returns whether there was one.
 pub fn run_next_operation(worker: &WorkerContext) -> bool {
@@ -103,12 +103,13 @@ fn cluster_and_embed(
     from: f64,
 ) -> Result<OperationResult, TaskError> {
     let progress = ProgressRange::new(context, dataset, from, 1.0);
-    let (clustering, encoding) =
-        (progress.subrange(0.0, CLUSTERING_SHARE), progress.subrange(CLUSTERING_SHARE, 1.0));
+    let (encoding, clustering) =
+        (progress.subrange(0.0, ENCODING_SHARE), progress.subrange(ENCODING_SHARE, 1.0));
+    // Clusters and texts have the labels of the model.
+    encode_media(context, dataset, scope, &encoding)?;
     let clusters = ClusterUpdate::compute(context, dataset, scope, &clustering)?;
     let language = LanguageUpdate::compute(context, dataset, scope)?;
     let embeddings = EmbeddingUpdate::compute(context, dataset, scope, language.language)?;
-    encode_media(context, dataset, scope, &encoding)?;
     let members = SearchTableUpdate::prepare(context, dataset, scope, &clusters, &embeddings)?;
     Ok((language, clusters, embeddings, members))
 }

@@ -4,6 +4,7 @@ use super::ServiceError;
 use crate::{
     Deployment, InjectedFailure,
     store::{
+        applied_model::{self, AppliedModel},
         cluster,
         dataset::{self, DatasetRecord},
         full_text::{self, TextCoverage},
@@ -11,6 +12,14 @@ use crate::{
     },
 };
 use tessera_model::{DatasetId, EntityType, Granularity, Operation};
+
+/// What a dataset can be searched by.
+pub(crate) struct Enrichments {
+    pub record: DatasetRecord,
+    pub coverage: TextCoverage,
+    /// The user's own model, and when it was applied, in microseconds since 1970.
+    pub model: Option<(AppliedModel, i64)>,
+}
 
 impl Deployment {
     pub(crate) fn all_datasets(&self) -> Result<Vec<DatasetRecord>, ServiceError> {
@@ -30,6 +39,12 @@ impl Deployment {
         let running = self.store.read(|c| operation::find_running(c, id))?;
         check_status(&record, needed, running.as_ref())?;
         Ok(record)
+    }
+
+    pub(crate) fn enrichments(&self, id: DatasetId) -> Result<Enrichments, ServiceError> {
+        let (record, coverage) = self.text_coverage(id)?;
+        let model = self.store.read(|c| applied_model::find(c, id))?;
+        Ok(Enrichments { record, coverage, model })
     }
 
     pub(crate) fn text_coverage(

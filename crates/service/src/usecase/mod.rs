@@ -13,6 +13,7 @@ mod search_params;
 mod service_status;
 
 pub(crate) use add_media::{AddMediaRequest, AddMediaSource};
+pub(crate) use dataset::Enrichments;
 pub(crate) use error::ServiceError;
 pub(crate) use export::{ExportArchive, ExportScope};
 pub(crate) use media::{Original, OriginalFile};

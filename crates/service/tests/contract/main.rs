@@ -55,6 +55,7 @@ mod limits;
 mod login;
 mod media;
 mod metrics;
+mod model_labels;
 mod objects;
 mod onprem;
 mod own_model;

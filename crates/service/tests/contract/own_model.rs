@@ -113,6 +113,7 @@ async fn no_model_makes_caption_search_worse() {
         ModelFolder::clip(),
         ModelFolder::siglip(),
         ModelFolder::tokens(),
+        ModelFolder::classifier(),
     ] {
         service = Service::at_with(service.stop().await, with_model(&folder)).await;
         let with = mean_reciprocal_rank(&service, &CAPTIONS).await;

@@ -1,5 +1,6 @@
 use serde_json::json;
 
+use tessera_model::SafeText;
 use tessera_wire::enrichment::*;
 
 #[test]
@@ -30,7 +31,28 @@ fn names_are_found_in_any_shape_and_absence_is_unknown() {
             json!({"status": "NEW", "dataset_enrichment_models": {"enrichment_models": ["OTHER"]}}),
             [Unknown; 4],
         ),
+        (
+            json!({"dataset_enrichment_models": {"enrichment_models": {"OTHER": "a"}}}),
+            [NotApplied; 4],
+        ),
     ] {
         assert_eq!(read_enrichment(&body).statuses, expected, "{body}");
     }
+}
+
+#[test]
+fn the_model_of_a_type_is_its_name_or_an_object_with_what_was_applied_when() {
+    let metadata = json!({"description": "", "name": "cats", "applied_at": "2026-11-25T08:00:00",
+        "files": [{"path": "onnx/model.onnx", "sha256": "ab"}, {"path": 1}, 2]});
+    let models =
+        json!({"CAPTION_IMAGES": "blip", "OTHER": {"id": "own", "metadata": metadata}, "X": 3});
+    let body = json!({"dataset_enrichment_models": {"enrichment_models": models}});
+    let text = |text: &Option<SafeText>| text.as_ref().map(ToString::to_string);
+    let read: Vec<_> = read_enrichment(&body).models.into_iter().collect();
+    let [blip, own, unnamed] = &read[..] else { panic!("{read:?}") };
+    assert_eq!((blip.kind.as_str(), text(&blip.id).as_deref()), ("CAPTION_IMAGES", Some("blip")));
+    assert_eq!((text(&own.id).as_deref(), text(&own.name).as_deref()), (Some("own"), Some("cats")));
+    assert_eq!(text(&own.applied_at).as_deref(), Some("2026-11-25T08:00:00"));
+    assert_eq!(own.files, [(SafeText::name("onnx/model.onnx"), SafeText::name("ab"))]);
+    assert_eq!((&unnamed.id, &unnamed.files), (&None, &Vec::new()));
 }

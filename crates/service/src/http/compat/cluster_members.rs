@@ -65,7 +65,7 @@ pub async fn image(
         media_thumb_uri: preview.media_thumb_uri,
         file_name: preview.file_name,
         caption: preview.caption,
-        labels: media.labels,
+        labels: media.all_labels().cloned().collect(),
         user_tags: media.tags,
         width: preview.width,
         height: preview.height,

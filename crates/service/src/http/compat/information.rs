@@ -51,12 +51,13 @@ pub async fn user_config(
         let id: DatasetId = params.id(query::DATASET_ID)?;
         state.spawn_blocking(move |deployment| deployment.text_coverage(id)).await?.1
     } else {
-        TextCoverage { has_captions: true, has_labels: true }
+        TextCoverage { has_captions: true, has_labels: true, has_model_labels: true }
     };
+    let has_labels = coverage.has_labels || coverage.has_model_labels;
     let feature_options = TextSearchBody {
-        labels_search: coverage.has_labels,
+        labels_search: has_labels,
         captions_search: coverage.has_captions,
-        semantic_search: coverage.has_captions || coverage.has_labels,
+        semantic_search: coverage.has_captions || has_labels,
     };
     let feature_key = "TEXTUAL_SEARCH_IMAGE";
     Ok(Json(UserConfigBody { features: vec![FeatureBody { feature_key, feature_options }] }))
@@ -152,7 +153,7 @@ pub async fn list_models(
     DatasetPath(id): DatasetPath,
 ) -> Result<Json<Vec<ListedModelBody>>, Problem> {
     state.spawn_blocking(move |deployment| deployment.require_dataset(id)).await?;
-    let available = ServiceModel::available(&state.deployment);
+    let is_available = |model: &ServiceModel| model.is_available(&state.deployment);
     let listed = |model: ServiceModel| ListedModelBody {
         id: model.id(),
         name: model.name(),
@@ -162,5 +163,5 @@ pub async fn list_models(
         description: model.description(),
         dependencies: None,
     };
-    Ok(Json(available.map(listed).collect()))
+    Ok(Json(ServiceModel::ALL.into_iter().filter(is_available).map(listed).collect()))
 }

@@ -391,6 +391,25 @@ CREATE TABLE anchor_picture (
 );
 ";
 
+/// The labels of the user's own model, and its files. Datasets with a model are encoded again, to get its labels.
+pub(super) const MODEL_LABELS: &str = "
+DELETE FROM model_vector;
+DROP TABLE applied_model;
+CREATE TABLE applied_model (
+  dataset     uuid PRIMARY KEY REFERENCES dataset ON DELETE CASCADE,
+  fingerprint bytea NOT NULL CHECK (length(fingerprint) = 32),
+  record      text NOT NULL,
+  applied_at  bigint NOT NULL,
+  intact      boolean GENERATED ALWAYS AS (true) STORED
+);
+
+CREATE TABLE model_label (
+  media  bigint PRIMARY KEY REFERENCES media ON DELETE CASCADE,
+  labels text NOT NULL,
+  intact boolean GENERATED ALWAYS AS (true) STORED
+);
+";
+
 pub(super) const LISTEN: &str = "DO $$ BEGIN
   EXECUTE format('LISTEN %I', 'tessera_' || md5(current_schema()));
 END $$";

@@ -208,7 +208,7 @@ impl<'a> TableWriter<'a> {
             mislabels,
             label,
             normal,
-            json_names(media.labels.iter().map(String::as_str)),
+            json_names(media.all_labels().map(String::as_str)),
             json_names(tags.iter().map(String::as_str)),
             encode_f16(descriptor),
             fitting(member.embedding, embedding),

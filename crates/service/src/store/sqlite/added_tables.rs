@@ -150,3 +150,28 @@ CREATE TABLE anchor_picture (
 ) STRICT;
 "
 );
+
+/// The labels of the user's own model, and its files. Datasets with a model are encoded again, to get its labels.
+pub(super) const MODEL_LABELS: &str = concat!(
+    "
+DELETE FROM model_vector;
+DROP TABLE applied_model;
+CREATE TABLE applied_model (
+  dataset     BLOB PRIMARY KEY REFERENCES dataset ON DELETE CASCADE,
+  fingerprint BLOB NOT NULL CHECK (length(fingerprint) = 32),  -- SHA-256 of those of its files
+  record      TEXT NOT NULL,                                   -- JSON
+  applied_at  INTEGER NOT NULL,                                -- microseconds since 1970
+",
+    checksummed!("dataset, fingerprint, record, applied_at"),
+    "
+) STRICT;
+
+CREATE TABLE model_label (
+  media  INTEGER PRIMARY KEY REFERENCES media ON DELETE CASCADE,
+  labels TEXT NOT NULL,  -- JSON
+",
+    checksummed!("media, labels"),
+    "
+) STRICT;
+"
+);

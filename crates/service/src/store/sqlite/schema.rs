@@ -4,7 +4,8 @@ use rusqlite::{Connection, OptionalExtension as _, Result, TransactionBehavior};
 
 use super::{
     added_tables::{
-        ANCHOR_PICTURES, CAPTION_LANGUAGES, EMBEDDED_TEXTS, EXTRACTIONS, LEASES, MODEL_VECTORS,
+        ANCHOR_PICTURES, CAPTION_LANGUAGES, EMBEDDED_TEXTS, EXTRACTIONS, LEASES, MODEL_LABELS,
+        MODEL_VECTORS,
     },
     tables::TABLES,
 };
@@ -23,6 +24,7 @@ const MIGRATIONS: &[&str] = &[
     CAPTION_LANGUAGES,
     MODEL_VECTORS,
     ANCHOR_PICTURES,
+    MODEL_LABELS,
 ];
 
 /// Without it, every change of a media item reads all items of all selective exports.

@@ -62,7 +62,7 @@ fn a_classifier_gives_vectors_before_its_head_and_confident_labels() {
     for (name, shown, direction) in COLORS {
         let encoded = model.encode_image(&plain(shown)).unwrap();
         let label = encoded.label.unwrap();
-        assert_eq!(label.name, name);
+        assert_eq!(label.labels, [name]);
         assert!(label.confidence > 0.9, "{label:?}");
         let direction: Vec<f16> =
             direction.iter().map(|x| f16::from_f32(x / 3f32.sqrt())).collect();

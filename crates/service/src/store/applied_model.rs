@@ -1,0 +1,71 @@
+//! The user's own model that a dataset was indexed with.
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    columns::{from_json, to_json},
+    engine::{Connection, QueryError, Result, Row, params},
+    model_label, model_vector, now_micros, query,
+};
+use tessera_model::DatasetId;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AppliedModel {
+    /// Hash of its files; vectors and labels of a model with another one are stale.
+    pub fingerprint: [u8; 32],
+    pub record: ModelRecord,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelRecord {
+    /// That of its folder.
+    pub name: String,
+    /// Whether texts have vectors that are comparable with those of pictures.
+    pub takes_texts: bool,
+    pub files: Vec<ModelFile>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ModelFile {
+    /// Relative to the folder of the model.
+    pub path: String,
+    /// In hexadecimal digits.
+    pub sha256: String,
+}
+
+pub fn fingerprint(connection: &Connection, dataset: DatasetId) -> Result<Option<[u8; 32]>> {
+    let sql = "SELECT fingerprint, require(intact) FROM applied_model WHERE dataset = ?1";
+    query::find(connection, sql, params![dataset.0], read_fingerprint)
+}
+
+fn read_fingerprint(row: &Row) -> Result<[u8; 32]> {
+    row.get::<Vec<u8>>(0)?.try_into().map_err(|_| QueryError::value("a fingerprint"))
+}
+
+/// Also returns when it was applied, in microseconds since 1970.
+pub fn find(connection: &Connection, dataset: DatasetId) -> Result<Option<(AppliedModel, i64)>> {
+    let sql = "SELECT fingerprint, record, applied_at, require(intact) FROM applied_model
+               WHERE dataset = ?1";
+    query::find(connection, sql, params![dataset.0], |row| {
+        let fingerprint = read_fingerprint(row)?;
+        Ok((AppliedModel { fingerprint, record: from_json(row, 1)? }, row.get(2)?))
+    })
+}
+
+/// Deletes the vectors and labels of a dataset, and records the model of the next ones, if there will be any.
+pub fn replace(
+    connection: &Connection,
+    dataset: DatasetId,
+    model: Option<&AppliedModel>,
+) -> Result<()> {
+    model_vector::delete_all(connection, dataset)?;
+    model_label::delete_all(connection, dataset)?;
+    let delete = "DELETE FROM applied_model WHERE dataset = ?1";
+    query::execute(connection, delete, params![dataset.0])?;
+    let Some(AppliedModel { fingerprint, record }) = model else { return Ok(()) };
+    let sql = "INSERT INTO applied_model (dataset, fingerprint, record, applied_at)
+               VALUES (?1, ?2, ?3, ?4)";
+    let record = to_json(record)?;
+    let params = params![dataset.0, fingerprint.to_vec(), record, now_micros()];
+    query::execute(connection, sql, params)
+}

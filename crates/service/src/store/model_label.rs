@@ -1,0 +1,42 @@
+//! The labels of media items by the user's own model, apart from those of the dataset: they come after them, and are
+//! replaced with the model.
+
+use super::{
+    columns::to_json,
+    engine::{Connection, Result, StatementBatch, params},
+    query,
+};
+use tessera_model::DatasetId;
+
+/// The labels of an item of a table called `media`, as JSON.
+macro_rules! model_labels {
+    () => {
+        "coalesce((SELECT labels FROM model_label
+           WHERE model_label.media = media.row AND require(intact)), '[]')"
+    };
+}
+pub(super) use model_labels;
+
+/// The labels of the dataset, then those of the model that are not among them.
+pub fn with_model_labels<'a>(
+    own: &'a [String],
+    by_model: &'a [String],
+) -> impl Iterator<Item = &'a String> {
+    own.iter().chain(by_model.iter().filter(|label| !own.contains(label)))
+}
+
+/// Stores labels by the row of their media item.
+pub fn insert_all(connection: &Connection, labels: &[(i64, Vec<String>)]) -> Result<()> {
+    let sql = "INSERT INTO model_label (media, labels) VALUES (?1, ?2)
+               ON CONFLICT (media) DO UPDATE SET labels = excluded.labels";
+    let mut inserts = StatementBatch::new(connection, sql);
+    for (media, labels) in labels {
+        inserts.add(params![media, to_json(labels)?])?;
+    }
+    inserts.finish().map(drop)
+}
+
+pub(super) fn delete_all(connection: &Connection, dataset: DatasetId) -> Result<()> {
+    let sql = "DELETE FROM model_label WHERE media IN (SELECT row FROM media WHERE dataset = ?1)";
+    query::execute(connection, sql, params![dataset.0]).map(drop)
+}

@@ -1,0 +1,120 @@
+//! The pixels of media as the user's own model gets them: of thumbnails, which are as large as the input of most models,
+//! or else of the originals.
+
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    io::Read as _,
+    path::Path,
+};
+
+use image::RgbImage;
+
+use super::{TaskContext, extract_media::MAX_FILE_BYTES};
+use crate::{
+    index::{THUMBNAIL_SIDE, decode_regions},
+    ingest::{OriginalFiles, is_unavailable},
+    store::{
+        model_vector::{self, FullPicture},
+        source,
+    },
+    task_error::TaskError,
+};
+use tessera_model::Region;
+use tessera_picture::decode::{DecodeError, decode};
+
+pub struct ModelPictures<'a> {
+    context: &'a TaskContext,
+    /// Pixels per side of the input of the model.
+    side: u32,
+    /// The folders that were opened, by the row of their source.
+    folders: HashMap<i64, Box<dyn OriginalFiles>>,
+}
+
+impl<'a> ModelPictures<'a> {
+    pub fn new(context: &'a TaskContext, side: u32) -> Self {
+        Self { context, side, folders: HashMap::new() }
+    }
+
+    /// Calls `each` with the rows of media and their pixels.
+    pub fn for_each(
+        &mut self,
+        rows: &[i64],
+        mut each: impl FnMut(i64, &RgbImage),
+    ) -> Result<(), TaskError> {
+        if self.side <= THUMBNAIL_SIDE {
+            return self.for_each_thumbnail(rows, &mut each);
+        }
+        let pictures = self.context.store.read(|c| model_vector::full_pictures(c, rows))?;
+        // The objects in an image follow each other.
+        let are_in_same_image = |a: &FullPicture, b: &FullPicture| {
+            a.region.is_some() && b.region.is_some() && (a.source, &a.path) == (b.source, &b.path)
+        };
+        for pictures in pictures.chunk_by(are_in_same_image) {
+            self.context.check_cancelled()?;
+            let original = match &pictures[0].frame {
+                Some(jpeg) => Some(jpeg.clone()),
+                None => self.read_original(pictures[0].source, &pictures[0].path)?,
+            };
+            let decoded = original.map(|bytes| decode_all(&bytes, pictures, self.side, &mut each));
+            if !matches!(decoded, Some(Ok(()))) {
+                // What is left of a file that is gone or damaged since.
+                let rows: Vec<i64> = pictures.iter().map(|picture| picture.row).collect();
+                self.for_each_thumbnail(&rows, &mut each)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn for_each_thumbnail(
+        &self,
+        rows: &[i64],
+        each: &mut impl FnMut(i64, &RgbImage),
+    ) -> Result<(), TaskError> {
+        for (row, jpeg) in self.context.store.read(|c| model_vector::thumbnails(c, rows))? {
+            if let Ok(decoded) = decode(&jpeg, self.side) {
+                each(row, &decoded.pixels);
+            }
+        }
+        Ok(())
+    }
+
+    /// `None` if the file cannot be read.
+    fn read_original(&mut self, source: i64, path: &Path) -> Result<Option<Vec<u8>>, TaskError> {
+        let folder = match self.folders.entry(source) {
+            Entry::Occupied(opened) => opened.into_mut(),
+            Entry::Vacant(free) => {
+                let found = self.context.store.read(|c| source::find(c, source))?;
+                free.insert(self.context.open_source(&found.ok_or(TaskError::Stopped)?)?)
+            }
+        };
+        let mut bytes = Vec::new();
+        let read = folder
+            .open_file(path)
+            .and_then(|file| file.take(MAX_FILE_BYTES).read_to_end(&mut bytes));
+        match read {
+            Ok(_) => Ok(Some(bytes)),
+            Err(cause) if is_unavailable(&cause) => {
+                Err(TaskError::Failed(format!("object storage failed: {cause}")))
+            }
+            Err(_) => Ok(None),
+        }
+    }
+}
+
+/// Decodes an image, or the objects in it.
+fn decode_all(
+    bytes: &[u8],
+    pictures: &[FullPicture],
+    side: u32,
+    each: &mut impl FnMut(i64, &RgbImage),
+) -> Result<(), DecodeError> {
+    let regions: Vec<Region> = pictures.iter().filter_map(|picture| picture.region).collect();
+    if regions.is_empty() {
+        each(pictures[0].row, &decode(bytes, side)?.pixels);
+        return Ok(());
+    }
+    for (picture, (pixels, _)) in pictures.iter().zip(decode_regions(bytes, &regions, side)?) {
+        each(picture.row, &pixels);
+    }
+    Ok(())
+}
