@@ -18,6 +18,7 @@ from wordnet import Nouns
 
 HERE = pathlib.Path(__file__).resolve().parent
 MAX_PIECES = 256
+EXIT_CODES = "Exit code 3: a package cannot be downloaded. 1: other errors. 2: incorrect usage."
 
 
 def make_files(packages):
@@ -76,7 +77,7 @@ def write_folder(folder, files):
 
 
 def main(arguments):
-    parser = argparse.ArgumentParser(prog="python3 models/starter", description=__doc__)
+    parser = argparse.ArgumentParser(epilog=EXIT_CODES, prog="python3 models/starter", description=__doc__)
     parser.add_argument("folder", type=pathlib.Path, help="the folder to make, which must not exist or be empty")
     parser.add_argument(
         "--packages",
@@ -94,7 +95,7 @@ def main(arguments):
             write_folder(options.folder, make_files(packages.resolve()))
     except (BuildError, OSError) as cause:
         print(f"error: {cause}", file=sys.stderr)
-        return 1
+        return getattr(cause, "exit_code", 1)
     print(f"{options.folder} is ready: tessera model add {options.folder} --name starter")
     return 0
 

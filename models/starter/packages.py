@@ -9,7 +9,7 @@ import sys
 import tarfile
 import zipfile
 
-from build_error import BuildError
+from build_error import BuildError, DownloadError
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,10 +97,10 @@ def open_package(package, folder):
         command = package.download_command(folder)
         what = f"cannot download the package {package.name} to {folder}"
         way_out = f"download {package.file_name} on another machine, and give its folder with --packages"
-        run(command, what, way_out, folder)
+        run(command, what, way_out, folder, DownloadError)
         file = package.file_in(folder)
         if file is None:
-            raise BuildError(f"{what}: there is no {package.file_name} after {command[0]}; {way_out}")
+            raise DownloadError(f"{what}: there is no {package.file_name} after {command[0]}; {way_out}")
     read = package.read(file)
 
     def read_or_fail(path):
@@ -120,13 +120,13 @@ def check_hash(what, content, sha256):
         )
 
 
-def run(command, what, way_out, folder=None):
+def run(command, what, way_out, folder=None, error=BuildError):
     """Runs a program and returns its output."""
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
     except FileNotFoundError:
-        raise BuildError(f"{what}: the program {command[0]} is missing; {way_out}") from None
+        raise error(f"{what}: the program {command[0]} is missing; {way_out}") from None
     if done.returncode:
         lines = done.stderr.decode(errors="replace").strip().splitlines() or ["no message"]
-        raise BuildError(f"{what}: {lines[-1]}; {way_out}")
+        raise error(f"{what}: {lines[-1]}; {way_out}")
     return done.stdout

