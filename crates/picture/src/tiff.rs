@@ -109,10 +109,10 @@ impl<'a> Tiff<'a> {
             }
             stored => to_bytes(stored, layout.planes, channels),
         };
-        self.to_srgb_picture(samples, color, min_side)
+        self.srgb_picture(samples, color, min_side)
     }
 
-    fn to_srgb_picture(
+    fn srgb_picture(
         mut self,
         mut samples: Vec<u8>,
         stored: StoredColor,
@@ -242,7 +242,9 @@ fn as_gray(bytes: &[u8]) -> Result<Vec<u8>, DecodeError> {
 fn scale_to_byte(samples: &mut [u8], bits: u8) {
     if bits < 8 {
         let factor = u8::MAX / ((1 << bits) - 1);
-        samples.iter_mut().for_each(|sample| *sample = sample.saturating_mul(factor));
+        for sample in samples {
+            *sample = sample.saturating_mul(factor);
+        }
     }
 }
 

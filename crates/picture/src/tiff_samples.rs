@@ -22,9 +22,7 @@ pub fn to_bytes(stored: DecodingResult, planes: usize, channels: usize) -> Vec<u
         DecodingResult::F32(samples) => interleaved(samples, planes, channels),
         DecodingResult::I8(samples) => to_light(samples, [planes, channels], f32::from),
         DecodingResult::I16(samples) => to_light(samples, [planes, channels], f32::from),
-        DecodingResult::F16(samples) => {
-            to_light(samples, [planes, channels], |sample| sample.to_f32())
-        }
+        DecodingResult::F16(samples) => to_light(samples, [planes, channels], f32::from),
         DecodingResult::I32(samples) => {
             to_light(samples, [planes, channels], |sample| approximate(sample.into()))
         }
