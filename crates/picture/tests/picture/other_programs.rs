@@ -97,6 +97,7 @@ const SAMPLES: [Sample; 36] = [
 /// Profiles of Ghostscript, which many programs bring.
 const PROFILES: &str = "/usr/share/color/icc/ghostscript";
 
+#[expect(clippy::print_stdout, reason = "the table, and what is not checked")]
 #[test]
 fn are_shown_as_by_these_programs() {
     let folder = tempfile::tempdir().expect("a folder");
