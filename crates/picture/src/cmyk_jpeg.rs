@@ -9,7 +9,7 @@ use zune_jpeg::{
 };
 
 use crate::{
-    color_profile::cmyk_to_srgb,
+    cmyk::convert_rows,
     error::DecodeError,
     jpeg::{Jpeg, ycbcr_to_rgb},
     raster::{lock_memory, to_picture},
@@ -27,7 +27,9 @@ pub fn decode(bytes: &[u8], jpeg: &Jpeg, min_side: u32) -> Result<RgbImage, Deco
         return Err(DecodeError("the decoder gave too few pixels".to_owned()));
     }
     let width = usize::try_from(size.0).unwrap_or(usize::MAX);
-    convert_rows(&mut samples, width, colors == ColorSpace::YCCK, jpeg.color_profile().as_deref());
+    let is_ycck = colors == ColorSpace::YCCK;
+    let profile = jpeg.color_profile();
+    convert_rows(&mut samples, width, profile.as_deref(), |stored| stored_inks(stored, is_ycck));
     to_picture(samples, size, ColorType::Rgb8, min_side)
 }
 
@@ -44,28 +46,6 @@ fn decode_samples(bytes: &[u8]) -> Result<(Vec<u8>, ColorSpace), DecodeErrors> {
     Ok((decoder.decode()?, colors))
 }
 
-/// Converts rows of four samples to RGB in place, which needs no second buffer of this size.
-fn convert_rows(samples: &mut Vec<u8>, width: usize, is_ycck: bool, profile: Option<&[u8]>) {
-    let transform = profile.and_then(cmyk_to_srgb);
-    let (mut inks, mut colors) = (vec![[0; 4]; width], vec![[0; 3]; width]);
-    let rows = samples.len() / (4 * width);
-    for y in 0..rows {
-        for (ink, stored) in inks.iter_mut().zip(samples[4 * width * y..].as_chunks().0) {
-            *ink = stored_inks(*stored, is_ycck);
-        }
-        let transformed = transform.as_ref().is_some_and(|transform| {
-            transform.transform(inks.as_flattened(), colors.as_flattened_mut()).is_ok()
-        });
-        if !transformed {
-            for (color, ink) in colors.iter_mut().zip(&inks) {
-                *color = without_profile(*ink);
-            }
-        }
-        samples[3 * width * y..][..3 * width].copy_from_slice(colors.as_flattened());
-    }
-    samples.truncate(3 * width * rows);
-}
-
 /// The amounts of cyan, magenta, yellow and black. They are stored inverted, as Adobe does and everyone expects; those
 /// of YCCK are converted like red, green and blue, but black.
 fn stored_inks([first, second, third, black]: [u8; 4], is_ycck: bool) -> [u8; 4] {
@@ -75,12 +55,4 @@ fn stored_inks([first, second, third, black]: [u8; 4], is_ycck: bool) -> [u8; 4]
         [first, second, third].map(|sample| 255 - sample)
     };
     [cyan, magenta, yellow, 255 - black]
-}
-
-/// The usual conversion of inks of which nothing is known.
-fn without_profile([cyan, magenta, yellow, black]: [u8; 4]) -> [u8; 3] {
-    [cyan, magenta, yellow].map(|ink| {
-        let light = u32::from(255 - ink) * u32::from(255 - black);
-        u8::try_from((light + 127) / 255).unwrap_or(u8::MAX)
-    })
 }

@@ -18,6 +18,7 @@ use crate::{
     jpeg::Jpeg,
     jpeg_xl::JpegXl,
     raster::{RasterDecoder, lock_memory, to_picture},
+    tiff::Tiff,
 };
 
 #[derive(Clone, Debug)]
@@ -68,6 +69,10 @@ fn read_header(bytes: &[u8]) -> Result<((u32, u32), Orientation), DecodeError> {
             Ok((picture.size, picture.orientation))
         }
         PictureFormat::JpegXl => Ok((JpegXl::open(bytes)?.size(), Orientation::NoTransforms)),
+        PictureFormat::Tiff => {
+            let mut page = Tiff::open(bytes)?;
+            Ok((page.size(), page.orientation()))
+        }
         format => {
             let mut raster = RasterDecoder::open(bytes, format)?;
             Ok((raster.size(), raster.orientation()))
@@ -116,6 +121,13 @@ fn open(bytes: &[u8], min_side: impl FnOnce((u32, u32)) -> u32) -> Result<Decode
             Ok(Decoded { pixels: picture.decode(min_side(original))?, original })
         }
         format @ (PictureFormat::Avif | PictureFormat::Heif) => open_heif(bytes, format, min_side),
+        PictureFormat::Tiff => {
+            let mut page = Tiff::open(bytes)?;
+            let orientation = page.orientation();
+            let original = upright_size(page.size(), orientation);
+            let pixels = page.decode(min_side(original))?;
+            Ok(apply_orientation(pixels, orientation, original))
+        }
         format => {
             let mut raster = RasterDecoder::open(bytes, format)?;
             let orientation = raster.orientation();

@@ -9,6 +9,7 @@ use crate::{
     jpeg,
     jpeg_xl_container::JpegXlContainer,
     raster::RasterDecoder,
+    tiff::Tiff,
     tiff_structure::TiffStructure,
 };
 
@@ -50,10 +51,7 @@ impl<'a> EmbeddedMetadata<'a> {
             Some(format @ (PictureFormat::WebP | PictureFormat::Gif)) => {
                 Self::read_raster(bytes, format)
             }
-            Some(format @ PictureFormat::Tiff) => {
-                let read = Self::read_raster(bytes, format);
-                return Self { exif: Some(Cow::Borrowed(bytes)), ..read };
-            }
+            Some(PictureFormat::Tiff) => return Self::read_tiff(bytes),
             Some(PictureFormat::Raw(format)) => return Self::read_raw(bytes, format),
             _ => Self::default(),
         };
@@ -113,6 +111,13 @@ impl<'a> EmbeddedMetadata<'a> {
             iptc: None,
             texts,
         })
+    }
+
+    fn read_tiff(bytes: &'a [u8]) -> Self {
+        let page = Tiff::open(bytes).ok();
+        let [xmp, iptc] = page.map(|mut page| [page.xmp(), page.iptc()]).unwrap_or_default();
+        let blocks = Self { xmp, iptc, ..Self::default() };
+        Self { exif: Some(Cow::Borrowed(bytes)), ..blocks.without_large_blocks() }
     }
 
     fn read_jpeg_xl(bytes: &'a [u8]) -> Self {

@@ -3,6 +3,7 @@
 mod animation;
 mod camera_raw;
 mod canvas;
+mod cmyk;
 mod cmyk_jpeg;
 mod color_profile;
 mod crop;
@@ -23,6 +24,8 @@ mod raster;
 mod resample;
 mod sixel;
 mod thumbnail;
+mod tiff;
+mod tiff_samples;
 mod tiff_structure;
 mod tone_map;
 mod view;

@@ -12,7 +12,6 @@ use crate::{
     color_profile::to_srgb,
     error::{DecodeError, check_size},
     format::PictureFormat,
-    tiff_structure::TiffStructure,
     tone_map::to_eight_bits,
 };
 
@@ -22,8 +21,6 @@ pub const MAX_DECODE_BYTES: u64 = 256 << 20;
 const LARGE_PICTURE_BYTES: u64 = 64 << 20;
 /// The most memory of a decoder besides the pixels: profiles, rows, palettes.
 pub const MAX_DECODER_BYTES: u64 = 16 << 20;
-/// The tag of the ICC profile in a TIFF.
-const TIFF_PROFILE: u16 = 0x8773;
 /// The background of transparent parts: dark and light drawings are both visible on it.
 const BACKGROUND: u32 = 0x80;
 
@@ -31,7 +28,6 @@ static LARGE_PICTURE_LOCK: Mutex<()> = Mutex::new(());
 
 /// A picture whose header was read.
 pub struct RasterDecoder<'a> {
-    bytes: &'a [u8],
     decoder: Box<dyn ImageDecoder + 'a>,
     format: PictureFormat,
 }
@@ -43,7 +39,7 @@ impl<'a> RasterDecoder<'a> {
         check_size(decoder.dimensions())?;
         let limited = decoder.set_limits(memory_limit(MAX_DECODE_BYTES));
         limited.map_err(|error| decode_error(format, &error))?;
-        Ok(Self { bytes, decoder, format })
+        Ok(Self { decoder, format })
     }
 
     /// Width and height as stored.
@@ -79,13 +75,6 @@ impl<'a> RasterDecoder<'a> {
 
     /// The ICC profile; an invalid one is ignored.
     fn color_profile(&mut self) -> Option<Vec<u8>> {
-        // The decoder reads profiles as bytes only, and most TIFF files have them as a field without a type.
-        if self.format == PictureFormat::Tiff
-            && let Some((structure, first)) = TiffStructure::open(self.bytes)
-            && let Some(profile) = structure.bytes(first, TIFF_PROFILE)
-        {
-            return Some(profile.to_vec());
-        }
         self.decoder.icc_profile().ok().flatten()
     }
 
@@ -111,8 +100,6 @@ impl<'a> RasterDecoder<'a> {
             PictureFormat::Jpeg | PictureFormat::Hdr | PictureFormat::OpenExr => {
                 2 * self.decoder.total_bytes()
             }
-            // Strips may be as large as the picture.
-            PictureFormat::Tiff => self.decoder.total_bytes(),
             PictureFormat::WebP => 4 * pixels,
             PictureFormat::Gif => pixels,
             _ => 0,
@@ -153,7 +140,6 @@ fn open_decoder<'a>(
         PictureFormat::WebP => Box::new(codecs::webp::WebPDecoder::new(reader)?),
         PictureFormat::Gif => Box::new(codecs::gif::GifDecoder::new(reader)?),
         PictureFormat::Bmp => Box::new(codecs::bmp::BmpDecoder::new(reader)?),
-        PictureFormat::Tiff => Box::new(codecs::tiff::TiffDecoder::new(reader)?),
         PictureFormat::Qoi => Box::new(codecs::qoi::QoiDecoder::new(reader)?),
         PictureFormat::Pnm => Box::new(codecs::pnm::PnmDecoder::new(reader)?),
         PictureFormat::Ico => Box::new(codecs::ico::IcoDecoder::new(reader)?),

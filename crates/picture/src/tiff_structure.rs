@@ -14,6 +14,8 @@ pub struct TiffStructure<'a> {
 #[derive(Clone, Copy)]
 pub struct TiffDirectory<'a> {
     entries: &'a [[u8; ENTRY_SIZE]],
+    /// Where the entries start.
+    at: usize,
     /// Where the next directory of the chain starts; 0 for none.
     next: u32,
 }
@@ -110,6 +112,14 @@ impl<'a> TiffStructure<'a> {
         bytes.split(|&byte| byte == 0).next()
     }
 
+    /// Where the value of a field of one short number is in the file.
+    pub(crate) fn short_position(&self, directory: TiffDirectory, tag: u16) -> Option<usize> {
+        let is_field = |entry: &[u8; ENTRY_SIZE]| self.short(&entry[..2]) == Some(tag);
+        let index = directory.entries.iter().position(is_field)?;
+        let (_, kind, length) = self.entry(directory, tag)?;
+        (kind == 3 && length == 2).then_some(directory.at + ENTRY_SIZE * index + 8)
+    }
+
     /// The first number of a field of whole numbers.
     pub fn integer(&self, directory: TiffDirectory, tag: u16) -> Option<u32> {
         self.integers(directory, tag, 1).first().copied()
@@ -154,6 +164,7 @@ impl<'a> TiffStructure<'a> {
         let next = rest.get(count * ENTRY_SIZE..).and_then(|after| self.long(after));
         Some(TiffDirectory {
             entries: &entries[..count.min(entries.len())],
+            at: at + 2,
             next: next.unwrap_or(0),
         })
     }

@@ -48,14 +48,14 @@ fn charts_have_the_colors_of_little_cms() {
 }
 
 /// The mean color difference of 1976 (CIE 76).
-fn mean_difference(found: &RgbImage, expected: &RgbImage) -> f64 {
+pub fn mean_difference(found: &RgbImage, expected: &RgbImage) -> f64 {
     let pairs = found.pixels().zip(expected.pixels());
     let differences = pairs.map(|(found, expected)| {
         let (found, expected) = (lab(found.0), lab(expected.0));
         found.iter().zip(expected).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
     });
     let differences: Vec<f64> = differences.collect();
-    differences.iter().sum::<f64>() / 96.0
+    differences.iter().sum::<f64>() / f64::from(found.width() * found.height())
 }
 
 /// A color of sRGB in CIELAB, by the matrix and the white of IEC 61966-2-1.

@@ -13,6 +13,7 @@ mod heif;
 mod jpeg;
 mod libraries;
 mod orientation;
+mod other_programs;
 mod sixel;
 mod thumbnail;
 

@@ -1,12 +1,13 @@
 //! OBJECTS: labeled regions of images are clustered, searched and exported like images.
 
+use image::{ImageFormat, Rgb, RgbImage};
 use reqwest::multipart::{Form, Part};
 use serde_json::{Value, json};
 
 use crate::{
     change::plain,
     described::{found, served, set, vql},
-    support::{Service, assert_no_path, picture},
+    support::{Service, assert_no_path, encoded, picture},
 };
 
 const OBJECTS: &str = "entity_type=OBJECTS";
@@ -115,5 +116,50 @@ async fn datasets_without_objects_support_all_object_requests() {
         format!("{OBJECTS}&{}", vql(&json!([{"uniqueness": {"op": "uniqueness", "value": 0}}]))),
     ] {
         assert_eq!(service.clusters(&query).await, Vec::<Value>::new(), "{query}");
+    }
+}
+
+/// Exif with orientation 6: stored pixels are turned by a quarter to the right.
+const TURNED: &[u8] =
+    b"\xFF\xE1\0\x22Exif\0\0MM\0*\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0";
+
+/// Stored as 96 x 64 pixels, red at the left; upright, 64 x 96 pixels, red above.
+fn turned_jpeg() -> Vec<u8> {
+    let color = |x| if x < 48 { Rgb([220, 20, 20]) } else { Rgb([20, 20, 220]) };
+    let jpeg = encoded(&RgbImage::from_fn(96, 64, |x, _| color(x)), ImageFormat::Jpeg);
+    [&jpeg[..2], TURNED, &jpeg[2..]].concat()
+}
+
+#[tokio::test]
+async fn boxes_are_in_the_upright_picture() {
+    // The same box in each format: the upper half.
+    let coco = json!({
+        "images": [{"id": 1, "file_name": "coco.jpg", "width": 64, "height": 96}],
+        "annotations": [{"image_id": 1, "category_id": 1, "bbox": [0, 0, 64, 48]}],
+        "categories": [{"id": 1, "name": "sky"}],
+    });
+    let voc = "<annotation><filename>voc.jpg</filename><object><name>sky</name><bndbox><xmin>0</xmin>\
+               <ymin>0</ymin><xmax>64</xmax><ymax>48</ymax></bndbox></object></annotation>";
+    let service = Service::of(&[
+        ("coco.jpg", turned_jpeg()),
+        ("voc.jpg", turned_jpeg()),
+        ("yolo.jpg", turned_jpeg()),
+        ("instances.json", coco.to_string().into_bytes()),
+        ("voc.xml", voc.as_bytes().to_vec()),
+        ("classes.txt", b"sky".to_vec()),
+        ("yolo.txt", b"0 0.5 0.25 1 0.5".to_vec()),
+    ])
+    .await;
+    let clusters = service.clusters(&format!("{OBJECTS}&threshold=0")).await;
+    let objects = previews(&clusters);
+    let mut names: Vec<_> = objects.iter().map(|o| o["file_name"].as_str().unwrap()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["coco.jpg", "voc.jpg", "yolo.jpg"]);
+    for object in objects {
+        let upper = json!({"x": 0.0, "y": 0.0, "width": 1.0, "height": 0.5});
+        assert_eq!(object["bounding_box"], upper, "{object}");
+        let shown = service.client.get(object["media_thumb_uri"].as_str().unwrap()).send().await;
+        let shown = image::load_from_memory(&shown.unwrap().bytes().await.unwrap()).unwrap();
+        assert!(shown.into_rgb8().pixels().all(|color| color[0] > 150), "only what is red");
     }
 }

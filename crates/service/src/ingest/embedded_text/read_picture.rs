@@ -1,5 +1,6 @@
 //! Merges the texts of all blocks of metadata in a picture.
 
+use tessera_model::is_metadata_label;
 use tessera_picture::EmbeddedMetadata;
 
 use super::{exif_fields, iptc_records, metadata_label::first_of_each_kind, png_texts, xmp_packet};
@@ -9,7 +10,7 @@ use crate::ingest::sidecar::push_name;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EmbeddedText {
     pub caption: Option<String>,
-    /// Keywords, then metadata labels such as `camera:NIKON D90`.
+    /// Those of persons, keywords, then metadata labels such as `camera:NIKON D90`.
     pub labels: Vec<String>,
 }
 
@@ -29,8 +30,10 @@ pub fn read(picture: &[u8]) -> EmbeddedText {
         keywords.extend(block.keywords);
         metadata.extend(block.metadata_labels);
     }
-    keywords.extend(first_of_each_kind(metadata));
-    for label in &keywords {
+    let (metadata, persons): (Vec<_>, Vec<_>) =
+        first_of_each_kind(metadata).into_iter().partition(|label| is_metadata_label(label));
+    // Persons before keywords, with which they share a limit.
+    for label in persons.iter().chain(&keywords).chain(&metadata) {
         push_name(&mut text.labels, label);
     }
     text

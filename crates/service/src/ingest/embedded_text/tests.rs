@@ -231,15 +231,32 @@ fn blocks_of_one_picture_are_merged_and_the_newest_standard_wins() {
     let read = read(&file.concat());
     assert_eq!(read.caption.as_deref(), Some("Harbor Two boats in the evening"));
     let expected = [
+        "person:Ada",
+        "person:Grace",
         "boat",
         "sea",
         "harbor",
         "year:2023",
         "date:2023-12-31",
         "rating:4",
-        "person:Ada",
-        "person:Grace",
         "camera:A1",
     ];
     assert_eq!(read.labels, expected);
+}
+
+#[test]
+fn many_keywords_leave_room_for_persons_and_metadata() {
+    let keywords: String =
+        (0..40).map(|number| format!("<rdf:li>word {number}</rdf:li>")).collect();
+    let packet = PACKET.replace("<rdf:li>boat</rdf:li><rdf:li>sea</rdf:li>", &keywords);
+    let read = read(&jpeg_xl_with(&packet));
+    let labels: Vec<&str> = read.labels.iter().map(String::as_str).collect();
+    assert_eq!(labels[..3], ["person:Ada", "person:Grace", "word 0"]);
+    assert_eq!(labels[31..], ["word 29", "year:2023", "date:2023-12-31", "rating:4"]);
+}
+
+/// A file without a picture, with XMP.
+fn jpeg_xl_with(packet: &str) -> Vec<u8> {
+    let length = u32::try_from(packet.len() + 8).unwrap().to_be_bytes();
+    [b"\0\0\0\x0CJXL \r\n\x87\n", &length[..], b"xml ", packet.as_bytes()].concat()
 }

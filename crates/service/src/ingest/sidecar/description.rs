@@ -1,12 +1,12 @@
 //! What sidecars say about a media item: trimmed and bounded texts, unique names, and boxes.
 
-use tessera_model::Region;
+use tessera_model::{Region, is_metadata_label};
 
 /// Length limit of a caption, in characters.
 pub const MAX_CAPTION_CHARS: usize = 2_048;
 /// Length limit of a label or tag, in characters.
 const MAX_NAME_CHARS: usize = 128;
-/// Limit on labels, and on tags, per media item.
+/// Limit on labels, on metadata labels, and on tags, per media item.
 const MAX_NAMES: usize = 32;
 /// Limit on objects per media item.
 pub const MAX_OBJECTS: usize = 256;
@@ -15,7 +15,7 @@ pub const MAX_OBJECTS: usize = 256;
 pub struct MediaDescription {
     /// 1-2,048 characters.
     pub caption: Option<String>,
-    /// At most 32, each 1-128 characters, in order of appearance.
+    /// At most 32, and 32 metadata labels, each 1-128 characters, in order of appearance.
     pub labels: Vec<String>,
     /// User tags, with the same limits as labels.
     pub tags: Vec<String>,
@@ -134,11 +134,13 @@ pub fn normalized_name(text: &str) -> Option<String> {
     trimmed_to(text, MAX_NAME_CHARS)
 }
 
+/// Adds a label or tag, unless it is blank, a duplicate or over the limit. Metadata labels are counted apart, so that
+/// pictures with many keywords have them, too.
 pub fn push_name(names: &mut Vec<String>, text: &str) {
-    if let Some(name) = normalized_name(text)
-        && names.len() < MAX_NAMES
-        && !names.contains(&name)
-    {
+    let Some(name) = normalized_name(text) else { return };
+    let is_metadata = is_metadata_label(&name);
+    let count = names.iter().filter(|other| is_metadata_label(other) == is_metadata).count();
+    if count < MAX_NAMES && !names.contains(&name) {
         names.push(name);
     }
 }

@@ -1,0 +1,273 @@
+//! Decodes the first page of a TIFF, by the crate that `image` uses: that converts CMYK without its profile, and refuses
+//! palettes, gray of few or many bits, alpha of gray, and the colors of JPEG.
+
+use std::{borrow::Cow, io::Cursor};
+
+use image::{ColorType, RgbImage, metadata::Orientation};
+use tiff::{
+    ColorType as StoredColor, TiffError,
+    decoder::{Decoder, DecodingResult, Limits},
+    tags::Tag,
+};
+
+use crate::{
+    cmyk::convert_rows,
+    color_profile::to_srgb,
+    error::{DecodeError, check_size},
+    jpeg::{segments_before_scan, ycbcr_to_rgb},
+    raster::{MAX_DECODE_BYTES, MAX_DECODER_BYTES, lock_memory, to_picture},
+    tiff_samples::{to_bytes, unpacked},
+    tiff_structure::TiffStructure,
+};
+
+const PHOTOMETRIC: u16 = 0x0106;
+const XMP: u16 = 0x02BC;
+const PROFILE: u16 = 0x8773;
+const IPTC: u16 = 0x83BB;
+/// The values of the field that says what samples are.
+const BLACK_IS_ZERO: u8 = 1;
+const PALETTE: u16 = 3;
+/// Colors are multiplied with the alpha.
+const ASSOCIATED_ALPHA: u16 = 1;
+const JPEG_COMPRESSION: u16 = 7;
+/// JPEGs in a TIFF are made of whole blocks, so they may be larger than what they contain.
+const MAX_JPEG_PADDING: u64 = 64;
+
+/// A page whose fields were read.
+pub struct Tiff<'a> {
+    bytes: &'a [u8],
+    decoder: Decoder<Cursor<Cow<'a, [u8]>>>,
+    size: (u32, u32),
+    /// The colors of samples that are numbers of colors.
+    palette: Option<Vec<[u8; 3]>>,
+}
+
+impl<'a> Tiff<'a> {
+    pub fn open(bytes: &'a [u8]) -> Result<Self, DecodeError> {
+        let mut decoder = open(Cow::Borrowed(bytes))?;
+        let size = decoder.dimensions().map_err(|error| tiff_error(&error))?;
+        check_size(size)?;
+        let mut palette = None;
+        if let Ok(Some(PALETTE)) = decoder.find_tag_unsigned(Tag::PhotometricInterpretation) {
+            palette = Some(read_palette(&mut decoder)?);
+            decoder = open(Cow::Owned(as_gray(bytes)?))?;
+        }
+        Ok(Self { bytes, decoder, size, palette })
+    }
+
+    /// Width and height as stored.
+    pub fn size(&self) -> (u32, u32) {
+        self.size
+    }
+
+    /// The stored orientation; an invalid one is ignored.
+    pub fn orientation(&mut self) -> Orientation {
+        let stored = self.decoder.find_tag_unsigned(Tag::Orientation).ok().flatten();
+        stored.and_then(Orientation::from_exif).unwrap_or(Orientation::NoTransforms)
+    }
+
+    /// The packet of XMP.
+    pub fn xmp(&mut self) -> Option<Vec<u8>> {
+        self.block(XMP)
+    }
+
+    /// The records of IPTC.
+    pub fn iptc(&mut self) -> Option<Vec<u8>> {
+        self.block(IPTC)
+    }
+
+    /// The bytes of a field.
+    fn block(&mut self, tag: u16) -> Option<Vec<u8>> {
+        // The decoder reads bytes only, and most files have such fields without a type.
+        if let Some((structure, first)) = TiffStructure::open(self.bytes)
+            && let Some(block) = structure.bytes(first, tag)
+        {
+            return Some(block.to_vec());
+        }
+        self.decoder.get_tag_u8_vec(Tag::Unknown(tag)).ok()
+    }
+
+    /// Decodes to sRGB, with at least `min_side` pixels on the shorter side.
+    pub fn decode(mut self, min_side: u32) -> Result<RgbImage, DecodeError> {
+        let color = self.decoder.colortype().map_err(|error| tiff_error(&error))?;
+        let layout = self.decoder.image_buffer_layout().map_err(|error| tiff_error(&error))?;
+        let channels = usize::from(color.num_samples());
+        if layout.planes > 1 && (color.bit_depth() < 8 || layout.planes < channels) {
+            return Err(DecodeError("a kind of TIFF that cannot be opened: planes".to_owned()));
+        }
+        let pixels = u64::from(self.size.0) * u64::from(self.size.1);
+        // The stored samples, and twice those that are made of them; light has four bytes.
+        let bytes_per_sample = if color.bit_depth() > 16 { 5 } else { 2 };
+        let made = bytes_per_sample * pixels * u64::from(color.num_samples().max(3));
+        let _lock = lock_memory((layout.complete_len as u64).saturating_add(made))?;
+        self.check_jpegs()?;
+        let mut stored = DecodingResult::U8(Vec::new());
+        self.decoder.read_image_to_buffer(&mut stored).map_err(|error| tiff_error(&error))?;
+        let samples = match stored {
+            DecodingResult::U8(packed) if color.bit_depth() < 8 => {
+                unpacked(&packed, self.size.0 as usize * channels, color.bit_depth())
+            }
+            stored => to_bytes(stored, layout.planes, channels),
+        };
+        self.srgb_picture(samples, color, min_side)
+    }
+
+    fn srgb_picture(
+        mut self,
+        mut samples: Vec<u8>,
+        stored: StoredColor,
+        min_side: u32,
+    ) -> Result<RgbImage, DecodeError> {
+        let profile = self.block(PROFILE);
+        let width = self.size.0 as usize;
+        let mut color = ColorType::Rgb8;
+        match stored {
+            StoredColor::Gray(_) if self.palette.is_some() => {
+                let palette = self.palette.take().unwrap_or_default();
+                let of =
+                    |&number: &u8| palette.get(usize::from(number)).copied().unwrap_or_default();
+                samples = samples.iter().flat_map(of).collect();
+            }
+            StoredColor::Gray(bits) => {
+                scale_to_byte(&mut samples, bits);
+                color = ColorType::L8;
+            }
+            StoredColor::Multiband { bit_depth, num_samples: 2 } => {
+                scale_to_byte(&mut samples, bit_depth);
+                color = ColorType::La8;
+            }
+            // The first three of a satellite, as other programs show them.
+            StoredColor::Multiband { num_samples, .. } => {
+                let bands = samples.chunks_exact(num_samples.into());
+                samples = bands.flat_map(|bands| [bands[0], bands[1], bands[2]]).collect();
+            }
+            StoredColor::RGBA(_) => color = ColorType::Rgba8,
+            StoredColor::CMYK(_) => {
+                convert_rows(&mut samples, width, profile.as_deref(), |inks: [u8; 4]| inks);
+            }
+            StoredColor::CMYKA(_) => {
+                let inks =
+                    |[cyan, magenta, yellow, black, _]: [u8; 5]| [cyan, magenta, yellow, black];
+                convert_rows(&mut samples, width, profile.as_deref(), inks);
+            }
+            StoredColor::YCbCr(_) => {
+                samples
+                    .as_chunks_mut()
+                    .0
+                    .iter_mut()
+                    .for_each(|color| *color = ycbcr_to_rgb(*color));
+            }
+            _ => {}
+        }
+        if color.has_alpha() && self.has_associated_alpha() {
+            divide_by_alpha(&mut samples, color.channel_count().into());
+        }
+        let mut picture = to_picture(samples, self.size, color, min_side)?;
+        if let Some(profile) = profile {
+            to_srgb(&mut picture, &profile);
+        }
+        Ok(picture)
+    }
+
+    fn has_associated_alpha(&mut self) -> bool {
+        let extra = self.decoder.find_tag_unsigned_vec(Tag::ExtraSamples);
+        extra.ok().flatten().is_some_and(|kinds| kinds.first() == Some(&ASSOCIATED_ALPHA))
+    }
+
+    /// Refuses JPEGs that are larger than the parts of the page that they contain: the decoder would allocate what they
+    /// claim.
+    fn check_jpegs(&mut self) -> Result<(), DecodeError> {
+        let compression = self.decoder.find_tag_unsigned(Tag::Compression).ok().flatten();
+        if compression != Some(JPEG_COMPRESSION) {
+            return Ok(());
+        }
+        let (width, height) = self.decoder.chunk_dimensions();
+        let most = [width, height].map(|side| u64::from(side) + MAX_JPEG_PADDING);
+        let starts = [Tag::StripOffsets, Tag::TileOffsets]
+            .into_iter()
+            .find_map(|tag| self.decoder.find_tag_unsigned_vec::<u64>(tag).ok().flatten());
+        let fits = |start: u64| {
+            let part = usize::try_from(start).ok().and_then(|start| self.bytes.get(start..))?;
+            let mut sizes = segments_before_scan(part).filter_map(jpeg_size).peekable();
+            sizes.peek()?;
+            sizes.all(|size| size[0] <= most[0] && size[1] <= most[1]).then_some(())
+        };
+        let damaged = || DecodeError("damaged TIFF: a JPEG that its part does not fit".to_owned());
+        starts.unwrap_or_default().into_iter().try_for_each(|start| fits(start).ok_or_else(damaged))
+    }
+}
+
+/// Width and height that a segment of a JPEG claims.
+fn jpeg_size((marker, body): (u8, &[u8])) -> Option<[u64; 2]> {
+    let is_frame = matches!(marker, 0xC0..=0xCF) && !matches!(marker, 0xC4 | 0xC8 | 0xCC);
+    let &[above, below, left, right] = body.get(1..5).filter(|_| is_frame)? else { return None };
+    Some([[left, right], [above, below]].map(|side| u16::from_be_bytes(side).into()))
+}
+
+fn open(bytes: Cow<'_, [u8]>) -> Result<Decoder<Cursor<Cow<'_, [u8]>>>, DecodeError> {
+    let [whole, most] = [MAX_DECODE_BYTES, MAX_DECODER_BYTES]
+        .map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
+    let mut limits = Limits::default();
+    limits.decoding_buffer_size = whole;
+    limits.intermediate_buffer_size = whole;
+    limits.ifd_value_size = most;
+    let decoder = Decoder::new(Cursor::new(bytes)).map_err(|error| tiff_error(&error))?;
+    Ok(decoder.with_limits(limits))
+}
+
+/// The colors of the palette, whose red, green and blue are one after the other, with 16 bits.
+fn read_palette(decoder: &mut Decoder<Cursor<Cow<'_, [u8]>>>) -> Result<Vec<[u8; 3]>, DecodeError> {
+    let stored = decoder.get_tag_u16_vec(Tag::ColorMap).map_err(|error| tiff_error(&error))?;
+    // Some programs write eight bits.
+    let shift = if stored.iter().all(|&sample| sample < 256) { 0 } else { 8 };
+    let count = stored.len() / 3;
+    let sample = |index: usize| u8::try_from(stored[index] >> shift).unwrap_or(u8::MAX);
+    Ok((0..count).map(|index| [0, count, 2 * count].map(|plane| sample(plane + index))).collect())
+}
+
+/// The file with its numbers of colors as samples of gray: the decoder does not read palettes.
+fn as_gray(bytes: &[u8]) -> Result<Vec<u8>, DecodeError> {
+    let found = TiffStructure::open(bytes)
+        .and_then(|(structure, first)| structure.short_position(first, PHOTOMETRIC));
+    let unknown = || DecodeError("a kind of TIFF that cannot be opened: a palette".to_owned());
+    let at = found.ok_or_else(unknown)?;
+    let mut bytes = bytes.to_vec();
+    let value = bytes.get_mut(at..at + 2).ok_or_else(unknown)?;
+    // One of the two bytes is zero, before and after.
+    value.iter_mut().filter(|byte| **byte != 0).for_each(|byte| *byte = BLACK_IS_ZERO);
+    Ok(bytes)
+}
+
+/// Scales samples of less than eight bits.
+fn scale_to_byte(samples: &mut [u8], bits: u8) {
+    if bits < 8 {
+        let factor = u8::MAX / ((1 << bits) - 1);
+        for sample in samples {
+            *sample = sample.saturating_mul(factor);
+        }
+    }
+}
+
+fn divide_by_alpha(samples: &mut [u8], channels: usize) {
+    for pixel in samples.chunks_exact_mut(channels) {
+        if let Some((alpha @ 1.., colors)) = pixel.split_last_mut() {
+            for color in colors {
+                let divided = u32::from(*color) * 255 / u32::from(*alpha);
+                *color = u8::try_from(divided).unwrap_or(u8::MAX);
+            }
+        }
+    }
+}
+
+fn tiff_error(error: &TiffError) -> DecodeError {
+    DecodeError(match error {
+        TiffError::IoError(cause) if cause.kind() == std::io::ErrorKind::UnexpectedEof => {
+            "truncated TIFF".to_owned()
+        }
+        TiffError::LimitsExceeded => "TIFF needs more memory than the limit".to_owned(),
+        TiffError::UnsupportedError(what) => {
+            format!("a kind of TIFF that cannot be opened: {what}")
+        }
+        _ => format!("damaged TIFF: {error}"),
+    })
+}
