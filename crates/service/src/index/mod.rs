@@ -27,5 +27,5 @@ mod thumbnail;
 
 pub use descriptor_mean::DIMENSION;
 pub use features::{Features, extract, extract_regions};
-pub use keypoints::{Keypoint, Keypoints};
+pub use keypoints::{Keypoint, Keypoints, decode_keypoints};
 pub(crate) use region::{region_in_pixels, whole_pixels};

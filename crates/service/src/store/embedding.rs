@@ -4,7 +4,7 @@ use half::f16;
 
 use super::{
     columns::from_json,
-    engine::{Connection, Result, params},
+    engine::{Connection, Result, Row, params},
     query,
     vector_table::VectorTable,
 };
@@ -48,16 +48,19 @@ pub fn texts(
     dataset: DatasetId,
     source: Option<i64>,
 ) -> Result<Vec<(i64, String)>> {
-    query::all(
-        connection,
+    let sql = format!(
         "SELECT row, coalesce(caption, ''), labels, require(intact) FROM media
-         WHERE dataset = ?1 AND (source = ?2 OR ?2 IS NULL) ORDER BY row",
-        params![dataset.0, source],
-        |row| {
-            let caption = row.get_ref(1)?.as_str()?;
-            let mut labels: Vec<String> = from_json(row, 2)?;
-            labels.retain(|label| !is_metadata_label(label));
-            Ok((row.get(0)?, format!("{caption} {}", labels.join(" "))))
-        },
-    )
+         WHERE dataset = ?1 {} ORDER BY row",
+        if source.is_some() { "AND source = ?2" } else { "" },
+    );
+    let read = |row: &Row| {
+        let caption = row.get_ref(1)?.as_str()?;
+        let mut labels: Vec<String> = from_json(row, 2)?;
+        labels.retain(|label| !is_metadata_label(label));
+        Ok((row.get(0)?, format!("{caption} {}", labels.join(" "))))
+    };
+    match source {
+        None => query::all(connection, &sql, params![dataset.0], read),
+        Some(source) => query::all(connection, &sql, params![dataset.0, source], read),
+    }
 }

@@ -227,7 +227,33 @@ pub fn descriptor(
     })
 }
 
-/// A media item with everything that clustering and ranking need.
+/// Calls `each` with every image and frame, or every object, of a dataset or of one of its sources, ordered by path,
+/// and whether it is clustered.
+pub fn for_each_by_path(
+    connection: &Connection,
+    dataset: DatasetId,
+    entity: EntityType,
+    source: Option<i64>,
+    mut each: impl FnMut(MediaRecord, bool),
+) -> Result<()> {
+    let sql = format!(
+        "SELECT {MEDIA_COLUMNS}, place.media IS NOT NULL
+         FROM media JOIN look ON look.media = media.row LEFT JOIN place ON place.media = media.row
+         WHERE dataset = ?1 AND {} {} ORDER BY path, media.row",
+        entity_condition(entity),
+        if source.is_some() { "AND source = ?2" } else { "" },
+    );
+    let read = |row: &Row| {
+        each(read_media(row)?, row.get(MEDIA_COLUMN_COUNT)?);
+        Ok(())
+    };
+    match source {
+        None => query::for_each(connection, &sql, params![dataset.0], read),
+        Some(source) => query::for_each(connection, &sql, params![dataset.0, source], read),
+    }
+}
+
+/// A media item with everything that ranking needs.
 pub struct MediaFeatures<'a> {
     pub media: MediaRecord,
     /// The visual descriptor: a unit vector.

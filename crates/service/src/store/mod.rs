@@ -26,6 +26,7 @@ mod former_workers;
 pub(crate) mod full_text;
 pub mod indexed_files;
 pub mod lease;
+pub mod look;
 pub mod media;
 pub mod model_vector;
 pub(crate) mod object;
