@@ -77,7 +77,7 @@ impl Collection {
         let keypoints: Vec<Keypoints> = self.items.iter().map(|item| item.1.clone()).collect();
         let graph = neighbor_graph(&vectors, NEIGHBORS, |_| true).unwrap();
         let used = cpu_seconds();
-        let pairs = near_duplicates(&keypoints, &graph, |_| true).unwrap();
+        let pairs = near_duplicates(&*keypoints, &graph, |_| true).unwrap().unwrap();
         (pairs, cpu_seconds() - used)
     }
 

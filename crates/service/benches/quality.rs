@@ -108,7 +108,7 @@ impl Collection {
         let keypoints: Vec<Keypoints> =
             self.items.iter().map(|item| item.keypoints.clone()).collect();
         let graph = neighbor_graph(&self.vectors, NEIGHBORS, |_| true).unwrap();
-        let pairs = near_duplicates(&keypoints, &graph, |_| true).unwrap();
+        let pairs = near_duplicates(&*keypoints, &graph, |_| true).unwrap().unwrap();
         for least in [0.0, 0.9, 0.95] {
             let mut found = Found::default();
             for DuplicatePair { rows: (one, other), .. } in

@@ -15,7 +15,7 @@ use tessera_service::{
     index::{DIMENSION, Features, Keypoints},
     store::{
         Store, StoreError,
-        assignment::{ClusterAssignment, IssueScores},
+        assignment::{self, ClusterAssignment, IssueScores},
         cluster::{self, ClusterRecord, MemberCounts},
         dataset::{self, DatasetRecord},
         embedding,
@@ -134,8 +134,8 @@ fn write_clusters(store: &Store, size: usize) -> Result<(), StoreError> {
         let count = BATCH.min(size - first);
         let page =
             store.read(|c| media::page(c, DATASET, EntityType::Images, first as u64, count))?;
-        let level = |level: usize| {
-            let granularity = Granularity::new(level as u8).unwrap();
+        let level = |granularity: Granularity| {
+            let level = usize::from(granularity.level());
             let clusters = page.chunks(CLUSTER_SIZES[level]).map(|members| ClusterRecord {
                 id: cluster::cluster_id(DATASET, granularity, members[0].id),
                 counts: MemberCounts { images: members.len() as u64, ..MemberCounts::default() },
@@ -145,8 +145,6 @@ fn write_clusters(store: &Store, size: usize) -> Result<(), StoreError> {
             });
             clusters.collect::<Vec<_>>()
         };
-        let levels = std::array::from_fn(level);
-        let ranks = CLUSTER_SIZES.map(|members| (first / members) as u32);
         let assignment = |(at, row): (usize, i64)| ClusterAssignment {
             media: row,
             uniqueness: (at % 100) as f32 / 100.0,
@@ -157,7 +155,12 @@ fn write_clusters(store: &Store, size: usize) -> Result<(), StoreError> {
         let rows = page.iter().map(|media| media.row).enumerate();
         let assignments: Vec<_> = rows.map(assignment).collect();
         store.write(|tx| {
-            cluster::insert_all(tx, DATASET, EntityType::Images, ranks, &levels, &assignments)
+            for granularity in (0..).map_while(Granularity::new) {
+                let rank = (first / CLUSTER_SIZES[usize::from(granularity.level())]) as u32;
+                let clusters = level(granularity);
+                cluster::insert(tx, DATASET, EntityType::Images, granularity, rank, &clusters)?;
+            }
+            assignment::upsert_all(tx, &assignments)
         })?;
     }
     Ok(())

@@ -44,12 +44,14 @@ pub fn measure_all(data: &Path, size: usize) {
 
     let count = (size / 10).min(MAX_ADDED);
     let part = multipart::Part::bytes(archive(count)).file_name("batch.zip");
-    service.post("/add_media", Some(multipart::Form::new().part("archive", part)));
-    service.wait_until_idle("add_media of a tenth, at most 10,000, in a ZIP");
+    let form = multipart::Form::new().part("archive", part);
+    service.run_operation(
+        "add_media of a tenth, at most 10,000, in a ZIP",
+        "/add_media",
+        Some(form),
+    );
     assert_eq!(service.record()["n_images"], (size + count) as u64);
-    service.post("/reindex", None);
-    service.wait_until_idle("reindex");
-    report("memory at its highest, operations included", "MiB", memory("VmHWM"));
+    service.run_operation("reindex", "/reindex", None);
     service.stop();
 }
 

@@ -14,8 +14,14 @@ use tokio::{net::TcpListener, runtime::Runtime};
 use super::{
     figures::report,
     generated_store::DATASET,
-    usage::{cpu_seconds, percentile},
+    usage::{cpu_seconds, memory, percentile, reset_highest_memory},
 };
+
+const SHORTEST_PAUSE: Duration = Duration::from_millis(5);
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+/// The percentages of progress from which a reindex is in a phase.
+const PHASES: [(u64, &str); 3] =
+    [(0, "neighbor graph"), (38, "near-duplicates"), (64, "clusters and texts")];
 
 pub struct RunningService {
     runtime: Runtime,
@@ -56,7 +62,7 @@ impl RunningService {
         serde_json::from_slice(&self.get(&format!("/dataset/{DATASET}"))).unwrap()
     }
 
-    pub fn post(&self, path: &str, form: Option<multipart::Form>) {
+    fn post(&self, path: &str, form: Option<multipart::Form>) {
         let url = format!("{}/dataset/{DATASET}{path}", self.base);
         let request = self.client.request(Method::POST, url);
         let request = match form {
@@ -67,10 +73,13 @@ impl RunningService {
         assert_eq!(response.status(), 202, "{path}");
     }
 
-    /// Reads until the dataset is idle, and reports the duration and the latency of the reads.
-    pub fn wait_until_idle(&self, what: &str) {
+    /// Runs an operation, its upload included, and reports its duration, its memory and the latency of reads during it.
+    pub fn run_operation(&self, what: &str, path: &str, form: Option<multipart::Form>) {
+        reset_highest_memory();
         let (started, used) = (Instant::now(), cpu_seconds());
+        self.post(path, form);
         let mut reads = Vec::new();
+        let mut phases = [0.0_f64; PHASES.len()];
         loop {
             let read = Instant::now();
             let record = self.record();
@@ -81,11 +90,20 @@ impl RunningService {
             if ["READY", "PARTIAL INDEX"].contains(&status) {
                 break;
             }
-            std::thread::sleep(Duration::from_millis(20));
+            let percent = record["progress"].as_u64().unwrap_or_default();
+            let phase = PHASES.iter().rposition(|(from, _)| percent >= *from).unwrap();
+            phases[phase] = phases[phase].max(memory("VmRSS"));
+            // Reads are a small part of the work, however long it takes.
+            let pause = (started.elapsed() / 100).max(SHORTEST_PAUSE).min(LONGEST_PAUSE);
+            std::thread::sleep(pause);
         }
         report(what, "s", started.elapsed().as_secs_f64());
         report(what, "CPU s", cpu_seconds() - used);
         report(&format!("light reads during {what}, p99"), "ms", percentile(&mut reads, 0.99));
+        for ((_, phase), highest) in PHASES.iter().zip(phases) {
+            report(&format!("memory during {what}, {phase}"), "MiB", highest);
+        }
+        report(&format!("memory during {what}, at its highest"), "MiB", memory("VmHWM"));
     }
 
     pub fn stop(self) {

@@ -21,6 +21,11 @@ pub fn memory(which: &str) -> f64 {
     line.split_whitespace().nth(1).unwrap().parse::<f64>().unwrap() / 1024.0
 }
 
+/// Lets the highest memory be measured from now on.
+pub fn reset_highest_memory() {
+    fs::write("/proc/self/clear_refs", "5").unwrap();
+}
+
 pub fn disk_bytes(folder: &Path) -> u64 {
     let files = walkdir::WalkDir::new(folder).into_iter().map(Result::unwrap);
     files.map(|file| file.metadata().unwrap().len()).sum()

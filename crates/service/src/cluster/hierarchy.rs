@@ -5,7 +5,7 @@ use super::{
     median::median,
     outliers::uniqueness,
 };
-use crate::similarity::{self, DuplicatePair, Neighbor, Vectors};
+use crate::similarity::{self, DuplicatePair, Neighbor, NeighborGraph, Vectors};
 use tessera_model::Granularity;
 
 /// Mean distance within which images look the same; near-duplicates join regardless of it.
@@ -35,11 +35,11 @@ pub struct Clustering {
 /// Deterministic. Needs a few numbers per edge and one vector per group in addition to `vectors`.
 pub fn cluster(
     vectors: &Vectors,
-    graph: &[Vec<Neighbor>],
+    graph: &NeighborGraph,
     duplicates: &[DuplicatePair],
 ) -> Clustering {
     let edges = sorted_edges(graph);
-    let degree = graph.iter().map(Vec::len).max().unwrap_or_default();
+    let degree = graph.iter().map(<[Neighbor]>::len).max().unwrap_or_default();
     let mut groups = GroupForest::new(vectors);
     groups.join_pairs(duplicates.iter().map(|pair| pair.rows));
     let thresholds = level_thresholds(graph);
@@ -49,16 +49,12 @@ pub fn cluster(
         join_closed_groups(&mut groups, degree, threshold);
         groups.group_of_each_row()
     });
-    Clustering {
-        levels,
-        thresholds,
-        uniqueness: graph.iter().map(|nearest| uniqueness(nearest)).collect(),
-    }
+    Clustering { levels, thresholds, uniqueness: graph.iter().map(uniqueness).collect() }
 }
 
 /// The thresholds of all levels: small in a homogeneous dataset, larger in a diverse one.
-fn level_thresholds(graph: &[Vec<Neighbor>]) -> [f32; Granularity::LEVELS] {
-    let eighth = |nearest: &Vec<Neighbor>| {
+fn level_thresholds(graph: &NeighborGraph) -> [f32; Granularity::LEVELS] {
+    let eighth = |nearest: &[Neighbor]| {
         nearest.get(MEDIAN_NEIGHBOR_RANK - 1).or(nearest.last()).map(|neighbor| neighbor.distance)
     };
     let median = median(graph.iter().filter_map(eighth).collect()).unwrap_or_default();
@@ -83,9 +79,9 @@ pub fn by_centrality(vectors: &Vectors, members: &[u32]) -> Vec<u32> {
 }
 
 /// Every edge of the graph once, by increasing distance.
-fn sorted_edges(graph: &[Vec<Neighbor>]) -> Vec<NeighborEdge> {
+fn sorted_edges(graph: &NeighborGraph) -> Vec<NeighborEdge> {
     let mut edges: Vec<NeighborEdge> = (0_u32..)
-        .zip(graph)
+        .zip(graph.iter())
         .flat_map(|(row, nearest)| {
             nearest.iter().map(move |other| NeighborEdge {
                 distance: other.distance,

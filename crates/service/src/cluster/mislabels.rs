@@ -4,14 +4,14 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::median::median;
-use crate::similarity::Neighbor;
+use crate::similarity::{Neighbor, NeighborGraph};
 
 /// Minimum number of items of a label for a usual distance.
 const MIN_CLASS_SIZE: usize = 5;
 
 /// For every row, the confidence (0.0-1.0) that it should have another label: the lead of the most
 /// frequent label among its neighbors over its own, weighted by similarity.
-pub fn mislabel_scores<L: Ord>(labels: &[&[L]], graph: &[Vec<Neighbor>]) -> Vec<f32> {
+pub fn mislabel_scores<L: Ord>(labels: &[&[L]], graph: &NeighborGraph) -> Vec<f32> {
     let of = |row: usize| -> f32 {
         let mut votes: BTreeMap<&L, f32> = BTreeMap::new();
         let mut all = 0.0;
@@ -38,7 +38,7 @@ pub fn mislabel_scores<L: Ord>(labels: &[&[L]], graph: &[Vec<Neighbor>]) -> Vec<
 /// among its neighbors.
 pub fn class_outlier_scores<L: Ord + std::hash::Hash>(
     labels: &[&[L]],
-    graph: &[Vec<Neighbor>],
+    graph: &NeighborGraph,
 ) -> Vec<f32> {
     let nearest: Vec<Option<f32>> = (0..labels.len())
         .map(|row| {

@@ -6,7 +6,7 @@
 //! the eye.
 
 use super::median::median;
-use crate::similarity::Neighbor;
+use crate::similarity::{Neighbor, NeighborGraph};
 
 /// Number of neighbors whose mean distance is compared.
 const NEIGHBOR_COUNT: usize = 8;
@@ -27,8 +27,8 @@ const MIN_SIZE_THRESHOLD: f32 = 8.0;
 /// Confidence that a row is an outlier, that is, farther from its neighbors than other rows from
 /// theirs. `graph` contains the neighbors of every row, nearest first. A row without neighbors is
 /// not an outlier.
-pub fn outlier_scores(graph: &[Vec<Neighbor>]) -> Vec<f32> {
-    let mean_distances = graph.iter().map(|nearest| mean_distance(nearest)).collect();
+pub fn outlier_scores(graph: &NeighborGraph) -> Vec<f32> {
+    let mean_distances = graph.iter().map(mean_distance).collect();
     deviation_scores(mean_distances, MIN_DISTANCE_THRESHOLD, |away| away.max(0.0))
 }
 

@@ -17,9 +17,6 @@ const DESCRIPTOR_BITS: usize = u128::BITS as usize;
 const PATCH_RADIUS: usize = 11;
 /// Minimum squared distance of two compared points: closer ones hardly differ.
 const MIN_PAIR_DISTANCE_SQUARED: i32 = 9;
-/// Bytes of an encoded keypoint: x, y and descriptor.
-const ENCODED_SIZE: usize = 2 + DESCRIPTOR_BITS / 8;
-
 /// The encoded keypoints of one image: at most 64, 18 bytes each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Keypoints(Box<[u8]>);
@@ -47,9 +44,13 @@ impl Keypoint {
 }
 
 impl Keypoints {
+    /// Bytes of an encoded keypoint: x, y and descriptor.
+    pub const ENCODED_SIZE: usize = 2 + DESCRIPTOR_BITS / 8;
+
     /// Detects the keypoints of an image of at most 256 pixels per side, given its smoothed luma.
     pub(super) fn detect(smoothed: &Channel) -> Self {
-        let mut packed = Vec::with_capacity(MAX_PER_SCALE.iter().sum::<usize>() * ENCODED_SIZE);
+        let mut packed =
+            Vec::with_capacity(MAX_PER_SCALE.iter().sum::<usize>() * Self::ENCODED_SIZE);
         let mut factor = FIRST_SCALE;
         let mut scaled = smoothed.shrink(factor);
         for (scale, most) in MAX_PER_SCALE.into_iter().enumerate() {
@@ -68,7 +69,7 @@ impl Keypoints {
 
     /// Decodes keypoints; an incomplete one at the end is ignored.
     pub fn from_bytes(bytes: &[u8]) -> Self {
-        Self(bytes[..bytes.len() - bytes.len() % ENCODED_SIZE].into())
+        Self(bytes[..bytes.len() - bytes.len() % Self::ENCODED_SIZE].into())
     }
 
     pub fn as_bytes(&self) -> &[u8] {
@@ -76,7 +77,7 @@ impl Keypoints {
     }
 
     pub fn len(&self) -> usize {
-        self.0.len() / ENCODED_SIZE
+        self.0.len() / Self::ENCODED_SIZE
     }
 
     pub fn is_empty(&self) -> bool {
@@ -84,14 +85,19 @@ impl Keypoints {
     }
 
     /// Iterates over the keypoints by scale, and within a scale in the order of `detect_corners`.
-    pub fn iter(&self) -> impl Iterator<Item = Keypoint> {
-        let (packed, _) = self.0.as_chunks::<ENCODED_SIZE>();
-        packed.iter().map(|&[x, y, ref word @ ..]| Keypoint {
-            x,
-            y,
-            descriptor: u128::from_le_bytes(*word),
-        })
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Keypoint> {
+        decode_keypoints(&self.0)
     }
+}
+
+/// Decodes keypoints; an incomplete one at the end is ignored.
+pub fn decode_keypoints(bytes: &[u8]) -> impl ExactSizeIterator<Item = Keypoint> {
+    let (packed, _) = bytes.as_chunks::<{ Keypoints::ENCODED_SIZE }>();
+    packed.iter().map(|&[x, y, ref word @ ..]| Keypoint {
+        x,
+        y,
+        descriptor: u128::from_le_bytes(*word),
+    })
 }
 
 /// Two points relative to a corner.

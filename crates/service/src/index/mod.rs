@@ -28,7 +28,7 @@ mod turned_views;
 
 pub use descriptor_mean::DIMENSION;
 pub use features::{Features, decode_regions, extract, extract_regions};
-pub use keypoints::{Keypoint, Keypoints};
+pub use keypoints::{Keypoint, Keypoints, decode_keypoints};
 pub(crate) use region::{region_in_pixels, whole_pixels};
 pub use thumbnail::THUMBNAIL_SIDE;
 pub use turned_views::{TurnedView, TurnedViews};

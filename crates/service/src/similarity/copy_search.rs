@@ -5,7 +5,7 @@ use rayon::prelude::*;
 
 use super::{
     geometric_verification::{CornerColumns, MIN_INLIERS, copy_similarity, inlier_score},
-    neighbor::nearest_rows,
+    neighbor_graph::nearest_rows,
 };
 use crate::index::{Keypoint, Keypoints, TurnedViews};
 

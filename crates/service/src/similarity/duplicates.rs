@@ -7,12 +7,14 @@
 use rayon::prelude::*;
 
 use super::{
-    Neighbor,
+    Neighbor, NeighborGraph,
     geometric_verification::{CornerColumns, copy_similarity, inlier_score},
     keypoint_index::{KeypointIndex, Votes},
+    keypoint_source::{KeypointSource, for_each_block},
+    row_lists::RowLists,
     step_counter::StepCounter,
 };
-use crate::index::{Keypoint, Keypoints};
+use crate::index::{Keypoint, Keypoints, decode_keypoints};
 
 /// Cosine distance up to which pictures are duplicates whatever their corners.
 const EQUAL_DISTANCE: f32 = 0.01;
@@ -35,24 +37,81 @@ pub struct DuplicatePair {
 }
 
 /// Finds all pairs of near-duplicates, each once, ordered by rows. `graph` contains the nearest
-/// neighbors of the rows. For `progress`, see [`neighbor_graph`](super::neighbor_graph). The keypoint
-/// index of 100,000 rows takes 130 MiB.
-pub fn near_duplicates(
-    keypoints: &[Keypoints],
-    graph: &[Vec<Neighbor>],
+/// neighbors of the rows. For `progress`, see [`neighbor_graph`](super::neighbor_graph).
+///
+/// The keypoints are read four times: their index and they themselves are in memory one after the other, each with
+/// about 100 MiB for 100,000 rows.
+pub fn near_duplicates<S: KeypointSource + ?Sized>(
+    source: &S,
+    graph: &NeighborGraph,
     progress: impl Fn(f32) -> bool + Sync,
+) -> Result<Option<Vec<DuplicatePair>>, S::Error> {
+    let steps = StepCounter::new(2 * source.rows().div_ceil(ROWS_PER_STEP), &progress);
+    let Some(candidates) = find_candidates(source, graph, || steps.advance())? else {
+        return Ok(None);
+    };
+    let mut keypoints =
+        RowLists::with_capacity(source.rows(), source.corners() * Keypoints::ENCODED_SIZE);
+    source.for_each(|row, encoded| keypoints.set(row as usize, encoded.iter().copied()))?;
+    let pictures = Pictures { keypoints, graph, candidates };
+    Ok(verify_candidates(&pictures, || steps.advance()))
+}
+
+/// The candidates of every row besides its neighbors, each with the lower one. `None` if `advance` returned false.
+fn find_candidates<S: KeypointSource + ?Sized>(
+    source: &S,
+    graph: &NeighborGraph,
+    advance: impl Fn() -> bool + Sync,
+) -> Result<Option<RowLists<u32>>, S::Error> {
+    let index = KeypointIndex::new(source)?;
+    let mut candidates = Some(RowLists::with_capacity(source.rows(), 0));
+    for_each_block(source, |block| {
+        let positions: Vec<usize> = (0..block.len()).collect();
+        let find = |votes: &mut Votes, positions: &[usize]| {
+            let found = positions.iter().map(|&position| {
+                let (row, keypoints) = block.row(position);
+                let (known, mut found) = (&graph[row as usize], Vec::new());
+                index.add_candidates(row, keypoints, MAX_CANDIDATES, known, votes, &mut found);
+                (row, found)
+            });
+            let found: Vec<(u32, Vec<u32>)> = found.collect();
+            advance().then_some(found)
+        };
+        let found: Option<Vec<_>> =
+            positions.par_chunks(ROWS_PER_STEP).map_init(Votes::default, find).collect();
+        match (found, &mut candidates) {
+            (Some(found), Some(candidates)) => {
+                let found = found.into_iter().flatten();
+                found.for_each(|(row, found)| candidates.set(row as usize, found));
+            }
+            _ => candidates = None,
+        }
+    })?;
+    Ok(candidates)
+}
+
+/// What is compared with each other.
+struct Pictures<'a> {
+    /// Encoded.
+    keypoints: RowLists<u8>,
+    graph: &'a NeighborGraph,
+    candidates: RowLists<u32>,
+}
+
+/// `None` if `advance` returned false.
+fn verify_candidates(
+    pictures: &Pictures,
+    advance: impl Fn() -> bool + Sync,
 ) -> Option<Vec<DuplicatePair>> {
-    let index = KeypointIndex::new(keypoints);
-    let rows: Vec<u32> = (0..).take(keypoints.len()).collect();
-    let steps = StepCounter::new(rows.len().div_ceil(ROWS_PER_STEP), &progress);
+    let rows: Vec<u32> = (0..).take(pictures.graph.len()).collect();
     let found: Option<Vec<Vec<DuplicatePair>>> = rows
         .par_chunks(ROWS_PER_STEP)
         .map_init(Verification::default, |verification, rows| {
             let mut pairs = Vec::new();
             for &row in rows {
-                verification.add_duplicates(row, keypoints, graph, &index, &mut pairs);
+                verification.add_duplicates(row, pictures, &mut pairs);
             }
-            steps.advance().then_some(pairs)
+            advance().then_some(pairs)
         })
         .collect();
     let mut pairs = found?.concat();
@@ -63,27 +122,18 @@ pub fn near_duplicates(
 /// Verifies the candidates of one row after the other, in the same memory.
 #[derive(Default)]
 struct Verification {
-    votes: Votes,
-    candidates: Vec<Neighbor>,
     own: CornerColumns,
     others: CornerColumns,
 }
 
 impl Verification {
     /// Adds the duplicates of a row to `pairs`. A pair that is known from both of its rows is verified from one.
-    fn add_duplicates(
-        &mut self,
-        row: u32,
-        keypoints: &[Keypoints],
-        graph: &[Vec<Neighbor>],
-        index: &KeypointIndex,
-        pairs: &mut Vec<DuplicatePair>,
-    ) {
-        let corners = &keypoints[row as usize];
-        self.candidates.clone_from(&graph[row as usize]);
-        index.add_candidates(row, corners, MAX_CANDIDATES, &mut self.votes, &mut self.candidates);
-        self.own.fill(corners.iter());
-        for other in std::mem::take(&mut self.candidates) {
+    fn add_duplicates(&mut self, row: u32, pictures: &Pictures, pairs: &mut Vec<DuplicatePair>) {
+        let Pictures { keypoints, graph, candidates } = pictures;
+        self.own.fill(decode_keypoints(&keypoints[row as usize]));
+        let unknown = |&row: &u32| Neighbor { row, distance: f32::INFINITY };
+        let candidates = candidates[row as usize].iter().map(unknown);
+        for other in graph[row as usize].iter().copied().chain(candidates) {
             let is_verified_there = (other.row > row || other.distance.is_infinite())
                 && graph[other.row as usize].iter().any(|neighbor| neighbor.row == row);
             if is_verified_there {
@@ -96,9 +146,10 @@ impl Verification {
     }
 
     /// The similarity of the row and a duplicate; `None` for others. An unknown distance is infinite.
-    fn similarity(&mut self, corners: &Keypoints, other: Neighbor, is_lower: bool) -> Option<f32> {
+    fn similarity(&mut self, encoded: &[u8], other: Neighbor, is_lower: bool) -> Option<f32> {
         let distance = other.distance;
-        let plain = self.own.len().min(corners.len()) < MIN_CORNERS;
+        let corners = || decode_keypoints(encoded);
+        let plain = self.own.len().min(corners().len()) < MIN_CORNERS;
         let close = if plain { PLAIN_EQUAL_DISTANCE } else { EQUAL_DISTANCE };
         if distance <= close {
             return Some(1.0 - distance);
@@ -111,9 +162,9 @@ impl Verification {
                 inlier_score(&self.others, &self.own)
             }
         };
-        let share = score(&mut corners.iter()).or_else(|| {
+        let share = score(&mut corners()).or_else(|| {
             let may_be_mirrored = distance <= MAX_MIRRORED_DISTANCE;
-            may_be_mirrored.then(|| score(&mut corners.iter().map(Keypoint::mirrored))).flatten()
+            may_be_mirrored.then(|| score(&mut corners().map(Keypoint::mirrored))).flatten()
         })?;
         Some(copy_similarity(share).max(1.0 - distance))
     }

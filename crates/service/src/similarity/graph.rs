@@ -5,9 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rayon::prelude::*;
 
 use super::{
-    Neighbor, Vectors, approximate_neighbor_graph,
+    Neighbor, NeighborGraph, Vectors, approximate_neighbor_graph,
     kernel::{self, BLOCK},
-    neighbor::insert_nearest,
     step_counter::StepCounter,
 };
 
@@ -21,7 +20,7 @@ pub fn neighbor_graph(
     vectors: &Vectors,
     k: usize,
     progress: impl Fn(f32) -> bool + Sync,
-) -> Option<Vec<Vec<Neighbor>>> {
+) -> Option<NeighborGraph> {
     if vectors.len() <= MAX_EXACT_ROWS {
         exact_neighbor_graph(vectors, k, progress)
     } else {
@@ -33,7 +32,7 @@ fn exact_neighbor_graph(
     vectors: &Vectors,
     k: usize,
     progress: impl Fn(f32) -> bool + Sync,
-) -> Option<Vec<Vec<Neighbor>>> {
+) -> Option<NeighborGraph> {
     let blocks: Vec<Mutex<Block>> = (0..vectors.len())
         .step_by(BLOCK)
         .map(|first| Mutex::new(Block::new(first, BLOCK.min(vectors.len() - first), k)))
@@ -54,10 +53,11 @@ fn exact_neighbor_graph(
             steps.advance().then_some(())
         },
     )?;
-    let nearest = blocks
-        .into_iter()
-        .flat_map(|block| block.into_inner().unwrap_or_else(PoisonError::into_inner).nearest);
-    Some(nearest.collect())
+    let mut graph = NeighborGraph::new(0, k);
+    for block in blocks {
+        graph.append(&block.into_inner().unwrap_or_else(PoisonError::into_inner).nearest);
+    }
+    Some(graph)
 }
 
 /// A block is valid even if another thread panicked.
@@ -77,7 +77,7 @@ fn compare(vectors: &Vectors, left: usize, right: usize, distances: &mut [f32]) 
 struct Block {
     first: usize,
     k: usize,
-    nearest: Vec<Vec<Neighbor>>,
+    nearest: NeighborGraph,
     /// Per row, the distance that a new neighbor must not exceed.
     bounds: Vec<f32>,
 }
@@ -87,7 +87,7 @@ impl Block {
         Self {
             first,
             k,
-            nearest: vec![Vec::with_capacity(k + 1); rows],
+            nearest: NeighborGraph::new(rows, k),
             bounds: vec![if k == 0 { f32::NEG_INFINITY } else { f32::INFINITY }; rows],
         }
     }
@@ -123,9 +123,8 @@ impl Block {
         reason = "2^32 descriptors fit no machine this runs on"
     )]
     fn insert(&mut self, row: usize, other: usize, distance: f32) {
-        let newcomer = Neighbor { row: other as u32, distance };
-        let nearest = &mut self.nearest[row];
-        insert_nearest(nearest, newcomer, self.k);
+        self.nearest.insert(row, Neighbor { row: other as u32, distance });
+        let nearest = &self.nearest[row];
         if nearest.len() == self.k {
             self.bounds[row] = nearest[self.k - 1].distance;
         }

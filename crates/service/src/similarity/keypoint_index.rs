@@ -2,29 +2,41 @@
 
 use std::cmp::Reverse;
 
-use super::Neighbor;
-use crate::index::Keypoints;
+use rayon::prelude::*;
+
+use super::{
+    Neighbor,
+    keypoint_source::{KeypointBlock, KeypointSource, for_each_block},
+};
+use crate::index::decode_keypoints;
 
 /// Tables, each of which indexes one part of a descriptor.
 const TABLES: usize = 3;
 /// Bits of a part; an edited corner keeps some part unchanged more often than not.
 const KEY_BITS: u32 = 40;
 /// Parts that occur more often are ignored.
-const MAX_BUCKET_SIZE: usize = 256;
+const MAX_BUCKET_SIZE: u16 = 256;
 /// Fewest parts that a candidate shares. One is often shared by chance, and a bucket contains other parts, too.
 const MIN_SHARED_PARTS: u16 = 2;
 /// Fewest buckets of a table; larger tables have at most two corners per bucket on average.
 const MIN_BUCKETS: usize = 1 << 12;
+/// Buckets whose rows are counted from the same one, in 16 bits.
+const GROUP_BUCKETS: usize = 16;
+/// Marks a bucket that is ignored.
+const IGNORED: u16 = 1 << 15;
 
 pub struct KeypointIndex {
     tables: [BucketTable; TABLES],
     rows: usize,
 }
 
-/// The rows by one part of their descriptors, in buckets.
+/// The rows by one part of their descriptors, in buckets. A bucket ends where the next one begins.
 struct BucketTable {
-    /// Where each bucket begins, and where the last one ends.
-    starts: Vec<u32>,
+    /// Where each group of buckets begins.
+    groups: Vec<u32>,
+    /// While keypoints are counted, how many each bucket has; then where it ends in its group, after the rows that
+    /// have been placed.
+    buckets: Vec<u16>,
     rows: Vec<u32>,
 }
 
@@ -36,34 +48,44 @@ pub struct Votes {
 }
 
 impl KeypointIndex {
-    /// Indexes the keypoints of all rows: 12 bytes per corner, and as much again for the buckets.
-    pub fn new(keypoints: &[Keypoints]) -> Self {
-        let corners: usize = keypoints.iter().map(Keypoints::len).sum();
-        let tables = std::array::from_fn(|part| BucketTable::new(keypoints, corners, part));
-        Self { tables, rows: keypoints.len() }
+    /// Indexes the keypoints of all rows: 12 bytes per corner, and up to 7 for the buckets.
+    pub fn new<S: KeypointSource + ?Sized>(keypoints: &S) -> Result<Self, S::Error> {
+        let buckets = (keypoints.corners() / 2).next_power_of_two().max(MIN_BUCKETS);
+        let mut tables = std::array::from_fn(|_| BucketTable::new(buckets));
+        for_each_block(keypoints, |block| {
+            let tables = tables.par_iter_mut().enumerate();
+            tables.for_each(|(part, table)| table.count(part, block));
+        })?;
+        tables.iter_mut().for_each(BucketTable::allocate);
+        for_each_block(keypoints, |block| {
+            let tables = tables.par_iter_mut().enumerate();
+            tables.for_each(|(part, table)| table.place(part, block));
+        })?;
+        Ok(Self { tables, rows: keypoints.rows() })
     }
 
-    /// Adds to `found` up to `most` rows before `row` that share most parts with it and are not in
-    /// it yet, with an unknown distance.
+    /// Adds to `found` up to `most` rows before `row` that share most parts with its encoded keypoints and are not
+    /// among its `known` neighbors.
     pub fn add_candidates(
         &self,
         row: u32,
-        keypoints: &Keypoints,
+        keypoints: &[u8],
         most: usize,
+        known: &[Neighbor],
         votes: &mut Votes,
-        found: &mut Vec<Neighbor>,
+        found: &mut Vec<u32>,
     ) {
         votes.counts.resize(self.rows, 0);
-        for keypoint in keypoints.iter() {
+        for keypoint in decode_keypoints(keypoints) {
             for (part, table) in self.tables.iter().enumerate() {
                 let bucket = table.bucket(table_key(keypoint.descriptor, part));
-                bucket.iter().take_while(|&&other| other < row).for_each(|&other| votes.add(other));
+                bucket.iter().filter(|&&other| other < row).for_each(|&other| votes.add(other));
             }
         }
-        for known in found.iter() {
+        for known in known {
             votes.counts[known.row as usize] = 0;
         }
-        found.extend(votes.drain_top(most).map(|row| Neighbor { row, distance: f32::INFINITY }));
+        found.extend(votes.drain_top(most));
     }
 }
 
@@ -92,41 +114,62 @@ impl Votes {
 }
 
 impl BucketTable {
-    /// A counting sort of the rows.
-    fn new(keypoints: &[Keypoints], corners: usize, part: usize) -> Self {
-        let buckets = (corners / 2).next_power_of_two().max(MIN_BUCKETS);
-        let mut table = Self { starts: vec![0; buckets + 1], rows: vec![0; corners] };
-        let descriptors = || {
-            (0_u32..)
-                .zip(keypoints)
-                .flat_map(|(row, keypoints)| keypoints.iter().map(move |k| (row, k.descriptor)))
-        };
-        for (_, word) in descriptors() {
-            let bucket = table.bucket_index(table_key(word, part));
-            table.starts[bucket + 1] += 1;
-        }
-        for bucket in 1..table.starts.len() {
-            table.starts[bucket] += table.starts[bucket - 1];
-        }
-        let mut next = table.starts.clone();
-        for (row, word) in descriptors() {
-            let bucket = table.bucket_index(table_key(word, part));
-            table.rows[next[bucket] as usize] = row;
-            next[bucket] += 1;
-        }
-        table
+    fn new(buckets: usize) -> Self {
+        let groups = vec![0; buckets / GROUP_BUCKETS];
+        Self { groups, buckets: vec![0; buckets], rows: Vec::new() }
     }
 
-    fn bucket_index(&self, key: u64) -> usize {
+    fn count(&mut self, part: usize, block: &KeypointBlock) {
+        for keypoint in block.iter().flat_map(|(_, keypoints)| decode_keypoints(keypoints)) {
+            let bucket = self.bucket_number(table_key(keypoint.descriptor, part));
+            let count = &mut self.buckets[bucket];
+            *count = (*count + 1).min(MAX_BUCKET_SIZE + 1);
+        }
+    }
+
+    /// Makes room for the rows that were counted.
+    fn allocate(&mut self) {
+        let mut rows = 0;
+        let groups = self.groups.iter_mut().zip(self.buckets.chunks_exact_mut(GROUP_BUCKETS));
+        for (group, buckets) in groups {
+            *group = rows;
+            let mut end = 0;
+            for bucket in buckets {
+                let count = *bucket;
+                *bucket = if count > MAX_BUCKET_SIZE { end | IGNORED } else { end };
+                end += if count > MAX_BUCKET_SIZE { 0 } else { count };
+            }
+            rows += u32::from(end);
+        }
+        self.rows = vec![0; rows as usize];
+    }
+
+    fn place(&mut self, part: usize, block: &KeypointBlock) {
+        for (row, keypoints) in block.iter() {
+            for keypoint in decode_keypoints(keypoints) {
+                let bucket = self.bucket_number(table_key(keypoint.descriptor, part));
+                let end = &mut self.buckets[bucket];
+                if *end & IGNORED == 0 {
+                    self.rows[(self.groups[bucket / GROUP_BUCKETS] + u32::from(*end)) as usize] =
+                        row;
+                    *end += 1;
+                }
+            }
+        }
+    }
+
+    fn bucket_number(&self, key: u64) -> usize {
         // Fibonacci hashing spreads the keys over the buckets.
         let spread = key.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        (spread >> 32) as usize & (self.starts.len() - 2)
+        (spread >> 32) as usize & (self.buckets.len() - 1)
     }
 
     fn bucket(&self, key: u64) -> &[u32] {
-        let bucket = self.bucket_index(key);
-        let (first, last) = (self.starts[bucket] as usize, self.starts[bucket + 1] as usize);
-        if last - first > MAX_BUCKET_SIZE { &[] } else { &self.rows[first..last] }
+        let bucket = self.bucket_number(key);
+        let group = self.groups[bucket / GROUP_BUCKETS] as usize;
+        let end = |bucket: usize| group + usize::from(self.buckets[bucket] & !IGNORED);
+        let start = if bucket.is_multiple_of(GROUP_BUCKETS) { group } else { end(bucket - 1) };
+        &self.rows[start..end(bucket)]
     }
 }
 
@@ -137,6 +180,7 @@ fn table_key(word: u128, part: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::index::Keypoints;
 
     fn keypoints(descriptors: impl IntoIterator<Item = u128>) -> Keypoints {
         let packed = descriptors.into_iter().flat_map(|word| {
@@ -147,10 +191,11 @@ mod tests {
     }
 
     fn before(row: u32, rows: &[Keypoints], most: usize, known: &[Neighbor]) -> Vec<u32> {
-        let mut found = known.to_vec();
-        let (index, own) = (KeypointIndex::new(rows), &rows[row as usize]);
-        index.add_candidates(row, own, most, &mut Votes::default(), &mut found);
-        found[known.len()..].iter().map(|other| other.row).collect()
+        let mut found = Vec::new();
+        let Ok(index) = KeypointIndex::new(rows);
+        let own = rows[row as usize].as_bytes();
+        index.add_candidates(row, own, most, known, &mut Votes::default(), &mut found);
+        found
     }
 
     #[test]
@@ -183,7 +228,7 @@ mod tests {
 
     #[test]
     fn keypoints_shared_by_all_rows_are_ignored() {
-        let rows = vec![keypoints([u128::MAX]); MAX_BUCKET_SIZE + 2];
+        let rows = vec![keypoints([u128::MAX]); usize::from(MAX_BUCKET_SIZE) + 2];
         assert!(before(9, &rows, 5, &[]).is_empty());
         assert!(before(0, &[Keypoints::default()], 5, &[]).is_empty());
     }

@@ -20,6 +20,11 @@ impl Vectors {
         Self { dimension, rows: Vec::new() }
     }
 
+    /// So many rows of zeros, for [`Self::set`].
+    pub fn zeros(dimension: usize, rows: usize) -> Self {
+        Self { dimension, rows: vec![f16::ZERO; rows * dimension] }
+    }
+
     pub fn dimension(&self) -> usize {
         self.dimension
     }
@@ -31,6 +36,14 @@ impl Vectors {
     pub fn push(&mut self, vector: &[f16]) {
         assert_eq!(vector.len(), self.dimension, "a vector of another dimension");
         self.rows.extend_from_slice(vector);
+    }
+
+    /// Replaces a row by a unit vector.
+    ///
+    /// # Panics
+    /// The dimension differs.
+    pub fn set(&mut self, row: usize, vector: &[f16]) {
+        self.rows[row * self.dimension..][..self.dimension].copy_from_slice(vector);
     }
 
     pub fn len(&self) -> usize {

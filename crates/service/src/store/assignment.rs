@@ -78,7 +78,7 @@ const UPSERT_ASSIGNMENT: &str =
        rank_0 = excluded.rank_0, rank_1 = excluded.rank_1, rank_2 = excluded.rank_2,
        rank_3 = excluded.rank_3, rank_4 = excluded.rank_4";
 
-pub(super) fn upsert_all(connection: &Connection, assignments: &[ClusterAssignment]) -> Result<()> {
+pub fn upsert_all(connection: &Connection, assignments: &[ClusterAssignment]) -> Result<()> {
     let mut upserts = StatementBatch::new(connection, UPSERT_ASSIGNMENT);
     for assignment in assignments {
         let [finest, finer, middle, coarser, coarsest] = assignment.cluster_ranks;

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use super::{
-    assignment::{self, ClusterAssignment},
     columns::{from_json, to_json},
     engine::{Connection, Result, Row, StatementBatch, params},
     media::{self, MediaKind, MediaRecord},
@@ -186,15 +185,14 @@ pub fn counts(
     dataset: DatasetId,
     entity: EntityType,
 ) -> Result<[u32; Granularity::LEVELS]> {
-    let sql = "SELECT level, max(rank) + 1 FROM cluster WHERE dataset = ?1 AND entity = ?2
-               AND require(intact) GROUP BY level";
-    let rows: Vec<(usize, u32)> =
-        query::all(connection, sql, params![dataset.0, entity.as_str()], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })?;
+    // To count them or group them would read all of them, with their previews.
+    let sql =
+        format!("SELECT rank + 1, require(intact) {CLUSTERS_OF_LEVEL} ORDER BY rank DESC LIMIT 1");
     let mut counts = [0; Granularity::LEVELS];
-    for (level, count) in rows {
-        counts[level] = count;
+    for (level, count) in counts.iter_mut().enumerate() {
+        let params = params![dataset.0, entity.as_str(), level];
+        let found = query::find(connection, &sql, params, |row| row.get(0))?;
+        *count = found.unwrap_or_default();
     }
     Ok(counts)
 }
@@ -205,36 +203,32 @@ pub fn delete_all(connection: &Connection, dataset: DatasetId) -> Result<()> {
     query::execute(connection, assignments, params![dataset.0])
 }
 
-/// Adds clusters at every level with ranks from `first` on, and the assignments of the media items.
-/// The clusters of each level are in order of rank; the assignments contain final ranks.
-pub fn insert_all(
+/// Adds clusters at a level with ranks from `first` on.
+pub fn insert(
     connection: &Connection,
     dataset: DatasetId,
     entity: EntityType,
-    first: [u32; Granularity::LEVELS],
-    levels: &[Vec<ClusterRecord>; Granularity::LEVELS],
-    assignments: &[ClusterAssignment],
+    level: Granularity,
+    first: u32,
+    clusters: &[ClusterRecord],
 ) -> Result<()> {
     let sql = "INSERT INTO cluster VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)";
     let mut inserts = StatementBatch::new(connection, sql);
-    for (level, (clusters, first)) in levels.iter().zip(first).enumerate() {
-        for (rank, cluster) in (first..).zip(clusters) {
-            inserts.add(params![
-                dataset.0,
-                entity.as_str(),
-                level,
-                rank,
-                cluster.id.0,
-                cluster.counts.images,
-                cluster.counts.videos,
-                cluster.counts.frames,
-                cluster.counts.objects,
-                to_json(&cluster.previews)?,
-                to_json(&cluster.labels)?,
-                to_json(&cluster.tags)?,
-            ])?;
-        }
+    for (rank, cluster) in (first..).zip(clusters) {
+        inserts.add(params![
+            dataset.0,
+            entity.as_str(),
+            level.level(),
+            rank,
+            cluster.id.0,
+            cluster.counts.images,
+            cluster.counts.videos,
+            cluster.counts.frames,
+            cluster.counts.objects,
+            to_json(&cluster.previews)?,
+            to_json(&cluster.labels)?,
+            to_json(&cluster.tags)?,
+        ])?;
     }
-    inserts.finish()?;
-    assignment::upsert_all(connection, assignments)
+    inserts.finish().map(drop)
 }

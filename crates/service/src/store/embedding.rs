@@ -4,7 +4,7 @@ use half::f16;
 
 use super::{
     columns::from_json,
-    engine::{Connection, Result, params},
+    engine::{Connection, Result, Row, params},
     model_label::{model_labels, with_model_labels},
     query,
     vector_table::VectorTable,
@@ -51,15 +51,15 @@ pub fn texts(
     dataset: DatasetId,
     source: Option<i64>,
 ) -> Result<Vec<(i64, String)>> {
-    let sql = concat!(
+    let sql = format!(
         "SELECT row, coalesce(caption, ''), labels,
            CASE WHEN EXISTS (SELECT 1 FROM media AS other WHERE dataset = ?1 AND caption IS NOT NULL)
-             THEN '[]' ELSE ",
+             THEN '[]' ELSE {} END, require(intact)
+         FROM media WHERE dataset = ?1 {} ORDER BY row",
         model_labels!(),
-        " END, require(intact)
-         FROM media WHERE dataset = ?1 AND (source = ?2 OR ?2 IS NULL) ORDER BY row"
+        if source.is_some() { "AND source = ?2" } else { "" },
     );
-    query::all(connection, sql, params![dataset.0, source], |row| {
+    let read = |row: &Row| {
         let mut text = row.get_ref(1)?.as_str()?.to_owned();
         let (labels, by_model): (Vec<String>, Vec<String>) =
             (from_json(row, 2)?, from_json(row, 3)?);
@@ -68,5 +68,9 @@ pub fn texts(
             text.push_str(label);
         }
         Ok((row.get(0)?, text))
-    })
+    };
+    match source {
+        None => query::all(connection, &sql, params![dataset.0], read),
+        Some(source) => query::all(connection, &sql, params![dataset.0, source], read),
+    }
 }

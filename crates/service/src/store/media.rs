@@ -231,13 +231,37 @@ pub fn frame_picture(connection: &Connection, row: i64) -> Result<Option<Vec<u8>
     query::find(connection, sql, params![row], |row| row.get(0))
 }
 
-/// A media item with everything that clustering and ranking need.
-pub struct MediaFeatures<'a> {
+/// Calls `each` with every image and frame, or every object, of a dataset or of one of its sources, ordered by path,
+/// and whether it is clustered.
+pub fn for_each_by_path(
+    connection: &Connection,
+    dataset: DatasetId,
+    entity: EntityType,
+    source: Option<i64>,
+    mut each: impl FnMut(MediaRecord, bool),
+) -> Result<()> {
+    let sql = format!(
+        "SELECT {MEDIA_COLUMNS}, place.media IS NOT NULL
+         FROM media JOIN look ON look.media = media.row LEFT JOIN place ON place.media = media.row
+         WHERE dataset = ?1 AND {} {} ORDER BY path, media.row",
+        entity_condition(entity),
+        if source.is_some() { "AND source = ?2" } else { "" },
+    );
+    let read = |row: &Row| {
+        each(read_media(row)?, row.get(MEDIA_COLUMN_COUNT)?);
+        Ok(())
+    };
+    match source {
+        None => query::for_each(connection, &sql, params![dataset.0], read),
+        Some(source) => query::for_each(connection, &sql, params![dataset.0, source], read),
+    }
+}
+
+/// A media item with everything that ranking needs.
+pub struct MediaFeatures {
     pub media: MediaRecord,
     /// The visual descriptor: a unit vector.
     pub descriptor: Vec<f16>,
-    /// Encoded keypoints.
-    pub keypoints: &'a [u8],
     pub perceptual_hash: u64,
     /// `None` while the item is not clustered.
     pub assignment: Option<ClusterAssignment>,
@@ -257,7 +281,7 @@ pub fn for_each_with_features<E: From<QueryError>>(
     mut each: impl FnMut(MediaFeatures) -> Result<(), E>,
 ) -> Result<(), E> {
     let sql = format!(
-        "SELECT {MEDIA_COLUMNS}, descriptor, keypoints, meaning.vector, model_vector.vector,
+        "SELECT {MEDIA_COLUMNS}, descriptor, meaning.vector, model_vector.vector,
            media.hash, {ASSIGNMENT_COLUMNS},
            require(look.intact), require(coalesce(meaning.intact, meaning.media IS NULL)),
            require(coalesce(model_vector.intact, model_vector.media IS NULL))
@@ -275,15 +299,14 @@ pub fn for_each_with_features<E: From<QueryError>>(
     }
 }
 
-fn read_features<'a>(row: &'a Row) -> Result<MediaFeatures<'a>> {
+fn read_features(row: &Row) -> Result<MediaFeatures> {
     let media = read_media(row)?;
     Ok(MediaFeatures {
         descriptor: decode_f16(row.get_ref(MEDIA_COLUMN_COUNT)?.as_blob()?),
-        keypoints: row.get_ref(MEDIA_COLUMN_COUNT + 1)?.as_blob()?,
-        embedding: row.get_ref(MEDIA_COLUMN_COUNT + 2)?.as_blob_or_null()?.map(decode_f16),
-        model_vector: row.get_ref(MEDIA_COLUMN_COUNT + 3)?.as_blob_or_null()?.map(decode_f16),
-        perceptual_hash: row.get::<i64>(MEDIA_COLUMN_COUNT + 4)?.cast_unsigned(),
-        assignment: read_assignment(row, MEDIA_COLUMN_COUNT + 5, media.row)?,
+        embedding: row.get_ref(MEDIA_COLUMN_COUNT + 1)?.as_blob_or_null()?.map(decode_f16),
+        model_vector: row.get_ref(MEDIA_COLUMN_COUNT + 2)?.as_blob_or_null()?.map(decode_f16),
+        perceptual_hash: row.get::<i64>(MEDIA_COLUMN_COUNT + 3)?.cast_unsigned(),
+        assignment: read_assignment(row, MEDIA_COLUMN_COUNT + 4, media.row)?,
         media,
     })
 }

@@ -27,6 +27,7 @@ mod former_workers;
 pub(crate) mod full_text;
 pub mod indexed_files;
 pub mod lease;
+pub mod look;
 pub mod media;
 pub mod model_label;
 pub mod model_vector;

@@ -57,10 +57,7 @@ fn content_version([a, b, c, d, ..]: [u8; 32]) -> String {
 }
 
 /// Reads the previews of media rows, up to 900 for a page, so nothing else is read.
-pub(super) fn of_rows(
-    connection: &Connection,
-    rows: &[i64],
-) -> Result<HashMap<i64, StoredPreview>> {
+pub fn of_rows(connection: &Connection, rows: &[i64]) -> Result<HashMap<i64, StoredPreview>> {
     let sql = "SELECT id, path, width, height, content, caption, region, frame, seconds,
                       require(intact), row FROM media WHERE row IN";
     query::all_listed(connection, sql, params![], rows, |row| {

@@ -1,34 +1,35 @@
 //! Clusters a dataset, or a batch of media, at every granularity. Everything is computed first and
 //! written in the transaction that ends the operation.
 
-use std::{
-    cmp::Reverse,
-    collections::{HashMap, HashSet},
-};
+use std::{cmp::Reverse, collections::HashMap};
 
-use super::{TaskContext, progress::ProgressRange};
+use super::{
+    TaskContext,
+    cluster_members::{ClusterMembers, MemberCollector},
+    cluster_writer::ClusterLevel,
+    progress::ProgressRange,
+    stored_keypoints::StoredKeypoints,
+};
 use crate::{
     cluster::{
         Clustering, aspect_ratio_scores, by_centrality, cluster, mislabels, outlier_scores,
         size_scores,
     },
     index::{DIMENSION, Keypoints},
-    similarity::{DuplicatePair, Neighbor, Vectors, near_duplicates, neighbor_graph},
+    similarity::{
+        DuplicatePair, NeighborGraph, RowLists, Vectors, near_duplicates, neighbor_graph,
+    },
     store::{
-        self, Transaction,
-        assignment::{ClusterAssignment, IssueScores},
-        cluster::{self as clusters, ClusterRecord, MemberCounts},
-        indexed_files,
-        media::{self, MediaFeatures, MediaKind, MediaRecord},
-        preview::{MAX_PREVIEWS, StoredPreview},
+        self, QueryError, Transaction,
+        assignment::{self, ClusterAssignment, IssueScores},
+        cluster as clusters, indexed_files, look, media,
+        preview::MAX_PREVIEWS,
     },
     task_error::TaskError,
 };
-use tessera_model::{DatasetId, EntityType, Granularity, is_metadata_label};
+use tessera_model::{DatasetId, EntityType, Granularity};
 
 const GRAPH_NEIGHBORS: usize = 24;
-/// Per cluster.
-const MAX_LABELS_OR_TAGS: usize = 8;
 
 /// Share of the progress for images; the rest is for objects.
 const IMAGES_SHARE: f64 = 0.8;
@@ -51,9 +52,9 @@ impl Scope {
         }
     }
 
-    /// Media of its source with an assignment keep it when more are added to the same folder.
-    fn includes(self, features: &MediaFeatures) -> bool {
-        self == Self::Everything || features.assignment.is_none()
+    /// Media of its source that are clustered stay so when more are added to the same folder.
+    fn includes(self, is_clustered: bool) -> bool {
+        self == Self::Everything || !is_clustered
     }
 }
 
@@ -65,8 +66,9 @@ pub struct ClusterUpdate {
 
 struct EntityClusters {
     entity: EntityType,
-    first_ranks: [u32; Granularity::LEVELS],
-    levels: [Vec<ClusterRecord>; Granularity::LEVELS],
+    members: ClusterMembers,
+    /// Finest first.
+    levels: Vec<ClusterLevel>,
     assignments: Vec<ClusterAssignment>,
 }
 
@@ -101,8 +103,11 @@ impl ClusterUpdate {
         if self.scope == Scope::Everything {
             clusters::delete_all(transaction, self.dataset)?;
         }
-        for EntityClusters { entity, first_ranks: first, levels, assignments } in &self.by_entity {
-            clusters::insert_all(transaction, self.dataset, *entity, *first, levels, assignments)?;
+        for EntityClusters { entity, members, levels, assignments } in &self.by_entity {
+            for level in levels {
+                level.write(transaction, self.dataset, *entity, members)?;
+            }
+            assignment::upsert_all(transaction, assignments)?;
         }
         Ok(())
     }
@@ -117,19 +122,8 @@ impl EntityClusters {
         entity: EntityType,
         progress: &ProgressRange,
     ) -> Result<Option<Self>, TaskError> {
-        let mut vectors = Vectors::new(DIMENSION);
-        let mut keypoints = Vec::new();
-        let mut members: Vec<MediaRecord> = Vec::new();
-        context.store.read(|c| {
-            media::for_each_with_features(c, dataset, entity, scope.source_row(), |features| {
-                if scope.includes(&features) {
-                    vectors.push(&features.descriptor);
-                    keypoints.push(Keypoints::from_bytes(features.keypoints));
-                    members.push(features.media);
-                }
-                Ok(())
-            })
-        })?;
+        let MemberFeatures { members, vectors, corners } =
+            MemberFeatures::read(context, dataset, scope, entity)?;
         if members.is_empty() {
             return Ok(None);
         }
@@ -141,97 +135,115 @@ impl EntityClusters {
         let graph = neighbor_graph(&vectors, GRAPH_NEIGHBORS, near).ok_or(TaskError::Stopped)?;
         let same =
             |share: f32| progress.report(GRAPH_SHARE + f64::from(share) * (1.0 - GRAPH_SHARE));
-        let duplicates = near_duplicates(&keypoints, &graph, same).ok_or(TaskError::Stopped)?;
-        // Frees a tenth of a gigabyte at a hundred thousand media items.
-        drop(keypoints);
+        let source = scope.source_row();
+        let keypoints =
+            StoredKeypoints { context, dataset, entity, source, members: &members, corners };
+        let duplicates = near_duplicates(&keypoints, &graph, same)?.ok_or(TaskError::Stopped)?;
         let clustering = cluster(&vectors, &graph, &duplicates);
-        let mut ranks = vec![first; members.len()];
-        let mut levels = [const { Vec::new() }; Granularity::LEVELS];
-        for (index, level) in (0..).map_while(Granularity::new).enumerate() {
-            for (rank, group) in (first[index]..).zip(group_rows(&clustering.levels[index])) {
-                for &member in &group {
-                    ranks[member as usize][index] = rank;
+        let levels = levels(&vectors, &clustering, first);
+        drop(vectors);
+        let assignments = assignments(&members, &graph, &duplicates, &clustering, &levels);
+        Ok(Some(Self { entity, members, levels, assignments }))
+    }
+}
+
+/// What the members of a scope are, and what they look like.
+struct MemberFeatures {
+    members: ClusterMembers,
+    vectors: Vectors,
+    /// The number of their keypoints.
+    corners: usize,
+}
+
+impl MemberFeatures {
+    fn read(
+        context: &TaskContext,
+        dataset: DatasetId,
+        scope: Scope,
+        entity: EntityType,
+    ) -> Result<Self, TaskError> {
+        let source = scope.source_row();
+        let read = context.store.read(|c| {
+            let mut members = MemberCollector::default();
+            media::for_each_by_path(c, dataset, entity, source, |media, is_clustered| {
+                if scope.includes(is_clustered) {
+                    members.push(media);
                 }
-                levels[index].push(build_cluster(dataset, level, &vectors, &members, &group));
-            }
-        }
-        let assignments = assignments(&members, &graph, &duplicates, &clustering, ranks);
-        Ok(Some(Self { entity, first_ranks: first, levels, assignments }))
+            })?;
+            let members = members.finish();
+            let mut vectors = Vectors::zeros(DIMENSION, members.len());
+            let mut corners = 0;
+            look::for_each(c, dataset, entity, source, |look| {
+                if let Some(position) = members.position(look.media) {
+                    vectors.set(position as usize, &look.descriptor());
+                    corners += look.keypoints.len() / Keypoints::ENCODED_SIZE;
+                }
+                Ok::<_, QueryError>(())
+            })?;
+            Ok(Self { members, vectors, corners })
+        })?;
+        Ok(read)
     }
 }
 
-fn build_cluster(
-    dataset: DatasetId,
-    level: Granularity,
+/// The clusters at each level, whose ranks continue from `first`.
+fn levels(
     vectors: &Vectors,
-    members: &[MediaRecord],
-    group: &[u32],
-) -> ClusterRecord {
-    let member = |row: u32| &members[row as usize];
-    ClusterRecord {
-        id: clusters::cluster_id(dataset, level, member(group[0]).id),
-        counts: count_members(group.iter().map(|&row| member(row))),
-        previews: (by_centrality(vectors, group).iter().take(MAX_PREVIEWS))
-            .map(|&row| StoredPreview::from(member(row)))
-            .collect(),
-        labels: frequent_labels(group.iter().map(|&row| member(row))),
-        tags: most_frequent(group.iter().flat_map(|&row| &member(row).tags)),
-    }
-}
-
-fn count_members<'a>(members: impl Iterator<Item = &'a MediaRecord>) -> MemberCounts {
-    let mut counts = MemberCounts::default();
-    let (mut pictures, mut videos) = (HashSet::new(), HashSet::new());
-    for member in members {
-        match member.kind {
-            MediaKind::Frame => {
-                counts.frames += 1;
-                videos.insert(member.video_file());
-            }
-            MediaKind::Object => {
-                counts.objects += 1;
-                pictures.insert(member.picture_row());
-            }
-            MediaKind::Image => _ = pictures.insert(member.row),
+    clustering: &Clustering,
+    first: [u32; Granularity::LEVELS],
+) -> Vec<ClusterLevel> {
+    let granularities = (0..).map_while(Granularity::new);
+    let level = |(granularity, (labels, first_rank)): (Granularity, (&Vec<u32>, u32))| {
+        let groups = group_rows(labels);
+        let (mut members, mut previews) = (RowLists::default(), RowLists::default());
+        for group in groups {
+            previews.push(by_centrality(vectors, &group).into_iter().take(MAX_PREVIEWS));
+            members.push(group);
         }
-    }
-    (counts.images, counts.videos) = (pictures.len() as u64, videos.len() as u64);
-    counts
+        ClusterLevel { granularity, first_rank, members, previews }
+    };
+    granularities.zip(clustering.levels.iter().zip(first)).map(level).collect()
 }
 
 fn assignments(
-    members: &[MediaRecord],
-    graph: &[Vec<Neighbor>],
+    members: &ClusterMembers,
+    graph: &NeighborGraph,
     duplicates: &[DuplicatePair],
     clustering: &Clustering,
-    ranks: Vec<[u32; Granularity::LEVELS]>,
+    levels: &[ClusterLevel],
 ) -> Vec<ClusterAssignment> {
     let scores = issue_scores(members, graph);
-    let mut nearest_twin = vec![0.0_f32; members.len()];
+    let assign = |row: usize| ClusterAssignment {
+        media: members.rows[row],
+        uniqueness: clustering.uniqueness[row],
+        near_duplicate_similarity: 0.0,
+        issue_scores: scores[row],
+        cluster_ranks: [0; Granularity::LEVELS],
+    };
+    let mut assignments: Vec<ClusterAssignment> = (0..members.len()).map(assign).collect();
     for DuplicatePair { rows: (one, other), similarity } in duplicates {
         for row in [*one as usize, *other as usize] {
-            nearest_twin[row] = nearest_twin[row].max(*similarity);
+            let known = &mut assignments[row].near_duplicate_similarity;
+            *known = known.max(*similarity);
         }
     }
-    let assign = |(row, ranks): (usize, [u32; Granularity::LEVELS])| ClusterAssignment {
-        media: members[row].row,
-        uniqueness: clustering.uniqueness[row],
-        near_duplicate_similarity: nearest_twin[row],
-        issue_scores: scores[row],
-        cluster_ranks: ranks,
-    };
-    ranks.into_iter().enumerate().map(assign).collect()
+    for (index, level) in levels.iter().enumerate() {
+        for (rank, group) in (level.first_rank..).zip(level.members.iter()) {
+            for &member in group {
+                assignments[member as usize].cluster_ranks[index] = rank;
+            }
+        }
+    }
+    assignments
 }
 
-fn issue_scores(members: &[MediaRecord], graph: &[Vec<Neighbor>]) -> Vec<IssueScores> {
-    let labels: Vec<Vec<&String>> = (members.iter())
-        .map(|member| member.labels.iter().filter(|label| !is_metadata_label(label)).collect())
-        .collect();
-    let labels: Vec<&[&String]> = labels.iter().map(Vec::as_slice).collect();
-    let sizes: Vec<(u32, u32)> = members.iter().map(MediaRecord::cropped_size).collect();
+fn issue_scores(members: &ClusterMembers, graph: &NeighborGraph) -> Vec<IssueScores> {
+    let labels = members.labels.without_metadata();
+    let labels: Vec<&[u32]> = labels.iter().collect();
     let (outliers, mislabels) = (outlier_scores(graph), mislabels::mislabel_scores(&labels, graph));
     let class_outliers = mislabels::class_outlier_scores(&labels, graph);
-    let (odd_aspects, odd_sizes) = (aspect_ratio_scores(&sizes), size_scores(&sizes));
+    let (odd_aspects, odd_sizes) =
+        (aspect_ratio_scores(&members.sizes), size_scores(&members.sizes));
     let scores = |row: usize| IssueScores {
         outlier: outliers[row],
         mislabel: mislabels[row],
@@ -255,40 +267,6 @@ fn group_rows(labels: &[u32]) -> Vec<Vec<u32>> {
     }
     groups.sort_by_key(|group| Reverse(group.len()));
     groups
-}
-
-/// The most frequent labels of the dataset, then those of the model, of which ties have their order: the nearest first.
-fn frequent_labels<'a>(members: impl Iterator<Item = &'a MediaRecord> + Clone) -> Vec<String> {
-    let mut labels = most_frequent(members.clone().flat_map(|member| &member.labels));
-    let mut by_model: Vec<(&String, usize)> = Vec::new();
-    let mut positions: HashMap<&String, usize> = HashMap::new();
-    for name in members.flat_map(|member| &member.model_labels) {
-        let position = *positions.entry(name).or_insert(by_model.len());
-        match by_model.get_mut(position) {
-            Some((_, count)) => *count += 1,
-            None => by_model.push((name, 1)),
-        }
-    }
-    by_model.sort_by_key(|&(_, count)| Reverse(count));
-    // Those that say nothing about what a picture shows are last.
-    let shown = labels.iter().take_while(|label| !is_metadata_label(label)).count();
-    let further = by_model.into_iter().map(|(name, _)| name.clone());
-    let further: Vec<String> = further.filter(|name| !labels.contains(name)).collect();
-    labels.splice(shown..shown, further);
-    labels.truncate(MAX_LABELS_OR_TAGS);
-    labels
-}
-
-/// The most frequent names, ties in alphabetical order; those that say what a picture shows come first.
-fn most_frequent<'a>(names: impl Iterator<Item = &'a String>) -> Vec<String> {
-    let mut counts: HashMap<&str, usize> = HashMap::new();
-    for name in names {
-        *counts.entry(name).or_default() += 1;
-    }
-    let mut names: Vec<_> = counts.into_iter().collect();
-    names.sort_unstable_by_key(|&(name, count)| (is_metadata_label(name), Reverse(count), name));
-    names.truncate(MAX_LABELS_OR_TAGS);
-    names.into_iter().map(|(name, _)| name.to_owned()).collect()
 }
 
 /// Why a dataset has no media, with the first skipped file as an example.
@@ -315,14 +293,5 @@ mod tests {
         let expected = vec![vec![1, 3, 4], vec![0, 2], vec![5]];
         assert_eq!(group_rows(&[0, 1, 0, 1, 1, 5]), expected);
         assert!(group_rows(&[]).is_empty());
-    }
-
-    #[test]
-    fn cluster_shows_its_most_frequent_labels() {
-        let labels = ["sea", "boat", "sky", "boat", "sea", "boat"].map(str::to_owned);
-        assert_eq!(most_frequent(labels.iter()), ["boat", "sea", "sky"]);
-        let many: Vec<String> = ('a'..='z').map(String::from).collect();
-        assert_eq!(most_frequent(many.iter()), many[..MAX_LABELS_OR_TAGS]);
-        assert!(most_frequent([].iter()).is_empty());
     }
 }

@@ -4,7 +4,9 @@
 //! worker takes it again.
 
 mod apply_sidecars;
+mod cluster_members;
 mod cluster_step;
+mod cluster_writer;
 mod compare_folder;
 mod context;
 mod embed_step;
@@ -18,12 +20,14 @@ mod index_source;
 mod language_step;
 mod lease_keeper;
 mod model_pictures;
+mod name_lists;
 mod progress;
 mod run_export;
 mod run_operation;
 mod runner;
 mod running_tasks;
 mod search_table_step;
+mod stored_keypoints;
 mod wake_signal;
 
 use context::{TaskContext, WorkerContext};

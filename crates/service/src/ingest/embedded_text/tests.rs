@@ -246,8 +246,10 @@ fn blocks_of_one_picture_are_merged_and_the_newest_standard_wins() {
 
 #[test]
 fn many_keywords_leave_room_for_persons_and_metadata() {
-    let keywords: String =
-        (0..40).map(|number| format!("<rdf:li>word {number}</rdf:li>")).collect();
+    let keywords: String = (0..40)
+        .map(|number| format!("<rdf:li>word {number}</rdf:li>"))
+        .collect::<Vec<_>>()
+        .concat();
     let packet = PACKET.replace("<rdf:li>boat</rdf:li><rdf:li>sea</rdf:li>", &keywords);
     let read = read(&jpeg_xl_with(&packet));
     let labels: Vec<&str> = read.labels.iter().map(String::as_str).collect();

@@ -6,11 +6,11 @@ use tessera_service::{
         mislabels::{class_outlier_scores, mislabel_scores},
         outlier_scores, size_scores,
     },
-    similarity::Neighbor,
+    similarity::{Neighbor, NeighborGraph},
 };
 
 /// Rows on a line; each has the `k` nearest others as neighbors.
-fn line(positions: &[f32], k: usize) -> Vec<Vec<Neighbor>> {
+fn line(positions: &[f32], k: usize) -> NeighborGraph {
     let near = |row: usize| {
         let others = (0..).zip(positions).filter(|(other, _)| *other as usize != row);
         let mut nearest: Vec<Neighbor> = others
@@ -68,17 +68,17 @@ fn diverse_aspect_ratios_have_no_outliers() {
 #[test]
 fn a_row_far_from_all_others_is_an_outlier() {
     let at = |distance| vec![Neighbor { row: 0, distance }; 10];
-    let mut graph: Vec<Vec<Neighbor>> =
-        (0_u8..30).map(|step| at(0.3 + f32::from(step) * 0.004)).collect();
-    graph.push(at(0.9));
-    let outliers = outlier_scores(&graph);
+    let usual = (0_u8..30).map(|step| at(0.3 + f32::from(step) * 0.004));
+    let outliers = outlier_scores(&usual.chain([at(0.9)]).collect());
     assert!(outliers[..30].iter().all(|&odd| odd < 0.3));
     assert!(outliers[30] > 0.8);
 }
 
 #[test]
 fn empty_datasets_have_no_outliers() {
-    assert!(outlier_scores(&[]).is_empty() && aspect_ratio_scores(&[]).is_empty());
+    assert!(
+        outlier_scores(&NeighborGraph::default()).is_empty() && aspect_ratio_scores(&[]).is_empty()
+    );
     assert_eq!(size_scores(&[(0, 0)]), [0.0]);
-    assert_eq!(outlier_scores(&[Vec::new()]), [0.0]);
+    assert_eq!(outlier_scores(&NeighborGraph::new(1, 0)), [0.0]);
 }

@@ -13,7 +13,9 @@ use image::{Rgb, RgbImage, imageops};
 use rayon::prelude::*;
 use tessera_service::{
     index::{DIMENSION, Features, Keypoint, Keypoints, extract},
-    similarity::{DuplicatePair, Neighbor, Vectors, near_duplicates, neighbor_graph},
+    similarity::{
+        DuplicatePair, Neighbor, NeighborGraph, Vectors, near_duplicates, neighbor_graph,
+    },
 };
 
 /// A sample image and its copies: one for each heavy edit, and its mirror image.
@@ -64,7 +66,7 @@ fn found(images: &[RgbImage]) -> Vec<DuplicatePair> {
     let keypoints: Vec<Keypoints> =
         features.into_iter().map(|features| features.keypoints).collect();
     let graph = neighbor_graph(&vectors, 16, |_| true).unwrap();
-    near_duplicates(&keypoints, &graph, |_| true).unwrap()
+    near_duplicates(&*keypoints, &graph, |_| true).unwrap().unwrap()
 }
 
 #[test]
@@ -98,17 +100,17 @@ fn identical_images_match_and_plain_ones_differ_by_color() {
 #[test]
 fn progress_reaches_one_and_can_cancel_the_search() {
     let keypoints = vec![Keypoints::default(); 100];
-    let graph = vec![Vec::new(); 100];
+    let graph = NeighborGraph::new(100, 0);
     let heard = std::sync::Mutex::new(Vec::new());
-    let pairs = near_duplicates(&keypoints, &graph, |share| {
+    let pairs = near_duplicates(&*keypoints, &graph, |share| {
         heard.lock().unwrap().push(share);
         true
     });
-    assert_eq!(pairs, Some(Vec::new()));
+    assert_eq!(pairs, Ok(Some(Vec::new())));
     let mut heard = heard.into_inner().unwrap();
     heard.sort_by(f32::total_cmp);
-    assert_eq!(heard, [0.25, 0.5, 0.75, 1.0]);
-    assert_eq!(near_duplicates(&keypoints, &graph, |_| false), None);
+    assert_eq!(heard, [0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0]);
+    assert_eq!(near_duplicates(&*keypoints, &graph, |_| false), Ok(None));
 }
 
 /// Dissimilar random corners, spread over a picture; each seed gives another picture.
@@ -145,8 +147,10 @@ fn encoded(corners: &[Keypoint]) -> Keypoints {
 
 /// The similarity of two pictures by their corners alone: 0.84 (just enough) to 1.0.
 fn similarity(left: &[Keypoint], right: &[Keypoint]) -> Option<f32> {
-    let graph = [Vec::new(), vec![Neighbor { row: 0, distance: f32::INFINITY }]];
-    let pairs = near_duplicates(&[encoded(left), encoded(right)], &graph, |_| true).unwrap();
+    let graph: NeighborGraph =
+        [Vec::new(), vec![Neighbor { row: 0, distance: f32::INFINITY }]].into_iter().collect();
+    let pairs =
+        near_duplicates(&[encoded(left), encoded(right)][..], &graph, |_| true).unwrap().unwrap();
     pairs.first().map(|pair| pair.similarity)
 }
 

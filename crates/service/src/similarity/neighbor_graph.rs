@@ -1,0 +1,147 @@
+//! The neighbor graph in memory: one allocation for the neighbors of all rows, because a vector for each row would take
+//! half as much again.
+
+use std::ops::Index;
+
+use rayon::prelude::*;
+
+use super::Neighbor;
+
+/// The nearest neighbors of every row, nearest first, ties by row.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NeighborGraph {
+    /// Most neighbors of a row.
+    k: usize,
+    /// `k` places for each row, of which the first ones are used.
+    places: Vec<Neighbor>,
+    /// The number of neighbors of each row.
+    lengths: Vec<u32>,
+}
+
+impl NeighborGraph {
+    /// Rows without neighbors, with places for `k` each.
+    pub fn new(rows: usize, k: usize) -> Self {
+        Self { k, places: vec![Neighbor::default(); rows * k], lengths: vec![0; rows] }
+    }
+
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        self.lengths.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.lengths.is_empty()
+    }
+
+    /// The neighbors of each row.
+    pub fn iter(&self) -> impl Iterator<Item = &[Neighbor]> + Clone {
+        (0..self.len()).map(|row| &self[row])
+    }
+
+    /// Inserts a neighbor of a row among the nearest ones, unless it is one of them or farther away.
+    pub fn insert(&mut self, row: usize, newcomer: Neighbor) {
+        let places = &mut self.places[row * self.k..][..self.k];
+        insert_nearest(places, &mut self.lengths[row], newcomer);
+    }
+
+    /// Replaces the neighbors of a row by as many or more.
+    ///
+    /// # Panics
+    /// There are more than `k`.
+    pub fn replace(&mut self, row: usize, nearest: &[Neighbor]) {
+        self.places[row * self.k..][..nearest.len()].copy_from_slice(nearest);
+        self.lengths[row] = nearest.len() as u32;
+    }
+
+    /// Appends the rows of another graph with the same `k`.
+    pub fn append(&mut self, other: &Self) {
+        self.places.extend_from_slice(&other.places);
+        self.lengths.extend_from_slice(&other.lengths);
+    }
+
+    /// Disjoint parts of so many rows each, the last one of fewer.
+    pub fn par_parts_mut(
+        &mut self,
+        rows: usize,
+    ) -> impl IndexedParallelIterator<Item = GraphPart<'_>> {
+        let k = self.k;
+        let places = self.places.par_chunks_mut((rows * k).max(1));
+        places.zip(self.lengths.par_chunks_mut(rows)).enumerate().map(
+            move |(part, (places, lengths))| GraphPart { first: part * rows, k, places, lengths },
+        )
+    }
+}
+
+/// The `k` rows with the smallest finite distances, nearest first.
+pub fn nearest_rows(distances: &[f32], k: usize) -> Vec<Neighbor> {
+    let mut nearest = NeighborGraph::new(1, k);
+    for (row, &distance) in (0..).zip(distances) {
+        if distance.is_finite() {
+            nearest.insert(0, Neighbor { row, distance });
+        }
+    }
+    nearest[0].to_vec()
+}
+
+impl Index<usize> for NeighborGraph {
+    type Output = [Neighbor];
+
+    fn index(&self, row: usize) -> &[Neighbor] {
+        &self.places[row * self.k..][..self.lengths[row] as usize]
+    }
+}
+
+impl FromIterator<Vec<Neighbor>> for NeighborGraph {
+    fn from_iter<I: IntoIterator<Item = Vec<Neighbor>>>(rows: I) -> Self {
+        let rows: Vec<Vec<Neighbor>> = rows.into_iter().collect();
+        let mut graph = Self::new(rows.len(), rows.iter().map(Vec::len).max().unwrap_or_default());
+        rows.iter().enumerate().for_each(|(row, nearest)| graph.replace(row, nearest));
+        graph
+    }
+}
+
+/// Consecutive rows of a graph.
+pub struct GraphPart<'a> {
+    first: usize,
+    k: usize,
+    places: &'a mut [Neighbor],
+    lengths: &'a mut [u32],
+}
+
+impl GraphPart<'_> {
+    pub fn rows(&self) -> std::ops::Range<usize> {
+        self.first..self.first + self.lengths.len()
+    }
+
+    /// Whether a row has less than `k` neighbors or a farther one.
+    pub fn accepts(&self, row: usize, distance: f32) -> bool {
+        let row = row - self.first;
+        let nearest = &self.places[row * self.k..][..self.lengths[row] as usize];
+        nearest.len() < self.k || nearest.last().is_some_and(|last| distance < last.distance)
+    }
+
+    /// See [`NeighborGraph::insert`].
+    pub fn insert(&mut self, row: usize, newcomer: Neighbor) {
+        let row = row - self.first;
+        let places = &mut self.places[row * self.k..][..self.k];
+        insert_nearest(places, &mut self.lengths[row], newcomer);
+    }
+}
+
+/// Inserts a neighbor in order among the first `length` places, the last of which may be lost.
+fn insert_nearest(places: &mut [Neighbor], length: &mut u32, newcomer: Neighbor) {
+    let used = *length as usize;
+    let nearest = &places[..used];
+    let is_full = used == places.len();
+    if is_full && nearest.last().is_none_or(|last| last.order(&newcomer).is_le()) {
+        return;
+    }
+    let position = nearest.partition_point(|known| known.order(&newcomer).is_lt());
+    if nearest.get(position).is_some_and(|known| known.order(&newcomer).is_eq()) {
+        return;
+    }
+    let kept = if is_full { used - 1 } else { used };
+    places.copy_within(position..kept, position + 1);
+    places[position] = newcomer;
+    *length = kept as u32 + 1;
+}

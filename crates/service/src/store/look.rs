@@ -1,0 +1,56 @@
+//! The visual features of media items, without what they are of.
+
+use half::f16;
+
+use super::{
+    columns::decode_f16,
+    engine::{Connection, QueryError, Result, Row, params},
+    media::entity_condition,
+    query,
+};
+use tessera_model::{DatasetId, EntityType};
+
+pub struct StoredLook<'a> {
+    /// Row number of the media item.
+    pub media: i64,
+    descriptor: &'a [u8],
+    /// Encoded.
+    pub keypoints: &'a [u8],
+}
+
+impl StoredLook<'_> {
+    /// The visual descriptor: a unit vector.
+    pub fn descriptor(&self) -> Vec<f16> {
+        decode_f16(self.descriptor)
+    }
+}
+
+/// Calls `each` with the features of every image and frame, or every object, of a dataset or of one of its sources, in
+/// any order: to sort them would write all of them to a file.
+pub fn for_each<E: From<QueryError>>(
+    connection: &Connection,
+    dataset: DatasetId,
+    entity: EntityType,
+    source: Option<i64>,
+    mut each: impl FnMut(StoredLook) -> Result<(), E>,
+) -> Result<(), E> {
+    let sql = format!(
+        "SELECT look.media, descriptor, keypoints, require(look.intact)
+         FROM media JOIN look ON look.media = media.row WHERE dataset = ?1 AND {} {}",
+        entity_condition(entity),
+        if source.is_some() { "AND source = ?2" } else { "" },
+    );
+    let read = |row: &Row| each(read_look(row)?);
+    match source {
+        None => query::for_each(connection, &sql, params![dataset.0], read),
+        Some(source) => query::for_each(connection, &sql, params![dataset.0, source], read),
+    }
+}
+
+fn read_look<'a>(row: &'a Row) -> Result<StoredLook<'a>> {
+    Ok(StoredLook {
+        media: row.get(0)?,
+        descriptor: row.get_ref(1)?.as_blob()?,
+        keypoints: row.get_ref(2)?.as_blob()?,
+    })
+}

@@ -1,0 +1,132 @@
+//! What clustering knows of the media items of a scope: in columns, because records of all of them take five times as
+//! much memory. What a cluster shows of its members is read when it is written.
+
+use std::{
+    collections::{HashMap, HashSet},
+    path::PathBuf,
+};
+
+use super::name_lists::{MAX_FREQUENT, NameLists};
+use crate::store::{
+    cluster::MemberCounts,
+    media::{MediaKind, MediaRecord},
+};
+use tessera_model::{MediaId, is_metadata_label};
+
+#[derive(Default)]
+pub struct ClusterMembers {
+    /// Row numbers of media, ordered by path.
+    pub rows: Vec<i64>,
+    pub ids: Vec<MediaId>,
+    origins: Vec<MemberOrigin>,
+    /// Width and height in pixels; for an object, those of its region.
+    pub sizes: Vec<(u32, u32)>,
+    pub labels: NameLists,
+    /// Of the user's own model.
+    model_labels: NameLists,
+    pub tags: NameLists,
+    /// The positions of the members, by row number.
+    by_row: Vec<u32>,
+}
+
+/// What a member is part of, which a cluster counts once.
+enum MemberOrigin {
+    Image,
+    Frame {
+        video: u32,
+    },
+    /// With the row number of its image.
+    Object {
+        image: i64,
+    },
+}
+
+impl ClusterMembers {
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The position of a media item by its row number.
+    pub fn position(&self, row: i64) -> Option<u32> {
+        let found = self.by_row.binary_search_by_key(&row, |at| self.rows[*at as usize]);
+        found.ok().map(|found| self.by_row[found])
+    }
+
+    /// The most frequent labels of the members at these positions: those of the dataset, then those of the model, and
+    /// last those that say nothing about what a picture shows.
+    pub fn frequent_labels(&self, positions: &[u32]) -> Vec<String> {
+        let mut labels = self.labels.most_frequent(positions);
+        let shown = labels.iter().take_while(|label| !is_metadata_label(label)).count();
+        let mut by_model = self.model_labels.most_frequent_first(positions);
+        by_model.retain(|label| !labels.contains(label));
+        labels.splice(shown..shown, by_model);
+        labels.truncate(MAX_FREQUENT);
+        labels
+    }
+
+    /// Counts the members at these positions.
+    pub fn count(&self, positions: &[u32]) -> MemberCounts {
+        let mut counts = MemberCounts::default();
+        let (mut images, mut videos) = (HashSet::new(), HashSet::new());
+        for &position in positions {
+            match self.origins[position as usize] {
+                MemberOrigin::Image => _ = images.insert(self.rows[position as usize]),
+                MemberOrigin::Frame { video } => {
+                    counts.frames += 1;
+                    videos.insert(video);
+                }
+                MemberOrigin::Object { image } => {
+                    counts.objects += 1;
+                    images.insert(image);
+                }
+            }
+        }
+        (counts.images, counts.videos) = (images.len() as u64, videos.len() as u64);
+        counts
+    }
+}
+
+/// Collects members, which arrive ordered by path.
+#[derive(Default)]
+pub struct MemberCollector {
+    members: ClusterMembers,
+    /// The number of each video, by source and path.
+    videos: HashMap<(i64, PathBuf), u32>,
+}
+
+impl MemberCollector {
+    pub fn push(&mut self, media: MediaRecord) {
+        let origin = self.origin_of(&media);
+        let members = &mut self.members;
+        members.rows.push(media.row);
+        members.ids.push(media.id);
+        members.origins.push(origin);
+        members.sizes.push(media.cropped_size());
+        members.labels.push(media.labels);
+        members.model_labels.push(media.model_labels);
+        members.tags.push(media.tags);
+    }
+
+    fn origin_of(&mut self, media: &MediaRecord) -> MemberOrigin {
+        match (media.kind, media.video_file()) {
+            (MediaKind::Object, _) => MemberOrigin::Object { image: media.picture_row() },
+            (MediaKind::Frame, Some((source, path))) => {
+                let next = u32::try_from(self.videos.len()).unwrap_or(u32::MAX);
+                let video = *self.videos.entry((source, path.to_owned())).or_insert(next);
+                MemberOrigin::Frame { video }
+            }
+            (MediaKind::Image | MediaKind::Frame, _) => MemberOrigin::Image,
+        }
+    }
+
+    pub fn finish(self) -> ClusterMembers {
+        let mut members = self.members;
+        members.by_row = (0..).take(members.len()).collect();
+        members.by_row.sort_unstable_by_key(|position| members.rows[*position as usize]);
+        members
+    }
+}

@@ -1,0 +1,43 @@
+//! The keypoints of the members of a scope in the store.
+
+use super::{TaskContext, cluster_members::ClusterMembers};
+use crate::{
+    similarity::KeypointSource,
+    store::{QueryError, look},
+    task_error::TaskError,
+};
+use tessera_model::{DatasetId, EntityType};
+
+pub(super) struct StoredKeypoints<'a> {
+    pub(super) context: &'a TaskContext,
+    pub(super) dataset: DatasetId,
+    pub(super) entity: EntityType,
+    pub(super) source: Option<i64>,
+    pub(super) members: &'a ClusterMembers,
+    pub(super) corners: usize,
+}
+
+impl KeypointSource for StoredKeypoints<'_> {
+    type Error = TaskError;
+
+    fn rows(&self) -> usize {
+        self.members.len()
+    }
+
+    fn corners(&self) -> usize {
+        self.corners
+    }
+
+    fn for_each(&self, mut each: impl FnMut(u32, &[u8])) -> Result<(), TaskError> {
+        let read = self.context.store.read(|c| {
+            look::for_each(c, self.dataset, self.entity, self.source, |look| {
+                self.context.check_cancelled().map_err(|_| QueryError::Stopped)?;
+                if let Some(position) = self.members.position(look.media) {
+                    each(position, look.keypoints);
+                }
+                Ok::<_, QueryError>(())
+            })
+        });
+        Ok(read?)
+    }
+}
