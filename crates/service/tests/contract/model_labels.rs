@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 
 use image::{ImageFormat, Rgb, RgbImage};
 use serde_json::{Value, json};
-use tessera_service::{DeploymentSettings, ServerOptions, learned_model::LearnedModel};
+use tessera_service::{
+    DeploymentSettings, ServerOptions, learned_model::LearnedModel, store::postgres,
+};
 use tessera_testing::tiny_model::ModelFolder;
 
 use crate::{
@@ -249,8 +251,11 @@ const FORMER_TABLES_ON_A_SERVER: &str = "
     DELETE FROM schema_version WHERE version = (SELECT max(version) FROM schema_version);";
 
 fn downgrade(place: &Place) {
-    if place.store.address().is_some() {
-        return place.change(FORMER_TABLES_ON_A_SERVER);
+    if let Some(address) = place.store.address() {
+        place.change(FORMER_TABLES_ON_A_SERVER);
+        // `tessera store init` migrates.
+        postgres::init(&address).unwrap();
+        return;
     }
     place.change(FORMER_TABLES);
     let sql = "SELECT group_concat(sql, ';' ORDER BY name) FROM sqlite_schema WHERE name NOT GLOB 'words_*'";
