@@ -107,9 +107,14 @@ fn comments_messages_and_documents_use_plain_english() {
     }
     assert!(paths.len() > 300, "the sources were not found");
     files(&root().join("docs"), "md", &mut paths);
-    for name in
-        ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "benches/README.md", "models/README.md"]
-    {
+    for name in [
+        "README.md",
+        "ARCHITECTURE.md",
+        "CONTRIBUTING.md",
+        "CHANGELOG.md",
+        "benches/README.md",
+        "models/README.md",
+    ] {
         paths.push(root().join(name));
     }
     for name in ["config.toml", "keymap.toml"] {
