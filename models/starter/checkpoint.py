@@ -43,6 +43,11 @@ class TensorUnpickler(pickle.Unpickler):
         ("torch", "LongStorage"): "LongStorage",
     }
 
+    def __init__(self, file, kinds):
+        """`kinds` is filled with the kind of each storage, by its key."""
+        super().__init__(file)
+        self.kinds = kinds
+
     def find_class(self, module, name):
         if (module, name) not in self.ALLOWED:
             raise BuildError(
@@ -63,9 +68,7 @@ def read_checkpoint(content):
     file, kinds = io.BytesIO(content), {}
 
     def load():
-        unpickler = TensorUnpickler(file)
-        unpickler.kinds = kinds
-        return unpickler.load()
+        return TensorUnpickler(file, kinds).load()
 
     if load() != MAGIC:
         raise BuildError("the checkpoint has another format than that of PyTorch 1.5; use another package")

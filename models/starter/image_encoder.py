@@ -10,8 +10,8 @@ SIDE = 224
 CLASSES = 1000
 FEATURES = 1280
 DIMENSION = CLASSES + FEATURES
-# How long the probabilities are in the vector, at most: the rest of its length is the features. From .3 to .7 look-alikes
-# are equally good, and the more, the further apart are the scores of texts.
+# The largest length of the probabilities; the features have the rest of the length of 1. Look-alikes are equally good from
+# .3 to .7, and scores of texts differ more with more.
 PROBABILITY_SCALE = 0.7
 # What TensorFlow adds to variances.
 EPSILON = 1e-3
@@ -138,7 +138,7 @@ def image_encoder(tensors):
     picture_vector(graph, features, scores)
     if network.tensors:
         unused = ", ".join(sorted(network.tensors)[:3])
-        raise BuildError(f"the checkpoint has layers that EfficientNet-Lite0 does not have ({unused}); use another package")
+        raise BuildError(f"the checkpoint has layers that are not of EfficientNet-Lite0 ({unused}); use another package")
     graph.output("image_embeds", FLOAT, ["batch", DIMENSION])
     graph.output("logits", FLOAT, ["batch", CLASSES])
     return graph.to_bytes()
