@@ -45,6 +45,7 @@ mod fault_proxy;
 mod faults;
 mod file_circles;
 mod folder;
+mod formats;
 mod forms;
 mod guard;
 mod headers;
