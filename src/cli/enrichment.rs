@@ -1,5 +1,7 @@
 //! `tessera enrichment`: the models applied to a dataset; unmentioned ones are unknown.
 
+use std::path::Path;
+
 use clap::Subcommand;
 use serde_json::{Value, json};
 
@@ -94,7 +96,8 @@ fn applied_model_text(model: &AppliedModel) -> String {
     if parts.is_empty() {
         parts.extend(model.id.as_ref().map(ToString::to_string));
     }
-    let onnx = model.files.iter().filter(|(path, _)| path.as_str().ends_with(".onnx"));
+    let is_onnx = |path: &SafeText| Path::new(path.as_str()).extension() == Some("onnx".as_ref());
+    let onnx = model.files.iter().filter(|(path, _)| is_onnx(path));
     parts.extend(onnx.map(|(path, sha256)| {
         let digits: String = sha256.as_str().chars().take(SHOWN_DIGITS).collect();
         format!("{path} sha256:{digits}")
