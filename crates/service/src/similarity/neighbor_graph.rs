@@ -59,7 +59,7 @@ impl NeighborGraph {
         self.lengths.extend_from_slice(&other.lengths);
     }
 
-    /// Disjoint parts of so many rows each, the last one of fewer.
+    /// Disjoint parts of `rows` rows each, the last one of fewer.
     pub fn par_parts_mut(
         &mut self,
         rows: usize,

@@ -10,7 +10,7 @@ pub struct RowLists<T> {
 }
 
 impl<T> RowLists<T> {
-    /// Empty lists of so many rows, with room for `values` in all of them.
+    /// Empty lists of `rows` rows, with room for `values` in all of them.
     pub fn with_capacity(rows: usize, values: usize) -> Self {
         Self { values: Vec::with_capacity(values), ranges: vec![(0, 0); rows] }
     }

@@ -20,7 +20,7 @@ impl Vectors {
         Self { dimension, rows: Vec::new() }
     }
 
-    /// So many rows of zeros, for [`Self::set`].
+    /// Rows of zeros, for [`Self::set`].
     pub fn zeros(dimension: usize, rows: usize) -> Self {
         Self { dimension, rows: vec![f16::ZERO; rows * dimension] }
     }

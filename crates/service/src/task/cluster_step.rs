@@ -5,8 +5,8 @@ use std::{cmp::Reverse, collections::HashMap};
 
 use super::{
     TaskContext,
-    cluster_members::{ClusterMembers, MemberCollector},
     cluster_writer::ClusterLevel,
+    clustered_media::{ClusteredMedia, MediaCollector},
     progress::ProgressRange,
     stored_keypoints::StoredKeypoints,
 };
@@ -66,7 +66,7 @@ pub struct ClusterUpdate {
 
 struct EntityClusters {
     entity: EntityType,
-    members: ClusterMembers,
+    members: ClusteredMedia,
     /// Finest first.
     levels: Vec<ClusterLevel>,
     assignments: Vec<ClusterAssignment>,
@@ -149,7 +149,7 @@ impl EntityClusters {
 
 /// What the members of a scope are, and what they look like.
 struct MemberFeatures {
-    members: ClusterMembers,
+    members: ClusteredMedia,
     vectors: Vectors,
     /// The number of their keypoints.
     corners: usize,
@@ -164,7 +164,7 @@ impl MemberFeatures {
     ) -> Result<Self, TaskError> {
         let source = scope.source_row();
         let read = context.store.read(|c| {
-            let mut members = MemberCollector::default();
+            let mut members = MediaCollector::default();
             media::for_each_by_path(c, dataset, entity, source, |media, is_clustered| {
                 if scope.includes(is_clustered) {
                     members.push(media);
@@ -206,7 +206,7 @@ fn levels(
 }
 
 fn assignments(
-    members: &ClusterMembers,
+    members: &ClusteredMedia,
     graph: &NeighborGraph,
     duplicates: &[DuplicatePair],
     clustering: &Clustering,
@@ -237,7 +237,7 @@ fn assignments(
     assignments
 }
 
-fn issue_scores(members: &ClusterMembers, graph: &NeighborGraph) -> Vec<IssueScores> {
+fn issue_scores(members: &ClusteredMedia, graph: &NeighborGraph) -> Vec<IssueScores> {
     let labels = members.labels.without_metadata();
     let labels: Vec<&[u32]> = labels.iter().collect();
     let (outliers, mislabels) = (outlier_scores(graph), mislabels::mislabel_scores(&labels, graph));

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::cluster_members::ClusterMembers;
+use super::clustered_media::ClusteredMedia;
 use crate::{
     similarity::RowLists,
     store::{
@@ -33,7 +33,7 @@ impl ClusterLevel {
         transaction: &Transaction,
         dataset: DatasetId,
         entity: EntityType,
-        members: &ClusterMembers,
+        members: &ClusteredMedia,
     ) -> store::Result<()> {
         let clusters: Vec<usize> = (0..self.members.len()).collect();
         let ranks = (self.first_rank..).step_by(CLUSTERS_AT_A_TIME);
@@ -52,7 +52,7 @@ impl ClusterLevel {
         &self,
         cluster: usize,
         dataset: DatasetId,
-        members: &ClusterMembers,
+        members: &ClusteredMedia,
         previews: &mut HashMap<i64, StoredPreview>,
     ) -> ClusterRecord {
         let group = &self.members[cluster];

@@ -4,9 +4,9 @@
 //! worker takes it again.
 
 mod apply_sidecars;
-mod cluster_members;
 mod cluster_step;
 mod cluster_writer;
+mod clustered_media;
 mod compare_folder;
 mod context;
 mod embed_step;

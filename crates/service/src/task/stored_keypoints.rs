@@ -1,6 +1,6 @@
 //! The keypoints of the members of a scope in the store.
 
-use super::{TaskContext, cluster_members::ClusterMembers};
+use super::{TaskContext, clustered_media::ClusteredMedia};
 use crate::{
     similarity::KeypointSource,
     store::{QueryError, look},
@@ -13,7 +13,7 @@ pub(super) struct StoredKeypoints<'a> {
     pub(super) dataset: DatasetId,
     pub(super) entity: EntityType,
     pub(super) source: Option<i64>,
-    pub(super) members: &'a ClusterMembers,
+    pub(super) members: &'a ClusteredMedia,
     pub(super) corners: usize,
 }
 

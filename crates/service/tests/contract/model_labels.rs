@@ -240,7 +240,7 @@ const FORMER_TABLES: &str = "
     CREATE TABLE applied_model (dataset BLOB PRIMARY KEY, fingerprint BLOB, applied_at INTEGER,
                                 intact INTEGER GENERATED ALWAYS AS (1) STORED);
     INSERT INTO applied_model (dataset, fingerprint, applied_at) SELECT id, zeroblob(32), 0 FROM dataset;
-    PRAGMA user_version = 13;";
+    PRAGMA user_version = 14;";
 const FORMER_TABLES_ON_A_SERVER: &str = "
     DROP TABLE model_label;
     DROP TABLE applied_model;

@@ -14,7 +14,7 @@ use crate::store::{
 use tessera_model::{MediaId, is_metadata_label};
 
 #[derive(Default)]
-pub struct ClusterMembers {
+pub struct ClusteredMedia {
     /// Row numbers of media, ordered by path.
     pub rows: Vec<i64>,
     pub ids: Vec<MediaId>,
@@ -41,7 +41,7 @@ enum MemberOrigin {
     },
 }
 
-impl ClusterMembers {
+impl ClusteredMedia {
     pub fn len(&self) -> usize {
         self.rows.len()
     }
@@ -92,13 +92,13 @@ impl ClusterMembers {
 
 /// Collects members, which arrive ordered by path.
 #[derive(Default)]
-pub struct MemberCollector {
-    members: ClusterMembers,
+pub struct MediaCollector {
+    members: ClusteredMedia,
     /// The number of each video, by source and path.
     videos: HashMap<(i64, PathBuf), u32>,
 }
 
-impl MemberCollector {
+impl MediaCollector {
     pub fn push(&mut self, media: MediaRecord) {
         let origin = self.origin_of(&media);
         let members = &mut self.members;
@@ -123,7 +123,7 @@ impl MemberCollector {
         }
     }
 
-    pub fn finish(self) -> ClusterMembers {
+    pub fn finish(self) -> ClusteredMedia {
         let mut members = self.members;
         members.by_row = (0..).take(members.len()).collect();
         members.by_row.sort_unstable_by_key(|position| members.rows[*position as usize]);
