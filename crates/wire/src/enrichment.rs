@@ -105,7 +105,7 @@ fn find_mention(value: &Value, name: &str) -> Option<bool> {
         Value::Array(items) => items.iter().find_map(|item| find_mention(item, name)),
         Value::Object(map) => map.iter().find_map(|(key, value)| {
             if key.eq_ignore_ascii_case(name) {
-                Some(!matches!(value, Value::Null | Value::Bool(false)))
+                Some(!is_negation(value))
             } else {
                 find_mention(value, name)
             }
@@ -116,12 +116,20 @@ fn find_mention(value: &Value, name: &str) -> Option<bool> {
 
 const MODELS: &str = "/dataset_enrichment_models/enrichment_models";
 
+/// Whether a value says that a model was not applied.
+fn is_negation(value: &Value) -> bool {
+    matches!(value, Value::Null | Value::Bool(false))
+}
+
 /// The observed shape: a map of all models by type. An empty one is also a list, and counts with the status `NEW`.
 fn lists_by_type(value: &Value) -> bool {
     let is_empty = match value.pointer(MODELS) {
-        Some(Value::Object(map)) => map.is_empty(),
-        Some(Value::Array(list)) if list.is_empty() => true,
-        _ => return false,
+        Some(Value::Object(map)) if !map.is_empty() => {
+            return map.values().any(|model| !is_negation(model));
+        }
+        Some(Value::Object(_)) => true,
+        Some(Value::Array(list)) => list.is_empty(),
+        _ => false,
     };
-    !is_empty || first_text(value, &["status"]).as_deref() == Some("NEW")
+    is_empty && first_text(value, &["status"]).as_deref() == Some("NEW")
 }

@@ -213,7 +213,7 @@ pub const CHOICES: &[[&str; 3]] = &[
     [
         "labels of a model",
         "after those of the dataset, with the source `Model` in exports; wrong labels are searched among those of the \
-         dataset only, and caption search finds them only in a dataset without captions",
+         dataset only, and caption search compares them of media without a caption only",
         "labels of a dataset are deliberate, and no model makes caption search worse",
     ],
     [

@@ -44,8 +44,8 @@ pub fn dimension(connection: &Connection, dataset: DatasetId) -> Result<usize> {
 }
 
 /// Captions of a dataset and the labels that say what a picture shows, or of one of its sources, in order of row. Labels
-/// of the model are among them only in a dataset without captions: beside captions, they would rank pictures of the same
-/// kind above the one that a text describes.
+/// of the model stand in for a missing caption: beside one, they would rank pictures of the same kind above the one that
+/// a text describes.
 pub fn texts(
     connection: &Connection,
     dataset: DatasetId,
@@ -53,8 +53,7 @@ pub fn texts(
 ) -> Result<Vec<(i64, String)>> {
     let sql = format!(
         "SELECT row, coalesce(caption, ''), labels,
-           CASE WHEN EXISTS (SELECT 1 FROM media AS other WHERE dataset = ?1 AND caption IS NOT NULL)
-             THEN '[]' ELSE {} END, require(intact)
+           CASE WHEN caption IS NULL THEN {} ELSE '[]' END, require(intact)
          FROM media WHERE dataset = ?1 {} ORDER BY row",
         model_labels!(),
         if source.is_some() { "AND source = ?2" } else { "" },
