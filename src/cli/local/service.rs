@@ -215,7 +215,7 @@ pub(super) fn index_dir(given: Option<PathBuf>) -> CliResult<PathBuf> {
 }
 
 pub(super) fn report_skipped(deployment: &Deployment, dataset: DatasetId) {
-    const NAMED: usize = 20;
+    const NAMED: usize = 1_000;
     let Ok(skipped) = deployment.skipped_files(dataset) else {
         return;
     };
@@ -242,7 +242,7 @@ fn skipped_sentence(skipped: &[SkippedFile]) -> Option<SafeText> {
     let named = media.iter().take(NAMED).map(|it| format!("{} ({})", it.file, short(&it.reason)));
     let named = named.collect::<Vec<_>>().join(", ");
     let files = grouped_with_noun(media.len() as u64, "file", "files");
-    let rest = if media.len() > NAMED { ", …; all are listed after you quit" } else { "" };
+    let rest = if media.len() > NAMED { ", …; more are listed after you quit" } else { "" };
     let sentence = format!("cannot index {files}: {named}{rest}");
     (!media.is_empty()).then(|| SafeText::detail(&sentence))
 }
@@ -275,6 +275,6 @@ mod tests {
             (0..5).map(|number| skipped(&format!("{number}.jpg"), true)).collect();
         let sentence = sentence(&many).unwrap_or_default();
         assert!(sentence.starts_with("cannot index 5 files: 0.jpg (broken picture), "));
-        assert!(sentence.ends_with("2.jpg (broken picture), …; all are listed after you quit"));
+        assert!(sentence.ends_with("2.jpg (broken picture), …; more are listed after you quit"));
     }
 }
