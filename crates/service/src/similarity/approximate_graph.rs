@@ -23,7 +23,7 @@ const LEAVES_PER_BATCH: usize = 256;
 const ROWS_PER_STEP: usize = 256;
 
 /// Finds the `k` nearest other rows of every row, nearest first, but for a few. The same rows have the same graph,
-/// whatever the number of threads. For `progress`, see [`neighbor_graph`](super::neighbor_graph).
+/// whatever the number of threads. For `progress`, see [`neighbor_graph`](super::neighbor_graph()).
 pub fn approximate_neighbor_graph(
     vectors: &Vectors,
     k: usize,

@@ -37,7 +37,7 @@ pub struct DuplicatePair {
 }
 
 /// Finds all pairs of near-duplicates, each once, ordered by rows. `graph` contains the nearest
-/// neighbors of the rows. For `progress`, see [`neighbor_graph`](super::neighbor_graph).
+/// neighbors of the rows. For `progress`, see [`neighbor_graph`](super::neighbor_graph()).
 ///
 /// The keypoints are read four times: their index and they themselves are in memory one after the other, each with
 /// about 100 MiB for 100,000 rows.
