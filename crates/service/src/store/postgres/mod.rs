@@ -1,5 +1,6 @@
 //! The engine of several machines: a schema of a PostgreSQL server that the user operates.
 
+mod added_tables;
 mod address;
 mod full_text;
 mod health;

@@ -1,10 +1,11 @@
 //! The versions of the schema on a server, as a list of migrations.
 
 use super::{
-    tables::{
+    added_tables::{
         ANCHOR_PICTURES, CAPTION_LANGUAGES, EMBEDDED_TEXTS, EXTRACTIONS, MODEL_LABELS,
-        MODEL_VECTORS, TABLES, TASK_QUEUE,
+        MODEL_VECTORS, TASK_QUEUE,
     },
+    tables::TABLES,
     word_counts,
 };
 use crate::store::{
