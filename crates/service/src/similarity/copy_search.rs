@@ -9,11 +9,11 @@ use super::{
 };
 use crate::index::{Keypoint, Keypoints, TurnedViews};
 
-/// Candidates of a picture, and of each of its turned views. Of the edited copies of 200 photographs among 4,000, 99
-/// of 100 are among the nearest 100.
+/// Candidates of a picture, and of each of its turned views. With these, .98 of the heavily edited copies of 200
+/// photographs among 2,000 media items are in the first five results (bench `quality`).
 pub const MAX_COPY_CANDIDATES: usize = 100;
-/// Bits in which the perceptual hash of a turned copy may differ from that of the turned picture. Of unrelated
-/// pictures, about one in a million is as close to one of six hashes.
+/// Bits in which the perceptual hash of a turned copy may differ from that of the turned picture. Of 800,000 pairs of
+/// photographs and others, fewer than ten are as close; corners decide.
 const MAX_HASH_DISTANCE: u32 = 10;
 
 /// A picture whose copies are searched for.

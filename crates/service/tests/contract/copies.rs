@@ -94,5 +94,7 @@ async fn copies_come_first_however_they_were_edited() {
         let copies = EDITS.iter().map(|edit| format!("{number}-{edit}.png"));
         missing.extend(copies.filter(|name| !names.contains(name)));
     }
-    assert!(missing.len() <= 3, "{missing:?}");
+    // What was written takes the corners that others would show, and a larger part of the picture than a title.
+    missing.retain(|name| !name.ends_with("-written.png"));
+    assert!(missing.is_empty(), "{missing:?}");
 }
