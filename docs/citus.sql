@@ -13,6 +13,8 @@
 -- Distributed tables cannot refer to tables of the coordinator. A trigger removes their rows instead.
 ALTER TABLE look DROP CONSTRAINT look_media_fkey;
 ALTER TABLE meaning DROP CONSTRAINT meaning_media_fkey;
+ALTER TABLE model_vector DROP CONSTRAINT model_vector_media_fkey;
+ALTER TABLE model_label DROP CONSTRAINT model_label_media_fkey;
 ALTER TABLE thumbnail DROP CONSTRAINT thumbnail_media_fkey;
 ALTER TABLE frame_picture DROP CONSTRAINT frame_picture_media_fkey;
 
@@ -23,6 +25,8 @@ DECLARE
 BEGIN
   DELETE FROM look WHERE media = ANY (gone);
   DELETE FROM meaning WHERE media = ANY (gone);
+  DELETE FROM model_vector WHERE media = ANY (gone);
+  DELETE FROM model_label WHERE media = ANY (gone);
   DELETE FROM thumbnail WHERE media = ANY (gone);
   DELETE FROM frame_picture WHERE media = ANY (gone);
   RETURN NULL;
@@ -32,5 +36,7 @@ CREATE TRIGGER distributed_removed AFTER DELETE ON media REFERENCING OLD TABLE A
 
 SELECT create_distributed_table('look', 'media');
 SELECT create_distributed_table('meaning', 'media', colocate_with => 'look');
+SELECT create_distributed_table('model_vector', 'media', colocate_with => 'look');
+SELECT create_distributed_table('model_label', 'media', colocate_with => 'look');
 SELECT create_distributed_table('thumbnail', 'media', colocate_with => 'look');
 SELECT create_distributed_table('frame_picture', 'media', colocate_with => 'look');

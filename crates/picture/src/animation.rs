@@ -33,7 +33,7 @@ impl AnimationFrame {
     /// Its pixels, with at least `min_side` pixels on the shorter side, or as many as it has.
     pub fn into_picture(self, min_side: u32) -> Result<RgbImage, DecodeError> {
         let size = self.pixels.dimensions();
-        to_picture(self.pixels.into_raw(), size, ColorType::Rgba8, min_side)
+        to_picture(self.pixels.into_raw(), size, ColorType::Rgba8, min_side, None)
     }
 }
 

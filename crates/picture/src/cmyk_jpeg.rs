@@ -21,16 +21,16 @@ pub fn decode(bytes: &[u8], jpeg: &Jpeg, min_side: u32) -> Result<RgbImage, Deco
     // Four samples a pixel, and their coefficients of two bytes.
     let bytes_per_pixel = if jpeg.is_progressive() { 12 } else { 4 };
     let _lock = lock_memory(bytes_per_pixel * u64::from(size.0) * u64::from(size.1))?;
-    let (mut samples, colors) =
+    let (mut samples, stored_colors) =
         decode_samples(bytes).map_err(|error| DecodeError(format!("damaged JPEG: {error}")))?;
     if samples.len() as u64 != 4 * u64::from(size.0) * u64::from(size.1) {
         return Err(DecodeError("the decoder gave too few pixels".to_owned()));
     }
     let width = usize::try_from(size.0).unwrap_or(usize::MAX);
-    let is_ycck = colors == ColorSpace::YCCK;
-    let profile = jpeg.color_profile();
-    convert_rows(&mut samples, width, profile.as_deref(), |stored| stored_inks(stored, is_ycck));
-    to_picture(samples, size, ColorType::Rgb8, min_side)
+    let is_ycck = stored_colors == ColorSpace::YCCK;
+    let colors = jpeg.source_colors();
+    convert_rows(&mut samples, width, colors.as_ref(), |stored| stored_inks(stored, is_ycck));
+    to_picture(samples, size, ColorType::Rgb8, min_side, None)
 }
 
 /// The samples as stored, and whether they are CMYK or YCCK.

@@ -1,9 +1,16 @@
-//! Converts colors with an ICC profile to sRGB, which terminals and the index expect.
+//! Converts the colors of a file to sRGB, which terminals and the index expect.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::{
+    ops::RangeInclusive,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use image::{Rgb, RgbImage};
-use moxcms::{ColorProfile, DataColorSpace, Layout, Transform8BitExecutor, TransformOptions};
+use moxcms::{
+    ColorProfile, DataColorSpace, Layout, Transform8BitExecutor, TransformOptions, curve_from_gamma,
+};
+
+use crate::{coded_colors::CodedColors, high_dynamic_range};
 
 /// Colors whose conversion shows whether a profile differs visibly from sRGB.
 const PROBES: [[u8; 3]; 8] = [
@@ -16,10 +23,30 @@ const PROBES: [[u8; 3]; 8] = [
     [0, 0, 255],
     [200, 120, 60],
 ];
+/// Exponents of samples in 100,000ths, and those that programs write for sRGB.
+const USUAL_EXPONENTS: RangeInclusive<u32> = 20_000..=200_000;
+const SRGB_EXPONENTS: RangeInclusive<u32> = 43_000..=48_000;
 /// The largest difference, of 255, that is not worth a conversion.
 const TOLERANCE: u8 = 3;
 
-/// How to convert the colors of a profile.
+/// The colors that a file says its samples are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SourceColors {
+    /// An ICC profile, of RGB, gray or CMYK.
+    Profile(Vec<u8>),
+    Coded(CodedColors),
+    /// The exponent of the samples of sRGB's primaries, in 100,000ths: 100,000 for linear light.
+    Gamma(u32),
+}
+
+impl SourceColors {
+    /// Whether the conversion of a pixel depends on the others.
+    pub fn needs_whole_picture(&self) -> bool {
+        matches!(self, Self::Coded(coded) if coded.is_high_dynamic_range())
+    }
+}
+
+/// How to convert the colors of a file.
 #[derive(Clone)]
 struct Conversion {
     from: DataColorSpace,
@@ -31,14 +58,19 @@ const MAX_RECENT: usize = 8;
 /// Longer profiles are not kept; those of printers have about 2 MB.
 const MAX_KEPT_BYTES: usize = 4 << 20;
 
-/// The profiles that were used last, the last one first, with their conversions; `None` for one that is sRGB already,
-/// or not understood.
-static RECENT: Mutex<Vec<(Vec<u8>, Option<Conversion>)>> = Mutex::new(Vec::new());
+/// The colors that were converted last, the last ones first, with their conversions; `None` for those that are sRGB
+/// already, or not understood.
+static RECENT: Mutex<Vec<(SourceColors, Option<Conversion>)>> = Mutex::new(Vec::new());
 
-/// Converts a picture from the color space of `profile`, an ICC profile for RGB, or for gray if the picture is gray. One
-/// that is damaged, or for other colors, changes nothing.
-pub fn to_srgb(picture: &mut RgbImage, profile: &[u8]) {
-    let Some(Conversion { from, transform }) = conversion(profile) else { return };
+/// Converts a picture of RGB, or of gray if it has a profile for gray. A profile that is damaged, or for other
+/// colors, changes nothing.
+pub fn to_srgb(picture: &mut RgbImage, colors: &SourceColors) {
+    if let SourceColors::Coded(coded) = colors
+        && colors.needs_whole_picture()
+    {
+        return high_dynamic_range::to_srgb(picture, *coded);
+    }
+    let Some(Conversion { from, transform }) = conversion(colors) else { return };
     let source = match from {
         DataColorSpace::Rgb => picture.as_raw().clone(),
         DataColorSpace::Gray if picture.pixels().all(|Rgb([r, g, b])| r == g && g == b) => {
@@ -50,31 +82,72 @@ pub fn to_srgb(picture: &mut RgbImage, profile: &[u8]) {
     let _ = transform.transform(&source, picture);
 }
 
+/// Converts rows of `width` pixels of red, green, blue and alpha in place, before they are blended with a background.
+pub fn translucent_to_srgb(samples: &mut [u8], width: usize, colors: &SourceColors) {
+    let Some(Conversion { from, transform }) = conversion(colors) else { return };
+    let channels = match from {
+        DataColorSpace::Rgb => 3,
+        DataColorSpace::Gray => 1,
+        _ => return,
+    };
+    let (mut stored, mut converted) = (Vec::new(), vec![0; 3 * width]);
+    for row in samples.as_chunks_mut::<4>().0.chunks_mut(width) {
+        stored.clear();
+        stored.extend(row.iter().flat_map(|pixel| &pixel[..channels]));
+        let converted = &mut converted[..3 * row.len()];
+        if transform.transform(&stored, converted).is_ok() {
+            for (pixel, color) in row.iter_mut().zip(converted.as_chunks::<3>().0) {
+                pixel[..3].copy_from_slice(color);
+            }
+        }
+    }
+}
+
 /// How to convert pixels of CMYK with a profile for it to pixels of sRGB.
-pub fn cmyk_to_srgb(profile: &[u8]) -> Option<Arc<Transform8BitExecutor>> {
-    let Conversion { from, transform } = conversion(profile)?;
+pub fn cmyk_to_srgb(colors: &SourceColors) -> Option<Arc<Transform8BitExecutor>> {
+    let Conversion { from, transform } = conversion(colors)?;
     (from == DataColorSpace::Cmyk).then_some(transform)
 }
 
-fn conversion(profile: &[u8]) -> Option<Conversion> {
+fn conversion(colors: &SourceColors) -> Option<Conversion> {
     let recent = || RECENT.lock().unwrap_or_else(PoisonError::into_inner);
     let mut known = recent();
-    if let Some(position) = known.iter().position(|(bytes, _)| bytes == profile) {
+    if let Some(position) = known.iter().position(|(known, _)| known == colors) {
         known[..=position].rotate_right(1);
         return known[0].1.clone();
     }
     drop(known);
-    let conversion = create(profile);
-    if profile.len() <= MAX_KEPT_BYTES {
+    let profile = match colors {
+        SourceColors::Profile(bytes) => ColorProfile::new_from_slice(bytes).ok(),
+        SourceColors::Coded(coded) => coded.profile(),
+        SourceColors::Gamma(exponent) => gamma_profile(*exponent),
+    };
+    let conversion = profile.and_then(|profile| create(&profile));
+    if !matches!(colors, SourceColors::Profile(bytes) if bytes.len() > MAX_KEPT_BYTES) {
         let mut known = recent();
-        known.insert(0, (profile.to_vec(), conversion.clone()));
+        known.insert(0, (colors.clone(), conversion.clone()));
         known.truncate(MAX_RECENT);
     }
     conversion
 }
 
-fn create(profile: &[u8]) -> Option<Conversion> {
-    let profile = ColorProfile::new_from_slice(profile).ok()?;
+/// sRGB with another transfer curve. `None` if it is about that of sRGB, or makes no sense.
+fn gamma_profile(exponent: u32) -> Option<ColorProfile> {
+    if !USUAL_EXPONENTS.contains(&exponent) || SRGB_EXPONENTS.contains(&exponent) {
+        return None;
+    }
+    let exponent = f32::from(u16::try_from(exponent / 10).ok()?) / 10_000.0;
+    let curve = curve_from_gamma(1.0 / exponent);
+    let mut profile = ColorProfile::new_srgb();
+    // It would take precedence.
+    profile.cicp = None;
+    profile.red_trc = Some(curve.clone());
+    profile.green_trc = Some(curve.clone());
+    profile.blue_trc = Some(curve);
+    Some(profile)
+}
+
+fn create(profile: &ColorProfile) -> Option<Conversion> {
     let from = profile.color_space;
     let layout = match from {
         DataColorSpace::Rgb => Layout::Rgb,
@@ -103,10 +176,14 @@ fn differs_visibly(transform: &Transform8BitExecutor) -> bool {
 mod tests {
     use super::*;
 
-    fn converted(profile: &ColorProfile, color: [u8; 3]) -> [u8; 3] {
+    fn converted_from(colors: &SourceColors, color: [u8; 3]) -> [u8; 3] {
         let mut picture = RgbImage::from_pixel(2, 2, image::Rgb(color));
-        to_srgb(&mut picture, &profile.encode().unwrap());
+        to_srgb(&mut picture, colors);
         picture.get_pixel(1, 1).0
+    }
+
+    fn converted(profile: &ColorProfile, color: [u8; 3]) -> [u8; 3] {
+        converted_from(&SourceColors::Profile(profile.encode().unwrap()), color)
     }
 
     #[test]
@@ -123,8 +200,41 @@ mod tests {
     fn nothing_changes_for_srgb_and_without_a_usable_profile() {
         assert_eq!(converted(&ColorProfile::new_srgb(), [200, 80, 61]), [200, 80, 61]);
         assert_eq!(converted(&ColorProfile::new_gray_with_gamma(1.0), [9, 8, 7]), [9, 8, 7]);
-        let mut picture = RgbImage::from_pixel(1, 1, image::Rgb([200, 80, 61]));
-        to_srgb(&mut picture, b"no profile");
-        assert_eq!(picture.get_pixel(0, 0).0, [200, 80, 61]);
+        let damaged = SourceColors::Profile(b"no profile".to_vec());
+        assert_eq!(converted_from(&damaged, [200, 80, 61]), [200, 80, 61]);
+    }
+
+    #[test]
+    fn coded_colors_are_those_of_the_same_profile() {
+        let color = |primaries, transfer| {
+            let coded = CodedColors { primaries, transfer };
+            converted_from(&SourceColors::Coded(coded), [200, 80, 60])
+        };
+        let wide = converted(&ColorProfile::new_display_p3(), [200, 80, 60]);
+        assert!(color(12, 13).iter().zip(wide).all(|(one, other)| one.abs_diff(other) <= 1));
+        assert_eq!(color(1, 13), [200, 80, 60], "sRGB");
+        assert_eq!(color(2, 2), [200, 80, 60], "unspecified");
+        assert_eq!(color(99, 1), [200, 80, 60], "reserved");
+        assert!(color(1, 8)[2] > 120, "linear light");
+    }
+
+    #[test]
+    fn samples_with_another_exponent_are_encoded_as_those_of_srgb() {
+        let gray = |exponent| converted_from(&SourceColors::Gamma(exponent), [55; 3])[0];
+        // 0.2157 of the light is 0.502 in sRGB.
+        assert!(gray(100_000).abs_diff(128) <= 1, "{}", gray(100_000));
+        assert!(gray(55_556) > 55, "the exponent of old screens");
+        assert_eq!([gray(45_455), gray(0), gray(u32::MAX)], [55; 3]);
+    }
+
+    #[test]
+    fn the_alpha_of_translucent_pixels_is_kept() {
+        let wide = ColorProfile::new_display_p3();
+        let mut samples = [200, 80, 60, 7, 200, 80, 60, 255];
+        let profile = SourceColors::Profile(wide.encode().unwrap());
+        translucent_to_srgb(&mut samples, 1, &profile);
+        assert_eq!((samples[3], samples[7]), (7, 255));
+        assert_eq!(samples[..3], converted(&wide, [200, 80, 60]));
+        assert_eq!(samples[4..7], samples[..3]);
     }
 }

@@ -11,7 +11,6 @@ pub use crate::error::DecodeError;
 use crate::{
     camera_raw::RawPreview,
     cmyk_jpeg,
-    color_profile::to_srgb,
     error::check_size,
     format::PictureFormat,
     heif::{CodedPicture, find_ffmpeg, to_rgb},
@@ -173,13 +172,19 @@ fn open_heif(
     let program = find_ffmpeg().ok_or_else(missing)?;
     let original = upright_size(picture.size, picture.orientation);
     let (width, height) = picture.size;
-    let _lock = lock_memory(3 * u64::from(width) * u64::from(height))?;
-    let stored = to_rgb(&picture, program, format.name())?;
-    let mut pixels =
-        to_picture(stored.into_raw(), picture.size, ColorType::Rgb8, min_side(original))?;
-    if let Some(profile) = picture.color_profile {
-        to_srgb(&mut pixels, profile);
+    // The alpha is decoded like colors, and put together with them.
+    let bytes_per_pixel = if picture.alpha.is_some() { 10 } else { 3 };
+    let _lock = lock_memory(bytes_per_pixel * u64::from(width) * u64::from(height))?;
+    let (mut samples, mut color) =
+        (to_rgb(&picture, program, format.name())?.into_raw(), ColorType::Rgb8);
+    if let Some(alpha) = &picture.alpha {
+        let alpha = to_rgb(alpha, program, format.name())?;
+        let pixels = samples.as_chunks().0.iter().zip(alpha.pixels());
+        samples = pixels.flat_map(|(&[r, g, b], alpha)| [r, g, b, alpha.0[0]]).collect();
+        color = ColorType::Rgba8;
     }
+    let (min_side, colors) = (min_side(original), picture.source_colors());
+    let pixels = to_picture(samples, picture.size, color, min_side, colors.as_ref())?;
     Ok(apply_orientation(pixels, picture.orientation, original))
 }
 

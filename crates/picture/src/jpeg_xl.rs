@@ -9,6 +9,7 @@ use crate::{
     error::{DecodeError, check_size},
     jpeg_xl_container::JpegXlContainer,
     raster::{MAX_DECODE_BYTES, downscale, lock_if_large},
+    time_limit::Deadline,
 };
 
 /// Large enough that the neighborhood, which is decoded with each band, costs little.
@@ -49,8 +50,9 @@ impl JpegXl {
         let factor = (width.min(height) / min_side.max(1)).clamp(1, 64);
         let rows = (BAND_PIXELS / width / factor).max(1) * factor;
         let _lock = lock_if_large(BYTES_PER_PIXEL * u64::from(width) * u64::from(rows.min(height)));
-        let mut pixels = Vec::new();
+        let (deadline, mut pixels) = (Deadline::new(), Vec::new());
         for top in (0..height).step_by(rows as usize) {
+            deadline.check()?;
             let band = CropInfo { width, height: rows.min(height - top), left: 0, top };
             pixels.extend_from_slice(self.decode_band(band, factor)?.as_raw());
         }

@@ -2,16 +2,18 @@
 //! downscaled at once if far fewer pixels are needed.
 
 use std::{
-    io::{Cursor, ErrorKind},
+    io::ErrorKind,
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
 use image::{ColorType, ImageDecoder, ImageError, Limits, RgbImage, codecs, metadata::Orientation};
 
 use crate::{
-    color_profile::to_srgb,
+    coded_colors::png_colors,
+    color_profile::{SourceColors, to_srgb, translucent_to_srgb},
     error::{DecodeError, check_size},
     format::PictureFormat,
+    time_limit::{Deadline, TimedReader},
     tone_map::to_eight_bits,
 };
 
@@ -29,17 +31,20 @@ static LARGE_PICTURE_LOCK: Mutex<()> = Mutex::new(());
 /// A picture whose header was read.
 pub struct RasterDecoder<'a> {
     decoder: Box<dyn ImageDecoder + 'a>,
+    bytes: &'a [u8],
     format: PictureFormat,
+    deadline: Deadline,
 }
 
 impl<'a> RasterDecoder<'a> {
     pub fn open(bytes: &'a [u8], format: PictureFormat) -> Result<Self, DecodeError> {
-        let opened = open_decoder(Cursor::new(bytes), format);
+        let deadline = Deadline::new();
+        let opened = open_decoder(TimedReader::new(bytes, deadline.clone()), format);
         let mut decoder = opened.map_err(|error| decode_error(format, &error))?;
         check_size(decoder.dimensions())?;
         let limited = decoder.set_limits(memory_limit(MAX_DECODE_BYTES));
         limited.map_err(|error| decode_error(format, &error))?;
-        Ok(Self { decoder, format })
+        Ok(Self { decoder, bytes, format, deadline })
     }
 
     /// Width and height as stored.
@@ -65,30 +70,30 @@ impl<'a> RasterDecoder<'a> {
     /// Decodes the first frame to sRGB, with at least `min_side` pixels on the shorter side.
     pub fn decode(mut self, min_side: u32) -> Result<RgbImage, DecodeError> {
         let _lock = lock_memory(self.estimated_bytes())?;
-        let profile = self.color_profile();
-        let mut picture = self.decode_stored_colors(min_side)?;
-        if let Some(profile) = profile {
-            to_srgb(&mut picture, &profile);
-        }
-        Ok(picture)
-    }
-
-    /// The ICC profile; an invalid one is ignored.
-    fn color_profile(&mut self) -> Option<Vec<u8>> {
-        self.decoder.icc_profile().ok().flatten()
-    }
-
-    fn decode_stored_colors(self, min_side: u32) -> Result<RgbImage, DecodeError> {
+        self.deadline.restart();
+        let colors = self.source_colors();
         let (size, mut color) = (self.size(), self.decoder.color_type());
         let total = usize::try_from(self.decoder.total_bytes()).unwrap_or(usize::MAX);
         let mut samples = vec![0; total];
-        let decoded = self.decoder.read_image_boxed(&mut samples);
-        decoded.map_err(|error| decode_error(self.format, &error))?;
+        if let Err(error) = self.decoder.read_image_boxed(&mut samples) {
+            // Decoders report the error of reading in several ways.
+            self.deadline.check()?;
+            return Err(decode_error(self.format, &error));
+        }
         if matches!(color, ColorType::Rgb32F | ColorType::Rgba32F) {
             samples = to_eight_bits(&native_floats(&samples), color.channel_count().into());
             color = if color.has_alpha() { ColorType::Rgba8 } else { ColorType::Rgb8 };
         }
-        to_picture(samples, size, color, min_side)
+        to_picture(samples, size, color, min_side, colors.as_ref())
+    }
+
+    /// What the file says of its colors; an invalid ICC profile is ignored.
+    fn source_colors(&mut self) -> Option<SourceColors> {
+        let profile = self.decoder.icc_profile().ok().flatten();
+        match self.format {
+            PictureFormat::Png => png_colors(self.bytes, profile),
+            _ => profile.map(SourceColors::Profile),
+        }
     }
 
     /// An upper bound of the peak memory.
@@ -128,7 +133,7 @@ pub fn lock_if_large(needed: u64) -> Option<MutexGuard<'static, ()>> {
 }
 
 fn open_decoder<'a>(
-    reader: Cursor<&'a [u8]>,
+    reader: TimedReader<&'a [u8]>,
     format: PictureFormat,
 ) -> Result<Box<dyn ImageDecoder + 'a>, ImageError> {
     Ok(match format {
@@ -173,19 +178,62 @@ fn decode_error(format: PictureFormat, error: &ImageError) -> DecodeError {
     })
 }
 
-/// Makes a picture of samples, with at least `min_side` pixels on the shorter side, and blended with the background.
+/// Makes a picture of samples with these colors (sRGB without any): in sRGB, with at least `min_side` pixels on the
+/// shorter side, and blended with the background.
 pub fn to_picture(
-    samples: Vec<u8>,
+    mut samples: Vec<u8>,
     size: (u32, u32),
-    color: ColorType,
+    mut color: ColorType,
     min_side: u32,
+    mut colors: Option<&SourceColors>,
 ) -> Result<RgbImage, DecodeError> {
-    let factor = (size.0.min(size.1) / min_side.max(1)).clamp(1, 64);
-    if factor == 1 && color == ColorType::Rgb8 {
-        return RgbImage::from_raw(size.0, size.1, samples)
-            .ok_or_else(|| DecodeError("the decoder gave too few pixels".to_owned()));
+    let is_converted_first =
+        |colors: &&SourceColors| !colors.needs_whole_picture() && is_translucent(&samples, color);
+    if let Some(translucent) = colors.filter(is_converted_first) {
+        // The background is not in the colors of the file.
+        (samples, color) = (to_rgba8(samples, color), ColorType::Rgba8);
+        translucent_to_srgb(&mut samples, size.0 as usize, translucent);
+        colors = None;
     }
-    Ok(downscale(&samples, size, color, factor))
+    let factor = (size.0.min(size.1) / min_side.max(1)).clamp(1, 64);
+    let mut picture = if factor == 1 && color == ColorType::Rgb8 {
+        RgbImage::from_raw(size.0, size.1, samples)
+            .ok_or_else(|| DecodeError("the decoder gave too few pixels".to_owned()))?
+    } else {
+        downscale(&samples, size, color, factor)
+    };
+    if let Some(colors) = colors {
+        to_srgb(&mut picture, colors);
+    }
+    Ok(picture)
+}
+
+/// The channels of a pixel, the bytes of a sample, and which of them is the upper one: samples are in native byte order.
+fn sample_layout(color: ColorType) -> (usize, usize, usize) {
+    let channels = usize::from(color.channel_count());
+    let depth = usize::from(color.bytes_per_pixel()) / channels;
+    (channels, depth, usize::from(depth == 2 && cfg!(target_endian = "little")))
+}
+
+fn is_translucent(samples: &[u8], color: ColorType) -> bool {
+    let (channels, depth, top) = sample_layout(color);
+    let mut alphas =
+        samples.chunks_exact(channels * depth).map(|p| p[(channels - 1) * depth + top]);
+    color.has_alpha() && alphas.any(|alpha| alpha < u8::MAX)
+}
+
+/// Samples of gray or RGB with alpha, as red, green, blue and alpha of eight bits each.
+fn to_rgba8(samples: Vec<u8>, color: ColorType) -> Vec<u8> {
+    if color == ColorType::Rgba8 {
+        return samples;
+    }
+    let (channels, depth, top) = sample_layout(color);
+    let pixels = samples.chunks_exact(channels * depth).flat_map(|pixel| {
+        let sample = |channel: usize| pixel[channel * depth + top];
+        let color = [0, 1, 2].map(|channel| sample(if channels < 3 { 0 } else { channel }));
+        [color[0], color[1], color[2], sample(channels - 1)]
+    });
+    pixels.collect()
 }
 
 /// Averages squares of `factor` x `factor` pixels (fewer at the right and bottom edge), blended with
@@ -196,10 +244,7 @@ pub fn downscale(
     color: ColorType,
     factor: u32,
 ) -> RgbImage {
-    let channels = usize::from(color.channel_count());
-    let depth = usize::from(color.bytes_per_pixel()) / channels;
-    // The upper eight of 16 bits, in native byte order.
-    let top = usize::from(depth == 2 && cfg!(target_endian = "little"));
+    let (channels, depth, top) = sample_layout(color);
     let mut picture = RgbImage::new(width.div_ceil(factor), height.div_ceil(factor));
     let row_bytes = width as usize * channels * depth;
     let mut sums = vec![PixelSum::default(); picture.width() as usize];

@@ -1,7 +1,7 @@
 //! Decodes the first page of a TIFF, by the crate that `image` uses: that converts CMYK without its profile, and refuses
 //! palettes, gray of few or many bits, alpha of gray, and the colors of JPEG.
 
-use std::{borrow::Cow, io::Cursor};
+use std::borrow::Cow;
 
 use image::{ColorType, RgbImage, metadata::Orientation};
 use tiff::{
@@ -12,12 +12,13 @@ use tiff::{
 
 use crate::{
     cmyk::convert_rows,
-    color_profile::to_srgb,
+    color_profile::SourceColors,
     error::{DecodeError, check_size},
     jpeg::{segments_before_scan, ycbcr_to_rgb},
     raster::{MAX_DECODE_BYTES, MAX_DECODER_BYTES, lock_memory, to_picture},
     tiff_samples::{to_bytes, unpacked},
     tiff_structure::TiffStructure,
+    time_limit::{Deadline, TimedReader},
 };
 
 const PHOTOMETRIC: u16 = 0x0106;
@@ -36,7 +37,8 @@ const MAX_JPEG_PADDING: u64 = 64;
 /// A page whose fields were read.
 pub struct Tiff<'a> {
     bytes: &'a [u8],
-    decoder: Decoder<Cursor<Cow<'a, [u8]>>>,
+    decoder: Decoder<TimedReader<Cow<'a, [u8]>>>,
+    deadline: Deadline,
     size: (u32, u32),
     /// The colors of samples that are numbers of colors.
     palette: Option<Vec<[u8; 3]>>,
@@ -44,15 +46,16 @@ pub struct Tiff<'a> {
 
 impl<'a> Tiff<'a> {
     pub fn open(bytes: &'a [u8]) -> Result<Self, DecodeError> {
-        let mut decoder = open(Cow::Borrowed(bytes))?;
+        let deadline = Deadline::new();
+        let mut decoder = open(Cow::Borrowed(bytes), &deadline)?;
         let size = decoder.dimensions().map_err(|error| tiff_error(&error))?;
         check_size(size)?;
         let mut palette = None;
         if let Ok(Some(PALETTE)) = decoder.find_tag_unsigned(Tag::PhotometricInterpretation) {
             palette = Some(read_palette(&mut decoder)?);
-            decoder = open(Cow::Owned(as_gray(bytes)?))?;
+            decoder = open(Cow::Owned(as_gray(bytes)?), &deadline)?;
         }
-        Ok(Self { bytes, decoder, size, palette })
+        Ok(Self { bytes, decoder, deadline, size, palette })
     }
 
     /// Width and height as stored.
@@ -100,6 +103,7 @@ impl<'a> Tiff<'a> {
         let bytes_per_sample = if color.bit_depth() > 16 { 5 } else { 2 };
         let made = bytes_per_sample * pixels * u64::from(color.num_samples().max(3));
         let _lock = lock_memory((layout.complete_len as u64).saturating_add(made))?;
+        self.deadline.restart();
         self.check_jpegs()?;
         let mut stored = DecodingResult::U8(Vec::new());
         self.decoder.read_image_to_buffer(&mut stored).map_err(|error| tiff_error(&error))?;
@@ -118,7 +122,7 @@ impl<'a> Tiff<'a> {
         stored: StoredColor,
         min_side: u32,
     ) -> Result<RgbImage, DecodeError> {
-        let profile = self.block(PROFILE);
+        let colors = self.block(PROFILE).map(SourceColors::Profile);
         let width = self.size.0 as usize;
         let mut color = ColorType::Rgb8;
         match stored {
@@ -143,12 +147,12 @@ impl<'a> Tiff<'a> {
             }
             StoredColor::RGBA(_) => color = ColorType::Rgba8,
             StoredColor::CMYK(_) => {
-                convert_rows(&mut samples, width, profile.as_deref(), |inks: [u8; 4]| inks);
+                convert_rows(&mut samples, width, colors.as_ref(), |inks: [u8; 4]| inks);
             }
             StoredColor::CMYKA(_) => {
                 let inks =
                     |[cyan, magenta, yellow, black, _]: [u8; 5]| [cyan, magenta, yellow, black];
-                convert_rows(&mut samples, width, profile.as_deref(), inks);
+                convert_rows(&mut samples, width, colors.as_ref(), inks);
             }
             StoredColor::YCbCr(_) => {
                 samples
@@ -162,11 +166,7 @@ impl<'a> Tiff<'a> {
         if color.has_alpha() && self.has_associated_alpha() {
             divide_by_alpha(&mut samples, color.channel_count().into());
         }
-        let mut picture = to_picture(samples, self.size, color, min_side)?;
-        if let Some(profile) = profile {
-            to_srgb(&mut picture, &profile);
-        }
-        Ok(picture)
+        to_picture(samples, self.size, color, min_side, colors.as_ref())
     }
 
     fn has_associated_alpha(&mut self) -> bool {
@@ -204,19 +204,25 @@ fn jpeg_size((marker, body): (u8, &[u8])) -> Option<[u64; 2]> {
     Some([[left, right], [above, below]].map(|side| u16::from_be_bytes(side).into()))
 }
 
-fn open(bytes: Cow<'_, [u8]>) -> Result<Decoder<Cursor<Cow<'_, [u8]>>>, DecodeError> {
+fn open<'a>(
+    bytes: Cow<'a, [u8]>,
+    deadline: &Deadline,
+) -> Result<Decoder<TimedReader<Cow<'a, [u8]>>>, DecodeError> {
     let [whole, most] = [MAX_DECODE_BYTES, MAX_DECODER_BYTES]
         .map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
     let mut limits = Limits::default();
     limits.decoding_buffer_size = whole;
     limits.intermediate_buffer_size = whole;
     limits.ifd_value_size = most;
-    let decoder = Decoder::new(Cursor::new(bytes)).map_err(|error| tiff_error(&error))?;
+    let decoder = Decoder::new(TimedReader::new(bytes, deadline.clone()))
+        .map_err(|error| tiff_error(&error))?;
     Ok(decoder.with_limits(limits))
 }
 
 /// The colors of the palette, whose red, green and blue are one after the other, with 16 bits.
-fn read_palette(decoder: &mut Decoder<Cursor<Cow<'_, [u8]>>>) -> Result<Vec<[u8; 3]>, DecodeError> {
+fn read_palette(
+    decoder: &mut Decoder<TimedReader<Cow<'_, [u8]>>>,
+) -> Result<Vec<[u8; 3]>, DecodeError> {
     let stored = decoder.get_tag_u16_vec(Tag::ColorMap).map_err(|error| tiff_error(&error))?;
     // Some programs write eight bits.
     let shift = if stored.iter().all(|&sample| sample < 256) { 0 } else { 8 };
@@ -263,6 +269,9 @@ fn tiff_error(error: &TiffError) -> DecodeError {
     DecodeError(match error {
         TiffError::IoError(cause) if cause.kind() == std::io::ErrorKind::UnexpectedEof => {
             "truncated TIFF".to_owned()
+        }
+        TiffError::IoError(cause) if cause.kind() == std::io::ErrorKind::TimedOut => {
+            cause.to_string()
         }
         TiffError::LimitsExceeded => "TIFF needs more memory than the limit".to_owned(),
         TiffError::UnsupportedError(what) => {

@@ -4,6 +4,8 @@ use image::metadata::Orientation;
 
 use super::{item_table::ItemTable, properties::ItemProperties};
 use crate::{
+    coded_colors::CodedColors,
+    color_profile::SourceColors,
     error::{DecodeError, MAX_PIXELS, check_size},
     iso_boxes::number,
 };
@@ -36,8 +38,11 @@ pub struct CodedPicture<'a> {
     /// Tiles in a row.
     pub columns: u32,
     pub orientation: Orientation,
-    pub color_profile: Option<&'a [u8]>,
+    color_profile: Option<&'a [u8]>,
+    coded_colors: Option<CodedColors>,
     pub color_matrix: Option<(u64, bool)>,
+    /// A picture of the same size whose gray is the alpha.
+    pub alpha: Option<Box<Self>>,
 }
 
 impl<'a> CodedPicture<'a> {
@@ -45,29 +50,51 @@ impl<'a> CodedPicture<'a> {
     pub fn open(bytes: &'a [u8], name: &str) -> Result<Self, DecodeError> {
         let damaged = || DecodeError(format!("damaged {name}: no picture that can be read"));
         let picture = Self::read(bytes).ok_or_else(damaged)?;
-        check_size(picture.size)?;
-        check_size(picture.tile_size)?;
-        let [tiles, columns] = [picture.tiles.len() as u64, picture.columns.into()];
-        let pixels = u64::from(picture.tile_size.0) * u64::from(picture.tile_size.1) * tiles;
+        for coded in [Some(&picture), picture.alpha.as_deref()].into_iter().flatten() {
+            check_size(coded.size)?;
+            check_size(coded.tile_size)?;
+            if !coded.is_covered() || coded.size != picture.size {
+                return Err(damaged());
+            }
+        }
+        Ok(picture)
+    }
+
+    /// Whether the tiles cover the picture, and are not many more than that needs.
+    fn is_covered(&self) -> bool {
+        let [tiles, columns] = [self.tiles.len() as u64, self.columns.into()];
+        let pixels = u64::from(self.tile_size.0) * u64::from(self.tile_size.1) * tiles;
         let covered = |side: u32, tile: u32, count: u64| u64::from(tile) * count >= u64::from(side);
-        let is_covered = columns > 0
-            && covered(picture.size.0, picture.tile_size.0, columns)
-            && covered(picture.size.1, picture.tile_size.1, tiles / columns);
-        if is_covered && pixels <= 2 * MAX_PIXELS { Ok(picture) } else { Err(damaged()) }
+        columns > 0
+            && covered(self.size.0, self.tile_size.0, columns)
+            && covered(self.size.1, self.tile_size.1, tiles / columns)
+            && pixels <= 2 * MAX_PIXELS
     }
 
     fn read(bytes: &'a [u8]) -> Option<Self> {
         let table = ItemTable::open(bytes)?;
-        let primary = ItemProperties::read(table.properties()?, table.primary)?;
-        let is_grid = &table.kind(table.primary)? == b"grid";
+        let mut picture = Self::read_item(table, table.primary)?;
+        let is_alpha = |item: &u64| {
+            let properties = table.properties().and_then(|all| ItemProperties::read(all, *item));
+            properties.is_some_and(|properties| properties.is_alpha)
+        };
+        if let Some(alpha) = table.auxiliaries(table.primary).into_iter().find(is_alpha) {
+            picture.alpha = Some(Box::new(Self::read_item(table, alpha)?));
+        }
+        Some(picture)
+    }
+
+    fn read_item(table: ItemTable<'a>, item: u64) -> Option<Self> {
+        let primary = ItemProperties::read(table.properties()?, item)?;
+        let is_grid = &table.kind(item)? == b"grid";
         let (tiles, columns, size) = if is_grid {
-            let grid = *table.contents(&[table.primary])?.concat().first()?;
+            let grid = *table.contents(&[item])?.concat().first()?;
             let (columns, rows) = (usize::from(*grid.get(3)?) + 1, usize::from(*grid.get(2)?) + 1);
-            let tiles = table.tiles(table.primary)?;
+            let tiles = table.tiles(item)?;
             (tiles.len() == columns * rows && tiles.len() <= MAX_TILES).then_some(())?;
             (tiles, u32::try_from(columns).ok()?, grid_size(grid)?)
         } else {
-            (vec![table.primary], 1, primary.size?)
+            (vec![item], 1, primary.size?)
         };
         let tile = ItemProperties::read(table.properties()?, *tiles.first()?)?;
         let (codec, configuration) = match &table.kind(*tiles.first()?)? {
@@ -86,8 +113,16 @@ impl<'a> CodedPicture<'a> {
             columns,
             orientation: primary.orientation.unwrap_or(Orientation::NoTransforms),
             color_profile: primary.color_profile.or(tile.color_profile),
+            coded_colors: primary.coded_colors.or(tile.coded_colors),
             color_matrix: primary.color_matrix.or(tile.color_matrix),
+            alpha: None,
         })
+    }
+
+    /// What the container says of its colors; an ICC profile takes precedence.
+    pub fn source_colors(&self) -> Option<SourceColors> {
+        let profile = self.color_profile.map(|bytes| SourceColors::Profile(bytes.to_vec()));
+        profile.or(self.coded_colors.map(SourceColors::Coded))
     }
 
     pub fn tile_count(&self) -> usize {

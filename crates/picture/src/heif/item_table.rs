@@ -7,6 +7,7 @@ const MAX_ITEMS: usize = 2000;
 /// Items in more parts are refused.
 const MAX_EXTENTS: u64 = 64;
 
+#[derive(Clone, Copy)]
 pub struct ItemTable<'a> {
     file: &'a [u8],
     meta: &'a [u8],
@@ -69,17 +70,28 @@ impl<'a> ItemTable<'a> {
 
     /// The items that an item is put together from.
     pub fn tiles(&self, item: u64) -> Option<Vec<u64>> {
+        let mut derived = self.references(*b"dimg")?;
+        derived.find_map(|(from, to)| (from == item).then_some(to))
+    }
+
+    /// The items that add something to an item, as its alpha.
+    pub fn auxiliaries(&self, item: u64) -> Vec<u64> {
+        let references = self.references(*b"auxl").into_iter().flatten();
+        references.filter(|(_, to)| to.contains(&item)).map(|(from, _)| from).collect()
+    }
+
+    /// The references of a kind: the items that have them, and those that they refer to.
+    fn references(&self, kind: [u8; 4]) -> Option<impl Iterator<Item = (u64, Vec<u64>)>> {
         let references = find_box(self.meta, *b"iref")?;
         let id_size = if references.first()? == &0 { 2 } else { 4 };
-        let mut derived = boxes(references.get(4..)?).filter(|(kind, _)| kind == b"dimg");
-        derived.find_map(|(_, body)| {
+        let of_kind = boxes(references.get(4..)?).filter(move |(found, _)| *found == kind);
+        Some(of_kind.filter_map(move |(_, body)| {
             let mut numbers = Numbers { bytes: body, at: 0 };
-            if numbers.next(id_size)? != item {
-                return None;
-            }
+            let from = numbers.next(id_size)?;
             let count = numbers.next(2)?;
-            (0..count).map(|_| numbers.next(id_size)).collect()
-        })
+            let to: Option<Vec<_>> = (0..count).map(|_| numbers.next(id_size)).collect();
+            Some((from, to?))
+        }))
     }
 
     /// The bytes of items, in their order.

@@ -2,8 +2,14 @@
 
 use image::metadata::Orientation;
 
-use crate::iso_boxes::{boxes, find_box, number};
+use crate::{
+    coded_colors::{CodedColors, UNSPECIFIED},
+    iso_boxes::{boxes, find_box, number},
+};
 
+/// The names of the kind of auxiliary pictures that contain alpha.
+const ALPHA: [&[u8]; 2] =
+    [b"urn:mpeg:mpegB:cicp:systems:auxiliary:alpha\0", b"urn:mpeg:hevc:2015:auxid:1\0"];
 /// More properties are not read.
 const MAX_PROPERTIES: usize = 200;
 
@@ -13,11 +19,14 @@ pub struct ItemProperties<'a> {
     pub size: Option<(u32, u32)>,
     pub orientation: Option<Orientation>,
     pub color_profile: Option<&'a [u8]>,
+    pub coded_colors: Option<CodedColors>,
     /// The matrix of YCbCr by ITU-T H.273, and whether samples have the full range.
     pub color_matrix: Option<(u64, bool)>,
     /// Parameter sets of HEVC, or a sequence header of AV1.
     pub hevc: Option<&'a [u8]>,
     pub av1: Option<&'a [u8]>,
+    /// Whether its samples are the alpha of another item.
+    pub is_alpha: bool,
     /// Whether only a part is shown, which is not supported.
     pub is_cropped: bool,
 }
@@ -41,6 +50,9 @@ impl<'a> ItemProperties<'a> {
             (b"ispe", _) => self.size = side(4).zip(side(8)),
             (b"hvcC", _) => self.hevc = Some(body),
             (b"av1C", _) => self.av1 = Some(body),
+            (b"auxC", [_, _, _, _, name @ ..]) => {
+                self.is_alpha = ALPHA.iter().any(|alpha| name.starts_with(alpha));
+            }
             (b"clap", _) => self.is_cropped = true,
             (b"irot", [turns, ..]) => self.turn(match turns & 3 {
                 0 => Orientation::NoTransforms,
@@ -54,8 +66,11 @@ impl<'a> ItemProperties<'a> {
             } else {
                 Orientation::FlipHorizontal
             }),
-            (b"colr", [b'n', b'c', b'l', b'x', _, _, _, _, matrix @ .., range]) => {
-                self.color_matrix = number::<2>(matrix, 0).map(|matrix| (matrix, range >> 7 == 1));
+            (b"colr", [b'n', b'c', b'l', b'x', coded @ .., range]) => {
+                let [primaries, transfer, matrix] =
+                    [0, 2, 4].map(|at| number::<2>(coded, at).unwrap_or(UNSPECIFIED));
+                self.coded_colors = CodedColors::new(primaries, transfer);
+                self.color_matrix = Some((matrix, range >> 7 == 1));
             }
             (b"colr", [b'p', b'r', b'o', b'f', profile @ ..]) => {
                 self.color_profile = Some(profile);

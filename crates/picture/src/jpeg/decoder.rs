@@ -3,7 +3,7 @@
 use image::{RgbImage, metadata::Orientation};
 
 use super::{color, completeness, error::JpegError, header::Header, scan};
-use crate::color_profile::to_srgb;
+use crate::color_profile::{SourceColors, to_srgb};
 
 /// Samples per block of 8x8 pixels, in each direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,8 +41,9 @@ impl<'a> Jpeg<'a> {
         self.header.is_progressive
     }
 
-    pub fn color_profile(&self) -> Option<Vec<u8>> {
-        self.header.color_profile(self.bytes)
+    /// Its ICC profile.
+    pub fn source_colors(&self) -> Option<SourceColors> {
+        self.header.color_profile(self.bytes).map(SourceColors::Profile)
     }
 
     /// The smallest scale with at least `min_side` pixels on the shorter side; `None` if that is the
@@ -68,8 +69,8 @@ impl<'a> Jpeg<'a> {
         let reduced = |side: u32| (side * scale as u32).div_ceil(8);
         let color_space = self.header.color_space();
         let mut picture = color::to_rgb(&planes, color_space, reduced(width), reduced(height));
-        if let Some(profile) = self.color_profile() {
-            to_srgb(&mut picture, &profile);
+        if let Some(colors) = self.source_colors() {
+            to_srgb(&mut picture, &colors);
         }
         Ok(picture)
     }

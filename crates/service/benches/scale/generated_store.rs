@@ -30,6 +30,7 @@ use tessera_service::{
 use uuid::Uuid;
 
 use super::{
+    bench_store::BenchStore,
     figures::report,
     random::{Random, word},
 };
@@ -51,9 +52,9 @@ const TRAINING_CAPTIONS: usize = 20_000;
 const THUMBNAIL_BYTES: usize = 1_000;
 
 /// Writes `size` media items. The rows of the store are numbered as they are.
-pub fn fill(data: &Path, folder: &Path, size: usize) {
+pub fn fill(store: &BenchStore, folder: &Path, size: usize) {
     let started = Instant::now();
-    let store = Store::open(data).unwrap();
+    let store = store.open();
     let mut random = Random(2);
     let captions: Vec<String> =
         (0..TRAINING_CAPTIONS.min(size)).map(|_| random.caption()).collect();
@@ -64,7 +65,7 @@ pub fn fill(data: &Path, folder: &Path, size: usize) {
             embedding::replace_text_space(tx, DATASET, Some(&space.to_bytes()))
         })
         .unwrap();
-    let mut family = Family { center: Vec::new(), random: Random(1) };
+    let mut family = Family::new(1);
     for first in (0..size).step_by(BATCH) {
         let numbers = first..size.min(first + BATCH);
         write_media(&store, folder, &space, &mut family, numbers).unwrap();
@@ -167,17 +168,23 @@ fn write_clusters(store: &Store, size: usize) -> Result<(), StoreError> {
 }
 
 /// The look that the members of a family share.
-struct Family {
+pub struct Family {
     center: Vec<f32>,
     random: Random,
 }
 
 impl Family {
+    pub fn new(seed: u64) -> Self {
+        let mut family = Self { center: Vec::new(), random: Random(seed) };
+        family.begin();
+        family
+    }
+
     fn begin(&mut self) {
         self.center = (0..DIMENSION).map(|_| self.random.number() - 0.5).collect();
     }
 
-    fn features(&mut self) -> Features {
+    pub fn features(&mut self) -> Features {
         Features {
             width: 4000,
             height: 3000,

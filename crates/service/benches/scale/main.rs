@@ -4,6 +4,9 @@
 //! The rows are generated and written directly into a store; everything after that is real. Criterion is not used
 //! because the 99th percentile matters, and operations that take minutes. Numbers of media items are arguments:
 //! `cargo bench --bench scale -- 1000 1000000`.
+//!
+//! If `TESSERA_TEST_STORE` names a server (`tools/postgres.sh`), the store is there, two processes serve it, three
+//! work, and further ones are simulated; processor time is that of the whole machine.
 
 #![expect(clippy::unwrap_used, reason = "a bench fails where its world is not as said")]
 #![expect(clippy::print_stdout, reason = "it prints the measurements")]
@@ -14,15 +17,24 @@
     reason = "shares of small counts"
 )]
 
+mod bench_store;
 mod figures;
 mod generated_store;
 mod measurements;
+mod other_processes;
 mod random;
 mod running_service;
+mod simulated_workers;
 mod usage;
 
-use std::{env, path::Path, process::Command};
+use std::{
+    env,
+    io::{BufRead as _, BufReader},
+    path::Path,
+    process::{Command, Stdio},
+};
 
+use bench_store::{BenchStore, create_schema, text};
 use figures::Figures;
 
 const DEFAULT_SIZES: [usize; 3] = [1_000, 10_000, 100_000];
@@ -34,11 +46,23 @@ fn main() {
         return;
     }
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["fill", data, folder, size, ..] => {
-            generated_store::fill(Path::new(data), Path::new(folder), size.parse().unwrap());
+        ["fill", data, address, folder, size, ..] => {
+            let store = BenchStore::from_arguments(data, address);
+            generated_store::fill(&store, Path::new(folder), size.parse().unwrap());
         }
-        ["measure", data, size, ..] => {
-            measurements::measure_all(Path::new(data), size.parse().unwrap());
+        ["measure", data, address, size, ..] => {
+            let store = BenchStore::from_arguments(data, address);
+            measurements::measure_all(&store, size.parse().unwrap());
+        }
+        ["serve", data, address, ..] => {
+            other_processes::serve(&BenchStore::from_arguments(data, address));
+        }
+        ["work", data, address, ..] => {
+            other_processes::work(&BenchStore::from_arguments(data, address));
+        }
+        ["simulate", data, address, ..] => {
+            usage::count_whole_machine();
+            simulated_workers::simulate_all(&BenchStore::from_arguments(data, address));
         }
         _ => {
             let sizes: Vec<usize> =
@@ -54,11 +78,14 @@ fn measure_sizes(sizes: &[usize]) {
     let mut figures = Figures::default();
     for &size in sizes {
         let (data, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let text = |path: &Path| path.to_str().unwrap().to_owned();
         let (data, folder) = (text(data.path()), text(folder.path()));
+        let (schema, address) = create_schema();
         let size_text = size.to_string();
-        figures.read(size, &run(&["fill", &data, &folder, &size_text]));
-        figures.read(size, &run(&["measure", &data, &size_text]));
+        figures.read(size, &run(&["fill", &data, &address, &folder, &size_text]));
+        figures.read(size, &run(&["measure", &data, &address, &size_text]));
+        if schema.is_some() {
+            figures.read(size, &run(&["simulate", &data, &address]));
+        }
     }
     figures.print();
 }
@@ -66,9 +93,14 @@ fn measure_sizes(sizes: &[usize]) {
 /// The figures that a role of this program printed.
 fn run(role: &[&str]) -> String {
     let program = env::current_exe().unwrap();
-    let output = Command::new(program).args(role).arg("--bench").output().unwrap();
-    let printed = String::from_utf8(output.stdout).unwrap();
-    print!("{printed}");
-    assert!(output.status.success(), "{role:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let mut child =
+        Command::new(program).args(role).arg("--bench").stdout(Stdio::piped()).spawn().unwrap();
+    let mut printed = String::new();
+    for line in BufReader::new(child.stdout.take().unwrap()).lines() {
+        let line = line.unwrap();
+        println!("{line}");
+        printed += &format!("{line}\n");
+    }
+    assert!(child.wait().unwrap().success(), "{role:?}");
     printed
 }

@@ -2,7 +2,6 @@
 
 use std::{
     io::{Cursor, Write as _},
-    path::Path,
     time::Instant,
 };
 
@@ -10,34 +9,47 @@ use reqwest::multipart;
 use serde_json::Value;
 
 use super::{
+    bench_store::BenchStore,
     figures::report,
     generated_store::SHARED_LABELS,
+    other_processes::OtherProcesses,
     random::{Random, WORDS, word},
-    running_service::RunningService,
-    usage::{cpu_seconds, disk_bytes, mebibytes, memory, percentile},
+    running_service::{RunningService, anchored},
+    usage::{count_whole_machine, cpu_seconds, disk_bytes, mebibytes, memory, percentile},
 };
 
 /// Requests of each kind.
 const REQUESTS: usize = 300;
 /// The most media items of an added batch, which is otherwise a tenth of the dataset.
 const MAX_ADDED: usize = 10_000;
+/// Pages whose clusters are searched for when the throughput is measured.
+const THROUGHPUT_PAGES: usize = 10;
 /// Tiles of random colors in each direction of an added image.
 const TILES: u32 = 12;
 
-pub fn measure_all(data: &Path, size: usize) {
+pub fn measure_all(store: &BenchStore, size: usize) {
+    let data = &store.data;
+    let others = store.address.is_some().then(|| {
+        count_whole_machine();
+        OtherProcesses::start(store)
+    });
     report("disk", "MiB", mebibytes(disk_bytes(data)));
     let started = Instant::now();
-    let service = RunningService::start(data);
+    let service = RunningService::start(store);
     service.explore("");
     report("start to first page", "s", started.elapsed().as_secs_f64());
     report("memory after the first page", "MiB", memory("VmRSS"));
 
-    let anchors = anchors(&service);
+    let anchors = anchors(&service, 0);
     let (started, used) = (Instant::now(), cpu_seconds());
     service.explore(&anchored(&anchors[0]));
     report("first search", "s", started.elapsed().as_secs_f64());
     report("first search", "CPU s", cpu_seconds() - used);
     measure_searches(&service, &anchors, size);
+    let many: Vec<String> =
+        (0..THROUGHPUT_PAGES).flat_map(|page| self::anchors(&service, page)).collect();
+    let bases: Vec<String> = others.iter().map(|others| others.base.clone()).collect();
+    service.measure_throughput(&bases, &many);
     report("memory after all searches", "MiB", memory("VmRSS"));
     report("memory at its highest", "MiB", memory("VmHWM"));
     report("disk after all searches", "MiB", mebibytes(disk_bytes(data)));
@@ -52,20 +64,18 @@ pub fn measure_all(data: &Path, size: usize) {
     );
     assert_eq!(service.record()["n_images"], (size + count) as u64);
     service.run_operation("reindex", "/reindex", None);
+    drop(others);
     service.stop();
 }
 
-/// A media item of each cluster of the first page.
-fn anchors(service: &RunningService) -> Vec<String> {
-    let first: Value = serde_json::from_slice(&service.explore("")).unwrap();
-    let clusters = first["clusters"].as_array().unwrap().iter();
+/// A media item of each cluster of a page.
+fn anchors(service: &RunningService, page: usize) -> Vec<String> {
+    let body = service.explore(&format!("page_number={page}"));
+    let page: Value = serde_json::from_slice(&body).unwrap();
+    let clusters = page["clusters"].as_array().unwrap().iter();
     clusters
         .map(|cluster| cluster["previews"][0]["media_id"].as_str().unwrap().to_owned())
         .collect()
-}
-
-fn anchored(anchor: &str) -> String {
-    format!("anchor_media_id={anchor}&anchor_type=MEDIA")
 }
 
 /// Every kind of query, without other work.

@@ -1,17 +1,15 @@
 //! A served deployment, and a client of it in the same process.
 
-use std::{
-    path::Path,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use reqwest::{Client, Method, multipart};
 use serde_json::Value;
-use tessera_service::{AccessMode, Deployment, DeploymentSettings};
+use tessera_service::{AccessMode, Deployment};
 use tokio::{net::TcpListener, runtime::Runtime};
 
 use super::{
+    bench_store::BenchStore,
     figures::report,
     generated_store::DATASET,
     usage::{cpu_seconds, memory, percentile, reset_highest_memory},
@@ -23,6 +21,9 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 const PHASES: [(u64, &str); 3] =
     [(0, "neighbor graph"), (38, "near-duplicates"), (64, "clusters and texts")];
 
+const CLIENTS: usize = 8;
+const THROUGHPUT_TIME: Duration = Duration::from_secs(20);
+
 pub struct RunningService {
     runtime: Runtime,
     deployment: Deployment,
@@ -31,9 +32,9 @@ pub struct RunningService {
 }
 
 impl RunningService {
-    pub fn start(data: &Path) -> Self {
+    pub fn start(store: &BenchStore) -> Self {
         let runtime = Runtime::new().unwrap();
-        let deployment = Deployment::open(data, DeploymentSettings::default()).unwrap();
+        let deployment = Deployment::open(&store.data, store.settings()).unwrap();
         let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
         let base = format!("http://{}/api/v1", listener.local_addr().unwrap());
         let serving = deployment.clone();
@@ -55,7 +56,7 @@ impl RunningService {
     }
 
     pub fn explore(&self, query: &str) -> Bytes {
-        self.get(&format!("/explore/{DATASET}?entity_type=IMAGES&threshold=2&{query}"))
+        self.get(&explore_path(query))
     }
 
     pub fn record(&self) -> Value {
@@ -106,7 +107,44 @@ impl RunningService {
         report(&format!("memory during {what}, at its highest"), "MiB", memory("VmHWM"));
     }
 
+    /// How many searches clients do in a second, together, who ask this service and `others` in turn.
+    pub fn measure_throughput(&self, others: &[String], anchors: &[String]) {
+        let bases: Vec<&String> = std::iter::once(&self.base).chain(others).collect();
+        let started = Instant::now();
+        let client = async |number: usize| {
+            let mut times = Vec::new();
+            // Each has media items of its own: the rankings of the last queries are kept.
+            for anchor in anchors.iter().skip(number).step_by(CLIENTS).cycle() {
+                if started.elapsed() > THROUGHPUT_TIME {
+                    break;
+                }
+                let begun = Instant::now();
+                let base = bases[number % bases.len()];
+                let url = format!("{base}{}", explore_path(&anchored(anchor)));
+                let response = self.client.get(url).send().await.unwrap();
+                assert_eq!(response.status(), 200);
+                response.bytes().await.unwrap();
+                times.push(begun.elapsed().as_secs_f64() * 1e3);
+            }
+            times
+        };
+        let clients = futures_util::future::join_all((0..CLIENTS).map(client));
+        let mut times = self.runtime.block_on(clients).concat();
+        let name = format!("search by media item of {CLIENTS} clients");
+        report(&name, "per s", times.len() as f64 / started.elapsed().as_secs_f64());
+        report(&format!("{name}, p50"), "ms", percentile(&mut times, 0.5));
+        report(&format!("{name}, p99"), "ms", percentile(&mut times, 0.99));
+    }
+
     pub fn stop(self) {
         self.runtime.block_on(self.deployment.wait_until_idle());
     }
+}
+
+fn explore_path(query: &str) -> String {
+    format!("/explore/{DATASET}?entity_type=IMAGES&threshold=2&{query}")
+}
+
+pub fn anchored(anchor: &str) -> String {
+    format!("anchor_media_id={anchor}&anchor_type=MEDIA")
 }

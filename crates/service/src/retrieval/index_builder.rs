@@ -10,17 +10,15 @@ use half::f16;
 
 use super::{
     dataset_index::{DatasetIndex, IndexVectors, PartialVectors},
+    index_limits::IndexLimits,
     member_columns::{MemberColumns, NO_VIDEO},
     name_table::NameTable,
     vector_source::VectorSink,
 };
-use crate::{
-    ingest::disk_quota::DiskQuota,
-    store::{
-        QueryError, Store, StoreError,
-        dataset::DatasetRecord,
-        media::{self, MediaFeatures},
-    },
+use crate::store::{
+    QueryError, Store, StoreError,
+    dataset::DatasetRecord,
+    media::{self, MediaFeatures},
 };
 use tessera_model::EntityType;
 
@@ -81,8 +79,8 @@ impl IndexBuilder {
     }
 
     /// Writes the vectors to files of a folder.
-    pub fn on_disk(folder: &Path, disk: &DiskQuota) -> io::Result<Self> {
-        let sink = |name| VectorSink::on_disk(&folder.join(name), disk);
+    pub fn on_disk(folder: &Path, limits: &IndexLimits) -> io::Result<Self> {
+        let sink = |name| VectorSink::on_disk(&folder.join(name), limits);
         Ok(Self::new([sink(DESCRIPTORS_FILE)?, sink(EMBEDDINGS_FILE)?, sink(MODEL_VECTORS_FILE)?]))
     }
 

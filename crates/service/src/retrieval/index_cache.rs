@@ -9,10 +9,12 @@ use std::{
 };
 
 use super::{
-    RetrievalError, SearchQuery, dataset_index::DatasetIndex, index_folder, ranking::ClusterRanking,
+    RetrievalError, SearchQuery, dataset_index::DatasetIndex, index_folder,
+    index_limits::IndexLimits, ranking::ClusterRanking,
 };
 use crate::{
     ingest::disk_quota::DiskQuota,
+    similarity::VectorMemory,
     store::{Store, StoreError, dataset::DatasetRecord, embedding, lock},
     text::lsa::TextSpace,
 };
@@ -45,7 +47,7 @@ pub struct CacheUsage {
 }
 
 pub struct IndexCache {
-    disk: DiskQuota,
+    limits: IndexLimits,
     hits: AtomicU64,
     misses: AtomicU64,
     loads: AtomicU64,
@@ -57,7 +59,7 @@ impl IndexCache {
     /// Space for the files of the indexes comes from `disk`.
     pub fn new(disk: DiskQuota) -> Self {
         Self {
-            disk,
+            limits: IndexLimits { disk, memory: VectorMemory::of_machine() },
             hits: AtomicU64::default(),
             misses: AtomicU64::default(),
             loads: AtomicU64::default(),
@@ -112,7 +114,7 @@ impl IndexCache {
         if cached.index.as_ref().is_some_and(is_current) {
             return Ok(());
         }
-        index_folder::prepare(store, &self.disk, dataset, entity, is_stopped)
+        index_folder::prepare(store, &self.limits, dataset, entity, is_stopped)
     }
 
     /// From memory if it was the last one of its index, otherwise from `rank`.
@@ -137,7 +139,7 @@ impl IndexCache {
                 }
                 index
             } else {
-                let index = index_folder::open(store, &self.disk, dataset, query.entity)?;
+                let index = index_folder::open(store, &self.limits, dataset, query.entity)?;
                 let index = Arc::new(index);
                 self.loads.fetch_add(1, Ordering::Relaxed);
                 *cached = CachedIndex { index: Some(index.clone()), last_ranking: None };

@@ -14,6 +14,7 @@ use super::{
     column_file::{read_column, write_column},
     dataset_index::{DatasetIndex, IndexVectors, PartialVectors},
     index_builder::{DESCRIPTORS_FILE, EMBEDDINGS_FILE, IndexBuilder, MODEL_VECTORS_FILE},
+    index_limits::IndexLimits,
     member_columns::MemberColumns,
     name_table::NameTable,
     vector_source::VectorSource,
@@ -21,6 +22,7 @@ use super::{
 use crate::{
     index::DIMENSION,
     ingest::{disk_quota::DiskQuota, staging::create_private_dir},
+    similarity::VectorMemory,
     store::{
         Store, StoreError,
         dataset::{self, DatasetRecord},
@@ -71,19 +73,19 @@ fn remove_folders(indexes: &Path, is_outdated: impl Fn(&str) -> bool) -> io::Res
 /// them, the index is in memory.
 pub fn open(
     store: &Store,
-    disk: &DiskQuota,
+    limits: &IndexLimits,
     dataset: &DatasetRecord,
     entity: EntityType,
 ) -> Result<DatasetIndex, StoreError> {
     let folder = store.indexes_dir().join(folder_name(dataset, entity));
-    if let Ok(index) = read(&folder, dataset.generation) {
+    if let Ok(index) = read(&folder, dataset.generation, &limits.memory) {
         return Ok(index);
     }
-    if let Ok(index) = build(store, disk, dataset, entity, &folder, &|| false)? {
+    if let Ok(index) = build(store, limits, dataset, entity, &folder, &|| false)? {
         return Ok(index);
     }
     // Another process may have been faster.
-    if let Ok(index) = read(&folder, dataset.generation) {
+    if let Ok(index) = read(&folder, dataset.generation, &limits.memory) {
         return Ok(index);
     }
     let built = IndexBuilder::in_memory().build(store, dataset, entity, &|| false)?;
@@ -94,7 +96,7 @@ pub fn open(
 /// `is_stopped` becomes true.
 pub fn prepare(
     store: &Store,
-    disk: &DiskQuota,
+    limits: &IndexLimits,
     dataset: &DatasetRecord,
     entity: EntityType,
     is_stopped: &dyn Fn() -> bool,
@@ -102,14 +104,14 @@ pub fn prepare(
     let folder = store.indexes_dir().join(folder_name(dataset, entity));
     if !folder.join(MEMBERS_FILE).exists() {
         // If they cannot be written, the first search tries again.
-        let _ = build(store, disk, dataset, entity, &folder, is_stopped)?;
+        let _ = build(store, limits, dataset, entity, &folder, is_stopped)?;
     }
     Ok(())
 }
 
 fn build(
     store: &Store,
-    disk: &DiskQuota,
+    limits: &IndexLimits,
     dataset: &DatasetRecord,
     entity: EntityType,
     folder: &Path,
@@ -123,7 +125,7 @@ fn build(
         remove_folders(&indexes, |name| name.starts_with(&prefix))?;
         let private = Permissions::from_mode(0o700);
         let new = tempfile::Builder::new().permissions(private).tempdir_in(&indexes)?;
-        let builder = IndexBuilder::on_disk(new.path(), disk)?;
+        let builder = IndexBuilder::on_disk(new.path(), limits)?;
         Ok((new, builder))
     };
     let (new, builder) = match prepare() {
@@ -131,7 +133,7 @@ fn build(
         Err(cause) => return Ok(Err(cause)),
     };
     Ok(builder.build(store, dataset, entity, is_stopped)?.and_then(|index| {
-        write_members(&index, &new.path().join(MEMBERS_FILE), disk)?;
+        write_members(&index, &new.path().join(MEMBERS_FILE), &limits.disk)?;
         fs::rename(new.keep(), folder)?;
         Ok(index)
     }))
@@ -149,7 +151,7 @@ fn write_members(index: &DatasetIndex, path: &Path, disk: &DiskQuota) -> io::Res
     file.finish().map(drop)
 }
 
-fn read(folder: &Path, generation: i64) -> io::Result<DatasetIndex> {
+fn read(folder: &Path, generation: i64, memory: &VectorMemory) -> io::Result<DatasetIndex> {
     let mut file = BufReader::new(checked_file::open(&folder.join(MEMBERS_FILE), None)?);
     let mut magic = [0; size_of::<u64>()];
     file.read_exact(&mut magic)?;
@@ -161,11 +163,12 @@ fn read(folder: &Path, generation: i64) -> io::Result<DatasetIndex> {
         let dimension = read_column::<u64>(&mut file)?.first().copied().unwrap_or_default();
         let dimension = usize::try_from(dimension).map_err(io::Error::other)?;
         let members: Vec<u32> = read_column(&mut file)?;
-        let vectors = VectorSource::open(&folder.join(name), dimension, members.len())?;
+        let vectors = VectorSource::open(&folder.join(name), dimension, members.len(), memory)?;
         io::Result::Ok(PartialVectors { vectors, members })
     };
     let (embeddings, model) = (partial(EMBEDDINGS_FILE)?, partial(MODEL_VECTORS_FILE)?);
-    let descriptors = VectorSource::open(&folder.join(DESCRIPTORS_FILE), DIMENSION, members.len())?;
+    let descriptors = folder.join(DESCRIPTORS_FILE);
+    let descriptors = VectorSource::open(&descriptors, DIMENSION, members.len(), memory)?;
     let vectors = IndexVectors { descriptors, embeddings, model };
     Ok(DatasetIndex::new(generation, members, names, vectors))
 }

@@ -12,6 +12,7 @@ mod id_lists;
 mod index_builder;
 mod index_cache;
 mod index_folder;
+mod index_limits;
 mod member_columns;
 mod name_table;
 mod picture_members;

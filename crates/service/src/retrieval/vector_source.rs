@@ -5,11 +5,11 @@ use std::{io, io::Write as _, path::Path};
 use half::f16;
 use zerocopy::IntoBytes as _;
 
-use super::checked_file::{self, CheckedWriter};
-use crate::{
-    ingest::disk_quota::DiskQuota,
-    similarity::{VectorFile, Vectors},
+use super::{
+    checked_file::{self, CheckedWriter},
+    index_limits::IndexLimits,
 };
+use crate::similarity::{VectorFile, VectorMemory, Vectors};
 
 pub enum VectorSource {
     InMemory(Vectors),
@@ -18,10 +18,15 @@ pub enum VectorSource {
 
 impl VectorSource {
     /// The vectors in a file that [`VectorSink`] wrote.
-    pub fn open(path: &Path, dimension: usize, rows: usize) -> io::Result<Self> {
+    pub fn open(
+        path: &Path,
+        dimension: usize,
+        rows: usize,
+        memory: &VectorMemory,
+    ) -> io::Result<Self> {
         let bytes = rows * dimension * size_of::<f16>();
         let file = checked_file::open(path, Some(bytes as u64))?;
-        Ok(Self::OnDisk(VectorFile::new(file, dimension, rows)))
+        Ok(Self::OnDisk(VectorFile::new(file, dimension, rows, memory)))
     }
 
     pub fn dimension(&self) -> usize {
@@ -50,7 +55,7 @@ pub struct VectorSink {
 
 enum SinkTarget {
     InMemory(Vectors),
-    OnDisk(CheckedWriter),
+    OnDisk(CheckedWriter, VectorMemory),
 }
 
 impl VectorSink {
@@ -59,9 +64,10 @@ impl VectorSink {
     }
 
     /// Writes to a new file.
-    pub fn on_disk(path: &Path, disk: &DiskQuota) -> io::Result<Self> {
-        let file = CheckedWriter::create(path, disk)?;
-        Ok(Self { dimension: 0, rows: 0, target: SinkTarget::OnDisk(file) })
+    pub fn on_disk(path: &Path, limits: &IndexLimits) -> io::Result<Self> {
+        let file = CheckedWriter::create(path, &limits.disk)?;
+        let target = SinkTarget::OnDisk(file, limits.memory.clone());
+        Ok(Self { dimension: 0, rows: 0, target })
     }
 
     /// Whether the dimension of a vector is that of the first one.
@@ -82,15 +88,16 @@ impl VectorSink {
                 vectors.push(vector);
                 Ok(())
             }
-            SinkTarget::OnDisk(file) => file.write_all(vector.as_bytes()),
+            SinkTarget::OnDisk(file, _) => file.write_all(vector.as_bytes()),
         }
     }
 
     pub fn finish(self) -> io::Result<VectorSource> {
         Ok(match self.target {
             SinkTarget::InMemory(vectors) => VectorSource::InMemory(vectors),
-            SinkTarget::OnDisk(file) => {
-                VectorSource::OnDisk(VectorFile::new(file.finish()?, self.dimension, self.rows))
+            SinkTarget::OnDisk(file, memory) => {
+                let file = VectorFile::new(file.finish()?, self.dimension, self.rows, &memory);
+                VectorSource::OnDisk(file)
             }
         })
     }

@@ -24,6 +24,7 @@ mod row_lists;
 mod step_counter;
 mod transform;
 mod vector_file;
+mod vector_memory;
 mod vectors;
 
 pub use approximate_graph::approximate_neighbor_graph;
@@ -35,4 +36,5 @@ pub use neighbor::Neighbor;
 pub use neighbor_graph::NeighborGraph;
 pub use row_lists::RowLists;
 pub use vector_file::VectorFile;
+pub use vector_memory::VectorMemory;
 pub use vectors::Vectors;

@@ -85,8 +85,10 @@ pub fn text_coverage(connection: &Connection, dataset: DatasetId) -> Result<Text
         "SELECT EXISTS (SELECT 1 FROM media WHERE dataset = ?1 AND caption IS NOT NULL),
                 EXISTS (SELECT 1 FROM media WHERE dataset = ?1 AND labels <> '[]'
                                               AND parent IS NULL),
-                EXISTS (SELECT 1 FROM media JOIN model_label ON model_label.media = media.row
-                        WHERE dataset = ?1 AND parent IS NULL)",
+                EXISTS (SELECT 1 FROM applied_model WHERE dataset = ?1)
+                AND EXISTS (SELECT 1 FROM model_label CROSS JOIN media
+                            WHERE media.row = model_label.media AND dataset = ?1
+                              AND parent IS NULL)",
         params![dataset.0],
         |row| {
             Ok(TextCoverage {

@@ -6,7 +6,7 @@ use half::f16;
 
 use super::{
     columns::path_from_bytes,
-    engine::{Connection, Result, StatementBatch, params},
+    engine::{Connection, Result, Row, StatementBatch, params},
     media::read_region,
     query,
     vector_table::VectorTable,
@@ -35,13 +35,16 @@ pub fn missing(
     dataset: DatasetId,
     source: Option<i64>,
 ) -> Result<Vec<i64>> {
-    query::all(
-        connection,
-        "SELECT row FROM media WHERE dataset = ?1 AND (source = ?2 OR ?2 IS NULL)
-         AND NOT EXISTS (SELECT 1 FROM model_vector WHERE media = row) ORDER BY row",
-        params![dataset.0, source],
-        |row| row.get(0),
-    )
+    const WITHOUT_VECTOR: &str =
+        "NOT EXISTS (SELECT 1 FROM model_vector WHERE media = row) ORDER BY row";
+    let read = |row: &Row| row.get(0);
+    let Some(source) = source else {
+        let sql = format!("SELECT row FROM media WHERE dataset = ?1 AND {WITHOUT_VECTOR}");
+        return query::all(connection, &sql, params![dataset.0], read);
+    };
+    let sql =
+        format!("SELECT row FROM media WHERE source = ?2 AND dataset = ?1 AND {WITHOUT_VECTOR}");
+    query::all(connection, &sql, params![dataset.0, source], read)
 }
 
 /// The thumbnails of media, by row.

@@ -79,7 +79,13 @@ fn made_files(folder: &Path) -> Vec<(&'static str, Vec<u8>)> {
         }
         let made = Command::new("sh").args(["-c", command]).current_dir(folder).output().unwrap();
         assert!(made.status.success(), "{command}: {}", String::from_utf8_lossy(&made.stderr));
-        files.push((name, fs::read(folder.join(name)).unwrap()));
+        let bytes = fs::read(folder.join(name)).unwrap();
+        // ImageMagick writes a PNG with this name if its package for OpenEXR is missing.
+        if name.ends_with("exr") && PictureFormat::detect(&bytes) != Some(PictureFormat::OpenExr) {
+            println!("NOT CHECKED: {name}, because {program} does not write OpenEXR");
+            continue;
+        }
+        files.push((name, bytes));
     }
     files
 }

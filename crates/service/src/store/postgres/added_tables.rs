@@ -146,3 +146,9 @@ CREATE TABLE model_label (
   intact boolean GENERATED ALWAYS AS (true) STORED
 );
 ";
+
+/// Whether a dataset has captions or labels is asked at each read of its record.
+pub(super) const TEXT_COVERAGE: &str = "
+CREATE INDEX media_with_caption ON media (dataset) WHERE caption IS NOT NULL;
+CREATE INDEX media_with_labels ON media (dataset) WHERE labels <> '[]' AND parent IS NULL;
+";

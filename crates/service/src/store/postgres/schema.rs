@@ -3,7 +3,7 @@
 use super::{
     added_tables::{
         ANCHOR_PICTURES, CAPTION_LANGUAGES, EMBEDDED_TEXTS, EXTRACTIONS, MODEL_LABELS,
-        MODEL_VECTORS, TASK_QUEUE,
+        MODEL_VECTORS, TASK_QUEUE, TEXT_COVERAGE,
     },
     tables::TABLES,
     word_counts,
@@ -25,6 +25,7 @@ const MIGRATIONS: &[&str] = &[
     MODEL_VECTORS,
     ANCHOR_PICTURES,
     MODEL_LABELS,
+    TEXT_COVERAGE,
 ];
 
 pub(super) const VERSION: usize = MIGRATIONS.len();

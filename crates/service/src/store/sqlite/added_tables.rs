@@ -175,3 +175,9 @@ CREATE TABLE model_label (
 ) STRICT;
 "
 );
+
+/// Whether a dataset has captions or labels is asked at each read of its record.
+pub(super) const TEXT_COVERAGE: &str = "
+CREATE INDEX media_with_caption ON media (dataset) WHERE caption IS NOT NULL;
+CREATE INDEX media_with_labels ON media (dataset) WHERE labels <> '[]' AND parent IS NULL;
+";

@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension as _, Result, TransactionBehavior};
 use super::{
     added_tables::{
         ANCHOR_PICTURES, CAPTION_LANGUAGES, EMBEDDED_TEXTS, EXTRACTIONS, LEASES, MODEL_LABELS,
-        MODEL_VECTORS,
+        MODEL_VECTORS, TEXT_COVERAGE,
     },
     tables::TABLES,
 };
@@ -25,6 +25,7 @@ const MIGRATIONS: &[&str] = &[
     MODEL_VECTORS,
     ANCHOR_PICTURES,
     MODEL_LABELS,
+    TEXT_COVERAGE,
 ];
 
 /// Without it, every change of a media item reads all items of all selective exports.

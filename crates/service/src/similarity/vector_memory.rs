@@ -1,0 +1,96 @@
+//! How much memory the vectors in files may take.
+
+use std::{
+    fs,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+/// Vectors of 256 numbers of 1.8 million media items. With everything else that searches of a million need, a process
+/// stays below 1.2 GB.
+const MAX_BYTES: usize = 896 << 20;
+/// Of the memory that is available when the first dataset is opened.
+const SHARE: usize = 4;
+
+/// What is left of the memory that files of vectors share.
+#[derive(Clone, Debug)]
+pub struct VectorMemory(Arc<AtomicUsize>);
+
+impl VectorMemory {
+    /// A quarter of the available memory, and 896 MiB at most.
+    pub fn of_machine() -> Self {
+        let available = fs::read_to_string("/proc/meminfo").ok();
+        let available = available.as_deref().and_then(available_bytes).unwrap_or(usize::MAX);
+        Self::new(MAX_BYTES.min(available / SHARE))
+    }
+
+    pub fn new(bytes: usize) -> Self {
+        Self(Arc::new(AtomicUsize::new(bytes)))
+    }
+
+    /// Takes up to `bytes` of it, until the reservation is dropped.
+    pub(super) fn reserve(&self, bytes: usize) -> Reservation {
+        let take = |left: usize| Some(left - left.min(bytes));
+        let left = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
+        Reservation { bytes: left.unwrap_or_default().min(bytes), memory: self.clone() }
+    }
+}
+
+/// What `/proc/meminfo` says can be used without swapping.
+fn available_bytes(info: &str) -> Option<usize> {
+    let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kibibytes: usize = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    kibibytes.checked_mul(1024)
+}
+
+#[derive(Debug)]
+pub(super) struct Reservation {
+    bytes: usize,
+    memory: VectorMemory,
+}
+
+impl Reservation {
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Gives back what is not needed.
+    pub fn shrink(&mut self, bytes: usize) {
+        let needed = self.bytes.min(bytes);
+        self.memory.0.fetch_add(self.bytes - needed, Ordering::Relaxed);
+        self.bytes = needed;
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.shrink(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_given_while_there_is_some_and_given_back() {
+        let memory = VectorMemory::new(100);
+        let first = memory.reserve(70);
+        let mut second = memory.reserve(70);
+        assert_eq!((first.bytes(), second.bytes()), (70, 30));
+        second.shrink(10);
+        assert_eq!(memory.reserve(70).bytes(), 20);
+        drop(first);
+        assert_eq!(memory.reserve(100).bytes(), 90);
+    }
+
+    #[test]
+    fn the_available_memory_is_read() {
+        let info = "MemTotal:       24684140 kB\nMemAvailable:   24388388 kB\n";
+        assert_eq!(available_bytes(info), Some(24_388_388 * 1024));
+        assert_eq!(available_bytes("MemTotal: 1 kB\n"), None);
+        assert_eq!(available_bytes("MemAvailable: many kB\n"), None);
+    }
+}
