@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use unicode_segmentation::UnicodeSegmentation as _;
+
 use crate::{Cluster, SafeText, TagId};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,10 +75,14 @@ fn values(cluster: &Cluster, kind: FacetKind) -> BTreeSet<(SafeText, Option<TagI
 
 fn words(caption: &SafeText) -> Vec<String> {
     let text = caption.as_str().to_lowercase();
-    let words = text.split(|c: char| !c.is_alphanumeric());
+    // A vowel sign, as in Devanagari, is in a grapheme with the letter before it.
+    let graphemes: Vec<&str> = text.graphemes(true).collect();
+    let words = graphemes.split(|grapheme| !grapheme.starts_with(char::is_alphanumeric));
     words
-        .filter(|word| word.chars().count() >= MIN_WORD_CHARS && !STOP_WORDS.contains(word))
-        .map(str::to_owned)
+        .map(<[&str]>::concat)
+        .filter(|word| {
+            word.chars().count() >= MIN_WORD_CHARS && !STOP_WORDS.contains(&word.as_str())
+        })
         .collect()
 }
 
@@ -88,5 +94,11 @@ mod tests {
     fn words_without_meaning_are_left_out() {
         let caption = SafeText::caption("Two red-brick houses, with the sea behind; a RED van");
         assert_eq!(words(&caption), ["red", "brick", "houses", "sea", "red", "van"]);
+    }
+
+    #[test]
+    fn words_contain_their_vowel_signs() {
+        let caption = SafeText::caption("बिल्ली खिड़की पर। பூனைகள்");
+        assert_eq!(words(&caption), ["बिल्ली", "खिड़की", "பூனைகள்"]);
     }
 }
