@@ -14,7 +14,7 @@ pub struct ServeOptions {
     /// With a store on a server, none are needed: all its datasets are served.
     #[arg(required_unless_present_any = ["explain", "store"])]
     pub folders: Vec<PathBuf>,
-    /// Language of the captions in the folders, as a code such as de; auto detects it by its stop words. Kept for later
+    /// Language of the captions in the folders, as a code such as de; auto detects it in them. Kept for later
     /// starts. Default: auto.
     #[arg(long, value_name = "CODE")]
     pub caption_language: Option<LanguageChoice>,

@@ -282,7 +282,7 @@ pub const TEXT_SEARCH: &[[&str; 3]] = &[
     ],
     [
         "the language of captions",
-        "detected by the number of stop words when a dataset is indexed, and named in the enrichment context; \
+        "detected by stop words and letters when a dataset is indexed, and named in the enrichment context; \
          `--caption-language` chooses another one",
         "stems differ between languages, and the same captions always give the same one",
     ],

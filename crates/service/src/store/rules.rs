@@ -13,10 +13,11 @@ macro_rules! allowed_transitions {
     };
 }
 
-/// How stemmed captions become words: without diacritics.
+/// How stemmed captions become words, inside a quoted text of SQL: without diacritics, and with the combining marks
+/// of scripts such as Devanagari, at which `SQLite` would otherwise split words.
 macro_rules! caption_tokenizer {
     () => {
-        "unicode61 remove_diacritics 2"
+        "unicode61 remove_diacritics 2 categories ''L* N* Co M*''"
     };
 }
 

@@ -35,7 +35,7 @@ pub use runner::TaskRunner;
 
 /// Version of the stored features and words. Increase it when `index::extract` or `text::words` computes them
 /// differently, so that existing datasets are indexed again.
-pub const EXTRACTOR_VERSION: u32 = 7;
+pub const EXTRACTOR_VERSION: u32 = 8;
 
 /// In place of the version until everything has been extracted again, so that an interruption
 /// neither ends it nor starts it over.

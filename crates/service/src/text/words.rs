@@ -1,36 +1,110 @@
 //! Splits texts into words and reduces them to their stems, so that "sailing boats" and "a boat sails" share both
 //! words.
 
+use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
+
 use super::language::{Language, is_stop_word};
 
-/// Length limit of a content word, in bytes.
-const MAX_WORD_BYTES: usize = 64;
+/// Length limit of a content word, in characters: what is longer is no language.
+const MAX_WORD_CHARS: usize = 64;
 
-/// Returns the words of a text in lower case.
+/// Returns the words of a text in lower case. Combining marks belong to them: in Devanagari and Tamil, they are
+/// vowels and the joints of consonants.
 pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
-    let lower = text.to_lowercase();
-    let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let text = normalized(text);
+    let words = text
+        .split(|c: char| !c.is_alphanumeric() && !is_combining_mark(c))
+        .filter(|word| word.contains(char::is_alphanumeric));
     words.map(str::to_owned).collect::<Vec<_>>().into_iter()
 }
 
 /// Returns the stems of the words that describe a picture, in order, including repetitions.
 pub fn content_stems(text: &str, language: Language) -> Vec<String> {
-    let stemmer = language.stemmer();
     words(text)
         .filter(|word| is_content_word(word, language))
-        .map(|word| stemmer.stem(&word).into_owned())
+        .map(|word| language.stem(&word).into_owned())
         .collect()
 }
 
 /// Returns the stems of all words of a text, separated by spaces, as the full-text index contains them.
 pub fn stemmed_text(text: &str, language: Language) -> String {
-    let stemmer = language.stemmer();
-    let stems: Vec<String> = words(text).map(|word| stemmer.stem(&word).into_owned()).collect();
+    let stems: Vec<String> = words(text).map(|word| language.stem(&word).into_owned()).collect();
     stems.join(" ")
 }
 
 /// Single Latin letters are articles or remains of an apostrophe.
 fn is_content_word(word: &str, language: Language) -> bool {
     let letter = word.len() == 1 && word.bytes().all(|b| b.is_ascii_alphabetic());
-    !letter && word.len() <= MAX_WORD_BYTES && !is_stop_word(word, language)
+    !letter && word.chars().count() <= MAX_WORD_CHARS && !is_stop_word(word, language)
+}
+
+/// The text in lower case and composed characters, without what the same word is written with or without.
+fn normalized(text: &str) -> String {
+    if text.is_ascii() {
+        return text.to_ascii_lowercase();
+    }
+    let mut composed = String::with_capacity(text.len());
+    for c in text.nfc().filter(|&c| !is_optional(c)) {
+        match c {
+            // The ligatures of Yiddish.
+            '\u{5F0}' => composed.push_str("\u{5D5}\u{5D5}"),
+            '\u{5F1}' => composed.push_str("\u{5D5}\u{5D9}"),
+            '\u{5F2}' => composed.push_str("\u{5D9}\u{5D9}"),
+            _ => composed.push(c),
+        }
+    }
+    // A capital I with a dot becomes two characters.
+    composed.to_lowercase().replace("i\u{307}", "i")
+}
+
+fn is_optional(c: char) -> bool {
+    matches!(c,
+        // Soft hyphens and joiners: Persian writes می‌رود also as میرود.
+        '\u{AD}' | '\u{200C}' | '\u{200D}'
+        // The points of the Hebrew script, and the vowels of the Arabic one.
+        | '\u{591}'..='\u{5BD}' | '\u{5BF}' | '\u{5C1}' | '\u{5C2}' | '\u{5C4}' | '\u{5C5}' | '\u{5C7}'
+        | '\u{610}'..='\u{61A}' | '\u{64B}'..='\u{65F}' | '\u{670}'
+        // How emoji are drawn.
+        | '\u{20E3}' | '\u{FE00}'..='\u{FE0F}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn joined(text: &str) -> String {
+        words(text).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn words_contain_their_combining_marks() {
+        assert_eq!(joined("बच्चे, पार्क में खेल रहे हैं।"), "बच्चे पार्क में खेल रहे हैं");
+        assert_eq!(joined("நாய்கள் (மரம்)"), "நாய்கள் மரம்");
+        assert_eq!(joined("Մի շուն՝ լողափին։"), "մի շուն լողափին");
+        assert_eq!(joined("cafe\u{301}s, CAFÉS"), "cafés cafés");
+        assert_eq!(joined("\u{301} ❤\u{FE0F} 1\u{FE0F}\u{20E3}"), "1");
+    }
+
+    #[test]
+    fn spellings_of_the_same_word_are_equal() {
+        for (one, other) in [
+            ("می‌رود", "میرود"),
+            ("گربه‌ها", "گربهها"),
+            ("كِتَابٌ", "كتاب"),
+            ("אַ הױז, פֿאַר־ײדן", "א הויז פאר יידן"),
+            ("\u{FB2E} \u{FB4E}", "א פ"),
+            ("क्‍या", "क्या"),
+            ("İstanbul", "istanbul"),
+            ("Strand\u{AD}korb", "strandkorb"),
+        ] {
+            assert_eq!(joined(one), joined(other), "{one}");
+        }
+    }
+
+    #[test]
+    fn a_long_word_of_a_script_with_many_bytes_is_a_content_word() {
+        let playing = "விளையாடிக்கொண்டிருக்கிறார்கள்";
+        assert_eq!(content_stems(playing, Language::Tamil).len(), 1);
+        assert!(content_stems(&"a".repeat(65), Language::English).is_empty());
+    }
 }

@@ -1,7 +1,7 @@
 //! Captions in several languages: inflected words are found, in the language that is detected or chosen.
 
 use serde_json::{Value, json};
-use tessera_service::DeploymentSettings;
+use tessera_service::{DeploymentSettings, EXTRACTOR_VERSION, store::postgres};
 
 use crate::{
     described::{found, set, vql},
@@ -11,7 +11,7 @@ use crate::{
 /// A language with three captions and a search that finds each.
 type Captions = (&'static str, [(&'static str, &'static str); 3]);
 
-const CAPTIONS: [Captions; 8] = [
+const CAPTIONS: [Captions; 15] = [
     (
         "German",
         [
@@ -74,6 +74,62 @@ const CAPTIONS: [Captions; 8] = [
             ("Старый дом у реки.", "река дома"),
             ("Две собаки на снегу.", "собака"),
             ("Дети в саду и кошка.", "кошки"),
+        ],
+    ),
+    (
+        "Polish",
+        [
+            ("Dwa koty śpią na kanapie.", "kot"),
+            ("Kobieta z psem w parku.", "kobiety"),
+            ("Drzewo przy drodze i dom.", "drzewa domy"),
+        ],
+    ),
+    (
+        "Serbian",
+        [
+            ("Мачка спава поред прозора.", "mačke"),
+            ("Kuća pored reke i drvo.", "кући"),
+            ("Деца се играју на улици.", "ulica"),
+        ],
+    ),
+    (
+        "Indonesian",
+        [
+            ("Seekor anjing dengan bolanya.", "anjingnya bola"),
+            ("Anak-anak bermain di taman.", "permainan"),
+            ("Rumah itu berada di dekat sungai.", "rumahnya"),
+        ],
+    ),
+    (
+        "Hindi",
+        [
+            ("दो कुत्ते समुद्र तट पर दौड़ रहे हैं", "कुत्ता"),
+            ("एक लड़की पार्क में खेल रही है", "लड़कियाँ"),
+            ("मेज़ पर किताबें हैं", "किताब"),
+        ],
+    ),
+    (
+        "Persian",
+        [
+            ("کتاب‌ها روی میز است.", "کتاب"),
+            ("یک گربه در کنار پنجره است.", "گربه"),
+            ("ماشین قرمز در خیابان است.", "ماشینها"),
+        ],
+    ),
+    (
+        "Tamil",
+        [
+            ("ஒரு பூனை சோபாவின் மீது உள்ளது", "பூனைகள்"),
+            ("இரண்டு வீடுகள் மற்றும் ஒரு மரம்", "வீடு"),
+            ("நாய் கடற்கரையில் ஓடுகிறது", "நாய்கள்"),
+        ],
+    ),
+    (
+        "Yiddish",
+        [
+            ("די קינדער שפּילן אין פּאַרק.", "קינד"),
+            ("אַ שיף אויפֿן ים.", "שיפֿן"),
+            ("צוויי בילדער לעבן דעם טיש.", "בילד טישן"),
         ],
     ),
 ];
@@ -155,8 +211,49 @@ async fn a_chosen_language_replaces_the_detected_one_until_another_is_chosen() {
     assert_eq!(record["status_new"], "READY");
 }
 
+#[tokio::test]
+async fn words_are_not_found_by_parts_of_their_letters() {
+    let captions = [("एक लड़का पार्क में है", ""), ("यह कमल है", "")];
+    let service = Service::at_with(place(&captions), DeploymentSettings::default()).await;
+    // The consonants of both begin with it.
+    assert_eq!(found(&service, &full_text("का")).await, set(&[]));
+    assert_eq!(found(&service, &full_text("\"पार्क में\"")).await, set(&["0.png"]));
+}
+
+/// What the previous version had in place of the full-text index of this one.
+const FORMER_WORDS: &str = "
+    DROP TABLE words;
+    CREATE VIRTUAL TABLE words USING fts5(
+      caption, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
+    );
+    UPDATE dataset SET extractor = 7;
+    PRAGMA user_version = 15;";
+const FORMER_WORDS_ON_A_SERVER: &str = "
+    UPDATE words SET words = 'former', count = 1;
+    UPDATE dataset SET extractor = 7;
+    DELETE FROM schema_version WHERE version >= 11;";
+
+#[tokio::test]
+async fn captions_of_the_previous_version_get_the_stems_of_this_one() {
+    let captions = [("एक लड़की पार्क में है", ""), ("दो लड़के मेज़ पर हैं", ""), ("किताबें", "")];
+    let service = Service::at_with(place(&captions), DeploymentSettings::default()).await;
+    let place = service.stop().await;
+    if let Some(address) = place.store.address() {
+        place.change(FORMER_WORDS_ON_A_SERVER);
+        postgres::init(&address).unwrap();
+    } else {
+        place.change(FORMER_WORDS);
+        place.record_definitions();
+    }
+    let service = Service::at_with(place, DeploymentSettings::default()).await;
+    let both = set(&["0.png", "1.png"]);
+    assert_eq!(found(&service, &full_text("लड़कियाँ")).await, both);
+    let extractor: u32 = service.place.row("SELECT extractor FROM dataset", |row| row.get(0));
+    assert_eq!(extractor, EXTRACTOR_VERSION);
+}
+
 #[test]
 fn an_unknown_language_is_refused_with_the_known_ones() {
     let error = "xx".parse::<tessera_service::text::language::LanguageChoice>().unwrap_err();
-    assert!(error.starts_with("expected auto or one of en, ar, da, nl, fi, fr, de,"), "{error}");
+    assert!(error.starts_with("expected auto or one of en, ar, hy, eu, ca, cs, da,"), "{error}");
 }

@@ -248,7 +248,7 @@ const FORMER_TABLES_ON_A_SERVER: &str = "
                                 intact boolean GENERATED ALWAYS AS (true) STORED);
     INSERT INTO applied_model (dataset, fingerprint, applied_at)
       SELECT id, decode(repeat('00', 32), 'hex'), 0 FROM dataset;
-    DELETE FROM schema_version WHERE version = (SELECT max(version) FROM schema_version);";
+    DELETE FROM schema_version WHERE version >= 10;";
 
 fn downgrade(place: &Place) {
     if let Some(address) = place.store.address() {
@@ -258,10 +258,7 @@ fn downgrade(place: &Place) {
         return;
     }
     place.change(FORMER_TABLES);
-    let sql = "SELECT group_concat(sql, ';' ORDER BY name) FROM sqlite_schema WHERE name NOT GLOB 'words_*'";
-    let definitions: String = place.row(sql, |row| row.get(0));
-    let hash = blake3::hash(definitions.as_bytes()).to_hex();
-    place.change(&format!("UPDATE setting SET value = x'{hash}' WHERE name = 'definitions'"));
+    place.record_definitions();
 }
 
 #[tokio::test]

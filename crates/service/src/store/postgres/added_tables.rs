@@ -152,3 +152,9 @@ pub(super) const TEXT_COVERAGE: &str = "
 CREATE INDEX media_with_caption ON media (dataset) WHERE caption IS NOT NULL;
 CREATE INDEX media_with_labels ON media (dataset) WHERE labels <> '[]' AND parent IS NULL;
 ";
+
+/// No table changes, but the stems of captions do: processes of former versions, which would add captions in former
+/// stems, only read from now on.
+pub(super) const CURRENT_STEMS: &str = "
+COMMENT ON COLUMN words.words IS 'stems of Snowball 3, with combining marks';
+";

@@ -181,3 +181,21 @@ pub(super) const TEXT_COVERAGE: &str = "
 CREATE INDEX media_with_caption ON media (dataset) WHERE caption IS NOT NULL;
 CREATE INDEX media_with_labels ON media (dataset) WHERE labels <> '[]' AND parent IS NULL;
 ";
+
+/// The full-text index with words that contain combining marks, in the stems of this version. It contains them before
+/// the datasets are indexed again, so that captions are found meanwhile.
+pub(super) const WORDS_WITH_MARKS: &str = concat!(
+    "
+DROP TABLE words;
+CREATE VIRTUAL TABLE words USING fts5(
+  caption, content = '', contentless_delete = 1,
+  tokenize = '",
+    caption_tokenizer!(),
+    "'
+);
+INSERT INTO words (rowid, caption)
+  SELECT row, stemmed(caption, (SELECT indexed FROM caption_language
+                                WHERE caption_language.dataset = media.dataset))
+  FROM media WHERE caption IS NOT NULL;
+"
+);

@@ -1,7 +1,9 @@
 //! The languages of captions: their stems, their stop words, and which one captions are in.
 
+mod alphabets;
 mod choice;
 mod detection;
+mod language_set;
 mod stop_words;
 mod supported;
 

@@ -25,7 +25,7 @@ fn captions(captions: &[Vec<&str>]) -> Connection {
     table
         .execute_batch(
             "CREATE VIRTUAL TABLE caption USING fts5
-             (words, tokenize = 'unicode61 remove_diacritics 2')",
+             (words, tokenize = 'unicode61 remove_diacritics 2 categories ''L* N* Co M*''')",
         )
         .unwrap();
     for (row, caption) in captions.iter().enumerate() {

@@ -8,6 +8,7 @@ mod file_names;
 mod folder;
 mod full_text_query;
 mod issue_scores;
+mod languages;
 mod leases;
 mod listing_comparison;
 mod model_refusals;
