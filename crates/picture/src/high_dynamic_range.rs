@@ -82,11 +82,11 @@ mod tests {
 
     #[test]
     fn light_up_to_white_is_only_encoded() {
-        // By ITU-R BT.2408, white has the sample 0.58 in PQ and 0.75 in HLG; a gray of 18 % has 0.38 in both.
+        // By ITU-R BT.2408, white has the sample 0.58 in PQ and 0.75 in HLG; a gray card of 26 cd/m² has 0.38 in both.
         let quantized = converted(16, &[[147; 3], [96; 3], [0; 3]]);
-        assert!(is_near(&quantized, &[[251; 3], [119; 3], [0; 3]]), "{quantized:?}");
+        assert!(is_near(&quantized, &[[251; 3], [100; 3], [0; 3]]), "{quantized:?}");
         let logarithmic = converted(18, &[[190; 3], [97; 3], [0; 3]]);
-        assert!(is_near(&logarithmic, &[[252; 3], [119; 3], [0; 3]]), "{logarithmic:?}");
+        assert!(is_near(&logarithmic, &[[252; 3], [100; 3], [0; 3]]), "{logarithmic:?}");
     }
 
     #[test]

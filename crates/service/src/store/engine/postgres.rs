@@ -33,6 +33,9 @@ use super::{
 /// Rows that are in memory at a time while a large result is read.
 const FETCHED_ROWS: usize = 500;
 
+/// A cursor is planned for its first tenth otherwise: by an index of the order, whose rows are all compared.
+const READ_CURSORS_TO_THE_END: &str = "SET cursor_tuple_fraction = 1";
+
 /// Reading the table locks it until the transaction ends: a migration waits for all changes that have begun, and
 /// changes that begin later wait for the migration.
 const READ_VERSION: &str = "SELECT coalesce(max(version), 0) FROM schema_version";
@@ -79,6 +82,7 @@ impl PostgresConnection {
                 }
             }
         });
+        block_on(client.batch_execute(READ_CURSORS_TO_THE_END))?;
         let (statements, cursors) = (RefCell::default(), Cell::new(0));
         Ok(Self { client, encryption, statements, cursors, schema_version })
     }
