@@ -1,10 +1,8 @@
 //! The head of a classification model: the value that it reads is the vector of a picture, and its scores give labels.
 
-use std::{collections::HashMap, fs::File, path::Path};
+use std::path::Path;
 
-use rten_onnx::onnx::{ModelProto, NodeProto};
-
-use super::error::short_reason;
+use super::{error::short_reason, onnx_graph::OnnxGraph};
 
 /// Labels with a lower probability are wrong too often: at this one, nine of ten are right on unseen photographs.
 const MIN_CONFIDENCE: f32 = 0.7;
@@ -24,24 +22,15 @@ pub struct ConfidentLabel {
 
 /// The name of the value that the last Gemm or `MatMul` before an output reads.
 pub fn head_input(path: &Path, output: &str) -> Result<String, String> {
-    let file = File::open(path).map_err(|cause| cause.to_string())?;
-    let model = ModelProto::parse_file(file)
-        .map_err(|cause| format!("it cannot be read: {}", short_reason(&cause)))?;
-    let graph = model.graph.unwrap_or_default();
-    let by_output: HashMap<&str, &NodeProto> = graph
-        .node
-        .iter()
-        .flat_map(|node| node.output.iter().map(move |name| (name.as_str(), node)))
-        .collect();
+    let graph = OnnxGraph::read(path)?;
     let mut value = output;
     // Each step goes to an earlier node.
-    for _ in 0..graph.node.len() {
-        let Some(node) = by_output.get(value) else { break };
+    for _ in 0..graph.nodes.len() {
+        let Some(node) = graph.source(value) else { break };
         // Weights and constants have no operator before them.
         let mut computed = node.input.iter().filter(|name| {
-            let source = by_output.get(name.as_str());
-            let kind = source.and_then(|node| node.op_type.as_deref());
-            source.is_some_and(|_| kind != Some("Constant"))
+            let source = graph.source(name);
+            source.is_some_and(|node| node.op_type.as_deref() != Some("Constant"))
         });
         let Some(input) = computed.next() else { break };
         match node.op_type.as_deref() {

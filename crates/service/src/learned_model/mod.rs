@@ -13,6 +13,7 @@ mod image_encoder;
 mod model;
 mod model_config;
 mod model_folder;
+mod onnx_graph;
 mod onnx_model;
 mod preprocessing;
 mod self_test;
