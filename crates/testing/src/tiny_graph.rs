@@ -42,7 +42,7 @@ impl TinyGraph {
         self.node_with(kind, inputs, output, Vec::new())
     }
 
-    /// A node with attributes that are lists of numbers, or one number.
+    /// A node with attributes.
     #[must_use]
     pub fn node_with(
         mut self,
@@ -100,6 +100,7 @@ impl TinyGraph {
 pub enum Attribute {
     Integer(i64),
     Integers(Vec<i64>),
+    Text(String),
 }
 
 fn attribute((name, value): (&str, Attribute)) -> AttributeProto {
@@ -110,6 +111,9 @@ fn attribute((name, value): (&str, Attribute)) -> AttributeProto {
         }
         Attribute::Integers(numbers) => {
             AttributeProto { ints: numbers, r#type: Some(AttributeType::INTS), ..named }
+        }
+        Attribute::Text(text) => {
+            AttributeProto { s: Some(text), r#type: Some(AttributeType::STRING), ..named }
         }
     }
 }

@@ -12,6 +12,7 @@ use super::{
     model_folder::{ModelFolder, PREPROCESSOR},
     onnx_model::{ModelInput, ModelOutput, OnnxModel, VectorForm},
     preprocessing::{InputSize, Preprocessing},
+    staged_run::StagedRun,
 };
 
 const ROLE: &str = "image encoder";
@@ -25,6 +26,7 @@ pub struct ImageEncoder {
     input: PictureInput,
     preprocessing: Preprocessing,
     output: ImageOutput,
+    run: StagedRun,
     /// The labels of each class of a classifier.
     classes: Vec<Vec<String>>,
 }
@@ -82,7 +84,11 @@ impl ImageEncoder {
             ))
         })?;
         let names: &[_] = if output.scores.is_some() { &config.labels } else { &[] };
-        Ok(Self { model, input, preprocessing, output, classes: class_labels(names) })
+        let classes = class_labels(names);
+        let scores = output.scores.filter(|_| !classes.is_empty());
+        let outputs: Vec<NodeId> = [Some(output.vector), scores].into_iter().flatten().collect();
+        let run = StagedRun::new(&model, path, &outputs, &example[0]);
+        Ok(Self { model, input, preprocessing, output, run, classes })
     }
 
     pub fn model(&self) -> &OnnxModel {
@@ -107,12 +113,9 @@ impl ImageEncoder {
     }
 
     pub fn encode(&self, picture: &RgbImage) -> Result<EncodedPicture, String> {
-        let ImageOutput { vector, form, scores, .. } = self.output;
-        let scores = scores.filter(|_| !self.classes.is_empty());
-        let outputs: Vec<NodeId> = [Some(vector), scores].into_iter().flatten().collect();
         let input = self.input.tensor(&self.preprocessing, picture)?;
-        let mut tensors = self.model.run(&[input], &outputs)?.into_iter();
-        let vector = tensors.next().ok_or("it has no output")?.into_vector(form)?;
+        let mut tensors = self.run.run(&self.model, &input)?.into_iter();
+        let vector = tensors.next().ok_or("it has no output")?.into_vector(self.output.form)?;
         let scores =
             tensors.next().map(|scores| scores.into_vector(VectorForm::Row)).transpose()?;
         let label = scores.and_then(|scores| confident_label(&scores, &self.classes));

@@ -7,6 +7,7 @@
 
 mod class_labels;
 mod classifier;
+mod depthwise;
 mod description;
 mod error;
 mod image_encoder;
@@ -17,6 +18,7 @@ mod onnx_graph;
 mod onnx_model;
 mod preprocessing;
 mod self_test;
+mod staged_run;
 mod text_encoder;
 mod tokenizer;
 

@@ -34,6 +34,7 @@ pub enum VectorForm {
     FirstToken,
 }
 
+#[derive(Debug, PartialEq)]
 pub struct OutputTensor {
     shape: Vec<usize>,
     values: Vec<f32>,
@@ -77,6 +78,16 @@ impl OnnxModel {
         self.model.find_node(name)
     }
 
+    pub fn name(&self, id: NodeId) -> Option<&str> {
+        self.model.node_info(id)?.name()
+    }
+
+    /// The numbers of a value that does not depend on inputs.
+    pub fn constant(&self, name: &str) -> Option<Tensor<f32>> {
+        let value = self.run_values(Vec::new(), &[self.value_id(name)?]).ok()?.pop()?;
+        value.try_into().ok()
+    }
+
     /// Computes some outputs, in their order. Inputs that these do not need may be missing.
     pub fn run(
         &self,
@@ -84,13 +95,21 @@ impl OnnxModel {
         outputs: &[NodeId],
     ) -> Result<Vec<OutputTensor>, String> {
         let views = inputs.iter().map(|(id, value)| (*id, ValueOrView::from(value))).collect();
-        let values = self.model.run(views, outputs, None).map_err(|cause| cause.to_string())?;
-        values.into_iter().map(OutputTensor::new).collect()
+        self.run_values(views, outputs)?.into_iter().map(OutputTensor::new).collect()
+    }
+
+    /// Computes any values, from inputs or other values that it would compute from them.
+    pub fn run_values(
+        &self,
+        inputs: Vec<(NodeId, ValueOrView)>,
+        outputs: &[NodeId],
+    ) -> Result<Vec<Value>, String> {
+        self.model.run(inputs, outputs, None).map_err(|cause| cause.to_string())
     }
 }
 
 impl OutputTensor {
-    fn new(value: Value) -> Result<Self, String> {
+    pub fn new(value: Value) -> Result<Self, String> {
         let tensor: Tensor<f32> =
             value.try_into().map_err(|_| "its output is not numbers".to_owned())?;
         Ok(Self { shape: tensor.shape().to_vec(), values: tensor.to_vec() })
