@@ -90,17 +90,17 @@ fn png_chunk(bytes: &[u8], kind: [u8; 4]) -> Option<&[u8]> {
 mod tests {
     use super::*;
 
-    fn chunk(kind: &[u8; 4], body: &[u8]) -> Vec<u8> {
+    fn chunk(kind: [u8; 4], body: &[u8]) -> Vec<u8> {
         let length = u32::try_from(body.len()).unwrap().to_be_bytes();
-        [&length[..], kind, body, &[0; 4]].concat()
+        [&length[..], &kind, body, &[0; 4]].concat()
     }
 
     #[test]
     fn chunks_of_colors_are_found_before_the_pixels() {
-        let header = chunk(b"IHDR", &[0; 13]);
-        let coded = chunk(b"cICP", &[12, 13, 0, 1]);
-        let gamma = chunk(b"gAMA", &100_000_u32.to_be_bytes());
-        let pixels = chunk(b"IDAT", &[]);
+        let header = chunk(*b"IHDR", &[0; 13]);
+        let coded = chunk(*b"cICP", &[12, 13, 0, 1]);
+        let gamma = chunk(*b"gAMA", &100_000_u32.to_be_bytes());
+        let pixels = chunk(*b"IDAT", &[]);
         let colors = |chunks: &[&[u8]], profile: Option<&[u8]>| {
             let file = [&[0; 8][..], &header, &chunks.concat()].concat();
             png_colors(&file, profile.map(<[u8]>::to_vec))
@@ -111,8 +111,8 @@ mod tests {
         assert_eq!(colors(&[&gamma, &coded, &pixels], profile), Some(display_p3));
         assert_eq!(colors(&[&gamma, &pixels, &coded], profile), of_profile);
         assert_eq!(colors(&[&gamma, &pixels], None), Some(SourceColors::Gamma(100_000)));
-        assert_eq!(colors(&[&gamma, &chunk(b"sRGB", &[0]), &pixels], None), None);
-        assert_eq!(colors(&[&chunk(b"cICP", &[12]), &pixels, &gamma], None), None);
+        assert_eq!(colors(&[&gamma, &chunk(*b"sRGB", &[0]), &pixels], None), None);
+        assert_eq!(colors(&[&chunk(*b"cICP", &[12]), &pixels, &gamma], None), None);
         assert_eq!(png_colors(b"a short file", None), None);
     }
 }

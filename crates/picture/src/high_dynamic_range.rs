@@ -58,7 +58,7 @@ fn hybrid_log_gamma(sample: f32) -> f32 {
     const A: f32 = 0.178_832_77;
     const B: f32 = 1.0 - 4.0 * A;
     // 0.5 - A ln(4 A)
-    const C: f32 = 0.559_910_73;
+    const C: f32 = 0.559_910_7;
     if sample <= 0.5 { sample * sample / 3.0 } else { (((sample - C) / A).exp() + B) / 12.0 }
 }
 

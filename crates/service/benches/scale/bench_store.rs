@@ -29,6 +29,12 @@ impl BenchStore {
         Self { data: data.into(), address, argument }
     }
 
+    /// The same with an index folder of its own.
+    pub fn of_another_machine(&self, name: &str) -> Self {
+        let data = self.data.join(name);
+        Self { data, address: self.address.clone(), argument: self.argument.clone() }
+    }
+
     pub fn open(&self) -> Store {
         match &self.address {
             Some(address) => Store::open_on_server(&self.data, address).unwrap(),

@@ -48,11 +48,12 @@ pub fn simulate_all(store: &BenchStore) {
 
 /// Reports how much of the time of `workers` was not spent waiting for the store.
 fn simulate(store: &BenchStore, workers: usize) {
-    let main = store.open();
+    let main = store.of_another_machine("main").open();
     let folder = PathBuf::from(format!("/simulated/{workers}"));
     let dataset = DatasetId(Uuid::from_u128(1000 + workers as u128));
     let operation = begin(&main, dataset, &folder, workers * RANGES_PER_WORKER);
-    let stores: Vec<Store> = (0..workers).map(|_| store.open()).collect();
+    let open = |number: usize| store.of_another_machine(&number.to_string()).open();
+    let stores: Vec<Store> = (0..workers).map(open).collect();
     let (started, used) = (Instant::now(), cpu_seconds());
     let mut waits: Vec<f64> = thread::scope(|scope| {
         let threads: Vec<_> =
