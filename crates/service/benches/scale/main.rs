@@ -95,12 +95,12 @@ fn run(role: &[&str]) -> String {
     let program = env::current_exe().unwrap();
     let mut child =
         Command::new(program).args(role).arg("--bench").stdout(Stdio::piped()).spawn().unwrap();
-    let mut printed = String::new();
+    let mut printed = Vec::new();
     for line in BufReader::new(child.stdout.take().unwrap()).lines() {
         let line = line.unwrap();
         println!("{line}");
-        printed += &format!("{line}\n");
+        printed.push(line);
     }
     assert!(child.wait().unwrap().success(), "{role:?}");
-    printed
+    printed.join("\n")
 }
