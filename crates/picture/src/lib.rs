@@ -22,6 +22,7 @@ mod jpeg;
 mod jpeg_xl;
 mod jpeg_xl_container;
 mod orientation;
+mod png_colors;
 mod raster;
 mod resample;
 mod sixel;

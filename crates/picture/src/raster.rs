@@ -9,10 +9,10 @@ use std::{
 use image::{ColorType, ImageDecoder, ImageError, Limits, RgbImage, codecs, metadata::Orientation};
 
 use crate::{
-    coded_colors::png_colors,
     color_profile::{SourceColors, to_srgb, translucent_to_srgb},
     error::{DecodeError, check_size},
     format::PictureFormat,
+    png_colors::png_colors,
     time_limit::{Deadline, TimedReader},
     tone_map::to_eight_bits,
 };

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rten_onnx::onnx::NodeProto;
 use rten_tensor::prelude::*;
 
-use super::{DepthwiseConvolution, FilterGeometry};
+use super::{convolution::DepthwiseConvolution, filter_geometry::FilterGeometry};
 use crate::learned_model::{onnx_graph::OnnxGraph, onnx_model::OnnxModel};
 
 /// A convolution between two values of the model.

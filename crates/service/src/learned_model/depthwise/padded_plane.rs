@@ -1,6 +1,6 @@
 //! One channel of a picture with its padding.
 
-use super::{FilterGeometry, plane_filter::ROWS};
+use super::{filter_geometry::FilterGeometry, plane_filter::ROWS};
 
 /// Rows are divided into as many parts as the stride has columns: the first part has every column that is read
 /// first, and so on. What the loop reads is then in a row, and beyond a row and below the last one there is room for all of

@@ -1,6 +1,7 @@
 //! Runs a model in stages, so that its depthwise convolutions are computed here and everything else by the runtime. The
 //! runtime takes no operators of others, but it computes any values from any others.
 
+mod stage;
 mod stage_plan;
 
 use std::{collections::HashMap, mem::take, path::Path};
@@ -9,10 +10,10 @@ use rten::{NodeId, Value, ValueOrView};
 use rten_tensor::{NdTensorView, Tensor};
 
 use super::{
-    depthwise::DepthwiseConvolution,
     onnx_graph::OnnxGraph,
     onnx_model::{OnnxModel, OutputTensor},
 };
+use stage::{Stage, StageConvolution};
 use stage_plan::StagePlan;
 
 /// How some outputs of a model are computed.
@@ -21,21 +22,6 @@ pub struct StagedRun {
     outputs: Vec<NodeId>,
     /// The last step that reads a value. Each stage is a step, and each of its convolutions.
     last_reads: HashMap<NodeId, usize>,
-}
-
-/// What the runtime computes at once, and the convolutions that can follow.
-struct Stage {
-    /// Values of former stages.
-    inputs: Vec<NodeId>,
-    /// Values for convolutions and later stages.
-    outputs: Vec<NodeId>,
-    convolutions: Vec<StageConvolution>,
-}
-
-struct StageConvolution {
-    input: NodeId,
-    output: NodeId,
-    convolution: DepthwiseConvolution,
 }
 
 /// Values between stages.

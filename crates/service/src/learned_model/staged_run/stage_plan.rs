@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use rten::NodeId;
 use rten_onnx::onnx::NodeProto;
 
-use super::{Stage, StageConvolution};
+use super::stage::{Stage, StageConvolution};
 use crate::learned_model::{
     depthwise::{ConvolutionOperator, OperatorReader},
     onnx_graph::OnnxGraph,
