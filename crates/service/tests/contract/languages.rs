@@ -227,11 +227,11 @@ const FORMER_WORDS: &str = "
       caption, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
     );
     UPDATE dataset SET extractor = 7;
-    PRAGMA user_version = 15;";
+    PRAGMA user_version = 16;";
 const FORMER_WORDS_ON_A_SERVER: &str = "
     UPDATE words SET words = 'former', count = 1;
     UPDATE dataset SET extractor = 7;
-    DELETE FROM schema_version WHERE version >= 11;";
+    DELETE FROM schema_version WHERE version >= 12;";
 
 #[tokio::test]
 async fn captions_of_the_previous_version_get_the_stems_of_this_one() {

@@ -235,6 +235,8 @@ async fn a_model_with_a_large_input_sees_originals() {
 
 /// What the previous version had in place of the tables of this one, with a model that was applied.
 const FORMER_TABLES: &str = "
+    DROP INDEX media_with_caption;
+    DROP INDEX media_with_labels;
     DROP TABLE model_label;
     DROP TABLE applied_model;
     CREATE TABLE applied_model (dataset BLOB PRIMARY KEY, fingerprint BLOB, applied_at INTEGER,
@@ -242,6 +244,8 @@ const FORMER_TABLES: &str = "
     INSERT INTO applied_model (dataset, fingerprint, applied_at) SELECT id, zeroblob(32), 0 FROM dataset;
     PRAGMA user_version = 14;";
 const FORMER_TABLES_ON_A_SERVER: &str = "
+    DROP INDEX media_with_caption;
+    DROP INDEX media_with_labels;
     DROP TABLE model_label;
     DROP TABLE applied_model;
     CREATE TABLE applied_model (dataset uuid PRIMARY KEY, fingerprint bytea, applied_at bigint,
