@@ -11,14 +11,11 @@ use serde::{Deserialize, Serialize};
 use super::{
     assignment::{ASSIGNMENT_COLUMNS, ClusterAssignment, read_assignment},
     columns::{decode_f16, from_json, path_from_bytes},
-    engine::{Connection, QueryError, Result, Row, StatementBatch, params},
+    engine::{Connection, QueryError, Result, Row, params},
     model_label::{model_labels, with_model_labels},
     query,
 };
 use tessera_model::{DatasetId, EntityType, MediaId, Region};
-
-/// Media items whose vectors are in memory at a time: about 1 MB.
-const FEATURES_AT_A_TIME: usize = 512;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MediaKind {
@@ -246,8 +243,9 @@ pub fn for_each_by_path(
     let sql = format!(
         "SELECT {MEDIA_COLUMNS}, place.media IS NOT NULL
          FROM media JOIN look ON look.media = media.row LEFT JOIN place ON place.media = media.row
-         WHERE {} ORDER BY path, media.row",
-        dataset_condition(entity, source),
+         WHERE dataset = ?1 AND {} {} ORDER BY path, media.row",
+        entity_condition(entity),
+        if source.is_some() { "AND source = ?2" } else { "" },
     );
     let read = |row: &Row| {
         each(read_media(row)?, row.get(MEDIA_COLUMN_COUNT)?);
@@ -282,44 +280,7 @@ pub fn for_each_with_features<E: From<QueryError>>(
     source: Option<i64>,
     mut each: impl FnMut(MediaFeatures) -> Result<(), E>,
 ) -> Result<(), E> {
-    // In a file, sorting whole rows would write all vectors to the disk and read them again.
-    if let Connection::Sqlite(_) = connection {
-        let rows = rows_by_path(connection, dataset, entity, source)?;
-        let sql = features_query("media.row = ?1");
-        for rows in rows.chunks(FEATURES_AT_A_TIME) {
-            let mut batch = StatementBatch::returning(connection, &sql, read_features);
-            rows.iter().try_for_each(|row| batch.add(params![row]))?;
-            batch.finish()?.into_iter().try_for_each(&mut each)?;
-        }
-        return Ok(());
-    }
-    let condition = dataset_condition(entity, source);
-    let sql = format!("{} ORDER BY path, media.row", features_query(&condition));
-    let read = |row: &Row| each(read_features(row)?);
-    match source {
-        None => query::for_each(connection, &sql, params![dataset.0], read),
-        Some(source) => query::for_each(connection, &sql, params![dataset.0, source], read),
-    }
-}
-
-/// The media items of [`for_each_with_features`].
-fn rows_by_path(
-    connection: &Connection,
-    dataset: DatasetId,
-    entity: EntityType,
-    source: Option<i64>,
-) -> Result<Vec<i64>> {
-    let condition = dataset_condition(entity, source);
-    let sql = format!("SELECT row FROM media WHERE {condition} ORDER BY path, row");
-    let read = |row: &Row| row.get(0);
-    match source {
-        None => query::all(connection, &sql, params![dataset.0], read),
-        Some(source) => query::all(connection, &sql, params![dataset.0, source], read),
-    }
-}
-
-fn features_query(condition: &str) -> String {
-    format!(
+    let sql = format!(
         "SELECT {MEDIA_COLUMNS}, descriptor, meaning.vector, model_vector.vector,
            media.hash, {ASSIGNMENT_COLUMNS},
            require(look.intact), require(coalesce(meaning.intact, meaning.media IS NULL)),
@@ -327,14 +288,15 @@ fn features_query(condition: &str) -> String {
          FROM media JOIN look ON look.media = media.row LEFT JOIN place ON place.media = media.row
          LEFT JOIN meaning ON meaning.media = media.row
          LEFT JOIN model_vector ON model_vector.media = media.row
-         WHERE {condition}"
-    )
-}
-
-/// The condition for the media of the dataset `?1`, and of its source `?2` if there is one.
-fn dataset_condition(entity: EntityType, source: Option<i64>) -> String {
-    let of_source = if source.is_some() { "AND source = ?2" } else { "" };
-    format!("dataset = ?1 AND {} {of_source}", entity_condition(entity))
+         WHERE dataset = ?1 AND {} {} ORDER BY path, media.row",
+        entity_condition(entity),
+        if source.is_some() { "AND source = ?2" } else { "" },
+    );
+    let read = |row: &Row| each(read_features(row)?);
+    match source {
+        None => query::for_each(connection, &sql, params![dataset.0], read),
+        Some(source) => query::for_each(connection, &sql, params![dataset.0, source], read),
+    }
 }
 
 fn read_features(row: &Row) -> Result<MediaFeatures> {
