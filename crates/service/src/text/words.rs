@@ -5,7 +5,7 @@ use unicode_normalization::{UnicodeNormalization as _, char::is_combining_mark};
 
 use super::language::{Language, is_stop_word};
 
-/// Length limit of a content word, in characters: what is longer is no language.
+/// Length limit of a content word, in characters: longer ones are rarely words.
 const MAX_WORD_CHARS: usize = 64;
 
 /// Returns the words of a text in lower case. Combining marks belong to them: in Devanagari and Tamil, they are
