@@ -14,7 +14,7 @@ use half::f16;
 use tessera_service::{
     cluster::cluster,
     index::Keypoints,
-    similarity::{Vectors, near_duplicates, neighbor_graph},
+    similarity::{InProcess, Vectors, near_duplicates, neighbor_graph},
 };
 
 /// Deterministic pseudorandom bits.
@@ -78,7 +78,7 @@ fn arrangement(criterion: &mut Criterion) {
     });
     let keypoints = keypoints(5_000);
     criterion.bench_function("near-duplicates of 5,000", |bencher| {
-        bencher.iter(|| near_duplicates(black_box(&*keypoints), &neighbours, |_| true));
+        bencher.iter(|| near_duplicates(black_box(&*keypoints), &neighbours, &InProcess, |_| true));
     });
 }
 

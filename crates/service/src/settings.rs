@@ -6,6 +6,7 @@ use super::{
     ingest::disk_quota::DiskQuota,
     learned_model::LearnedModel,
     object_storage,
+    similarity::MAX_EXACT_ROWS,
     store::{extraction::RANGE_FILES, postgres::StoreAddress, search_table::SearchTableLimits},
     text::language::LanguageChoice,
 };
@@ -35,6 +36,9 @@ pub struct DeploymentSettings {
     pub jobs: usize,
     /// Files of an operation that one worker extracts while others extract further ones.
     pub range_files: usize,
+    /// Most images and frames, or objects, whose neighbor graph and near-duplicates are computed by one worker; those
+    /// of more are computed in ranges by all workers that have nothing else to do.
+    pub unshared_members: usize,
     /// Whether the index files of a dataset are written when an operation on it has ended, for searches of this
     /// process; otherwise the first search writes them.
     pub prepare_indexes: bool,
@@ -64,6 +68,7 @@ impl Default for DeploymentSettings {
             search_tables: SearchTableLimits::default(),
             jobs: 1,
             range_files: RANGE_FILES,
+            unshared_members: MAX_EXACT_ROWS,
             prepare_indexes: true,
             max_unfinished_exports: 32,
             export_retention: Duration::from_hours(24),

@@ -4,13 +4,19 @@
 //! descriptor. Heavy edits (rotation, cropping, bleaching, blur, text) preserve corners; candidates
 //! for them come from the keypoint index and from the neighbor graph, and every pair is verified.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::{
-    Neighbor, NeighborGraph,
+    DuplicatePair, Neighbor, NeighborGraph,
     geometric_verification::{CornerColumns, copy_similarity, inlier_score},
     keypoint_index::{KeypointIndex, Votes},
     keypoint_source::{KeypointSource, for_each_block},
+    range_step::{
+        LINK_ROUNDS, RangeExecutor, RangeStep, StepInput, Stoppable, row_ranges, rows_of_range,
+    },
+    row_candidates::RowCandidates,
     row_lists::RowLists,
     step_counter::StepCounter,
 };
@@ -28,44 +34,67 @@ const MAX_CANDIDATES: usize = 32;
 const MAX_MIRRORED_DISTANCE: f32 = 0.4;
 const ROWS_PER_STEP: usize = 32;
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct DuplicatePair {
-    /// The lower row and the higher one.
-    pub rows: (u32, u32),
-    /// 1.0: identical; from 0.84 on, matched by corners.
-    pub similarity: f32,
-}
-
 /// Finds all pairs of near-duplicates, each once, ordered by rows. `graph` contains the nearest
 /// neighbors of the rows. For `progress`, see [`neighbor_graph`](super::neighbor_graph()).
 ///
 /// The keypoints are read four times: their index and they themselves are in memory one after the other, each with
 /// about 100 MiB for 100,000 rows.
-pub fn near_duplicates<S: KeypointSource + ?Sized>(
+pub fn near_duplicates<S: KeypointSource + ?Sized, X: RangeExecutor<S::Error>>(
     source: &S,
     graph: &NeighborGraph,
+    executor: &X,
     progress: impl Fn(f32) -> bool + Sync,
-) -> Result<Option<Vec<DuplicatePair>>, S::Error> {
-    let steps = StepCounter::new(2 * source.rows().div_ceil(ROWS_PER_STEP), &progress);
-    let Some(candidates) = find_candidates(source, graph, || steps.advance())? else {
-        return Ok(None);
+) -> Stoppable<Vec<DuplicatePair>, S::Error> {
+    let rows = source.rows();
+    let ranges = row_ranges(rows);
+    let steps_of = |range| rows_of_range(rows, range).len().div_ceil(ROWS_PER_STEP);
+    let all: usize = (0..ranges).map(steps_of).sum();
+    let steps = StepCounter::new(2 * all, &progress);
+
+    executor.publish(StepInput::Graph { round: LINK_ROUNDS, graph })?;
+    let index = KeypointIndex::new(source)?;
+    let mut candidates: Vec<RowCandidates> = Vec::new();
+    candidates.resize_with(ranges, RowCandidates::default);
+    let find = |range| {
+        let positions = rows_of_range(rows, range);
+        find_candidates(source, positions, &index, graph, || steps.advance())
     };
-    let mut keypoints =
-        RowLists::with_capacity(source.rows(), source.corners() * Keypoints::ENCODED_SIZE);
-    source.for_each(|row, encoded| keypoints.set(row as usize, encoded.iter().copied()))?;
-    let pictures = Pictures { keypoints, graph, candidates };
-    Ok(verify_candidates(&pictures, || steps.advance()))
+    let found = executor.run(RangeStep::Candidates, ranges, find, |range, found| {
+        let is_complete = found.len() == rows_of_range(rows, range).len();
+        candidates[range] = found;
+        steps.end_range(steps_of(range));
+        is_complete
+    })?;
+    drop(index);
+    if found.is_none() {
+        return Ok(None);
+    }
+    for (range, candidates) in candidates.iter().enumerate() {
+        executor.publish(StepInput::Candidates { range, candidates })?;
+    }
+    let keypoints = read_keypoints(source)?;
+    let verify =
+        |range: usize| Ok(verify(&keypoints, graph, &candidates[range], || steps.advance()));
+    let mut pairs = Vec::new();
+    let verified = executor.run(RangeStep::Verification, ranges, verify, |range, found| {
+        pairs.extend(found);
+        steps.end_range(steps_of(range));
+        true
+    })?;
+    pairs.par_sort_unstable_by_key(|pair| pair.rows);
+    Ok(verified.map(|()| pairs))
 }
 
-/// The candidates of every row besides its neighbors, each with the lower one. `None` if `advance` returned false.
-fn find_candidates<S: KeypointSource + ?Sized>(
+/// The candidates of the rows at some positions of the source. `None` if `advance` returned false.
+pub fn find_candidates<S: KeypointSource + ?Sized>(
     source: &S,
+    positions: Range<usize>,
+    index: &KeypointIndex,
     graph: &NeighborGraph,
     advance: impl Fn() -> bool + Sync,
-) -> Result<Option<RowLists<u32>>, S::Error> {
-    let index = KeypointIndex::new(source)?;
-    let mut candidates = Some(RowLists::with_capacity(source.rows(), 0));
-    for_each_block(source, |block| {
+) -> Stoppable<RowCandidates, S::Error> {
+    let mut candidates = Some(RowCandidates::default());
+    for_each_block(source, positions, |block| {
         let positions: Vec<usize> = (0..block.len()).collect();
         let find = |votes: &mut Votes, positions: &[usize]| {
             let found = positions.iter().map(|&position| {
@@ -82,7 +111,7 @@ fn find_candidates<S: KeypointSource + ?Sized>(
         match (found, &mut candidates) {
             (Some(found), Some(candidates)) => {
                 let found = found.into_iter().flatten();
-                found.for_each(|(row, found)| candidates.set(row as usize, found));
+                found.for_each(|(row, found)| candidates.push(row, found));
             }
             _ => candidates = None,
         }
@@ -90,33 +119,35 @@ fn find_candidates<S: KeypointSource + ?Sized>(
     Ok(candidates)
 }
 
-/// What is compared with each other.
-struct Pictures<'a> {
-    /// Encoded.
-    keypoints: RowLists<u8>,
-    graph: &'a NeighborGraph,
-    candidates: RowLists<u32>,
+/// The encoded keypoints of all rows, by row.
+pub fn read_keypoints<S: KeypointSource + ?Sized>(source: &S) -> Result<RowLists<u8>, S::Error> {
+    let bytes = source.corners() * Keypoints::ENCODED_SIZE;
+    let mut keypoints = RowLists::with_capacity(source.rows(), bytes);
+    source.for_each(0..source.rows(), |row, encoded| {
+        keypoints.set(row as usize, encoded.iter().copied());
+    })?;
+    Ok(keypoints)
 }
 
-/// `None` if `advance` returned false.
-fn verify_candidates(
-    pictures: &Pictures,
+/// The duplicates of rows among their neighbors and candidates. `None` if `advance` returned false.
+pub fn verify(
+    keypoints: &RowLists<u8>,
+    graph: &NeighborGraph,
+    candidates: &RowCandidates,
     advance: impl Fn() -> bool + Sync,
 ) -> Option<Vec<DuplicatePair>> {
-    let rows: Vec<u32> = (0..).take(pictures.graph.len()).collect();
+    let rows: Vec<(u32, &[u32])> = candidates.iter().collect();
     let found: Option<Vec<Vec<DuplicatePair>>> = rows
         .par_chunks(ROWS_PER_STEP)
         .map_init(Verification::default, |verification, rows| {
             let mut pairs = Vec::new();
-            for &row in rows {
-                verification.add_duplicates(row, pictures, &mut pairs);
+            for (row, candidates) in rows {
+                verification.add_duplicates(*row, (keypoints, graph), candidates, &mut pairs);
             }
             advance().then_some(pairs)
         })
         .collect();
-    let mut pairs = found?.concat();
-    pairs.par_sort_unstable_by_key(|pair| pair.rows);
-    Some(pairs)
+    Some(found?.concat())
 }
 
 /// Verifies the candidates of one row after the other, in the same memory.
@@ -128,11 +159,16 @@ struct Verification {
 
 impl Verification {
     /// Adds the duplicates of a row to `pairs`. A pair that is known from both of its rows is verified from one.
-    fn add_duplicates(&mut self, row: u32, pictures: &Pictures, pairs: &mut Vec<DuplicatePair>) {
-        let Pictures { keypoints, graph, candidates } = pictures;
+    fn add_duplicates(
+        &mut self,
+        row: u32,
+        (keypoints, graph): (&RowLists<u8>, &NeighborGraph),
+        candidates: &[u32],
+        pairs: &mut Vec<DuplicatePair>,
+    ) {
         self.own.fill(decode_keypoints(&keypoints[row as usize]));
         let unknown = |&row: &u32| Neighbor { row, distance: f32::INFINITY };
-        let candidates = candidates[row as usize].iter().map(unknown);
+        let candidates = candidates.iter().map(unknown);
         for other in graph[row as usize].iter().copied().chain(candidates) {
             let is_verified_there = (other.row > row || other.distance.is_infinite())
                 && graph[other.row as usize].iter().any(|neighbor| neighbor.row == row);

@@ -1,17 +1,20 @@
 //! The neighbor graph. The exact one is computed in square tiles: each pair of rows is compared once.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{
+    convert::Infallible,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
 use rayon::prelude::*;
 
 use super::{
-    Neighbor, NeighborGraph, Vectors, approximate_neighbor_graph,
+    InProcess, Neighbor, NeighborGraph, Vectors, approximate_neighbor_graph,
     kernel::{self, BLOCK},
     step_counter::StepCounter,
 };
 
 /// Rows up to which all pairs are compared: for as many, both ways cost the same.
-const MAX_EXACT_ROWS: usize = 65_536;
+pub const MAX_EXACT_ROWS: usize = 65_536;
 
 /// Finds the `k` nearest other rows of every row, nearest first; among many rows it may miss a few.
 /// `progress` receives the share done, 0.0 to 1.0, from any thread, and returns whether to continue;
@@ -22,10 +25,10 @@ pub fn neighbor_graph(
     progress: impl Fn(f32) -> bool + Sync,
 ) -> Option<NeighborGraph> {
     if vectors.len() <= MAX_EXACT_ROWS {
-        exact_neighbor_graph(vectors, k, progress)
-    } else {
-        approximate_neighbor_graph(vectors, k, progress)
+        return exact_neighbor_graph(vectors, k, progress);
     }
+    let Ok(graph) = approximate_neighbor_graph::<Infallible, _>(vectors, k, &InProcess, progress);
+    graph
 }
 
 fn exact_neighbor_graph(

@@ -52,12 +52,12 @@ impl KeypointIndex {
     pub fn new<S: KeypointSource + ?Sized>(keypoints: &S) -> Result<Self, S::Error> {
         let buckets = (keypoints.corners() / 2).next_power_of_two().max(MIN_BUCKETS);
         let mut tables = std::array::from_fn(|_| BucketTable::new(buckets));
-        for_each_block(keypoints, |block| {
+        for_each_block(keypoints, 0..keypoints.rows(), |block| {
             let tables = tables.par_iter_mut().enumerate();
             tables.for_each(|(part, table)| table.count(part, block));
         })?;
         tables.iter_mut().for_each(BucketTable::allocate);
-        for_each_block(keypoints, |block| {
+        for_each_block(keypoints, 0..keypoints.rows(), |block| {
             let tables = tables.par_iter_mut().enumerate();
             tables.for_each(|(part, table)| table.place(part, block));
         })?;

@@ -1,6 +1,6 @@
 //! Where keypoints are read from: several times, because keeping them beside their index would double the memory.
 
-use std::convert::Infallible;
+use std::{convert::Infallible, ops::Range};
 
 use crate::index::Keypoints;
 
@@ -17,8 +17,12 @@ pub trait KeypointSource {
     /// The number of keypoints of all rows.
     fn corners(&self) -> usize;
 
-    /// Calls `each` with every row and its encoded keypoints, in any order.
-    fn for_each(&self, each: impl FnMut(u32, &[u8])) -> Result<(), Self::Error>;
+    /// Calls `each` with rows and their encoded keypoints, in an order of its own, in which `positions` are a range.
+    fn for_each(
+        &self,
+        positions: Range<usize>,
+        each: impl FnMut(u32, &[u8]),
+    ) -> Result<(), Self::Error>;
 }
 
 impl KeypointSource for [Keypoints] {
@@ -32,8 +36,13 @@ impl KeypointSource for [Keypoints] {
         self.iter().map(Keypoints::len).sum()
     }
 
-    fn for_each(&self, mut each: impl FnMut(u32, &[u8])) -> Result<(), Infallible> {
-        (0..).zip(self).for_each(|(row, keypoints)| each(row, keypoints.as_bytes()));
+    fn for_each(
+        &self,
+        positions: Range<usize>,
+        mut each: impl FnMut(u32, &[u8]),
+    ) -> Result<(), Infallible> {
+        let rows = (0..).zip(self).skip(positions.start).take(positions.len());
+        rows.for_each(|(row, keypoints)| each(row, keypoints.as_bytes()));
         Ok(())
     }
 }
@@ -73,13 +82,14 @@ impl KeypointBlock {
     }
 }
 
-/// Reads all rows in blocks that are worth several threads.
+/// Reads rows in blocks that are worth several threads.
 pub fn for_each_block<S: KeypointSource + ?Sized>(
     source: &S,
+    positions: Range<usize>,
     mut each: impl FnMut(&KeypointBlock),
 ) -> Result<(), S::Error> {
     let mut block = KeypointBlock::default();
-    source.for_each(|row, keypoints| {
+    source.for_each(positions, |row, keypoints| {
         block.push(row, keypoints);
         if block.len() == BLOCK_ROWS {
             each(&block);

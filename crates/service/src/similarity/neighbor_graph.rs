@@ -1,11 +1,14 @@
 //! The neighbor graph in memory: one allocation for the neighbors of all rows, because a vector for each row would take
 //! half as much again.
 
-use std::ops::Index;
+use std::ops::{Index, Range};
 
 use rayon::prelude::*;
 
 use super::Neighbor;
+
+/// Rows that are worth another thread.
+const ROWS_PER_TASK: usize = 4096;
 
 /// The nearest neighbors of every row, nearest first, ties by row.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -51,6 +54,38 @@ impl NeighborGraph {
     pub fn replace(&mut self, row: usize, nearest: &[Neighbor]) {
         self.places[row * self.k..][..nearest.len()].copy_from_slice(nearest);
         self.lengths[row] = nearest.len() as u32;
+    }
+
+    /// Most neighbors of a row.
+    pub(super) fn k(&self) -> usize {
+        self.k
+    }
+
+    /// Appends a row with its neighbors, nearest first, of which the first `k` are kept.
+    pub(super) fn push(&mut self, nearest: impl Iterator<Item = Neighbor>) {
+        let start = self.places.len();
+        self.places.extend(nearest.take(self.k));
+        self.lengths.push((self.places.len() - start) as u32);
+        self.places.resize(start + self.k, Neighbor::default());
+    }
+
+    /// The rows of a range.
+    pub(super) fn rows(&self, rows: Range<usize>) -> Self {
+        let places = self.places[rows.start * self.k..rows.end * self.k].to_vec();
+        Self { k: self.k, places, lengths: self.lengths[rows].to_vec() }
+    }
+
+    /// Keeps the nearest of the neighbors of each row in both graphs. `false` if the other one has not as many rows.
+    pub(super) fn merge(&mut self, other: &Self) -> bool {
+        if other.len() != self.len() {
+            return false;
+        }
+        self.par_parts_mut(ROWS_PER_TASK).for_each(|mut part| {
+            for row in part.rows() {
+                other[row].iter().for_each(|neighbor| part.insert(row, *neighbor));
+            }
+        });
+        true
     }
 
     /// Appends the rows of another graph with the same `k`.
@@ -109,7 +144,7 @@ pub struct GraphPart<'a> {
 }
 
 impl GraphPart<'_> {
-    pub fn rows(&self) -> std::ops::Range<usize> {
+    pub fn rows(&self) -> Range<usize> {
         self.first..self.first + self.lengths.len()
     }
 

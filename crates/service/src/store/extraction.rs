@@ -9,7 +9,8 @@ use std::path::Path;
 use super::{
     columns::{path_from_bytes, path_to_bytes},
     engine::{Connection, QueryError, Result, Row, StatementBatch, Transaction, params},
-    lease, query, store_now,
+    lease::{self, LeasedTask},
+    query, store_now,
 };
 use crate::{
     file_stat::FileStat,
@@ -161,7 +162,7 @@ pub fn remove(transaction: &Transaction, operation: i64) -> Result<()> {
     // Leases first; again after the ranges, because one may have been taken meanwhile.
     for sql in [select, delete] {
         let ranges: Vec<i64> = query::all(transaction, sql, params![operation], |row| row.get(0))?;
-        lease::end_ranges(transaction, &ranges)?;
+        lease::end_all(transaction, ranges.into_iter().map(LeasedTask::Range))?;
     }
     let sql = "DELETE FROM extraction WHERE operation = ?1";
     query::execute(transaction, sql, params![operation])

@@ -32,6 +32,8 @@ pub enum LeasedTask {
     Export(ExportTaskId),
     /// Some of the files of an operation, by its row.
     Range(i64),
+    /// A range of its neighbor graph or near-duplicates, by its row.
+    SimilarityRange(i64),
 }
 
 impl LeasedTask {
@@ -40,6 +42,7 @@ impl LeasedTask {
             Self::Operation(row) => format!("operation/{row}"),
             Self::Export(id) => format!("export/{}", id.0.simple()),
             Self::Range(row) => format!("range/{row}"),
+            Self::SimilarityRange(row) => format!("similarity/{row}"),
         }
     }
 }
@@ -135,11 +138,14 @@ pub fn end(transaction: &Transaction, lease: &Lease) -> Result<()> {
     query::execute(transaction, sql, params![lease.task.key(), lease.holder, lease.fence])
 }
 
-/// Takes the leases of ranges from the workers that have them.
-pub(super) fn end_ranges(transaction: &Transaction, ranges: &[i64]) -> Result<()> {
+/// Takes leases from the workers that have them.
+pub(super) fn end_all(
+    transaction: &Transaction,
+    tasks: impl Iterator<Item = LeasedTask>,
+) -> Result<()> {
     let mut deletes = StatementBatch::new(transaction, "DELETE FROM lease WHERE task = ?1");
-    for row in ranges {
-        deletes.add(params![LeasedTask::Range(*row).key()])?;
+    for task in tasks {
+        deletes.add(params![task.key()])?;
     }
     deletes.finish().map(drop)
 }

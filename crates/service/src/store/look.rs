@@ -1,5 +1,7 @@
 //! The visual features of media items, without what they are of.
 
+use std::ops::RangeInclusive;
+
 use half::f16;
 
 use super::{
@@ -25,25 +27,30 @@ impl StoredLook<'_> {
     }
 }
 
-/// Calls `each` with the features of every image and frame, or every object, of a dataset or of one of its sources, in
-/// any order: to sort them would write all of them to a file.
+/// Calls `each` with the features of every image and frame, or every object, of a dataset or of one of its sources, whose
+/// row numbers are in a range, in any order: to sort them would write all of them to a file.
 pub fn for_each<E: From<QueryError>>(
     connection: &Connection,
     dataset: DatasetId,
     entity: EntityType,
     source: Option<i64>,
+    rows: RangeInclusive<i64>,
     mut each: impl FnMut(StoredLook) -> Result<(), E>,
 ) -> Result<(), E> {
     let sql = format!(
         "SELECT look.media, descriptor, keypoints, require(look.intact)
-         FROM media JOIN look ON look.media = media.row WHERE dataset = ?1 AND {} {}",
+         FROM media JOIN look ON look.media = media.row WHERE dataset = ?1
+           AND media.row BETWEEN ?2 AND ?3 AND {} {}",
         entity_condition(entity),
-        if source.is_some() { "AND source = ?2" } else { "" },
+        if source.is_some() { "AND source = ?4" } else { "" },
     );
+    let (first, last) = rows.into_inner();
     let read = |row: &Row| each(read_look(row)?);
     match source {
-        None => query::for_each(connection, &sql, params![dataset.0], read),
-        Some(source) => query::for_each(connection, &sql, params![dataset.0, source], read),
+        None => query::for_each(connection, &sql, params![dataset.0, first, last], read),
+        Some(source) => {
+            query::for_each(connection, &sql, params![dataset.0, first, last, source], read)
+        }
     }
 }
 

@@ -42,6 +42,7 @@ mod rules;
 pub mod search_table;
 pub mod setting;
 pub mod sidecar;
+pub mod similarity_range;
 pub mod source;
 pub mod sqlite;
 pub(crate) mod upload;

@@ -12,7 +12,7 @@ use super::{
     columns::{from_json, to_json},
     dataset,
     engine::{Connection, QueryError, Result, Row, Transaction, params},
-    extraction, now_micros, query, store_now,
+    extraction, now_micros, query, similarity_range, store_now,
 };
 use crate::ingest::staging::UNPACKED_DIR_NAME;
 use tessera_model::{DatasetId, Status};
@@ -113,6 +113,13 @@ pub fn find(transaction: &Transaction, row: i64) -> Result<Option<RunningOperati
     query::find(transaction, &sql, params![row], read_operation)
 }
 
+/// The dataset of a running operation.
+pub fn dataset_of(connection: &Connection, row: i64) -> Result<Option<DatasetId>> {
+    let sql = format!("{SELECT_RUNNING} AND row = ?1");
+    let found = query::find(connection, &sql, params![row], read_operation)?;
+    Ok(found.map(|running| running.dataset))
+}
+
 /// The oldest running operation that no worker has a lease on.
 pub fn next_unleased(transaction: &Transaction) -> Result<Option<RunningOperation>> {
     let sql = format!(
@@ -191,6 +198,7 @@ fn set_final_state(
     stage: &str,
 ) -> Result<()> {
     extraction::remove(transaction, running.row)?;
+    similarity_range::remove_all(transaction, running.row)?;
     let sql = "UPDATE operation SET stage = ?2 WHERE row = ?1 AND stage = 'RUNNING'";
     query::execute(transaction, sql, params![running.row, stage])
 }

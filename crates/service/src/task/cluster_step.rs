@@ -6,8 +6,10 @@ use std::{cmp::Reverse, collections::HashMap};
 use super::{
     TaskContext,
     cluster_writer::ClusterLevel,
-    clustered_media::{ClusteredMedia, MediaCollector},
+    clustered_media::ClusteredMedia,
+    member_features::{MemberFeatures, Scope},
     progress::ProgressRange,
+    similar_members::similar_members,
     stored_keypoints::StoredKeypoints,
 };
 use crate::{
@@ -15,48 +17,19 @@ use crate::{
         Clustering, aspect_ratio_scores, by_centrality, cluster, mislabels, outlier_scores,
         size_scores,
     },
-    index::{DIMENSION, Keypoints},
-    similarity::{
-        DuplicatePair, NeighborGraph, RowLists, Vectors, near_duplicates, neighbor_graph,
-    },
+    similarity::{DuplicatePair, NeighborGraph, RowLists, Vectors},
     store::{
-        self, QueryError, Transaction,
+        self, Transaction,
         assignment::{self, ClusterAssignment, IssueScores},
-        cluster as clusters, indexed_files, look, media,
+        cluster as clusters, indexed_files,
         preview::MAX_PREVIEWS,
     },
     task_error::TaskError,
 };
 use tessera_model::{DatasetId, EntityType, Granularity};
 
-const GRAPH_NEIGHBORS: usize = 24;
-
 /// Share of the progress for images; the rest is for objects.
 const IMAGES_SHARE: f64 = 0.8;
-/// Share of that for the neighbor graph; the rest is for near-duplicates.
-const GRAPH_SHARE: f64 = 0.6;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// The whole dataset; its clusters are replaced.
-    Everything,
-    /// The new media of one source; their clusters are appended to the existing ones.
-    Batch(i64),
-}
-
-impl Scope {
-    pub fn source_row(self) -> Option<i64> {
-        match self {
-            Self::Everything => None,
-            Self::Batch(source) => Some(source),
-        }
-    }
-
-    /// Media of its source that are clustered stay so when more are added to the same folder.
-    fn includes(self, is_clustered: bool) -> bool {
-        self == Self::Everything || !is_clustered
-    }
-}
 
 pub struct ClusterUpdate {
     dataset: DatasetId,
@@ -75,7 +48,7 @@ struct EntityClusters {
 impl ClusterUpdate {
     pub fn compute(
         context: &TaskContext,
-        dataset: DatasetId,
+        (operation, dataset): (i64, DatasetId),
         scope: Scope,
         progress: &ProgressRange,
     ) -> Result<Self, TaskError> {
@@ -85,7 +58,8 @@ impl ClusterUpdate {
             (EntityType::Objects, progress.subrange(IMAGES_SHARE, 1.0)),
         ] {
             context.check_cancelled()?;
-            parts.extend(EntityClusters::of(context, dataset, scope, entity, &progress)?);
+            let operation = (operation, dataset);
+            parts.extend(EntityClusters::of(context, operation, scope, entity, &progress)?);
         }
         if parts.is_empty() && scope == Scope::Everything {
             return Err(TaskError::Failed(no_media_reason(context, dataset)?));
@@ -117,7 +91,7 @@ impl EntityClusters {
     /// Returns `None` if the scope has no media of this type.
     fn of(
         context: &TaskContext,
-        dataset: DatasetId,
+        (operation, dataset): (i64, DatasetId),
         scope: Scope,
         entity: EntityType,
         progress: &ProgressRange,
@@ -131,58 +105,15 @@ impl EntityClusters {
             Scope::Everything => [0; Granularity::LEVELS],
             Scope::Batch(_) => context.store.read(|c| clusters::counts(c, dataset, entity))?,
         };
-        let near = |share: f32| progress.report(f64::from(share) * GRAPH_SHARE);
-        let graph = neighbor_graph(&vectors, GRAPH_NEIGHBORS, near).ok_or(TaskError::Stopped)?;
-        let same =
-            |share: f32| progress.report(GRAPH_SHARE + f64::from(share) * (1.0 - GRAPH_SHARE));
         let source = scope.source_row();
         let keypoints =
             StoredKeypoints { context, dataset, entity, source, members: &members, corners };
-        let duplicates = near_duplicates(&keypoints, &graph, same)?.ok_or(TaskError::Stopped)?;
+        let (graph, duplicates) = similar_members(operation, &vectors, &keypoints, progress)?;
         let clustering = cluster(&vectors, &graph, &duplicates);
         let levels = levels(&vectors, &clustering, first);
         drop(vectors);
         let assignments = assignments(&members, &graph, &duplicates, &clustering, &levels);
         Ok(Some(Self { entity, members, levels, assignments }))
-    }
-}
-
-/// What the members of a scope are, and what they look like.
-struct MemberFeatures {
-    members: ClusteredMedia,
-    vectors: Vectors,
-    /// The number of their keypoints.
-    corners: usize,
-}
-
-impl MemberFeatures {
-    fn read(
-        context: &TaskContext,
-        dataset: DatasetId,
-        scope: Scope,
-        entity: EntityType,
-    ) -> Result<Self, TaskError> {
-        let source = scope.source_row();
-        let read = context.store.read(|c| {
-            let mut members = MediaCollector::default();
-            media::for_each_by_path(c, dataset, entity, source, |media, is_clustered| {
-                if scope.includes(is_clustered) {
-                    members.push(media);
-                }
-            })?;
-            let members = members.finish();
-            let mut vectors = Vectors::zeros(DIMENSION, members.len());
-            let mut corners = 0;
-            look::for_each(c, dataset, entity, source, |look| {
-                if let Some(position) = members.position(look.media) {
-                    vectors.set(position as usize, &look.descriptor());
-                    corners += look.keypoints.len() / Keypoints::ENCODED_SIZE;
-                }
-                Ok::<_, QueryError>(())
-            })?;
-            Ok(Self { members, vectors, corners })
-        })?;
-        Ok(read)
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
+    ops::{Range, RangeInclusive},
     path::PathBuf,
 };
 
@@ -54,6 +55,14 @@ impl ClusteredMedia {
     pub fn position(&self, row: i64) -> Option<u32> {
         let found = self.by_row.binary_search_by_key(&row, |at| self.rows[*at as usize]);
         found.ok().map(|found| self.by_row[found])
+    }
+
+    /// The row numbers from the first to the last of a range of the members, ordered by row number. `None` if it is
+    /// empty.
+    pub fn rows_in_order(&self, positions: Range<usize>) -> Option<RangeInclusive<i64>> {
+        let (first, last) = (self.by_row.get(positions.start)?, positions.end.checked_sub(1)?);
+        let last = self.by_row.get(last)?;
+        Some(self.rows[*first as usize]..=self.rows[*last as usize])
     }
 
     /// The most frequent labels of the members at these positions: those of the dataset, then those of the model, and

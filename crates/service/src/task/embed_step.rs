@@ -3,7 +3,7 @@
 
 use half::f16;
 
-use super::{TaskContext, cluster_step::Scope};
+use super::{TaskContext, member_features::Scope};
 use crate::{
     store::{self, Transaction, embedding},
     task_error::TaskError,

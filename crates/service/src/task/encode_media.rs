@@ -3,7 +3,7 @@
 
 use super::{
     TaskContext,
-    cluster_step::Scope,
+    member_features::Scope,
     model_pictures::ModelPictures,
     progress::{ProgressRange, fraction},
 };

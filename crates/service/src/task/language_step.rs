@@ -1,7 +1,7 @@
 //! Detects the language of the captions of a dataset when all of it is indexed, and rebuilds their full-text index if
 //! it is another one.
 
-use super::{TaskContext, cluster_step::Scope};
+use super::{TaskContext, member_features::Scope};
 use crate::{
     store::{self, Transaction, caption_language, full_text},
     task_error::TaskError,

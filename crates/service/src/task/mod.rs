@@ -19,6 +19,7 @@ mod index_preparation;
 mod index_source;
 mod language_step;
 mod lease_keeper;
+mod member_features;
 mod model_pictures;
 mod name_lists;
 mod progress;
@@ -27,6 +28,9 @@ mod run_operation;
 mod runner;
 mod running_tasks;
 mod search_table_step;
+mod shared_ranges;
+mod similar_members;
+mod similarity_range_worker;
 mod stored_keypoints;
 mod wake_signal;
 

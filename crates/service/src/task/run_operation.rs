@@ -3,12 +3,13 @@
 
 use super::{
     EXTRACTOR_VERSION, INCOMPLETE, TaskContext, WorkerContext,
-    cluster_step::{ClusterUpdate, Scope},
+    cluster_step::ClusterUpdate,
     embed_step::EmbeddingUpdate,
     encode_media::encode_media,
     fetch_batch::{fetch_batch, finish_unpacking},
     index_source::index_source,
     language_step::LanguageUpdate,
+    member_features::Scope,
     progress::ProgressRange,
     search_table_step::{SearchTableUpdate, drop_former_tables},
 };
@@ -23,7 +24,6 @@ use crate::{
     },
     task_error::TaskError,
 };
-use tessera_model::DatasetId;
 
 /// Progress when all files are extracted.
 const EXTRACTION_SHARE: f64 = 0.9;
@@ -98,16 +98,17 @@ type OperationResult = (LanguageUpdate, ClusterUpdate, EmbeddingUpdate, SearchTa
 /// Clusters and embeds a scope whose files are in the store; `from` is the progress so far.
 fn cluster_and_embed(
     context: &TaskContext,
-    dataset: DatasetId,
+    running: &RunningOperation,
     scope: Scope,
     from: f64,
 ) -> Result<OperationResult, TaskError> {
+    let dataset = running.dataset;
     let progress = ProgressRange::new(context, dataset, from, 1.0);
     let (encoding, clustering) =
         (progress.subrange(0.0, ENCODING_SHARE), progress.subrange(ENCODING_SHARE, 1.0));
     // Clusters and texts have the labels of the model.
     encode_media(context, dataset, scope, &encoding)?;
-    let clusters = ClusterUpdate::compute(context, dataset, scope, &clustering)?;
+    let clusters = ClusterUpdate::compute(context, (running.row, dataset), scope, &clustering)?;
     let language = LanguageUpdate::compute(context, dataset, scope)?;
     let embeddings = EmbeddingUpdate::compute(context, dataset, scope, language.language)?;
     let members = SearchTableUpdate::prepare(context, dataset, scope, &clusters, &embeddings)?;
@@ -133,7 +134,7 @@ fn run_creation(
             index_source(context, running.row, &source, &missing)?;
         }
     }
-    cluster_and_embed(context, id, Scope::Everything, EXTRACTION_SHARE)
+    cluster_and_embed(context, running, Scope::Everything, EXTRACTION_SHARE)
 }
 
 fn run_addition(
@@ -145,7 +146,7 @@ fn run_addition(
     let source = found.ok_or_else(|| TaskError::Failed("the batch has no folder".to_owned()))?;
     let missing = fetch_batch(context, &source, &batch.origin)?;
     index_source(context, running.row, &source, &missing)?;
-    cluster_and_embed(context, running.dataset, Scope::Batch(source.row), EXTRACTION_SHARE)
+    cluster_and_embed(context, running, Scope::Batch(source.row), EXTRACTION_SHARE)
 }
 
 fn run_reindex(
@@ -154,5 +155,5 @@ fn run_reindex(
 ) -> Result<OperationResult, TaskError> {
     context.write(|tx| operation::begin_clustering(tx, running))?;
     context.simulate(None, |_| Ok(()))?;
-    cluster_and_embed(context, running.dataset, Scope::Everything, 0.0)
+    cluster_and_embed(context, running, Scope::Everything, 0.0)
 }

@@ -17,6 +17,7 @@ use super::{
     run_export::{delete_archives, delete_expired_exports, run_next_export},
     run_operation::run_next_operation,
     running_tasks::RunningTasks,
+    similarity_range_worker::SimilarityRangeWorker,
     wake_signal::WakeSignal,
 };
 use crate::{
@@ -85,8 +86,9 @@ impl TaskRunner {
 
     fn start_tasks(&mut self, jobs: usize) -> Result<(), StoreError> {
         let mut expired = delete_expired_exports(&self.worker)?;
+        let similarity = Arc::<SimilarityRangeWorker>::default();
         for number in 1..=jobs {
-            let signal = self.signal.clone();
+            let (signal, similarity) = (self.signal.clone(), similarity.clone());
             // A waiting operation comes first, so that a small one need not wait for a large one.
             self.start_thread("operation", number, move |worker| {
                 let is_run = run_next_operation(worker);
@@ -94,7 +96,7 @@ impl TaskRunner {
                     // Its index can be prepared.
                     signal.wake();
                 }
-                is_run || run_next_range(worker, None)
+                is_run || run_next_range(worker, None) || similarity.run_next(worker)
             });
         }
         self.start_thread("export", jobs + 1, move |worker| {

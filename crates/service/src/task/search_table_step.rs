@@ -4,9 +4,7 @@
 use half::f16;
 
 use super::{
-    TaskContext,
-    cluster_step::{ClusterUpdate, Scope},
-    embed_step::EmbeddingUpdate,
+    TaskContext, cluster_step::ClusterUpdate, embed_step::EmbeddingUpdate, member_features::Scope,
 };
 use crate::{
     issues::confidence,

@@ -1,4 +1,6 @@
-//! The keypoints of the members of a scope in the store.
+//! The keypoints of the members of a scope in the store, ordered by row number.
+
+use std::ops::Range;
 
 use super::{TaskContext, clustered_media::ClusteredMedia};
 use crate::{
@@ -28,9 +30,14 @@ impl KeypointSource for StoredKeypoints<'_> {
         self.corners
     }
 
-    fn for_each(&self, mut each: impl FnMut(u32, &[u8])) -> Result<(), TaskError> {
+    fn for_each(
+        &self,
+        positions: Range<usize>,
+        mut each: impl FnMut(u32, &[u8]),
+    ) -> Result<(), TaskError> {
+        let Some(rows) = self.members.rows_in_order(positions) else { return Ok(()) };
         let read = self.context.store.read(|c| {
-            look::for_each(c, self.dataset, self.entity, self.source, |look| {
+            look::for_each(c, self.dataset, self.entity, self.source, rows.clone(), |look| {
                 self.context.check_cancelled().map_err(|_| QueryError::Stopped)?;
                 if let Some(position) = self.members.position(look.media) {
                     each(position, look.keypoints);

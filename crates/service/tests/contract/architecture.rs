@@ -21,7 +21,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("ingest", &["file_stat"]),
     ("object_storage", &["file_stat", "ingest"]),
     ("store", &["file_stat", "index", "ingest", "path_display", "text"]),
-    ("settings", &["ingest", "learned_model", "object_storage", "store", "text"]),
+    ("settings", &["ingest", "learned_model", "object_storage", "similarity", "store", "text"]),
     ("uploads", &["ingest", "object_storage", "store"]),
     ("originals", &["file_stat", "ingest", "object_storage", "settings", "uploads"]),
     ("error", &["object_storage", "path_display", "store"]),

@@ -75,6 +75,7 @@ mod search_tables;
 mod selection;
 mod shutdown;
 mod similarity;
+mod similarity_ranges;
 mod statement_batch;
 mod states;
 mod store_tls;

@@ -18,6 +18,7 @@ mod neighbors;
 pub mod object_storage;
 mod operations;
 mod role;
+mod shared_steps;
 mod sidecars;
 mod staging;
 mod store;

@@ -1,0 +1,121 @@
+//! Computes ranges of steps that another worker has begun.
+
+use super::{
+    DuplicatePair, KeypointSource, NeighborGraph, RowCandidates, RowLists, Stoppable, Vectors,
+    approximate_graph::{compare_linked, compare_trees},
+    duplicates::{find_candidates, read_keypoints, verify},
+    keypoint_index::KeypointIndex,
+    neighbor_links::NeighborLinks,
+    range_step::rows_of_range,
+};
+
+/// What the ranges of a step work with. It is kept from one range to the next, because reading it takes longer than
+/// most ranges.
+pub struct StepWorker {
+    vectors: Vectors,
+    k: usize,
+    /// The latest graph, before this round, and the one before.
+    graph: Option<(usize, NeighborGraph)>,
+    former: Option<NeighborGraph>,
+    /// Made from the above when a range needs it.
+    derived: Derived,
+}
+
+enum Derived {
+    Nothing,
+    Links(NeighborLinks),
+    Index(KeypointIndex),
+    Keypoints(RowLists<u8>),
+}
+
+impl StepWorker {
+    pub fn new(vectors: Vectors, k: usize) -> Self {
+        Self { vectors, k, graph: None, former: None, derived: Derived::Nothing }
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.vectors.len()
+    }
+
+    /// The round before which the latest known graph was made.
+    pub fn known_round(&self) -> Option<usize> {
+        self.graph.as_ref().map(|(round, _)| *round)
+    }
+
+    /// Adds the graph before a round. `false` if it has another number of rows.
+    pub fn add_graph(&mut self, round: usize, graph: NeighborGraph) -> bool {
+        if graph.len() != self.rows() {
+            return false;
+        }
+        self.derived = Derived::Nothing;
+        let latest = self.graph.replace((round, graph));
+        self.former = latest.filter(|(known, _)| known + 1 == round).map(|(_, graph)| graph);
+        true
+    }
+
+    pub fn compare_trees(
+        &self,
+        range: usize,
+        advance: impl Fn() -> bool + Sync,
+    ) -> Option<NeighborGraph> {
+        compare_trees(&self.vectors, self.k, range, advance)
+    }
+
+    /// `None` if it was stopped, or there is no graph.
+    pub fn compare_linked(
+        &mut self,
+        range: usize,
+        advance: impl Fn() -> bool + Sync,
+    ) -> Option<NeighborGraph> {
+        let (_, graph) = self.graph.as_ref()?;
+        if !matches!(self.derived, Derived::Links(_)) {
+            self.derived = Derived::Links(match &self.former {
+                None => NeighborLinks::of(graph, self.k),
+                Some(former) => NeighborLinks::since(former, graph, self.k),
+            });
+        }
+        let Derived::Links(links) = &self.derived else { return None };
+        let rows = rows_of_range(self.vectors.len(), range);
+        compare_linked(&self.vectors, graph, links, rows, advance)
+    }
+
+    /// `None` if it was stopped, or there is no graph.
+    pub fn find_candidates<S: KeypointSource + ?Sized>(
+        &mut self,
+        source: &S,
+        range: usize,
+        advance: impl Fn() -> bool + Sync,
+    ) -> Stoppable<RowCandidates, S::Error> {
+        self.former = None;
+        let Some((_, graph)) = &self.graph else { return Ok(None) };
+        if !matches!(self.derived, Derived::Index(_)) {
+            self.derived = Derived::Nothing;
+            self.derived = Derived::Index(KeypointIndex::new(source)?);
+        }
+        let Derived::Index(index) = &self.derived else { return Ok(None) };
+        let positions = rows_of_range(self.vectors.len(), range);
+        find_candidates(source, positions, index, graph, advance)
+    }
+
+    /// `None` if it was stopped, there is no graph, or the candidates are not those of the range.
+    pub fn verify<S: KeypointSource + ?Sized>(
+        &mut self,
+        source: &S,
+        range: usize,
+        candidates: &RowCandidates,
+        advance: impl Fn() -> bool + Sync,
+    ) -> Stoppable<Vec<DuplicatePair>, S::Error> {
+        self.former = None;
+        let Some((_, graph)) = &self.graph else { return Ok(None) };
+        if !matches!(self.derived, Derived::Keypoints(_)) {
+            self.derived = Derived::Nothing;
+            self.derived = Derived::Keypoints(read_keypoints(source)?);
+        }
+        let Derived::Keypoints(keypoints) = &self.derived else { return Ok(None) };
+        if candidates.len() != rows_of_range(self.rows(), range).len() {
+            return Ok(None);
+        }
+        Ok(verify(keypoints, graph, candidates, advance))
+    }
+}

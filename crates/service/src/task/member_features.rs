@@ -1,0 +1,74 @@
+//! What is clustered, and what it looks like.
+
+use super::{
+    TaskContext,
+    clustered_media::{ClusteredMedia, MediaCollector},
+};
+use crate::{
+    index::{DIMENSION, Keypoints},
+    similarity::Vectors,
+    store::{QueryError, look, media},
+    task_error::TaskError,
+};
+use tessera_model::{DatasetId, EntityType};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The whole dataset; its clusters are replaced.
+    Everything,
+    /// The new media of one source; their clusters are appended to the existing ones.
+    Batch(i64),
+}
+
+impl Scope {
+    pub fn source_row(self) -> Option<i64> {
+        match self {
+            Self::Everything => None,
+            Self::Batch(source) => Some(source),
+        }
+    }
+
+    /// Media of its source that are clustered stay so when more are added to the same folder.
+    fn includes(self, is_clustered: bool) -> bool {
+        self == Self::Everything || !is_clustered
+    }
+}
+
+/// What the members of a scope are, and what they look like.
+pub struct MemberFeatures {
+    pub members: ClusteredMedia,
+    pub vectors: Vectors,
+    /// The number of their keypoints.
+    pub corners: usize,
+}
+
+impl MemberFeatures {
+    pub fn read(
+        context: &TaskContext,
+        dataset: DatasetId,
+        scope: Scope,
+        entity: EntityType,
+    ) -> Result<Self, TaskError> {
+        let source = scope.source_row();
+        let read = context.store.read(|c| {
+            let mut members = MediaCollector::default();
+            media::for_each_by_path(c, dataset, entity, source, |media, is_clustered| {
+                if scope.includes(is_clustered) {
+                    members.push(media);
+                }
+            })?;
+            let members = members.finish();
+            let mut vectors = Vectors::zeros(DIMENSION, members.len());
+            let mut corners = 0;
+            look::for_each(c, dataset, entity, source, i64::MIN..=i64::MAX, |look| {
+                if let Some(position) = members.position(look.media) {
+                    vectors.set(position as usize, &look.descriptor());
+                    corners += look.keypoints.len() / Keypoints::ENCODED_SIZE;
+                }
+                Ok::<_, QueryError>(())
+            })?;
+            Ok(Self { members, vectors, corners })
+        })?;
+        Ok(read)
+    }
+}

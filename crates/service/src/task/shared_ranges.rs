@@ -1,0 +1,137 @@
+//! Computes ranges of an operation beside all workers that have nothing else to do.
+
+use std::{collections::BTreeSet, thread, time::Duration};
+
+use super::TaskContext;
+use crate::{
+    similarity::{InProcess, RangeExecutor, RangeResult, RangeStep, StepInput, Stoppable},
+    store::{
+        self, Connection, lease,
+        similarity_range::{self, MembersOfRun, RangeState},
+    },
+    task_error::TaskError,
+};
+
+/// How often the worker of an operation checks whether others have computed their last ranges.
+const CHECK_PAUSE: Duration = Duration::from_millis(100);
+
+/// The ranges of the members of one type. What this worker computes stays in its memory; what others compute is stored
+/// until it is read.
+pub struct SharedRanges<'a> {
+    context: &'a TaskContext,
+    members: MembersOfRun,
+}
+
+impl<'a> SharedRanges<'a> {
+    /// Removes what a former worker of the operation has left.
+    pub fn begin(context: &'a TaskContext, members: MembersOfRun) -> Result<Self, TaskError> {
+        let ranges = Self { context, members };
+        ranges.end()?;
+        Ok(ranges)
+    }
+
+    pub fn end(&self) -> Result<(), TaskError> {
+        Ok(self.context.write(|tx| similarity_range::remove_all(tx, self.members.operation))?)
+    }
+
+    /// Whether there is another worker, for which ranges and their inputs are stored.
+    fn has_others(&self) -> Result<bool, TaskError> {
+        let store = &self.context.store;
+        Ok(store.is_on_server() && store.read(lease::counts)?.workers > 1)
+    }
+
+    /// The result of a range that another worker has computed. `None` if it is incomplete.
+    fn read_result<R: RangeResult>(&self, range: &RangeState) -> Result<Option<R>, TaskError> {
+        let read =
+            |c: &Connection| read_parts(|each| similarity_range::for_each_part(c, range.row, each));
+        Ok(self.context.store.read(read)?)
+    }
+}
+
+/// Joins parts. `None` if they are of something else.
+pub(super) fn read_parts<R: RangeResult>(
+    for_each: impl FnOnce(&mut dyn FnMut(&[u8])) -> store::Result<()>,
+) -> store::Result<Option<R>> {
+    let mut result = Some(R::default());
+    for_each(&mut |part| {
+        result = result.take().and_then(|mut known| known.add_part(part).map(|()| known));
+    })?;
+    Ok(result)
+}
+
+impl RangeExecutor<TaskError> for SharedRanges<'_> {
+    fn publish(&self, input: StepInput) -> Result<(), TaskError> {
+        if !self.has_others()? {
+            return Ok(());
+        }
+        let (context, operation) = (self.context, self.members.operation);
+        match input {
+            StepInput::Graph { round, graph } => {
+                // Links that are new are those that the former graph has not.
+                let former = round.checked_sub(2).map(graph_name);
+                let names = (&*graph_name(round), former.as_deref());
+                context
+                    .write(|tx| similarity_range::publish(tx, operation, names, graph.parts()))?;
+            }
+            StepInput::Candidates { range, candidates } => {
+                let names = (&*candidates_name(range), None);
+                let parts = || candidates.parts();
+                context.write(|tx| similarity_range::publish(tx, operation, names, parts()))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn run<R: RangeResult>(
+        &self,
+        step: RangeStep,
+        ranges: usize,
+        compute: impl Fn(usize) -> Stoppable<R, TaskError>,
+        mut merge: impl FnMut(usize, R) -> bool,
+    ) -> Stoppable<(), TaskError> {
+        if !self.has_others()? {
+            return InProcess.run(step, ranges, compute, merge);
+        }
+        let (context, members) = (self.context, self.members);
+        let name = step.name();
+        context.write(|tx| similarity_range::begin_step(tx, members, &name, ranges))?;
+        let mut missing: BTreeSet<usize> = (0..ranges).collect();
+        while !missing.is_empty() {
+            context.check_cancelled()?;
+            let states = context.store.read(|c| similarity_range::states(c, members.operation))?;
+            for state in states.iter().filter(|state| state.is_done) {
+                if missing.contains(&state.number)
+                    && let Some(result) = self.read_result(state)?
+                    && merge(state.number, result)
+                {
+                    missing.remove(&state.number);
+                }
+            }
+            let Some(own) = first_unleased(&missing, &states) else {
+                thread::sleep(CHECK_PAUSE);
+                continue;
+            };
+            if let Some(state) = states.iter().find(|state| state.number == own) {
+                context.write(|tx| similarity_range::remove(tx, state.row))?;
+            }
+            let Some(result) = compute(own)? else { return Ok(None) };
+            merge(own, result);
+            missing.remove(&own);
+        }
+        Ok(Some(()))
+    }
+}
+
+/// A range that has lost its row, for example by a crash of the server, is computed here, too.
+fn first_unleased(missing: &BTreeSet<usize>, states: &[RangeState]) -> Option<usize> {
+    let is_leased = |number| states.iter().any(|state| state.number == number && state.is_leased);
+    missing.iter().copied().find(|number| !is_leased(*number))
+}
+
+pub(super) fn graph_name(round: usize) -> String {
+    format!("graph/{round}")
+}
+
+pub(super) fn candidates_name(range: usize) -> String {
+    format!("candidates/{range}")
+}

@@ -1,0 +1,55 @@
+//! The neighbor graph and the near-duplicates of the members of a scope: of many, together with other workers.
+
+use super::{
+    progress::ProgressRange, shared_ranges::SharedRanges, stored_keypoints::StoredKeypoints,
+};
+use crate::{
+    similarity::{
+        DuplicatePair, InProcess, NeighborGraph, RangeExecutor, Vectors,
+        approximate_neighbor_graph, near_duplicates, neighbor_graph,
+    },
+    store::similarity_range::MembersOfRun,
+    task_error::TaskError,
+};
+
+pub(super) const GRAPH_NEIGHBORS: usize = 24;
+
+/// Share of the progress for the neighbor graph; the rest is for near-duplicates.
+const GRAPH_SHARE: f64 = 0.6;
+
+type SimilarMembers = (NeighborGraph, Vec<DuplicatePair>);
+
+/// Computes both. The result does not depend on how many workers compute it.
+pub fn similar_members(
+    operation: i64,
+    vectors: &Vectors,
+    keypoints: &StoredKeypoints,
+    progress: &ProgressRange,
+) -> Result<SimilarMembers, TaskError> {
+    let context = keypoints.context;
+    let graph_progress = progress.subrange(0.0, GRAPH_SHARE);
+    let report = |share: f32| graph_progress.report(f64::from(share));
+    if vectors.len() <= context.settings.unshared_members {
+        let graph = neighbor_graph(vectors, GRAPH_NEIGHBORS, report).ok_or(TaskError::Stopped)?;
+        return duplicates_of(graph, keypoints, &InProcess, progress);
+    }
+    let (fence, entity, source) = (context.fence(), keypoints.entity, keypoints.source);
+    let shared = SharedRanges::begin(context, MembersOfRun { operation, fence, entity, source })?;
+    let graph = approximate_neighbor_graph(vectors, GRAPH_NEIGHBORS, &shared, report)?;
+    let graph = graph.ok_or(TaskError::Stopped)?;
+    let found = duplicates_of(graph, keypoints, &shared, progress)?;
+    shared.end()?;
+    Ok(found)
+}
+
+fn duplicates_of<X: RangeExecutor<TaskError>>(
+    graph: NeighborGraph,
+    keypoints: &StoredKeypoints,
+    executor: &X,
+    progress: &ProgressRange,
+) -> Result<SimilarMembers, TaskError> {
+    let progress = progress.subrange(GRAPH_SHARE, 1.0);
+    let report = |share: f32| progress.report(f64::from(share));
+    let duplicates = near_duplicates(keypoints, &graph, executor, report)?;
+    Ok((graph, duplicates.ok_or(TaskError::Stopped)?))
+}

@@ -1,0 +1,203 @@
+//! Computes ranges of operations of other workers.
+
+use std::{
+    cell::RefCell,
+    sync::{Mutex, TryLockError},
+};
+
+use super::{
+    TaskContext, WorkerContext,
+    member_features::{MemberFeatures, Scope},
+    shared_ranges::{candidates_name, graph_name, read_parts},
+    similar_members::GRAPH_NEIGHBORS,
+    stored_keypoints::StoredKeypoints,
+};
+use crate::{
+    similarity::{
+        DuplicatePair, LINK_ROUNDS, NeighborGraph, RangeResult, RangeStep, RowCandidates,
+        StepWorker,
+    },
+    store::{
+        StoreError,
+        lease::LeasedTask,
+        operation,
+        similarity_range::{self, MembersOfRun, SimilarityRange},
+    },
+    task_error::TaskError,
+};
+use tessera_model::DatasetId;
+
+/// Keeps the members of an operation while it may have ranges. One thread of a process computes ranges at a time,
+/// because each range uses all cores, and the members take much memory.
+#[derive(Default)]
+pub struct SimilarityRangeWorker(Mutex<Option<Members>>);
+
+/// The members of one type of an operation of another worker.
+struct Members {
+    run: MembersOfRun,
+    dataset: DatasetId,
+    features: MemberFeatures,
+    steps: StepWorker,
+}
+
+enum ComputedRange {
+    Graph(NeighborGraph),
+    Candidates(RowCandidates),
+    Duplicates(Vec<DuplicatePair>),
+}
+
+impl SimilarityRangeWorker {
+    /// Computes the oldest range that no worker computes. Returns whether there was one.
+    pub fn run_next(&self, worker: &WorkerContext) -> bool {
+        if !worker.store.is_on_server() {
+            return false;
+        }
+        let members = match self.0.try_lock() {
+            Ok(members) => members,
+            Err(TryLockError::Poisoned(members)) => members.into_inner(),
+            Err(TryLockError::WouldBlock) => return false,
+        };
+        let members = RefCell::new(members);
+        let was_one = worker.run_next(
+            |tx| {
+                let found = similarity_range::next_unleased(tx, worker.holder)?;
+                Ok(found.map(|range| (LeasedTask::SimilarityRange(range.row), range)))
+            },
+            |tx, range| similarity_range::find(tx, range.row),
+            |context, range| run_range(context, range, &mut members.borrow_mut()),
+        );
+        if !was_one {
+            drop_ended(worker, &mut members.borrow_mut());
+        }
+        was_one
+    }
+}
+
+/// The operation may have another step soon.
+fn drop_ended(worker: &WorkerContext, members: &mut Option<Members>) {
+    let Some(Members { run, .. }) = members else { return };
+    let is_open = worker.store.read(|c| similarity_range::is_open(c, *run));
+    if is_open.is_ok_and(|is_open| !is_open) {
+        *members = None;
+    }
+}
+
+/// Fails only if the store cannot even record the failure.
+fn run_range(
+    context: &TaskContext,
+    range: &SimilarityRange,
+    members: &mut Option<Members>,
+) -> Result<(), StoreError> {
+    match context.run(|| compute(context, range, members)) {
+        Ok(Some(result)) => context.write_end(|tx| match &result {
+            ComputedRange::Graph(graph) => similarity_range::finish(tx, range.row, graph.parts()),
+            ComputedRange::Candidates(found) => {
+                similarity_range::finish(tx, range.row, found.parts())
+            }
+            ComputedRange::Duplicates(found) => {
+                similarity_range::finish(tx, range.row, found.parts())
+            }
+        }),
+        Err(TaskError::Stopped) => context.release(),
+        // The worker of the operation computes it, or fails with a reason.
+        Ok(None) | Err(TaskError::Failed(_)) => {
+            context.write_end(|tx| similarity_range::remove(tx, range.row))
+        }
+    }
+}
+
+/// `None` if something that it needs is not stored.
+fn compute(
+    context: &TaskContext,
+    range: &SimilarityRange,
+    members: &mut Option<Members>,
+) -> Result<Option<ComputedRange>, TaskError> {
+    let Some(step) = RangeStep::parse(&range.step) else { return Ok(None) };
+    if members.as_ref().is_none_or(|known| known.run != range.members) {
+        // Before others are read.
+        *members = None;
+        *members = Members::read(context, range.members)?;
+    }
+    let Some(members) = members else { return Ok(None) };
+    if !members.read_graphs(context, step)? {
+        return Ok(None);
+    }
+    let result = members.compute(context, step, range.number)?;
+    context.check_cancelled()?;
+    Ok(result)
+}
+
+impl Members {
+    /// `None` if the operation has ended.
+    fn read(context: &TaskContext, run: MembersOfRun) -> Result<Option<Self>, TaskError> {
+        let MembersOfRun { operation, entity, source, .. } = run;
+        let dataset = context.store.read(|c| operation::dataset_of(c, operation))?;
+        let Some(dataset) = dataset else { return Ok(None) };
+        let scope = source.map_or(Scope::Everything, Scope::Batch);
+        let mut features = MemberFeatures::read(context, dataset, scope, entity)?;
+        let vectors = std::mem::take(&mut features.vectors);
+        let steps = StepWorker::new(vectors, GRAPH_NEIGHBORS);
+        Ok(Some(Self { run, dataset, features, steps }))
+    }
+
+    /// Reads the graphs that a step needs, unless they are known. `false` if one is missing.
+    fn read_graphs(&mut self, context: &TaskContext, step: RangeStep) -> Result<bool, TaskError> {
+        let (first, last) = match step {
+            RangeStep::Trees => return Ok(true),
+            RangeStep::Links { round } => (round.saturating_sub(1), round),
+            RangeStep::Candidates | RangeStep::Verification => (LINK_ROUNDS, LINK_ROUNDS),
+        };
+        let known = self.steps.known_round();
+        if known == Some(last) {
+            return Ok(true);
+        }
+        let first = if known == Some(first) { last } else { first };
+        for round in first..=last {
+            let (operation, name) = (self.run.operation, graph_name(round));
+            let graph = context.store.read(|c| {
+                read_parts(|each| similarity_range::for_each_input_part(c, operation, &name, each))
+            })?;
+            if !graph.is_some_and(|graph| self.steps.add_graph(round, graph)) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn compute(
+        &mut self,
+        context: &TaskContext,
+        step: RangeStep,
+        range: usize,
+    ) -> Result<Option<ComputedRange>, TaskError> {
+        let dataset = self.dataset;
+        let MembersOfRun { operation, entity, source, .. } = self.run;
+        let MemberFeatures { members, corners, .. } = &self.features;
+        let keypoints =
+            StoredKeypoints { context, dataset, entity, source, members, corners: *corners };
+        let advance = || context.check_cancelled().is_ok();
+        let steps = &mut self.steps;
+        Ok(match step {
+            RangeStep::Trees => steps.compare_trees(range, advance).map(ComputedRange::Graph),
+            RangeStep::Links { .. } => {
+                steps.compare_linked(range, advance).map(ComputedRange::Graph)
+            }
+            RangeStep::Candidates => {
+                let found = steps.find_candidates(&keypoints, range, advance)?;
+                found.map(ComputedRange::Candidates)
+            }
+            RangeStep::Verification => {
+                let (operation, name) = (operation, candidates_name(range));
+                let candidates = context.store.read(|c| {
+                    read_parts(|each| {
+                        similarity_range::for_each_input_part(c, operation, &name, each)
+                    })
+                })?;
+                let Some(candidates) = candidates else { return Ok(None) };
+                steps
+                    .verify(&keypoints, range, &candidates, advance)?
+                    .map(ComputedRange::Duplicates)
+            }
+        })
+    }
+}
