@@ -35,6 +35,13 @@ impl Engine {
             Self::Postgres(server) => server.connect(),
         }
     }
+
+    /// Lets the next opening check the store; a server checks its own.
+    fn distrust(&self) {
+        if let Self::Sqlite(file) = self {
+            file.distrust();
+        }
+    }
 }
 
 pub struct Store {
@@ -239,9 +246,11 @@ impl Store {
                 self.other_version.send_replace(Some(found_version));
                 server.schema_error(found_version)
             }
-            (cause, _) => {
+            (cause, engine) => {
                 let error = StoreError::from(cause);
-                self.has_damage.fetch_or(error.is_damage(), Ordering::Relaxed);
+                if error.is_damage() && !self.has_damage.swap(true, Ordering::Relaxed) {
+                    engine.distrust();
+                }
                 error
             }
         })

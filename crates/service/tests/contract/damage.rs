@@ -42,6 +42,10 @@ enum Mark {
     /// That of the intact database.
     Old,
     New,
+    /// As a process leaves it that is killed in this start of the system, or was in an earlier one.
+    Killed {
+        now: bool,
+    },
 }
 
 /// A closed store of a described folder.
@@ -76,7 +80,7 @@ impl ClosedStore {
         mark: Mark,
     ) -> (Self, Option<(Responses, bool)>) {
         fs::write(self.path("tessera.db"), database).unwrap();
-        for name in ["tessera.db-wal", "tessera.db-shm", "clean-shutdown"] {
+        for name in ["tessera.db-wal", "tessera.db-shm", "clean-shutdown", "opened"] {
             // It may be missing.
             let _ = fs::remove_file(self.path(name));
         }
@@ -87,6 +91,13 @@ impl ClosedStore {
                 let file = fs::metadata(self.path("tessera.db")).unwrap();
                 let mark = format!("{} {}.{:09}", file.len(), file.mtime(), file.mtime_nsec());
                 fs::write(self.path("clean-shutdown"), mark).unwrap();
+            }
+            Mark::Killed { now } => {
+                let file = fs::metadata(self.path("tessera.db")).unwrap();
+                let start = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+                let start = if now { start.trim() } else { "an earlier one" };
+                let mark = format!("{start} {} {}", file.dev(), file.ino());
+                fs::write(self.path("opened"), mark).unwrap();
             }
         }
         let opened = Deployment::open(self.place.data.path(), DeploymentSettings::default());
@@ -223,17 +234,32 @@ async fn a_damaged_store_is_rebuilt_with_its_datasets_without_their_folders_bein
 
 #[tokio::test]
 async fn a_row_damaged_while_the_store_is_open_is_an_error_and_rebuilt_at_the_next_start() {
+    damaged_while_open(Mark::New).await;
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_store_whose_process_was_killed_is_checked_after_a_start_of_the_system() {
+    damaged_while_open(Mark::Killed { now: true }).await;
+    let store = ClosedStore::new().await;
+    let database = with_damaged_thumbnail(store.database.clone());
+    let (_, outcome) = store.responses_over(&database, Mark::Killed { now: false }).await;
+    let (_, is_rebuilt) = outcome.unwrap();
+    assert!(is_rebuilt);
+}
+
+async fn damaged_while_open(mark: Mark) {
     let store = ClosedStore::new().await;
     let database = with_damaged_thumbnail(store.database.clone());
     // The opening believes the file.
-    let (store, outcome) = store.responses_over(&database, Mark::New).await;
+    let (store, outcome) = store.responses_over(&database, mark).await;
     let (found, is_rebuilt) = outcome.unwrap();
     assert!(!is_rebuilt);
     store.assert_right(&found, is_rebuilt, 0);
     let failed: Vec<_> = found.iter().filter(|(_, (status, _))| *status != 200).collect();
     assert_eq!(failed.len(), 1, "only one thumbnail");
     assert_eq!(failed[0].1.0, 500);
-    assert!(!store.path("clean-shutdown").exists());
+    assert!(!store.path("clean-shutdown").exists() && !store.path("opened").exists());
     let deployment = store.place.open();
     assert!(deployment.recovery_notice().is_some());
 }

@@ -1,5 +1,5 @@
 //! The mark of a clean shutdown: size and time of the closed database. While it is missing, or the file was
-//! written since, nothing in the database is believed before it is checked.
+//! written since, nothing in the database is believed before it is checked, unless its process was killed.
 
 use std::{
     fs,

@@ -8,7 +8,7 @@ use std::{
 
 use rusqlite::Connection as SqliteConnection;
 
-use super::{checksum, clean_shutdown, integrity, recovery, schema};
+use super::{checksum, clean_shutdown, integrity, open_mark, recovery, schema};
 use crate::{
     ingest::staging::{private_file, restrict, sync_dir},
     store::{
@@ -48,12 +48,16 @@ impl DatabaseFile {
             sync_dir(folder).map_err(disk)?;
         }
         let log = data.join(recovery::DATABASE_FILES[1]);
-        let is_intact = clean_shutdown::take(data, &file.path(), &log).map_err(disk)?;
-        let (writer, recovery_notice) = match file.open_existing(is_intact) {
+        let was_closed = clean_shutdown::take(data, &file.path(), &log).map_err(disk)?;
+        let was_killed = network.is_none() && open_mark::is_of_this_start(data, &file.path());
+        // Until it is known to be intact, also if this process is killed meanwhile.
+        open_mark::remove(data).map_err(disk)?;
+        let (writer, recovery_notice) = match file.open_existing(was_closed || was_killed) {
             Ok(Some(writer)) => (writer, None),
             Err(cause) if !cause.is_damage() => return Err(cause),
             Ok(None) | Err(_) => file.create()?,
         };
+        open_mark::put(data, &file.path());
         Ok(OpenedDatabase { file, writer: Connection::Sqlite(writer), recovery_notice })
     }
 
@@ -70,7 +74,14 @@ impl DatabaseFile {
         if is_busy {
             return Ok(());
         }
+        open_mark::remove(&self.data).map_err(disk)?;
         clean_shutdown::put(&self.data, &self.path()).map_err(disk)
+    }
+
+    /// Lets the next opening check the database.
+    pub fn distrust(&self) {
+        // If the folder cannot be written, the damage is found again when it is read.
+        let _ = open_mark::remove(&self.data);
     }
 
     pub fn network_file_system(&self) -> Option<&'static str> {

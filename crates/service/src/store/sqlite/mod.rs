@@ -6,6 +6,7 @@ mod clean_shutdown;
 mod database_file;
 mod file_system;
 mod integrity;
+mod open_mark;
 mod recovery;
 mod schema;
 mod stemmed;
