@@ -13,7 +13,11 @@ use parquet::{
     file::reader::{ChunkReader, Length},
 };
 
-use crate::{page_header::unpacked_page_bytes, schema_depth::has_usual_depth};
+use crate::{
+    page_header::unpacked_page_bytes,
+    remote_file::{RemoteFile, SeekableReader},
+    schema_depth::has_usual_depth,
+};
 
 /// The description of the file at its end.
 const MAX_FOOTER_BYTES: u64 = 4 << 20;
@@ -23,20 +27,30 @@ const FOOTER_END_BYTES: u64 = 8;
 const MAX_HEADER_BYTES: u64 = 32 << 10;
 
 /// Where the bytes of a file are.
-pub enum Source {
+pub struct Source(SourceKind);
+
+enum SourceKind {
     File(File),
     Memory(Bytes),
+    Remote(RemoteFile),
+}
+
+impl Source {
+    /// A file of this length that is read by seeking, each time waiting for it.
+    pub fn remote(reader: Box<dyn SeekableReader>, length: u64) -> Self {
+        Self(SourceKind::Remote(RemoteFile::new(reader, length)))
+    }
 }
 
 impl From<File> for Source {
     fn from(file: File) -> Self {
-        Self::File(file)
+        Self(SourceKind::File(file))
     }
 }
 
 impl From<Vec<u8>> for Source {
     fn from(bytes: Vec<u8>) -> Self {
-        Self::Memory(bytes.into())
+        Self(SourceKind::Memory(bytes.into()))
     }
 }
 
@@ -63,26 +77,28 @@ impl BoundedFile {
     fn read(&self, start: u64, length: u64) -> io::Result<Bytes> {
         let length = length.min(self.len().saturating_sub(start));
         let length = usize::try_from(length).map_err(io::Error::other)?;
-        match &self.source {
-            Source::File(file) => {
+        match &self.source.0 {
+            SourceKind::File(file) => {
                 let mut bytes = vec![0; length];
                 file.read_exact_at(&mut bytes, start)?;
                 Ok(bytes.into())
             }
-            Source::Memory(bytes) => {
+            SourceKind::Memory(bytes) => {
                 // Without a length the start may be beyond the end.
                 let start = usize::try_from(start).map_err(io::Error::other)?.min(bytes.len());
                 Ok(bytes.slice(start..start + length))
             }
+            SourceKind::Remote(file) => file.read(start, length),
         }
     }
 }
 
 impl Length for BoundedFile {
     fn len(&self) -> u64 {
-        match &self.source {
-            Source::File(file) => file.metadata().map_or(0, |metadata| metadata.len()),
-            Source::Memory(bytes) => bytes.len() as u64,
+        match &self.source.0 {
+            SourceKind::File(file) => file.metadata().map_or(0, |metadata| metadata.len()),
+            SourceKind::Memory(bytes) => bytes.len() as u64,
+            SourceKind::Remote(file) => file.length(),
         }
     }
 }

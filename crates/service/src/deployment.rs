@@ -13,8 +13,8 @@ use crate::{
     common_settings::{record_settings, require_recorded_settings},
     error::LocalError,
     ingest::{
-        FolderScan, OriginalFiles as _, SYMBOLIC_LINK, diff,
-        parquet_images::ParquetFolder,
+        FolderScan, OriginalFiles as _, SYMBOLIC_LINK, SandboxedDir, diff,
+        parquet_images::ParquetOriginals,
         read_first_bytes,
         video::{FFMPEG_MISSING, VideoContainer},
     },
@@ -289,8 +289,9 @@ fn require_pictures(path: &Path, scan: &FolderScan, had_some: bool) -> Result<()
         let error = if has_links { LocalError::OnlyLinks } else { LocalError::EmptyFolder };
         return Err(error(path.to_owned()));
     }
-    let folder = ParquetFolder::open(path)
-        .map_err(|cause| LocalError::Unreadable(path.to_owned(), cause))?;
+    let folder =
+        SandboxedDir::open(path).map_err(|cause| LocalError::Unreadable(path.to_owned(), cause))?;
+    let folder = ParquetOriginals::new(Box::new(folder));
     let picture = |path: &Path| {
         let begins = |head: Vec<u8>| {
             PictureFormat::detect(&head).is_some_and(PictureFormat::is_decodable)

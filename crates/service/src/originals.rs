@@ -9,8 +9,8 @@ use std::{
 use crate::{
     file_stat::KnownFile,
     ingest::{
-        FolderScan, ListingComparison, OriginalFiles, compare_listing,
-        parquet_images::{ParquetFolder, list_images},
+        FolderScan, ListingComparison, OriginalFiles, SandboxedDir, compare_listing,
+        parquet_images::{ParquetOriginals, list_images},
         scan_folder,
     },
     object_storage::{BlockingStorage, BucketFolder, BucketOriginals, ObjectUri, StorageError},
@@ -43,10 +43,11 @@ impl Originals {
 
     /// Opens the folder, bucket or manifest of a source.
     pub fn open(&self, location: &Path) -> io::Result<Box<dyn OriginalFiles>> {
-        match storage_location(location) {
-            Some(uri) => Ok(Box::new(BucketOriginals::new(self.storage()?, uri))),
-            None => Ok(Box::new(ParquetFolder::open(location)?)),
-        }
+        let files: Box<dyn OriginalFiles> = match storage_location(location) {
+            Some(uri) => Box::new(BucketOriginals::new(self.storage()?, uri)),
+            None => Box::new(SandboxedDir::open(location)?),
+        };
+        Ok(Box::new(ParquetOriginals::new(files)))
     }
 
     /// Checks that a folder in object storage can be listed and has media. The error is safe to send to
@@ -58,12 +59,16 @@ impl Originals {
 
     /// Lists the files of a source. Only a bucket can fail; the error is safe to send to clients.
     pub fn scan(&self, location: &Path) -> Result<FolderScan, String> {
+        let described = |error: io::Error| error.to_string();
         let Some(uri) = storage_location(location) else {
             let mut scan = scan_folder(location);
-            list_images(location, &mut scan);
+            // A folder that cannot be opened has no files.
+            if let Ok(folder) = SandboxedDir::open(location) {
+                list_images(&folder, &mut scan).map_err(described)?;
+            }
             return Ok(scan);
         };
-        let storage = self.storage().map_err(|error| error.to_string())?;
+        let storage = self.storage().map_err(described)?;
         let mut scan = FolderScan::default();
         for part in storage.scan_parts(&uri)? {
             let FolderScan { files, skipped } = part?;
@@ -71,6 +76,7 @@ impl Originals {
             scan.skipped.extend(skipped);
         }
         scan.files.sort_by(|a, b| a.path.cmp(&b.path));
+        list_images(&BucketOriginals::new(storage, uri), &mut scan).map_err(described)?;
         Ok(scan)
     }
 

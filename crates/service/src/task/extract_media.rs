@@ -134,8 +134,8 @@ fn examine_all<'a>(
     }
 }
 
-/// Why a table is skipped. In object storage, its images are not read.
-const PARQUET: &str = "not a Parquet file with images in a folder of this machine";
+/// Why a table is skipped.
+const PARQUET: &str = "not a Parquet file with images";
 /// Why an archive in a folder, such as a shard of `WebDataset`, is skipped.
 const ARCHIVE: &str = "an archive; unpack it in the folder, or upload it";
 

@@ -1,15 +1,17 @@
 //! Images inside Parquet files: in a folder, an upload and an archive, described by the columns beside them, exported as
 //! they are.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fs, path::Path};
 
 use reqwest::multipart::{Form, Part};
 use serde_json::json;
+use tessera_model::DatasetId;
 use tessera_parquet::ParquetFile;
-use tessera_service::DeploymentSettings;
+use tessera_service::{Deployment, DeploymentSettings};
 
 use crate::{
     change::{archived, zip},
+    components::object_storage::fake_s3::{FakeFailure, FakeS3},
     described::{found, set, vql},
     export::{archive, content, names},
     support::{Place, Service, picture},
@@ -46,15 +48,22 @@ fn skipped(service: &Service) -> Vec<(String, String)> {
     skipped.into_iter().map(|file| (file.file.to_string(), file.reason.to_string())).collect()
 }
 
-#[tokio::test]
-async fn rows_with_an_image_are_media_items_and_others_are_named() {
-    let files = [
+fn files() -> [(&'static str, Vec<u8>); 4] {
+    [
         ("plain.png", picture(0)),
         ("train/images.parquet", IMAGES.to_vec()),
         ("wall/bytes.parquet", BYTES.to_vec()),
         ("names.parquet", NAMES.to_vec()),
-    ];
-    let service = Service::at_with(Place::new(&files), DeploymentSettings::default()).await;
+    ]
+}
+
+#[tokio::test]
+async fn rows_with_an_image_are_media_items_and_others_are_named() {
+    let service = Service::at_with(Place::new(&files()), DeploymentSettings::default()).await;
+    assert_found(&service).await;
+}
+
+async fn assert_found(service: &Service) {
     let expected = [
         ("000001-red.png", image(IMAGES, 1)),
         ("000001.png", image(BYTES, 1)),
@@ -67,11 +76,11 @@ async fn rows_with_an_image_are_media_items_and_others_are_named() {
     let expected: BTreeMap<String, Vec<u8>> =
         expected.into_iter().map(|(name, bytes)| (name.to_owned(), bytes)).collect();
     // Equal images are in one cluster, but each has a preview.
-    assert_eq!(originals(&service).await, expected);
-    let skipped = skipped(&service);
+    assert_eq!(originals(service).await, expected);
+    let skipped = skipped(service);
     let reasons: Vec<_> =
         skipped.iter().map(|(file, reason)| (file.as_str(), reason.as_str())).collect();
-    let no_images = "not a Parquet file with images in a folder of this machine";
+    let no_images = "not a Parquet file with images";
     let no_image = "cannot be read (the row has no image)";
     assert_eq!(reasons[0], ("names.parquet", no_images));
     assert_eq!(reasons[1], ("train/images.parquet/000003.png", no_image));
@@ -79,12 +88,12 @@ async fn rows_with_an_image_are_media_items_and_others_are_named() {
     assert!(reasons[2].1.starts_with("not a picture"), "{reasons:?}");
     assert_eq!(reasons[3..], [("wall/bytes.parquet/000003.png", no_image)]);
     let caption = vql(&json!([{"text": {"op": "fts", "value": "green hill"}}]));
-    assert_eq!(found(&service, &caption).await, set(&["000002-green.png"]));
+    assert_eq!(found(service, &caption).await, set(&["000002-green.png"]));
     let labeled = |name: &str| vql(&json!([{"labels": {"op": "one_of", "value": [name]}}]));
-    assert_eq!(found(&service, &labeled("nature")).await, set(&["000002-green.png", "000005.png"]));
+    assert_eq!(found(service, &labeled("nature")).await, set(&["000002-green.png", "000005.png"]));
     // Its own label, and the name of the folder where there is none.
     assert_eq!(
-        found(&service, &labeled("wall")).await,
+        found(service, &labeled("wall")).await,
         set(&["000001-red.png", "000001.png", "000002.png", "000006-yellow.png"])
     );
 }
@@ -124,4 +133,67 @@ async fn uploaded_parquet_files_add_their_images_and_exports_contain_them() {
         let path = names(&exported).into_iter().find(|path| path.ends_with(name)).unwrap();
         assert_eq!(content(&mut exported, &path), bytes, "{name}");
     }
+}
+
+const FOLDER: &str = "s3://team/set/";
+
+/// Opens the bucket with what is in it, and waits until it is indexed.
+async fn indexed(place: &Place, storage: &FakeS3) -> (Deployment, DatasetId) {
+    let settings = storage.settings();
+    let settings = DeploymentSettings { storage: settings, ..DeploymentSettings::default() };
+    let deployment = place.open_with(settings);
+    let dataset = deployment.add_folder(Path::new(FOLDER), Some("demo")).unwrap();
+    deployment.wait_until_idle().await;
+    (deployment, dataset)
+}
+
+async fn bucket() -> FakeS3 {
+    let storage = FakeS3::with_objects(&[]).await;
+    for (name, bytes) in files() {
+        storage.put(&format!("team/set/{name}"), &bytes);
+    }
+    storage
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn rows_in_object_storage_are_media_items_too() {
+    let (storage, place) = (bucket().await, Place::new(&[]));
+    let (deployment, dataset) = indexed(&place, &storage).await;
+    let service = Service::serve(place, deployment, dataset, true).await;
+    assert_found(&service).await;
+    let query = "file_name=a&export_format=json&include_images=true";
+    let (_, mut exported) = archive(&service, query).await;
+    let path = names(&exported).into_iter().find(|path| path.ends_with("000006-yellow.png"));
+    assert_eq!(content(&mut exported, &path.unwrap()), image(IMAGES, 6));
+    let uploads = service.place.data.path().join("uploads");
+    assert_eq!(fs::read_dir(uploads).unwrap().count(), 0, "nothing stays on disk");
+
+    let place = service.stop().await;
+    let operations = place.count("operation");
+    drop(indexed(&place, &storage).await);
+    assert_eq!(place.count("operation"), operations, "it has not changed");
+    storage.put("team/set/train/images.parquet", BYTES);
+    drop(indexed(&place, &storage).await);
+    assert_eq!(place.count("operation"), operations + 1);
+    assert_eq!(place.count("media WHERE kind = 'IMAGE'"), 1 + 2 + 2);
+    storage.remove("team/set/wall/bytes.parquet");
+    drop(indexed(&place, &storage).await);
+    assert_eq!(place.count("media WHERE kind = 'IMAGE'"), 1 + 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_storage_that_fails_ends_the_operation_and_loses_no_row() {
+    let (storage, place) = (bucket().await, Place::new(&[]));
+    // The check, the listing of four objects, and the description of the first table.
+    storage.fail_next(vec![FakeFailure::None; 3]);
+    storage.fail_next([FakeFailure::S3Error(403, "InvalidAccessKeyId")]);
+    drop(indexed(&place, &storage).await);
+    assert_eq!(place.count("dataset WHERE status = 'ERROR'"), 1);
+    // Connections that break are resumed.
+    storage.recover();
+    storage.fail_next(vec![FakeFailure::None; 3]);
+    storage.fail_next(vec![FakeFailure::Truncated; 5]);
+    drop(indexed(&place, &storage).await);
+    assert_eq!(place.count("dataset WHERE status = 'READY'"), 1);
+    assert_eq!(place.count("media WHERE kind = 'IMAGE'"), 7);
 }

@@ -51,7 +51,7 @@ fn read_rows(
     files: &RowFiles<'_>,
     diagnostics: &mut SidecarDiagnostics,
 ) -> Result<(), String> {
-    let Some(file) = reader.open_on_this_machine(sidecar) else { return Ok(()) };
+    let Some(file) = reader.open_parquet(sidecar) else { return Ok(()) };
     let parquet = ParquetFile::open(file).map_err(|why| format!("it cannot be read: {why}"))?;
     if parquet.count_rows().is_ok_and(|rows| rows > MAX_ROWS as u64) {
         diagnostics.set_position(MAX_ROWS + 1);

@@ -2,15 +2,19 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs::File,
     io::{self, BufReader, Read as _, Take},
     path::{Path, PathBuf},
 };
 
+use tessera_parquet::Source;
+
 use super::{
     description::MediaDescription, diagnostics::SidecarDiagnostics, file_index::FileIndex,
 };
-use crate::ingest::{OriginalFiles, SourceFile};
+use crate::ingest::{
+    OriginalFiles, SourceFile,
+    parquet_images::{ReadFailure, parquet_source},
+};
 
 /// Size limit of a sidecar that describes many images, in bytes.
 pub const MAX_SHARED_SIDECAR_BYTES: u64 = 64 << 20;
@@ -74,13 +78,12 @@ impl<'a> SidecarReader<'a> {
         open().map_err(|why| self.report_problem(path, why)).ok()
     }
 
-    /// Opens a file of this machine, which is read in parts without a limit on its size. One that is unreadable is a
-    /// problem.
-    pub fn open_on_this_machine(&mut self, path: &Path) -> Option<File> {
+    /// Opens a Parquet file, which is read in parts without a limit on its size. One that is unreadable is a problem.
+    pub fn open_parquet(&mut self, path: &Path) -> Option<Source> {
         let open = || {
             let file = self.folder.open_file(path).map_err(|cause| unreadable(&cause))?;
-            let file = file.on_this_machine().ok_or("it is not on this machine")?;
-            file.map_err(|cause| unreadable(&cause))
+            let source = parquet_source(file, &ReadFailure::default());
+            source.map_err(|cause| unreadable(&cause))
         };
         open().map_err(|why| self.report_problem(path, why)).ok()
     }
