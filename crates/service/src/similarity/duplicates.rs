@@ -60,7 +60,7 @@ pub fn near_duplicates<S: KeypointSource + ?Sized, X: RangeExecutor<S::Error>>(
         find_candidates(source, positions, &index, graph, || steps.advance())
     };
     let found = executor.run(RangeStep::Candidates, ranges, find, |range, found| {
-        let is_complete = found.len() == rows_of_range(rows, range).len();
+        let is_complete = found.rows() == rows_of_range(rows, range).len();
         candidates[range] = found;
         steps.end_range(steps_of(range));
         is_complete

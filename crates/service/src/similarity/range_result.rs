@@ -138,16 +138,17 @@ mod tests {
         assert_eq!(sent(&pairs), pairs);
     }
 
+    fn cut<R: RangeResult>(result: &R) -> Option<()> {
+        let part = result.parts().next().unwrap();
+        R::default().add_part(&part[..part.len() - 1])
+    }
+
     #[test]
     fn incomplete_parts_are_refused() {
         let graph: NeighborGraph = [vec![Neighbor { row: 1, distance: 0.5 }]].into_iter().collect();
         let mut candidates = RowCandidates::default();
         candidates.push(7, [1, 2]);
         let pairs = vec![DuplicatePair { rows: (1, 2), similarity: 1.0 }];
-        fn cut<R: RangeResult>(result: &R) -> Option<()> {
-            let part = result.parts().next().unwrap();
-            R::default().add_part(&part[..part.len() - 1])
-        }
         assert_eq!((cut(&graph), cut(&candidates), cut(&pairs)), (None, None, None));
     }
 }

@@ -17,7 +17,7 @@ impl RowCandidates {
     }
 
     /// The number of rows.
-    pub fn len(&self) -> usize {
+    pub fn rows(&self) -> usize {
         self.rows.len()
     }
 

@@ -113,7 +113,7 @@ impl StepWorker {
             self.derived = Derived::Keypoints(read_keypoints(source)?);
         }
         let Derived::Keypoints(keypoints) = &self.derived else { return Ok(None) };
-        if candidates.len() != rows_of_range(self.rows(), range).len() {
+        if candidates.rows() != rows_of_range(self.rows(), range).len() {
             return Ok(None);
         }
         Ok(verify(keypoints, graph, candidates, advance))
