@@ -301,6 +301,11 @@ impl Store {
         self.data.join("indexes")
     }
 
+    /// The file that the process has locked which computes neighbors and near-duplicates.
+    pub fn computation_lock_file(&self) -> PathBuf {
+        self.data.join("computation-lock")
+    }
+
     /// The file that keeps the login of the service over restarts.
     pub fn login_file(&self) -> PathBuf {
         self.data.join("login.json")

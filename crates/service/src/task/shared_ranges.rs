@@ -1,12 +1,12 @@
 //! Computes ranges of an operation beside all workers that have nothing else to do.
 
-use std::{collections::BTreeSet, thread, time::Duration};
+use std::{cell::Cell, collections::BTreeSet, thread, time::Duration};
 
-use super::TaskContext;
+use super::{TaskContext, computation_lock::ComputationLock};
 use crate::{
     similarity::{InProcess, RangeExecutor, RangeResult, RangeStep, StepInput, Stoppable},
     store::{
-        self, Connection, lease,
+        self, Connection,
         similarity_range::{self, MembersOfRun, RangeState},
     },
     task_error::TaskError,
@@ -20,24 +20,25 @@ const CHECK_PAUSE: Duration = Duration::from_millis(100);
 pub struct SharedRanges<'a> {
     context: &'a TaskContext,
     members: MembersOfRun,
+    /// Whether other workers took, or could not compute, ranges of the last step: inputs are stored for them only.
+    are_shared: Cell<bool>,
+    /// While this process computes, others of the machine need not.
+    _lock: Option<ComputationLock>,
 }
 
 impl<'a> SharedRanges<'a> {
     /// Removes what a former worker of the operation has left.
     pub fn begin(context: &'a TaskContext, members: MembersOfRun) -> Result<Self, TaskError> {
-        let ranges = Self { context, members };
+        let store = &context.store;
+        let lock = store.is_on_server().then(|| store.computation_lock_file());
+        let lock = lock.and_then(|file| ComputationLock::try_take(&file));
+        let ranges = Self { context, members, are_shared: Cell::new(false), _lock: lock };
         ranges.end()?;
         Ok(ranges)
     }
 
     pub fn end(&self) -> Result<(), TaskError> {
         Ok(self.context.write(|tx| similarity_range::remove_all(tx, self.members.operation))?)
-    }
-
-    /// Whether there is another worker, for which ranges and their inputs are stored.
-    fn has_others(&self) -> Result<bool, TaskError> {
-        let store = &self.context.store;
-        Ok(store.is_on_server() && store.read(lease::counts)?.workers > 1)
     }
 
     /// The result of a range that another worker has computed. `None` if it is incomplete.
@@ -61,7 +62,7 @@ pub(super) fn read_parts<R: RangeResult>(
 
 impl RangeExecutor<TaskError> for SharedRanges<'_> {
     fn publish(&self, input: StepInput) -> Result<(), TaskError> {
-        if !self.has_others()? {
+        if !self.are_shared.get() {
             return Ok(());
         }
         let (context, operation) = (self.context, self.members.operation);
@@ -89,16 +90,21 @@ impl RangeExecutor<TaskError> for SharedRanges<'_> {
         compute: impl Fn(usize) -> Stoppable<R, TaskError>,
         mut merge: impl FnMut(usize, R) -> bool,
     ) -> Stoppable<(), TaskError> {
-        if !self.has_others()? {
+        if !self.context.store.is_on_server() {
             return InProcess.run(step, ranges, compute, merge);
         }
         let (context, members) = (self.context, self.members);
         let name = step.name();
         context.write(|tx| similarity_range::begin_step(tx, members, &name, ranges))?;
+        self.are_shared.set(false);
         let mut missing: BTreeSet<usize> = (0..ranges).collect();
         while !missing.is_empty() {
             context.check_cancelled()?;
             let states = context.store.read(|c| similarity_range::states(c, members.operation))?;
+            let others = states.iter().any(|state| state.is_done || state.is_leased);
+            if others || states.len() < missing.len() {
+                self.are_shared.set(true);
+            }
             for state in states.iter().filter(|state| state.is_done) {
                 if missing.contains(&state.number)
                     && let Some(result) = self.read_result(state)?

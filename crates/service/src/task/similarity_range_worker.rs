@@ -7,6 +7,7 @@ use std::{
 
 use super::{
     TaskContext, WorkerContext,
+    computation_lock::ComputationLock,
     member_features::{MemberFeatures, Scope},
     shared_ranges::{candidates_name, graph_name, read_parts},
     similar_members::GRAPH_NEIGHBORS,
@@ -27,10 +28,16 @@ use crate::{
 };
 use tessera_model::DatasetId;
 
-/// Keeps the members of an operation while it may have ranges. One thread of a process computes ranges at a time,
-/// because each range uses all cores, and the members take much memory.
+/// Keeps the members of an operation while it may have ranges. One thread of a process, and one process of a machine,
+/// computes ranges at a time, because each range uses all cores, and the members take much memory.
 #[derive(Default)]
-pub struct SimilarityRangeWorker(Mutex<Option<Members>>);
+pub struct SimilarityRangeWorker(Mutex<CurrentMembers>);
+
+#[derive(Default)]
+struct CurrentMembers {
+    members: Option<Members>,
+    lock: Option<ComputationLock>,
+}
 
 /// The members of one type of an operation of another worker.
 struct Members {
@@ -52,12 +59,18 @@ impl SimilarityRangeWorker {
         if !worker.store.is_on_server() {
             return false;
         }
-        let members = match self.0.try_lock() {
-            Ok(members) => members,
-            Err(TryLockError::Poisoned(members)) => members.into_inner(),
+        let mut current = match self.0.try_lock() {
+            Ok(current) => current,
+            Err(TryLockError::Poisoned(current)) => current.into_inner(),
             Err(TryLockError::WouldBlock) => return false,
         };
-        let members = RefCell::new(members);
+        if current.lock.is_none() {
+            current.lock = ComputationLock::try_take(&worker.store.computation_lock_file());
+        }
+        if current.lock.is_none() {
+            return false;
+        }
+        let members = RefCell::new(&mut current.members);
         let was_one = worker.run_next(
             |tx| {
                 let found = similarity_range::next_unleased(tx, worker.holder)?;
@@ -66,20 +79,18 @@ impl SimilarityRangeWorker {
             |tx, range| similarity_range::find(tx, range.row),
             |context, range| run_range(context, range, &mut members.borrow_mut()),
         );
-        if !was_one {
-            drop_ended(worker, &mut members.borrow_mut());
+        if !was_one && !has_next_step(worker, current.members.as_ref()) {
+            *current = CurrentMembers::default();
         }
         was_one
     }
 }
 
-/// The operation may have another step soon.
-fn drop_ended(worker: &WorkerContext, members: &mut Option<Members>) {
-    let Some(Members { run, .. }) = members else { return };
-    let is_open = worker.store.read(|c| similarity_range::is_open(c, *run));
-    if is_open.is_ok_and(|is_open| !is_open) {
-        *members = None;
-    }
+/// Whether the operation of the members may have another step soon.
+fn has_next_step(worker: &WorkerContext, members: Option<&Members>) -> bool {
+    let Some(Members { run, .. }) = members else { return false };
+    // If the store cannot be read, nothing can be computed either.
+    worker.store.read(|c| similarity_range::is_open(c, *run)).unwrap_or(false)
 }
 
 /// Fails only if the store cannot even record the failure.

@@ -1,9 +1,11 @@
 //! Neighbor graphs and near-duplicates that several workers compute. What needs several processes runs where
 //! `TESSERA_TEST_STORE` names a server.
 
+use std::fs;
+
 use tessera_model::EntityType;
 use tessera_service::{
-    DeploymentSettings,
+    Deployment, DeploymentSettings,
     similarity::{NeighborGraph, RangeResult as _},
     store::{
         Store,
@@ -54,7 +56,10 @@ async fn clusters_do_not_depend_on_the_number_of_workers() {
     let serving = place.open_with(without_jobs());
     place.add(&serving);
     place.change(LEASES_OF_A_DEAD_WORKER);
-    let workers = [place.open_with(shared()), place.open_with(shared())];
+    // As on two machines.
+    let other = tempfile::tempdir().unwrap();
+    let settings = DeploymentSettings { store: place.store.address(), ..shared() };
+    let workers = [place.open_with(shared()), Deployment::open(other.path(), settings).unwrap()];
     for step in STEPS {
         until(&place, &format!("similarity_range WHERE number = 0 AND step = '{step}'"), 1).await;
         place.change(&format!("{END_LEASES}; {WAKE}"));
@@ -114,6 +119,21 @@ async fn a_worker_computes_ranges_of_another_one() {
     store.write(|tx| similarity_range::begin_step(tx, run, "candidates", 1)).unwrap();
     until(&place, "similarity_range WHERE is_done AND step = 'candidates'", 1).await;
     assert_eq!(place.count("dataset WHERE status = 'READY'"), 1, "it changes nothing else");
+}
+
+#[tokio::test]
+async fn one_process_of_a_machine_computes_ranges() {
+    let Some((place, run, store)) = begun().await else { return };
+    let file = fs::File::create(place.data.path().join("computation-lock")).unwrap();
+    file.lock().unwrap();
+    let helping = place.open();
+    store.write(|tx| similarity_range::begin_step(tx, run, "trees", 8)).unwrap();
+    place.change(WAKE);
+    helping.wait_until_idle().await;
+    assert_eq!(place.count("similarity_range WHERE NOT is_done"), 8);
+    file.unlock().unwrap();
+    place.change(WAKE);
+    until(&place, "similarity_range WHERE is_done", 8).await;
 }
 
 #[tokio::test]
