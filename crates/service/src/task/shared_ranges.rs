@@ -41,6 +41,17 @@ impl<'a> SharedRanges<'a> {
         Ok(self.context.write(|tx| similarity_range::remove_all(tx, self.members.operation))?)
     }
 
+    /// The ranges of the step, of which so many are `missing`. Notes whether other workers take part.
+    fn states(&self, missing: usize) -> Result<Vec<RangeState>, TaskError> {
+        let operation = self.members.operation;
+        let states = self.context.store.read(|c| similarity_range::states(c, operation))?;
+        let are_taken = states.iter().any(|state| state.is_done || state.is_leased);
+        if are_taken || states.len() < missing {
+            self.are_shared.set(true);
+        }
+        Ok(states)
+    }
+
     /// The result of a range that another worker has computed. `None` if it is incomplete.
     fn read_result<R: RangeResult>(&self, range: &RangeState) -> Result<Option<R>, TaskError> {
         let read =
@@ -100,11 +111,7 @@ impl RangeExecutor<TaskError> for SharedRanges<'_> {
         let mut missing: BTreeSet<usize> = (0..ranges).collect();
         while !missing.is_empty() {
             context.check_cancelled()?;
-            let states = context.store.read(|c| similarity_range::states(c, members.operation))?;
-            let others = states.iter().any(|state| state.is_done || state.is_leased);
-            if others || states.len() < missing.len() {
-                self.are_shared.set(true);
-            }
+            let states = self.states(missing.len())?;
             for state in states.iter().filter(|state| state.is_done) {
                 if missing.contains(&state.number)
                     && let Some(result) = self.read_result(state)?
