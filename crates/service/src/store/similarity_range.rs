@@ -105,8 +105,11 @@ pub fn finish(
 
 /// Leaves a range to the worker of the operation. A worker that has begun it loses its lease.
 pub fn remove(transaction: &Transaction, row: i64) -> Result<()> {
-    lease::end_all(transaction, [LeasedTask::SimilarityRange(row)].into_iter())?;
-    query::execute(transaction, "DELETE FROM similarity_range WHERE row = ?1", params![row])
+    let end_lease = || lease::end_all(transaction, [LeasedTask::SimilarityRange(row)].into_iter());
+    end_lease()?;
+    query::execute(transaction, "DELETE FROM similarity_range WHERE row = ?1", params![row])?;
+    // Again, because the range may have been taken meanwhile.
+    end_lease()
 }
 
 /// How far a range is.

@@ -154,6 +154,35 @@ async fn ranges_that_cannot_be_computed_are_left_to_the_worker_of_the_operation(
 }
 
 #[tokio::test]
+async fn a_range_that_is_removed_while_a_worker_takes_it_leaves_no_lease() {
+    let Some((place, run, store)) = begun().await else { return };
+    store.write(|tx| similarity_range::begin_step(tx, run, "trees", 1)).unwrap();
+    let row = place.number("row", "similarity_range");
+    let taking = place.database();
+    taking
+        .execute_batch(&format!(
+            "BEGIN;
+             INSERT INTO lease (task, holder, fence, expires_at)
+             VALUES ('similarity/{row}', '{}', 1, {});
+             SELECT 1 FROM similarity_range FOR KEY SHARE",
+            Uuid::from_u128(8),
+            i64::MAX
+        ))
+        .unwrap();
+    let removal = tokio::task::spawn_blocking(move || {
+        store.write_rows(|tx| similarity_range::remove(tx, row))
+    });
+    let waiting = "pg_stat_activity WHERE wait_event_type = 'Lock'
+                   AND query LIKE 'DELETE FROM similarity_range%'
+                   AND pid IN (SELECT pid FROM pg_locks WHERE relation = 'similarity_range'::regclass)";
+    until(&place, waiting, 1).await;
+    taking.execute_batch("COMMIT").unwrap();
+    removal.await.unwrap().unwrap();
+    assert_eq!(place.count("similarity_range"), 0);
+    assert_eq!(place.count("lease WHERE task LIKE 'similarity/%'"), 0);
+}
+
+#[tokio::test]
 async fn ranges_end_with_their_operation() {
     let Some((place, run, store)) = begun().await else { return };
     store.write(|tx| similarity_range::begin_step(tx, run, "trees", 8)).unwrap();
