@@ -23,6 +23,7 @@ mod object_uri;
 mod retry_policy;
 mod role;
 mod settings;
+mod shared_storage;
 mod storage;
 mod transport;
 
@@ -40,4 +41,5 @@ pub use object_uri::{BucketUri, CloudService, ObjectUri};
 pub use retry_policy::RetryPolicy;
 pub use role::RoleArn;
 pub use settings::StorageSettings;
+pub use shared_storage::SharedStorage;
 pub use storage::ObjectStorage;

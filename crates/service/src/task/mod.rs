@@ -21,6 +21,7 @@ mod language_step;
 mod lease_keeper;
 mod model_pictures;
 mod name_lists;
+mod pack_sweep;
 mod progress;
 mod run_export;
 mod run_operation;

@@ -14,6 +14,7 @@ use super::{
     extract_ranges::run_next_range,
     index_preparation::IndexPreparation,
     lease_keeper::keep_leases,
+    pack_sweep::PackSweep,
     run_export::{delete_archives, delete_expired_exports, run_next_export},
     run_operation::run_next_operation,
     running_tasks::RunningTasks,
@@ -85,6 +86,7 @@ impl TaskRunner {
 
     fn start_tasks(&mut self, jobs: usize) -> Result<(), StoreError> {
         let mut expired = delete_expired_exports(&self.worker)?;
+        let mut sweep = PackSweep::default();
         for number in 1..=jobs {
             let signal = self.signal.clone();
             // A waiting operation comes first, so that a small one need not wait for a large one.
@@ -101,6 +103,7 @@ impl TaskRunner {
             // If the store cannot be written, the next check deletes them.
             expired.extend(delete_expired_exports(worker).unwrap_or_default());
             delete_archives(worker, &mut expired);
+            sweep.run_when_due(worker);
             run_next_export(worker)
         });
         Ok(())

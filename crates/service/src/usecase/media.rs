@@ -8,7 +8,10 @@ use super::ServiceError;
 use crate::{
     Deployment,
     ingest::{SourceFile, is_unavailable, read_first_bytes},
-    store::media::{self, MediaRecord},
+    store::{
+        media::{self, MediaRecord},
+        picture_table::StoredPicture,
+    },
 };
 use tessera_model::MediaId;
 
@@ -35,8 +38,8 @@ impl Deployment {
         if record.frame.is_none() {
             return self.open_original(record, &folder).map(Original::File);
         }
-        let jpeg = self.store.read(|c| media::frame_picture(c, record.row))?;
-        Ok(Original::Frame(record, jpeg.ok_or_else(ServiceError::media_not_found)?))
+        let picture = self.store.read(|c| media::frame_picture(c, record.row))?;
+        Ok(Original::Frame(record, self.read_picture(picture)?))
     }
 
     /// The file of the video that a frame is from.
@@ -54,7 +57,12 @@ impl Deployment {
 
     /// The thumbnail as JPEG.
     pub(crate) fn thumbnail(&self, id: MediaId) -> Result<Vec<u8>, ServiceError> {
-        self.store.read(|c| media::thumbnail(c, id))?.ok_or_else(ServiceError::media_not_found)
+        self.read_picture(self.store.read(|c| media::thumbnail(c, id))?)
+    }
+
+    fn read_picture(&self, picture: Option<StoredPicture>) -> Result<Vec<u8>, ServiceError> {
+        let picture = picture.ok_or_else(ServiceError::media_not_found)?;
+        self.originals.pictures.read(picture).map_err(ServiceError::unreadable_picture)
     }
 
     fn open_original(

@@ -3,7 +3,7 @@
 use super::{
     added_tables::{
         ANCHOR_PICTURES, CAPTION_LANGUAGES, CURRENT_STEMS, EMBEDDED_TEXTS, EXTRACTIONS,
-        MODEL_LABELS, MODEL_VECTORS, TASK_QUEUE, TEXT_COVERAGE,
+        MODEL_LABELS, MODEL_VECTORS, PICTURE_PACKS, TASK_QUEUE, TEXT_COVERAGE,
     },
     tables::TABLES,
     word_counts,
@@ -27,6 +27,7 @@ const MIGRATIONS: &[&str] = &[
     MODEL_LABELS,
     TEXT_COVERAGE,
     CURRENT_STEMS,
+    PICTURE_PACKS,
 ];
 
 pub(super) const VERSION: usize = MIGRATIONS.len();

@@ -157,6 +157,11 @@ impl FakeS3 {
         *self.modified.lock().unwrap() = time;
     }
 
+    /// The bytes of an object.
+    pub fn object(&self, name: &str) -> Bytes {
+        self.objects.lock().unwrap()[name].clone()
+    }
+
     /// The ranges of bytes that were requested.
     pub fn ranges(&self) -> Vec<String> {
         self.ranges.lock().unwrap().clone()
@@ -301,7 +306,7 @@ async fn serve(server: &FakeS3, request: &Parts, body: Body) -> Response {
     }
 }
 
-/// The object, or its bytes from a position on, unless the request is for another version.
+/// The object, or a range of its bytes, unless the request is for another version.
 fn object_response(server: &FakeS3, request: &Parts, path: &str, bytes: &Bytes) -> Response {
     let header = |name| request.headers.get(name).map(|value| value.to_str().unwrap());
     let tag = format!("\"{}\"", blake3::hash(bytes).to_hex());
@@ -313,11 +318,15 @@ fn object_response(server: &FakeS3, request: &Parts, path: &str, bytes: &Bytes) 
         return (attributes, bytes.clone()).into_response();
     };
     server.ranges.lock().unwrap().push(range.to_owned());
-    let start: usize =
-        range.strip_prefix("bytes=").unwrap().strip_suffix('-').unwrap().parse().unwrap();
-    let part = format!("bytes {start}-{}/{}", bytes.len() - 1, bytes.len());
+    let (start, last) = range.strip_prefix("bytes=").unwrap().split_once('-').unwrap();
+    let start: usize = start.parse().unwrap();
+    if start >= bytes.len() {
+        return error_response(416, "InvalidRange");
+    }
+    let end = last.parse().map_or(bytes.len(), |last: usize| bytes.len().min(last + 1));
+    let part = format!("bytes {start}-{}/{}", end - 1, bytes.len());
     let part = [(header::CONTENT_RANGE, part)];
-    (StatusCode::PARTIAL_CONTENT, attributes, part, bytes.slice(start..)).into_response()
+    (StatusCode::PARTIAL_CONTENT, attributes, part, bytes.slice(start..end)).into_response()
 }
 
 async fn failure_response(trouble: FakeFailure) -> Response {
