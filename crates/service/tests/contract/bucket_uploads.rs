@@ -14,7 +14,10 @@ use crate::{
 const UPLOADS: &str = "team/tessera/uploads/";
 
 async fn storage() -> FakeS3 {
-    FakeS3::with_objects(&[("team/readme.md", b"-")]).await
+    let storage = FakeS3::with_objects(&[("team/readme.md", b"-")]).await;
+    // As those of processes that are running.
+    storage.set_modified("2999-01-01T00:00:00.000Z");
+    storage
 }
 
 fn settings(storage: &FakeS3) -> DeploymentSettings {

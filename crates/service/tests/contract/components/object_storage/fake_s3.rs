@@ -69,6 +69,7 @@ pub struct FakeS3 {
     request_paths: Arc<Mutex<Vec<String>>>,
     ranges: Arc<Mutex<Vec<String>>>,
     denies_deletions: Arc<AtomicBool>,
+    denies_objects: Arc<AtomicBool>,
     /// When all objects were changed.
     pub(super) modified: Arc<Mutex<&'static str>>,
 }
@@ -102,6 +103,7 @@ impl FakeS3 {
             request_paths: Arc::default(),
             ranges: Arc::default(),
             denies_deletions: Arc::default(),
+            denies_objects: Arc::default(),
             modified: Arc::new(Mutex::new("2026-01-01T00:00:00.000Z")),
         };
         let router = Router::new().fallback(respond).with_state(server.clone());
@@ -117,6 +119,11 @@ impl FakeS3 {
     /// Whether objects may be written but not deleted, from now on.
     pub fn deny_deletions(&self, denied: bool) {
         self.denies_deletions.store(denied, Ordering::SeqCst);
+    }
+
+    /// Whether objects may be deleted but not written, from now on.
+    pub fn deny_objects(&self, denied: bool) {
+        self.denies_objects.store(denied, Ordering::SeqCst);
     }
 
     /// Ends all failures.
@@ -292,6 +299,9 @@ async fn serve(server: &FakeS3, request: &Parts, body: Body) -> Response {
         return list_response(server, bucket, &url);
     }
     if request.method == Method::DELETE && server.denies_deletions.load(Ordering::SeqCst) {
+        return error_response(403, "AccessDenied");
+    }
+    if request.method == Method::PUT && server.denies_objects.load(Ordering::SeqCst) {
         return error_response(403, "AccessDenied");
     }
     if request.method != Method::GET && request.method != Method::HEAD {
