@@ -13,7 +13,7 @@ use crate::{
         parquet_images::{ParquetFolder, list_images},
         scan_folder,
     },
-    object_storage::{BucketFolder, BucketOriginals, ObjectUri, SharedStorage, StorageError},
+    object_storage::{BucketFolder, BucketOriginals, LazyStorage, ObjectUri, StorageError},
     settings::DeploymentSettings,
     store::Store,
     stored_pictures::{BucketPacks, PictureStore},
@@ -21,7 +21,7 @@ use crate::{
 };
 
 pub struct Originals {
-    storage: Arc<SharedStorage>,
+    storage: Arc<LazyStorage>,
     pub uploads: UploadStore,
     /// The thumbnails, and the pictures of frames.
     pub pictures: PictureStore,
@@ -29,7 +29,7 @@ pub struct Originals {
 
 impl Originals {
     pub fn new(settings: &DeploymentSettings, store: &Store) -> Result<Self, StorageError> {
-        let storage = Arc::new(SharedStorage::new(&settings.storage));
+        let storage = Arc::new(LazyStorage::new(&settings.storage));
         let (mut uploads, mut packs) = (None, None);
         if let Some(uri) = &settings.bucket {
             let folder = BucketFolder::new(&settings.storage, uri)?;

@@ -11,7 +11,7 @@ use bytes::Bytes;
 
 use super::BucketPacks;
 use crate::{
-    object_storage::{ObjectUri, SharedStorage},
+    object_storage::{LazyStorage, ObjectUri},
     store::{
         packed_picture::{PackedPicture, PackedPictures, picture_checksum},
         picture_table::StoredPicture,
@@ -27,18 +27,18 @@ const TASK_LIMIT: Duration = Duration::from_mins(2);
 
 #[derive(Debug)]
 pub struct PictureStore {
-    storage: Arc<SharedStorage>,
+    storage: Arc<LazyStorage>,
     /// `None` if new pictures are kept in the store.
     packs: Option<BucketPacks>,
 }
 
 impl PictureStore {
-    pub fn new(storage: Arc<SharedStorage>, packs: Option<BucketPacks>) -> Self {
+    pub fn new(storage: Arc<LazyStorage>, packs: Option<BucketPacks>) -> Self {
         Self { storage, packs }
     }
 
-    /// Writes the pictures of the transaction that follows to the bucket, if there is one. Whoever stores pictures
-    /// calls it before the transaction, in which no request may be waited for.
+    /// Writes the pictures of the transaction that follows to the bucket, if there is one. In the transaction, others
+    /// would wait for the request.
     pub fn put<'a>(&self, pictures: impl Iterator<Item = &'a [u8]>) -> io::Result<PackedPictures> {
         match &self.packs {
             Some(packs) => packs.put(pictures),

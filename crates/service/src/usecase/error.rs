@@ -43,11 +43,15 @@ impl ServiceError {
     #[expect(clippy::needless_pass_by_value, reason = "the signature of `map_err`")]
     pub(crate) fn unreadable_picture(cause: std::io::Error) -> Self {
         if is_unavailable(&cause) {
-            return Self::Unavailable("The object storage cannot be reached; try again later");
+            return Self::storage_unreachable();
         }
         Self::Failed(
             "The object storage has lost or damaged this picture; restore it from a backup",
         )
+    }
+
+    pub(crate) fn storage_unreachable() -> Self {
+        Self::Unavailable("The object storage cannot be reached; try again later")
     }
 
     pub(crate) fn no_space() -> Self {

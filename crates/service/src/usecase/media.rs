@@ -77,9 +77,7 @@ impl Deployment {
             Ok::<_, std::io::Error>((file, head))
         };
         let (file, head) = open().map_err(|cause| match Errno::from_io_error(&cause) {
-            _ if is_unavailable(&cause) => {
-                ServiceError::Failed("The object storage cannot be reached; try again later")
-            }
+            _ if is_unavailable(&cause) => ServiceError::storage_unreachable(),
             Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::IO) => {
                 ServiceError::internal()
             }

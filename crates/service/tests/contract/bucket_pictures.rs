@@ -20,7 +20,7 @@ use crate::{
     described::scored,
     export,
     support::{Place, Service, picture, pictures},
-    video::with_ffmpeg,
+    video::{with_ffmpeg, with_frames},
 };
 
 const FOLDER: &str = "team/tessera/pictures/";
@@ -123,6 +123,21 @@ async fn pictures_are_kept_in_packs_and_served_as_without_a_bucket() {
     let (task, mut zip) = export::archive(&service, query).await;
     assert_eq!(task["result_message"], json!(null));
     assert_eq!(export::content(&mut zip, "images/film_000002.jpg"), picture(3));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_pack_is_bounded() {
+    const MIB: usize = 1 << 20;
+    let (storage, tools) = (storage().await, tempfile::tempdir().unwrap());
+    // What follows a picture is ignored when it is decoded.
+    let frames: Vec<Vec<u8>> = (0..5).map(|n| [picture(n), vec![7; 5 * MIB]].concat()).collect();
+    let settings = in_bucket(&storage, with_frames(tools.path(), frames.clone()));
+    let service = Service::at_with(Place::new(&[("film.mp4", VIDEO.to_vec())]), settings).await;
+    let sizes = packs(&storage).into_iter().map(|name| storage.object(&name).len() / MIB);
+    assert_eq!(sizes.collect::<BTreeSet<_>>(), [10, 15].into());
+    let served = linked(&service, "media_uri").await.into_iter();
+    let served: BTreeSet<Vec<u8>> = served.map(|(_, bytes)| bytes).collect();
+    assert!(served == frames.into_iter().collect());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

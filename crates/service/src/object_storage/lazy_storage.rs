@@ -8,12 +8,12 @@ use std::{
 use super::{BlockingStorage, StorageSettings};
 
 #[derive(Debug)]
-pub struct SharedStorage {
+pub struct LazyStorage {
     settings: StorageSettings,
     started: Mutex<Option<Arc<BlockingStorage>>>,
 }
 
-impl SharedStorage {
+impl LazyStorage {
     pub fn new(settings: &StorageSettings) -> Self {
         Self { settings: settings.clone(), started: Mutex::new(None) }
     }
