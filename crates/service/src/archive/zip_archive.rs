@@ -15,6 +15,7 @@ use crate::{
         export,
         media::{MediaRecord, frame_picture},
     },
+    stored_pictures::TASK_LIMIT,
     task_error::TaskError,
 };
 use tessera_model::ExportFormat;
@@ -135,8 +136,8 @@ fn write_picture(
         let Some(picture) = frame_picture(content.connection, media.row)? else {
             return Ok(false);
         };
-        let jpeg = match content.pictures.read_all(vec![((), picture)]) {
-            Ok(read) => read.into_iter().next().map(|((), jpeg)| jpeg).unwrap_or_default(),
+        let jpeg = match content.pictures.read(picture, TASK_LIMIT) {
+            Ok(jpeg) => jpeg,
             Err(cause) if is_unavailable(&cause) => return Err(TaskError::storage(&cause)),
             Err(_) => return Ok(false),
         };

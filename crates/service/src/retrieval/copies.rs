@@ -12,6 +12,7 @@ use crate::{
         Store,
         picture_features::{self, PictureFeatures},
     },
+    stored_pictures::REQUEST_LIMIT,
 };
 
 /// Replaces the distances of members of an index that are copies.
@@ -21,7 +22,8 @@ pub(super) fn apply_to_members(
     members: &MemberColumns,
     distances: &mut [f32],
 ) -> Result<(), RetrievalError> {
-    let thumbnail = picture.thumbnail.map(|thumbnail| context.pictures.read(thumbnail));
+    let read = |thumbnail| context.pictures.read(thumbnail, REQUEST_LIMIT);
+    let thumbnail = picture.thumbnail.map(read);
     let thumbnail = thumbnail.transpose().map_err(RetrievalError::UnreadableThumbnail)?;
     let search = CopySearch::new(&picture.features.keypoints, &thumbnail.unwrap_or_default());
     let Some(search) = search else { return Ok(()) };

@@ -4,4 +4,4 @@ mod bucket_packs;
 mod picture_store;
 
 pub use bucket_packs::BucketPacks;
-pub use picture_store::PictureStore;
+pub use picture_store::{PictureStore, REQUEST_LIMIT, TASK_LIMIT};

@@ -21,9 +21,9 @@ use crate::{
 /// Ranges that are as near in a pack are read by one request, with what is between them.
 const MAX_GAP_BYTES: u64 = 64 << 10;
 /// Longest time that a client waits for a picture. Its own limit is 30 seconds.
-const REQUEST_LIMIT: Duration = Duration::from_secs(10);
+pub const REQUEST_LIMIT: Duration = Duration::from_secs(10);
 /// Longest time that a task waits, with the pauses between attempts.
-const TASK_LIMIT: Duration = Duration::from_mins(2);
+pub const TASK_LIMIT: Duration = Duration::from_mins(2);
 
 #[derive(Debug)]
 pub struct PictureStore {
@@ -46,19 +46,19 @@ impl PictureStore {
         }
     }
 
-    /// Reads a picture for a client: JPEG. Fails if its bytes are not those that were written.
-    pub fn read(&self, picture: StoredPicture) -> io::Result<Vec<u8>> {
+    /// Reads a picture: JPEG. Fails if its bytes are not those that were written.
+    pub fn read(&self, picture: StoredPicture, limit: Duration) -> io::Result<Vec<u8>> {
         match picture {
             StoredPicture::InStore(jpeg) => Ok(jpeg),
             StoredPicture::InPack(picture) => {
-                let bytes = self.read_range(&picture.pack, picture.range.clone(), REQUEST_LIMIT)?;
+                let bytes = self.read_range(&picture.pack, picture.range.clone(), limit)?;
                 intact_part(&bytes, picture.range.start, &picture)
             }
         }
     }
 
-    /// Reads pictures for a task in few requests, and returns each with what came with it, in any order. Fails if one cannot be
-    /// read.
+    /// Reads pictures for a task in few requests, and returns each with what came with it, in any order. Fails if one
+    /// cannot be read.
     pub fn read_all<T>(&self, pictures: Vec<(T, StoredPicture)>) -> io::Result<Vec<(T, Vec<u8>)>> {
         let (mut read, mut packed) = (Vec::new(), Vec::new());
         for (key, picture) in pictures {

@@ -12,6 +12,7 @@ use crate::{
         media::{self, MediaRecord},
         picture_table::StoredPicture,
     },
+    stored_pictures::REQUEST_LIMIT,
 };
 use tessera_model::MediaId;
 
@@ -62,7 +63,10 @@ impl Deployment {
 
     fn read_picture(&self, picture: Option<StoredPicture>) -> Result<Vec<u8>, ServiceError> {
         let picture = picture.ok_or_else(ServiceError::media_not_found)?;
-        self.originals.pictures.read(picture).map_err(ServiceError::unreadable_picture)
+        self.originals
+            .pictures
+            .read(picture, REQUEST_LIMIT)
+            .map_err(ServiceError::unreadable_picture)
     }
 
     fn open_original(

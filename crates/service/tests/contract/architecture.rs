@@ -106,6 +106,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "retrieval",
             "settings",
             "store",
+            "stored_pictures",
         ],
     ),
     (

@@ -134,11 +134,11 @@ async fn thumbnails_are_read_from_packs_of_the_service() {
     assert_eq!(served.client.get(link).send().await.unwrap().status(), 500);
     let place = served.stop().await;
     place.change("DELETE FROM dataset");
-    for packs in [1, 0] {
+    for has_packs in [true, false] {
         let deployment = place.open_with(settings.clone());
         deployment.wait_until_idle().await;
         tokio::task::spawn_blocking(move || drop(deployment)).await.unwrap();
-        assert_eq!(place.count("picture_pack"), packs);
+        assert_eq!(place.count("picture_pack") > 0, has_packs);
         place.change(bucket_pictures::A_DAY_PASSES);
     }
 }
