@@ -9,7 +9,10 @@ use std::{
 
 use serde_json::json;
 use tessera_service::{
-    DeploymentSettings, learned_model::LearnedModel, object_storage::ObjectUri, store::query,
+    DeploymentSettings,
+    learned_model::LearnedModel,
+    object_storage::ObjectUri,
+    store::{postgres, query},
 };
 use tessera_testing::tiny_model::ModelFolder;
 use tokio::time::timeout;
@@ -20,35 +23,36 @@ use crate::{
     described::scored,
     export,
     support::{Place, Service, picture, pictures},
-    video::{with_ffmpeg, with_frames},
+    video::with_ffmpeg,
 };
 
-const FOLDER: &str = "team/tessera/pictures/";
-const YOUNG: &str = "2999-01-01T00:00:00.000Z";
-const OLD: &str = "2026-01-01T00:00:00.000Z";
+pub const FOLDER: &str = "team/tessera/pictures/";
+/// When the objects of processes that are still running were written.
+pub const YOUNG: &str = "2999-01-01T00:00:00.000Z";
+pub const OLD: &str = "2026-01-01T00:00:00.000Z";
 /// Makes everything that nothing refers to old.
 pub const A_DAY_PASSES: &str =
     "UPDATE picture_pack SET unused_since = 1 WHERE unused_since IS NOT NULL";
-const VIDEO: &[u8] = b"\0\0\0\x20ftypisom and what follows";
+pub const VIDEO: &[u8] = b"\0\0\0\x20ftypisom and what follows";
 
 /// Storage whose objects are young, as those of workers that are still running.
-async fn storage() -> FakeS3 {
+pub async fn storage() -> FakeS3 {
     let storage = FakeS3::with_objects(&[("team/readme.md", b"-")]).await;
     storage.set_modified(YOUNG);
     storage
 }
 
-fn in_bucket(storage: &FakeS3, settings: DeploymentSettings) -> DeploymentSettings {
+pub fn in_bucket(storage: &FakeS3, settings: DeploymentSettings) -> DeploymentSettings {
     let bucket = Some(ObjectUri::parse("s3://team/tessera/").unwrap());
     DeploymentSettings { storage: storage.settings(), bucket, ..settings }
 }
 
-fn settings(storage: &FakeS3) -> DeploymentSettings {
+pub fn settings(storage: &FakeS3) -> DeploymentSettings {
     in_bucket(storage, DeploymentSettings::default())
 }
 
 /// The names of the packs.
-fn packs(storage: &FakeS3) -> Vec<String> {
+pub fn packs(storage: &FakeS3) -> Vec<String> {
     storage.names().into_iter().filter(|name| name.starts_with(FOLDER)).collect()
 }
 
@@ -63,7 +67,7 @@ fn place() -> Place {
 }
 
 /// The names and bytes behind the links of all previews.
-async fn linked(service: &Service, link: &str) -> BTreeSet<(String, Vec<u8>)> {
+pub async fn linked(service: &Service, link: &str) -> BTreeSet<(String, Vec<u8>)> {
     let mut found = BTreeSet::new();
     for entity in ["IMAGES", "OBJECTS"] {
         let clusters = service.clusters(&format!("entity_type={entity}&threshold=0")).await;
@@ -91,7 +95,7 @@ pub async fn thumbnail_link(service: &Service, name: &str) -> String {
     preview["media_thumb_uri"].as_str().unwrap().to_owned()
 }
 
-fn counts(place: &Place) -> [i64; 4] {
+pub fn counts(place: &Place) -> [i64; 4] {
     ["thumbnail", "frame_picture", "packed_thumbnail", "packed_frame_picture"]
         .map(|table| place.count(table))
 }
@@ -123,21 +127,6 @@ async fn pictures_are_kept_in_packs_and_served_as_without_a_bucket() {
     let (task, mut zip) = export::archive(&service, query).await;
     assert_eq!(task["result_message"], json!(null));
     assert_eq!(export::content(&mut zip, "images/film_000002.jpg"), picture(3));
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_pack_is_bounded() {
-    const MIB: usize = 1 << 20;
-    let (storage, tools) = (storage().await, tempfile::tempdir().unwrap());
-    // What follows a picture is ignored when it is decoded.
-    let frames: Vec<Vec<u8>> = (0..5).map(|n| [picture(n), vec![7; 5 * MIB]].concat()).collect();
-    let settings = in_bucket(&storage, with_frames(tools.path(), frames.clone()));
-    let service = Service::at_with(Place::new(&[("film.mp4", VIDEO.to_vec())]), settings).await;
-    let sizes = packs(&storage).into_iter().map(|name| storage.object(&name).len() / MIB);
-    assert_eq!(sizes.collect::<BTreeSet<_>>(), [10, 15].into());
-    let served = linked(&service, "media_uri").await.into_iter();
-    let served: BTreeSet<Vec<u8>> = served.map(|(_, bytes)| bytes).collect();
-    assert!(served == frames.into_iter().collect());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -220,93 +209,33 @@ async fn a_search_by_a_media_item_reads_its_thumbnail() {
     assert_eq!(found(&service).await, found(&Service::of_pictures().await).await);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_pack_is_removed_a_day_after_its_last_picture() {
-    let storage = storage().await;
-    let service = Service::with(settings(&storage)).await;
-    let former = packs(&storage);
-    let place = service.stop().await;
-    place.put("p004.png", &picture(20));
-    let service = Service::at_with(place, settings(&storage)).await;
-    assert_eq!(counts(&service.place), [0, 0, 12, 0]);
-    let (changed, found) = (packs(&storage), thumbnails(&service).await);
-    assert_eq!(changed.len(), former.len() + 1);
-    storage.set_modified(OLD);
-    let service = service.again(settings(&storage)).await;
-    assert_eq!(packs(&storage), changed, "the other pictures are still in them");
-    let place = service.stop().await;
-    for n in (0..12).filter(|n| *n != 4) {
-        place.put(&format!("p{n:03}.png"), &picture(n + 24));
-    }
-    storage.set_modified(YOUNG);
-    let service = Service::at_with(place, settings(&storage)).await;
-    assert!(thumbnails(&service).await != found);
-    let found = thumbnails(&service).await;
-    storage.set_modified(OLD);
-    let service = service.again(settings(&storage)).await;
-    let all: BTreeSet<String> = packs(&storage).into_iter().collect();
-    assert!(changed.iter().all(|pack| all.contains(pack)), "a backup may refer to them");
-    service.place.change(A_DAY_PASSES);
-    let service = service.again(settings(&storage)).await;
-    let former = former.into_iter().collect();
-    assert_eq!(packs(&storage).into_iter().collect::<BTreeSet<_>>(), &all - &former);
-    assert_eq!(service.place.count("picture_pack"), i64::try_from((&all - &former).len()).unwrap());
-    assert!(thumbnails(&service).await == found);
-    // A deleted dataset leaves nothing.
-    let place = service.stop().await;
-    place.change("DELETE FROM dataset");
-    for _ in 0..2 {
-        let deployment = place.open_with(settings(&storage));
-        deployment.wait_until_idle().await;
-        tokio::task::spawn_blocking(move || drop(deployment)).await.unwrap();
-        place.change(A_DAY_PASSES);
-    }
-    assert_eq!((packs(&storage).len(), place.count("picture_pack")), (0, 0));
-}
-
 /// As after a kill between the request and the transaction.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_pack_without_a_transaction_is_removed_after_a_day() {
-    let storage = storage().await;
-    let service = Service::with(settings(&storage)).await;
-    let known = packs(&storage);
-    let (folder, _) = known[0].rsplit_once('/').unwrap();
-    storage.put(&format!("{folder}/0c6e62d8-7a35-4a52-9d29-5b1f2f6b8f8e"), b"-");
-    let of_others = [
-        format!("{folder}/notes.txt"),
-        format!("{FOLDER}7b7d7a5e-54a5-4d0c-9c4c-0f1d6a8f3b11/{}", uuid::Uuid::new_v4()),
-    ];
-    for name in &of_others {
-        storage.put(name, b"-");
+/// Without the tables of packs, as the previous version.
+fn downgrade(place: &Place) {
+    let drop =
+        "DROP TABLE packed_thumbnail; DROP TABLE packed_frame_picture; DROP TABLE picture_pack;";
+    if let Some(address) = place.store.address() {
+        place.change(&format!("{drop} DELETE FROM schema_version WHERE version >= 13"));
+        // `tessera store init` migrates.
+        postgres::init(&address).unwrap();
+        return;
     }
-    let service = service.again(settings(&storage)).await;
-    assert_eq!(packs(&storage).len(), known.len() + 3, "its worker may be about to commit");
-    storage.set_modified(OLD);
-    storage.deny_deletions(true);
-    let service = service.again(settings(&storage)).await;
-    assert_eq!(packs(&storage).len(), known.len() + 3);
-    storage.deny_deletions(false);
-    let service = service.again(settings(&storage)).await;
-    let left: BTreeSet<String> = packs(&storage).into_iter().collect();
-    assert_eq!(left, known.into_iter().chain(of_others).collect());
-    assert_eq!(thumbnails(&service).await.len(), 12);
+    place.change(&format!("{drop} PRAGMA user_version = 17"));
+    place.record_definitions();
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn indexing_fails_while_pictures_cannot_be_written_and_continues_then() {
-    let storage = storage().await;
-    let place = Place::new(&pictures(12));
-    storage.deny_objects(true);
-    let service = Service::at_with(place, settings(&storage)).await;
-    let record = service.record().await;
-    assert_eq!(record["status_new"], "ERROR", "{record}");
-    assert!(record.to_string().contains("object storage failed: access is denied"), "{record}");
-    assert_eq!(service.place.count("media"), 0);
+async fn pictures_of_the_previous_version_are_read_from_the_store() {
+    let (storage, tools) = (storage().await, tempfile::tempdir().unwrap());
+    let ffmpeg = || with_ffmpeg(tools.path(), &[2, 3, 1]);
+    let service = Service::at_with(place(), ffmpeg()).await;
+    let (found, originals) = (thumbnails(&service).await, linked(&service, "media_uri").await);
     let place = service.stop().await;
-    storage.deny_objects(false);
-    let service = Service::at_with(place, settings(&storage)).await;
-    assert_eq!(service.record().await["status_new"], "READY");
-    assert_eq!((thumbnails(&service).await.len(), counts(&service.place)), (12, [0, 0, 12, 0]));
+    downgrade(&place);
+    let service = Service::at_with(place, in_bucket(&storage, ffmpeg())).await;
+    assert_eq!((counts(&service.place), packs(&storage).len()), ([17, 3, 0, 0], 0));
+    assert!(thumbnails(&service).await == found);
+    assert!(linked(&service, "media_uri").await == originals);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
