@@ -17,6 +17,10 @@ ALTER TABLE model_vector DROP CONSTRAINT model_vector_media_fkey;
 ALTER TABLE model_label DROP CONSTRAINT model_label_media_fkey;
 ALTER TABLE thumbnail DROP CONSTRAINT thumbnail_media_fkey;
 ALTER TABLE frame_picture DROP CONSTRAINT frame_picture_media_fkey;
+ALTER TABLE packed_thumbnail DROP CONSTRAINT packed_thumbnail_media_fkey;
+ALTER TABLE packed_thumbnail DROP CONSTRAINT packed_thumbnail_pack_fkey;
+ALTER TABLE packed_frame_picture DROP CONSTRAINT packed_frame_picture_media_fkey;
+ALTER TABLE packed_frame_picture DROP CONSTRAINT packed_frame_picture_pack_fkey;
 
 -- An array, because the query for a shard cannot read the table of a trigger.
 CREATE FUNCTION remove_distributed() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -29,6 +33,8 @@ BEGIN
   DELETE FROM model_label WHERE media = ANY (gone);
   DELETE FROM thumbnail WHERE media = ANY (gone);
   DELETE FROM frame_picture WHERE media = ANY (gone);
+  DELETE FROM packed_thumbnail WHERE media = ANY (gone);
+  DELETE FROM packed_frame_picture WHERE media = ANY (gone);
   RETURN NULL;
 END $$;
 CREATE TRIGGER distributed_removed AFTER DELETE ON media REFERENCING OLD TABLE AS removed
@@ -40,3 +46,5 @@ SELECT create_distributed_table('model_vector', 'media', colocate_with => 'look'
 SELECT create_distributed_table('model_label', 'media', colocate_with => 'look');
 SELECT create_distributed_table('thumbnail', 'media', colocate_with => 'look');
 SELECT create_distributed_table('frame_picture', 'media', colocate_with => 'look');
+SELECT create_distributed_table('packed_thumbnail', 'media', colocate_with => 'look');
+SELECT create_distributed_table('packed_frame_picture', 'media', colocate_with => 'look');

@@ -20,7 +20,7 @@ pub struct StoreOptions {
 pub struct SharedStorage {
     #[command(flatten)]
     pub store: StoreOptions,
-    /// Keep uploads and the archives of exports in object storage (S3, Google Cloud or Azure).
+    /// Keep uploads, thumbnails and the archives of exports in object storage (S3, Google Cloud or Azure).
     #[arg(long, env = "TESSERA_BUCKET", value_name = "URI")]
     pub bucket: Option<String>,
 }

@@ -174,6 +174,7 @@ async fn uploads_in_a_bucket_survive_kills_at_any_moment() {
         }
         world.until(|record| record["status_new"] == "READY").await;
         assert_eq!(world.names().await, expected, "run {run}");
+        assert_eq!(world.thumbnails().await, expected.len(), "run {run}");
     }
     assert_eq!(fs::read_dir(world.uploads()).unwrap().count(), 0, "nothing stays on disk");
 }

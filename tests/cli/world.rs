@@ -137,6 +137,27 @@ impl World {
         names(&self.archive(&task).await)
     }
 
+    /// The number of images on all pages that have a thumbnail, which is served.
+    pub async fn thumbnails(&self) -> usize {
+        let mut count = 0;
+        for page in 0.. {
+            let path = format!("/explore/{}?entity_type=IMAGES&threshold=0", self.dataset());
+            let clusters =
+                self.get(&format!("{path}&page_number={page}")).await["clusters"].clone();
+            let clusters = clusters.as_array().unwrap();
+            if clusters.is_empty() {
+                break;
+            }
+            let previews = clusters.iter().flat_map(|it| it["previews"].as_array().unwrap());
+            for preview in previews {
+                let link = preview["media_thumb_uri"].as_str().unwrap();
+                assert_eq!(self.client.get(link).send().await.unwrap().status(), 200, "{preview}");
+                count += 1;
+            }
+        }
+        count
+    }
+
     /// The archive of an export, when it is complete.
     pub async fn archive(&self, task: &Value) -> Vec<u8> {
         let id = task["id"].as_str().unwrap();

@@ -76,7 +76,7 @@ impl Deployment {
             None => Store::open(data)?,
         });
         require_recorded_settings(&store, &settings)?;
-        let originals = Originals::new(&settings, store.uploads_dir());
+        let originals = Originals::new(&settings, &store);
         let originals = Arc::new(originals.map_err(LocalError::Bucket)?);
         clean_storage(&store, &originals)?;
         store.share_folder()?;

@@ -89,7 +89,7 @@ impl fmt::Display for LocalError {
                  processes the same {option}, or stop them and run `tessera store init --reset-settings`"
             ),
             Self::ObjectStorage(message) => f.write_str(message),
-            Self::Bucket(cause) => write!(f, "the bucket for archives cannot be used: {cause}"),
+            Self::Bucket(cause) => write!(f, "the bucket cannot be used: {cause}"),
         }
     }
 }

@@ -26,6 +26,7 @@ mod settings;
 mod signed_link;
 pub mod similarity;
 pub mod store;
+mod stored_pictures;
 mod task;
 mod task_error;
 pub mod text;

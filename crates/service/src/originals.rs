@@ -3,7 +3,7 @@
 use std::{
     io,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
 use crate::{
@@ -13,38 +13,38 @@ use crate::{
         parquet_images::{ParquetOriginals, list_images},
         scan_folder,
     },
-    object_storage::{BlockingStorage, BucketFolder, BucketOriginals, ObjectUri, StorageError},
+    object_storage::{BucketFolder, BucketOriginals, LazyStorage, ObjectUri, StorageError},
     settings::DeploymentSettings,
+    store::Store,
+    stored_pictures::{BucketPacks, PictureStore},
     uploads::{BucketUploads, UploadStore},
 };
 
 pub struct Originals {
-    settings: Arc<DeploymentSettings>,
+    storage: Arc<LazyStorage>,
     pub uploads: UploadStore,
-    /// Started with the first bucket.
-    storage: Mutex<Option<Arc<BlockingStorage>>>,
+    /// The thumbnails, and the pictures of frames.
+    pub pictures: PictureStore,
 }
 
 impl Originals {
-    /// `uploads` is the folder for what arrives.
-    pub fn new(settings: &Arc<DeploymentSettings>, uploads: PathBuf) -> Result<Self, StorageError> {
-        let mut storage = None;
-        let bucket = match &settings.bucket {
-            Some(uri) => {
-                let folder = BucketFolder::new(&settings.storage, uri)?;
-                let started = Arc::new(BlockingStorage::new(&settings.storage)?);
-                Some(BucketUploads::new(Arc::clone(storage.insert(started)), folder))
-            }
-            None => None,
-        };
-        let uploads = UploadStore::new(uploads, bucket);
-        Ok(Self { settings: settings.clone(), uploads, storage: Mutex::new(storage) })
+    pub fn new(settings: &DeploymentSettings, store: &Store) -> Result<Self, StorageError> {
+        let storage = Arc::new(LazyStorage::new(&settings.storage));
+        let (mut uploads, mut packs) = (None, None);
+        if let Some(uri) = &settings.bucket {
+            let folder = BucketFolder::new(&settings.storage, uri)?;
+            packs = Some(BucketPacks::new(storage.get()?, folder.clone(), store.id()));
+            uploads = Some(BucketUploads::new(storage.get()?, folder));
+        }
+        let uploads = UploadStore::new(store.uploads_dir(), uploads);
+        let pictures = PictureStore::new(storage.clone(), packs);
+        Ok(Self { storage, uploads, pictures })
     }
 
     /// Opens the folder, bucket or manifest of a source.
     pub fn open(&self, location: &Path) -> io::Result<Box<dyn OriginalFiles>> {
         let files: Box<dyn OriginalFiles> = match storage_location(location) {
-            Some(uri) => Box::new(BucketOriginals::new(self.storage()?, uri)),
+            Some(uri) => Box::new(BucketOriginals::new(self.storage.get()?, uri)),
             None => Box::new(SandboxedDir::open(location)?),
         };
         Ok(Box::new(ParquetOriginals::new(files)))
@@ -53,7 +53,7 @@ impl Originals {
     /// Checks that a folder in object storage can be listed and has media. The error is safe to send to
     /// clients.
     pub fn check(&self, location: &Path) -> Result<(), String> {
-        let storage = self.storage().map_err(|error| error.to_string())?;
+        let storage = self.storage.get().map_err(|error| error.to_string())?;
         storage.check(&location.to_string_lossy())
     }
 
@@ -68,7 +68,7 @@ impl Originals {
             }
             return Ok(scan);
         };
-        let storage = self.storage().map_err(described)?;
+        let storage = self.storage.get().map_err(described)?;
         let mut scan = FolderScan::default();
         for part in storage.scan_parts(&uri)? {
             let FolderScan { files, skipped } = part?;
@@ -88,18 +88,9 @@ impl Originals {
         known: impl Iterator<Item = Result<(PathBuf, KnownFile), String>>,
     ) -> Result<ListingComparison, String> {
         let Some(uri) = storage_location(location) else { return Ok(ListingComparison::Unordered) };
-        let storage = self.storage().map_err(|error| error.to_string())?;
+        let storage = self.storage.get().map_err(|error| error.to_string())?;
         let parts = storage.scan_parts(&uri)?;
         compare_listing(parts.map(|part| Ok(part?.files)), known)
-    }
-
-    fn storage(&self) -> io::Result<Arc<BlockingStorage>> {
-        let mut storage = self.storage.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(storage) = &*storage {
-            return Ok(Arc::clone(storage));
-        }
-        let started = Arc::new(BlockingStorage::new(&self.settings.storage)?);
-        Ok(Arc::clone(storage.insert(started)))
     }
 }
 

@@ -27,7 +27,8 @@ pub struct DeploymentSettings {
     /// The store on a server; `None` for a file in the index folder.
     pub store: Option<StoreAddress>,
     pub storage: object_storage::StorageSettings,
-    /// The folder of a bucket that keeps the archives of exports; without it they stay on disk.
+    /// The folder of a bucket that keeps uploads, the archives of exports, and new thumbnails and pictures of frames;
+    /// without it, files are on disk, and pictures in the store.
     pub bucket: Option<object_storage::ObjectUri>,
     pub disk: DiskQuota,
     /// Which datasets of a store on a server are searched by the database.

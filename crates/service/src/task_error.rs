@@ -22,6 +22,11 @@ impl TaskError {
         Self::Failed(format!("{what} ({})", cause.kind()))
     }
 
+    /// Object storage failed; its errors are fit for the client.
+    pub(crate) fn storage(cause: &io::Error) -> Self {
+        Self::Failed(format!("object storage failed: {cause}"))
+    }
+
     #[expect(clippy::needless_pass_by_value, reason = "the signature of `map_err`")]
     pub(crate) fn archive(cause: io::Error) -> Self {
         Self::io("the archive could not be written", &cause)

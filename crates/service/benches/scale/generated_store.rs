@@ -21,6 +21,7 @@ use tessera_service::{
         embedding,
         indexed_files::{self, IndexedFile},
         media,
+        packed_picture::PackedPictures,
         preview::{MAX_PREVIEWS, StoredPreview},
         sidecar::{self, TextMetadata},
         source,
@@ -101,7 +102,8 @@ fn write_media(
             let stat = FileStat { size: 100_000, modified: 0 };
             let file = |path| IndexedFile { path, stat, content_hash: &[7; 32] };
             let images: Vec<_> = paths.iter().map(|path| file(path)).zip(&features).collect();
-            let rows = indexed_files::upsert_images(tx, &source, &images)?;
+            let packed = PackedPictures::default();
+            let rows = indexed_files::upsert_images(tx, &source, &images, &packed)?;
             let captions: Vec<_> = numbers.iter().map(|_| family.random.caption()).collect();
             let vector = |(row, caption): (&i64, &String)| Some((*row, space.embed(caption)?));
             let vectors: Vec<_> = rows.iter().zip(&captions).filter_map(vector).collect();

@@ -20,6 +20,7 @@ use tessera_service::{
         indexed_files::{self, IndexedFile},
         lease::{self, LeasedTask},
         operation::{self, OperationKind},
+        packed_picture::PackedPictures,
         source::{self, SourceFolder},
         store_now,
     },
@@ -175,7 +176,7 @@ fn write(
             .map(|(path, stat)| IndexedFile { path, stat: *stat, content_hash: &[7; 32] })
             .zip(features)
             .collect();
-        indexed_files::upsert_images(tx, source, &images)?;
+        indexed_files::upsert_images(tx, source, &images, &PackedPictures::default())?;
         let percent = u8::try_from(90 * progress.done / progress.files.max(1)).unwrap_or(100);
         dataset::set_progress(tx, source.dataset, percent)?;
         lease::extend(tx, lease, lease::end_of_new(tx)?)

@@ -9,6 +9,7 @@ use crate::{
         Connection, dataset::DatasetRecord, export::ExportRecord, media::MediaRecord,
         source::SourceFolder,
     },
+    stored_pictures::PictureStore,
 };
 
 #[derive(Clone, Copy)]
@@ -17,6 +18,8 @@ pub(crate) struct ArchiveContent<'a> {
     pub dataset: &'a DatasetRecord,
     pub export: &'a ExportRecord,
     pub folders: &'a SourceFolders,
+    /// Reads the pictures of frames.
+    pub pictures: &'a PictureStore,
     /// Signs the links of the metadata.
     pub link_key: &'a [u8; 32],
 }

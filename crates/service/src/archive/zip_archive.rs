@@ -15,6 +15,7 @@ use crate::{
         export,
         media::{MediaRecord, frame_picture},
     },
+    stored_pictures::TASK_LIMIT,
     task_error::TaskError,
 };
 use tessera_model::ExportFormat;
@@ -132,7 +133,14 @@ fn write_picture(
     zip: &mut Zip,
 ) -> Result<bool, TaskError> {
     if media.frame.is_some() {
-        let Some(jpeg) = frame_picture(content.connection, media.row)? else { return Ok(false) };
+        let Some(picture) = frame_picture(content.connection, media.row)? else {
+            return Ok(false);
+        };
+        let jpeg = match content.pictures.read(picture, TASK_LIMIT) {
+            Ok(jpeg) => jpeg,
+            Err(cause) if is_unavailable(&cause) => return Err(TaskError::storage(&cause)),
+            Err(_) => return Ok(false),
+        };
         let options = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
         zip.start_file(format!("images/{name}"), options)?;
         zip.write_all(&jpeg).map_err(TaskError::archive)?;
@@ -140,7 +148,7 @@ fn write_picture(
     }
     let mut file = match content.folders.file(media) {
         Ok(file) => file,
-        Err(cause) if is_unavailable(&cause) => return Err(storage_failed(&cause)),
+        Err(cause) if is_unavailable(&cause) => return Err(TaskError::storage(&cause)),
         Err(_) => return Ok(false),
     };
     // Pictures are already compressed; one may have grown since it was indexed.
@@ -153,15 +161,11 @@ fn write_picture(
         match file.read(&mut buffer) {
             Ok(0) => return Ok(true),
             Ok(length) => zip.write_all(&buffer[..length]).map_err(TaskError::archive)?,
-            Err(cause) if is_unavailable(&cause) => return Err(storage_failed(&cause)),
+            Err(cause) if is_unavailable(&cause) => return Err(TaskError::storage(&cause)),
             Err(_) => {
                 zip.abort_file()?;
                 return Ok(false);
             }
         }
     }
-}
-
-fn storage_failed(cause: &io::Error) -> TaskError {
-    TaskError::Failed(format!("object storage failed: {cause}"))
 }

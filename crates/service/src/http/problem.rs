@@ -172,7 +172,7 @@ impl From<RetrievalError> for Problem {
                 StatusCode::SERVICE_UNAVAILABLE,
                 "Operations on this dataset end faster than it is searched; try again later",
             ),
-            RetrievalError::Store(_) => Self::internal(),
+            RetrievalError::Store(_) | RetrievalError::UnreadableThumbnail(_) => Self::internal(),
         }
     }
 }

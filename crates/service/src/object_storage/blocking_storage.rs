@@ -1,8 +1,12 @@
 //! Object storage for code that waits for it.
 
-use std::{io, path::PathBuf, sync::mpsc};
+use std::{io, ops::Range, path::PathBuf, sync::mpsc, time::Duration};
 
-use tokio::runtime::{Builder, Runtime};
+use bytes::Bytes;
+use tokio::{
+    runtime::{Builder, Runtime},
+    time::timeout,
+};
 
 use super::{ObjectEntry, ObjectListing, ObjectStorage, ObjectUri, StorageError, StorageSettings};
 use crate::{
@@ -54,6 +58,20 @@ impl BlockingStorage {
                 Err(error) => Some(Err(error.to_string())),
             }
         }))
+    }
+
+    /// Reads a part of an object. Fails after `limit`, with all attempts.
+    pub fn read_range(
+        &self,
+        object: ObjectUri,
+        range: Range<u64>,
+        limit: Duration,
+    ) -> io::Result<Bytes> {
+        let storage = self.storage.clone();
+        self.run(async move {
+            let read = timeout(limit, storage.read_range(&object, range)).await;
+            read.map_err(|_| StorageError::service("the storage did not respond in time"))?
+        })
     }
 
     pub(super) fn client(&self) -> ObjectStorage {

@@ -71,6 +71,7 @@ impl StorageError {
             ("PreconditionFailed" | "ConditionNotMet", _) | ("", 412) => {
                 Self::object("it has changed while it was read")
             }
+            ("InvalidRange", _) | ("", 416) => Self::object("it is shorter than it was"),
             ("InvalidObjectState" | "BlobArchived", _) => {
                 Self::object("it is archived; restore it first")
             }

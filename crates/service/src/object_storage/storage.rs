@@ -2,12 +2,14 @@
 
 use std::{
     collections::HashMap,
+    ops::Range,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
+use bytes::Bytes;
 use object_store::{
-    GetOptions, GetResult, ObjectStore as _,
+    GetOptions, GetRange, GetResult, ObjectStore as _,
     list::{PaginatedListOptions, PaginatedListResult},
     path::Path,
 };
@@ -17,7 +19,7 @@ use super::{
     RetryPolicy, StorageError, StorageSettings,
     bucket_store::{self, BucketStore, is_loopback},
     error::StorageAttemptError,
-    object_uri::BucketUri,
+    object_uri::{BucketUri, ObjectUri},
     transport::{ListingRequest, Transport},
 };
 
@@ -77,6 +79,21 @@ impl ObjectStorage {
         let path = Path::parse(key).map_err(|_| StorageError::object("it is not addressable"))?;
         let store = self.bucket(bucket).await?;
         Ok(store.get_opts(&path, options).await?)
+    }
+
+    /// Reads a part of an object.
+    pub(super) async fn read_range(
+        &self,
+        object: &ObjectUri,
+        range: Range<u64>,
+    ) -> Result<Bytes, StorageError> {
+        let read = || async {
+            let range = Some(GetRange::Bounded(range.clone()));
+            let options = GetOptions { range, ..GetOptions::default() };
+            let response = self.get_object(&object.bucket, &object.key, options).await?;
+            Ok(response.bytes().await?)
+        };
+        self.retry_policy.run(read).await
     }
 
     /// Requests the text at an address that is signed for a bucket.

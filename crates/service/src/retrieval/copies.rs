@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::{RetrievalError, member_columns::MemberColumns};
+use super::{
+    RetrievalError, SearchContext, member_columns::MemberColumns, search_context::QueryPicture,
+};
 use crate::{
     index::Keypoints,
     similarity::{CopyCandidate, CopySearch},
@@ -10,20 +12,25 @@ use crate::{
         Store,
         picture_features::{self, PictureFeatures},
     },
+    stored_pictures::REQUEST_LIMIT,
 };
 
 /// Replaces the distances of members of an index that are copies.
-pub fn apply_to_members(
-    store: &Store,
-    picture: &PictureFeatures,
+pub(super) fn apply_to_members(
+    context: &SearchContext,
+    picture: QueryPicture,
     members: &MemberColumns,
     distances: &mut [f32],
 ) -> Result<(), RetrievalError> {
-    let Some(search) = search(picture) else { return Ok(()) };
+    let read = |thumbnail| context.pictures.read(thumbnail, REQUEST_LIMIT);
+    let thumbnail = picture.thumbnail.map(read);
+    let thumbnail = thumbnail.transpose().map_err(RetrievalError::UnreadableThumbnail)?;
+    let search = CopySearch::new(&picture.features.keypoints, &thumbnail.unwrap_or_default());
+    let Some(search) = search else { return Ok(()) };
     let candidates = search.candidates(distances, &members.perceptual_hashes);
     let row = |member: u32| members.rows[member as usize];
     let rows: Vec<i64> = candidates.iter().map(|candidate| row(candidate.row)).collect();
-    let keypoints = keypoints_of(store, &rows)?;
+    let keypoints = keypoints_of(context.store, &rows)?;
     for (member, distance) in search.copies(&candidates, |member| keypoints.get(&row(member))) {
         let known = &mut distances[member as usize];
         *known = known.min(distance);
@@ -31,22 +38,18 @@ pub fn apply_to_members(
     Ok(())
 }
 
-/// Those of some rows of media that are copies, with their distances.
+/// Those of some rows of media that are copies, with their distances; turned ones are not found.
 pub fn among_rows(
     store: &Store,
     picture: &PictureFeatures,
     rows: &[i64],
 ) -> Result<Vec<(i64, f32)>, RetrievalError> {
-    let Some(search) = search(picture) else { return Ok(Vec::new()) };
+    let Some(search) = CopySearch::new(&picture.keypoints, &[]) else { return Ok(Vec::new()) };
     let keypoints = keypoints_of(store, rows)?;
     let candidates: Vec<CopyCandidate> =
         (0..).zip(rows).map(|(at, _)| CopyCandidate::upright(at)).collect();
     let copies = search.copies(&candidates, |at| keypoints.get(&rows[at as usize])).into_iter();
     Ok(copies.map(|(at, distance)| (rows[at as usize], distance)).collect())
-}
-
-fn search(picture: &PictureFeatures) -> Option<CopySearch> {
-    CopySearch::new(&picture.keypoints, &picture.thumbnail)
 }
 
 fn keypoints_of(store: &Store, rows: &[i64]) -> Result<HashMap<i64, Keypoints>, RetrievalError> {

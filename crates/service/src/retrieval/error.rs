@@ -1,5 +1,7 @@
 //! Why a query has no result.
 
+use std::io;
+
 use crate::{store::StoreError, text::full_text_query::SyntaxError};
 
 #[derive(Debug)]
@@ -15,6 +17,8 @@ pub enum RetrievalError {
     /// An operation ended while the search ran; the next one finds its result.
     Outdated,
     Store(StoreError),
+    /// The thumbnail of the picture to compare with cannot be read from the bucket.
+    UnreadableThumbnail(io::Error),
 }
 
 impl From<StoreError> for RetrievalError {

@@ -112,7 +112,7 @@ impl QueryRun<'_> {
         let picture = self.context.query_picture(anchor)?;
         let mut distances = self.distances(&picture.distance)?;
         let members = &self.index.members;
-        copies::apply_to_members(self.context.store, &picture.features, members, &mut distances)?;
+        copies::apply_to_members(self.context, picture, members, &mut distances)?;
         Ok(distances)
     }
 

@@ -8,15 +8,18 @@ use crate::{
         dataset::DatasetRecord,
         full_text,
         picture_features::{self, PictureFeatures},
+        picture_table::StoredPicture,
         query_image,
         search_table::{DistanceQuery, MemberVector, MergeRule, SearchTableLimits, VectorQuery},
     },
+    stored_pictures::PictureStore,
     text::full_text_query::{FtsExpression, parse},
 };
 use tessera_model::{Anchor, AnchorKind, vql::QueryText};
 
 pub struct SearchContext<'a> {
     pub store: &'a Store,
+    pub pictures: &'a PictureStore,
     pub indexes: &'a IndexCache,
     /// The user's own model, if there is one.
     pub model: Option<&'a LearnedModel>,
@@ -28,6 +31,7 @@ pub struct SearchContext<'a> {
 pub(super) struct QueryPicture {
     pub distance: DistanceQuery,
     pub features: PictureFeatures,
+    pub thumbnail: Option<StoredPicture>,
 }
 
 impl SearchContext<'_> {
@@ -35,13 +39,13 @@ impl SearchContext<'_> {
     /// its vectors.
     pub(super) fn query_picture(&self, anchor: Anchor) -> Result<QueryPicture, RetrievalError> {
         let (store, dataset) = (self.store, self.dataset.id);
-        let features = if anchor.kind == AnchorKind::Upload {
+        let found = if anchor.kind == AnchorKind::Upload {
             let upload = store.read(|c| query_image::find(c, dataset, anchor.media))?;
-            upload.map(|upload| upload.features)
+            upload.map(|upload| (upload.features, Some(StoredPicture::InStore(upload.thumbnail))))
         } else {
             store.read(|c| picture_features::find(c, dataset, anchor.media))?
         };
-        let features = features.ok_or(RetrievalError::AnchorNotFound)?;
+        let (features, thumbnail) = found.ok_or(RetrievalError::AnchorNotFound)?;
         let vector = features.descriptor.clone();
         let own = VectorQuery { of: MemberVector::Descriptor, vector };
         let distance = match &features.model_vector {
@@ -51,7 +55,7 @@ impl SearchContext<'_> {
             }
             _ => DistanceQuery::Single(own),
         };
-        Ok(QueryPicture { distance, features })
+        Ok(QueryPicture { distance, features, thumbnail })
     }
 
     /// The distance from a text: by captions and labels, and by the model of this deployment if it takes texts and the

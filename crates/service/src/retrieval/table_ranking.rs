@@ -195,7 +195,7 @@ impl<'a> QueryTranslation<'a> {
 
     /// The distance from a picture; copies among its nearest members are nearer than their vectors.
     fn visual_distance(&self, anchor: Anchor) -> Result<MemberDistance, RetrievalError> {
-        let QueryPicture { distance: query, features } = self.context.query_picture(anchor)?;
+        let QueryPicture { distance: query, features, .. } = self.context.query_picture(anchor)?;
         let (store, table) = (self.context.store, self.table);
         let nearest =
             |c: &Connection| search_table::nearest(c, table, &query.vectors(), MAX_COPY_CANDIDATES);

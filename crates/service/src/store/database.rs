@@ -329,6 +329,13 @@ impl Store {
     pub fn link_key(&self) -> &[u8; 32] {
         &self.link_key
     }
+
+    /// Distinguishes what this store has in a bucket from what others have there. It says nothing about the secret.
+    pub(crate) fn id(&self) -> Uuid {
+        let hash = blake3::derive_key("tessera: identifier of a store", &self.link_key);
+        let (chunks, _) = hash.as_chunks();
+        Uuid::from_bytes(chunks[0])
+    }
 }
 
 /// Locks a mutex, ignoring poisoning: its value is never left half-changed by a panic.

@@ -268,7 +268,9 @@ fn entries_query(condition: &str) -> String {
         "SELECT {MEDIA_COLUMNS}, {ASSIGNMENT_COLUMNS}, coalesce(choice.cluster, shown.id), finest.id,
                 choice.confidence,
                 coalesce((SELECT length(jpeg) FROM frame_picture
-                          WHERE frame_picture.media = media.row), media.size),
+                          WHERE frame_picture.media = media.row),
+                         (SELECT packed.length FROM packed_frame_picture packed
+                          WHERE packed.media = media.row), media.size),
                 require(choice.intact IS NOT FALSE)
          FROM media LEFT JOIN place ON place.media = media.row {} {}
          LEFT JOIN chosen choice ON choice.export = ?2 AND choice.media = media.row

@@ -9,6 +9,8 @@ use super::{
     columns::{encode_f16, path_from_bytes, path_to_bytes},
     engine::{Connection, QueryError, Result, Row, StatementBatch, params},
     media::{FramePosition, MediaKind},
+    packed_picture::PackedPictures,
+    picture_table::{FRAME_PICTURES, THUMBNAILS},
     query,
     source::SourceFolder,
 };
@@ -111,6 +113,7 @@ pub fn upsert_images(
     connection: &Connection,
     source: &SourceFolder,
     images: &[(IndexedFile, &Features)],
+    packed: &PackedPictures,
 ) -> Result<Vec<i64>> {
     // They may have been videos.
     for sql in [DELETE_SKIPPED, DELETE_FRAMES] {
@@ -118,7 +121,7 @@ pub fn upsert_images(
     }
     let image = |(file, features)| ExtractedMedia { file, frame: None, features };
     let media: Vec<_> = images.iter().map(|(file, features)| image((file, *features))).collect();
-    let rows = upsert_media(connection, source, &media)?;
+    let rows = upsert_media(connection, source, &media, packed)?;
     for sql in [DELETE_OBJECTS, DELETE_MODEL_VECTOR, DELETE_MODEL_LABELS] {
         let mut delete = StatementBatch::new(connection, sql);
         rows.iter().try_for_each(|row| delete.add(params![row]))?;
@@ -133,6 +136,7 @@ pub fn replace_frames(
     source: &SourceFolder,
     video: &IndexedFile,
     frames: &[(VideoFrame, Features)],
+    packed: &PackedPictures,
 ) -> Result<()> {
     remove_files(connection, source.row, [video.path])?;
     let mut ids = HashSet::new();
@@ -143,15 +147,12 @@ pub fn replace_frames(
         if ids.insert(source.frame_id(video.path, *seconds)) {
             let frame = Some(FramePosition { number, seconds: *seconds });
             media.push(ExtractedMedia { file: video, frame, features });
-            pictures.push(jpeg);
+            pictures.push(&**jpeg);
         }
     }
-    let rows = upsert_media(connection, source, &media)?;
-    let sql = "INSERT INTO frame_picture VALUES (?1, ?2)
-               ON CONFLICT (media) DO UPDATE SET jpeg = excluded.jpeg";
-    let mut inserts = StatementBatch::new(connection, sql);
-    rows.iter().zip(pictures).try_for_each(|(row, jpeg)| inserts.add(params![row, jpeg]))?;
-    inserts.finish().map(drop)
+    let rows = upsert_media(connection, source, &media, packed)?;
+    let pictures: Vec<(i64, &[u8])> = rows.into_iter().zip(pictures).collect();
+    FRAME_PICTURES.upsert_all(connection, &pictures, packed)
 }
 
 /// Returns the rows, in the order of `media`, which are different media items.
@@ -159,6 +160,7 @@ fn upsert_media(
     connection: &Connection,
     source: &SourceFolder,
     media: &[ExtractedMedia],
+    packed: &PackedPictures,
 ) -> Result<Vec<i64>> {
     let id = |media: &ExtractedMedia| match media.frame {
         None => source.media_id(media.file.path),
@@ -190,7 +192,8 @@ fn upsert_media(
     let rows: HashMap<MediaId, i64> = upsert.finish()?.into_iter().collect();
     let row = |item| rows.get(&id(item)).copied().ok_or(QueryError::NoRow);
     let rows: Vec<i64> = media.iter().map(row).collect::<Result<_>>()?;
-    put_features(connection, rows.iter().copied().zip(media.iter().map(|item| item.features)))?;
+    let features = media.iter().map(|item| item.features);
+    put_features(connection, rows.iter().copied().zip(features), packed)?;
     Ok(rows)
 }
 
@@ -198,24 +201,21 @@ fn upsert_media(
 pub(super) fn put_features<'a>(
     connection: &Connection,
     features: impl IntoIterator<Item = (i64, &'a Features)>,
+    packed: &PackedPictures,
 ) -> Result<()> {
     let mut looks = StatementBatch::new(
         connection,
         "INSERT INTO look VALUES (?1, ?2, ?3) ON CONFLICT (media) DO UPDATE
          SET descriptor = excluded.descriptor, keypoints = excluded.keypoints",
     );
-    let mut thumbnails = StatementBatch::new(
-        connection,
-        "INSERT INTO thumbnail VALUES (?1, ?2)
-         ON CONFLICT (media) DO UPDATE SET jpeg = excluded.jpeg",
-    );
+    let mut thumbnails: Vec<(i64, &[u8])> = Vec::new();
     for (row, features) in features {
         let descriptor = encode_f16(&features.descriptor);
         looks.add(params![row, descriptor, features.keypoints.as_bytes()])?;
-        thumbnails.add(params![row, features.thumbnail])?;
+        thumbnails.push((row, &features.thumbnail));
     }
     looks.finish()?;
-    thumbnails.finish().map(drop)
+    THUMBNAILS.upsert_all(connection, &thumbnails, packed)
 }
 
 /// Updates the size and time of files whose content is the same.

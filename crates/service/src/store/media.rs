@@ -13,6 +13,7 @@ use super::{
     columns::{decode_f16, from_json, path_from_bytes},
     engine::{Connection, QueryError, Result, Row, params},
     model_label::{model_labels, with_model_labels},
+    picture_table::{FRAME_PICTURES, PictureTable, StoredPicture, THUMBNAILS},
     query,
 };
 use tessera_model::{DatasetId, EntityType, MediaId, Region};
@@ -218,17 +219,20 @@ pub fn page(
     query::all(connection, &sql, params![dataset.0, take, skip], read_media)
 }
 
-pub fn thumbnail(connection: &Connection, id: MediaId) -> Result<Option<Vec<u8>>> {
-    let sql = "SELECT jpeg, require(thumbnail.intact), require(media.intact)
-               FROM thumbnail JOIN media ON media.row = thumbnail.media
-               WHERE media.id = ?1";
-    query::find(connection, sql, params![id.0], |row| row.get(0))
+pub fn thumbnail(connection: &Connection, id: MediaId) -> Result<Option<StoredPicture>> {
+    let (columns, joins) = (THUMBNAILS.columns(), THUMBNAILS.joins());
+    let sql =
+        format!("SELECT {columns}, require(media.intact) FROM media {joins} WHERE media.id = ?1");
+    let found = query::find(connection, &sql, params![id.0], |row| PictureTable::read(row, 0))?;
+    Ok(found.flatten())
 }
 
-/// The picture of a frame as JPEG.
-pub fn frame_picture(connection: &Connection, row: i64) -> Result<Option<Vec<u8>>> {
-    let sql = "SELECT jpeg, require(intact) FROM frame_picture WHERE media = ?1";
-    query::find(connection, sql, params![row], |row| row.get(0))
+/// The picture of a frame.
+pub fn frame_picture(connection: &Connection, row: i64) -> Result<Option<StoredPicture>> {
+    let (columns, joins) = (FRAME_PICTURES.columns(), FRAME_PICTURES.joins());
+    let sql = format!("SELECT {columns} FROM media {joins} WHERE media.row = ?1");
+    let found = query::find(connection, &sql, params![row], |row| PictureTable::read(row, 0))?;
+    Ok(found.flatten())
 }
 
 /// Calls `each` with every image and frame, or every object, of a dataset or of one of its sources, ordered by path,

@@ -8,6 +8,7 @@ use super::{
     columns::path_from_bytes,
     engine::{Connection, Result, Row, StatementBatch, params},
     media::read_region,
+    picture_table::{FRAME_PICTURES, PictureTable, StoredPicture, THUMBNAILS},
     query,
     vector_table::VectorTable,
 };
@@ -48,12 +49,16 @@ pub fn missing(
 }
 
 /// The thumbnails of media, by row.
-pub fn thumbnails(connection: &Connection, media: &[i64]) -> Result<Vec<(i64, Vec<u8>)>> {
-    let sql = "SELECT media, jpeg, require(intact) FROM thumbnail WHERE media = ?1";
-    let mut thumbnails =
-        StatementBatch::returning(connection, sql, |row| Ok((row.get(0)?, row.get(1)?)));
+pub fn thumbnails(connection: &Connection, media: &[i64]) -> Result<Vec<(i64, StoredPicture)>> {
+    let (columns, joins) = (THUMBNAILS.columns(), THUMBNAILS.joins());
+    let sql = format!("SELECT {columns}, media.row FROM media {joins} WHERE media.row = ?1");
+    let mut thumbnails = StatementBatch::returning(connection, &sql, |row| {
+        let picture = PictureTable::read(row, 0)?;
+        Ok((row.get(PictureTable::COLUMN_COUNT)?, picture))
+    });
     media.iter().try_for_each(|row| thumbnails.add(params![row]))?;
-    thumbnails.finish()
+    let found = thumbnails.finish()?.into_iter();
+    Ok(found.filter_map(|(row, picture)| Some((row, picture?))).collect())
 }
 
 /// Where the picture of a media item is in full.
@@ -65,21 +70,23 @@ pub struct FullPicture {
     /// The region of an object in its image.
     pub region: Option<Region>,
     /// The picture of a frame.
-    pub frame: Option<Vec<u8>>,
+    pub frame: Option<StoredPicture>,
 }
 
 /// The full pictures of media, in the order of their rows.
 pub fn full_pictures(connection: &Connection, media: &[i64]) -> Result<Vec<FullPicture>> {
-    let sql = "SELECT row, source, path, region, jpeg, require(media.intact),
-                 require(coalesce(frame_picture.intact, frame_picture.media IS NULL))
-               FROM media LEFT JOIN frame_picture ON frame_picture.media = media.row WHERE row = ?1";
-    let mut pictures = StatementBatch::returning(connection, sql, |row| {
+    let (columns, joins) = (FRAME_PICTURES.columns(), FRAME_PICTURES.joins());
+    let sql = format!(
+        "SELECT media.row, source, path, region, {columns}, require(media.intact)
+         FROM media {joins} WHERE media.row = ?1"
+    );
+    let mut pictures = StatementBatch::returning(connection, &sql, |row| {
         Ok(FullPicture {
             row: row.get(0)?,
             source: row.get(1)?,
             path: path_from_bytes(row.get(2)?),
             region: read_region(row, 3)?,
-            frame: row.get(4)?,
+            frame: PictureTable::read(row, 4)?,
         })
     });
     media.iter().try_for_each(|row| pictures.add(params![row]))?;

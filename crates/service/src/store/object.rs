@@ -9,6 +9,7 @@ use super::{
     engine::{Connection, QueryError, Result, Row, StatementBatch, params},
     indexed_files::put_features,
     media::region_to_array,
+    packed_picture::PackedPictures,
 };
 use crate::index::Features;
 use tessera_model::Region;
@@ -28,7 +29,11 @@ pub struct DetectedObject<'a> {
 }
 
 /// Replaces the objects in pictures, by the row of the picture.
-pub fn replace_all(connection: &Connection, pictures: &[(i64, Vec<DetectedObject>)]) -> Result<()> {
+pub fn replace_all(
+    connection: &Connection,
+    pictures: &[(i64, Vec<DetectedObject>)],
+    packed: &PackedPictures,
+) -> Result<()> {
     let mut deletes = StatementBatch::new(connection, "DELETE FROM media WHERE parent = ?1");
     let read = |row: &Row| Ok((row.get(0)?, row.get(1)?));
     let mut ids =
@@ -62,7 +67,8 @@ pub fn replace_all(connection: &Connection, pictures: &[(i64, Vec<DetectedObject
         }
     }
     let rows: Vec<(Uuid, i64)> = inserts.finish()?;
-    put_features(connection, rows.iter().filter_map(|(id, row)| Some((*row, *features.get(id)?))))
+    let features = rows.iter().filter_map(|(id, row)| Some((*row, *features.get(id)?)));
+    put_features(connection, features, packed)
 }
 
 /// What is compared of an object: its label and region.

@@ -19,6 +19,8 @@ pub struct StoredQueryImage {
     /// The granularity that searches must repeat; `None` if any.
     pub level: Option<Granularity>,
     pub features: PictureFeatures,
+    /// JPEG; empty if there is none.
+    pub thumbnail: Vec<u8>,
 }
 
 /// Registers a query image and deletes expired ones.
@@ -31,8 +33,8 @@ pub fn put(
     let now = now_micros();
     let sql = "DELETE FROM anchor WHERE created_at < ?1";
     query::execute(connection, sql, params![now - LIFETIME_MICROS])?;
-    let StoredQueryImage { entity, level, features } = upload;
-    let PictureFeatures { descriptor, keypoints, thumbnail, model_vector } = features;
+    let StoredQueryImage { entity, level, features, thumbnail } = upload;
+    let PictureFeatures { descriptor, keypoints, model_vector } = features;
     let descriptor = encode_f16(descriptor);
     query::execute(
         connection,
@@ -61,7 +63,7 @@ pub fn find(
     id: MediaId,
 ) -> Result<Option<StoredQueryImage>> {
     // Those that an earlier version registered have no picture.
-    let sql = "SELECT entity, level, descriptor, keypoints, thumbnail, vector,
+    let sql = "SELECT entity, level, descriptor, keypoints, vector, thumbnail,
                       require(anchor.intact),
                       require(coalesce(anchor_picture.intact, keypoints IS NULL)),
                       require(coalesce(anchor_model_vector.intact, vector IS NULL))
@@ -73,6 +75,7 @@ pub fn find(
             entity: row.get_ref(0)?.as_str_or_null()?.and_then(|name| name.parse().ok()),
             level: row.get::<Option<u8>>(1)?.and_then(Granularity::new),
             features: PictureFeatures::read(row, 2)?,
+            thumbnail: row.get::<Option<_>>(5)?.unwrap_or_default(),
         })
     })
 }

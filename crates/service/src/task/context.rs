@@ -22,6 +22,7 @@ use crate::{
     store::{
         QueryError, Store, StoreError, Transaction, dataset,
         lease::{self, Lease, LeasedTask},
+        packed_picture::PackedPictures,
         source::SourceFolder,
         store_now,
     },
@@ -222,6 +223,14 @@ impl TaskContext {
     pub fn require_held(&self, transaction: &Transaction) -> Result<(), QueryError> {
         let is_held = lease::is_held(transaction, &self.lease)?;
         is_held.then_some(()).ok_or(QueryError::LeaseLost)
+    }
+
+    /// Writes the pictures of the transaction that follows to the bucket, if there is one.
+    pub fn put_pictures<'a>(
+        &self,
+        pictures: impl Iterator<Item = &'a [u8]>,
+    ) -> Result<PackedPictures, TaskError> {
+        self.originals.pictures.put(pictures).map_err(|cause| TaskError::storage(&cause))
     }
 
     /// Runs `change` as one durable transaction that ends the task.

@@ -31,6 +31,7 @@ use crate::{
         self, Transaction, dataset,
         extraction::{self, ExtractionProgress, ExtractionRange},
         indexed_files::{self, FileWithoutMedia, IndexedFile},
+        packed_picture::PackedPictures,
         source::SourceFolder,
     },
     task_error::TaskError,
@@ -261,13 +262,31 @@ fn write_all(
                 return Err(TaskError::Failed(format!("object storage failed: {reason}")));
             }
         }
+        let packed = context.put_pictures(pictures(&batch))?;
         context.write(|tx| {
             let files = batch.iter().map(|(found, _)| &*found.path);
             let progress = extraction::finish_files(tx, range, files)?;
-            write_batch(tx, source, &batch)?;
+            write_batch(tx, source, &batch, &packed)?;
             dataset::set_progress(tx, source.dataset, percent(progress))
         })?;
     }
+}
+
+/// The pictures to store of outcomes: all thumbnails, because many are read at a time, then those of frames.
+fn pictures<'a>(batch: &'a [(&ScannedFile, FileOutcome)]) -> impl Iterator<Item = &'a [u8]> {
+    let images = batch.iter().filter_map(|(_, outcome)| match outcome {
+        FileOutcome::Image(features, ..) => Some(&*features.thumbnail),
+        _ => None,
+    });
+    let frames = || {
+        let frames = |(_, outcome): &'a (_, _)| match outcome {
+            FileOutcome::Frames(frames, _) => frames.as_slice(),
+            _ => &[],
+        };
+        batch.iter().flat_map(frames)
+    };
+    let thumbnails = images.chain(frames().map(|(_, features)| &*features.thumbnail));
+    thumbnails.chain(frames().map(|(frame, _)| &*frame.jpeg))
 }
 
 /// Of the operation, so far.
@@ -280,6 +299,7 @@ fn write_batch(
     transaction: &Transaction,
     source: &SourceFolder,
     batch: &[(&ScannedFile, FileOutcome)],
+    packed: &PackedPictures,
 ) -> store::Result<()> {
     let (mut images, mut texts) = (Vec::new(), Vec::new());
     let (mut unchanged, mut skipped) = (Vec::new(), Vec::new());
@@ -296,6 +316,7 @@ fn write_batch(
                     source,
                     &indexed(found, digest),
                     frames,
+                    packed,
                 )?;
             }
             FileOutcome::Unchanged(size) => {
@@ -307,7 +328,7 @@ fn write_batch(
             }
         }
     }
-    let rows = indexed_files::upsert_images(transaction, source, &images)?;
+    let rows = indexed_files::upsert_images(transaction, source, &images, packed)?;
     store::embedded_text::replace_all(transaction, rows.into_iter().zip(texts))?;
     indexed_files::update_stats(transaction, source.row, &unchanged)?;
     indexed_files::mark_skipped(transaction, source.row, skipped.into_iter())

@@ -45,7 +45,9 @@ pub fn extract_objects(
             .zip(&extracted)
             .map(|(changed, features)| (changed.picture.row, detected_objects(changed, features)))
             .collect();
-        context.write(|tx| object::replace_all(tx, &detected))?;
+        let thumbnails = extracted.iter().flatten().map(|features| &*features.thumbnail);
+        let packed = context.put_pictures(thumbnails)?;
+        context.write(|tx| object::replace_all(tx, &detected, &packed))?;
     }
     Ok(())
 }

@@ -23,6 +23,7 @@ mod lease_keeper;
 mod member_features;
 mod model_pictures;
 mod name_lists;
+mod pack_sweep;
 mod progress;
 mod run_export;
 mod run_operation;

@@ -15,6 +15,7 @@ use crate::{
     ingest::{OriginalFiles, is_unavailable},
     store::{
         model_vector::{self, FullPicture},
+        picture_table::StoredPicture,
         source,
     },
     task_error::TaskError,
@@ -44,14 +45,17 @@ impl<'a> ModelPictures<'a> {
         if self.side <= THUMBNAIL_SIDE {
             return self.for_each_thumbnail(rows, &mut each);
         }
-        let pictures = self.context.store.read(|c| model_vector::full_pictures(c, rows))?;
+        let mut pictures = self.context.store.read(|c| model_vector::full_pictures(c, rows))?;
+        let frames = pictures.iter_mut().filter_map(|it| Some((it.row, it.frame.take()?)));
+        let frames: HashMap<i64, Vec<u8>> =
+            self.read_pictures(frames.collect())?.into_iter().collect();
         // The objects in an image follow each other.
         let are_in_same_image = |a: &FullPicture, b: &FullPicture| {
             a.region.is_some() && b.region.is_some() && (a.source, &a.path) == (b.source, &b.path)
         };
         for pictures in pictures.chunk_by(are_in_same_image) {
             self.context.check_cancelled()?;
-            let original = match &pictures[0].frame {
+            let original = match frames.get(&pictures[0].row) {
                 Some(jpeg) => Some(jpeg.clone()),
                 None => self.read_original(pictures[0].source, &pictures[0].path)?,
             };
@@ -70,12 +74,21 @@ impl<'a> ModelPictures<'a> {
         rows: &[i64],
         each: &mut impl FnMut(i64, &RgbImage),
     ) -> Result<(), TaskError> {
-        for (row, jpeg) in self.context.store.read(|c| model_vector::thumbnails(c, rows))? {
+        let thumbnails = self.context.store.read(|c| model_vector::thumbnails(c, rows))?;
+        for (row, jpeg) in self.read_pictures(thumbnails)? {
             if let Ok(decoded) = decode(&jpeg, self.side) {
                 each(row, &decoded.pixels);
             }
         }
         Ok(())
+    }
+
+    fn read_pictures(
+        &self,
+        pictures: Vec<(i64, StoredPicture)>,
+    ) -> Result<Vec<(i64, Vec<u8>)>, TaskError> {
+        let read = self.context.originals.pictures.read_all(pictures);
+        read.map_err(|cause| TaskError::storage(&cause))
     }
 
     /// `None` if the file cannot be read.
@@ -93,9 +106,7 @@ impl<'a> ModelPictures<'a> {
             .and_then(|file| file.take(MAX_FILE_BYTES).read_to_end(&mut bytes));
         match read {
             Ok(_) => Ok(Some(bytes)),
-            Err(cause) if is_unavailable(&cause) => {
-                Err(TaskError::Failed(format!("object storage failed: {cause}")))
-            }
+            Err(cause) if is_unavailable(&cause) => Err(TaskError::storage(&cause)),
             Err(_) => Ok(None),
         }
     }

@@ -214,6 +214,7 @@ fn write_snapshot(
     let export =
         ExportRecord { media_count: export::count_media(connection, export)?, ..export.clone() };
     let (dataset, export, folders) = (&dataset, &export, &folders);
-    let content = ArchiveContent { connection, dataset, export, folders, link_key };
+    let pictures = &originals.pictures;
+    let content = ArchiveContent { connection, dataset, export, folders, pictures, link_key };
     Ok((export.media_count, archive::write(&content, file, report)?))
 }

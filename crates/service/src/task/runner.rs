@@ -14,6 +14,7 @@ use super::{
     extract_ranges::run_next_range,
     index_preparation::IndexPreparation,
     lease_keeper::keep_leases,
+    pack_sweep::PackSweep,
     run_export::{delete_archives, delete_expired_exports, run_next_export},
     run_operation::run_next_operation,
     running_tasks::RunningTasks,
@@ -86,6 +87,7 @@ impl TaskRunner {
 
     fn start_tasks(&mut self, jobs: usize) -> Result<(), StoreError> {
         let mut expired = delete_expired_exports(&self.worker)?;
+        let mut sweep = PackSweep::default();
         let similarity = Arc::<SimilarityRangeWorker>::default();
         for number in 1..=jobs {
             let (signal, similarity) = (self.signal.clone(), similarity.clone());
@@ -103,6 +105,7 @@ impl TaskRunner {
             // If the store cannot be written, the next check deletes them.
             expired.extend(delete_expired_exports(worker).unwrap_or_default());
             delete_archives(worker, &mut expired);
+            sweep.run_when_due(worker);
             run_next_export(worker)
         });
         Ok(())

@@ -38,6 +38,7 @@ impl Deployment {
                     dataset: record,
                     export: &export,
                     folders: &folders,
+                    pictures: &self.originals.pictures,
                     link_key: self.store.link_key(),
                 };
                 Ok(archive::write_metadata_json(&content, file))

@@ -1,6 +1,6 @@
 //! Why a request cannot be fulfilled. Messages are fit for the client: no local paths, no SQL.
 
-use crate::{retrieval::RetrievalError, store::StoreError};
+use crate::{ingest::is_unavailable, retrieval::RetrievalError, store::StoreError};
 use tessera_wire::selection::SelectionError;
 
 #[derive(Debug)]
@@ -39,6 +39,21 @@ impl ServiceError {
         }
     }
 
+    /// A thumbnail or the picture of a frame could not be read from the bucket.
+    #[expect(clippy::needless_pass_by_value, reason = "the signature of `map_err`")]
+    pub(crate) fn unreadable_picture(cause: std::io::Error) -> Self {
+        if is_unavailable(&cause) {
+            return Self::storage_unreachable();
+        }
+        Self::Failed(
+            "The object storage has lost or damaged this picture; restore it from a backup",
+        )
+    }
+
+    pub(crate) fn storage_unreachable() -> Self {
+        Self::Unavailable("The object storage cannot be reached; try again later")
+    }
+
     pub(crate) fn no_space() -> Self {
         Self::Unavailable("There is not enough free disk space for an export")
     }
@@ -73,6 +88,7 @@ impl From<RetrievalError> for ServiceError {
     fn from(cause: RetrievalError) -> Self {
         match cause {
             RetrievalError::Store(cause) => cause.into(),
+            RetrievalError::UnreadableThumbnail(cause) => Self::unreadable_picture(cause),
             cause => Self::Retrieval(cause),
         }
     }

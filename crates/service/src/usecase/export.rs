@@ -124,9 +124,7 @@ impl Deployment {
     pub(crate) async fn bucket_link(&self, id: ExportTaskId) -> Result<String, ServiceError> {
         let bucket = self.bucket.as_ref().ok_or_else(ServiceError::export_not_found)?;
         let link = bucket.signed_link(&archive_name(id)).await;
-        link.map(Into::into).map_err(|_| {
-            ServiceError::Failed("The object storage cannot be reached; try again later")
-        })
+        link.map(Into::into).map_err(|_| ServiceError::storage_unreachable())
     }
 }
 

@@ -8,7 +8,11 @@ use super::ServiceError;
 use crate::{
     Deployment,
     ingest::{SourceFile, is_unavailable, read_first_bytes},
-    store::media::{self, MediaRecord},
+    store::{
+        media::{self, MediaRecord},
+        picture_table::StoredPicture,
+    },
+    stored_pictures::REQUEST_LIMIT,
 };
 use tessera_model::MediaId;
 
@@ -35,8 +39,8 @@ impl Deployment {
         if record.frame.is_none() {
             return self.open_original(record, &folder).map(Original::File);
         }
-        let jpeg = self.store.read(|c| media::frame_picture(c, record.row))?;
-        Ok(Original::Frame(record, jpeg.ok_or_else(ServiceError::media_not_found)?))
+        let picture = self.store.read(|c| media::frame_picture(c, record.row))?;
+        Ok(Original::Frame(record, self.read_picture(picture)?))
     }
 
     /// The file of the video that a frame is from.
@@ -54,7 +58,15 @@ impl Deployment {
 
     /// The thumbnail as JPEG.
     pub(crate) fn thumbnail(&self, id: MediaId) -> Result<Vec<u8>, ServiceError> {
-        self.store.read(|c| media::thumbnail(c, id))?.ok_or_else(ServiceError::media_not_found)
+        self.read_picture(self.store.read(|c| media::thumbnail(c, id))?)
+    }
+
+    fn read_picture(&self, picture: Option<StoredPicture>) -> Result<Vec<u8>, ServiceError> {
+        let picture = picture.ok_or_else(ServiceError::media_not_found)?;
+        self.originals
+            .pictures
+            .read(picture, REQUEST_LIMIT)
+            .map_err(ServiceError::unreadable_picture)
     }
 
     fn open_original(
@@ -69,9 +81,7 @@ impl Deployment {
             Ok::<_, std::io::Error>((file, head))
         };
         let (file, head) = open().map_err(|cause| match Errno::from_io_error(&cause) {
-            _ if is_unavailable(&cause) => {
-                ServiceError::Failed("The object storage cannot be reached; try again later")
-            }
+            _ if is_unavailable(&cause) => ServiceError::storage_unreachable(),
             Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::IO) => {
                 ServiceError::internal()
             }

@@ -36,19 +36,20 @@ impl Deployment {
         region: Option<QueryRegion>,
     ) -> Result<MediaId, ServiceError> {
         self.inject(InjectedFailure::Search, "The search failed")?;
-        let features = self.features_of(file, region).map_err(ServiceError::Invalid)?;
+        let (features, thumbnail) =
+            self.features_of(file, region).map_err(ServiceError::Invalid)?;
         let id = MediaId(Uuid::new_v4());
-        let image = StoredQueryImage { entity, level, features };
+        let image = StoredQueryImage { entity, level, features, thumbnail };
         self.store.write(|tx| query_image::put(tx, dataset, id, &image))?;
         Ok(id)
     }
 
-    /// What searches compare of a picture; without a vector of the user's own model if that rejects the picture.
+    /// What searches compare of a picture, and its thumbnail; without a vector of the user's own model if that rejects the picture.
     fn features_of(
         &self,
         file: &[u8],
         region: Option<QueryRegion>,
-    ) -> Result<PictureFeatures, String> {
+    ) -> Result<(PictureFeatures, Vec<u8>), String> {
         let file = match region {
             None => Cow::Borrowed(file),
             Some(region) => Cow::Owned(cut_out(file, region)?),
@@ -59,7 +60,7 @@ impl Deployment {
             let pixels = decode(&file, model.input_side()).ok()?.pixels;
             Some(model.encode_image(&pixels).ok()?.vector)
         });
-        Ok(PictureFeatures { descriptor, keypoints, thumbnail, model_vector })
+        Ok((PictureFeatures { descriptor, keypoints, model_vector }, thumbnail))
     }
 }
 

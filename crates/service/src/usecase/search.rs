@@ -176,6 +176,7 @@ impl Deployment {
     pub(super) fn search_context<'a>(&'a self, dataset: &'a DatasetRecord) -> SearchContext<'a> {
         SearchContext {
             store: &self.store,
+            pictures: &self.originals.pictures,
             indexes: &self.indexes,
             model: self.settings.model.as_deref(),
             dataset,

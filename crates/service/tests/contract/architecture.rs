@@ -23,13 +23,40 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("store", &["file_stat", "index", "ingest", "path_display", "text"]),
     ("settings", &["ingest", "learned_model", "object_storage", "similarity", "store", "text"]),
     ("uploads", &["ingest", "object_storage", "store"]),
-    ("originals", &["file_stat", "ingest", "object_storage", "settings", "uploads"]),
+    ("stored_pictures", &["object_storage", "store"]),
+    (
+        "originals",
+        &[
+            "file_stat",
+            "ingest",
+            "object_storage",
+            "settings",
+            "store",
+            "stored_pictures",
+            "uploads",
+        ],
+    ),
     ("error", &["object_storage", "path_display", "store"]),
     ("common_settings", &["error", "settings", "store"]),
     ("issues", &["index", "store"]),
-    ("retrieval", &["index", "ingest", "issues", "learned_model", "similarity", "store", "text"]),
+    (
+        "retrieval",
+        &[
+            "index",
+            "ingest",
+            "issues",
+            "learned_model",
+            "similarity",
+            "store",
+            "stored_pictures",
+            "text",
+        ],
+    ),
     ("task_error", &["store"]),
-    ("archive", &["ingest", "issues", "originals", "signed_link", "store", "task_error"]),
+    (
+        "archive",
+        &["ingest", "issues", "originals", "signed_link", "store", "stored_pictures", "task_error"],
+    ),
     (
         "task",
         &[
@@ -79,6 +106,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "retrieval",
             "settings",
             "store",
+            "stored_pictures",
         ],
     ),
     (

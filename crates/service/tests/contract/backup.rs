@@ -1,14 +1,17 @@
-//! A store on a server is restored from a dump of its tables and a copy of the uploads in its folder.
+//! A store on a server is restored from a dump of its tables, and a copy of the uploads in its folder or of its bucket.
 
 use std::{collections::BTreeSet, fs, io::Cursor, path::Path, process::Command};
 
 use reqwest::multipart::{Form, Part};
+use tessera_service::{DeploymentSettings, object_storage::ObjectUri};
 use zip::ZipArchive;
 
 use crate::{
+    bucket_pictures::thumbnails,
+    components::object_storage::fake_s3::FakeS3,
     damage::responses,
     described,
-    support::{Place, Service, picture},
+    support::{Place, Service, picture, pictures},
 };
 
 const EXPORT: &str =
@@ -20,6 +23,20 @@ fn run(place: &Place, program: &str, arguments: &[&str]) {
     let folder: String = place.row(folder, |row| row.get(0));
     let output = Command::new(Path::new(&folder).join(program)).args(arguments).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Writes a dump of the tables to a file.
+fn dump(place: &Place, server: &str, file: &Path) {
+    let schema: String = place.row("SELECT current_schema()", |row| row.get(0));
+    let (schema, file) = (format!("--schema={schema}"), file.to_str().unwrap());
+    run(place, "pg_dump", &["--format=custom", &schema, "--file", file, server]);
+}
+
+/// Replaces the tables by those of a dump.
+fn restore(place: &Place, server: &str, file: &Path) {
+    let schema: String = place.row("SELECT current_schema()", |row| row.get(0));
+    place.change(&format!("DROP SCHEMA {schema} CASCADE"));
+    run(place, "pg_restore", &["--dbname", server, file.to_str().unwrap()]);
 }
 
 /// The names of the images in an archive of all media.
@@ -51,22 +68,53 @@ async fn a_store_is_restored_from_a_dump_and_its_uploads() {
 
     let place = service.stop().await;
     let saved = tempfile::tempdir().unwrap();
-    let (dump, saved_uploads) = (saved.path().join("store.dump"), saved.path().join("uploads"));
-    let dump = dump.to_str().unwrap();
-    let schema: String = place.row("SELECT current_schema()", |row| row.get(0));
-    let schema_option = format!("--schema={schema}");
-    run(&place, "pg_dump", &["--format=custom", &schema_option, "--file", dump, &server]);
+    let (file, saved_uploads) = (saved.path().join("store.dump"), saved.path().join("uploads"));
+    dump(&place, &server, &file);
     let uploads = place.data.path().join("uploads");
     fs::rename(&uploads, &saved_uploads).unwrap();
 
     for entry in fs::read_dir(place.data.path()).unwrap().map(|entry| entry.unwrap().path()) {
         if entry.is_dir() { fs::remove_dir_all(entry) } else { fs::remove_file(entry) }.unwrap();
     }
-    place.change(&format!("DROP SCHEMA {schema} CASCADE"));
 
-    run(&place, "pg_restore", &["--dbname", &server, dump]);
+    restore(&place, &server, &file);
     fs::rename(&saved_uploads, &uploads).unwrap();
     let service = Service::at(place, true).await;
     assert_eq!(responses(&service).await, expected);
     assert_eq!(exported(&service).await, names);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_copy_of_the_bucket_has_the_thumbnails_of_an_earlier_dump() {
+    let Ok(server) = std::env::var("TESSERA_TEST_STORE") else { return };
+    let storage = FakeS3::with_objects(&[("team/readme.md", b"-")]).await;
+    storage.set_modified("2999-01-01T00:00:00.000Z");
+    let bucket = Some(ObjectUri::parse("s3://team/tessera").unwrap());
+    let storage_settings = storage.settings();
+    let settings = || DeploymentSettings {
+        storage: storage_settings.clone(),
+        bucket: bucket.clone(),
+        ..DeploymentSettings::default()
+    };
+    let service = Service::at_with(Place::new(&pictures(4)), settings()).await;
+    let expected = thumbnails(&service).await;
+    let place = service.stop().await;
+    let saved = tempfile::tempdir().unwrap();
+    let file = saved.path().join("store.dump");
+    dump(&place, &server, &file);
+
+    for n in 0..4 {
+        place.put(&format!("p{n:03}.png"), &picture(n + 12));
+    }
+    let service = Service::at_with(place, settings()).await;
+    assert!(thumbnails(&service).await != expected);
+    storage.set_modified("2026-01-01T00:00:00.000Z");
+    let place = service.again(settings()).await.stop().await;
+
+    restore(&place, &server, &file);
+    for (name, bytes) in pictures(4) {
+        place.put(name, &bytes);
+    }
+    let service = Service::at_with(place, settings()).await;
+    assert!(thumbnails(&service).await == expected);
 }

@@ -14,7 +14,10 @@ use crate::{
 const UPLOADS: &str = "team/tessera/uploads/";
 
 async fn storage() -> FakeS3 {
-    FakeS3::with_objects(&[("team/readme.md", b"-")]).await
+    let storage = FakeS3::with_objects(&[("team/readme.md", b"-")]).await;
+    // As those of processes that are running.
+    storage.set_modified("2999-01-01T00:00:00.000Z");
+    storage
 }
 
 fn settings(storage: &FakeS3) -> DeploymentSettings {
@@ -173,6 +176,7 @@ async fn an_accepted_upload_is_kept_whose_end_was_not_noted() {
     let kept = storage.names();
     let record = kept.iter().find_map(|name| name.strip_prefix(UPLOADS)?.strip_suffix(".json"));
     storage.put(&format!("team/tessera/begun-uploads/{}", record.unwrap()), b"-");
+    storage.set_modified("2026-01-01T00:00:00.000Z");
     let service = service.again(settings(&storage)).await;
     assert_eq!(storage.names(), kept);
     assert_eq!(original(&service, "n013.png").await, picture(13));

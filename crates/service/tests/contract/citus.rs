@@ -1,7 +1,12 @@
 //! The script that distributes a store: its SQL fits the tables of a plain server. What Citus does with it is
 //! not tested.
 
-use crate::support::{Place, pictures};
+use tessera_service::{DeploymentSettings, object_storage::ObjectUri};
+
+use crate::{
+    components::object_storage::fake_s3::FakeS3,
+    support::{Place, pictures},
+};
 
 const SCRIPT: &str = include_str!("../../../../docs/citus.sql");
 /// In place of the function of Citus.
@@ -10,26 +15,34 @@ const STAND_IN: &str = "
     RETURNS void LANGUAGE plpgsql AS $$ BEGIN
       ASSERT EXISTS (SELECT FROM pg_attribute WHERE attrelid = relation AND attname = col);
     END $$";
-/// Tables with a row for each media item of the test.
-const DISTRIBUTED: [&str; 2] = ["look", "thumbnail"];
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn distributed_rows_of_removed_media_are_removed() {
-    let place = Place::new(&pictures(4));
-    if place.store.address().is_none() {
-        return;
+    let storage = FakeS3::with_objects(&[("team/readme.md", b"-")]).await;
+    storage.set_modified("2999-01-01T00:00:00.000Z");
+    let bucket = Some(ObjectUri::parse("s3://team/tessera").unwrap());
+    let in_bucket =
+        DeploymentSettings { storage: storage.settings(), bucket, ..DeploymentSettings::default() };
+    for (settings, thumbnails) in
+        [(DeploymentSettings::default(), "thumbnail"), (in_bucket, "packed_thumbnail")]
+    {
+        let place = Place::new(&pictures(4));
+        if place.store.address().is_none() {
+            return;
+        }
+        place.change(STAND_IN);
+        place.change(SCRIPT);
+        let counts = || ["look", thumbnails].map(|table| place.count(table));
+        let deployment = place.open_with(settings);
+        place.add(&deployment);
+        deployment.wait_until_idle().await;
+        assert_eq!(counts(), [4, 4]);
+        std::fs::remove_file(place.picture("p000.png")).unwrap();
+        place.add(&deployment);
+        deployment.wait_until_idle().await;
+        assert_eq!(place.count("media"), 3);
+        assert_eq!(counts(), [3, 3]);
+        place.change("DELETE FROM dataset");
+        assert_eq!(counts(), [0, 0]);
     }
-    place.change(STAND_IN);
-    place.change(SCRIPT);
-    let deployment = place.open();
-    place.add(&deployment);
-    deployment.wait_until_idle().await;
-    assert_eq!(DISTRIBUTED.map(|table| place.count(table)), [4, 4]);
-    std::fs::remove_file(place.picture("p000.png")).unwrap();
-    place.add(&deployment);
-    deployment.wait_until_idle().await;
-    assert_eq!(place.count("media"), 3);
-    assert_eq!(DISTRIBUTED.map(|table| place.count(table)), [3, 3]);
-    place.change("DELETE FROM dataset");
-    assert_eq!(DISTRIBUTED.map(|table| place.count(table)), [0, 0]);
 }

@@ -222,6 +222,9 @@ async fn words_are_not_found_by_parts_of_their_letters() {
 
 /// What the previous version had in place of the full-text index of this one.
 const FORMER_WORDS: &str = "
+    DROP TABLE packed_thumbnail;
+    DROP TABLE packed_frame_picture;
+    DROP TABLE picture_pack;
     DROP TABLE words;
     CREATE VIRTUAL TABLE words USING fts5(
       caption, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
@@ -229,6 +232,10 @@ const FORMER_WORDS: &str = "
     UPDATE dataset SET extractor = 7;
     PRAGMA user_version = 16;";
 const FORMER_WORDS_ON_A_SERVER: &str = "
+    DROP TABLE similarity_range, similarity_result, similarity_input;
+    DROP TABLE packed_thumbnail;
+    DROP TABLE packed_frame_picture;
+    DROP TABLE picture_pack;
     UPDATE words SET words = 'former', count = 1;
     UPDATE dataset SET extractor = 7;
     DELETE FROM schema_version WHERE version >= 12;";

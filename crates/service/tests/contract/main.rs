@@ -16,6 +16,8 @@ mod batches;
 mod bucket;
 mod bucket_archives;
 mod bucket_dataset;
+mod bucket_packs;
+mod bucket_pictures;
 mod bucket_uploads;
 mod camera_raw;
 mod captions;

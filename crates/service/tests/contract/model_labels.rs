@@ -235,6 +235,9 @@ async fn a_model_with_a_large_input_sees_originals() {
 
 /// What the previous version had in place of the tables of this one, with a model that was applied.
 const FORMER_TABLES: &str = "
+    DROP TABLE packed_thumbnail;
+    DROP TABLE packed_frame_picture;
+    DROP TABLE picture_pack;
     DROP INDEX media_with_caption;
     DROP INDEX media_with_labels;
     DROP TABLE model_label;
@@ -244,6 +247,10 @@ const FORMER_TABLES: &str = "
     INSERT INTO applied_model (dataset, fingerprint, applied_at) SELECT id, zeroblob(32), 0 FROM dataset;
     PRAGMA user_version = 14;";
 const FORMER_TABLES_ON_A_SERVER: &str = "
+    DROP TABLE similarity_range, similarity_result, similarity_input;
+    DROP TABLE packed_thumbnail;
+    DROP TABLE packed_frame_picture;
+    DROP TABLE picture_pack;
     DROP INDEX media_with_caption;
     DROP INDEX media_with_labels;
     DROP TABLE model_label;

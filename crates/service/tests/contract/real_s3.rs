@@ -20,6 +20,7 @@ use tessera_testing::seaweedfs::{SECRET, SeaweedFs};
 use tokio::sync::mpsc;
 
 use crate::{
+    bucket_pictures,
     change::{archived, gzip, new, tar, uploads, zip},
     components::object_storage::read,
     export,
@@ -115,6 +116,30 @@ async fn uploads_are_kept_in_the_service_and_outlive_the_database() {
     let (_, mut zip) = export::archive(&served, query).await;
     for (name, number) in [("n013.png", 13), ("n016.png", 16), ("n017.png", 17)] {
         assert_eq!(export::content(&mut zip, &format!("images/{name}")), picture(number));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn thumbnails_are_read_from_packs_of_the_service() {
+    let Some(service) = SeaweedFs::start() else { return };
+    let bucket = Some(ObjectUri::parse("s3://photos/tessera").unwrap());
+    let storage = settings(&service, SECRET);
+    let settings = DeploymentSettings { storage, bucket, ..DeploymentSettings::default() };
+    let expected = bucket_pictures::thumbnails(&Service::of_pictures().await).await;
+    let served = Service::at_with(Place::new(&pictures(12)), settings.clone()).await;
+    assert_eq!(["thumbnail", "packed_thumbnail"].map(|table| served.place.count(table)), [0, 12]);
+    assert!(bucket_pictures::thumbnails(&served).await == expected);
+    served.place.change("UPDATE packed_thumbnail SET start = start + 1");
+    let link = bucket_pictures::thumbnail_link(&served, "p004.png").await;
+    assert_eq!(served.client.get(link).send().await.unwrap().status(), 500);
+    let place = served.stop().await;
+    place.change("DELETE FROM dataset");
+    for has_packs in [true, false] {
+        let deployment = place.open_with(settings.clone());
+        deployment.wait_until_idle().await;
+        tokio::task::spawn_blocking(move || drop(deployment)).await.unwrap();
+        assert_eq!(place.count("picture_pack") > 0, has_packs);
+        place.change(bucket_pictures::A_DAY_PASSES);
     }
 }
 

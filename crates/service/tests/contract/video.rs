@@ -21,9 +21,16 @@ fn place() -> Place {
 
 /// Settings with an `ffmpeg` that finds these pictures in every video, one each 2.5 seconds.
 pub fn with_ffmpeg(folder: &Path, pictures: &[u32]) -> DeploymentSettings {
+    with_frames(folder, pictures.iter().map(|kind| picture(*kind)))
+}
+
+/// The same for any pictures.
+pub fn with_frames(
+    folder: &Path,
+    pictures: impl IntoIterator<Item = Vec<u8>>,
+) -> DeploymentSettings {
     let (mut frames, mut times) = (Vec::new(), Vec::new());
-    for (number, kind) in (0_u32..).zip(pictures) {
-        let bytes = picture(*kind);
+    for (number, bytes) in (0_u32..).zip(pictures) {
         write!(frames, "--ffmpeg\r\nContent-length: {}\r\n\r\n", bytes.len()).unwrap();
         frames.extend(bytes);
         frames.extend(b"\r\n");

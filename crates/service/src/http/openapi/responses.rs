@@ -69,7 +69,8 @@ impl IntoResponses for UploadErrors {
 
 impl IntoResponses for BusyError {
     fn responses() -> ResponseMap {
-        BTreeMap::from([retry_response(503, "Too many searches are running")])
+        let description = "Too many searches are running, or object storage cannot be reached";
+        BTreeMap::from([retry_response(503, description)])
     }
 }
 
@@ -90,7 +91,7 @@ impl IntoResponses for ExportErrors {
 
 impl IntoResponses for FileResponses {
     fn responses() -> ResponseMap {
-        error_responses(&[
+        let mut responses = error_responses(&[
             (206, "The requested range"),
             (304, "The client has it already"),
             (403, "The link is not valid, or opened by a page of another site"),
@@ -98,7 +99,9 @@ impl IntoResponses for FileResponses {
             (414, "The address is longer than 64 KiB"),
             (416, "The range is outside"),
             (500, "A fault of the service"),
-        ])
+        ]);
+        responses.extend([retry_response(503, "Object storage cannot be reached")]);
+        responses
     }
 }
 

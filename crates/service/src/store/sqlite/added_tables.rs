@@ -199,3 +199,42 @@ INSERT INTO words (rowid, caption)
   FROM media WHERE caption IS NOT NULL;
 "
 );
+
+/// Pictures in a bucket: objects that each contain those of one transaction, in place of rows of `thumbnail` and
+/// `frame_picture`.
+pub(super) const PICTURE_PACKS: &str = concat!(
+    "
+CREATE TABLE picture_pack (
+  row          INTEGER PRIMARY KEY,
+  address      TEXT NOT NULL UNIQUE,  -- of the object
+  unused_since INTEGER,               -- when no picture was in it any more, microseconds since 1970
+",
+    checksummed!("row, address, unused_since"),
+    "
+) STRICT;
+
+CREATE TABLE packed_thumbnail (
+  media   INTEGER PRIMARY KEY REFERENCES media ON DELETE CASCADE,
+  pack    INTEGER NOT NULL REFERENCES picture_pack,
+  start   INTEGER NOT NULL,  -- bytes
+  length  INTEGER NOT NULL,  -- bytes
+  content INTEGER NOT NULL,  -- the first eight bytes of its BLAKE3
+",
+    checksummed!("media, pack, start, length, content"),
+    "
+) STRICT;
+CREATE INDEX packed_thumbnail_pack ON packed_thumbnail (pack);
+
+CREATE TABLE packed_frame_picture (
+  media   INTEGER PRIMARY KEY REFERENCES media ON DELETE CASCADE,
+  pack    INTEGER NOT NULL REFERENCES picture_pack,
+  start   INTEGER NOT NULL,  -- bytes
+  length  INTEGER NOT NULL,  -- bytes
+  content INTEGER NOT NULL,  -- the first eight bytes of its BLAKE3
+",
+    checksummed!("media, pack, start, length, content"),
+    "
+) STRICT;
+CREATE INDEX packed_frame_picture_pack ON packed_frame_picture (pack);
+"
+);

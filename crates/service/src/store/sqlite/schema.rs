@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension as _, Result, TransactionBehavior};
 use super::{
     added_tables::{
         ANCHOR_PICTURES, CAPTION_LANGUAGES, EMBEDDED_TEXTS, EXTRACTIONS, LEASES, MODEL_LABELS,
-        MODEL_VECTORS, TEXT_COVERAGE, WORDS_WITH_MARKS,
+        MODEL_VECTORS, PICTURE_PACKS, TEXT_COVERAGE, WORDS_WITH_MARKS,
     },
     tables::TABLES,
 };
@@ -27,6 +27,7 @@ const MIGRATIONS: &[&str] = &[
     MODEL_LABELS,
     TEXT_COVERAGE,
     WORDS_WITH_MARKS,
+    PICTURE_PACKS,
 ];
 
 /// Without it, every change of a media item reads all items of all selective exports.

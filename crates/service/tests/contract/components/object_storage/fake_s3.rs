@@ -69,6 +69,7 @@ pub struct FakeS3 {
     request_paths: Arc<Mutex<Vec<String>>>,
     ranges: Arc<Mutex<Vec<String>>>,
     denies_deletions: Arc<AtomicBool>,
+    denies_objects: Arc<AtomicBool>,
     /// When all objects were changed.
     pub(super) modified: Arc<Mutex<&'static str>>,
 }
@@ -102,6 +103,7 @@ impl FakeS3 {
             request_paths: Arc::default(),
             ranges: Arc::default(),
             denies_deletions: Arc::default(),
+            denies_objects: Arc::default(),
             modified: Arc::new(Mutex::new("2026-01-01T00:00:00.000Z")),
         };
         let router = Router::new().fallback(respond).with_state(server.clone());
@@ -117,6 +119,11 @@ impl FakeS3 {
     /// Whether objects may be written but not deleted, from now on.
     pub fn deny_deletions(&self, denied: bool) {
         self.denies_deletions.store(denied, Ordering::SeqCst);
+    }
+
+    /// Whether objects may be deleted but not written, from now on.
+    pub fn deny_objects(&self, denied: bool) {
+        self.denies_objects.store(denied, Ordering::SeqCst);
     }
 
     /// Ends all failures.
@@ -155,6 +162,11 @@ impl FakeS3 {
     /// Changes when all objects were changed.
     pub fn set_modified(&self, time: &'static str) {
         *self.modified.lock().unwrap() = time;
+    }
+
+    /// The bytes of an object.
+    pub fn object(&self, name: &str) -> Bytes {
+        self.objects.lock().unwrap()[name].clone()
     }
 
     /// The ranges of bytes that were requested.
@@ -289,6 +301,9 @@ async fn serve(server: &FakeS3, request: &Parts, body: Body) -> Response {
     if request.method == Method::DELETE && server.denies_deletions.load(Ordering::SeqCst) {
         return error_response(403, "AccessDenied");
     }
+    if request.method == Method::PUT && server.denies_objects.load(Ordering::SeqCst) {
+        return error_response(403, "AccessDenied");
+    }
     if request.method != Method::GET && request.method != Method::HEAD {
         let body = axum::body::to_bytes(body, usize::MAX).await.unwrap();
         let mut objects = server.objects.lock().unwrap();
@@ -301,7 +316,7 @@ async fn serve(server: &FakeS3, request: &Parts, body: Body) -> Response {
     }
 }
 
-/// The object, or its bytes from a position on, unless the request is for another version.
+/// The object, or a range of its bytes, unless the request is for another version.
 fn object_response(server: &FakeS3, request: &Parts, path: &str, bytes: &Bytes) -> Response {
     let header = |name| request.headers.get(name).map(|value| value.to_str().unwrap());
     let tag = format!("\"{}\"", blake3::hash(bytes).to_hex());
@@ -313,11 +328,15 @@ fn object_response(server: &FakeS3, request: &Parts, path: &str, bytes: &Bytes) 
         return (attributes, bytes.clone()).into_response();
     };
     server.ranges.lock().unwrap().push(range.to_owned());
-    let start: usize =
-        range.strip_prefix("bytes=").unwrap().strip_suffix('-').unwrap().parse().unwrap();
-    let part = format!("bytes {start}-{}/{}", bytes.len() - 1, bytes.len());
+    let (start, last) = range.strip_prefix("bytes=").unwrap().split_once('-').unwrap();
+    let start: usize = start.parse().unwrap();
+    if start >= bytes.len() {
+        return error_response(416, "InvalidRange");
+    }
+    let end = last.parse().map_or(bytes.len(), |last: usize| bytes.len().min(last + 1));
+    let part = format!("bytes {start}-{}/{}", end - 1, bytes.len());
     let part = [(header::CONTENT_RANGE, part)];
-    (StatusCode::PARTIAL_CONTENT, attributes, part, bytes.slice(start..)).into_response()
+    (StatusCode::PARTIAL_CONTENT, attributes, part, bytes.slice(start..end)).into_response()
 }
 
 async fn failure_response(trouble: FakeFailure) -> Response {

@@ -1,0 +1,41 @@
+//! Pictures that are in packs: objects of a bucket, each with the pictures of one transaction.
+
+use std::{collections::HashMap, ops::Range};
+
+/// Where a picture is, and how its bytes are recognized.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackedPicture {
+    /// The address of the pack in object storage.
+    pub pack: String,
+    /// In bytes of the pack.
+    pub range: Range<u64>,
+    /// See [`picture_checksum`].
+    pub checksum: u64,
+}
+
+/// The pictures that were put into packs, by their bytes; empty if the store keeps them itself.
+#[derive(Debug, Default)]
+pub struct PackedPictures(HashMap<blake3::Hash, PackedPicture>);
+
+impl PackedPictures {
+    pub fn insert(&mut self, picture: &[u8], pack: &str, range: Range<u64>) {
+        let hash = blake3::hash(picture);
+        let (pack, checksum) = (pack.to_owned(), first_bytes(hash));
+        self.0.insert(hash, PackedPicture { pack, range, checksum });
+    }
+
+    pub fn find(&self, picture: &[u8]) -> Option<&PackedPicture> {
+        // Without packs, nothing is hashed.
+        if self.0.is_empty() { None } else { self.0.get(&blake3::hash(picture)) }
+    }
+}
+
+/// The first eight bytes of the BLAKE3 of a picture.
+pub fn picture_checksum(picture: &[u8]) -> u64 {
+    first_bytes(blake3::hash(picture))
+}
+
+fn first_bytes(hash: blake3::Hash) -> u64 {
+    let (chunks, _) = hash.as_bytes().as_chunks();
+    u64::from_le_bytes(chunks[0])
+}
