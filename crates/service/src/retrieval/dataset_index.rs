@@ -3,8 +3,11 @@
 use std::{io, sync::OnceLock};
 
 use super::{
-    cluster_members::ClusterMembers, member_columns::MemberColumns, name_table::NameTable,
-    picture_members::PictureMembers, vector_source::VectorSource,
+    cluster_members::ClusterMembers,
+    member_columns::MemberColumns,
+    name_table::NameTable,
+    picture_members::PictureMembers,
+    vector_source::{PartialVectors, VectorSource},
 };
 use crate::store::search_table::{DistanceQuery, MemberVector, VectorQuery};
 use tessera_model::{DatasetId, Granularity, TagId};
@@ -26,13 +29,6 @@ pub struct IndexVectors {
     pub embeddings: PartialVectors,
     /// Of the user's own model.
     pub model: PartialVectors,
-}
-
-/// Vectors that not every member has.
-pub struct PartialVectors {
-    pub vectors: VectorSource,
-    /// The members with a vector, in the order of `vectors`.
-    pub members: Vec<u32>,
 }
 
 impl DatasetIndex {

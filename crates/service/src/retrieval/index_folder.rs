@@ -12,12 +12,12 @@ use std::{
 use super::{
     checked_file::{self, CheckedWriter},
     column_file::{read_column, write_column},
-    dataset_index::{DatasetIndex, IndexVectors, PartialVectors},
+    dataset_index::{DatasetIndex, IndexVectors},
     index_builder::{DESCRIPTORS_FILE, EMBEDDINGS_FILE, IndexBuilder, MODEL_VECTORS_FILE},
     index_limits::IndexLimits,
     member_columns::MemberColumns,
     name_table::NameTable,
-    vector_source::VectorSource,
+    vector_source::{PartialVectors, VectorSource},
 };
 use crate::{
     index::DIMENSION,

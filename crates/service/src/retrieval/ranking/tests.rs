@@ -7,10 +7,10 @@ use proptest::prelude::*;
 use super::*;
 use crate::{
     retrieval::{
-        dataset_index::{IndexVectors, PartialVectors},
+        dataset_index::IndexVectors,
         member_columns::MemberColumns,
         name_table::NameTable,
-        vector_source::VectorSource,
+        vector_source::{PartialVectors, VectorSource},
     },
     similarity::Vectors,
     store::cluster::MemberCounts,
