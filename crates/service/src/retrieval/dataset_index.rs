@@ -3,6 +3,7 @@
 use std::{io, sync::OnceLock};
 
 use super::{
+    caption_index::CaptionIndex,
     cluster_members::ClusterMembers,
     member_columns::MemberColumns,
     name_table::NameTable,
@@ -16,6 +17,8 @@ pub struct DatasetIndex {
     pub(super) generation: i64,
     pub members: MemberColumns,
     pub names: NameTable,
+    /// Of the pictures that the members are, or are in.
+    pub captions: CaptionIndex,
     pub vectors: IndexVectors,
     /// By level, each once it is needed.
     clusters: [OnceLock<ClusterMembers>; Granularity::LEVELS],
@@ -36,16 +39,23 @@ impl DatasetIndex {
         generation: i64,
         members: MemberColumns,
         names: NameTable,
+        captions: CaptionIndex,
         vectors: IndexVectors,
     ) -> Self {
         Self {
             generation,
             members,
             names,
+            captions,
             vectors,
             clusters: [const { OnceLock::new() }; Granularity::LEVELS],
             pictures: OnceLock::new(),
         }
+    }
+
+    /// What filters read, except what they compute first.
+    pub fn memory_bytes(&self) -> usize {
+        self.members.memory_bytes() + self.captions.memory_bytes()
     }
 
     /// The members of the clusters at a level.

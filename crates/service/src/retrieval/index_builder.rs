@@ -7,6 +7,7 @@ use std::{
 };
 
 use super::{
+    caption_index::CaptionIndexBuilder,
     dataset_index::{DatasetIndex, IndexVectors},
     first_uses::FirstUses,
     index_limits::IndexLimits,
@@ -15,10 +16,13 @@ use super::{
     name_table::NameTable,
     vector_source::VectorSink,
 };
-use crate::store::{
-    QueryError, Store, StoreError,
-    dataset::DatasetRecord,
-    media::{self, MediaFeatures},
+use crate::{
+    store::{
+        QueryError, Store, StoreError, caption_language,
+        dataset::DatasetRecord,
+        media::{self, MediaFeatures},
+    },
+    text::language::Language,
 };
 use tessera_model::EntityType;
 
@@ -45,6 +49,7 @@ pub struct IndexBuilder {
     positions: Vec<u32>,
     members: MemberColumns,
     names: NameTable,
+    captions: CaptionIndexBuilder,
     /// Source and path of each video.
     videos: HashMap<(i64, PathBuf), u32>,
     descriptors: VectorSink,
@@ -69,6 +74,7 @@ impl IndexBuilder {
             positions: Vec::new(),
             members: MemberColumns::default(),
             names: NameTable::default(),
+            captions: CaptionIndexBuilder::new(Language::default()),
             videos: HashMap::new(),
             descriptors,
             embeddings,
@@ -86,9 +92,18 @@ impl IndexBuilder {
     ) -> Result<io::Result<DatasetIndex>, StoreError> {
         let read = store.read(|c| {
             self.order = MemberOrder::read(c, dataset.id, entity)?;
+            self.captions = CaptionIndexBuilder::new(dataset.language.indexed);
+            if entity == EntityType::Objects {
+                // They are found by the captions of their pictures.
+                let each = |row, caption: &str| self.captions.push(row, caption);
+                caption_language::for_each_caption(c, dataset.id, each)?;
+            }
             let each = |features: MediaFeatures| {
                 if is_stopped() {
                     return Err(BuildError::File(ErrorKind::Interrupted.into()));
+                }
+                if let Some(caption) = &features.media.caption {
+                    self.captions.push(features.media.row, caption)?;
                 }
                 self.push(features).map_err(BuildError::File)
             };
@@ -133,7 +148,8 @@ impl IndexBuilder {
             embeddings: self.embeddings.finish()?,
             model: self.model.finish()?,
         };
-        Ok(DatasetIndex::new(generation, self.members, self.names, vectors))
+        let captions = self.captions.finish();
+        Ok(DatasetIndex::new(generation, self.members, self.names, captions, vectors))
     }
 
     /// Puts the members into their order, in which videos and names get their numbers, too: equal media items have

@@ -62,7 +62,23 @@ fn upsert(connection: &Connection, dataset: DatasetId, language: CaptionLanguage
 
 /// The captions of a dataset, in order of row.
 pub fn captions(connection: &Connection, dataset: DatasetId) -> Result<Vec<(i64, String)>> {
+    let mut captions = Vec::new();
+    for_each_caption(connection, dataset, |row, caption| {
+        captions.push((row, caption.to_owned()));
+        Ok(())
+    })?;
+    Ok(captions)
+}
+
+/// Calls `each` with the row and caption of every media item that has one, in order of row.
+pub fn for_each_caption(
+    connection: &Connection,
+    dataset: DatasetId,
+    mut each: impl FnMut(i64, &str) -> Result<()>,
+) -> Result<()> {
     let sql = "SELECT row, caption, require(intact) FROM media
                WHERE dataset = ?1 AND caption IS NOT NULL ORDER BY row";
-    query::all(connection, sql, params![dataset.0], |row| Ok((row.get(0)?, row.get(1)?)))
+    query::for_each(connection, sql, params![dataset.0], |row| {
+        each(row.get(0)?, row.get_ref(1)?.as_str()?)
+    })
 }

@@ -10,18 +10,13 @@ use super::{
     model_label::{model_labels, with_model_labels},
     postgres, query,
 };
-use crate::text::language::Language;
+use crate::text::{full_text_query::FullTextQuery, language::Language};
 use tessera_model::{DatasetId, EntityType};
 
-/// With the bm25 score (lower is better) if `ranked`. The expression must come from
-/// `text::full_text_query`, which quotes every word.
-pub fn search(connection: &Connection, expression: &str, ranked: bool) -> Result<Vec<(i64, f32)>> {
-    if let Connection::Postgres(_) = connection {
-        return postgres::search(connection, expression, ranked);
-    }
-    let score = if ranked { "bm25(words)" } else { "0.0" };
-    let sql = format!("SELECT rowid, {score} FROM words WHERE words MATCH ?1");
-    query::all(connection, &sql, params![expression], |row| Ok((row.get(0)?, row.get(1)?)))
+/// Searches captions on a server, where index files would be too large: the rows of the media items, with the bm25
+/// score (lower is better) unless the query is negated.
+pub fn search(connection: &Connection, query: &FullTextQuery) -> Result<Vec<(i64, f32)>> {
+    postgres::search(connection, query)
 }
 
 /// Replaces what is found of media items of a dataset, by row. In `SQLite`, a trigger does.

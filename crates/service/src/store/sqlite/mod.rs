@@ -5,6 +5,8 @@ mod checksum;
 mod clean_shutdown;
 mod database_file;
 mod file_system;
+#[cfg(test)]
+mod full_text_matches;
 mod integrity;
 mod recovery;
 mod schema;
@@ -17,4 +19,6 @@ pub use database_file::open_in_memory;
 pub(super) use database_file::{DatabaseFile, OpenedDatabase};
 pub use file_system::network_file_system;
 pub(super) use file_system::network_file_system_of;
-pub(super) use words::split_words;
+#[cfg(test)]
+pub use full_text_matches::full_text_matches;
+pub use words::split_words;
