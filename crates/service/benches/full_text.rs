@@ -11,6 +11,7 @@
     reason = "shares of small counts"
 )]
 
+#[expect(dead_code, reason = "the other bench uses the rest")]
 #[path = "scale/random.rs"]
 mod random;
 

@@ -29,7 +29,8 @@ impl CaptionMatches {
                 Ordering::Greater => all.extend(two.next()),
                 Ordering::Equal => {
                     all.push((*first, score + more));
-                    (one.next(), two.next());
+                    one.next();
+                    two.next();
                 }
             }
         }

@@ -42,7 +42,9 @@ fn byte_lists() -> impl Strategy<Value = ByteLists> {
     let word = select(vec!["boat", "red", "sea"]).prop_map(|word| word.as_bytes().to_vec());
     vec(prop_oneof![word, vec(any::<u8>(), 0..9)], 0..4).prop_map(|lists| {
         let mut all = ByteLists::default();
-        lists.iter().for_each(|list| all.push(list));
+        for list in &lists {
+            all.push(list);
+        }
         all
     })
 }

@@ -87,7 +87,9 @@ type IndexBytes = (Vec<(String, u32)>, Vec<Vec<u8>>);
 
 fn built(mut builder: IndexBuilder, order: MemberOrder, all: Vec<MediaFeatures>) -> DatasetIndex {
     builder.order = order;
-    all.into_iter().for_each(|features| builder.push(features).unwrap());
+    for features in all {
+        builder.push(features).unwrap();
+    }
     builder.finish(1).unwrap()
 }
 
