@@ -9,7 +9,7 @@ use tessera_model::DatasetId;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CaptionLanguage {
-    /// The language whose stems the full-text index contains.
+    /// The language whose stems the full-text indexes contain.
     pub indexed: Language,
     /// `None` if it is detected.
     pub chosen: Option<Language>,
@@ -42,7 +42,8 @@ pub fn choose(connection: &Connection, dataset: DatasetId, chosen: Option<Langua
     upsert(connection, dataset, CaptionLanguage { indexed, chosen })
 }
 
-/// Stores the language of the full-text index, which has to be rebuilt in the same transaction.
+/// Stores the language of the full-text indexes, in a transaction that begins a generation and replaces those of a
+/// server.
 pub(super) fn set_indexed(
     connection: &Connection,
     dataset: DatasetId,

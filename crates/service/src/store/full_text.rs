@@ -1,4 +1,5 @@
-//! Full-text index of the captions of all datasets, by the row of their media.
+//! Full text of captions, by the row of their media: on a server, an index of those of all datasets is for large ones,
+//! which index files do not contain. In a file, there is none.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -19,7 +20,7 @@ pub fn search(connection: &Connection, query: &FullTextQuery) -> Result<Vec<(i64
     postgres::search(connection, query)
 }
 
-/// Replaces what is found of media items of a dataset, by row. In `SQLite`, a trigger does.
+/// Replaces what the index of a server contains of media items of a dataset, by row.
 pub(super) fn index_captions<'a>(
     connection: &Connection,
     dataset: DatasetId,
@@ -34,29 +35,22 @@ pub(super) fn index_captions<'a>(
     }
 }
 
-/// Replaces what is found of all media items of a dataset by the stems of another language.
+/// Sets the language of the captions of a dataset, and replaces what the index of a server contains of them.
 pub fn change_language(
     connection: &Connection,
     dataset: DatasetId,
     language: Language,
 ) -> Result<()> {
     caption_language::set_indexed(connection, dataset, language)?;
-    if let Connection::Postgres(_) = connection {
-        let captions = caption_language::captions(connection, dataset)?;
-        let captions = captions.iter().map(|(row, caption)| (*row, Some(caption.as_str())));
-        return index_captions(connection, dataset, captions);
+    if let Connection::Sqlite(_) = connection {
+        return Ok(());
     }
-    let described = "FROM media WHERE dataset = ?1 AND caption IS NOT NULL";
-    let delete = format!("DELETE FROM words WHERE rowid IN (SELECT row {described})");
-    let insert = format!(
-        "INSERT INTO words (rowid, caption)
-         SELECT row, stemmed(caption, (SELECT indexed FROM caption_language WHERE dataset = ?1))
-         {described}"
-    );
-    [delete, insert].iter().try_for_each(|sql| query::execute(connection, sql, params![dataset.0]))
+    let captions = caption_language::captions(connection, dataset)?;
+    let captions = captions.iter().map(|(row, caption)| (*row, Some(caption.as_str())));
+    index_captions(connection, dataset, captions)
 }
 
-/// Merges what changes of captions left to be counted. `SQLite` counts by itself.
+/// Merges what changes of captions left to be counted on a server.
 pub fn merge_word_counts(connection: &Connection) -> Result<()> {
     match connection {
         Connection::Sqlite(_) => Ok(()),

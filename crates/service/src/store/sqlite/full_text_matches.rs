@@ -12,7 +12,10 @@ use crate::{
 };
 
 /// The captions that match the expression of a query, by position, with their scores.
-pub fn full_text_matches(captions: &[Vec<&str>], query: &FullTextQuery) -> Vec<(usize, f64)> {
+pub(crate) fn full_text_matches(
+    captions: &[Vec<&str>],
+    query: &FullTextQuery,
+) -> Vec<(usize, f64)> {
     let index = Connection::open_in_memory().unwrap();
     let tokenizer = caption_tokenizer!();
     let sql = format!("CREATE VIRTUAL TABLE words USING fts5(caption, tokenize = '{tokenizer}')");

@@ -10,7 +10,6 @@ mod full_text_matches;
 mod integrity;
 mod recovery;
 mod schema;
-mod stemmed;
 mod tables;
 mod words;
 
@@ -20,5 +19,5 @@ pub(super) use database_file::{DatabaseFile, OpenedDatabase};
 pub use file_system::network_file_system;
 pub(super) use file_system::network_file_system_of;
 #[cfg(test)]
-pub use full_text_matches::full_text_matches;
+pub(crate) use full_text_matches::full_text_matches;
 pub use words::split_words;
