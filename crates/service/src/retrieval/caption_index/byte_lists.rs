@@ -18,6 +18,23 @@ impl Default for ByteLists {
 }
 
 impl ByteLists {
+    /// Lists of these sizes, which are filled by [`Self::bytes_mut`].
+    pub fn zeros(sizes: impl IntoIterator<Item = usize>) -> Self {
+        let mut lists = Self::default();
+        let mut end = 0;
+        for size in sizes {
+            end += size;
+            lists.starts.push(end as u64);
+        }
+        lists.bytes = vec![0; end];
+        lists
+    }
+
+    /// All lists, one after the other.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes
+    }
+
     pub fn push(&mut self, list: &[u8]) {
         self.bytes.extend_from_slice(list);
         self.starts.push(self.bytes.len() as u64);

@@ -7,28 +7,21 @@ const GROUP_BITS: u32 = 7;
 /// Marks that more groups of the same number follow.
 const MORE: u8 = 1 << GROUP_BITS;
 
-/// Takes captions in increasing order.
-#[derive(Debug, Default)]
-pub struct PostingWriter {
-    pub bytes: Vec<u8>,
-    last_caption: u32,
-}
-
-impl PostingWriter {
-    /// Adds a caption with the positions of the word, in increasing order.
-    pub fn push(&mut self, caption: u32, positions: impl ExactSizeIterator<Item = u32>) {
-        let difference = u64::from(caption - self.last_caption);
-        self.last_caption = caption;
-        let count = positions.len();
-        write_number(&mut self.bytes, difference << 1 | u64::from(count > 1));
-        if count > 1 {
-            write_number(&mut self.bytes, count as u64);
-        }
-        let mut last = 0;
-        for position in positions {
-            write_number(&mut self.bytes, (position - last).into());
-            last = position;
-        }
+/// Adds an entry with the positions of the word, in increasing order; `difference` is that from the previous caption.
+pub fn write_entry(
+    to: &mut Vec<u8>,
+    difference: u32,
+    positions: impl ExactSizeIterator<Item = u32>,
+) {
+    let count = positions.len();
+    write_number(to, u64::from(difference) << 1 | u64::from(count > 1));
+    if count > 1 {
+        write_number(to, count as u64);
+    }
+    let mut last = 0;
+    for position in positions {
+        write_number(to, (position - last).into());
+        last = position;
     }
 }
 
@@ -115,14 +108,15 @@ mod tests {
     proptest! {
         #[test]
         fn postings_are_read_as_they_were_written(captions in captions()) {
-            let mut writer = PostingWriter::default();
+            let (mut bytes, mut last) = (Vec::new(), 0);
             for (caption, positions) in &captions {
-                writer.push(*caption, positions.iter().copied());
+                write_entry(&mut bytes, caption - last, positions.iter().copied());
+                last = *caption;
             }
             let pairs = captions.iter().flat_map(|(caption, positions)| {
                 positions.iter().map(|position| (*caption, *position))
             });
-            prop_assert_eq!(Postings::new(&writer.bytes).collect::<Vec<_>>(), pairs.collect::<Vec<_>>());
+            prop_assert_eq!(Postings::new(&bytes).collect::<Vec<_>>(), pairs.collect::<Vec<_>>());
         }
 
         #[test]
