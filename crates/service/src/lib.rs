@@ -40,5 +40,6 @@ pub use http::{
     AccessLog, AccessMode, AccessRecord, AllowedHost, OPENAPI_PATH, ServerLimits, ServerOptions,
     ServiceCredentials,
 };
+pub use retrieval::{CaptionIndex, CaptionIndexBuilder};
 pub use settings::{DeploymentSettings, InjectedFailure};
 pub use task::EXTRACTOR_VERSION;

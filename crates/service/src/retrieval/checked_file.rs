@@ -11,7 +11,7 @@ use crc32fast::Hasher;
 use rayon::prelude::*;
 
 use crate::ingest::{
-    disk_quota::{ClaimedFile, DiskQuota},
+    disk_quota::{ClaimedFile, DiskQuota, SpaceClaim},
     staging::private_file,
 };
 
@@ -51,6 +51,58 @@ impl Write for CheckedWriter {
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
+    }
+}
+
+/// Writes a new file in any order.
+pub struct PositionedWriter {
+    file: File,
+    claim: SpaceClaim,
+    /// What follows the last written bytes, and where it begins.
+    buffer: Vec<u8>,
+    position: u64,
+}
+
+impl PositionedWriter {
+    pub fn create(path: &Path, disk: &DiskQuota) -> io::Result<Self> {
+        let file = private_file().read(true).create_new(true).open(path)?;
+        let claim = disk.claim_in(path.parent().unwrap_or(path));
+        Ok(Self { file, claim, buffer: Vec::with_capacity(BUFFER_BYTES), position: 0 })
+    }
+
+    /// Fast where each position is the end of the previous bytes.
+    pub fn write_at(&mut self, bytes: &[u8], position: u64) -> io::Result<()> {
+        let is_next = position == self.position + self.buffer.len() as u64;
+        if !is_next || self.buffer.len() + bytes.len() > BUFFER_BYTES {
+            self.flush()?;
+            self.position = position;
+        }
+        self.buffer.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Copies bytes that were written by an earlier [`Self::flush`].
+    pub fn copy(&mut self, from: u64, to: u64, bytes: usize) -> io::Result<()> {
+        let mut copied = vec![0; bytes];
+        self.file.read_exact_at(&mut copied, from)?;
+        self.write_at(&copied, to)
+    }
+
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.claim.take(self.buffer.len())?;
+        self.file.write_all_at(&self.buffer, self.position)?;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    /// Returns the first `bytes` bytes as a complete file, for reading.
+    pub fn finish(mut self, bytes: u64) -> io::Result<File> {
+        self.flush()?;
+        self.file.set_len(bytes)?;
+        let checksum = checksum(&self.file, bytes)?;
+        self.write_at(&checksum.to_le_bytes(), bytes)?;
+        self.flush()?;
+        Ok(self.file)
     }
 }
 

@@ -3,8 +3,12 @@
 use std::{io, sync::OnceLock};
 
 use super::{
-    cluster_members::ClusterMembers, member_columns::MemberColumns, name_table::NameTable,
-    picture_members::PictureMembers, vector_source::VectorSource,
+    caption_index::CaptionIndex,
+    cluster_members::ClusterMembers,
+    member_columns::MemberColumns,
+    name_table::NameTable,
+    picture_members::PictureMembers,
+    vector_source::{PartialVectors, VectorSource},
 };
 use crate::store::search_table::{DistanceQuery, MemberVector, VectorQuery};
 use tessera_model::{DatasetId, Granularity, TagId};
@@ -13,6 +17,8 @@ pub struct DatasetIndex {
     pub(super) generation: i64,
     pub members: MemberColumns,
     pub names: NameTable,
+    /// Of the pictures that the members are, or are in.
+    pub captions: CaptionIndex,
     pub vectors: IndexVectors,
     /// By level, each once it is needed.
     clusters: [OnceLock<ClusterMembers>; Granularity::LEVELS],
@@ -28,28 +34,28 @@ pub struct IndexVectors {
     pub model: PartialVectors,
 }
 
-/// Vectors that not every member has.
-pub struct PartialVectors {
-    pub vectors: VectorSource,
-    /// The members with a vector, in the order of `vectors`.
-    pub members: Vec<u32>,
-}
-
 impl DatasetIndex {
     pub fn new(
         generation: i64,
         members: MemberColumns,
         names: NameTable,
+        captions: CaptionIndex,
         vectors: IndexVectors,
     ) -> Self {
         Self {
             generation,
             members,
             names,
+            captions,
             vectors,
             clusters: [const { OnceLock::new() }; Granularity::LEVELS],
             pictures: OnceLock::new(),
         }
+    }
+
+    /// What filters read, except what they compute first.
+    pub fn memory_bytes(&self) -> usize {
+        self.members.memory_bytes() + self.captions.memory_bytes()
     }
 
     /// The members of the clusters at a level.

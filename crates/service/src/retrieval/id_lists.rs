@@ -28,6 +28,19 @@ impl IdLists {
         &self.ids[self.starts[member] as usize..self.starts[member + 1] as usize]
     }
 
+    pub fn of_mut(&mut self, member: usize) -> &mut [u32] {
+        &mut self.ids[self.starts[member] as usize..self.starts[member + 1] as usize]
+    }
+
+    /// The lists of the members of `order`.
+    pub fn reordered(&self, order: &[u32]) -> Self {
+        let mut lists = Self::default();
+        for &member in order {
+            lists.push(self.of(member as usize).iter().copied());
+        }
+        lists
+    }
+
     pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
         write_column(to, &self.starts)?;
         write_column(to, &self.ids)

@@ -6,19 +6,23 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use half::f16;
-
 use super::{
-    dataset_index::{DatasetIndex, IndexVectors, PartialVectors},
+    caption_index::CaptionIndexBuilder,
+    dataset_index::{DatasetIndex, IndexVectors},
+    first_uses::FirstUses,
     index_limits::IndexLimits,
     member_columns::{MemberColumns, NO_VIDEO},
+    member_order::MemberOrder,
     name_table::NameTable,
     vector_source::VectorSink,
 };
-use crate::store::{
-    QueryError, Store, StoreError,
-    dataset::DatasetRecord,
-    media::{self, MediaFeatures},
+use crate::{
+    store::{
+        QueryError, Store, StoreError, caption_language,
+        dataset::DatasetRecord,
+        media::{self, MediaFeatures},
+    },
+    text::language::Language,
 };
 use tessera_model::EntityType;
 
@@ -38,39 +42,19 @@ impl From<QueryError> for BuildError {
     }
 }
 
+/// Takes members in any order.
 pub struct IndexBuilder {
+    order: MemberOrder,
+    /// The positions of the members that have arrived.
+    positions: Vec<u32>,
     members: MemberColumns,
     names: NameTable,
+    captions: CaptionIndexBuilder,
     /// Source and path of each video.
     videos: HashMap<(i64, PathBuf), u32>,
     descriptors: VectorSink,
-    embeddings: PartialSink,
-    model: PartialSink,
-}
-
-/// Takes vectors that not every member has.
-struct PartialSink {
-    vectors: VectorSink,
-    members: Vec<u32>,
-}
-
-impl PartialSink {
-    fn new(vectors: VectorSink) -> Self {
-        Self { vectors, members: Vec::new() }
-    }
-
-    /// Another dimension belongs to a text space or a model that is about to be replaced.
-    fn push(&mut self, member: u32, vector: Option<&[f16]>) -> io::Result<()> {
-        let Some(vector) = vector.filter(|found| self.vectors.accepts(found)) else {
-            return Ok(());
-        };
-        self.members.push(member);
-        self.vectors.push(vector)
-    }
-
-    fn finish(self) -> io::Result<PartialVectors> {
-        Ok(PartialVectors { vectors: self.vectors.finish()?, members: self.members })
-    }
+    embeddings: VectorSink,
+    model: VectorSink,
 }
 
 impl IndexBuilder {
@@ -86,12 +70,15 @@ impl IndexBuilder {
 
     fn new([descriptors, embeddings, model]: [VectorSink; 3]) -> Self {
         Self {
+            order: MemberOrder::default(),
+            positions: Vec::new(),
             members: MemberColumns::default(),
             names: NameTable::default(),
+            captions: CaptionIndexBuilder::new(Language::default()),
             videos: HashMap::new(),
             descriptors,
-            embeddings: PartialSink::new(embeddings),
-            model: PartialSink::new(model),
+            embeddings,
+            model,
         }
     }
 
@@ -104,9 +91,19 @@ impl IndexBuilder {
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<io::Result<DatasetIndex>, StoreError> {
         let read = store.read(|c| {
+            self.order = MemberOrder::read(c, dataset.id, entity)?;
+            self.captions = CaptionIndexBuilder::new(dataset.language.indexed);
+            if entity == EntityType::Objects {
+                // They are found by the captions of their pictures.
+                let each = |row, caption: &str| self.captions.push(row, caption);
+                caption_language::for_each_caption(c, dataset.id, each)?;
+            }
             let each = |features: MediaFeatures| {
                 if is_stopped() {
                     return Err(BuildError::File(ErrorKind::Interrupted.into()));
+                }
+                if let Some(caption) = &features.media.caption {
+                    self.captions.push(features.media.row, caption)?;
                 }
                 self.push(features).map_err(BuildError::File)
             };
@@ -119,14 +116,17 @@ impl IndexBuilder {
         Ok(read.and_then(|()| self.finish(dataset.generation)))
     }
 
-    /// A media item without an assignment was added after the last clustering.
     fn push(&mut self, features: MediaFeatures) -> io::Result<()> {
-        let Some(assignment) = features.assignment else { return Ok(()) };
         let media = features.media;
-        let Ok(index) = u32::try_from(self.members.len()) else { return Ok(()) };
-        self.embeddings.push(index, features.embedding.as_deref())?;
-        self.model.push(index, features.model_vector.as_deref())?;
-        self.descriptors.push(&features.descriptor)?;
+        let position = self.order.position(media.row);
+        let Some((position, assignment)) = position.zip(features.assignment) else { return Ok(()) };
+        self.positions.push(position);
+        self.descriptors.put(position, &features.descriptor)?;
+        for (sink, vector) in
+            [(&mut self.embeddings, &features.embedding), (&mut self.model, &features.model_vector)]
+        {
+            vector.iter().try_for_each(|vector| sink.put(position, vector))?;
+        }
         let video = media.video_file().map(|(source, path)| {
             let next = u32::try_from(self.videos.len()).unwrap_or(NO_VIDEO);
             *self.videos.entry((source, path.to_owned())).or_insert(next)
@@ -138,12 +138,42 @@ impl IndexBuilder {
         Ok(())
     }
 
-    fn finish(self, generation: i64) -> io::Result<DatasetIndex> {
+    fn finish(mut self, generation: i64) -> io::Result<DatasetIndex> {
+        if self.positions.len() != self.order.len() {
+            return Err(io::Error::other("a clustered media item has no descriptor"));
+        }
+        self.sort_members();
         let vectors = IndexVectors {
-            descriptors: self.descriptors.finish()?,
+            descriptors: self.descriptors.finish()?.vectors,
             embeddings: self.embeddings.finish()?,
             model: self.model.finish()?,
         };
-        Ok(DatasetIndex::new(generation, self.members, self.names, vectors))
+        let captions = self.captions.finish();
+        Ok(DatasetIndex::new(generation, self.members, self.names, captions, vectors))
+    }
+
+    /// Puts the members into their order, in which videos and names get their numbers, too: equal media items have
+    /// equal files.
+    fn sort_members(&mut self) {
+        let mut order = vec![0; self.positions.len()];
+        for (arrival, position) in (0..).zip(std::mem::take(&mut self.positions)) {
+            order[position as usize] = arrival;
+        }
+        let members = &mut self.members;
+        members.reorder(&order);
+        let mut videos = FirstUses::default();
+        for video in members.videos.iter_mut().filter(|video| **video != NO_VIDEO) {
+            *video = videos.number(*video);
+        }
+        let mut names = FirstUses::default();
+        for member in 0..members.len() {
+            for lists in [&mut members.labels, &mut members.tags] {
+                lists.of_mut(member).iter_mut().for_each(|name| *name = names.number(*name));
+            }
+        }
+        self.names.renumber(|name| names.number(name));
     }
 }
+
+#[cfg(test)]
+mod tests;

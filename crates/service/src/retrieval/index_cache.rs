@@ -36,7 +36,7 @@ struct CachedIndex {
 pub struct CacheUsage {
     /// Loaded indexes: one for each dataset and entity type.
     pub indexes: usize,
-    /// What filters read of their members, in bytes of memory.
+    /// What filters read of their members and captions, in bytes of memory.
     pub bytes: usize,
     /// How many rankings came from memory.
     pub hits: u64,
@@ -78,7 +78,7 @@ impl IndexCache {
             let loaded = slot.try_lock().ok().and_then(|cached| cached.index.clone());
             if let Some(index) = loaded {
                 usage.indexes += 1;
-                usage.bytes += index.members.memory_bytes();
+                usage.bytes += index.memory_bytes();
             }
         }
         usage

@@ -3,21 +3,22 @@
 
 use std::{
     collections::HashSet,
-    fs::{self, Permissions},
-    io::{self, BufReader, ErrorKind, Read as _, Write as _},
+    fs::{self, File, Permissions},
+    io::{self, BufReader, ErrorKind, Read, Write as _},
     os::unix::fs::PermissionsExt as _,
     path::Path,
 };
 
 use super::{
+    caption_index::CaptionIndex,
     checked_file::{self, CheckedWriter},
     column_file::{read_column, write_column},
-    dataset_index::{DatasetIndex, IndexVectors, PartialVectors},
+    dataset_index::{DatasetIndex, IndexVectors},
     index_builder::{DESCRIPTORS_FILE, EMBEDDINGS_FILE, IndexBuilder, MODEL_VECTORS_FILE},
     index_limits::IndexLimits,
     member_columns::MemberColumns,
     name_table::NameTable,
-    vector_source::VectorSource,
+    vector_source::{PartialVectors, VectorSource},
 };
 use crate::{
     index::DIMENSION,
@@ -31,8 +32,10 @@ use crate::{
 use tessera_model::EntityType;
 
 const MEMBERS_FILE: &str = "members";
-/// First bytes of the file of members, in the byte order of the machine; the number is the version of all files.
-const MAGIC: u64 = u64::from_be_bytes(*b"tessera\x03");
+const CAPTIONS_FILE: &str = "captions";
+/// First bytes of the file of members, in the byte order of the machine; the number is the version of all files, and of
+/// the stems in them.
+const MAGIC: u64 = u64::from_be_bytes(*b"tessera\x04");
 
 /// Removes the files of all generations but the current ones, and what a crashed process left.
 pub fn remove_outdated(store: &Store) -> Result<(), StoreError> {
@@ -102,7 +105,8 @@ pub fn prepare(
     is_stopped: &dyn Fn() -> bool,
 ) -> Result<(), StoreError> {
     let folder = store.indexes_dir().join(folder_name(dataset, entity));
-    if !folder.join(MEMBERS_FILE).exists() {
+    let members = File::open(folder.join(MEMBERS_FILE));
+    if !members.is_ok_and(|mut file| read_magic(&mut file).is_ok()) {
         // If they cannot be written, the first search tries again.
         let _ = build(store, limits, dataset, entity, &folder, is_stopped)?;
     }
@@ -134,6 +138,9 @@ fn build(
     };
     Ok(builder.build(store, dataset, entity, is_stopped)?.and_then(|index| {
         write_members(&index, &new.path().join(MEMBERS_FILE), &limits.disk)?;
+        let mut captions = CheckedWriter::create(&new.path().join(CAPTIONS_FILE), &limits.disk)?;
+        index.captions.write(&mut captions)?;
+        captions.finish()?;
         fs::rename(new.keep(), folder)?;
         Ok(index)
     }))
@@ -153,11 +160,7 @@ fn write_members(index: &DatasetIndex, path: &Path, disk: &DiskQuota) -> io::Res
 
 fn read(folder: &Path, generation: i64, memory: &VectorMemory) -> io::Result<DatasetIndex> {
     let mut file = BufReader::new(checked_file::open(&folder.join(MEMBERS_FILE), None)?);
-    let mut magic = [0; size_of::<u64>()];
-    file.read_exact(&mut magic)?;
-    if u64::from_ne_bytes(magic) != MAGIC {
-        return Err(ErrorKind::InvalidData.into());
-    }
+    read_magic(&mut file)?;
     let (members, names) = (MemberColumns::read(&mut file)?, NameTable::read(&mut file)?);
     let mut partial = |name: &str| {
         let dimension = read_column::<u64>(&mut file)?.first().copied().unwrap_or_default();
@@ -170,5 +173,14 @@ fn read(folder: &Path, generation: i64, memory: &VectorMemory) -> io::Result<Dat
     let descriptors = folder.join(DESCRIPTORS_FILE);
     let descriptors = VectorSource::open(&descriptors, DIMENSION, members.len(), memory)?;
     let vectors = IndexVectors { descriptors, embeddings, model };
-    Ok(DatasetIndex::new(generation, members, names, vectors))
+    let captions = checked_file::open(&folder.join(CAPTIONS_FILE), None)?;
+    let captions = CaptionIndex::read(&mut BufReader::new(captions))?;
+    Ok(DatasetIndex::new(generation, members, names, captions, vectors))
+}
+
+/// Fails if the files are of another version.
+fn read_magic(file: &mut impl Read) -> io::Result<()> {
+    let mut magic = [0; size_of::<u64>()];
+    file.read_exact(&mut magic)?;
+    if u64::from_ne_bytes(magic) == MAGIC { Ok(()) } else { Err(ErrorKind::InvalidData.into()) }
 }

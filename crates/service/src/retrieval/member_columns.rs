@@ -91,6 +91,22 @@ impl MemberColumns {
         }
     }
 
+    /// Puts the members into another order.
+    pub fn reorder(&mut self, order: &[u32]) {
+        reorder_column(&mut self.rows, order);
+        reorder_column(&mut self.picture_rows, order);
+        reorder_column(&mut self.videos, order);
+        self.cluster_ranks.iter_mut().for_each(|column| reorder_column(column, order));
+        reorder_column(&mut self.uniqueness, order);
+        reorder_column(&mut self.near_duplicate_similarities, order);
+        self.issue_scores.iter_mut().for_each(|column| reorder_column(column, order));
+        reorder_column(&mut self.sharpness, order);
+        reorder_column(&mut self.brightness, order);
+        reorder_column(&mut self.perceptual_hashes, order);
+        self.labels = self.labels.reordered(order);
+        self.tags = self.tags.reordered(order);
+    }
+
     pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
         write_column(to, &self.rows)?;
         write_column(to, &self.picture_rows)?;
@@ -128,6 +144,10 @@ impl MemberColumns {
         (columns.labels, columns.tags) = (IdLists::read(from)?, IdLists::read(from)?);
         Ok(columns)
     }
+}
+
+fn reorder_column<T: Copy>(column: &mut Vec<T>, order: &[u32]) {
+    *column = order.iter().map(|&member| column[member as usize]).collect();
 }
 
 fn issue_score_fields(scores: &IssueScores) -> [f32; 5] {

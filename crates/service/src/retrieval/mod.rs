@@ -1,6 +1,7 @@
 //! Search: the media items of each searched dataset in memory, or in a search table of the database; queries over
 //! them, and the ranked clusters.
 
+mod caption_index;
 mod checked_file;
 mod cluster_members;
 mod column_file;
@@ -8,12 +9,14 @@ mod copies;
 mod dataset_index;
 mod error;
 mod filter_mask;
+mod first_uses;
 mod id_lists;
 mod index_builder;
 mod index_cache;
 mod index_folder;
 mod index_limits;
 mod member_columns;
+mod member_order;
 mod name_table;
 mod picture_members;
 mod query_run;
@@ -24,6 +27,7 @@ mod search_ranking;
 mod table_ranking;
 mod vector_source;
 
+pub use caption_index::{CaptionIndex, CaptionIndexBuilder};
 pub use dataset_index::tag_id;
 pub use error::RetrievalError;
 pub use index_cache::{CacheUsage, IndexCache};

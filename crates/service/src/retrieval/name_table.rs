@@ -19,6 +19,11 @@ impl NameTable {
         })
     }
 
+    /// Replaces all numbers.
+    pub fn renumber(&mut self, mut new: impl FnMut(u32) -> u32) {
+        self.0.values_mut().for_each(|id| *id = new(*id));
+    }
+
     pub fn id(&self, name: &str) -> Option<u32> {
         self.0.get(name).copied()
     }

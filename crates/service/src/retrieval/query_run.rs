@@ -92,8 +92,9 @@ impl QueryRun<'_> {
     }
 
     fn apply_full_text(&mut self, text: &QueryText) -> Result<Option<Scores>, RetrievalError> {
-        let (mut found, matching) = self.context.full_text(text)?;
-        found.sort_unstable_by_key(|&(row, _)| row);
+        let query = self.context.full_text_query(text)?;
+        let found = self.index.captions.search(&query).map_err(StoreError::from)?;
+        let matching = !query.is_negated;
         let members = self.index.members.len();
         let mut flags = vec![!matching; members];
         let mut values = vec![f32::INFINITY; if matching { members } else { 0 }];

@@ -6,14 +6,13 @@ use crate::{
     store::{
         Store, applied_model,
         dataset::DatasetRecord,
-        full_text,
         picture_features::{self, PictureFeatures},
         picture_table::StoredPicture,
         query_image,
         search_table::{DistanceQuery, MemberVector, MergeRule, SearchTableLimits, VectorQuery},
     },
     stored_pictures::PictureStore,
-    text::full_text_query::{FtsExpression, parse},
+    text::full_text_query::{FullTextQuery, parse},
 };
 use tessera_model::{Anchor, AnchorKind, vql::QueryText};
 
@@ -89,20 +88,11 @@ impl SearchContext<'_> {
         Ok((applied == Some(model.fingerprint())).then_some(model))
     }
 
-    /// The pictures whose captions match, or with `false` those whose captions are excluded, with their scores.
-    pub(super) fn full_text(
+    /// A query over captions, in the language that they are indexed in.
+    pub(super) fn full_text_query(
         &self,
         text: &QueryText,
-    ) -> Result<(CaptionScores, bool), RetrievalError> {
-        let parsed = parse(text.as_str(), self.dataset.language.indexed)
-            .map_err(RetrievalError::FullText)?;
-        let (expression, matching) = match parsed {
-            FtsExpression::Matching(expression) => (expression, true),
-            FtsExpression::NotMatching(expression) => (expression, false),
-        };
-        Ok((self.store.read(|c| full_text::search(c, &expression, matching))?, matching))
+    ) -> Result<FullTextQuery, RetrievalError> {
+        parse(text.as_str(), self.dataset.language.indexed).map_err(RetrievalError::FullText)
     }
 }
-
-/// Rows of pictures, and the scores of their captions.
-type CaptionScores = Vec<(i64, f32)>;

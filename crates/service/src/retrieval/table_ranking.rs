@@ -9,7 +9,7 @@ use crate::{
     issues::confidence_range,
     similarity::MAX_COPY_CANDIDATES,
     store::{
-        self, Connection, Store,
+        self, Connection, Store, full_text,
         search_table::{
             self, ClusterMatch, DistanceBound, DistanceQuery, IssueRange, MemberCondition,
             MemberDistance, MemberOrder, MemberSearch, MemberVector, SearchTable, SelectedMember,
@@ -175,7 +175,9 @@ impl<'a> QueryTranslation<'a> {
     }
 
     fn full_text(&mut self, text: &QueryText) -> Result<(), RetrievalError> {
-        let (found, matching) = self.context.full_text(text)?;
+        let query = self.context.full_text_query(text)?;
+        let found = self.context.store.read(|c| full_text::search(c, &query))?;
+        let matching = !query.is_negated;
         if matching && self.order.is_none() {
             self.order = Some(MemberOrder::Captions(found));
         } else {

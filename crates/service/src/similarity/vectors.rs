@@ -25,6 +25,11 @@ impl Vectors {
         Self { dimension, rows: vec![f16::ZERO; rows * dimension] }
     }
 
+    /// Rows of unit vectors, one after the other.
+    pub fn from_numbers(dimension: usize, numbers: Vec<f16>) -> Self {
+        Self { dimension, rows: numbers }
+    }
+
     pub fn dimension(&self) -> usize {
         self.dimension
     }

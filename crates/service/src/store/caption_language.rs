@@ -9,7 +9,7 @@ use tessera_model::DatasetId;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CaptionLanguage {
-    /// The language whose stems the full-text index contains.
+    /// The language whose stems the full-text indexes contain.
     pub indexed: Language,
     /// `None` if it is detected.
     pub chosen: Option<Language>,
@@ -42,7 +42,8 @@ pub fn choose(connection: &Connection, dataset: DatasetId, chosen: Option<Langua
     upsert(connection, dataset, CaptionLanguage { indexed, chosen })
 }
 
-/// Stores the language of the full-text index, which has to be rebuilt in the same transaction.
+/// Stores the language of the full-text indexes, in a transaction that begins a generation and replaces those of a
+/// server.
 pub(super) fn set_indexed(
     connection: &Connection,
     dataset: DatasetId,
@@ -62,7 +63,23 @@ fn upsert(connection: &Connection, dataset: DatasetId, language: CaptionLanguage
 
 /// The captions of a dataset, in order of row.
 pub fn captions(connection: &Connection, dataset: DatasetId) -> Result<Vec<(i64, String)>> {
+    let mut captions = Vec::new();
+    for_each_caption(connection, dataset, |row, caption| {
+        captions.push((row, caption.to_owned()));
+        Ok(())
+    })?;
+    Ok(captions)
+}
+
+/// Calls `each` with the row and caption of every media item that has one, in order of row.
+pub fn for_each_caption(
+    connection: &Connection,
+    dataset: DatasetId,
+    mut each: impl FnMut(i64, &str) -> Result<()>,
+) -> Result<()> {
     let sql = "SELECT row, caption, require(intact) FROM media
                WHERE dataset = ?1 AND caption IS NOT NULL ORDER BY row";
-    query::all(connection, sql, params![dataset.0], |row| Ok((row.get(0)?, row.get(1)?)))
+    query::for_each(connection, sql, params![dataset.0], |row| {
+        each(row.get(0)?, row.get_ref(1)?.as_str()?)
+    })
 }

@@ -1,4 +1,5 @@
-//! Full-text index of the captions of all datasets, by the row of their media.
+//! Full text of captions, by the row of their media: on a server, an index of those of all datasets is for large ones,
+//! which index files do not contain. In a file, there is none.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -10,21 +11,16 @@ use super::{
     model_label::{model_labels, with_model_labels},
     postgres, query,
 };
-use crate::text::language::Language;
+use crate::text::{full_text_query::FullTextQuery, language::Language};
 use tessera_model::{DatasetId, EntityType};
 
-/// With the bm25 score (lower is better) if `ranked`. The expression must come from
-/// `text::full_text_query`, which quotes every word.
-pub fn search(connection: &Connection, expression: &str, ranked: bool) -> Result<Vec<(i64, f32)>> {
-    if let Connection::Postgres(_) = connection {
-        return postgres::search(connection, expression, ranked);
-    }
-    let score = if ranked { "bm25(words)" } else { "0.0" };
-    let sql = format!("SELECT rowid, {score} FROM words WHERE words MATCH ?1");
-    query::all(connection, &sql, params![expression], |row| Ok((row.get(0)?, row.get(1)?)))
+/// Searches captions on a server, where index files would be too large: the rows of the media items, with the bm25
+/// score (lower is better) unless the query is negated.
+pub fn search(connection: &Connection, query: &FullTextQuery) -> Result<Vec<(i64, f32)>> {
+    postgres::search(connection, query)
 }
 
-/// Replaces what is found of media items of a dataset, by row. In `SQLite`, a trigger does.
+/// Replaces what the index of a server contains of media items of a dataset, by row.
 pub(super) fn index_captions<'a>(
     connection: &Connection,
     dataset: DatasetId,
@@ -39,29 +35,22 @@ pub(super) fn index_captions<'a>(
     }
 }
 
-/// Replaces what is found of all media items of a dataset by the stems of another language.
+/// Sets the language of the captions of a dataset, and replaces what the index of a server contains of them.
 pub fn change_language(
     connection: &Connection,
     dataset: DatasetId,
     language: Language,
 ) -> Result<()> {
     caption_language::set_indexed(connection, dataset, language)?;
-    if let Connection::Postgres(_) = connection {
-        let captions = caption_language::captions(connection, dataset)?;
-        let captions = captions.iter().map(|(row, caption)| (*row, Some(caption.as_str())));
-        return index_captions(connection, dataset, captions);
+    if let Connection::Sqlite(_) = connection {
+        return Ok(());
     }
-    let described = "FROM media WHERE dataset = ?1 AND caption IS NOT NULL";
-    let delete = format!("DELETE FROM words WHERE rowid IN (SELECT row {described})");
-    let insert = format!(
-        "INSERT INTO words (rowid, caption)
-         SELECT row, stemmed(caption, (SELECT indexed FROM caption_language WHERE dataset = ?1))
-         {described}"
-    );
-    [delete, insert].iter().try_for_each(|sql| query::execute(connection, sql, params![dataset.0]))
+    let captions = caption_language::captions(connection, dataset)?;
+    let captions = captions.iter().map(|(row, caption)| (*row, Some(caption.as_str())));
+    index_captions(connection, dataset, captions)
 }
 
-/// Merges what changes of captions left to be counted. `SQLite` counts by itself.
+/// Merges what changes of captions left to be counted on a server.
 pub fn merge_word_counts(connection: &Connection) -> Result<()> {
     match connection {
         Connection::Sqlite(_) => Ok(()),

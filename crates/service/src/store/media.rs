@@ -262,6 +262,7 @@ pub fn for_each_by_path(
 }
 
 /// A media item with everything that ranking needs.
+#[derive(Clone, Debug)]
 pub struct MediaFeatures {
     pub media: MediaRecord,
     /// The visual descriptor: a unit vector.
@@ -275,8 +276,27 @@ pub struct MediaFeatures {
     pub model_vector: Option<Vec<f16>>,
 }
 
-/// Calls `each` with every image and frame, or every object, of a dataset or of one of its sources, ordered by
-/// path.
+/// Calls `each` with the row and path of every image and frame, or every object, of a dataset that is clustered, in
+/// order of row.
+pub fn for_each_clustered_path(
+    connection: &Connection,
+    dataset: DatasetId,
+    entity: EntityType,
+    mut each: impl FnMut(i64, &[u8]),
+) -> Result<()> {
+    let sql = format!(
+        "SELECT media.row, path FROM media JOIN place ON place.media = media.row
+         WHERE dataset = ?1 AND {} ORDER BY media.row",
+        entity_condition(entity)
+    );
+    query::for_each(connection, &sql, params![dataset.0], |row| {
+        each(row.get(0)?, row.get_ref(1)?.as_blob()?);
+        Ok(())
+    })
+}
+
+/// Calls `each` with every image and frame, or every object, of a dataset or of one of its sources, in order of row:
+/// all tables are in this order, while sorting by path would write and read all vectors on disk.
 pub fn for_each_with_features<E: From<QueryError>>(
     connection: &Connection,
     dataset: DatasetId,
@@ -292,7 +312,7 @@ pub fn for_each_with_features<E: From<QueryError>>(
          FROM media JOIN look ON look.media = media.row LEFT JOIN place ON place.media = media.row
          LEFT JOIN meaning ON meaning.media = media.row
          LEFT JOIN model_vector ON model_vector.media = media.row
-         WHERE dataset = ?1 AND {} {} ORDER BY path, media.row",
+         WHERE dataset = ?1 AND {} {} ORDER BY media.row",
         entity_condition(entity),
         if source.is_some() { "AND source = ?2" } else { "" },
     );

@@ -59,3 +59,4 @@ pub use engine::{Connection, QueryError, Result, Row, StatementBatch, Transactio
 pub use error::StoreError;
 pub use postgres::TaskListener;
 pub use process_lock::lock_holder;
+pub(crate) use sqlite::split_words;

@@ -16,6 +16,8 @@ pub struct DescribedMedia {
     /// Relative to its source.
     pub path: PathBuf,
     pub is_frame: bool,
+    /// Whether searches find it.
+    pub is_clustered: bool,
     pub width: u32,
     pub height: u32,
     pub text: TextMetadata,
@@ -36,6 +38,7 @@ pub fn all_media(connection: &Connection, source: i64) -> Result<Vec<DescribedMe
     let sql =
         "SELECT row, path, width, height, media.caption, media.labels, tags, frame IS NOT NULL,
                       embedded_text.caption, coalesce(embedded_text.labels, '[]'),
+                      EXISTS (SELECT 1 FROM place WHERE place.media = media.row),
                       require(media.intact),
                       require(coalesce(embedded_text.intact, embedded_text.media IS NULL))
                FROM media LEFT JOIN embedded_text ON embedded_text.media = media.row
@@ -46,6 +49,7 @@ pub fn all_media(connection: &Connection, source: i64) -> Result<Vec<DescribedMe
             row: row.get(0)?,
             path: path_from_bytes(row.get(1)?),
             is_frame: row.get(7)?,
+            is_clustered: row.get(10)?,
             width: row.get(2)?,
             height: row.get(3)?,
             text: TextMetadata { caption, labels, tags },

@@ -14,14 +14,15 @@ use crate::{
         sidecar::{LabeledBox, SidecarData, push_name},
     },
     store::{
+        self, Transaction, dataset,
         indexed_files::{self, FileWithoutMedia},
-        object,
+        object, search_table,
         sidecar::{self as descriptions, DescribedMedia, TextMetadata},
         source::SourceFolder,
     },
     task_error::TaskError,
 };
-use tessera_model::Region;
+use tessera_model::{DatasetId, EntityType, Region};
 
 /// Bounds the memory.
 const MEDIA_AT_A_TIME: usize = 1_000;
@@ -46,15 +47,32 @@ pub fn apply_sidecars(
         let is_read =
             |path: &Path| reading.sidecars.contains(path) && !reading.problems.contains_key(path);
         descriptions::mark_read(tx, source.row, files.filter(|(path, _)| is_read(path)))?;
+        let mut is_outdated = false;
         for pictures in pictures.chunks(MEDIA_AT_A_TIME) {
             let texts = pictures.iter().map(|picture| (picture, text_of(reading, picture)));
             let changed = texts.filter(|(picture, text)| *text != picture.text);
-            let changed: Vec<_> = changed.map(|(picture, text)| (picture.row, text)).collect();
+            let changed: Vec<_> = changed
+                .inspect(|(picture, text)| {
+                    is_outdated |= picture.is_clustered && picture.text.caption != text.caption;
+                })
+                .map(|(picture, text)| (picture.row, text))
+                .collect();
             descriptions::set_texts(tx, source.dataset, &changed)?;
         }
-        Ok(())
+        if is_outdated { search_new_captions(tx, source.dataset) } else { Ok(()) }
     })?;
     extract_objects(context, folder, &changed_objects(context, pictures, reading)?)
+}
+
+/// Lets searches find changed captions before the operation ends, and if it fails. A large dataset is searched by the
+/// database, which finds them anyway, in tables that another generation would not have.
+fn search_new_captions(transaction: &Transaction, dataset: DatasetId) -> store::Result<()> {
+    for entity in [EntityType::Images, EntityType::Objects] {
+        if search_table::find(transaction, dataset, entity)?.is_some() {
+            return Ok(());
+        }
+    }
+    dataset::begin_generation(transaction, dataset)
 }
 
 /// The caption of a sidecar counts before that of the picture; labels are joined.

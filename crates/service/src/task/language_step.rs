@@ -1,5 +1,5 @@
-//! Detects the language of the captions of a dataset when all of it is indexed, and rebuilds their full-text index if
-//! it is another one.
+//! Detects the language of the captions of a dataset when all of it is indexed: their full-text indexes contain the stems
+//! of this language.
 
 use super::{TaskContext, member_features::Scope};
 use crate::{

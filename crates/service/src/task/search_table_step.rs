@@ -129,7 +129,9 @@ impl MemberRows<'_> {
         source: Option<i64>,
     ) -> store::Result<WrittenMembers> {
         let mut writer = TableWriter::new(transaction, target);
-        let mut assignments = self.clusters.assignments(self.entity).iter().peekable();
+        let mut assignments: Vec<_> = self.clusters.assignments(self.entity).iter().collect();
+        assignments.sort_unstable_by_key(|assignment| assignment.media);
+        let mut assignments = assignments.into_iter().peekable();
         let each = |features: MediaFeatures| {
             let new = assignments.next_if(|assignment| assignment.media == features.media.row);
             self.add(&mut writer, &features, new)

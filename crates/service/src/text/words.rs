@@ -10,7 +10,7 @@ const MAX_WORD_CHARS: usize = 64;
 
 /// Returns the words of a text in lower case. Combining marks belong to them: in Devanagari and Tamil, they are
 /// vowels and the joints of consonants.
-pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
+pub fn words(text: &str) -> impl Iterator<Item = String> {
     let text = normalized(text);
     let words = text
         .split(|c: char| !c.is_alphanumeric() && !is_combining_mark(c))

@@ -139,6 +139,8 @@ const CONFINED: &[(&str, &[&str])] = &[
 const REEXPORTS: &[(&str, &str)] = &[
     ("Deployment", "deployment"),
     ("LocalError", "error"),
+    ("CaptionIndex", "retrieval"),
+    ("CaptionIndexBuilder", "retrieval"),
     ("DeploymentSettings", "settings"),
     ("InjectedFailure", "settings"),
 ];

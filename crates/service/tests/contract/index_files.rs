@@ -68,7 +68,7 @@ async fn a_later_start_searches_the_files_of_an_earlier_one() {
     let service = described::served().await;
     let expected = results(&service).await;
     let place = service.stop().await;
-    assert_eq!(files(&place).len(), 8, "four of the images, four of the objects");
+    assert_eq!(files(&place).len(), 10, "five of the images, five of the objects");
     place.database().execute_batch("DELETE FROM meaning; DELETE FROM place").unwrap();
     let service = restarted(place).await;
     assert_eq!(results(&service).await, expected);
@@ -78,10 +78,10 @@ async fn a_later_start_searches_the_files_of_an_earlier_one() {
 async fn an_operation_that_ends_writes_the_files_for_the_first_search() {
     let service = described::served().await;
     let first = files(&service.place);
-    assert_eq!(first.len(), 8, "nothing was searched yet");
+    assert_eq!(first.len(), 10, "nothing was searched yet");
     service.added(uploads(12..14)).await;
     let second = files(&service.place);
-    assert!(second.len() == 8 && second.iter().all(|file| !first.contains(file)), "{second:?}");
+    assert!(second.len() == 10 && second.iter().all(|file| !first.contains(file)), "{second:?}");
     let place = service.stop().await;
     fs::remove_dir_all(place.data.path().join("indexes")).unwrap();
     let unprepared = DeploymentSettings { prepare_indexes: false, ..DeploymentSettings::default() };
@@ -114,11 +114,30 @@ async fn damaged_and_missing_files_are_replaced() {
         let all = files(&place);
         damage(&all[number]);
         damage(&all[number + 3]);
+        damage(&all[number + 6]);
         let service = restarted(place).await;
         assert_eq!(results(&service).await, expected, "{number}");
         place = service.stop().await;
         assert_eq!(files(&place), all, "{number}");
     }
+}
+
+#[tokio::test]
+async fn files_of_another_version_are_replaced_at_the_start() {
+    let service = described::served().await;
+    let expected = results(&service).await;
+    let place = service.stop().await;
+    let members: Vec<PathBuf> =
+        files(&place).into_iter().filter(|file| file.ends_with("members")).collect();
+    let current: Vec<Vec<u8>> = members.iter().map(|file| fs::read(file).unwrap()).collect();
+    for (file, bytes) in members.iter().zip(&current) {
+        fs::write(file, [&3_u64.to_ne_bytes(), &bytes[size_of::<u64>()..]].concat()).unwrap();
+    }
+    let service = restarted(place).await;
+    for (file, bytes) in members.iter().zip(&current) {
+        assert_eq!(fs::read(file).unwrap()[..8], bytes[..8]);
+    }
+    assert_eq!(results(&service).await, expected);
 }
 
 #[tokio::test]

@@ -225,10 +225,12 @@ const FORMER_WORDS: &str = "
     DROP TABLE packed_thumbnail;
     DROP TABLE packed_frame_picture;
     DROP TABLE picture_pack;
-    DROP TABLE words;
     CREATE VIRTUAL TABLE words USING fts5(
       caption, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
     );
+    CREATE TRIGGER media_described AFTER UPDATE OF caption ON media BEGIN
+      DELETE FROM words WHERE rowid = old.row;
+    END;
     UPDATE dataset SET extractor = 7;
     PRAGMA user_version = 16;";
 const FORMER_WORDS_ON_A_SERVER: &str = "

@@ -7,10 +7,11 @@ use proptest::prelude::*;
 use super::*;
 use crate::{
     retrieval::{
-        dataset_index::{IndexVectors, PartialVectors},
+        caption_index::CaptionIndex,
+        dataset_index::IndexVectors,
         member_columns::MemberColumns,
         name_table::NameTable,
-        vector_source::VectorSource,
+        vector_source::{PartialVectors, VectorSource},
     },
     similarity::Vectors,
     store::cluster::MemberCounts,
@@ -56,7 +57,8 @@ fn index_of(members: &[Member]) -> Arc<DatasetIndex> {
     let no_members = || PartialVectors { vectors: none(), members: Vec::new() };
     let vectors =
         IndexVectors { descriptors: none(), embeddings: no_members(), model: no_members() };
-    Arc::new(DatasetIndex::new(1, columns, NameTable::default(), vectors))
+    let (names, captions) = (NameTable::default(), CaptionIndex::default());
+    Arc::new(DatasetIndex::new(1, columns, names, captions, vectors))
 }
 
 fn ranking_of(members: &[Member], is_scored: bool) -> ClusterRanking {

@@ -7,10 +7,9 @@ use super::{
 use crate::{
     store::{
         engine::{Connection, QueryError, Result, StatementBatch, params},
-        query,
-        sqlite::split_words,
+        query, split_words,
     },
-    text::{language::Language, words::stemmed_text},
+    text::{full_text_query::FullTextQuery, language::Language, words::stemmed_text},
 };
 
 /// Longer words are represented by their hash, because the index refuses those of 2 KiB.
@@ -42,15 +41,15 @@ pub(in crate::store) fn index_captions<'a>(
     deletes.finish().map(drop)
 }
 
-/// Returns the media whose captions match, with their bm25 score if `ranked`.
+/// Returns the media whose captions match, with their bm25 score unless the query is negated.
 pub(in crate::store) fn search(
     connection: &Connection,
-    expression: &str,
-    ranked: bool,
+    query: &FullTextQuery,
 ) -> Result<Vec<(i64, f32)>> {
-    let text_query = TextQuery::parse(expression, words_of)?;
+    let text_query = TextQuery::new(query, words_of)?;
     let Some(condition) = text_query.condition() else { return Ok(Vec::new()) };
-    let statistics = if ranked { Some(statistics(connection, &text_query.phrases)?) } else { None };
+    let statistics =
+        (!query.is_negated).then(|| statistics(connection, &text_query.phrases)).transpose()?;
     let mut found = Vec::new();
     let sql = format!("SELECT media, words, count FROM words WHERE {CONTAINS} ORDER BY media");
     query::for_each(connection, &sql, params![condition], |row| {
@@ -69,8 +68,7 @@ pub(in crate::store) fn search(
 fn statistics(connection: &Connection, phrases: &[Vec<String>]) -> Result<TextStatistics> {
     let containing: Vec<u64> =
         phrases.iter().map(|phrase| count_containing(connection, phrase)).collect::<Result<_>>()?;
-    let (texts, words) = word_counts::totals(connection)?;
-    Ok(TextStatistics::new(texts, words, &containing))
+    Ok(TextStatistics::new(word_counts::totals(connection)?, &containing))
 }
 
 /// How many captions contain a phrase.

@@ -1,9 +1,12 @@
 //! How many captions of the store there are, and how many of them contain a word: kept, because counting reads
 //! all captions. Each statement that changes captions adds rows with the differences; the sum counts.
 
-use crate::store::{
-    engine::{Connection, Result, params},
-    query,
+use crate::{
+    store::{
+        engine::{Connection, Result, params},
+        query,
+    },
+    text::bm25::CaptionTotals,
 };
 
 /// Written once: changes are migrations. Removed media take their captions along one by one, so a difference
@@ -47,11 +50,13 @@ CREATE TRIGGER new_words_added AFTER UPDATE ON words REFERENCING NEW TABLE AS ch
   FOR EACH STATEMENT EXECUTE FUNCTION count_words('added');
 ";
 
-/// The number of captions of the store, and of the words in them.
-pub(super) fn totals(connection: &Connection) -> Result<(u64, u64)> {
+/// Of the store.
+pub(super) fn totals(connection: &Connection) -> Result<CaptionTotals> {
     let sql = "SELECT CAST(coalesce(sum(captions), 0) AS bigint),
                       CAST(coalesce(sum(words), 0) AS bigint) FROM caption_total";
-    query::one(connection, sql, params![], |row| Ok((row.get(0)?, row.get(1)?)))
+    query::one(connection, sql, params![], |row| {
+        Ok(CaptionTotals { captions: row.get(0)?, words: row.get(1)? })
+    })
 }
 
 /// How many captions contain a word.

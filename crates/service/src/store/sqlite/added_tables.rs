@@ -17,7 +17,8 @@ CREATE TABLE embedded_text (
 "
 );
 
-/// The language of the captions of each dataset, whose stems the full-text index contains in place of English ones.
+/// The language of the captions of each dataset. The full-text index is defined again, but not filled, because
+/// [`NO_WORDS`] removes it.
 pub(super) const CAPTION_LANGUAGES: &str = concat!(
     "
 CREATE TABLE caption_language (
@@ -37,8 +38,6 @@ CREATE VIRTUAL TABLE words USING fts5(
     caption_tokenizer!(),
     "'
 );
-INSERT INTO words (rowid, caption)
-  SELECT row, stemmed(caption, NULL) FROM media WHERE caption IS NOT NULL;
 CREATE TRIGGER media_described AFTER UPDATE OF caption ON media
 WHEN new.caption IS NOT old.caption BEGIN
   DELETE FROM words WHERE rowid = old.row;
@@ -182,21 +181,16 @@ CREATE INDEX media_with_caption ON media (dataset) WHERE caption IS NOT NULL;
 CREATE INDEX media_with_labels ON media (dataset) WHERE labels <> '[]' AND parent IS NULL;
 ";
 
-/// The full-text index with words that contain combining marks, in the stems of this version. It contains them before
-/// the datasets are indexed again, so that captions are found meanwhile.
+/// Defines the full-text index again, which [`NO_WORDS`] removes.
 pub(super) const WORDS_WITH_MARKS: &str = concat!(
     "
-DROP TABLE words;
+DROP TABLE IF EXISTS words;
 CREATE VIRTUAL TABLE words USING fts5(
   caption, content = '', contentless_delete = 1,
   tokenize = '",
     caption_tokenizer!(),
     "'
 );
-INSERT INTO words (rowid, caption)
-  SELECT row, stemmed(caption, (SELECT indexed FROM caption_language
-                                WHERE caption_language.dataset = media.dataset))
-  FROM media WHERE caption IS NOT NULL;
 "
 );
 
@@ -238,3 +232,16 @@ CREATE TABLE packed_frame_picture (
 CREATE INDEX packed_frame_picture_pack ON packed_frame_picture (pack);
 "
 );
+
+/// Captions are searched in index files, so that additions and starts need not keep a second index.
+pub(super) const NO_WORDS: &str = "
+DROP TRIGGER IF EXISTS media_described;
+DROP TRIGGER media_removed;
+CREATE TRIGGER media_removed AFTER DELETE ON media BEGIN
+  UPDATE dataset SET n_images = n_images - (old.kind = 'IMAGE'),
+                     n_videos = n_videos - (old.frame IS 1),
+                     n_frames = n_frames - (old.kind = 'FRAME'),
+                     n_objects = n_objects - (old.kind = 'OBJECT') WHERE id = old.dataset;
+END;
+DROP TABLE IF EXISTS words;
+";

@@ -1,5 +1,5 @@
 //! Checksums of rows, as functions of SQL: `crc32(...)` of any values, and `require(intact)`, which fails for
-//! a damaged row, so that no query returns one. With them comes `stemmed(caption, language)`.
+//! a damaged row, so that no query returns one.
 
 use crc32fast::Hasher;
 use rusqlite::{
@@ -9,14 +9,11 @@ use rusqlite::{
     types::ValueRef,
 };
 
-use super::stemmed::register_stemmed;
-
 /// Adds the functions to a connection. Without them, the tables can only be read.
 pub fn register_functions(connection: &Connection) -> Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8
         | FunctionFlags::SQLITE_DETERMINISTIC
         | FunctionFlags::SQLITE_INNOCUOUS;
-    register_stemmed(connection, flags)?;
     connection.create_scalar_function("crc32", -1, flags, |values| Ok(crc32(values)))?;
     connection.create_scalar_function("require", 1, flags, |intact| {
         if intact.get_raw(0) == ValueRef::Integer(1) {

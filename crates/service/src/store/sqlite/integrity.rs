@@ -4,21 +4,12 @@ use rusqlite::{Connection, Result};
 
 use super::{checksum::damage, schema};
 
-/// The full-text index is the only part without checksums.
-const REBUILD_FULL_TEXT: &str = "
-    BEGIN IMMEDIATE;
-    INSERT INTO words (words) VALUES ('delete-all');
-    INSERT INTO words (rowid, caption) SELECT row, stemmed(caption, (SELECT indexed FROM caption_language AS of WHERE of.dataset = media.dataset))
-      FROM media WHERE caption IS NOT NULL;
-    COMMIT";
-
 /// Fails with damage unless every page, index entry and row is as it was written.
 pub(super) fn check(connection: &Connection) -> Result<()> {
     if !schema::is_intact(connection)? {
         return Err(damage("its definitions have changed"));
     }
-    run_check(connection, "PRAGMA integrity_check(1)")?;
-    connection.execute_batch(REBUILD_FULL_TEXT)
+    run_check(connection, "PRAGMA integrity_check(1)")
 }
 
 /// Checks one table of an attached database.

@@ -5,11 +5,12 @@ mod checksum;
 mod clean_shutdown;
 mod database_file;
 mod file_system;
+#[cfg(test)]
+mod full_text_matches;
 mod integrity;
 mod open_mark;
 mod recovery;
 mod schema;
-mod stemmed;
 mod tables;
 mod words;
 
@@ -18,4 +19,6 @@ pub use database_file::open_in_memory;
 pub(super) use database_file::{DatabaseFile, OpenedDatabase};
 pub use file_system::network_file_system;
 pub(super) use file_system::network_file_system_of;
-pub(super) use words::split_words;
+#[cfg(test)]
+pub(crate) use full_text_matches::full_text_matches;
+pub use words::split_words;

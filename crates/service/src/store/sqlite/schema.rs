@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension as _, Result, TransactionBehavior};
 use super::{
     added_tables::{
         ANCHOR_PICTURES, CAPTION_LANGUAGES, EMBEDDED_TEXTS, EXTRACTIONS, LEASES, MODEL_LABELS,
-        MODEL_VECTORS, PICTURE_PACKS, TEXT_COVERAGE, WORDS_WITH_MARKS,
+        MODEL_VECTORS, NO_WORDS, PICTURE_PACKS, TEXT_COVERAGE, WORDS_WITH_MARKS,
     },
     tables::TABLES,
 };
@@ -28,6 +28,7 @@ const MIGRATIONS: &[&str] = &[
     TEXT_COVERAGE,
     WORDS_WITH_MARKS,
     PICTURE_PACKS,
+    NO_WORDS,
 ];
 
 /// Without it, every change of a media item reads all items of all selective exports.
@@ -70,7 +71,7 @@ pub(super) fn is_intact(connection: &Connection) -> Result<bool> {
     Ok(written == Some(definitions(connection)?))
 }
 
-/// A hash of all definitions, except those that `SQLite` adds for the full-text index.
+/// A hash of all definitions, except those that `SQLite` added for the full-text index of earlier versions.
 fn definitions(connection: &Connection) -> Result<[u8; 32]> {
     let sql = "SELECT group_concat(sql, ';' ORDER BY name) FROM sqlite_schema
                WHERE name NOT GLOB 'words_*'";

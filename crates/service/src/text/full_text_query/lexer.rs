@@ -91,7 +91,6 @@ fn check_term(term: &str, count: usize) -> Result<(), &'static str> {
     if count > MAX_TERMS { Err("more than 64 words") } else { Ok(()) }
 }
 
-/// Separators include control characters: FTS5 would end the query at a NUL.
 fn is_separator(c: char) -> bool {
     c.is_whitespace() || c.is_control()
 }

@@ -1,11 +1,14 @@
 //! The boolean full-text query language: words (all required), `AND`, `OR`, `-without`, `"exact
 //! phrase"` and parentheses.
 //!
-//! Queries are parsed here and every word becomes the quoted FTS5 string of its stem, so that user input never
-//! reaches FTS5 as syntax.
+//! Queries are parsed to expressions over the stems of their words.
 
+mod expression;
 mod lexer;
 mod parser;
+#[cfg(test)]
+pub mod random_queries;
 
+pub use expression::{FullTextQuery, TextExpression};
 pub use lexer::SyntaxError;
-pub use parser::{FtsExpression, parse};
+pub use parser::parse;

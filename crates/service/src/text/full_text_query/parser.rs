@@ -1,25 +1,20 @@
-//! Parsing a query into an FTS5 expression.
+//! Parsing a query into an expression.
 
-use super::lexer::{PositionedToken, QueryToken, SyntaxError, tokenize};
+use super::{
+    expression::{FullTextQuery, TextExpression},
+    lexer::{PositionedToken, QueryToken, SyntaxError, tokenize},
+};
 use crate::text::{language::Language, words::stemmed_text};
 
 const MAX_DEPTH: usize = 16;
 
-/// An FTS5 expression, possibly negated as a whole, which FTS5 itself cannot express.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FtsExpression {
-    Matching(String),
-    /// Captions that do not match, including media without a caption.
-    NotMatching(String),
-}
-
 /// Parses a query whose words are in `language`.
-pub fn parse(text: &str, language: Language) -> Result<FtsExpression, SyntaxError> {
+pub fn parse(text: &str, language: Language) -> Result<FullTextQuery, SyntaxError> {
     let tokens = tokenize(text)?;
     let mut parser = Parser { tokens: &tokens, end: text.chars().count() + 1, depth: 0 };
     let whole = parser.parse_or()?;
     match parser.tokens.first() {
-        None => Ok(whole.to_fts(language)),
+        None => Ok(whole.into_query(language)),
         Some(&(at, _)) => Err(SyntaxError { at, reason: "this parenthesis was never opened" }),
     }
 }
@@ -113,56 +108,90 @@ impl Parser<'_> {
 }
 
 impl Expression {
-    /// Moves negations to the top, so that FTS5's binary `NOT` and one outer negation suffice.
-    fn to_fts(&self, language: Language) -> FtsExpression {
+    fn into_query(self, language: Language) -> FullTextQuery {
+        let mut phrases = Vec::new();
+        let Signed { expression, is_negated } = self.signed(language, &mut phrases);
+        FullTextQuery { phrases, expression, is_negated }
+    }
+
+    /// Moves negations to the top, so that no part of the expression matches captions without any of its words.
+    fn signed(self, language: Language, phrases: &mut Vec<String>) -> Signed {
         match self {
             Self::Term(term) => {
-                // Letters, digits and spaces are all that is left of it.
-                FtsExpression::Matching(format!("\"{}\"", stemmed_text(term, language)))
+                phrases.push(stemmed_text(&term, language));
+                Signed::positive(TextExpression::Phrase(phrases.len() - 1))
             }
-            Self::Not(inner) => match inner.to_fts(language) {
-                FtsExpression::Matching(inner) => FtsExpression::NotMatching(inner),
-                FtsExpression::NotMatching(inner) => FtsExpression::Matching(inner),
-            },
-            // p AND q AND -r AND -s = (p AND q) NOT (r OR s)
+            Self::Not(inner) => {
+                let Signed { expression, is_negated } = inner.signed(language, phrases);
+                Signed { expression, is_negated: !is_negated }
+            }
+            // p AND q AND -r AND -s = (p AND q) without (r OR s)
             Self::And(parts) => {
-                let (positive, negated) = split_by_sign(parts, language);
+                let (positive, negated) = split_by_sign(parts, language, phrases);
                 if positive.is_empty() {
-                    return FtsExpression::NotMatching(joined(&negated, "OR"));
+                    return Signed::negative(joined(negated, TextExpression::Or));
                 }
-                FtsExpression::Matching(excluding(joined(&positive, "AND"), &negated))
+                Signed::positive(excluding(joined(positive, TextExpression::And), negated))
             }
-            // p OR q OR -r OR -s = not ((r AND s) NOT (p OR q))
+            // p OR q OR -r OR -s = not ((r AND s) without (p OR q))
             Self::Or(parts) => {
-                let (positive, negated) = split_by_sign(parts, language);
+                let (positive, negated) = split_by_sign(parts, language, phrases);
                 if negated.is_empty() {
-                    return FtsExpression::Matching(joined(&positive, "OR"));
+                    return Signed::positive(joined(positive, TextExpression::Or));
                 }
-                FtsExpression::NotMatching(excluding(joined(&negated, "AND"), &positive))
+                Signed::negative(excluding(joined(negated, TextExpression::And), positive))
             }
         }
     }
 }
 
-fn split_by_sign(parts: &[Expression], language: Language) -> (Vec<String>, Vec<String>) {
+/// An expression, possibly negated as a whole.
+struct Signed {
+    expression: TextExpression,
+    is_negated: bool,
+}
+
+impl Signed {
+    fn positive(expression: TextExpression) -> Self {
+        Self { expression, is_negated: false }
+    }
+
+    fn negative(expression: TextExpression) -> Self {
+        Self { expression, is_negated: true }
+    }
+}
+
+/// The parts that are not negated, and those that are.
+fn split_by_sign(
+    parts: Vec<Expression>,
+    language: Language,
+    phrases: &mut Vec<String>,
+) -> (Vec<TextExpression>, Vec<TextExpression>) {
     let (mut positive, mut negated) = (Vec::new(), Vec::new());
     for part in parts {
-        match part.to_fts(language) {
-            FtsExpression::Matching(part) => positive.push(part),
-            FtsExpression::NotMatching(part) => negated.push(part),
-        }
+        let part = part.signed(language, phrases);
+        if part.is_negated { &mut negated } else { &mut positive }.push(part.expression);
     }
     (positive, negated)
 }
 
 /// `base` without any of the others.
-fn excluding(base: String, others: &[String]) -> String {
-    if others.is_empty() { base } else { format!("({base} NOT {})", joined(others, "OR")) }
+fn excluding(base: TextExpression, others: Vec<TextExpression>) -> TextExpression {
+    if others.is_empty() {
+        return base;
+    }
+    TextExpression::Without(Box::new(base), Box::new(joined(others, TextExpression::Or)))
 }
 
-fn joined(parts: &[String], operator: &str) -> String {
-    match parts {
-        [only] => only.clone(),
-        _ => format!("({})", parts.join(&format!(" {operator} "))),
+fn joined(
+    mut parts: Vec<TextExpression>,
+    join: fn(Vec<TextExpression>) -> TextExpression,
+) -> TextExpression {
+    match parts.pop() {
+        Some(only) if parts.is_empty() => only,
+        last => {
+            parts.extend(last);
+            join(parts)
+        }
     }
 }

@@ -1,58 +1,38 @@
-//! The full-text query language, run against FTS5.
-
-use std::collections::BTreeSet;
+//! The full-text query language, evaluated on lists of words.
 
 use proptest::{
     collection::vec,
     prelude::*,
     sample::{Index, select},
 };
-use rusqlite::Connection;
 use tessera_service::text::{
-    full_text_query::{self, FtsExpression, SyntaxError},
+    full_text_query::{self, FullTextQuery, SyntaxError, TextExpression},
     language::Language,
     words::stemmed_text,
 };
 
 const WORDS: [&str; 6] = ["boat", "red", "sea", "house", "near", "sun"];
 
-fn parse(text: &str) -> Result<FtsExpression, SyntaxError> {
+fn parse(text: &str) -> Result<FullTextQuery, SyntaxError> {
     full_text_query::parse(text, Language::English)
 }
 
-fn captions(captions: &[Vec<&str>]) -> Connection {
-    let table = Connection::open_in_memory().unwrap();
-    table
-        .execute_batch(
-            "CREATE VIRTUAL TABLE caption USING fts5
-             (words, tokenize = 'unicode61 remove_diacritics 2 categories ''L* N* Co M*''')",
-        )
-        .unwrap();
-    for (row, caption) in captions.iter().enumerate() {
-        let add = "INSERT INTO caption (rowid, words) VALUES (?1, ?2)";
-        table
-            .execute(
-                add,
-                (i64::try_from(row).unwrap(), stemmed_text(&caption.join(" "), Language::English)),
-            )
-            .unwrap();
-    }
-    table
+fn matches(query: &FullTextQuery, caption: &[&str]) -> bool {
+    let stems = stemmed_text(&caption.join(" "), Language::English);
+    let stems: Vec<&str> = stems.split(' ').collect();
+    expression_matches(query, &query.expression, &stems) != query.is_negated
 }
 
-fn rows(table: &Connection, expression: &str) -> BTreeSet<usize> {
-    let mut read = table.prepare("SELECT rowid FROM caption WHERE caption MATCH ?1").unwrap();
-    let rows = read.query_map([expression], |row| row.get(0)).unwrap();
-    rows.collect::<Result<_, _>>().unwrap()
-}
-
-fn found(table: &Connection, count: usize, text: &str) -> BTreeSet<usize> {
-    match parse(text).unwrap() {
-        FtsExpression::Matching(expression) => rows(table, &expression),
-        FtsExpression::NotMatching(expression) => {
-            let matching = rows(table, &expression);
-            (0..count).filter(|row| !matching.contains(row)).collect()
+fn expression_matches(query: &FullTextQuery, expression: &TextExpression, stems: &[&str]) -> bool {
+    let part_matches = |part: &TextExpression| expression_matches(query, part, stems);
+    match expression {
+        TextExpression::Phrase(number) => {
+            let phrase: Vec<&str> = query.phrases[*number].split(' ').collect();
+            stems.windows(phrase.len()).any(|part| part == phrase)
         }
+        TextExpression::And(parts) => parts.iter().all(part_matches),
+        TextExpression::Or(parts) => parts.iter().any(part_matches),
+        TextExpression::Without(first, second) => part_matches(first) && !part_matches(second),
     }
 }
 
@@ -118,64 +98,48 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
     fn random_queries_match_the_expected_captions(
-        wish in queries(), captions_of in random_captions(),
+        wish in queries(), captions in random_captions(),
     ) {
-        let table = captions(&captions_of);
-        let expected: BTreeSet<usize> = (0..captions_of.len())
-            .filter(|&row| wish.matches(&captions_of[row]))
-            .collect();
         let text = wish.to_text();
-        prop_assert_eq!(found(&table, captions_of.len(), &text), expected, "{}", text);
-    }
-}
-
-proptest! {
-    #[test]
-    fn user_input_never_reaches_fts5_as_syntax(
-        text in prop_oneof![
-            "\\PC{0,60}",
-            r#"[-+*^:{}()" \u{0}\u{1}a-c'.,“]{0,40}"#,
-            r#"((AND|OR|NOT|NEAR|words|a|-|"|\(|\)|\*|\^|:|,|[0-9]) ?){0,12}"#,
-        ],
-    ) {
-        thread_local! {
-            static TABLE: Connection = captions(&[vec!["a", "near", "words"]]);
-        }
-        if parse(&text).is_ok() {
-            TABLE.with(|table| found(table, 1, &text));
+        let query = parse(&text).unwrap();
+        for caption in captions {
+            prop_assert_eq!(matches(&query, &caption), wish.matches(&caption), "{}", text);
         }
     }
 }
 
-#[test]
-fn words_are_stemmed_and_folded() {
-    let table = captions(&[vec!["Sailing", "boats"], vec!["Cafés", "at", "night"]]);
-    for (text, row) in [
-        ("boat sail", 0),
-        ("SAILED", 0),
-        ("cafe", 1),
-        ("\"cafe at\"", 1),
-        ("“at night”", 1),
-        ("café-at", 1),
-    ] {
-        assert_eq!(found(&table, 2, text), BTreeSet::from([row]), "{text}");
+/// A query as text, with the operators of full-text indexes.
+fn plan(text: &str) -> String {
+    let query = parse(text).unwrap();
+    let sign = if query.is_negated { "not " } else { "" };
+    format!("{sign}{}", expression_text(&query, &query.expression))
+}
+
+fn expression_text(query: &FullTextQuery, expression: &TextExpression) -> String {
+    let joined = |parts: &[TextExpression], operator: &str| {
+        let parts: Vec<_> = parts.iter().map(|part| expression_text(query, part)).collect();
+        format!("({})", parts.join(operator))
+    };
+    match expression {
+        TextExpression::Phrase(number) => query.phrases[*number].clone(),
+        TextExpression::And(parts) => joined(parts, " AND "),
+        TextExpression::Or(parts) => joined(parts, " OR "),
+        TextExpression::Without(first, second) => {
+            let [first, second] = [first, second].map(|part| expression_text(query, part));
+            format!("({first} NOT {second})")
+        }
     }
-    assert_eq!(found(&table, 2, "\"at cafe\""), BTreeSet::new());
-    assert_eq!(found(&table, 2, "near words"), BTreeSet::new());
 }
 
 #[test]
 fn negations_move_to_the_top() {
-    let plan = |text: &str| parse(text).unwrap();
-    let some = |text: &str| FtsExpression::Matching(text.to_owned());
-    let all_but = |text: &str| FtsExpression::NotMatching(text.to_owned());
-    assert_eq!(plan("a b OR c"), some(r#"(("a" AND "b") OR "c")"#));
-    assert_eq!(plan("a -b -c"), some(r#"("a" NOT ("b" OR "c"))"#));
-    assert_eq!(plan("-a -b"), all_but(r#"("a" OR "b")"#));
-    assert_eq!(plan("a OR -b"), all_but(r#"("b" NOT "a")"#));
-    assert_eq!(plan("-a OR -b"), all_but(r#"("a" AND "b")"#));
-    assert_eq!(plan("-(a -b)"), all_but(r#"("a" NOT "b")"#));
-    assert_eq!(plan("x* NEAR:y 5'"), some(r#"("x" AND "near y" AND "5")"#));
+    assert_eq!(plan("a b OR c"), "((a AND b) OR c)");
+    assert_eq!(plan("a -b -c"), "(a NOT (b OR c))");
+    assert_eq!(plan("-a -b"), "not (a OR b)");
+    assert_eq!(plan("a OR -b"), "not (b NOT a)");
+    assert_eq!(plan("-a OR -b"), "not (a AND b)");
+    assert_eq!(plan("-(a -b)"), "not (a NOT b)");
+    assert_eq!(plan("x* NEAR:y 5'"), "(x AND near y AND 5)");
 }
 
 #[test]

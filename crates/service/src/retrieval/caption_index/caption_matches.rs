@@ -1,0 +1,58 @@
+//! The captions that match a part of a query, and how they are combined.
+
+use std::cmp::Ordering;
+
+/// Captions in increasing order, with their scores; higher is better.
+pub struct CaptionMatches(pub Vec<(u32, f64)>);
+
+impl CaptionMatches {
+    /// What is in both, with the sum of the scores.
+    pub fn intersection(mut self, other: &Self) -> Self {
+        let mut others = Sorted(&other.0);
+        self.0.retain_mut(|(caption, score)| match others.find(*caption) {
+            Some(more) => {
+                *score += more;
+                true
+            }
+            None => false,
+        });
+        self
+    }
+
+    /// What is in one of them, or in both with the sum of the scores.
+    pub fn union(self, other: Self) -> Self {
+        let (mut one, mut two) = (self.0.into_iter().peekable(), other.0.into_iter().peekable());
+        let mut all = Vec::with_capacity(one.len().max(two.len()));
+        while let (Some((first, score)), Some((second, more))) = (one.peek(), two.peek()) {
+            match first.cmp(second) {
+                Ordering::Less => all.extend(one.next()),
+                Ordering::Greater => all.extend(two.next()),
+                Ordering::Equal => {
+                    all.push((*first, score + more));
+                    one.next();
+                    two.next();
+                }
+            }
+        }
+        all.extend(one.chain(two));
+        Self(all)
+    }
+
+    /// What is not in the other.
+    pub fn difference(mut self, other: &Self) -> Self {
+        let mut others = Sorted(&other.0);
+        self.0.retain(|(caption, _)| others.find(*caption).is_none());
+        self
+    }
+}
+
+/// What is searched for increasing captions.
+struct Sorted<'a>(&'a [(u32, f64)]);
+
+impl Sorted<'_> {
+    fn find(&mut self, caption: u32) -> Option<f64> {
+        let below = self.0.iter().take_while(|(other, _)| *other < caption).count();
+        self.0 = &self.0[below..];
+        self.0.first().filter(|(other, _)| *other == caption).map(|(_, score)| *score)
+    }
+}
