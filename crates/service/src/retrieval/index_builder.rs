@@ -12,8 +12,8 @@ use super::{
     first_uses::FirstUses,
     index_limits::IndexLimits,
     member_columns::{MemberColumns, NO_VIDEO},
-    member_order::MemberOrder,
     name_table::NameTable,
+    path_order::PathOrder,
     vector_source::VectorSink,
 };
 use crate::{
@@ -44,7 +44,7 @@ impl From<QueryError> for BuildError {
 
 /// Takes members in any order.
 pub struct IndexBuilder {
-    order: MemberOrder,
+    order: PathOrder,
     /// The positions of the members that have arrived.
     positions: Vec<u32>,
     members: MemberColumns,
@@ -70,7 +70,7 @@ impl IndexBuilder {
 
     fn new([descriptors, embeddings, model]: [VectorSink; 3]) -> Self {
         Self {
-            order: MemberOrder::default(),
+            order: PathOrder::default(),
             positions: Vec::new(),
             members: MemberColumns::default(),
             names: NameTable::default(),
@@ -91,9 +91,9 @@ impl IndexBuilder {
         is_stopped: &dyn Fn() -> bool,
     ) -> Result<io::Result<DatasetIndex>, StoreError> {
         let read = store.read(|c| {
-            self.order = MemberOrder::read(c, dataset.id, entity)?;
+            self.order = PathOrder::read(c, dataset.id, entity)?;
             self.captions = CaptionIndexBuilder::new(dataset.language.indexed);
-            if entity == EntityType::Objects {
+            if entity == EntityType::Objects && self.order.len() > 0 {
                 // They are found by the captions of their pictures.
                 let each = |row, caption: &str| self.captions.push(row, caption);
                 caption_language::for_each_caption(c, dataset.id, each)?;
@@ -102,7 +102,7 @@ impl IndexBuilder {
                 if is_stopped() {
                     return Err(BuildError::File(ErrorKind::Interrupted.into()));
                 }
-                if let Some(caption) = &features.media.caption {
+                if let (EntityType::Images, Some(caption)) = (entity, &features.media.caption) {
                     self.captions.push(features.media.row, caption)?;
                 }
                 self.push(features).map_err(BuildError::File)

@@ -8,7 +8,7 @@ use proptest::{collection::vec, option, prelude::*, sample::select};
 use super::*;
 use crate::{
     ingest::disk_quota::DiskQuota,
-    retrieval::member_order::MemberPaths,
+    retrieval::path_order::MemberPaths,
     similarity::VectorMemory,
     store::{
         assignment::{ClusterAssignment, IssueScores},
@@ -74,7 +74,7 @@ fn features() -> impl Strategy<Value = MediaFeatures> {
 }
 
 /// The order of the clustered ones, which have a row each.
-fn member_order(all: &[MediaFeatures]) -> MemberOrder {
+fn member_order(all: &[MediaFeatures]) -> PathOrder {
     let mut paths = MemberPaths::default();
     for found in all.iter().filter(|found| found.assignment.is_some()) {
         paths.push(found.media.row, found.media.path.as_os_str().as_encoded_bytes());
@@ -85,7 +85,7 @@ fn member_order(all: &[MediaFeatures]) -> MemberOrder {
 /// The names with their numbers, the bytes of the columns, and those of each file of vectors.
 type IndexBytes = (Vec<(String, u32)>, Vec<Vec<u8>>);
 
-fn built(mut builder: IndexBuilder, order: MemberOrder, all: Vec<MediaFeatures>) -> DatasetIndex {
+fn built(mut builder: IndexBuilder, order: PathOrder, all: Vec<MediaFeatures>) -> DatasetIndex {
     builder.order = order;
     for features in all {
         builder.push(features).unwrap();
@@ -93,7 +93,7 @@ fn built(mut builder: IndexBuilder, order: MemberOrder, all: Vec<MediaFeatures>)
     builder.finish(1).unwrap()
 }
 
-fn bytes_on_disk(order: MemberOrder, all: Vec<MediaFeatures>) -> IndexBytes {
+fn bytes_on_disk(order: PathOrder, all: Vec<MediaFeatures>) -> IndexBytes {
     let folder = tempfile::tempdir().unwrap();
     let limits = IndexLimits { disk: DiskQuota::with_reserve(0), memory: VectorMemory::new(0) };
     let index = built(IndexBuilder::on_disk(folder.path(), &limits).unwrap(), order, all);

@@ -5,7 +5,7 @@ use crate::store::{self, Connection, media};
 use tessera_model::{DatasetId, EntityType};
 
 #[derive(Default)]
-pub struct MemberOrder {
+pub struct PathOrder {
     /// In increasing order.
     rows: Vec<i64>,
     /// The position of each of them.
@@ -21,7 +21,7 @@ pub struct MemberPaths {
     ends: Vec<usize>,
 }
 
-impl MemberOrder {
+impl PathOrder {
     /// A media item without an assignment was added after the last clustering, and is no member.
     pub fn read(
         connection: &Connection,
@@ -58,7 +58,7 @@ impl MemberPaths {
         &self.bytes[start..self.ends[at]]
     }
 
-    pub fn into_order(self) -> MemberOrder {
+    pub fn into_order(self) -> PathOrder {
         let mut order: Vec<u32> = (0..).take(self.rows.len()).collect();
         // Equal paths keep the order of their rows.
         order.sort_by(|one, other| self.path(*one as usize).cmp(self.path(*other as usize)));
@@ -66,6 +66,6 @@ impl MemberPaths {
         for (position, at) in (0..).zip(order) {
             positions[at as usize] = position;
         }
-        MemberOrder { rows: self.rows, positions }
+        PathOrder { rows: self.rows, positions }
     }
 }
