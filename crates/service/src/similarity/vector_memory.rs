@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-/// Vectors of 256 numbers of 1.8 million media items. With everything else that searches of a million need, a process
+/// Vectors of 256 numbers of 1.7 million media items. With everything else that searches of a million need, a process
 /// stays below 1.2 GB.
 const MAX_BYTES: usize = 832 << 20;
 /// Of the memory that is available when the first dataset is opened.
