@@ -209,13 +209,12 @@ async fn a_search_by_a_media_item_reads_its_thumbnail() {
     assert_eq!(found(&service).await, found(&Service::of_pictures().await).await);
 }
 
-/// As after a kill between the request and the transaction.
 /// Without the tables of packs, as the previous version.
 fn downgrade(place: &Place) {
     let drop =
         "DROP TABLE packed_thumbnail; DROP TABLE packed_frame_picture; DROP TABLE picture_pack;";
     if let Some(address) = place.store.address() {
-        place.change(&format!("{drop} DELETE FROM schema_version WHERE version >= 13"));
+        place.change(&format!("{drop} DELETE FROM schema_version WHERE version >= 14"));
         // `tessera store init` migrates.
         postgres::init(&address).unwrap();
         return;
