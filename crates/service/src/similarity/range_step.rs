@@ -94,7 +94,7 @@ impl<E> RangeExecutor<E> for InProcess {
     }
 }
 
-/// The number of ranges of so many rows.
+/// The number of ranges of this number of rows.
 pub fn row_ranges(rows: usize) -> usize {
     rows.div_ceil(RANGE_ROWS)
 }

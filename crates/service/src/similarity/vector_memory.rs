@@ -8,9 +8,9 @@ use std::{
     },
 };
 
-/// Vectors of 256 numbers of 1.7 million media items. With everything else that searches of a million need, a process
+/// Vectors of 256 numbers of 1.5 million media items. With everything else that searches of a million need, a process
 /// stays below 1.2 GB.
-const MAX_BYTES: usize = 832 << 20;
+const MAX_BYTES: usize = 768 << 20;
 /// Of the memory that is available when the first dataset is opened.
 const SHARE: usize = 4;
 
@@ -19,7 +19,7 @@ const SHARE: usize = 4;
 pub struct VectorMemory(Arc<AtomicUsize>);
 
 impl VectorMemory {
-    /// A quarter of the available memory, and 832 MiB at most.
+    /// A quarter of the available memory, and 768 MiB at most.
     pub fn of_machine() -> Self {
         let available = fs::read_to_string("/proc/meminfo").ok();
         let available = available.as_deref().and_then(available_bytes).unwrap_or(usize::MAX);

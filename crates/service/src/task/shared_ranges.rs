@@ -41,7 +41,7 @@ impl<'a> SharedRanges<'a> {
         Ok(self.context.write(|tx| similarity_range::remove_all(tx, self.members.operation))?)
     }
 
-    /// The ranges of the step, of which so many are `missing`. Notes whether other workers take part.
+    /// The ranges of the step, of which `missing` have no result yet. Notes whether other workers take part.
     fn states(&self, missing: usize) -> Result<Vec<RangeState>, TaskError> {
         let operation = self.members.operation;
         let states = self.context.store.read(|c| similarity_range::states(c, operation))?;
