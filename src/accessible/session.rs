@@ -55,7 +55,9 @@ pub async fn run(
         "type the name or key of an action, or the number of an item; menu lists the actions, help \
          explains them, read repeats, wait waits for operations, quit ends",
     )?;
-    session.run().await
+    let outcome = session.run().await;
+    session.session.finish_saves(session.start).await;
+    outcome
 }
 
 struct AccessibleSession {
@@ -68,12 +70,12 @@ struct AccessibleSession {
 }
 
 impl AccessibleSession {
-    async fn run(mut self) -> io::Result<RunOutcome> {
+    async fn run(&mut self) -> io::Result<RunOutcome> {
         self.apply(Event::Wake).await?;
         self.settle().await?;
         self.announce_changes()?;
         loop {
-            if let Some(outcome) = self.outcome {
+            if let Some(outcome) = self.outcome.take() {
                 return Ok(outcome);
             }
             let line = self.next_line().await?;

@@ -77,7 +77,9 @@ pub async fn run(
     event_loop.draw()?;
     // Only now: nothing waits for the terminal, and nobody else may write while it is queried.
     event_loop.input.start_probe(environment, graphics);
-    event_loop.run().await
+    let outcome = event_loop.run().await;
+    event_loop.session.finish_saves(event_loop.start).await;
+    outcome
 }
 
 struct EventLoop<'a> {
@@ -106,7 +108,7 @@ enum LoopEvent {
 }
 
 impl EventLoop<'_> {
-    async fn run(mut self) -> io::Result<RunOutcome> {
+    async fn run(&mut self) -> io::Result<RunOutcome> {
         loop {
             let outcome = match self.next_event().await {
                 LoopEvent::Signal(signal) => self.handle_signal(signal).await?,

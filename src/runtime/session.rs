@@ -1,16 +1,20 @@
 //! The core with its worker, without a terminal, so that tests can run it.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use tokio::sync::mpsc;
+use tokio::{sync::mpsc, time::timeout};
 
 use crate::{
     app::{App, Effect, Event, Uptime},
+    message::Lane,
     worker::{Worker, WorkerEvent},
 };
 use tessera_client::trace::Trace;
 
 use crate::runtime::trace_events::SessionTrace;
+
+/// The longest time that the end of the program waits for a disk.
+const SAVE_LIMIT: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
 pub struct Session {
@@ -59,6 +63,17 @@ impl Session {
     /// The next event of the worker; cancel-safe.
     pub async fn next_worker_event(&mut self) -> Option<Event> {
         self.worker_events.recv().await.map(event_from_worker)
+    }
+
+    /// Waits until the last changes are saved, for example after a key that ends the program, or until
+    /// [`SAVE_LIMIT`]: the worker ends with this session.
+    pub async fn finish_saves(&mut self, start: Instant) {
+        let deadline = Instant::now() + SAVE_LIMIT;
+        while self.app.tickets.lanes().any(|lane| matches!(lane, Lane::SaveState(_))) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let Ok(Some(event)) = timeout(left, self.next_worker_event()).await else { return };
+            self.apply(start.elapsed(), event);
+        }
     }
 
     pub fn try_worker_event(&mut self) -> Option<Event> {

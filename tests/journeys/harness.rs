@@ -4,7 +4,7 @@ use std::{
     collections::VecDeque,
     net::SocketAddr,
     path::{Path, PathBuf},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use ratatui::{
@@ -171,6 +171,13 @@ impl Person {
             self.happen(Event::Key(key.parse().unwrap()));
             self.settle().await;
         }
+    }
+
+    /// Presses a key and quits, before any response.
+    pub async fn press_and_quit(mut self, key: &str) {
+        self.happen(Event::Key(key.parse().unwrap()));
+        self.happen(Event::Key("q".parse().unwrap()));
+        self.session.finish_saves(Instant::now()).await;
     }
 
     /// Pastes into the field that takes the keys.

@@ -1,6 +1,21 @@
 //! Tabs, filters, members, and results combined, over a real deployment.
 
+use tessera::state::StateStore;
+use tessera_model::{StateKey, StateValue};
+
 use crate::journeys::harness::{Person, Service};
+
+// On one thread, the worker does nothing before the end of the program waits for it.
+#[tokio::test]
+async fn a_tab_that_was_opened_just_before_the_end_is_saved() {
+    let service = Service::over_paintings(4).await;
+    let folder = tempfile::tempdir().unwrap();
+    let state = || StateStore::in_dir(folder.path().to_owned());
+    Person::keeping(&service, state()).await.press_and_quit("ctrl-t").await;
+    let saved = state().load(&StateKey::Session).unwrap();
+    let Some(StateValue::Session(session)) = saved else { panic!("no session: {saved:?}") };
+    assert_eq!(session.tabs.len(), 2);
+}
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_similar_to_one_picture_and_not_to_another() {

@@ -22,7 +22,7 @@ pub struct MemberPaths {
 }
 
 impl PathOrder {
-    /// A media item without an assignment was added after the last clustering, and is no member.
+    /// A media item without an assignment was added after the last clustering, and is not a member.
     pub fn read(
         connection: &Connection,
         dataset: DatasetId,
