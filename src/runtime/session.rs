@@ -66,7 +66,7 @@ impl Session {
     }
 
     /// Waits until the last changes are saved, for example after a key that ends the program, or until
-    /// [`SAVE_LIMIT`]: the worker ends with this session.
+    /// five seconds have passed: the worker ends with this session.
     pub async fn finish_saves(&mut self, start: Instant) {
         let deadline = Instant::now() + SAVE_LIMIT;
         while self.app.tickets.lanes().any(|lane| matches!(lane, Lane::SaveState(_))) {
