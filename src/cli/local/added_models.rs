@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::model::{load_model, test_model};
+use super::model_folder::{check_name, load_model, test_model};
 use crate::{
     cli::{CliError, CliResult, Column, Document, Exit, Output, messages::write_message},
     config, user_files,
@@ -16,13 +16,6 @@ use tessera_model::ShellCommand;
 
 const COLUMNS: &[Column] =
     &[Column::new("NAME", "name"), Column::new("BYTES", "bytes"), Column::new("FOLDER", "folder")];
-
-/// The folder of an added model if a path is only its name, and the path otherwise.
-pub fn model_folder(given: &Path) -> PathBuf {
-    let name = given.to_str().filter(|name| check_name(name).is_ok() && !given.exists());
-    let added = name.and_then(|name| Some(config::models_dir()?.join(name)));
-    added.filter(|folder| folder.is_dir()).unwrap_or_else(|| given.to_owned())
-}
 
 /// Checks a model and copies its files. After a crash, it is there completely or not at all.
 pub(super) fn add(folder: &Path, name: Option<&str>) -> CliResult {
@@ -107,14 +100,4 @@ fn models_dir() -> CliResult<PathBuf> {
     config::models_dir().ok_or_else(|| {
         CliError::usage("the home folder is unknown, where models are added; set HOME")
     })
-}
-
-/// A name becomes that of a folder, and is not a path.
-fn check_name(name: &str) -> CliResult<()> {
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
-    if name.is_empty() || name.len() > 40 || !name.chars().all(fits) {
-        let message = "a model name has 1 to 40 letters, digits, - and _; give one with --name";
-        return Err(CliError::usage(message));
-    }
-    Ok(())
 }

@@ -10,6 +10,8 @@ mod demo;
 #[cfg(feature = "local")]
 mod model;
 #[cfg(feature = "local")]
+mod model_folder;
+#[cfg(feature = "local")]
 mod serve;
 mod serve_options;
 #[cfg(feature = "local")]
@@ -34,9 +36,9 @@ pub use unavailable::*;
 pub use work_options::WorkOptions;
 #[cfg(feature = "local")]
 pub use {
-    added_models::model_folder,
     demo::{run_text_tour, start_demo},
     model::run_model,
+    model_folder::model_folder,
     serve::serve,
     service::LocalService,
     settings::{LocalSettings, check_storage_folder, local_settings},

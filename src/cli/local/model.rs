@@ -7,7 +7,10 @@ use std::{
 
 use serde_json::{Value, json};
 
-use super::added_models;
+use super::{
+    added_models,
+    model_folder::{load_model, model_folder, test_model},
+};
 use crate::cli::{
     CliError, CliResult, Column, Document, Exit, Output,
     context::{absolute_path, read_bytes_or_stdin},
@@ -28,20 +31,8 @@ pub fn run_model(out: &Output, command: &ModelCommand) -> CliResult {
     }
 }
 
-/// Loads the model of a folder, or the one that was added under this name.
-pub(super) fn load_model(folder: &Path) -> CliResult<LearnedModel> {
-    let folder = added_models::model_folder(folder);
-    LearnedModel::load(&folder).map_err(|cause| CliError::usage(cause.to_string()))
-}
-
-/// Fails if a model cannot be used.
-pub(super) fn test_model(folder: &Path, model: &LearnedModel) -> CliResult<SelfTest> {
-    SelfTest::run(model)
-        .map_err(|reason| CliError::failed(format!("the model {}: {reason}", folder.display())))
-}
-
 fn check(out: &Output, folder: &Path, pictures: &[PathBuf]) -> CliResult {
-    let folder = absolute_path(&added_models::model_folder(folder))?;
+    let folder = absolute_path(&model_folder(folder))?;
     let model = load_model(&folder)?;
     let encoded = pictures.iter().map(|picture| encode(&model, picture));
     let encoded = encoded.collect::<CliResult<Vec<Value>>>()?;

@@ -2,7 +2,7 @@
 
 use std::{env, path::Path, sync::Arc};
 
-use super::model::load_model;
+use super::model_folder::load_model;
 use crate::cli::{CliError, CliResult, messages::write_message};
 pub use tessera_service::DeploymentSettings as LocalSettings;
 use tessera_service::object_storage::{ObjectStorage, StorageSettings};

@@ -1,11 +1,12 @@
-//! Vectors in a file. Those that memory is left for are read at the first query and kept; the others are read piece by
-//! piece for each query, and only what the operating system caches of them is in memory.
+//! Vectors in a file. At the first query, those that memory is left for are mapped: they are in memory once for all
+//! processes, as far as the operating system has room for them. The others are read piece by piece for each query.
 
 use std::{fs::File, io, os::unix::fs::FileExt as _, sync::OnceLock};
 
 use half::f16;
 use rayon::prelude::*;
-use zerocopy::IntoBytes as _;
+use symbolic_common::ByteView;
+use zerocopy::{FromBytes as _, IntoBytes as _};
 
 use super::{
     kernel,
@@ -15,26 +16,35 @@ use super::{
 /// Rows read at a time. Those of 256 numbers fit the second-level cache.
 const ROWS_PER_READ: usize = 512;
 
-/// Unit vectors, row by row, from the first byte of a file on, in the byte order of the machine.
+/// Unit vectors, row by row, from the first byte of a file on, in the byte order of the machine. The file is complete
+/// and never changed: the process would end if it became shorter than what is mapped.
 #[derive(Debug)]
 pub struct VectorFile {
     file: File,
     dimension: usize,
     rows: usize,
     memory: VectorMemory,
-    kept: OnceLock<KeptRows>,
+    mapped: OnceLock<MappedRows>,
 }
 
-/// The first rows, in memory.
+/// The first rows.
 #[derive(Debug)]
-struct KeptRows {
-    numbers: Vec<f16>,
-    _reservation: Reservation,
+struct MappedRows {
+    file: ByteView<'static>,
+    reservation: Reservation,
+}
+
+impl MappedRows {
+    /// Their numbers, one after the other.
+    fn numbers(&self) -> &[f16] {
+        let bytes = self.file.get(..self.reservation.bytes()).unwrap_or_default();
+        <[f16]>::ref_from_bytes(bytes).unwrap_or_default()
+    }
 }
 
 impl VectorFile {
     pub fn new(file: File, dimension: usize, rows: usize, memory: &VectorMemory) -> Self {
-        Self { file, dimension, rows, memory: memory.clone(), kept: OnceLock::new() }
+        Self { file, dimension, rows, memory: memory.clone(), mapped: OnceLock::new() }
     }
 
     pub fn dimension(&self) -> usize {
@@ -52,13 +62,13 @@ impl VectorFile {
         assert_eq!(query.len(), self.dimension, "a query of another dimension");
         let mut distances = vec![0.0; self.rows];
         let query = kernel::prescaled(query);
-        let kept = &self.kept.get_or_init(|| self.keep_rows()).numbers;
+        let mapped = self.mapped.get_or_init(|| self.map_rows()).numbers();
         distances.par_chunks_mut(ROWS_PER_READ).enumerate().try_for_each_init(
             Vec::new,
             |buffer, (chunk, out)| {
                 let first = chunk * ROWS_PER_READ * self.dimension;
                 let count = out.len() * self.dimension;
-                if let Some(rows) = kept.get(first..first + count) {
+                if let Some(rows) = mapped.get(first..first + count) {
                     kernel::scan(rows, &query, out);
                 } else {
                     buffer.resize(count, f16::ZERO);
@@ -71,23 +81,17 @@ impl VectorFile {
         Ok(distances)
     }
 
-    /// As many whole pieces as there is memory for. None if they cannot be read, which the query then reports.
-    fn keep_rows(&self) -> KeptRows {
-        let piece = ROWS_PER_READ * self.dimension;
-        let all = self.rows * self.dimension;
-        let mut reservation = self.memory.reserve(all * size_of::<f16>());
-        let mut count = reservation.bytes() / size_of::<f16>();
-        if count < all {
-            count -= count % piece;
+    /// As many whole pieces as there is memory for. None if the file cannot be mapped or is too short, which reading
+    /// it then reports.
+    fn map_rows(&self) -> MappedRows {
+        let file = ByteView::map_file_ref(&self.file).unwrap_or_else(|_| ByteView::from_slice(&[]));
+        let piece = ROWS_PER_READ * self.dimension * size_of::<f16>();
+        let all = self.rows * self.dimension * size_of::<f16>();
+        let mut reservation = self.memory.reserve(if file.len() < all { 0 } else { all });
+        if reservation.bytes() < all {
+            reservation.shrink(reservation.bytes() - reservation.bytes() % piece);
         }
-        let mut numbers = vec![f16::ZERO; count];
-        let pieces = numbers.par_chunks_mut(piece).enumerate();
-        let read = |(at, numbers): (usize, &mut [f16])| self.read_numbers(at * piece, numbers);
-        if pieces.try_for_each(read).is_err() {
-            numbers = Vec::new();
-        }
-        reservation.shrink(numbers.len() * size_of::<f16>());
-        KeptRows { numbers, _reservation: reservation }
+        MappedRows { file, reservation }
     }
 
     fn read_numbers(&self, first: usize, numbers: &mut [f16]) -> io::Result<()> {
@@ -115,7 +119,7 @@ mod tests {
             let file = VectorFile::new(file.try_clone().unwrap(), DIMENSION, ROWS, memory);
             let first = file.distances(query).unwrap();
             assert_eq!(file.distances(query).unwrap(), first);
-            (first, file.kept.get().unwrap().numbers.len() / DIMENSION)
+            (first, file.mapped.get().unwrap().numbers().len() / DIMENSION)
         };
         let (all_read, none) = distances(&VectorMemory::new(0));
         let row_bytes = DIMENSION * size_of::<f16>();
@@ -126,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_is_too_short_is_an_error_and_keeps_no_memory() {
+    fn a_file_that_is_too_short_is_an_error_and_takes_no_memory() {
         let memory = VectorMemory::new(1 << 20);
         let file = VectorFile::new(tempfile::tempfile().unwrap(), DIMENSION, ROWS, &memory);
         assert!(file.distances(&[f16::ZERO; DIMENSION]).is_err());
