@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, process::Command};
 
 /// Most crates of the program, ours included, that a build for this machine compiles.
-const BUDGET: usize = 478;
+const BUDGET: usize = 481;
 /// The same without the local service.
 const CLIENT_BUDGET: usize = 369;
 

@@ -83,7 +83,7 @@ impl Deployment {
         if store.recovery_notice().is_some() {
             add_lost_uploads(&store, &originals)?;
         }
-        let indexes = Arc::new(IndexCache::new(settings.disk.clone()));
+        let indexes = Arc::new(IndexCache::new(settings.disk.clone(), data));
         let tasks = Arc::new(TaskRunner::start(&store, &settings, &originals, &indexes)?);
         Ok(Self { tasks, settings, indexes, originals, store, bucket })
     }

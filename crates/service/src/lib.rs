@@ -18,6 +18,7 @@ pub mod index;
 pub mod ingest;
 mod issues;
 pub mod learned_model;
+pub mod network_file_system;
 pub mod object_storage;
 mod originals;
 mod path_display;

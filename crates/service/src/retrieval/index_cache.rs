@@ -2,6 +2,7 @@
 
 use std::{
     collections::HashMap,
+    path::Path,
     sync::{
         Arc, Mutex,
         atomic::{AtomicU64, Ordering},
@@ -56,10 +57,10 @@ pub struct IndexCache {
 }
 
 impl IndexCache {
-    /// Space for the files of the indexes comes from `disk`.
-    pub fn new(disk: DiskQuota) -> Self {
+    /// The files of the indexes are in the index folder, and space for them comes from `disk`.
+    pub fn new(disk: DiskQuota, index_folder: &Path) -> Self {
         Self {
-            limits: IndexLimits { disk, memory: VectorMemory::of_machine() },
+            limits: IndexLimits { disk, memory: VectorMemory::for_files_in(index_folder) },
             hits: AtomicU64::default(),
             misses: AtomicU64::default(),
             loads: AtomicU64::default(),

@@ -1,16 +1,19 @@
-//! How much memory the vectors in files may take.
+//! How much of the vectors in files may be mapped at a time.
 
 use std::{
     fs,
+    path::Path,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
 };
 
+use crate::network_file_system::network_file_system_of;
+
 /// Vectors of 256 numbers of 1.5 million media items. With everything else that searches of a million need, a process
 /// stays below 1.2 GB.
-const MAX_BYTES: usize = 768 << 20;
+const MAX_BYTES: usize = 736 << 20;
 /// Of the memory that is available when the first dataset is opened.
 const SHARE: usize = 4;
 
@@ -19,8 +22,11 @@ const SHARE: usize = 4;
 pub struct VectorMemory(Arc<AtomicUsize>);
 
 impl VectorMemory {
-    /// A quarter of the available memory, and 768 MiB at most.
-    pub fn of_machine() -> Self {
+    /// A quarter of the available memory, and 736 MiB at most; none on a network file system.
+    pub fn for_files_in(folder: &Path) -> Self {
+        if network_file_system_of(folder).is_some() {
+            return Self::new(0);
+        }
         let available = fs::read_to_string("/proc/meminfo").ok();
         let available = available.as_deref().and_then(available_bytes).unwrap_or(usize::MAX);
         Self::new(MAX_BYTES.min(available / SHARE))

@@ -19,9 +19,9 @@ use super::{
     postgres::{PostgresServer, StoreAddress, TaskListener},
     process_lock::FolderLock,
     setting,
-    sqlite::{DatabaseFile, OpenedDatabase, network_file_system_of},
+    sqlite::{DatabaseFile, OpenedDatabase},
 };
-use crate::ingest::staging::ensure_private_dir;
+use crate::{ingest::staging::ensure_private_dir, network_file_system::network_file_system_of};
 
 enum Engine {
     Sqlite(DatabaseFile),

@@ -4,7 +4,6 @@ mod added_tables;
 mod checksum;
 mod clean_shutdown;
 mod database_file;
-mod file_system;
 #[cfg(test)]
 mod full_text_matches;
 mod integrity;
@@ -17,8 +16,6 @@ mod words;
 pub use checksum::register_functions;
 pub use database_file::open_in_memory;
 pub(super) use database_file::{DatabaseFile, OpenedDatabase};
-pub use file_system::network_file_system;
-pub(super) use file_system::network_file_system_of;
 #[cfg(test)]
 pub(crate) use full_text_matches::full_text_matches;
 pub use words::split_words;

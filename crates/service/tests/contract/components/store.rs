@@ -9,11 +9,13 @@ use std::{
 use rusqlite::Connection;
 
 use tessera_model::Status;
-use tessera_service::store::{
-    Store, dataset,
-    operation::{self, OperationKind},
-    params, query, source,
-    sqlite::network_file_system,
+use tessera_service::{
+    network_file_system::network_file_system,
+    store::{
+        Store, dataset,
+        operation::{self, OperationKind},
+        params, query, source,
+    },
 };
 
 #[test]

@@ -1,5 +1,6 @@
 //! Network file systems. `SQLite`'s write-ahead log needs memory that all its users share, which they do not
-//! offer reliably: there, the database uses a rollback journal.
+//! offer reliably: there, the database uses a rollback journal. No files are mapped there, because a server that
+//! cannot be reached would end the process.
 
 use std::path::Path;
 
@@ -24,7 +25,7 @@ pub fn network_file_system(magic: u64) -> Option<&'static str> {
 }
 
 /// The network file system of a directory.
-pub(in crate::store) fn network_file_system_of(path: &Path) -> Option<&'static str> {
+pub fn network_file_system_of(path: &Path) -> Option<&'static str> {
     #[cfg(target_os = "linux")]
     return network_file_system(u64::try_from(rustix::fs::statfs(path).ok()?.f_type).ok()?);
     #[cfg(not(target_os = "linux"))]
