@@ -17,7 +17,7 @@ use super::{
 const ROWS_PER_READ: usize = 512;
 
 /// Unit vectors, row by row, from the first byte of a file on, in the byte order of the machine. The file is complete
-/// and never changed: the process would end if it became shorter than what is mapped.
+/// and never changed: the process ends if it becomes shorter during a query.
 #[derive(Debug)]
 pub struct VectorFile {
     file: File,
@@ -62,7 +62,7 @@ impl VectorFile {
         assert_eq!(query.len(), self.dimension, "a query of another dimension");
         let mut distances = vec![0.0; self.rows];
         let query = kernel::prescaled(query);
-        let mapped = self.mapped.get_or_init(|| self.map_rows()).numbers();
+        let mapped = self.mapped_numbers()?;
         distances.par_chunks_mut(ROWS_PER_READ).enumerate().try_for_each_init(
             Vec::new,
             |buffer, (chunk, out)| {
@@ -79,6 +79,13 @@ impl VectorFile {
             },
         )?;
         Ok(distances)
+    }
+
+    /// Empty if the file has become shorter, which reading it then reports.
+    fn mapped_numbers(&self) -> io::Result<&[f16]> {
+        let numbers = self.mapped.get_or_init(|| self.map_rows()).numbers();
+        let is_complete = self.file.metadata()?.len() >= size_of_val(numbers) as u64;
+        Ok(if is_complete { numbers } else { &[] })
     }
 
     /// As many whole pieces as there is memory for. None if the file cannot be mapped or is too short, which reading
@@ -127,6 +134,17 @@ mod tests {
         assert_eq!(distances(&some), (all_read.clone(), ROWS_PER_READ));
         assert_eq!(distances(&VectorMemory::new(usize::MAX)), (all_read, ROWS));
         assert_eq!(none, 0);
+    }
+
+    #[test]
+    fn a_file_that_becomes_shorter_is_an_error() {
+        let file = tempfile::tempfile().unwrap();
+        file.set_len((ROWS * DIMENSION * size_of::<f16>()) as u64).unwrap();
+        let memory = VectorMemory::new(usize::MAX);
+        let vectors = VectorFile::new(file.try_clone().unwrap(), DIMENSION, ROWS, &memory);
+        vectors.distances(&[f16::ZERO; DIMENSION]).unwrap();
+        file.set_len(0).unwrap();
+        assert!(vectors.distances(&[f16::ZERO; DIMENSION]).is_err());
     }
 
     #[test]
