@@ -27,7 +27,7 @@ pub struct VectorFile {
     mapped: OnceLock<MappedRows>,
 }
 
-/// The first rows.
+/// The first rows, and what is mapped of the file.
 #[derive(Debug)]
 struct MappedRows {
     file: ByteView<'static>,

@@ -14,7 +14,7 @@ use crate::network_file_system::network_file_system_of;
 /// Vectors of 256 numbers of 1.5 million media items. With everything else that searches of a million need, a process
 /// stays below 1.2 GB.
 const MAX_BYTES: usize = 736 << 20;
-/// Of the memory that is available when the first dataset is opened.
+/// Of the memory that is available when the service starts.
 const SHARE: usize = 4;
 
 /// What is left of the memory that files of vectors share.
@@ -24,12 +24,8 @@ pub struct VectorMemory(Arc<AtomicUsize>);
 impl VectorMemory {
     /// A quarter of the available memory, and 736 MiB at most; none on a network file system.
     pub fn for_files_in(folder: &Path) -> Self {
-        if network_file_system_of(folder).is_some() {
-            return Self::new(0);
-        }
-        let available = fs::read_to_string("/proc/meminfo").ok();
-        let available = available.as_deref().and_then(available_bytes).unwrap_or(usize::MAX);
-        Self::new(MAX_BYTES.min(available / SHARE))
+        let info = fs::read_to_string("/proc/meminfo").ok();
+        Self::new(limit(network_file_system_of(folder).is_some(), info.as_deref()))
     }
 
     pub fn new(bytes: usize) -> Self {
@@ -42,6 +38,15 @@ impl VectorMemory {
         let left = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
         Reservation { bytes: left.unwrap_or_default().min(bytes), memory: self.clone() }
     }
+}
+
+/// The most bytes to map, by the content of `/proc/meminfo`.
+fn limit(is_network: bool, info: Option<&str>) -> usize {
+    if is_network {
+        return 0;
+    }
+    let available = info.and_then(available_bytes).unwrap_or(usize::MAX);
+    MAX_BYTES.min(available / SHARE)
 }
 
 /// What `/proc/meminfo` says can be used without swapping.
@@ -90,6 +95,15 @@ mod tests {
         assert_eq!(memory.reserve(70).bytes(), 20);
         drop(first);
         assert_eq!(memory.reserve(100).bytes(), 90);
+    }
+
+    #[test]
+    fn a_quarter_of_the_available_memory_is_mapped_but_not_on_a_network() {
+        let info = Some("MemAvailable:   2048 kB\n");
+        assert_eq!(limit(false, info), 512 << 10);
+        assert_eq!(limit(false, Some("MemAvailable: 99999999 kB\n")), MAX_BYTES);
+        assert_eq!(limit(false, None), MAX_BYTES);
+        assert_eq!(limit(true, info), 0);
     }
 
     #[test]
