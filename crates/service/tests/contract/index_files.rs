@@ -123,6 +123,20 @@ async fn damaged_and_missing_files_are_replaced() {
 }
 
 #[tokio::test]
+async fn a_file_that_is_truncated_while_it_is_searched_is_reported_once_and_replaced() {
+    let service = described::served().await;
+    let query = format!("anchor_type=MEDIA&anchor_media_id={}", anchor(&service).await);
+    let similar = |granularity| service.explore(&format!("threshold={granularity}&{query}"));
+    service.good(&similar(0)).await;
+    for file in files(&service.place).iter().filter(|file| file.ends_with("descriptors")) {
+        fs::File::options().write(true).open(file).unwrap().set_len(0).unwrap();
+    }
+    let (status, body) = service.json(&similar(1)).await;
+    assert_eq!(status, 500, "{body}");
+    service.good(&similar(1)).await;
+}
+
+#[tokio::test]
 async fn files_of_another_version_are_replaced_at_the_start() {
     let service = described::served().await;
     let expected = results(&service).await;
