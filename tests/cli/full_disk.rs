@@ -109,7 +109,7 @@ impl World {
             expected["clusters"].as_array().unwrap().len()
         );
         for link in self.links().await {
-            let response = reqwest::Client::builder().no_proxy().build().unwrap().get(link);
+            let response = tessera_testing::clients::raw_client().build().unwrap().get(link);
             assert_eq!(response.send().await.unwrap().status(), 200);
         }
     }

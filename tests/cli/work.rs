@@ -9,7 +9,7 @@ use std::{
     time::Instant,
 };
 
-use reqwest::{Client, Method};
+use reqwest::Method;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use tessera_store::{params, query};
@@ -261,7 +261,7 @@ async fn after_an_update_former_workers_end_and_former_services_only_read() {
     for worker in &mut team.workers {
         assert_eq!(worker.child.wait().unwrap().code(), Some(1));
     }
-    let client = Client::builder().no_proxy().build().unwrap();
+    let client = tessera_testing::clients::raw_client().build().unwrap();
     for _ in 0..2 {
         let path = format!("/dataset/{}/add_media", team.world.dataset());
         let request = team.world.request(Method::POST, &path).multipart(batch(0));

@@ -64,7 +64,7 @@ impl World {
             let path = home.path().join(format!("pictures/p{n:03}.png"));
             std::fs::write(path, picture(n)).unwrap();
         }
-        let client = Client::builder().no_proxy().build().unwrap();
+        let client = tessera_testing::clients::raw_client().build().unwrap();
         Self { serving: start(home.path(), store.as_ref()), home, client, store }
     }
 

@@ -79,7 +79,7 @@ impl FormService {
         let base = format!("http://{address}/api/v1/dataset/{dataset}");
         let routes = ["add_media", "search-image-similarity?entity_type=IMAGES"]
             .map(|route| format!("{base}/{route}"));
-        let client = Client::builder().no_proxy().build().expect("a client");
+        let client = tessera_testing::clients::raw_client().build().expect("a client");
         Self { folder, deployment, client, routes }
     }
 

@@ -176,6 +176,7 @@ fn sign_jwt(
     issued: i64,
     life: Duration,
 ) -> Result<SecretString, Failure> {
+    tessera_crypto::install();
     let Credentials { api_key, api_secret } = credentials;
     let mut header = Header::new(Algorithm::HS256);
     header.kid = Some(api_key.clone());

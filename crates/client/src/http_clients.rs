@@ -68,6 +68,7 @@ pub(super) fn blob_client(
 }
 
 fn client_builder(endpoint: &Endpoint, policy: &ClientPolicy) -> ClientBuilder {
+    tessera_crypto::install();
     let builder = reqwest::Client::builder()
         .user_agent(concat!("tessera/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(policy.connect_timeout)

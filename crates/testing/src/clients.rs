@@ -32,6 +32,12 @@ pub fn without_pauses() -> ClientPolicy {
     }
 }
 
+/// A client of raw requests, which asks no proxy.
+pub fn raw_client() -> reqwest::ClientBuilder {
+    tessera_crypto::install();
+    reqwest::Client::builder().no_proxy()
+}
+
 pub fn hosted(url: &str, policy: ClientPolicy) -> Client {
     let credentials = Credentials { api_key: API_KEY.into(), api_secret: API_SECRET.into() };
     canaries::register_secret(API_SECRET, false);

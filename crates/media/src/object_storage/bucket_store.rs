@@ -176,6 +176,7 @@ mod tests {
         let variables = variables.iter().map(|(name, value)| ((*name).into(), (*value).into()));
         let settings = StorageSettings::from_env(variables).unwrap();
         let bucket = super::super::ObjectUri::parse(uri).unwrap().bucket;
+        tessera_crypto::install();
         let store = open(&settings, &Client::new(), &bucket).await.unwrap();
         let path = Path::parse("a b.jpg").unwrap();
         let url = store.signed_url(Method::GET, &path, Duration::from_mins(1)).await.unwrap();

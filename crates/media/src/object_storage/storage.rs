@@ -124,6 +124,7 @@ fn http_client(
     settings: &StorageSettings,
     retry_policy: RetryPolicy,
 ) -> Result<Client, reqwest::Error> {
+    tessera_crypto::install();
     let builder = Client::builder()
         .user_agent(concat!("tessera/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(CONNECT_TIMEOUT)

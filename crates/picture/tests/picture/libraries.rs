@@ -1,8 +1,7 @@
 //! The libraries that decode pictures are written in Rust.
 
 /// Libraries in other languages that may be linked; none of them reads pictures.
-const FOREIGN: [&str; 11] = [
-    "aws-lc-sys",
+const FOREIGN: [&str; 10] = [
     "core-foundation-sys",
     "dirs-sys",
     "jni-sys",

@@ -41,7 +41,7 @@ impl RunningService {
         runtime.spawn(async move {
             serving.serve(listener, AccessMode::Open, std::future::pending()).await
         });
-        let client = Client::builder().no_proxy().build().unwrap();
+        let client = tessera_testing::clients::raw_client().build().unwrap();
         Self { runtime, deployment, client, base }
     }
 

@@ -181,6 +181,7 @@ impl KeyPairs {
 
 impl TokenVerifier {
     fn new(api_key: &str, api_secret: &SecretString) -> Self {
+        tessera_crypto::install();
         let mut validation = Validation::new(Algorithm::HS256);
         validation.leeway = EXPIRY_LEEWAY;
         validation.set_issuer(&["sdk"]);

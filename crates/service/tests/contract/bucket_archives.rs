@@ -2,7 +2,7 @@
 
 use std::{fs, io::Cursor};
 
-use reqwest::{Client, redirect::Policy};
+use reqwest::redirect::Policy;
 use serde_json::Value;
 use tessera_media::object_storage::ObjectUri;
 use tessera_service::DeploymentSettings;
@@ -68,7 +68,7 @@ async fn an_archive_is_kept_in_the_bucket_and_downloaded_over_a_signed_link() {
     assert_eq!((local_archives(&service), storage.open_uploads()), (0, 0));
     let uri = task["download_uri"].as_str().unwrap();
     assert!(uri.starts_with(&service.url("/exports/")), "{uri}");
-    let direct = Client::builder().no_proxy().redirect(Policy::none()).build().unwrap();
+    let direct = tessera_testing::clients::raw_client().redirect(Policy::none()).build().unwrap();
     let redirect = direct.get(uri).send().await.unwrap();
     assert_eq!(
         (redirect.status(), &redirect.headers()["cache-control"]),

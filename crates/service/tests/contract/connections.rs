@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use reqwest::Client;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::TcpStream,
@@ -66,7 +65,7 @@ async fn hundreds_of_idle_and_slow_clients_do_not_keep_others_out() {
     .await;
     let crowd = connect_crowd(&service).await;
     // A connection for each request.
-    let client = Client::builder().no_proxy().pool_max_idle_per_host(0).build().unwrap();
+    let client = tessera_testing::clients::raw_client().pool_max_idle_per_host(0).build().unwrap();
     let mut answered = 0;
     for _ in 0..LIGHT_READS {
         let read = client.get(service.url("/api/v1/datasets")).bearer_auth(service.token()).send();

@@ -7,7 +7,6 @@ use std::{
     time::SystemTime,
 };
 
-use reqwest::Client;
 use serde_json::json;
 use tessera_media::object_storage::{
     BucketFolder, INTERRUPTED_AFTER, IncompleteObject, ObjectStorage, ObjectUri, RetryPolicy,
@@ -63,7 +62,7 @@ async fn objects_are_written_listed_linked_downloaded_and_deleted() {
         assert_eq!(Some(bytes.len() as u64), entry.size);
         assert!(entry.key != "set/large.png" || bytes == large, "the parts are in their order");
     }
-    let client = Client::builder().no_proxy().build().unwrap();
+    let client = tessera_testing::clients::raw_client().build().unwrap();
     let link = folder.signed_link("x?y#z.jpg").await.unwrap();
     let linked = client.get(link.clone()).send().await.unwrap();
     assert_eq!(linked.headers()["content-disposition"], "attachment");

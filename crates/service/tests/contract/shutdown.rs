@@ -45,7 +45,8 @@ impl StoppableService {
             deployment.serve(listener, options, shutdown).await.unwrap();
         });
         // A connection for each request.
-        let client = Client::builder().no_proxy().pool_max_idle_per_host(0).build().unwrap();
+        let client =
+            tessera_testing::clients::raw_client().pool_max_idle_per_host(0).build().unwrap();
         Self { _place: place, address, client, stop: Some(stop), served }
     }
 

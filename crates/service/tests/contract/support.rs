@@ -200,7 +200,7 @@ impl Service {
             };
             site.serve(listener, options, shutdown).await.unwrap();
         });
-        let client = Client::builder().no_proxy().build().unwrap();
+        let client = tessera_testing::clients::raw_client().build().unwrap();
         Self { place, deployment, dataset, address, credentials, client, stop, served }
     }
 

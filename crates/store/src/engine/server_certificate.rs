@@ -10,8 +10,7 @@ use tokio_rustls::rustls::{
         verify_server_cert_signed_by_trust_anchor, verify_server_name,
     },
     crypto::{
-        CryptoProvider, WebPkiSupportedAlgorithms, aws_lc_rs, verify_tls12_signature,
-        verify_tls13_signature,
+        CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature,
     },
     pki_types::{CertificateDer, ServerName, UnixTime, pem::PemObject as _},
     server::ParsedCertificate,
@@ -36,7 +35,7 @@ pub enum ServerVerification {
 impl ServerVerification {
     /// Reads the authorities.
     pub(super) fn client_config(&self) -> Result<ClientConfig, String> {
-        let provider = Arc::new(aws_lc_rs::default_provider());
+        let provider = tessera_crypto::tls_provider();
         let verifier = self.verifier(&provider)?;
         let builder = ClientConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()

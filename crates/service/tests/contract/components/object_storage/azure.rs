@@ -1,8 +1,8 @@
 //! Azure Blob Storage: requests as its documentation describes them, and responses that are written by hand.
 
-use aws_lc_rs::hmac::{HMAC_SHA256, Key, sign};
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use reqwest::Url;
+use ring::hmac::{HMAC_SHA256, Key, sign};
 use tessera_media::object_storage::{BucketFolder, StorageSettings};
 use tessera_testing::scripted::{ReceivedRequest, Reply, ScriptedServer};
 

@@ -1,11 +1,11 @@
 //! Checks signatures of requests (AWS Signature Version 4), independently of the client.
 
-use aws_lc_rs::{
+use axum::http::request::Parts;
+use reqwest::Url;
+use ring::{
     digest,
     hmac::{HMAC_SHA256, Key, sign},
 };
-use axum::http::request::Parts;
-use reqwest::Url;
 
 /// Whether the request is signed with this key and names its session token, in its headers or, as a
 /// link, in its query.
