@@ -2,7 +2,7 @@
 
 use std::{fmt, io, path::Path};
 
-use tessera_media::path_display::printable_path;
+use tessera_media::ingest::file_names::printable_path;
 use tessera_model::SafeText;
 
 /// Length limit of library messages in errors, in characters.

@@ -1,11 +1,14 @@
-//! The files of a source, wherever they are.
+//! Opens the files of a source, wherever they are. `SandboxedDir` opens those of a folder of this machine, so that no path
+//! leads out of the folder; other implementations are in `parquet_images` and `object_storage`.
 
 use std::{
     fs::File,
     io::{self, Error, ErrorKind, Read, Seek},
-    path::Path,
+    os::fd::OwnedFd,
+    path::{Component, Path},
 };
 
+use rustix::fs::{Mode, OFlags, open, openat};
 use tessera_picture::PictureFormat;
 
 /// Opens files by their path below the source.
@@ -54,4 +57,35 @@ pub fn unavailable(reason: String) -> Error {
 
 pub fn is_unavailable(error: &Error) -> bool {
     error.kind() == ErrorKind::NotConnected
+}
+
+#[derive(Debug)]
+pub struct SandboxedDir(OwnedFd);
+
+impl SandboxedDir {
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(Self(open(path, flags, Mode::empty())?))
+    }
+}
+
+impl OriginalFiles for SandboxedDir {
+    /// Fails if the path contains a link or `..`.
+    fn open_file(&self, relative: &Path) -> io::Result<Box<dyn SourceFile>> {
+        let refused = || io::Error::new(io::ErrorKind::InvalidInput, "not a file of this folder");
+        let mut parts = relative.components().peekable();
+        let mut directory = None;
+        while let Some(Component::Normal(name)) = parts.next() {
+            let at = directory.as_ref().unwrap_or(&self.0);
+            let common = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            if parts.peek().is_some() {
+                directory = Some(openat(at, name, common | OFlags::DIRECTORY, Mode::empty())?);
+                continue;
+            }
+            // NONBLOCK: opening a FIFO that replaced the file must not block.
+            let file = File::from(openat(at, name, common | OFlags::NONBLOCK, Mode::empty())?);
+            return if file.metadata()?.is_file() { Ok(Box::new(file)) } else { Err(refused()) };
+        }
+        Err(refused())
+    }
 }

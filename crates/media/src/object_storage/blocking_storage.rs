@@ -1,6 +1,13 @@
-//! Object storage for code that waits for it.
+//! Runs object storage for code that waits for it, such as scans and readers of files. `LazyStorage` starts it when it is
+//! first needed.
 
-use std::{io, ops::Range, path::PathBuf, sync::mpsc, time::Duration};
+use std::{
+    io,
+    ops::Range,
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError, mpsc},
+    time::Duration,
+};
 
 use bytes::Bytes;
 use tokio::{
@@ -9,10 +16,7 @@ use tokio::{
 };
 
 use super::{ObjectEntry, ObjectListing, ObjectStorage, ObjectUri, StorageError, StorageSettings};
-use crate::{
-    file_stat::FileStat,
-    ingest::{FolderScan, ScannedFile, unavailable},
-};
+use crate::ingest::{FileStat, FolderScan, ScannedFile, unavailable};
 
 /// Object storage for code that waits for it, on any thread.
 #[derive(Debug)]
@@ -130,4 +134,25 @@ fn scanned_part(uri: &str, part: &ObjectListing) -> FolderScan {
 fn scanned_file(entry: &ObjectEntry) -> ScannedFile {
     let stat = FileStat { size: entry.size.unwrap_or(0), modified: entry.version };
     ScannedFile { path: entry.path(), stat }
+}
+
+#[derive(Debug)]
+pub struct LazyStorage {
+    settings: StorageSettings,
+    started: Mutex<Option<Arc<BlockingStorage>>>,
+}
+
+impl LazyStorage {
+    pub fn new(settings: &StorageSettings) -> Self {
+        Self { settings: settings.clone(), started: Mutex::new(None) }
+    }
+
+    pub fn get(&self) -> io::Result<Arc<BlockingStorage>> {
+        let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(storage) = &*started {
+            return Ok(Arc::clone(storage));
+        }
+        let storage = Arc::new(BlockingStorage::new(&self.settings)?);
+        Ok(Arc::clone(started.insert(storage)))
+    }
 }

@@ -4,10 +4,10 @@ use std::{error::Error, fmt, io};
 
 use object_store::client::HttpError;
 use roxmltree::Document;
+use tessera_model::SafeText;
 
 use super::object_uri::CloudService;
 use crate::ingest::unavailable;
-use tessera_model::SafeText;
 
 const MISSING: &str = "it does not exist";
 

@@ -1,4 +1,5 @@
-//! The files of a folder as sidecars refer to them: by path, by name, or by location.
+//! Finds the files of a folder as sidecars refer to them: by path, by name, or by location. The names that make a file a
+//! sidecar of some format are here, too.
 
 use std::{
     cell::OnceCell,
@@ -7,9 +8,11 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use super::candidates::is_candidate;
-use crate::ingest::FolderScan;
 use tessera_model::FileKind;
+
+use crate::ingest::FolderScan;
+
+pub(super) use crate::ingest::scan::METADATA_PARQUET;
 
 /// Names of image folders that have parallel sidecar folders.
 const IMAGE_FOLDERS: [&str; 3] = ["images", "JPEGImages", "image_2"];
@@ -90,7 +93,7 @@ impl<'a> FileIndex<'a> {
             .or_else(|| self.get(&path))
             .or_else(|| self.in_folder_of_same_name(&path, sidecar));
         let media = by_path.map_or_else(|| self.by_unique_name(&path), Ok)?;
-        if is_candidate(media) { Err("its file_name is not a media file") } else { Ok(media) }
+        if may_be_sidecar(media) { Err("its file_name is not a media file") } else { Ok(media) }
     }
 
     /// `train/a.jpg` or `images/train/a.jpg` for `instances_train.json`.
@@ -130,4 +133,66 @@ impl<'a> FileIndex<'a> {
 fn is_media(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     FileKind::from_name(&name).is_media()
+}
+
+pub(super) const METADATA_JSONL: &str = "metadata.jsonl";
+pub(super) const METADATA_CSV: &str = "metadata.csv";
+pub(super) const CVAT_XML: &str = "annotations.xml";
+/// Files with class names for YOLO boxes, in the order to look for them.
+pub(super) const CLASS_NAME_FILES: [&str; 7] = [
+    "data.yaml",
+    "data.yml",
+    "dataset.yaml",
+    "dataset.yml",
+    "classes.txt",
+    "obj.names",
+    "_darknet.labels",
+];
+/// The COCO file in every folder of a Roboflow export.
+const ROBOFLOW_COCO: &str = "_annotations.coco.json";
+/// The usual folder of COCO files, if not the root.
+const COCO_FOLDER: &str = "annotations";
+
+/// Whether a file may be a sidecar, so that no row can describe it as a media file.
+pub(super) fn may_be_sidecar(path: &Path) -> bool {
+    let ends = |end: &str| path.extension().is_some_and(|extension| extension == end);
+    is_named(path, &[METADATA_JSONL, METADATA_PARQUET, METADATA_CSV])
+        || is_named(path, &CLASS_NAME_FILES)
+        || ends("txt")
+        || ends("xml")
+        || ends("cls")
+        || open_images_table(path).is_some()
+        || may_be_coco(path)
+}
+
+pub(super) fn may_be_coco(path: &Path) -> bool {
+    let folder = path.parent().and_then(Path::file_name);
+    path.extension().is_some_and(|extension| extension == "json")
+        && (folder.is_none_or(|folder| folder.eq_ignore_ascii_case(COCO_FOLDER))
+            || is_named(path, &[ROBOFLOW_COCO]))
+}
+
+/// The tables of Open Images: boxes, labels that people checked, and the names of classes. Their names
+/// begin with a version and a part of the images.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OpenImagesTable {
+    Boxes,
+    Labels,
+    ClassNames,
+}
+
+pub(super) fn open_images_table(path: &Path) -> Option<OpenImagesTable> {
+    let name = path.file_name()?.to_str()?.strip_suffix(".csv")?;
+    let contains = |word| name.contains(word);
+    if name.ends_with("annotations-bbox") {
+        Some(OpenImagesTable::Boxes)
+    } else if contains("annotations-human-imagelabels") {
+        Some(OpenImagesTable::Labels)
+    } else {
+        contains("class-descriptions").then_some(OpenImagesTable::ClassNames)
+    }
+}
+
+fn is_named(path: &Path, names: &[&str]) -> bool {
+    path.file_name().is_some_and(|name| names.iter().any(|known| name == *known))
 }

@@ -8,10 +8,9 @@ use std::{
 };
 
 use super::{
-    candidates::{OpenImagesTable, open_images_table},
     description::{BoundingBox, MediaDescription, normalized_name, push_name},
-    diagnostics::SidecarDiagnostics,
-    sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, SidecarReader},
+    file_index::{OpenImagesTable, open_images_table},
+    sidecar_reader::{MAX_SHARED_SIDECAR_BYTES, SidecarDiagnostics, SidecarReader},
 };
 
 /// Size limit of a table of boxes or labels: that of all training images has 2.1 GiB. It is read in parts.

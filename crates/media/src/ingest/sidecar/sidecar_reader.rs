@@ -1,4 +1,5 @@
-//! Shared state of the sidecar formats: the file index, bounded reading, and the result.
+//! Reads the files of sidecars within limits, and collects what the formats find in them. Each format gets the same
+//! `SidecarReader`; start here to see what a format may do, and how problems become one sentence per file.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -8,9 +9,7 @@ use std::{
 
 use tessera_parquet::Source;
 
-use super::{
-    description::MediaDescription, diagnostics::SidecarDiagnostics, file_index::FileIndex,
-};
+use super::{description::MediaDescription, file_index::FileIndex};
 use crate::ingest::{
     OriginalFiles, SourceFile,
     parquet_images::{ReadFailure, parquet_source},
@@ -129,4 +128,55 @@ fn unreadable(cause: &io::Error) -> String {
 
 fn too_large(limit: u64) -> String {
     format!("it is larger than {} MiB", limit >> 20)
+}
+
+#[derive(Debug, Default)]
+pub struct SidecarDiagnostics {
+    /// The word for a position (a line, say), singular and plural.
+    nouns: [&'static str; 2],
+    /// The current position, from 1.
+    position: usize,
+    last_reported: usize,
+    first_message: Option<String>,
+    further_positions: usize,
+}
+
+impl SidecarDiagnostics {
+    pub fn new(noun: &'static str, plural: &'static str) -> Self {
+        Self { nouns: [noun, plural], ..Self::default() }
+    }
+
+    /// Moves to a position, numbered from 1.
+    pub fn set_position(&mut self, position: usize) {
+        self.position = position;
+    }
+
+    pub fn next_position(&mut self) {
+        self.position += 1;
+    }
+
+    pub fn check(&mut self, result: Result<(), &str>) {
+        if let Err(why) = result {
+            self.report(why);
+        }
+    }
+
+    /// Each position counts once.
+    pub fn report(&mut self, why: &str) {
+        if self.first_message.is_none() {
+            self.first_message = Some(format!("{} {}: {why}", self.nouns[0], self.position));
+        } else if self.position != self.last_reported {
+            self.further_positions += 1;
+        }
+        self.last_reported = self.position;
+    }
+
+    pub fn summary(self) -> Option<String> {
+        let (first, [noun, plural]) = (self.first_message?, self.nouns);
+        Some(match self.further_positions {
+            0 => first,
+            1 => format!("{first}; 1 more {noun}"),
+            more => format!("{first}; {more} more {plural}"),
+        })
+    }
 }

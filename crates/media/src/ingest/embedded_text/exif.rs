@@ -1,11 +1,8 @@
-//! Exif: what the camera recorded.
+//! Reads Exif: a description, and labels of what the camera recorded, such as its model, the exposure and the place.
 
 use tessera_picture::{TiffDirectory, TiffStructure};
 
-use super::{
-    block_text::{BlockText, caption_of, decode_text},
-    metadata_label::{date_labels_of_text, metadata_label},
-};
+use super::{BlockText, date_labels_of_text, decode_text, joined_caption, metadata_label};
 
 // Tags of Exif 2.32: in the first directory, in that of Exif, and in that of GPS.
 const IMAGE_DESCRIPTION: u16 = 0x010E;
@@ -36,7 +33,7 @@ const CAMERA_DESCRIPTIONS: [&str; 6] = [
     "SAMSUNG CAMERA PICTURES",
 ];
 
-pub fn read(bytes: &[u8]) -> BlockText {
+pub fn read_exif(bytes: &[u8]) -> BlockText {
     let Some((structure, first)) = TiffStructure::open(bytes) else { return BlockText::default() };
     let fields = |directory| Fields { structure: &structure, directory };
     let picture = fields(first);
@@ -63,7 +60,7 @@ pub fn read(bytes: &[u8]) -> BlockText {
     labels.extend(dates.into_iter().find(|labels| !labels.is_empty()).unwrap_or_default());
     let is_written = |text: &String| !CAMERA_DESCRIPTIONS.contains(&&**text);
     BlockText {
-        caption: caption_of(None, picture.text(IMAGE_DESCRIPTION).filter(is_written)),
+        caption: joined_caption(None, picture.text(IMAGE_DESCRIPTION).filter(is_written)),
         keywords: Vec::new(),
         metadata_labels: labels,
     }
