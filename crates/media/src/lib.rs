@@ -1,4 +1,4 @@
-//! Reads media from outside, bounded: folders, sidecars, texts inside pictures, images inside Parquet files, uploads,
+//! Reads media from outside within limits: folders, sidecars, texts inside pictures, images inside Parquet files, uploads,
 //! archives and buckets. Nothing here knows the store or a dataset.
 
 pub mod ingest;

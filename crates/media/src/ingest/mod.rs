@@ -16,7 +16,7 @@ pub use original_files::{
     OriginalFiles, SandboxedDir, SourceFile, is_unavailable, read_first_bytes, unavailable,
 };
 pub use scan::{
-    FileStat, FileToExtract, FolderChanges, FolderScan, KnownFile, ListingComparison,
-    SYMBOLIC_LINK, ScannedFile, compare_listing, diff, scan_folder,
+    FileStat, FileToExtract, FolderScan, KnownFile, ListingComparison, SYMBOLIC_LINK, ScannedFile,
+    compare_listing, diff, scan_folder,
 };
 pub use video::VideoInput;

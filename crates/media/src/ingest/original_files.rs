@@ -16,18 +16,18 @@ pub trait OriginalFiles: Send + Sync {
     /// Opens a regular file for reading, from its start.
     fn open_file(&self, relative: &Path) -> io::Result<Box<dyn SourceFile>>;
 
-    /// Whether each file is waited for, so that several should be read at the same time.
+    /// Whether opening a file takes a request, so that several files should be read at the same time.
     fn is_remote(&self) -> bool {
         false
     }
 }
 
-/// A file that is open for reading, wherever it is. A part of it can be read without the rest.
+/// A file that is open for reading, wherever it is. Any part can be read without the rest.
 pub trait SourceFile: Read + Seek + Send {
-    /// Its size in bytes.
+    /// Returns the size in bytes.
     fn length(&self) -> io::Result<u64>;
 
-    /// Another handle of a file of this machine, with the same position.
+    /// Returns another handle with the same position, if the file is on this machine.
     fn on_this_machine(&self) -> Option<io::Result<File>> {
         None
     }
@@ -50,7 +50,7 @@ pub fn read_first_bytes(file: &mut dyn SourceFile) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// The error for a source that cannot be reached, which does not mean that the file is gone.
+/// Returns the error for a source that cannot be reached. It does not say that the file is gone.
 pub fn unavailable(reason: String) -> Error {
     Error::new(ErrorKind::NotConnected, reason)
 }
@@ -82,7 +82,7 @@ impl OriginalFiles for SandboxedDir {
                 directory = Some(openat(at, name, common | OFlags::DIRECTORY, Mode::empty())?);
                 continue;
             }
-            // NONBLOCK: opening a FIFO that replaced the file must not block.
+            // With NONBLOCK, opening a FIFO that replaced the file does not block.
             let file = File::from(openat(at, name, common | OFlags::NONBLOCK, Mode::empty())?);
             return if file.metadata()?.is_file() { Ok(Box::new(file)) } else { Err(refused()) };
         }

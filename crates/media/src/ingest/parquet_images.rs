@@ -17,11 +17,11 @@ use super::{
     unavailable,
 };
 
-/// Rows of a Parquet file that become files: as many as an archive may contain.
-pub const MAX_ROWS: usize = 200_000;
+/// Limit on the rows of a Parquet file that become files. An archive has the same limit.
+pub(crate) const MAX_ROWS: usize = 200_000;
 
-/// Adds the rows of all Parquet files that have a column of images. Those of other files, and of files that are
-/// damaged, have none. Fails if object storage does.
+/// Adds the rows of all Parquet files that have a column of images. Damaged files and files without such a column add
+/// nothing. Fails if object storage does.
 pub fn list_images(files: &dyn OriginalFiles, scan: &mut FolderScan) -> io::Result<()> {
     let candidates = scan.files.iter().filter(|file| {
         is_parquet(&file.path) && file.path.file_name().is_some_and(|name| name != METADATA_PARQUET)
@@ -41,12 +41,13 @@ pub fn list_images(files: &dyn OriginalFiles, scan: &mut FolderScan) -> io::Resu
     Ok(())
 }
 
-/// Whether a file that was indexed can be a row of a Parquet file that a scan found, and has not changed since.
-pub fn is_row_of(parquet: FileStat, indexed: FileStat) -> bool {
+/// Whether an indexed file can be a row of a Parquet file that a scan found, and the Parquet file has not changed since.
+pub(crate) fn is_row_of(parquet: FileStat, indexed: FileStat) -> bool {
     indexed.is_unchanged_in(row_stat(parquet))
 }
 
-/// The size of a row is known when it is read; until then, a change of the Parquet file is one of all rows.
+/// Derives the stat of a row from its Parquet file. The size of a row is unknown until it is read, so a change of the
+/// Parquet file counts as a change of all its rows.
 fn row_stat(file: FileStat) -> FileStat {
     FileStat { size: 0, modified: file.modified.wrapping_add(file.size.cast_signed()) }
 }
@@ -71,7 +72,7 @@ fn row_names(table: &ImageTable) -> io::Result<Vec<String>> {
 const IMAGE_COLUMNS: [&str; 9] =
     ["image", "img", "picture", "photo", "jpg", "jpeg", "png", "webp", "image_bytes"];
 
-pub(super) fn is_image_column(name: &str) -> bool {
+fn is_image_column(name: &str) -> bool {
     IMAGE_COLUMNS.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
@@ -80,8 +81,8 @@ pub fn is_parquet(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"))
 }
 
-/// The name of a row, numbered from 1: `000012-cat.jpg`, or `000012.jpg` without a path.
-pub(super) fn row_name(row: u64, path: Option<&[u8]>, extension: &str) -> String {
+/// Returns the name of a row, numbered from 1: `000012-cat.jpg`, or `000012.jpg` if the row has no path.
+fn row_name(row: u64, path: Option<&[u8]>, extension: &str) -> String {
     let path = path.map(String::from_utf8_lossy).unwrap_or_default();
     let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
     if name.is_empty() {
@@ -90,18 +91,18 @@ pub(super) fn row_name(row: u64, path: Option<&[u8]>, extension: &str) -> String
     format!("{row:06}-{}", sanitized_path(name).display())
 }
 
-/// The row that a name refers to; `None` if it is not the name of a row.
-pub fn row_of(path: &Path) -> Option<u64> {
+/// Returns the row that a name refers to; `None` if it is not the name of a row.
+pub(crate) fn row_of(path: &Path) -> Option<u64> {
     let name = path.file_name()?.to_str()?;
     let digits = name.split(['-', '.']).next()?;
     digits.parse().ok().filter(|&row| row > 0)
 }
 
-/// Rows that are read ahead when one is opened after the other: all of a page is unpacked for each.
+/// Number of rows that are read ahead when rows are opened in order, because a whole page is unpacked for each read.
 const ROWS_AHEAD: usize = 64;
 
 pub struct ParquetOriginals {
-    /// Where the Parquet files, and all others, are.
+    /// The files of the dataset, including the Parquet files.
     files: Box<dyn OriginalFiles>,
     /// The Parquet file from which an image was opened last.
     current: Mutex<Option<OpenParquet>>,
@@ -136,14 +137,14 @@ impl OriginalFiles for ParquetOriginals {
         let row = relative.parent().filter(|parent| is_parquet(parent)).zip(row_of(relative));
         let Some((parquet, row)) = row else { return self.files.open_file(relative) };
         if self.is_remote() {
-            // The parent is hardly ever a folder, and opening what does not exist is a request for each row.
+            // The row is tried first, because the parent is hardly ever a folder and each failed attempt is a request.
             return match self.open_row(parquet, row) {
                 Err(cause) if cause.kind() == ErrorKind::NotFound => self.files.open_file(relative),
                 opened => opened,
             };
         }
         match self.files.open_file(relative) {
-            // It is not a folder but a file.
+            // The parent is a Parquet file, not a folder.
             Err(cause) if cause.kind() == ErrorKind::NotADirectory => self.open_row(parquet, row),
             opened => opened,
         }
@@ -166,20 +167,20 @@ impl OpenParquet {
         if let Some(image) = known {
             return Ok(image.clone());
         }
-        // Threads that open rows in order may do so out of order.
+        // Several threads that share the rows open them only roughly in order.
         let next = self.first + self.images.len() as u64;
         let is_next = match self.images.len() {
             0 => row == next,
             _ => (next..next + ROWS_AHEAD as u64 / 2).contains(&row),
         };
-        // Not both at the same time.
+        // The former images are dropped first, so that memory does not contain both.
         self.images = Vec::new();
         let (first, count) = if is_next { (next, ROWS_AHEAD) } else { (row, 1) };
         self.images = self.table.images(first, count)?;
         self.first = first;
         match position(first).and_then(|at| self.images.get(at)) {
             Some(image) => Ok(image.clone()),
-            // Large images: fewer rows are read ahead.
+            // Fewer rows are read ahead if the images are large.
             None => Ok(self.table.images(row, 1)?.remove(0)),
         }
     }
@@ -206,7 +207,7 @@ impl SourceFile for RowFile {
     }
 }
 
-pub(super) struct ImageTable {
+struct ImageTable {
     file: ParquetFile,
     column: FileColumn,
     failure: ReadFailure,
@@ -229,12 +230,12 @@ impl ImageTable {
         self.described(self.file.count_rows())
     }
 
-    /// The paths of the first `count` rows; `None` where there is none.
+    /// Returns the paths of the first `count` rows; `None` for a row without a path.
     pub fn paths(&self, count: usize) -> io::Result<Vec<Option<Vec<u8>>>> {
         self.described(self.file.file_paths(self.column, count))
     }
 
-    /// The images of up to `count` rows from row `first` on, from 0; at least one.
+    /// Returns the images of up to `count` rows, at least one, from row `first` on. Rows count from 0.
     pub fn images(&self, first: u64, count: usize) -> io::Result<Vec<Option<Vec<u8>>>> {
         self.described(self.file.files(self.column, first, count))
     }
@@ -244,9 +245,9 @@ impl ImageTable {
     }
 }
 
-/// Why object storage could not be read, which errors of Parquet files do not say.
+/// Keeps why object storage could not be read, because errors of the Parquet library do not say it.
 #[derive(Clone, Debug, Default)]
-pub struct ReadFailure(Arc<OnceLock<String>>);
+pub(crate) struct ReadFailure(Arc<OnceLock<String>>);
 
 impl ReadFailure {
     pub fn described(&self, cause: Error) -> io::Error {
@@ -257,8 +258,11 @@ impl ReadFailure {
     }
 }
 
-/// Reads a file where it is. One that becomes unavailable is noted in `failure`.
-pub fn parquet_source(file: Box<dyn SourceFile>, failure: &ReadFailure) -> io::Result<Source> {
+/// Makes a file the source of a Parquet file. If the file becomes unavailable, `failure` keeps the reason.
+pub(crate) fn parquet_source(
+    file: Box<dyn SourceFile>,
+    failure: &ReadFailure,
+) -> io::Result<Source> {
     if let Some(file) = file.on_this_machine() {
         return Ok(file?.into());
     }
@@ -278,7 +282,7 @@ impl Read for RemoteReader {
         if let Err(cause) = &read
             && is_unavailable(cause)
         {
-            // The first reason counts.
+            // Only the first reason is kept.
             let _ = self.failure.0.set(cause.to_string());
         }
         read

@@ -20,13 +20,13 @@ pub struct FileStat {
 }
 
 impl FileStat {
-    /// Whether it says nothing, as that of an object in a manifest.
+    /// Whether size and time are unknown, as for an object in a manifest.
     pub fn is_unknown(self) -> bool {
         self == Self { size: 0, modified: 0 }
     }
 
-    /// Whether a file that was indexed with this is the same in a scan. The scan may know only its time, or nothing.
-    pub fn is_unchanged_in(self, scanned: Self) -> bool {
+    /// Whether a file that was indexed with this stat is unchanged in a scan. The scan may know only the time, or nothing.
+    pub(crate) fn is_unchanged_in(self, scanned: Self) -> bool {
         self == scanned
             || scanned.is_unknown()
             || (scanned.size == 0 && scanned.modified == self.modified)
@@ -36,12 +36,12 @@ impl FileStat {
 #[derive(Clone, Copy, Debug)]
 pub struct KnownFile {
     pub stat: FileStat,
-    /// Content hash if it became a media item; `None` for a sidecar or a skipped file.
+    /// The content hash if the file became a media item; `None` for a sidecar or a skipped file.
     pub content_hash: Option<[u8; 32]>,
 }
 
 /// A table that describes the files of a folder.
-pub(super) const METADATA_PARQUET: &str = "metadata.parquet";
+pub(crate) const METADATA_PARQUET: &str = "metadata.parquet";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScannedFile {
@@ -57,7 +57,7 @@ pub struct FolderScan {
     pub skipped: Vec<(PathBuf, &'static str)>,
 }
 
-/// Skips hidden entries, links, special files, and directories that cannot be listed.
+/// Lists the files of a folder. Skips hidden entries, links, special files, and directories that cannot be listed.
 pub fn scan_folder(folder: &Path) -> FolderScan {
     let mut scan = FolderScan::default();
     let relative = |path: &Path| path.strip_prefix(folder).unwrap_or(path).to_owned();
@@ -84,7 +84,7 @@ pub fn scan_folder(folder: &Path) -> FolderScan {
     scan
 }
 
-/// Why a link is skipped: it could lead out of the folder.
+/// The reason for which a link is skipped: it could lead out of the folder.
 pub const SYMBOLIC_LINK: &str = "a symbolic link";
 
 fn file_stat(entry: &DirEntry) -> Result<FileStat, &'static str> {
@@ -98,7 +98,7 @@ fn file_stat(entry: &DirEntry) -> Result<FileStat, &'static str> {
     Ok(FileStat { size: metadata.len(), modified: modified_nanos(&metadata) })
 }
 
-/// Nanoseconds since 1970; 0 if the file system has no modification times.
+/// Returns nanoseconds since 1970; 0 if the file system has no modification times.
 fn modified_nanos(metadata: &Metadata) -> i64 {
     let since = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     since.map_or(0, |since| i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))
@@ -120,6 +120,7 @@ impl FolderChanges {
     }
 }
 
+/// Compares a scan with the known files by size and time, so that no unchanged file is opened.
 pub fn diff(scan: &FolderScan, mut known: BTreeMap<PathBuf, KnownFile>) -> FolderChanges {
     let mut changes = FolderChanges::default();
     for file in &scan.files {
@@ -139,12 +140,12 @@ pub fn diff(scan: &FolderScan, mut known: BTreeMap<PathBuf, KnownFile>) -> Folde
 pub enum ListingComparison {
     Same,
     Different,
-    /// The parts are not in the order of the bytes of their paths, in which not every service lists.
+    /// The parts are not in the order of the bytes of their paths, because not every service lists in that order.
     Unordered,
 }
 
-/// Compares the parts of a listing with the files that are known, both in the order of the bytes of their
-/// paths. Reads no further than to the first difference.
+/// Compares the parts of a listing with the known files, both in the order of the bytes of their paths. Stops at the first
+/// difference, and keeps one part in memory, so that the memory does not depend on the size of the listing.
 pub fn compare_listing<E>(
     parts: impl Iterator<Item = Result<Vec<ScannedFile>, E>>,
     mut known: impl Iterator<Item = Result<(PathBuf, KnownFile), E>>,
@@ -176,7 +177,7 @@ pub fn compare_listing<E>(
     Ok(if is_same { ListingComparison::Same } else { ListingComparison::Different })
 }
 
-/// The next known file that is an object, and not an image in a Parquet file that is unchanged.
+/// Returns the next known file that is an object. Images in an unchanged Parquet file are not objects.
 fn next_object<E>(
     known: &mut impl Iterator<Item = Result<(PathBuf, KnownFile), E>>,
     tables: &HashMap<PathBuf, FileStat>,
@@ -193,7 +194,7 @@ fn next_object<E>(
     Ok(None)
 }
 
-/// Paths compare by their segments, listings and the store by their bytes.
+/// Returns the bytes of a path, by which listings and the store are ordered. Paths themselves compare by segments.
 fn bytes(path: &Path) -> &[u8] {
     path.as_os_str().as_encoded_bytes()
 }

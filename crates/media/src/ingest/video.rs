@@ -24,7 +24,7 @@ use super::{
 
 const SAMPLING_TIMEOUT: Duration = Duration::from_mins(5);
 const CANCELLATION_INTERVAL: Duration = Duration::from_millis(100);
-/// Of larger videos, only key frames are decoded: decoding all frames of a film takes many minutes.
+/// If a video is larger, only its key frames are decoded, because decoding all frames of a film takes many minutes.
 const MAX_FULLY_DECODED: u64 = 64 << 20;
 /// Limit on the frames that are kept of a video or animation.
 const MAX_FRAMES: usize = 100;
@@ -132,7 +132,7 @@ impl VideoContainer {
         let times = child.stderr.take().map(|output| read_in_thread(output, &sender, read_times));
         drop(sender);
         let has_ended = wait_for_end(&finished, is_cancelled);
-        // Either it has finished or it is not wanted any more; never leave the process behind.
+        // The process has finished or is not needed any more. It must not outlive this call.
         let _ = child.kill();
         let _ = child.wait();
         if !has_ended {
@@ -178,7 +178,7 @@ fn wait_for_end(finished: &Receiver<Infallible>, is_cancelled: &dyn Fn() -> bool
     false
 }
 
-/// Reads the pictures with their numbers. Of more than [`MAX_FRAMES`], it keeps every second, fourth,
+/// Reads the pictures with their numbers. If there are more than [`MAX_FRAMES`], keeps every second one, or every fourth,
 /// and so on.
 fn read_pictures(mut output: impl BufRead) -> Vec<(usize, Vec<u8>)> {
     let (mut kept, mut stride) = (Vec::new(), 1);
@@ -226,7 +226,7 @@ fn read_times(output: impl BufRead) -> Vec<f64> {
     output.take(MAX_TIME_BYTES).lines().map_while(Result::ok).filter_map(time).collect()
 }
 
-/// A command that does not inherit our variables, which may hold secrets.
+/// Returns a command that does not inherit our variables, because they may contain secrets.
 fn command_without_secrets(program: &Path) -> Command {
     let mut command = Command::new(program);
     for (name, _) in env::vars_os() {
@@ -237,19 +237,19 @@ fn command_without_secrets(program: &Path) -> Command {
     command
 }
 
-/// Boxes of an MP4 file that are examined: an index is among the first, or behind the pictures.
+/// Number of boxes of an MP4 file that are examined. The index is among the first boxes, or behind the pictures.
 const MAX_BOXES: usize = 64;
 
 pub enum VideoInput {
-    /// It can be read at any position.
+    /// The video can be read at any position.
     File(File),
-    /// It is read once, from its start.
+    /// The video is read once, from its start.
     Stream(Box<dyn SourceFile>),
 }
 
 impl VideoInput {
-    /// Streams a video that is not on this machine. If its index is behind its pictures, no decoder can
-    /// read it like that: it becomes an unnamed file in `folder`.
+    /// Streams a video that is not on this machine. If the index is behind the pictures, no decoder can read a stream, so
+    /// the video becomes an unnamed file in `folder`.
     pub fn new(
         mut video: Box<dyn SourceFile>,
         folder: &Path,
@@ -270,7 +270,7 @@ impl VideoInput {
         Ok(Self::File(copy.file))
     }
 
-    pub(super) fn length(&self) -> io::Result<u64> {
+    pub fn length(&self) -> io::Result<u64> {
         match self {
             Self::File(file) => file.length(),
             Self::Stream(video) => video.length(),
@@ -279,12 +279,12 @@ impl VideoInput {
 }
 
 /// Sends a video to its decoder in a thread, which ends with the decoder.
-pub(super) fn send_in_thread(
+fn send_in_thread(
     mut video: Box<dyn SourceFile>,
     mut input: ChildStdin,
 ) -> JoinHandle<io::Result<()>> {
     thread::spawn(move || match io::copy(&mut video, &mut input) {
-        // The decoder has seen enough.
+        // The decoder has read as much as it needs.
         Err(cause) if cause.kind() == ErrorKind::BrokenPipe => Ok(()),
         end => end.map(drop),
     })
@@ -305,7 +305,7 @@ fn has_index_behind_pictures(video: &mut dyn SourceFile) -> io::Result<bool> {
             return Ok(false);
         }
         let size = match u32::from_be_bytes([a, b, c, d]) {
-            // The size is the number after the name.
+            // The size is in the eight bytes after the name.
             1 => head.last_chunk().map_or(0, |size| u64::from_be_bytes(*size)),
             size => u64::from(size),
         };
@@ -319,14 +319,15 @@ fn has_index_behind_pictures(video: &mut dyn SourceFile) -> io::Result<bool> {
     Ok(false)
 }
 
-/// After a frame, the next one is selected when the scene has changed, and at the latest after the second time.
+/// After a selected frame, the next one is selected after the first time if the scene has changed, and in any case after
+/// the second time.
 const SECONDS_TO_NEW_SCENE: f64 = 2.0;
 const SECONDS_TO_NEXT: f64 = 5.0;
-/// Mean difference of the light of two scenes, of 255.
+/// Mean difference in brightness from which two scenes differ. The maximum is 255.
 const SCENE_DIFFERENCE: u32 = 25;
 /// The width and height at which scenes are compared.
 const SCENE_SIDE: u32 = 32;
-/// Larger frames are scaled down, but not below it.
+/// Larger frames are scaled down, but not below this width or height.
 const MIN_SIDE: u32 = 1_280;
 const JPEG_QUALITY: u8 = 90;
 
@@ -334,9 +335,9 @@ const JPEG_QUALITY: u8 = 90;
 #[derive(Default)]
 struct Selection {
     frames: Vec<VideoFrame>,
-    /// Of the frame that was selected last.
+    /// The scene of the frame that was selected last.
     scene: Vec<u8>,
-    /// By how much the times between frames grow in a long animation.
+    /// The factor by which the times between frames grow in a long animation.
     stretch: f64,
 }
 
@@ -361,7 +362,7 @@ pub fn sample_animation(bytes: &[u8], is_cancelled: &dyn Fn() -> bool) -> Option
 }
 
 impl Selection {
-    /// Keeps a frame that shows another scene than the last one, or comes late after it.
+    /// Keeps a frame that shows a different scene than the last one, or follows it after a long time.
     fn consider(&mut self, picture: &RgbImage, seconds: f64, waited: Option<f64>) {
         let scene = scene(picture);
         let is_late = waited.is_none_or(|waited| waited >= SECONDS_TO_NEXT * self.stretch);
@@ -387,7 +388,7 @@ fn scene(picture: &RgbImage) -> Vec<u8> {
     imageops::grayscale(&small).into_raw()
 }
 
-/// The mean difference of two scenes.
+/// Returns the mean difference of two scenes.
 fn difference(a: &[u8], b: &[u8]) -> u32 {
     let sum: u32 = a.iter().zip(b).map(|(a, b)| u32::from(a.abs_diff(*b))).sum();
     sum / (SCENE_SIDE * SCENE_SIDE)

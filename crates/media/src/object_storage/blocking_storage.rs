@@ -18,7 +18,7 @@ use tokio::{
 use super::{ObjectEntry, ObjectListing, ObjectStorage, ObjectUri, StorageError, StorageSettings};
 use crate::ingest::{FileStat, FolderScan, ScannedFile, unavailable};
 
-/// Object storage for code that waits for it, on any thread.
+/// Object storage for code that waits for responses, on any thread.
 #[derive(Debug)]
 pub struct BlockingStorage {
     storage: ObjectStorage,
@@ -78,7 +78,7 @@ impl BlockingStorage {
         })
     }
 
-    pub(super) fn client(&self) -> ObjectStorage {
+    pub fn client(&self) -> ObjectStorage {
         self.storage.clone()
     }
 
@@ -91,7 +91,7 @@ impl BlockingStorage {
     }
 
     /// Waits on this thread, which may belong to another runtime.
-    pub(super) fn wait<T: Send + 'static>(
+    pub fn wait<T: Send + 'static>(
         &self,
         task: impl Future<Output = T> + Send + 'static,
     ) -> Result<T, StorageError> {
@@ -107,7 +107,7 @@ impl BlockingStorage {
 impl Drop for BlockingStorage {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
-            // Waiting is not allowed where another runtime may drop it.
+            // Waiting is not allowed here, because another runtime may drop this value.
             runtime.shutdown_background();
         }
     }
@@ -130,7 +130,7 @@ fn scanned_part(uri: &str, part: &ObjectListing) -> FolderScan {
     scan
 }
 
-/// A manifest contains no sizes and times.
+/// Converts an entry. Entries of a manifest have neither size nor time.
 fn scanned_file(entry: &ObjectEntry) -> ScannedFile {
     let stat = FileStat { size: entry.size.unwrap_or(0), modified: entry.version };
     ScannedFile { path: entry.path(), stat }

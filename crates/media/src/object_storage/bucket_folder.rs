@@ -24,7 +24,7 @@ use super::{
 /// Smallest size of a part; services accept at most 10,000 of them.
 const PART_BYTES: u64 = 8 << 20;
 const MAX_PARTS: u64 = 10_000;
-/// How long a link can be opened; a download that has begun may take longer.
+/// Time during which a link can be opened. A download that has begun may take longer.
 const LINK_LIFETIME: Duration = Duration::from_mins(15);
 /// The object that is written to check whether the folder can be written.
 const CHECK_NAME: &str = ".tessera-check";
@@ -36,8 +36,8 @@ pub fn archive_name(export: ExportTaskId) -> String {
 
 #[derive(Clone, Debug)]
 pub struct BucketFolder {
-    pub(super) storage: ObjectStorage,
-    pub(super) folder: ObjectUri,
+    pub storage: ObjectStorage,
+    pub folder: ObjectUri,
 }
 
 impl BucketFolder {
@@ -109,7 +109,7 @@ impl BucketFolder {
         if !matches!(end, Ok(true))
             && let Ok(store) = self.storage.bucket(&self.folder.bucket).await
         {
-            // Parts that stay are removed by a rule of the bucket.
+            // If this fails, a rule of the bucket removes the parts.
             let _ = store.abort_multipart(path, &upload).await;
         }
         end
@@ -165,7 +165,7 @@ impl BucketFolder {
         self.storage.retry_policy.run(complete).await
     }
 
-    /// Deletes an object; one that does not exist is deleted already, as S3 says and others do not.
+    /// Deletes an object. If the object does not exist, the result is success, as S3 responds and other services do not.
     pub async fn delete(&self, name: &str) -> Result<(), StorageError> {
         let path = &self.path(name)?;
         let delete = || async {
@@ -178,7 +178,7 @@ impl BucketFolder {
         self.storage.retry_policy.run(delete).await
     }
 
-    /// A link to an object that needs no credentials.
+    /// Returns a link to an object that works without credentials.
     pub async fn signed_link(&self, name: &str) -> Result<Url, StorageError> {
         let path = &self.path(name)?;
         let sign = || async {
@@ -191,12 +191,12 @@ impl BucketFolder {
         self.storage.retry_policy.run(sign).await
     }
 
-    pub(super) fn path(&self, name: &str) -> Result<Path, StorageError> {
+    pub fn path(&self, name: &str) -> Result<Path, StorageError> {
         Path::parse(format!("{}{name}", self.folder.folder_prefix()))
             .map_err(|_| StorageError::object("it is not addressable"))
     }
 
-    /// Azure has no attributes before the end of an upload.
+    /// Returns the attributes of an archive. Azure accepts none at the start of an upload.
     fn multipart_options(&self, disposition: &str) -> PutMultipartOptions {
         if self.folder.bucket.service == CloudService::Azure {
             return PutMultipartOptions::default();
@@ -210,16 +210,16 @@ impl BucketFolder {
     }
 }
 
-/// The names of what is directly below a folder.
+/// The names of the folders and objects directly below a folder.
 #[derive(Debug, Default)]
 pub struct FolderContent {
     pub folders: Vec<String>,
-    /// With the time of their last change.
+    /// Names with the time of their last change.
     pub objects: Vec<(String, SystemTime)>,
 }
 
 impl BucketFolder {
-    /// The address of what has this name in the folder.
+    /// Returns the address of the object with this name.
     pub fn address(&self, name: &str) -> String {
         format!("{}/{}{name}", self.folder.bucket, self.folder.folder_prefix())
     }
@@ -246,7 +246,7 @@ impl BucketFolder {
     pub async fn contains(&self, name: &str) -> Result<bool, StorageError> {
         let path = self.path(name)?;
         let bucket = &self.folder.bucket;
-        // In the order of names, it is the first that begins with its name.
+        // In the order of names, the object is the first whose name begins with its own.
         let page = self.storage.list_page(bucket, path.as_ref(), None, Some("/")).await?;
         Ok(page.result.objects.iter().any(|object| object.location == path))
     }

@@ -90,7 +90,7 @@ async fn open_with<S: BucketStore, C: Debug + Send + Sync + 'static>(
     Ok(Arc::new(build(transport(false)).map_err(unsuitable)?))
 }
 
-/// Attempts are repeated by us, with the body of the response.
+/// Turns retries of the library off, because `RetryPolicy` repeats attempts and knows the body of the response.
 fn no_retries() -> RetryConfig {
     RetryConfig { max_retries: 0, ..RetryConfig::default() }
 }
@@ -109,7 +109,7 @@ fn build_s3(
         .with_config(object_store::aws::AmazonS3ConfigKey::S3Endpoint, endpoint)
         .with_virtual_hosted_style_request(by_host)
         .with_allow_http(true)
-        // Not every service with the API of S3 can delete several objects at a time.
+        // Some services with the API of S3 cannot delete several objects at a time.
         .with_disable_bulk_delete(true)
         .with_skip_signature(!transport.signed())
         .with_retry(no_retries())
@@ -149,14 +149,14 @@ fn build_azure(
         .build()
 }
 
-/// The address of the API, and whether it contains the bucket in its host.
+/// Returns the address of the API, and whether its host contains the bucket.
 fn s3_address(settings: &StorageSettings, bucket: &str) -> (String, bool) {
     if let Some(endpoint) = settings.endpoint() {
         return (endpoint.into(), false);
     }
     let region = settings.region();
     let top = if region.starts_with("cn-") { "com.cn" } else { "com" };
-    // Names that do not match a wildcard certificate or a host name.
+    // Such names do not match a wildcard certificate or a host name.
     let unsuitable = |c: char| c == '.' || c == '_' || c.is_ascii_uppercase();
     if bucket.contains(unsuitable) {
         (format!("https://s3.{region}.amazonaws.{top}"), false)
@@ -174,20 +174,20 @@ pub fn is_loopback(url: &Url) -> bool {
 /// Size limits of a listing page and of an error response, in bytes.
 const MAX_PAGE_BYTES: usize = 16 << 20;
 const MAX_ERROR_BYTES: usize = 64 << 10;
-/// A machine with a role gets an immediate response; elsewhere nobody may respond at all.
+/// Time limit for the role of the machine. A machine with a role gets an immediate response; other machines may get none.
 const ROLE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Marks the request of a listing page.
 #[derive(Clone, Copy, Debug)]
-pub struct ListingRequest;
+pub(crate) struct ListingRequest;
 
 #[derive(Clone, Debug)]
-pub struct Transport {
+pub(crate) struct Transport {
     client: Client,
     service: CloudService,
     region: String,
     signed: bool,
-    /// Whether it requests the role of the machine.
+    /// Whether the requests are for the role of the machine.
     for_role: bool,
 }
 
@@ -245,7 +245,7 @@ impl Transport {
             let message = format!("the bucket is in the region {region}; set AWS_REGION to it");
             return StorageError::Service(message).into();
         }
-        // Without a body, the status has to suffice.
+        // If there is no body, the status has to suffice.
         let description = read_text(response.into_body(), MAX_ERROR_BYTES).await;
         let keyless = (!self.signed).then_some(self.service);
         StorageError::from_response(status.as_u16(), &description.unwrap_or_default(), keyless)
@@ -255,7 +255,7 @@ impl Transport {
 
 impl HttpConnector for Transport {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
-        // The library gives these requests another limit, and nothing else distinguishes them.
+        // Only a different limit distinguishes the requests that the library sends for the role.
         let limit =
             |options: &ClientOptions| options.get_config_value(&ClientConfigKey::ConnectTimeout);
         let for_role = limit(options) != limit(&ClientOptions::default());
@@ -284,7 +284,7 @@ async fn read_text(body: HttpResponseBody, limit: usize) -> Result<String, HttpE
     String::from_utf8(bytes).map_err(|_| attempt_error(not_object_storage()))
 }
 
-/// The kind keeps the library from another attempt.
+/// Wraps an error in a kind after which the library does not repeat the request.
 fn attempt_error(error: StorageAttemptError) -> HttpError {
     HttpError::new(HttpErrorKind::Unknown, error)
 }

@@ -15,19 +15,19 @@ use super::{
     object_uri::{BucketUri, ObjectUri, is_addressable_key},
 };
 
-/// A billion objects in pages of a thousand: ends the listing of a service that never does.
+/// Limit on pages: a billion objects in pages of a thousand. It ends a listing that would never end.
 const MAX_PAGES: usize = 1_000_000;
 
 impl ObjectStorage {
-    /// Lists the media at `uri`, a folder or manifest, until `most` media are found: 1 checks whether
+    /// Lists the media at `uri`, a folder or manifest, until `media_limit` media are found. A limit of 1 checks whether
     /// there are any. Errors are safe to send to clients.
     pub async fn list(
         &self,
         uri: &str,
         role: Option<&RoleArn>,
-        most: usize,
+        media_limit: usize,
     ) -> Result<ObjectListing, String> {
-        let mut parts = self.parts(uri, most)?;
+        let mut parts = self.parts(uri, media_limit)?;
         if let Some(role) = role {
             return Err(list_error(
                 uri,
@@ -41,20 +41,20 @@ impl ObjectStorage {
         while !listing.truncated
             && let Some(part) = parts.next().await?
         {
-            listing.append(part, most);
+            listing.append(part, media_limit);
         }
         Ok(listing)
     }
 
-    /// The listing of a folder or manifest in parts, so that its size does not matter. Of a manifest, at
-    /// most `most` media are read.
-    pub fn parts(&self, uri: &str, most: usize) -> Result<ListingParts, String> {
+    /// Returns the listing of a folder or manifest in parts, so that its size does not matter. A manifest is read until
+    /// `media_limit` media are found.
+    pub fn parts(&self, uri: &str, media_limit: usize) -> Result<ListingParts, String> {
         let location = ObjectUri::parse(uri).map_err(|reason| list_error(uri, reason))?;
         Ok(ListingParts {
             storage: self.clone(),
             uri: uri.to_owned(),
             location,
-            most,
+            media_limit,
             token: None,
             pages: 0,
             has_more: true,
@@ -68,7 +68,7 @@ pub struct ListingParts {
     storage: ObjectStorage,
     uri: String,
     location: ObjectUri,
-    most: usize,
+    media_limit: usize,
     /// Where the next page begins; `None` for the first.
     token: Option<String>,
     pages: usize,
@@ -92,7 +92,7 @@ impl ListingParts {
             None => self.next_page().await.map_err(|error| error.to_string()),
             Some(format) => {
                 self.has_more = false;
-                self.storage.list_manifest(&self.location, format, self.most).await
+                self.storage.list_manifest(&self.location, format, self.media_limit).await
             }
         };
         let part = part.map_err(|reason| list_error(&self.uri, &reason))?;
@@ -125,7 +125,7 @@ impl ListingParts {
     }
 }
 
-/// From the entity tag and the time, because not every service has both.
+/// Derives a version from the entity tag and the time, because not every service has both.
 fn version(object: &ObjectMeta) -> i64 {
     let tag = object.e_tag.as_deref().unwrap_or_default();
     let hash = blake3::hash(format!("{} {tag}", object.last_modified.to_rfc3339()).as_bytes());
@@ -160,23 +160,23 @@ impl ObjectListing {
         self.entries.push(entry);
     }
 
-    /// Adds a part until `most` media are found.
-    pub(super) fn append(&mut self, part: Self, most: usize) {
+    /// Adds a part until `media_limit` media are found.
+    pub fn append(&mut self, part: Self, media_limit: usize) {
         self.skipped += part.skipped;
         for entry in part.entries {
-            self.truncated = self.media >= most;
+            self.truncated = self.media >= media_limit;
             if self.truncated {
                 return;
             }
             self.add(entry);
         }
-        self.truncated = part.truncated || self.media >= most;
+        self.truncated = part.truncated || self.media >= media_limit;
     }
 
-    /// Whether to read on until `most` media of a manifest are found.
-    pub(super) fn should_continue(&mut self, most: usize) -> bool {
+    /// Whether to read on until `media_limit` media of a manifest are found.
+    pub(crate) fn should_continue(&mut self, media_limit: usize) -> bool {
         self.truncated =
-            self.media >= most || self.entries.len() + self.skipped >= MAX_MANIFEST_OBJECTS;
+            self.media >= media_limit || self.entries.len() + self.skipped >= MAX_MANIFEST_OBJECTS;
         !self.truncated
     }
 }
@@ -189,7 +189,7 @@ pub struct ObjectEntry {
     pub size: Option<u64>,
     /// Changes when the object is written again; 0 if the listing does not contain it.
     pub version: i64,
-    /// Which part of its name becomes its path.
+    /// The part of the address that becomes the path.
     pub path_root: PathRoot,
 }
 
@@ -197,7 +197,7 @@ pub struct ObjectEntry {
 pub enum PathRoot {
     /// The key after this many bytes, that is, relative to the listed folder.
     ListedFolder(usize),
-    /// Its whole address: the object is outside the listed folder.
+    /// The whole address, because the object is outside the listed folder.
     Bucket,
 }
 
@@ -206,7 +206,7 @@ impl ObjectEntry {
         FileKind::from_name(&self.key)
     }
 
-    /// Its path in a dataset of the listed folder or manifest.
+    /// Returns the path of the object in a dataset of the listed folder or manifest.
     pub fn path(&self) -> PathBuf {
         match self.path_root {
             PathRoot::ListedFolder(start) => {
@@ -216,7 +216,7 @@ impl ObjectEntry {
         }
     }
 
-    /// The object that has this path in a dataset of a folder or manifest.
+    /// Returns the object that has this path in a dataset of a folder or manifest.
     pub fn at_path(location: &ObjectUri, path: &Path) -> Option<Self> {
         let path = path.to_str()?;
         let (bucket, key, path_root) = if let Ok(whole) = ObjectUri::parse(path) {
@@ -230,16 +230,16 @@ impl ObjectEntry {
     }
 }
 
-/// Number of objects of a page that are left out.
+/// The number of objects that were removed from a page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SkippedKeys(pub usize);
+pub(crate) struct SkippedKeys(pub usize);
 
-/// The elements of an object and of its key: S3 and Google Cloud, Azure.
+/// The elements of a listing, an object and its key: for S3 and Google Cloud, and for Azure.
 const ELEMENTS: [(&str, &str, &str); 2] =
     [("ListBucketResult", "Contents", "Key"), ("EnumerationResults", "Blob", "Name")];
 
-/// Returns the page without such objects; `None` if it is not a listing.
-pub fn addressable_page(page: &str) -> Option<(String, SkippedKeys)> {
+/// Returns the page without objects whose keys cannot be addressed; `None` if the page is not a listing.
+pub(crate) fn addressable_page(page: &str) -> Option<(String, SkippedKeys)> {
     let (_, object, key) = ELEMENTS.iter().find(|(root, ..)| page.contains(&format!("<{root}")))?;
     let (start, end) = (format!("<{object}>"), format!("</{object}>"));
     let mut kept = String::with_capacity(page.len());
@@ -251,7 +251,7 @@ pub fn addressable_page(page: &str) -> Option<(String, SkippedKeys)> {
         let (element, after) = from.split_at(length);
         kept.push_str(before);
         match element_text(element, key) {
-            // How some tools represent a folder.
+            // Some tools represent a folder like this.
             Some(key) if key.ends_with('/') => {}
             Some(key) if !is_addressable_key(&key) => skipped.0 += 1,
             _ => kept.push_str(element),
@@ -268,7 +268,7 @@ fn element_text(element: &str, name: &str) -> Option<String> {
     Some(unescape(text))
 }
 
-/// Unknown references stay as they are; the library refuses them.
+/// Replaces character references. Unknown ones stay as they are, and the library refuses them.
 fn unescape(text: &str) -> String {
     let mut parts = text.split('&');
     let mut plain = parts.next().unwrap_or_default().to_owned();

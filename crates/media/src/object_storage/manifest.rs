@@ -24,18 +24,18 @@ use super::{
 const MAX_MANIFEST_BYTES: u64 = 64 << 20;
 
 impl ObjectStorage {
-    pub(super) async fn list_manifest(
+    pub(crate) async fn list_manifest(
         &self,
         uri: &ObjectUri,
         format: ManifestFormat,
-        most: usize,
+        media_limit: usize,
     ) -> Result<ObjectListing, String> {
         let file = self.download_manifest(uri).await.map_err(|error| error.to_string())?;
         let uri = uri.clone();
-        let read = move || read_manifest(file, format, &uri, most);
+        let read = move || read_manifest(file, format, &uri, media_limit);
         tokio::task::spawn_blocking(read)
             .await
-            // Parsers of foreign formats have been observed to panic.
+            // Parsers of these formats have been observed to panic.
             .unwrap_or_else(|_| Err("it is damaged".to_owned()))
     }
 
@@ -83,18 +83,18 @@ impl From<&str> for ReadEnd {
     }
 }
 
-/// Reads until `most` media are found. The error says what is wrong with the manifest.
-pub fn read_manifest(
+/// Reads until `media_limit` media are found. The error says what is wrong with the manifest.
+fn read_manifest(
     file: File,
     format: ManifestFormat,
     uri: &ObjectUri,
-    most: usize,
+    media_limit: usize,
 ) -> Result<ObjectListing, String> {
     let mut rows = ManifestReader {
         bucket: Arc::new(uri.bucket.clone()),
         folder: uri.parent_prefix().to_owned(),
         listed_ids: HashSet::new(),
-        media_limit: most,
+        media_limit,
         row: 0,
         listing: ObjectListing::default(),
     };
@@ -174,7 +174,7 @@ impl ManifestReader {
         if self.listing.should_continue(self.media_limit) { Ok(()) } else { Err(ReadEnd::Enough) }
     }
 
-    /// The object that a row refers to; `None` if its key is not addressable.
+    /// Returns the object that a row refers to; `None` if its key is not addressable.
     fn parse_entry(&self, raw: &str) -> Result<Option<ObjectEntry>, ReadEnd> {
         let (bucket, key) = if ["s3://", "gs://", "az://"].iter().any(|it| raw.starts_with(it)) {
             match ObjectUri::parse(raw) {

@@ -1,8 +1,7 @@
-//! Object storage of S3, Google Cloud and Azure: lists folders and manifests, reads media, and keeps
-//! archives.
+//! Object storage of S3, Google Cloud and Azure: lists folders and manifests, reads media, and keeps uploads and archives.
 //!
-//! A library signs the requests and reads the responses; our own HTTP client sends them. No message
-//! contains a signed address or a secret.
+//! A library signs the requests and reads the responses; our own HTTP client sends them. No message contains a signed
+//! address or a secret.
 
 mod blocking_storage;
 mod bucket_folder;
@@ -20,8 +19,9 @@ pub use blocking_storage::{BlockingStorage, LazyStorage};
 pub use bucket_folder::{BucketFolder, archive_name};
 pub use error::StorageError;
 pub use interrupted_uploads::{INTERRUPTED_AFTER, IncompleteObject};
-pub use listing::{ListingParts, ObjectEntry, ObjectListing, PathRoot};
+pub use listing::{ObjectEntry, ObjectListing, PathRoot};
 pub use object_reader::{BucketOriginals, ObjectBody, ObjectReader};
-pub use object_uri::{BucketUri, CloudService, ObjectUri, RoleArn};
+pub(crate) use object_uri::CloudService;
+pub use object_uri::{ObjectUri, RoleArn};
 pub use settings::StorageSettings;
 pub use storage::{ObjectStorage, RetryPolicy};

@@ -63,7 +63,7 @@ impl ObjectReader {
         Ok(Self { storage, size, position: 0, body: Some(body), chunk: Bytes::new() })
     }
 
-    /// The bytes in memory from the position on.
+    /// Returns the bytes in memory from the position on.
     fn buffered(&self) -> &[u8] {
         let end = self.body.as_ref().map_or(0, ObjectBody::position);
         let start = end - self.chunk.len() as u64;
@@ -148,7 +148,7 @@ impl ObjectBody {
         self.meta.size
     }
 
-    /// Where the next bytes are from.
+    /// Returns the position of the next bytes.
     pub fn position(&self) -> u64 {
         self.position
     }
@@ -191,7 +191,8 @@ impl ObjectBody {
         Ok(bytes?)
     }
 
-    /// Of `&mut self`, because the rest of a response cannot be shared between threads.
+    /// Requests the bytes from the position on. Takes `&mut self`, because the rest of a response cannot be shared between
+    /// threads.
     async fn request_rest(&mut self) -> Result<GetResult, StorageAttemptError> {
         let range = (self.position > 0).then_some(GetRange::Offset(self.position));
         // A weak tag never matches.

@@ -26,8 +26,8 @@ impl CloudService {
         }
     }
 
-    /// The variables that usually contain credentials.
-    pub(super) fn credential_hint(self) -> &'static str {
+    /// Returns the names of the variables that usually contain credentials.
+    pub(crate) fn credential_hint(self) -> &'static str {
         match self {
             Self::S3 => "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
             Self::GoogleCloud => "GOOGLE_APPLICATION_CREDENTIALS",
@@ -100,28 +100,28 @@ impl ObjectUri {
         }
     }
 
-    /// The key as a folder prefix: empty or with a trailing slash.
+    /// Returns the key as a folder prefix: empty or with a trailing slash.
     pub fn folder_prefix(&self) -> String {
         let key = self.key.trim_end_matches('/');
         if key.is_empty() { String::new() } else { format!("{key}/") }
     }
 
-    /// What precedes the paths of its objects: of a manifest, the folder that it is in.
-    pub fn path_prefix(&self) -> String {
+    /// Returns the prefix of the keys of its objects. The prefix of a manifest is the folder that contains it.
+    pub(crate) fn path_prefix(&self) -> String {
         match self.manifest_format() {
             Some(_) => self.parent_prefix().to_owned(),
             None => self.folder_prefix(),
         }
     }
 
-    pub fn parent_prefix(&self) -> &str {
+    pub(crate) fn parent_prefix(&self) -> &str {
         self.key.rfind('/').map_or("", |end| &self.key[..=end])
     }
 }
 
-/// The bucket becomes part of a host name or path.
+/// Whether a name is safe as part of a host name or path.
 fn is_bucket_name(service: CloudService, name: &str) -> bool {
-    // Google Cloud has buckets that are named like domains.
+    // Buckets of Google Cloud can be named like domains.
     let longest = if service == CloudService::GoogleCloud { 222 } else { 63 };
     let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_');
     let ends = |b: Option<u8>| b.is_some_and(|b| b.is_ascii_alphanumeric());
@@ -132,7 +132,7 @@ fn is_bucket_name(service: CloudService, name: &str) -> bool {
 }
 
 /// Whether an address can contain this key: no empty, `.` and `..` segments, no control characters.
-pub fn is_addressable_key(key: &str) -> bool {
+pub(crate) fn is_addressable_key(key: &str) -> bool {
     !key.is_empty()
         && key.len() <= MAX_KEY_BYTES
         && Path::parse(key).is_ok_and(|path| path.as_ref() == key)

@@ -13,13 +13,13 @@ const PHOTOSHOP: &str = "http://ns.adobe.com/photoshop/1.0/";
 const IPTC_EXTENSION: &str = "http://iptc.org/std/Iptc4xmpExt/2008-02-29/";
 const REGIONS: &str = "http://www.metadataworkinggroup.com/schemas/regions/";
 
-/// Editors declare some dozens.
+/// Editors declare dozens of namespaces.
 const LIMITS: XmlLimits = XmlLimits { attributes: 256, namespaces: 64 };
 
 /// Returns nothing for a packet that is not XML or exceeds the limits.
-pub fn read_xmp(packet: &[u8]) -> BlockText {
+pub(crate) fn read_xmp(packet: &[u8]) -> BlockText {
     let Ok(text) = str::from_utf8(packet) else { return BlockText::default() };
-    // Room for changes is padded with blanks, and sometimes with zeros.
+    // Editors pad a packet with blanks, and sometimes with zeros, so that they can change it in place.
     let text = text.trim_matches(['\0', '\u{feff}', ' ', '\n', '\r', '\t']);
     parse_xml(text, LIMITS).map(|document| read_document(&document)).unwrap_or_default()
 }
@@ -33,7 +33,7 @@ fn read_document(document: &Document) -> BlockText {
         .map(|date| date_labels_of_text(&date))
         .find(|labels| !labels.is_empty())
         .unwrap_or_default();
-    // 0 is not rated, -1 rejected.
+    // A rating of 0 stands for none, and -1 for rejected.
     let rating = first(XMP, "Rating").and_then(|text| text.trim().parse::<f64>().ok());
     let rating = rating.filter(|stars| (1.0..=5.0).contains(stars));
     labels.extend(rating.map(|stars| metadata_label("rating", stars.round())));
@@ -48,7 +48,8 @@ fn read_document(document: &Document) -> BlockText {
     }
 }
 
-/// The values of a property, which is an attribute, a text, or a list. Of several languages, the first counts.
+/// Returns the values of a property, which is an attribute, a text, or a list. If a text has several languages, the first
+/// counts.
 fn values(document: &Document, namespace: &str, name: &str) -> Vec<String> {
     let mut values = Vec::new();
     for description in document.descendants().filter(|node| node.has_tag_name((RDF, "Description")))
@@ -72,7 +73,7 @@ fn values(document: &Document, namespace: &str, name: &str) -> Vec<String> {
     values
 }
 
-/// The names of faces that were marked in the picture.
+/// Returns the names of the faces that were marked in the picture.
 fn face_names(document: &Document) -> Vec<String> {
     let value = |node: &Node, name: &str| {
         let child = || node.children().find(|child| child.has_tag_name((REGIONS, name)));
@@ -88,7 +89,7 @@ fn face_names(document: &Document) -> Vec<String> {
 
 /// The Photoshop resource that contains the records.
 const IPTC_RESOURCE: u16 = 0x0404;
-/// The record of descriptions, and its data sets.
+/// The record of descriptions; its data sets follow.
 const DESCRIPTION_RECORD: u8 = 2;
 const TITLE: u8 = 5;
 const KEYWORD: u8 = 25;
@@ -97,7 +98,7 @@ const HEADLINE: u8 = 105;
 const CAPTION: u8 = 120;
 
 /// Reads records, or the Photoshop resources that contain them, up to the first damaged one.
-pub fn read_iptc(block: &[u8]) -> BlockText {
+pub(crate) fn read_iptc(block: &[u8]) -> BlockText {
     let records = if block.starts_with(b"8BIM") { iptc_resource(block) } else { Some(block) };
     let mut rest = records.unwrap_or_default();
     let (mut title, mut headline, mut caption) = (None, None, None);
@@ -121,29 +122,29 @@ pub fn read_iptc(block: &[u8]) -> BlockText {
     text
 }
 
-/// One text of a record.
+/// A text in a record.
 struct DataSet<'a> {
     record: u8,
     number: u8,
     body: &'a [u8],
 }
 
-/// The first data set, and what follows it.
+/// Splits off the first data set.
 fn split_data_set(bytes: &[u8]) -> Option<(DataSet<'_>, &[u8])> {
     let (&[0x1C, record, number, high, low], after) = bytes.split_first_chunk()? else {
         return None;
     };
-    // Longer data sets, whose length has its highest bit set, are not text.
+    // A data set whose length has its highest bit set is not text.
     let (body, after) = after.split_at_checked(u16::from_be_bytes([high, low]).into())?;
     Some((DataSet { record, number, body }, after))
 }
 
-/// The resource of IPTC among those of Photoshop.
+/// Finds the resource of IPTC among the resources of Photoshop.
 fn iptc_resource(mut bytes: &[u8]) -> Option<&[u8]> {
     loop {
         let after = bytes.strip_prefix(b"8BIM")?;
         let (id, after) = after.split_first_chunk()?;
-        // A name with its length before it; padded to an even number of bytes, like the body.
+        // The name follows its length. Name and body are padded to an even number of bytes.
         let name = usize::from(*after.first()?) + 1;
         let after = after.get(name.next_multiple_of(2)..)?;
         let (length, after) = after.split_first_chunk()?;
@@ -159,7 +160,7 @@ fn iptc_resource(mut bytes: &[u8]) -> Option<&[u8]> {
 /// Lines that follow the prompt of a generated picture.
 const AFTER_PROMPT: [&str; 2] = ["\nNegative prompt:", "\nSteps:"];
 
-pub fn read_png_texts(texts: &[(String, String)]) -> BlockText {
+pub(crate) fn read_png_texts(texts: &[(String, String)]) -> BlockText {
     let find = |name: &str| {
         let found = texts.iter().find(|(keyword, _)| keyword.eq_ignore_ascii_case(name));
         found.map(|(_, text)| text.clone())

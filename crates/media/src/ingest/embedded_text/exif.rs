@@ -4,7 +4,7 @@ use tessera_picture::{TiffDirectory, TiffStructure};
 
 use super::{BlockText, date_labels_of_text, decode_text, joined_caption, metadata_label};
 
-// Tags of Exif 2.32: in the first directory, in that of Exif, and in that of GPS.
+// Tags of Exif 2.32, in the first directory, the directory of Exif, and the directory of GPS.
 const IMAGE_DESCRIPTION: u16 = 0x010E;
 const MAKE: u16 = 0x010F;
 const MODEL: u16 = 0x0110;
@@ -23,7 +23,7 @@ const GPS_LATITUDE: u16 = 2;
 const GPS_LONGITUDE_REF: u16 = 3;
 const GPS_LONGITUDE: u16 = 4;
 
-/// What cameras write in place of a description.
+/// Texts that cameras write instead of a description.
 const CAMERA_DESCRIPTIONS: [&str; 6] = [
     "OLYMPUS DIGITAL CAMERA",
     "SONY DSC",
@@ -33,7 +33,7 @@ const CAMERA_DESCRIPTIONS: [&str; 6] = [
     "SAMSUNG CAMERA PICTURES",
 ];
 
-pub fn read_exif(bytes: &[u8]) -> BlockText {
+pub(crate) fn read_exif(bytes: &[u8]) -> BlockText {
     let Some((structure, first)) = TiffStructure::open(bytes) else { return BlockText::default() };
     let fields = |directory| Fields { structure: &structure, directory };
     let picture = fields(first);
@@ -72,20 +72,20 @@ struct Fields<'a> {
 }
 
 impl Fields<'_> {
-    /// A text that is not blank, trimmed.
+    /// Returns a trimmed text; `None` if it is blank.
     fn text(&self, tag: u16) -> Option<String> {
         let text = decode_text(self.structure.text(self.directory, tag)?);
         let text = text.trim();
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    /// A positive number.
+    /// Returns a number; `None` if it is not positive.
     fn integer(&self, tag: u16) -> Option<String> {
         let number = self.structure.integer(self.directory, tag)?;
         (number > 0).then(|| number.to_string())
     }
 
-    /// A positive number.
+    /// Returns a number; `None` if it is not positive.
     fn fraction(&self, tag: u16) -> Option<f64> {
         let [fraction] = self.structure.fractions(self.directory, tag)?;
         (fraction.0 > 0).then(|| quotient(fraction))
@@ -96,12 +96,12 @@ fn quotient((numerator, denominator): (u32, u32)) -> f64 {
     f64::from(numerator) / f64::from(denominator)
 }
 
-/// With at most one decimal.
+/// Rounds a number to one decimal.
 fn rounded(number: f64) -> f64 {
     (number * 10.0).round() / 10.0
 }
 
-/// The model, with its maker where the model does not begin with the same word.
+/// Returns the model of the camera, after its maker unless both begin with the same word.
 fn camera(fields: &Fields) -> Option<String> {
     let model = fields.text(MODEL)?;
     let first_word = |text: &str| text.split_whitespace().next().map(str::to_lowercase);
@@ -111,7 +111,7 @@ fn camera(fields: &Fields) -> Option<String> {
     }
 }
 
-/// `1/250 s`, or `2.5 s` from about a third of a second on.
+/// Formats a time as `1/250 s`, or as `2.5 s` from 0.3 seconds on.
 fn exposure(seconds: f64) -> Option<String> {
     if seconds >= 0.3 {
         return Some(format!("{} s", rounded(seconds)));
@@ -120,19 +120,28 @@ fn exposure(seconds: f64) -> Option<String> {
     (fraction < 1e6).then(|| format!("1/{fraction} s"))
 }
 
-/// Latitude and longitude in tenths of a degree (about 11 km), so that pictures of one place have the same label.
+/// Formats latitude and longitude in tenths of a degree (about 11 km), so that pictures of one place have the same label.
 fn position(fields: &Fields) -> Option<String> {
-    let latitude = degrees(fields, GPS_LATITUDE, (GPS_LATITUDE_REF, "S"), 90.0)?;
-    let longitude = degrees(fields, GPS_LONGITUDE, (GPS_LONGITUDE_REF, "W"), 180.0)?;
+    let latitude = degrees(fields, GPS_LATITUDE, &SOUTH, 90.0)?;
+    let longitude = degrees(fields, GPS_LONGITUDE, &WEST, 180.0)?;
     Some(format!("{latitude:.1},{longitude:.1}"))
 }
 
-/// `negative` is the field of the direction, and the direction whose degrees are negative.
-fn degrees(fields: &Fields, tag: u16, negative: (u16, &str), limit: f64) -> Option<f64> {
+/// A direction whose degrees are negative, and the field that contains the direction.
+struct NegativeDirection {
+    field: u16,
+    letter: &'static str,
+}
+
+const SOUTH: NegativeDirection = NegativeDirection { field: GPS_LATITUDE_REF, letter: "S" };
+const WEST: NegativeDirection = NegativeDirection { field: GPS_LONGITUDE_REF, letter: "W" };
+
+/// Reads degrees from three fractions; `None` if they exceed the limit.
+fn degrees(fields: &Fields, tag: u16, negative: &NegativeDirection, limit: f64) -> Option<f64> {
     let [degrees, minutes, seconds] =
         fields.structure.fractions(fields.directory, tag)?.map(quotient);
     let degrees = degrees + minutes / 60.0 + seconds / 3600.0;
-    let sign = if fields.text(negative.0)? == negative.1 { -1.0 } else { 1.0 };
+    let sign = if fields.text(negative.field)? == negative.letter { -1.0 } else { 1.0 };
     // Adding zero leaves no negative zero.
     (degrees <= limit).then(|| rounded(sign * degrees) + 0.0)
 }

@@ -17,11 +17,11 @@ use exif::read_exif;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EmbeddedText {
     pub caption: Option<String>,
-    /// Those of persons, keywords, then metadata labels such as `camera:NIKON D90`.
+    /// Labels of persons, then keywords, then metadata labels such as `camera:NIKON D90`.
     pub labels: Vec<String>,
 }
 
-/// Reads a picture of any format. The caption is that of XMP, or else of IPTC, Exif or PNG; keywords are merged.
+/// Reads a picture of any format. The caption is the first one of XMP, IPTC, Exif and PNG; keywords are merged.
 pub fn read(picture: &[u8]) -> EmbeddedText {
     let EmbeddedMetadata { exif, xmp, iptc, texts } = EmbeddedMetadata::read(picture);
     let blocks = [
@@ -39,7 +39,7 @@ pub fn read(picture: &[u8]) -> EmbeddedText {
     }
     let (metadata, persons): (Vec<_>, Vec<_>) =
         first_of_each_kind(metadata).into_iter().partition(|label| is_metadata_label(label));
-    // Persons before keywords, with which they share a limit.
+    // Labels of persons come first, because they share a limit with keywords.
     for label in persons.iter().chain(&keywords).chain(&metadata) {
         push_name(&mut text.labels, label);
     }
@@ -48,22 +48,22 @@ pub fn read(picture: &[u8]) -> EmbeddedText {
 
 /// The texts of one block of metadata.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct BlockText {
-    pub(super) caption: Option<String>,
-    pub(super) keywords: Vec<String>,
-    pub(super) metadata_labels: Vec<String>,
+pub(crate) struct BlockText {
+    pub caption: Option<String>,
+    pub keywords: Vec<String>,
+    pub(crate) metadata_labels: Vec<String>,
 }
 
-/// Text of an unknown encoding: UTF-8, or else Latin-1. Cameras pad with zeros.
-pub(super) fn decode_text(bytes: &[u8]) -> String {
+/// Decodes a text of an unknown encoding as UTF-8, or as Latin-1 if it is not UTF-8. Zeros at the end are padding.
+pub(crate) fn decode_text(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
     let bytes = &bytes[..end];
     let latin = || bytes.iter().copied().map(char::from).collect();
     str::from_utf8(bytes).map_or_else(|_| latin(), str::to_owned)
 }
 
-/// A title and a description as one caption: a title that the description repeats is left out.
-pub(super) fn joined_caption(title: Option<String>, description: Option<String>) -> Option<String> {
+/// Joins a title and a description into one caption, without a title that the description repeats.
+pub(crate) fn joined_caption(title: Option<String>, description: Option<String>) -> Option<String> {
     let mut caption = None;
     let description = description.unwrap_or_default();
     let title = title.filter(|title| !description.contains(title.trim()));
@@ -73,15 +73,15 @@ pub(super) fn joined_caption(title: Option<String>, description: Option<String>)
 }
 
 /// The kind of label that may occur several times.
-pub(super) const PERSON: &str = "person";
+pub(crate) const PERSON: &str = "person";
 
-/// A label such as `camera:NIKON D90`.
-pub(super) fn metadata_label(kind: &str, value: impl std::fmt::Display) -> String {
+/// Returns a label such as `camera:NIKON D90`.
+pub(crate) fn metadata_label(kind: &str, value: impl std::fmt::Display) -> String {
     format!("{kind}:{value}")
 }
 
-/// `year:2024` and `date:2024-05-17`; nothing for a day that does not exist.
-pub(super) fn date_labels(year: u16, month: u8, day: u8) -> Vec<String> {
+/// Returns `year:2024` and `date:2024-05-17`; nothing for a day that does not exist.
+fn date_labels(year: u16, month: u8, day: u8) -> Vec<String> {
     let month_name = time::Month::try_from(month).ok();
     let date =
         month_name.and_then(|month| time::Date::from_calendar_date(year.into(), month, day).ok());
@@ -95,8 +95,8 @@ pub(super) fn date_labels(year: u16, month: u8, day: u8) -> Vec<String> {
     }
 }
 
-/// Labels of a date at the start of a text: `2024-05-17`, `2024:05:17` or `20240517`.
-pub(super) fn date_labels_of_text(text: &str) -> Vec<String> {
+/// Returns the labels of a date at the start of a text: `2024-05-17`, `2024:05:17` or `20240517`.
+pub(crate) fn date_labels_of_text(text: &str) -> Vec<String> {
     let digits: String = (text.trim().chars().filter(|character| !matches!(character, '-' | ':')))
         .take_while(char::is_ascii_digit)
         .take(8)
@@ -109,8 +109,8 @@ pub(super) fn date_labels_of_text(text: &str) -> Vec<String> {
     }
 }
 
-/// The first label of each kind, and all persons.
-pub(super) fn first_of_each_kind(labels: Vec<String>) -> Vec<String> {
+/// Keeps the first label of each kind, and all labels of persons.
+fn first_of_each_kind(labels: Vec<String>) -> Vec<String> {
     let mut kinds = HashSet::new();
     let kind = |label: &String| label.split(':').next().unwrap_or_default().to_owned();
     labels.into_iter().filter(|label| kind(label) == PERSON || kinds.insert(kind(label))).collect()

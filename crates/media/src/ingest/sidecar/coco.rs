@@ -194,7 +194,7 @@ fn add_annotation(
     }
 }
 
-/// The box of an annotation, or that around its segmentation.
+/// Returns the box of an annotation, or the box around its segmentation.
 fn annotation_extent(annotation: &CocoAnnotation<'_>) -> Result<Option<BoundingBox>, &'static str> {
     if let Some(bbox) = annotation.bbox {
         let sides = json::parse_box(bbox).ok_or("its bbox is not a list of four numbers")?;
@@ -207,7 +207,7 @@ fn annotation_extent(annotation: &CocoAnnotation<'_>) -> Result<Option<BoundingB
     extent.transpose()
 }
 
-/// Runs of pixels, column by column, the first of them outside of the object.
+/// Runs of pixels, column by column. The first run is outside the object.
 #[derive(Deserialize)]
 struct RunLengthMask {
     /// Height and width of the picture.
@@ -219,12 +219,12 @@ struct RunLengthMask {
 #[serde(untagged)]
 enum RunLengths {
     Plain(Vec<u64>),
-    /// As the COCO API writes them.
+    /// The form in which the COCO API writes run lengths.
     Compressed(String),
 }
 
-/// The box around a segmentation; `None` if it is neither polygons nor a mask, or empty.
-pub fn segmentation_extent(segmentation: &RawValue) -> Option<BoundingBox> {
+/// Returns the box around a segmentation; `None` if the segmentation is neither polygons nor a mask, or is empty.
+fn segmentation_extent(segmentation: &RawValue) -> Option<BoundingBox> {
     if let Some(mask) = json::parse_object::<RunLengthMask>(segmentation.get()) {
         let runs = match mask.counts {
             RunLengths::Plain(runs) => runs,
@@ -238,7 +238,7 @@ pub fn segmentation_extent(segmentation: &RawValue) -> Option<BoundingBox> {
     BoundingBox::around(&points)
 }
 
-/// The box around the pixels of every second run.
+/// Returns the box around the pixels of every second run, which are those of the object.
 fn around_runs(height: u64, runs: &[u64]) -> Option<BoundingBox> {
     let (mut left, mut right, mut top, mut bottom) = (u64::MAX, 0, u64::MAX, 0);
     let mut end = 0_u64;
@@ -250,7 +250,7 @@ fn around_runs(height: u64, runs: &[u64]) -> Option<BoundingBox> {
         }
         let (first, last) = (start.checked_div(height)?, (end - 1) / height);
         (left, right) = (left.min(first), right.max(last + 1));
-        // A run over several columns reaches from the lower to the upper border.
+        // A run over several columns touches both borders.
         let rows =
             if first == last { (start % height, (end - 1) % height + 1) } else { (0, height) };
         (top, bottom) = (top.min(rows.0), bottom.max(rows.1));
@@ -263,8 +263,8 @@ fn around_runs(height: u64, runs: &[u64]) -> Option<BoundingBox> {
     BoundingBox::pixels([x, y, number(right)? - x, number(bottom)? - y])
 }
 
-/// Run lengths in groups of five bits from the lowest on, each in a character from 48; from the third on, the difference
-/// from the length two before.
+/// Decodes run lengths. A length is written in groups of five bits, the lowest first, each in a character from 48 on. From
+/// the third length on, the number is the difference from the length two before.
 fn decompress(text: &str) -> Option<Vec<u64>> {
     let mut lengths: Vec<i64> = Vec::new();
     let mut bytes = text.bytes().map(|byte| byte.wrapping_sub(48)).peekable();
@@ -272,7 +272,7 @@ fn decompress(text: &str) -> Option<Vec<u64>> {
         let (mut number, mut shift) = (0_i64, 0);
         loop {
             let group = bytes.next().filter(|&group| group < 64)?;
-            // No picture has so long a run.
+            // No picture has a run of this length.
             if shift > 50 {
                 return None;
             }

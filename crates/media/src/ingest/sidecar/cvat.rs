@@ -15,12 +15,12 @@ use super::{
 };
 use crate::ingest::xml::{XmlLimits, parse_xml};
 
-/// A parsed document takes several times as much memory.
+/// Size limit of a document, which takes several times as much memory when it is parsed.
 const MAX_BYTES: u64 = 32 << 20;
 /// CVAT has no namespaces.
 const LIMITS: XmlLimits = XmlLimits { attributes: 256, namespaces: 16 };
 
-/// Other XML is ignored.
+/// Reads the documents of this format, and ignores other XML.
 pub fn read(reader: &mut SidecarReader<'_>) {
     for sidecar in reader.files.with_name(CVAT_XML) {
         let Some(text) = reader.read_text(sidecar, MAX_BYTES) else { continue };
@@ -89,19 +89,18 @@ fn describe(image: Node<'_, '_>, diagnostics: &mut SidecarDiagnostics) -> MediaD
     description
 }
 
-/// What a document contains about each media file.
-pub(super) type Descriptions<'a> = BTreeMap<&'a Path, MediaDescription>;
+/// The descriptions that a document contains, by media file.
+type Descriptions<'a> = BTreeMap<&'a Path, MediaDescription>;
 
-pub(super) const WRONG_SHAPE: &str =
-    "one of its shapes is empty, outside the picture, or without numbers";
+const WRONG_SHAPE: &str = "one of its shapes is empty, outside the picture, or without numbers";
 
-/// Points and lines mark no part of a picture.
-pub(super) fn marks_a_part(shape: Node<'_, '_>) -> bool {
+/// Whether a shape marks a part of the picture. Points and lines do not.
+fn marks_a_part(shape: Node<'_, '_>) -> bool {
     matches!(shape.tag_name().name(), "box" | "polygon" | "ellipse" | "mask")
 }
 
-/// The box around a shape.
-pub(super) fn extent(shape: Node<'_, '_>) -> Option<BoundingBox> {
+/// Returns the box around a shape.
+pub fn extent(shape: Node<'_, '_>) -> Option<BoundingBox> {
     let number = |name| shape.attribute(name)?.trim().parse::<f64>().ok();
     match shape.tag_name().name() {
         "box" => {
@@ -129,14 +128,15 @@ pub(super) fn extent(shape: Node<'_, '_>) -> Option<BoundingBox> {
     }
 }
 
-/// What CVAT calls the file of a frame, before its number: `frame_000012.PNG`.
+/// The prefix that CVAT gives the file of a frame, before its number: `frame_000012.PNG`.
 const FRAME_PREFIX: &str = "frame_";
 
-/// The file of each frame; `None` if several have its number.
+/// The file of each frame, by its number; `None` if several files have the number.
 type FrameFiles<'a> = HashMap<u64, Option<&'a Path>>;
 
-/// Adds the shapes at key frames. The others are computed from these, and a shape that is `outside` has left the picture.
-pub(super) fn read_tracks<'a>(
+/// Adds the shapes at key frames. Shapes at other frames are only interpolated, and a shape that is `outside` has left the
+/// picture.
+fn read_tracks<'a>(
     reader: &mut SidecarReader<'a>,
     sidecar: &Path,
     root: Node<'_, '_>,
@@ -184,7 +184,7 @@ fn file_of<'a>(files: &FrameFiles<'a>, shape: Node<'_, '_>) -> Result<&'a Path, 
     }
 }
 
-/// The images that the document lists, else the files below its folder that are named as frames.
+/// Returns the images that the document lists. If it lists none, returns the files below its folder that are named as frames.
 fn frame_files<'a>(
     reader: &SidecarReader<'a>,
     sidecar: &Path,

@@ -14,11 +14,11 @@ use super::{
 };
 use crate::ingest::xml::{XmlLimits, parse_xml};
 
-/// A file of `LabelMe` usually contains the picture, too.
+/// Size limit of a file, which usually contains the picture in `LabelMe`.
 const MAX_JSON_BYTES: u64 = 32 << 20;
 
-/// Other JSON is ignored.
-pub fn read_json(reader: &mut SidecarReader<'_>) {
+/// Reads the documents of these formats, and ignores other JSON.
+pub(crate) fn read_json(reader: &mut SidecarReader<'_>) {
     for media in reader.files.media() {
         let Some(sidecar) = reader.files.sidecar_beside(media, "json") else { continue };
         let Some(text) = reader.read_text(sidecar, MAX_JSON_BYTES) else { continue };
@@ -52,8 +52,8 @@ struct LabelMeShape {
     kind: Option<String>,
 }
 
-/// Returns what a document says and its problems; `None` if it is other JSON.
-pub fn parse_labelme(text: &str) -> Option<(MediaDescription, SidecarDiagnostics)> {
+/// Returns the description in a document and its problems; `None` for other JSON.
+fn parse_labelme(text: &str) -> Option<(MediaDescription, SidecarDiagnostics)> {
     json::parse_object::<LabelMeDocument>(text).map(describe_labelme)
 }
 
@@ -67,7 +67,7 @@ fn describe_labelme(document: LabelMeDocument) -> (MediaDescription, SidecarDiag
     }
     for shape in document.shapes {
         diagnostics.next_position();
-        // Points and lines mark no part of a picture.
+        // Points and lines do not mark a part of the picture.
         if matches!(shape.kind.as_deref(), Some("point" | "points" | "line" | "linestrip")) {
             continue;
         }
@@ -95,8 +95,8 @@ const ANNOTATION_FOLDERS: [&str; 2] = ["Annotations", "annotations"];
 /// VOC has no namespaces.
 const LIMITS: XmlLimits = XmlLimits { attributes: 256, namespaces: 16 };
 
-/// Other XML is ignored.
-pub fn read_voc(reader: &mut SidecarReader<'_>) {
+/// Reads the documents of this format, and ignores other XML.
+pub(crate) fn read_voc(reader: &mut SidecarReader<'_>) {
     for media in reader.files.media() {
         let files = &reader.files;
         let in_folder = |folder: &&str| files.sidecar_in_parallel_folder(media, folder, "xml");

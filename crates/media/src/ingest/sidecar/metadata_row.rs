@@ -13,11 +13,11 @@ use super::{
 };
 
 /// The columns that are read.
-pub const COLUMNS: [&str; 8] =
+pub(crate) const COLUMNS: [&str; 8] =
     ["file_name", "caption", "text", "label", "labels", "tags", "user_tags", "objects"];
 
 #[derive(Deserialize)]
-pub struct SidecarRow<'a> {
+pub(crate) struct SidecarRow<'a> {
     #[serde(borrow)]
     file_name: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -37,15 +37,15 @@ pub struct SidecarRow<'a> {
 }
 
 impl SidecarRow<'_> {
-    /// Whether it has a column other than `file_name`.
+    /// Whether the row has a column other than `file_name`.
     pub fn describes(&self) -> bool {
         let texts = [self.caption, self.text, self.label, self.labels];
         texts.iter().chain(&[self.tags, self.user_tags, self.objects]).any(Option::is_some)
     }
 }
 
-/// Adds what a row says about its file. The error says why it cannot.
-pub fn read_row(
+/// Adds the description of the file that a row names. The error says why that is impossible.
+pub(crate) fn read_row(
     reader: &mut SidecarReader<'_>,
     sidecar: &Path,
     row: &SidecarRow<'_>,
@@ -59,7 +59,7 @@ pub fn read_row(
 }
 
 /// Converts a row. A column of the wrong type does not affect the others.
-pub fn describe_row(
+pub(crate) fn describe_row(
     row: &SidecarRow<'_>,
     diagnostics: &mut SidecarDiagnostics,
 ) -> MediaDescription {
@@ -108,7 +108,7 @@ struct ObjectColumns<'a> {
     labels: Option<&'a RawValue>,
 }
 
-pub fn read_objects(
+pub(crate) fn read_objects(
     value: &str,
     description: &mut MediaDescription,
     diagnostics: &mut SidecarDiagnostics,

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::ingest::parquet_images::{MAX_ROWS, is_parquet, row_of};
 
-pub fn read_jsonl(reader: &mut SidecarReader<'_>) {
+pub(crate) fn read_jsonl(reader: &mut SidecarReader<'_>) {
     for sidecar in reader.files.with_name(METADATA_JSONL) {
         reader.mark_used(sidecar);
         if let Some(bytes) = reader.read_bytes(sidecar, MAX_SHARED_SIDECAR_BYTES) {
@@ -44,7 +44,7 @@ fn read_lines(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) {
     reader.report_problems(sidecar, diagnostics);
 }
 
-pub fn read_csv(reader: &mut SidecarReader<'_>) {
+pub(crate) fn read_csv(reader: &mut SidecarReader<'_>) {
     for sidecar in reader.files.with_name(METADATA_CSV) {
         reader.mark_used(sidecar);
         if let Some(bytes) = reader.read_bytes(sidecar, MAX_SHARED_SIDECAR_BYTES)
@@ -92,7 +92,7 @@ fn read_table(reader: &mut SidecarReader<'_>, sidecar: &Path, bytes: &[u8]) -> O
     diagnostics.summary()
 }
 
-/// The CSV reader does not count every `\r\n`, and attributes blank lines to the next record.
+/// Counts lines, because the CSV reader does not count every `\r\n` and attributes blank lines to the next record.
 struct LineCounter<'a> {
     bytes: &'a [u8],
     offset: usize,
@@ -124,10 +124,10 @@ fn describe_cells<'a>(
             "caption" => description.push_caption(cell),
             "text" => text = Some(cell),
             "label" => push_name(&mut description.labels, cell),
-            "labels" if json::parse_names(cell, &mut description.labels).is_none() => {
+            "labels" if collect_cell_names(cell, &mut description.labels).is_none() => {
                 diagnostics.report("its labels are not a list of strings");
             }
-            "tags" | "user_tags" if json::parse_names(cell, &mut description.tags).is_none() => {
+            "tags" | "user_tags" if collect_cell_names(cell, &mut description.tags).is_none() => {
                 diagnostics.report("its tags are not a list of strings");
             }
             "objects" => read_objects(cell, &mut description, diagnostics),
@@ -146,7 +146,7 @@ const TOO_MANY_ROWS: &str = "it has more than 4,000,000 rows";
 /// Columns of names, which can be lists.
 const NAME_COLUMNS: [&str; 3] = ["labels", "tags", "user_tags"];
 
-pub fn read_parquet(reader: &mut SidecarReader<'_>) {
+pub(crate) fn read_parquet(reader: &mut SidecarReader<'_>) {
     for sidecar in reader.files.with_name(METADATA_PARQUET) {
         reader.mark_used(sidecar);
         let Some(bytes) = reader.read_bytes(sidecar, MAX_SHARED_SIDECAR_BYTES) else { continue };
@@ -159,7 +159,7 @@ pub fn read_parquet(reader: &mut SidecarReader<'_>) {
     }
 }
 
-/// The error says why rows were not read.
+/// Reads the rows. The error says why rows were not read.
 fn read_parquet_rows(
     reader: &mut SidecarReader<'_>,
     sidecar: &Path,
@@ -187,13 +187,23 @@ fn read_parquet_rows(
     read.map_err(|why| format!("after row {rows}: {why}"))
 }
 
-/// Replaces lists and objects that are text by what the text says.
-pub(super) fn parse_texts(row: &mut Value) {
+/// Adds the names of a cell to `names`: a JSON list, or names separated by `|` or `;`. `None` if the cell
+/// starts like a JSON list but is not a valid one.
+fn collect_cell_names(cell: &str, names: &mut Vec<String>) -> Option<()> {
+    if cell.trim_start().starts_with('[') {
+        return json::collect_names(cell, names);
+    }
+    cell.split(['|', ';']).for_each(|name| push_name(names, name));
+    Some(())
+}
+
+/// Parses lists and objects that are text.
+fn parse_texts(row: &mut Value) {
     for column in NAME_COLUMNS {
         if let Some(Value::String(text)) = row.get(column) {
             let mut names = Vec::new();
-            // A list that is not valid stays text, which is reported.
-            if json::parse_names(text, &mut names).is_some() {
+            // An invalid list stays text, which is reported.
+            if collect_cell_names(text, &mut names).is_some() {
                 row[column] = names.into();
             }
         }
@@ -205,13 +215,13 @@ pub(super) fn parse_texts(row: &mut Value) {
     }
 }
 
-/// Where `datasets` keeps the types of columns.
+/// The key under which the library `datasets` keeps the types of columns.
 const FEATURES_KEY: &str = "huggingface";
 
 /// The file of each row.
 type RowFiles<'a> = HashMap<u64, &'a Path>;
 
-pub fn read_image_tables(reader: &mut SidecarReader<'_>) {
+pub(crate) fn read_image_tables(reader: &mut SidecarReader<'_>) {
     let mut files: BTreeMap<&Path, RowFiles> = BTreeMap::new();
     for file in reader.files.all() {
         let parquet = file.parent().filter(|parent| is_parquet(parent));
@@ -231,7 +241,7 @@ pub fn read_image_tables(reader: &mut SidecarReader<'_>) {
     }
 }
 
-/// The error is why rows were not read.
+/// Reads the rows that are files of the folder. The error says why rows were not read.
 fn read_image_rows(
     reader: &mut SidecarReader<'_>,
     sidecar: &Path,
@@ -266,7 +276,7 @@ fn read_image_rows(
     read.map_err(|why| format!("after row {row}: {why}"))
 }
 
-/// The names of the classes that are numbers in the column `label`.
+/// Returns the names of the classes whose numbers are in the column `label`.
 fn class_names(parquet: &ParquetFile) -> Vec<String> {
     let features = parquet.key_value(FEATURES_KEY).unwrap_or_default();
     let features: Value = serde_json::from_str(features).unwrap_or_default();
@@ -275,12 +285,12 @@ fn class_names(parquet: &ParquetFile) -> Vec<String> {
     names.into_iter().flatten().map(name).collect()
 }
 
-/// Replaces the number of a class by its name. Without names, it is called by its number.
+/// Replaces the number of a class by its name. If the file has no names, the number becomes the label.
 fn name_class(row: &mut Value, classes: &[String]) {
     let Some(columns) = row.as_object_mut() else { return };
     let Some(number) = columns.get("label").and_then(Value::as_i64) else { return };
     let named = usize::try_from(number).ok().and_then(|number| classes.get(number));
-    // The number of a class that is not known, as in a test set without labels.
+    // A test set without labels has the number of an unknown class.
     if number < 0 || (named.is_none() && !classes.is_empty()) {
         Map::remove(columns, "label");
         return;

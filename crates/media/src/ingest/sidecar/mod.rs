@@ -1,8 +1,8 @@
-//! Sidecars: captions, labels, tags and object boxes in files next to images, in the common dataset
-//! formats; one module per format.
+//! Reads sidecars: files next to images with captions, labels, tags and object boxes, in the common dataset formats. `read`
+//! lists the formats in the order of their precedence; a new format is a module here and a line there.
 //!
-//! Sidecars are untrusted: sizes and texts are bounded, every row is validated on its own, and
-//! problems are reported per file. Nothing outside the folder is opened.
+//! Sidecars are untrusted. Sizes and texts are bounded, every row is validated on its own, problems are reported per file,
+//! and nothing outside the folder is opened.
 
 mod coco;
 mod cvat;
@@ -17,7 +17,8 @@ mod open_images;
 mod sidecar_reader;
 mod text_file;
 
-pub use description::{BoundingBox, LabeledBox, MediaDescription, push_caption, push_name};
+pub(crate) use description::push_caption;
+pub use description::{BoundingBox, LabeledBox, MediaDescription, push_name};
 pub use sidecar_reader::SidecarData;
 
 use super::{FolderScan, OriginalFiles};
@@ -27,8 +28,8 @@ use metadata_tables::{read_csv, read_image_tables, read_jsonl, read_parquet};
 use sidecar_reader::SidecarReader;
 use text_file::{ClassNames, read_class_files};
 
-/// If several describe the same file, the first in the order below wins, separately for caption,
-/// labels and objects; tags are merged.
+/// Reads all sidecars of a folder. If several describe the same file, the first in the order below wins, separately for
+/// caption, labels and objects; tags are merged.
 pub fn read(folder: &dyn OriginalFiles, scan: &FolderScan) -> SidecarData {
     let mut reader = SidecarReader::new(folder, FileIndex::new(scan));
     let mut names = ClassNames::default();

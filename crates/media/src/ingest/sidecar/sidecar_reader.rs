@@ -16,9 +16,9 @@ use crate::ingest::{
 };
 
 /// Size limit of a sidecar that describes many images, in bytes.
-pub const MAX_SHARED_SIDECAR_BYTES: u64 = 64 << 20;
+pub(crate) const MAX_SHARED_SIDECAR_BYTES: u64 = 64 << 20;
 /// Size limit of a sidecar of one image, and of a list of class names, in bytes.
-pub const MAX_PER_IMAGE_SIDECAR_BYTES: u64 = 1 << 20;
+pub(crate) const MAX_PER_IMAGE_SIDECAR_BYTES: u64 = 1 << 20;
 
 /// The content of all sidecars of a folder. All paths are relative to the folder.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,7 +31,7 @@ pub struct SidecarData {
     pub problems: BTreeMap<PathBuf, String>,
 }
 
-pub struct SidecarReader<'a> {
+pub(crate) struct SidecarReader<'a> {
     folder: &'a dyn OriginalFiles,
     pub files: FileIndex<'a>,
     pub data: SidecarData,
@@ -42,8 +42,8 @@ impl<'a> SidecarReader<'a> {
         Self { folder, files, data: SidecarData::default() }
     }
 
-    /// Strips a byte order mark. A file that is unreadable or larger than `limit` is a problem.
-    pub fn read_bytes(&mut self, path: &Path, limit: u64) -> Option<Vec<u8>> {
+    /// Reads a file without its byte order mark. A file that is unreadable or larger than `limit` is a problem.
+    pub(crate) fn read_bytes(&mut self, path: &Path, limit: u64) -> Option<Vec<u8>> {
         let mut bytes =
             self.read_limited(path, limit).map_err(|why| self.report_problem(path, why)).ok()?;
         if bytes.starts_with(b"\xEF\xBB\xBF") {
@@ -59,7 +59,7 @@ impl<'a> SidecarReader<'a> {
             .ok()
     }
 
-    /// Opens a file that is read in parts. One that is unreadable or larger than `limit` is a problem.
+    /// Opens a file that is read in parts. A file that is unreadable or larger than `limit` is a problem.
     pub fn open(
         &mut self,
         path: &Path,
@@ -77,8 +77,8 @@ impl<'a> SidecarReader<'a> {
         open().map_err(|why| self.report_problem(path, why)).ok()
     }
 
-    /// Opens a Parquet file, which is read in parts without a limit on its size. One that is unreadable is a problem.
-    pub fn open_parquet(&mut self, path: &Path) -> Option<Source> {
+    /// Opens a Parquet file, which is read in parts without a limit on its size. An unreadable file is a problem.
+    pub(crate) fn open_parquet(&mut self, path: &Path) -> Option<Source> {
         let open = || {
             let file = self.folder.open_file(path).map_err(|cause| unreadable(&cause))?;
             let source = parquet_source(file, &ReadFailure::default());
@@ -97,20 +97,20 @@ impl<'a> SidecarReader<'a> {
         Ok(bytes)
     }
 
-    /// Adds what a sidecar says about a media file; earlier sidecars take precedence.
-    pub fn add_description(&mut self, media: &Path, description: MediaDescription) {
+    /// Adds the description of a media file. Earlier sidecars take precedence.
+    pub(crate) fn add_description(&mut self, media: &Path, description: MediaDescription) {
         if description == MediaDescription::default() {
             return;
         }
         self.data.descriptions.entry(media.to_owned()).or_default().merge_missing(description);
     }
 
-    pub fn mark_used(&mut self, path: &Path) {
+    pub(crate) fn mark_used(&mut self, path: &Path) {
         self.data.sidecars.insert(path.to_owned());
     }
 
     /// Records a problem of a sidecar; only the first one is kept.
-    pub fn report_problem(&mut self, path: &Path, why: String) {
+    pub(crate) fn report_problem(&mut self, path: &Path, why: String) {
         self.mark_used(path);
         self.data.problems.entry(path.to_owned()).or_insert(why);
     }
@@ -131,8 +131,8 @@ fn too_large(limit: u64) -> String {
 }
 
 #[derive(Debug, Default)]
-pub struct SidecarDiagnostics {
-    /// The word for a position (a line, say), singular and plural.
+pub(crate) struct SidecarDiagnostics {
+    /// The word for a position, such as a line, in singular and plural.
     nouns: [&'static str; 2],
     /// The current position, from 1.
     position: usize,
@@ -147,7 +147,7 @@ impl SidecarDiagnostics {
     }
 
     /// Moves to a position, numbered from 1.
-    pub fn set_position(&mut self, position: usize) {
+    pub(crate) fn set_position(&mut self, position: usize) {
         self.position = position;
     }
 
@@ -161,7 +161,7 @@ impl SidecarDiagnostics {
         }
     }
 
-    /// Each position counts once.
+    /// Reports a problem at the current position. Each position counts once.
     pub fn report(&mut self, why: &str) {
         if self.first_message.is_none() {
             self.first_message = Some(format!("{} {}: {why}", self.nouns[0], self.position));

@@ -15,7 +15,7 @@ use super::{
     sidecar_reader::{MAX_PER_IMAGE_SIDECAR_BYTES, SidecarDiagnostics, SidecarReader},
 };
 
-/// Folders of boxes, parallel to the image folder: of YOLO, and of KITTI.
+/// The folders of boxes that YOLO and KITTI have beside the image folder.
 const LABEL_FOLDERS: [&str; 2] = ["labels", "label_2"];
 
 pub fn read(reader: &mut SidecarReader<'_>, names: &mut ClassNames) {
@@ -64,12 +64,12 @@ fn add_boxes(
 }
 
 /// Whether the text is not blank and every line is a class and a box.
-pub fn is_yolo(text: &str) -> bool {
+fn is_yolo(text: &str) -> bool {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
     lines.peek().is_some() && lines.all(|line| parse_yolo_line(line).is_some())
 }
 
-pub fn parse_yolo(text: &str, names: &ClassMap) -> (MediaDescription, SidecarDiagnostics) {
+fn parse_yolo(text: &str, names: &ClassMap) -> (MediaDescription, SidecarDiagnostics) {
     let mut description = MediaDescription::default();
     let mut diagnostics = SidecarDiagnostics::new("line", "lines");
     for line in text.lines() {
@@ -90,7 +90,7 @@ pub fn parse_yolo(text: &str, names: &ClassMap) -> (MediaDescription, SidecarDia
 /// Parses the class and `[x, y, width, height]` of a line.
 fn parse_yolo_line(line: &str) -> Option<(u64, [f64; 4])> {
     let mut columns = line.split_ascii_whitespace();
-    // Some tools write all numbers with a decimal point.
+    // Some tools write the class with a decimal point, too.
     let class = columns.next()?.trim_end_matches(".0").parse().ok()?;
     let numbers = columns
         .map(|column| column.parse().ok().filter(|number: &f64| number.is_finite()))
@@ -112,16 +112,16 @@ fn parse_yolo_line(line: &str) -> Option<(u64, [f64; 4])> {
     }
 }
 
-/// Parts of the picture in which objects were not labeled.
+/// The type of a part of the picture in which objects were not labeled.
 const UNLABELED: &str = "DontCare";
 
 /// Whether the text is not blank and every line is an object.
-pub fn is_kitti(text: &str) -> bool {
+fn is_kitti(text: &str) -> bool {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty()).peekable();
     lines.peek().is_some() && lines.all(|line| parse_kitti_line(line).is_some())
 }
 
-pub fn parse_kitti(text: &str) -> (MediaDescription, SidecarDiagnostics) {
+fn parse_kitti(text: &str) -> (MediaDescription, SidecarDiagnostics) {
     let mut description = MediaDescription::default();
     let mut diagnostics = SidecarDiagnostics::new("line", "lines");
     for line in text.lines() {
@@ -139,7 +139,7 @@ pub fn parse_kitti(text: &str) -> (MediaDescription, SidecarDiagnostics) {
     (description, diagnostics)
 }
 
-/// The type and the box of a line.
+/// Parses the type and the box of a line.
 fn parse_kitti_line(line: &str) -> Option<(&str, [f64; 4])> {
     let (kind, rest) = line.trim().split_once(' ')?;
     let numbers: Vec<f64> =
@@ -149,7 +149,7 @@ fn parse_kitti_line(line: &str) -> Option<(&str, [f64; 4])> {
     (is_word && matches!(numbers.len(), 14 | 15)).then_some((kind, [left, top, right, bottom]))
 }
 
-pub fn read_class_files(reader: &mut SidecarReader<'_>, names: &mut ClassNames) {
+pub(crate) fn read_class_files(reader: &mut SidecarReader<'_>, names: &mut ClassNames) {
     for media in reader.files.media() {
         let Some(sidecar) = reader.files.sidecar_beside(media, "cls") else { continue };
         reader.mark_used(sidecar);
@@ -171,13 +171,13 @@ pub fn read_class_files(reader: &mut SidecarReader<'_>, names: &mut ClassNames) 
     }
 }
 
-pub type ClassMap = BTreeMap<u64, String>;
+type ClassMap = BTreeMap<u64, String>;
 
 #[derive(Default)]
-pub struct ClassNames(HashMap<PathBuf, Rc<ClassMap>>);
+pub(crate) struct ClassNames(HashMap<PathBuf, Rc<ClassMap>>);
 
 impl ClassNames {
-    pub fn for_sidecar(&mut self, reader: &mut SidecarReader<'_>, sidecar: &Path) -> Rc<ClassMap> {
+    fn for_sidecar(&mut self, reader: &mut SidecarReader<'_>, sidecar: &Path) -> Rc<ClassMap> {
         let folder = sidecar.parent().unwrap_or(Path::new(""));
         if let Some(names) = self.0.get(folder) {
             return Rc::clone(names);
@@ -213,8 +213,8 @@ fn parse_name_lines(text: &str) -> ClassMap {
         .collect()
 }
 
-/// Parses the key `names` of the top-level map from events, which keep scalars as text and expand no
-/// aliases; an alias for all names is looked up.
+/// Parses the key `names` of the top-level map from events, which keep scalars as text and do not expand aliases. An
+/// alias for all names is looked up.
 fn parse_yaml(text: &str) -> ClassMap {
     let events = || Parser::new_from_str(text).map_while(Result::ok).map(|(event, _)| event);
     let mut value = skip_to_names(events());
@@ -228,7 +228,7 @@ fn parse_yaml(text: &str) -> ClassMap {
     }
 }
 
-/// Where a text is not YAML. What is before it is read.
+/// Returns where a text stops being YAML. The part before that is read.
 fn yaml_error(text: &str) -> Option<String> {
     let cause = Parser::new_from_str(text).find_map(Result::err)?;
     Some(format!("line {}: invalid YAML", cause.marker().line()))
@@ -242,7 +242,7 @@ fn skip_to_names<'a>(
     for event in events.by_ref() {
         match event {
             Event::Scalar(key, ..) if depth == 1 && is_key && key == "names" => break,
-            // Text in place of a map has no keys.
+            // A text instead of a map has no keys.
             Event::Scalar(..) | Event::Alias(_) => {}
             Event::MappingStart(..) | Event::SequenceStart(..) => {
                 depth += 1;

@@ -23,12 +23,15 @@ use crate::ingest::SourceFile;
 /// Size limit of the headers of a member: its name can have any length.
 const MAX_HEADER_BYTES: u64 = 1 << 20;
 
-pub fn unpack_tar(file: Box<dyn SourceFile>, unpacker: &mut Unpacker) -> Result<(), MemberError> {
+pub(crate) fn unpack_tar(
+    file: Box<dyn SourceFile>,
+    unpacker: &mut Unpacker,
+) -> Result<(), MemberError> {
     let (file, meter) = MeteredReader::new(BufReader::new(file));
     unpack_tar_members(file, &meter, unpacker)
 }
 
-pub fn unpack_compressed_tar(
+pub(crate) fn unpack_compressed_tar(
     compression: Compression,
     file: Box<dyn SourceFile>,
     unpacker: &mut Unpacker,
@@ -38,7 +41,7 @@ pub fn unpack_compressed_tar(
 }
 
 /// Whether a file that starts with `head` has a valid tar header checksum.
-pub fn is_tar_header(head: &[u8]) -> bool {
+pub(crate) fn is_tar_header(head: &[u8]) -> bool {
     let Some(block) = head.first_chunk::<512>() else { return false };
     let header = Header::from_byte_slice(block);
     // The checksum field itself counts as spaces.
@@ -57,7 +60,7 @@ fn unpack_tar_members(
     let mut archive = Archive::new(content);
     let mut entries = archive.entries().map_err(damaged)?;
     loop {
-        // Names are read into memory completely.
+        // The limit applies to names, which are read into memory as a whole.
         bound.bytes_allowed.set(MAX_HEADER_BYTES);
         let Some(entry) = entries.next() else { return Ok(()) };
         let mut entry = entry.map_err(damaged)?;
@@ -66,7 +69,7 @@ fn unpack_tar_members(
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         let end = unpack_tar_member(&mut entry, &name, meter, unpacker);
         unpacker.record_member(&name, end)?;
-        // Skipped content is read here, where limits apply.
+        // Skipped content is read here, where the limits apply.
         let rest =
             unpacker.copy_limited(&mut entry, &mut io::sink(), u64::MAX, || meter.bytes_read.get());
         rest.map_err(|error| match error {
@@ -95,7 +98,7 @@ fn unpack_tar_member(
     unpacker.write_member(name, size, entry, || meter.bytes_read.get())
 }
 
-pub fn unpack_zip(
+pub(crate) fn unpack_zip(
     directory: Box<dyn SourceFile>,
     file: Box<dyn SourceFile>,
     unpacker: &mut Unpacker,
@@ -138,7 +141,7 @@ fn unpack_zip_member(
     if entry.is_symlink() {
         return Err(MemberError::SkipMember("a link"));
     }
-    // Also not a device, FIFO or socket.
+    // Devices, FIFOs and sockets are skipped, too.
     if entry.unix_mode().is_some_and(|mode| !matches!(mode & 0o170_000, 0 | 0o100_000)) {
         return Err(MemberError::SkipMember("not a regular file"));
     }
@@ -177,19 +180,19 @@ fn unpack_without_directory(
 }
 
 #[derive(Debug)]
-pub struct ReadMeter {
-    pub bytes_read: Cell<u64>,
+struct ReadMeter {
+    bytes_read: Cell<u64>,
     /// Bytes that may still be read.
-    pub bytes_allowed: Cell<u64>,
+    bytes_allowed: Cell<u64>,
 }
 
-pub struct MeteredReader<R> {
+struct MeteredReader<R> {
     inner: R,
     meter: Rc<ReadMeter>,
 }
 
 impl<R> MeteredReader<R> {
-    /// A reader without a limit, and its counter.
+    /// Returns a reader without a limit, and its counter.
     pub fn new(inner: R) -> (Self, Rc<ReadMeter>) {
         let meter =
             Rc::new(ReadMeter { bytes_read: Cell::new(0), bytes_allowed: Cell::new(u64::MAX) });
@@ -203,8 +206,8 @@ impl<R: Read> Read for MeteredReader<R> {
         if left == 0 && !buffer.is_empty() {
             return Err(io::Error::other("read limit exceeded"));
         }
-        let most = buffer.len().min(left);
-        let length = self.inner.read(&mut buffer[..most])?;
+        let limit = buffer.len().min(left);
+        let length = self.inner.read(&mut buffer[..limit])?;
         self.meter.bytes_read.set(self.meter.bytes_read.get() + length as u64);
         self.meter.bytes_allowed.set(self.meter.bytes_allowed.get() - length as u64);
         Ok(length)

@@ -63,8 +63,8 @@ impl ArchiveKind {
     }
 }
 
-/// Opens the archive, at its start; its directory and its members are read at the same time.
-pub type OpenArchive<'a> = dyn Fn() -> io::Result<Box<dyn SourceFile>> + 'a;
+/// Opens the archive at its start. It is opened twice, because its directory and its members are read at the same time.
+type OpenArchive<'a> = dyn Fn() -> io::Result<Box<dyn SourceFile>> + 'a;
 
 /// Unpacks `archive` into the directory `into`, which is emptied first. Skips links, devices,
 /// hidden and encrypted members and nested archives; further members of the same name get a number.
@@ -80,7 +80,7 @@ pub fn unpack(
     unpack_into(&open, kind, &mut UnpackFolder::new(into), limits, stop)
 }
 
-/// Unpacks an archive that is anywhere to anywhere, like [`unpack`].
+/// Unpacks an archive like [`unpack`], from any source to any target.
 pub fn unpack_into(
     open: &OpenArchive<'_>,
     kind: ArchiveKind,
@@ -102,7 +102,7 @@ pub fn unpack_into(
     unpacker.finish(end)
 }
 
-/// The defaults are those of the service.
+/// Limits of an archive. The defaults are those of the service.
 #[derive(Clone, Debug)]
 pub struct UnpackLimits {
     pub max_members: usize,
@@ -113,7 +113,7 @@ pub struct UnpackLimits {
     pub max_total_bytes: u64,
     pub disk: DiskQuota,
     /// Compression ratio, checked once `ratio_exempt_bytes` have been written.
-    pub max_ratio: u64,
+    max_ratio: u64,
     /// Bytes that may be written before the ratio is checked.
     pub ratio_exempt_bytes: u64,
     /// Number of skipped members that are reported by name; the others are only counted.
@@ -135,6 +135,7 @@ impl Default for UnpackLimits {
     }
 }
 
+/// Takes the members of an archive.
 pub trait UnpackTarget {
     /// The folder whose disk the files of [`UnpackTarget::create`] are on.
     fn disk(&self) -> &Path;
@@ -152,8 +153,8 @@ pub trait UnpackTarget {
     fn discard(&mut self, path: &Path) -> io::Result<()>;
 }
 
-/// A folder, which is emptied first.
-pub struct UnpackFolder {
+/// Unpacks to a folder, which is emptied first.
+struct UnpackFolder {
     root: PathBuf,
     files: UniqueFiles,
 }
@@ -210,20 +211,20 @@ pub enum UnpackError {
     Io(io::Error),
 }
 
-pub(super) enum MemberError {
+pub(crate) enum MemberError {
     SkipMember(&'static str),
-    /// The archive is not read further, with the reason.
+    /// The archive is not read further, for this reason.
     StopArchive(&'static str),
     Abort(UnpackError),
 }
 
-pub(super) enum CopyOutcome {
-    /// It was copied completely, with its number of bytes.
+pub(crate) enum CopyOutcome {
+    /// The member was copied as a whole; it has this number of bytes.
     Complete(u64),
     LimitExceeded,
 }
 
-pub(super) struct Unpacker<'a> {
+pub(crate) struct Unpacker<'a> {
     target: &'a mut dyn UnpackTarget,
     limits: UnpackLimits,
     cancelled: &'a AtomicBool,
@@ -253,10 +254,7 @@ impl<'a> Unpacker<'a> {
         })
     }
 
-    pub(super) fn finish(
-        mut self,
-        end: Result<(), MemberError>,
-    ) -> Result<UnpackReport, UnpackError> {
+    pub fn finish(mut self, end: Result<(), MemberError>) -> Result<UnpackReport, UnpackError> {
         match end {
             Ok(()) => {}
             Err(MemberError::SkipMember(why) | MemberError::StopArchive(why)) => {
@@ -268,7 +266,7 @@ impl<'a> Unpacker<'a> {
     }
 
     /// Starts the next member, after `packed_bytes` compressed bytes.
-    pub(super) fn begin_member(&mut self, packed_bytes: u64) -> Result<(), MemberError> {
+    pub(crate) fn begin_member(&mut self, packed_bytes: u64) -> Result<(), MemberError> {
         self.check_cancelled()?;
         if self.members == self.limits.max_members {
             return Err(MemberError::StopArchive("it has too many members"));
@@ -278,7 +276,7 @@ impl<'a> Unpacker<'a> {
         Ok(())
     }
 
-    pub(super) fn record_member(
+    pub(crate) fn record_member(
         &mut self,
         name: &str,
         end: Result<(), MemberError>,
@@ -296,8 +294,8 @@ impl<'a> Unpacker<'a> {
         }
     }
 
-    /// `packed_bytes` returns the number of compressed bytes read so far.
-    pub(super) fn write_member(
+    /// Writes a member. `packed_bytes` returns the number of compressed bytes read so far.
+    pub(crate) fn write_member(
         &mut self,
         name: &str,
         size: u64,
@@ -335,12 +333,12 @@ impl<'a> Unpacker<'a> {
         Err(end)
     }
 
-    /// Copies at most `most` bytes of a member and detects decompression bombs.
-    pub(super) fn copy_limited(
+    /// Copies at most `limit` bytes of a member and detects decompression bombs.
+    pub(crate) fn copy_limited(
         &mut self,
         content: &mut impl Read,
         out: &mut impl Write,
-        most: u64,
+        limit: u64,
         packed_bytes: impl Fn() -> u64,
     ) -> Result<CopyOutcome, MemberError> {
         let mut block = vec![0; COPY_BUFFER_SIZE];
@@ -363,7 +361,7 @@ impl<'a> Unpacker<'a> {
                     "its compression ratio is too high (decompression bomb)",
                 ));
             }
-            if bytes > most {
+            if bytes > limit {
                 return Ok(CopyOutcome::LimitExceeded);
             }
             out.write_all(&block[..length])?;
@@ -380,8 +378,8 @@ impl<'a> Unpacker<'a> {
     }
 }
 
-/// Why an archive or a member cannot be read further.
-pub(super) fn damage_reason(cause: &io::Error) -> &'static str {
+/// Returns why an archive or a member cannot be read further.
+pub fn damage_reason(cause: &io::Error) -> &'static str {
     match cause.kind() {
         ErrorKind::OutOfMemory => {
             "unpacking it takes a dictionary of more than 128 MiB; compress it again with a smaller one"
