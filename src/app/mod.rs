@@ -32,7 +32,6 @@ pub mod overlay;
 pub mod pane;
 pub mod query;
 mod reads;
-mod remote;
 mod responses;
 mod results_notice;
 pub mod score_legend;
@@ -51,8 +50,8 @@ pub mod wrapping;
 
 pub use activity::{Activity, JobAlert};
 pub use basket::Baskets;
-pub use event::{Event, Mouse, MouseKind, Uptime};
-pub use jobs::{Job, JobHistory, JobState, Jobs, Transition};
+pub use event::{Event, Mouse, MouseKind};
+pub use jobs::Jobs;
 pub use log::RequestLog;
 pub use login::LoginState;
 pub use notifications::{Level, Notification, Notifications};
@@ -60,7 +59,6 @@ pub use outage::Outage;
 pub use outbox::{Effect, Tickets};
 pub use overlay::{Overlay, Overlays};
 pub use pane::{Datasets, Pane, Panes, QueryBuilder, Results};
-pub use remote::Remote;
 use responses::LoadedState;
 pub use screen::Screen;
 pub use setup::{LoginSetup, Presentation, ReopenCommand, Setup};
@@ -77,6 +75,11 @@ use outbox::Outbox;
 use session::Session;
 use tile_grid::TileGrid;
 use view::SearchHistory;
+
+pub use crate::{
+    job::{Job, JobHistory, JobState, Transition},
+    remote::{Remote, Uptime},
+};
 
 use crate::input::Chord;
 use tessera_model::SafeText;
