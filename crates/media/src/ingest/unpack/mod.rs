@@ -113,7 +113,7 @@ pub struct UnpackLimits {
     pub max_total_bytes: u64,
     pub disk: DiskQuota,
     /// Compression ratio, checked once `ratio_exempt_bytes` have been written.
-    max_ratio: u64,
+    pub max_ratio: u64,
     /// Bytes that may be written before the ratio is checked.
     pub ratio_exempt_bytes: u64,
     /// Number of skipped members that are reported by name; the others are only counted.
