@@ -8,7 +8,7 @@ use tessera_model::{
     Archive, Dataset, ExportTaskId, FailedExport, Failure, JobKind, JobRecord, SafeText,
     SavedJobState, StateKey, StateValue, job, operation_tracker::OperationTracker,
 };
-use tessera_wire::acceptance::Accepted;
+use tessera_wire::add_media::Accepted;
 
 pub struct JobRecorder<'a> {
     connection: &'a Connection<'a>,

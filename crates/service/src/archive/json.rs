@@ -16,7 +16,7 @@ use crate::{
     },
     task_error::TaskError,
 };
-use tessera_wire::timestamp::format_iso8601;
+use tessera_wire::fields::format_iso8601;
 
 pub fn write(
     content: &ArchiveContent,

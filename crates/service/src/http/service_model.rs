@@ -3,7 +3,7 @@
 use crate::{Deployment, store::caption_language::CaptionLanguage, usecase::Enrichments};
 use tessera_wire::{
     enrichment::{ModelFileBody, ModelMetadataBody},
-    timestamp::format_iso8601,
+    fields::format_iso8601,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
