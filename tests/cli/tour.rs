@@ -1,4 +1,4 @@
-//! Runs the tour of docs/local-service.md as it is printed.
+//! Runs the tour of docs/scripting.md as it is printed.
 
 use std::{
     fs::{self, File},
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 /// How long the tour may take.
 const PATIENCE: Duration = Duration::from_mins(3);
-const PAGE: &str = include_str!("../../docs/local-service.md");
+const PAGE: &str = include_str!("../../docs/scripting.md");
 
 /// The script between the markers.
 fn tour() -> &'static str {

@@ -1,7 +1,7 @@
 //! The local deployment: the whole dataset media service over folders of one machine.
 //!
-//! [`Deployment::open`] opens a index folder, [`Deployment::add_folder`] adds a dataset, and
-//! [`Deployment::serve`] serves the HTTP interface. Layers, lowest first: `index`, `similarity`, `cluster` and
+//! [`Deployment::open`] opens an index folder, [`Deployment::add_folder`] adds a dataset, and
+//! [`Deployment::serve`] serves the HTTP API. Layers, lowest first: `index`, `similarity`, `cluster` and
 //! `text` compute; `ingest` and `object_storage` read media; `store` keeps rows; `retrieval` ranks; `archive`
 //! writes exports; `task` runs background work; `usecase` decides what a request may do; `http` speaks HTTP.
 
@@ -11,7 +11,6 @@ mod common_settings;
 mod content_disposition;
 mod deployment;
 mod error;
-mod explanation;
 pub mod file_stat;
 mod http;
 pub mod index;
@@ -36,7 +35,6 @@ mod usecase;
 
 pub use deployment::{Deployment, SkippedFile};
 pub use error::LocalError;
-pub use explanation::{ExplanationTable, explanation_tables, serve_explanation};
 pub use http::{
     AccessLog, AccessMode, AccessRecord, AllowedHost, OPENAPI_PATH, ServerLimits, ServerOptions,
     ServiceCredentials,

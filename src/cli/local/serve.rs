@@ -12,6 +12,7 @@ use serde_json::json;
 
 use super::{
     access_log::open_access_log,
+    explanation::explanation_text,
     local_settings,
     service::{LocalService, RequiredLogin, bind, report_skipped},
     stop_signals::StopSignals,
@@ -26,7 +27,6 @@ use crate::{
 };
 use tessera_service::{
     AllowedHost, DeploymentSettings, OPENAPI_PATH, ServerLimits, ServerOptions, object_storage,
-    serve_explanation,
 };
 
 const UNENCRYPTED: &str = "other machines can reach this service, and logins and pictures travel \
@@ -36,7 +36,7 @@ const UNENCRYPTED: &str = "other machines can reach this service, and logins and
 /// Serves until a signal ends it; returns the exit code.
 pub async fn serve(global: &GlobalOptions, mut options: ServeOptions) -> CliResult<i32> {
     if options.explain {
-        write_stdout(&PrintableText::lines(&serve_explanation()))?;
+        write_stdout(&PrintableText::lines(&explanation_text()))?;
         return Ok(0);
     }
     let model = mem::take(&mut options.model).or_of_settings(global)?;

@@ -124,7 +124,6 @@ const LAYERS: &[(&str, &[&str])] = &[
             "usecase",
         ],
     ),
-    ("explanation", &["http"]),
 ];
 
 /// Libraries that only some folders may name.

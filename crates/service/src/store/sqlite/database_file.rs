@@ -20,7 +20,7 @@ use crate::{
 /// First `SQLite` release with the fix for the WAL-reset corruption bug.
 const MIN_SQLITE_VERSION: i32 = 3_051_003;
 
-/// The database of a index folder.
+/// The database of an index folder.
 pub(in crate::store) struct DatabaseFile {
     data: PathBuf,
     /// The network file system that it is on.
