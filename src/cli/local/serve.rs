@@ -25,9 +25,8 @@ use crate::{
     },
     printable_text::PrintableText,
 };
-use tessera_service::{
-    AllowedHost, DeploymentSettings, OPENAPI_PATH, ServerLimits, ServerOptions, object_storage,
-};
+use tessera_media::object_storage;
+use tessera_service::{AllowedHost, DeploymentSettings, OPENAPI_PATH, ServerLimits, ServerOptions};
 
 const UNENCRYPTED: &str = "other machines can reach this service, and logins and pictures travel \
     unencrypted. Put a proxy with TLS in front of it and name it with --allow-host https://NAME, or use an \
