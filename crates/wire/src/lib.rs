@@ -1,4 +1,4 @@
-//! Reads and writes the values of the HTTP interface.
+//! Reads and writes the values of the HTTP API.
 //!
 //! The client reads with the `read_*` functions, which are lenient where the interface is vague. The
 //! local deployment writes the `*Body` types, which follow the interface document exactly.
