@@ -2,7 +2,7 @@
 
 use super::{IndexCache, RetrievalError};
 use crate::stored_pictures::PictureStore;
-use tessera_encoder::LearnedModel;
+use tessera_encoder::Encoder;
 use tessera_model::{Anchor, AnchorKind, vql::QueryText};
 use tessera_search::text::full_text_query::{FullTextQuery, parse};
 use tessera_store::{
@@ -19,7 +19,7 @@ pub struct SearchContext<'a> {
     pub pictures: &'a PictureStore,
     pub indexes: &'a IndexCache,
     /// The user's own model, if there is one.
-    pub model: Option<&'a LearnedModel>,
+    pub model: Option<&'a Encoder>,
     pub dataset: &'a DatasetRecord,
     pub limits: SearchTableLimits,
 }
@@ -80,7 +80,7 @@ impl SearchContext<'_> {
     }
 
     /// The model of this deployment, if the vectors of the dataset are its own.
-    fn applied_model(&self) -> Result<Option<&LearnedModel>, RetrievalError> {
+    fn applied_model(&self) -> Result<Option<&Encoder>, RetrievalError> {
         let Some(model) = self.model else { return Ok(None) };
         let applied = self.store.read(|c| applied_model::fingerprint(c, self.dataset.id))?;
         Ok((applied == Some(model.fingerprint())).then_some(model))
