@@ -1,26 +1,26 @@
-//! A loaded model.
+//! The loaded encoders of a model folder, what was found there, and a test that runs them with generated pictures, for
+//! `tessera model check`.
 
 use std::{
     fmt,
     path::{Path, PathBuf},
+    time::{Duration, Instant},
 };
 
 use half::f16;
-use image::RgbImage;
+use image::{Rgb, RgbImage};
 use sha2::{Digest as _, Sha256};
 
-use super::{
+use crate::{
     classifier::ConfidentLabel,
-    description::{ModelDescription, ModelKind},
     error::{LoadError, short_reason},
     image_encoder::ImageEncoder,
-    model_config::ModelConfig,
-    model_folder::{HashedFile, ModelFolder},
+    model_folder::{HashedFile, ModelConfig, ModelFolder},
     text_encoder::TextEncoder,
 };
 
-/// A model that is shared between threads; each inference uses all cores.
-pub struct LearnedModel {
+/// The encoders of a model folder, shared between threads. Each inference uses all cores.
+pub struct Encoder {
     folder: ModelFolder,
     image: ImageEncoder,
     text: Option<TextEncoder>,
@@ -28,7 +28,7 @@ pub struct LearnedModel {
     defaults: Vec<String>,
 }
 
-/// A picture as a model sees it.
+/// The unit vector and label of a picture.
 #[derive(Clone, Debug)]
 pub struct EncodedImage {
     /// A unit vector.
@@ -36,14 +36,14 @@ pub struct EncodedImage {
     pub label: Option<ConfidentLabel>,
 }
 
-impl fmt::Debug for LearnedModel {
+impl fmt::Debug for Encoder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "LearnedModel of {} numbers", self.dimension())
+        write!(f, "Encoder of {} numbers", self.dimension())
     }
 }
 
-impl LearnedModel {
-    /// Loads the model of a folder and runs it once.
+impl Encoder {
+    /// Loads the encoders of a folder and runs each once.
     pub fn load(folder: &Path) -> Result<Self, LoadError> {
         let folder = ModelFolder::open(folder)?;
         let files = folder.hashed_files()?;
@@ -83,12 +83,12 @@ impl LearnedModel {
         }
     }
 
-    /// What the folder does not say, and what was taken instead.
+    /// Returns the settings that the folder does not contain, with the defaults that were taken instead.
     pub fn defaults(&self) -> &[String] {
         &self.defaults
     }
 
-    /// The files that it consists of, all in its folder or below.
+    /// Returns the files of the model, all in its folder or below.
     pub fn files(&self) -> Vec<PathBuf> {
         self.folder.files()
     }
@@ -97,7 +97,7 @@ impl LearnedModel {
         self.image.dimension()
     }
 
-    /// Pixels per side that pictures should be decoded to at least.
+    /// Returns the number of pixels per side that pictures should be decoded to at least.
     pub fn input_side(&self) -> u32 {
         self.image.preprocessing().min_side()
     }
@@ -112,17 +112,17 @@ impl LearnedModel {
         !self.image.classes().is_empty()
     }
 
-    /// The name of its folder.
+    /// Returns the name of the folder.
     pub fn name(&self) -> String {
         self.folder.name()
     }
 
-    /// The files that change vectors or labels, with their hashes.
+    /// Returns the files that change vectors or labels, with their hashes.
     pub fn hashed_files(&self) -> &[HashedFile] {
         &self.files
     }
 
-    /// Hash of the files; vectors and labels of a model with another fingerprint are stale.
+    /// Returns a hash of the files. Vectors and labels with a different fingerprint are stale.
     pub fn fingerprint(&self) -> [u8; 32] {
         let mut whole = Sha256::new();
         for HashedFile { path, sha256 } in &self.files {
@@ -154,11 +154,113 @@ fn failure(encoder: &str, reason: &str) -> String {
     format!("the {encoder} encoder failed ({})", short_reason(&reason))
 }
 
-/// Scales to length 1. Zero and non-finite vectors have no direction.
+/// Scales a vector to length 1. Zero and non-finite vectors have no direction.
 fn unit_vector(numbers: Vec<f32>) -> Result<Vec<f16>, String> {
     let length = numbers.iter().map(|value| value * value).sum::<f32>().sqrt();
     if !length.is_finite() || length <= f32::MIN_POSITIVE {
         return Err("it gives no direction".to_owned());
     }
     Ok(numbers.into_iter().map(|value| f16::from_f32(value / length)).collect())
+}
+
+/// What a model can be used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelKind {
+    /// Texts and pictures have comparable vectors.
+    ImageTextPair,
+    /// Pictures have vectors and labels.
+    Classifier,
+    /// Pictures have vectors.
+    ImageEncoder,
+}
+
+impl ModelKind {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ImageTextPair => "image and text encoder",
+            Self::Classifier => "classifier",
+            Self::ImageEncoder => "image encoder",
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct ModelDescription {
+    pub kind: ModelKind,
+    /// The ONNX files.
+    pub models: Vec<PathBuf>,
+    /// The dimension of the vectors.
+    pub dimension: usize,
+    /// The number of labels that pictures can get.
+    pub labels: usize,
+    /// A description of how pictures become inputs.
+    pub preprocessing: String,
+    /// The settings that the folder does not contain, with the defaults that were taken instead.
+    pub defaults: Vec<String>,
+}
+
+const SIDE: u32 = 256;
+/// Minimum distance of the vectors of two pictures that have nothing in common. A smaller difference is rounding.
+const MIN_DISTANCE: f32 = 1e-3;
+const EXAMPLE_TEXT: &str = "a photo of a red square";
+
+/// The result of running a model.
+#[derive(Clone, Copy, Debug)]
+pub struct SelfTest {
+    /// The cosine distance of the vectors of two pictures.
+    pub distance: f32,
+    pub time_per_picture: Duration,
+    /// `None` if the model takes no texts.
+    pub time_per_text: Option<Duration>,
+}
+
+impl SelfTest {
+    /// Runs the encoders. Fails if vectors are not finite, have a wrong length, or are the same for different pictures.
+    pub fn run(model: &Encoder) -> Result<Self, String> {
+        let pictures = [red_square(), gradient()];
+        let begin = Instant::now();
+        let [red, gradient] =
+            [encode_checked(model, &pictures[0])?, encode_checked(model, &pictures[1])?];
+        let time_per_picture = begin.elapsed() / 2;
+        let distance =
+            1.0 - red.iter().zip(&gradient).map(|(a, b)| a.to_f32() * b.to_f32()).sum::<f32>();
+        if distance < MIN_DISTANCE {
+            return Err(format!(
+                "it gives the same vector for two different pictures (distance {distance}); download it again"
+            ));
+        }
+        let begin = Instant::now();
+        let time_per_text = if model.takes_texts() {
+            check_length(model, &model.embed_text(EXAMPLE_TEXT)?)?;
+            Some(begin.elapsed())
+        } else {
+            None
+        };
+        Ok(Self { distance, time_per_picture, time_per_text })
+    }
+}
+
+fn encode_checked(model: &Encoder, picture: &RgbImage) -> Result<Vec<f16>, String> {
+    let vector = model.encode_image(picture)?.vector;
+    check_length(model, &vector)?;
+    Ok(vector)
+}
+
+fn check_length(model: &Encoder, vector: &[f16]) -> Result<(), String> {
+    if vector.len() == model.dimension() {
+        return Ok(());
+    }
+    Err(format!("it gives {} numbers and not {}", vector.len(), model.dimension()))
+}
+
+fn red_square() -> RgbImage {
+    RgbImage::from_fn(SIDE, SIDE, |x, y| {
+        let inside = (SIDE / 4..SIDE * 3 / 4).contains(&x) && (SIDE / 4..SIDE * 3 / 4).contains(&y);
+        if inside { Rgb([220, 20, 20]) } else { Rgb([255; 3]) }
+    })
+}
+
+fn gradient() -> RgbImage {
+    let shade = |position: u32| u8::try_from(position).unwrap_or(u8::MAX);
+    RgbImage::from_fn(SIDE, SIDE, |x, y| Rgb([shade(x / 4), shade(x), shade(y)]))
 }

@@ -1,4 +1,4 @@
-use super::*;
+use crate::classifier::*;
 
 fn labels(names: &[&str]) -> Vec<Vec<String>> {
     class_labels(&names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>())
@@ -68,4 +68,23 @@ fn words_are_those_of_synsets_in_models_of_imagenet_only() {
 #[test]
 fn placeholders_are_no_labels() {
     assert_eq!(labels(&["LABEL_0", " ", "LABEL_A"]), [vec![], vec![], vec!["LABEL_A".to_owned()]]);
+}
+
+use super::*;
+
+#[test]
+fn only_confident_labels_are_given() {
+    let classes = [vec!["cat"], vec!["poodle", "dog"], vec![]]
+        .map(|labels| labels.into_iter().map(str::to_owned).collect::<Vec<_>>());
+    let labels = |scores: &[f32]| {
+        confident_label(scores, &classes).map_or_else(Vec::new, |label| label.labels)
+    };
+    assert_eq!(labels(&[5.0, 0.0]), ["cat"]);
+    assert!(labels(&[0.1, 0.2]).is_empty());
+    // These are probabilities already.
+    assert_eq!(labels(&[0.25, 0.75]), ["poodle", "dog"]);
+    assert!(labels(&[0.35, 0.65]).is_empty());
+    for damaged in [&[][..], &[f32::NAN, f32::NAN], &[0.0, 0.0, 9.0], &[0.0, 0.0, 0.0, 9.0]] {
+        assert!(labels(damaged).is_empty());
+    }
 }

@@ -1,4 +1,5 @@
-//! The neighbor graph. The exact one is computed in square tiles: each pair of rows is compared once.
+//! Computes the neighbor graph, and decides between the exact and the approximate way. The exact graph is computed in square
+//! tiles, so that each pair of rows is compared once.
 
 use std::{
     convert::Infallible,
@@ -10,15 +11,15 @@ use rayon::prelude::*;
 use super::{
     InProcess, Neighbor, NeighborGraph, Vectors, approximate_neighbor_graph,
     kernel::{self, BLOCK},
-    step_counter::StepCounter,
+    range_step::StepCounter,
 };
 
-/// Rows up to which all pairs are compared: for as many, both ways cost the same.
+/// Number of rows up to which all pairs are compared. At this number, both ways cost the same.
 pub const MAX_EXACT_ROWS: usize = 65_536;
 
-/// Finds the `k` nearest other rows of every row, nearest first; among many rows it may miss a few.
-/// `progress` receives the share done, 0.0 to 1.0, from any thread, and returns whether to continue;
-/// `None` if it stopped the search.
+/// Finds the `k` nearest other rows of every row, nearest first, exactly up to [`MAX_EXACT_ROWS`]. Among more rows, a few
+/// neighbors are missed. `progress` receives the share done, 0.0 to 1.0, from any thread, and returns whether to continue.
+/// The result is `None` if it stopped the search.
 pub fn neighbor_graph(
     vectors: &Vectors,
     k: usize,
@@ -63,7 +64,7 @@ fn exact_neighbor_graph(
     Some(graph)
 }
 
-/// A block is valid even if another thread panicked.
+/// Locks a block, which is valid even if another thread panicked.
 fn lock(block: &Mutex<Block>) -> MutexGuard<'_, Block> {
     block.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -105,7 +106,7 @@ impl Block {
         }
     }
 
-    /// The same with rows and columns exchanged.
+    /// Adds neighbors like [`Self::add_rows`], with rows and columns exchanged.
     fn add_columns(&mut self, tile: &[f32], first: usize, count: usize) {
         for (other, line) in tile.chunks_exact(BLOCK).take(count).enumerate() {
             for (row, distance) in line[..self.nearest.len()].iter().enumerate() {

@@ -1,21 +1,29 @@
-//! The results of ranges as bytes, for other workers.
+//! Serves several processes that compute the steps of one dataset together: results of ranges as bytes, and a worker that
+//! computes ranges of steps that another process has begun. A deployment of one process needs nothing from here.
 
-use super::{DuplicatePair, Neighbor, NeighborGraph, RowCandidates};
+use super::{
+    DuplicatePair, KeypointSource, Neighbor, NeighborGraph, RowCandidates, RowLists, Stoppable,
+    Vectors,
+    approximate_graph::{NeighborLinks, compare_linked, compare_trees},
+    duplicates::{find_candidates, read_keypoints, verify},
+    keypoint_index::KeypointIndex,
+    range_step::rows_of_range,
+};
 
-/// Most bytes of a part, about.
+/// Approximate limit on the bytes of a part.
 const PART_BYTES: usize = 1 << 20;
 /// Marks a place without a neighbor.
 const NO_ROW: u32 = u32::MAX;
 
-/// What can be sent to other workers, in parts of about a megabyte.
+/// A result that can be sent to other workers, in parts of about a megabyte.
 pub trait RangeResult: Default {
     fn parts(&self) -> impl Iterator<Item = Vec<u8>>;
 
-    /// Adds the next part. `None` if it is not part of such a result.
+    /// Adds the next part. Returns `None` if the bytes are not part of such a result.
     fn add_part(&mut self, part: &[u8]) -> Option<()>;
 }
 
-/// The number of places of each row, then their rows and distances.
+/// A part is the number of places of each row, then their rows and distances.
 impl RangeResult for NeighborGraph {
     fn parts(&self) -> impl Iterator<Item = Vec<u8>> {
         let rows_of_part = (PART_BYTES / (8 * self.k()).max(1)).max(1);
@@ -55,7 +63,7 @@ impl RangeResult for NeighborGraph {
     }
 }
 
-/// Each row, the number of its candidates, and the candidates.
+/// A part is each row, the number of its candidates, and the candidates.
 impl RangeResult for RowCandidates {
     fn parts(&self) -> impl Iterator<Item = Vec<u8>> {
         let mut rows = self.iter();
@@ -86,7 +94,7 @@ impl RangeResult for RowCandidates {
     }
 }
 
-/// Both rows and the similarity.
+/// A part is both rows and the similarity of each pair.
 impl RangeResult for Vec<DuplicatePair> {
     fn parts(&self) -> impl Iterator<Item = Vec<u8>> {
         self.chunks(PART_BYTES / 12).map(|pairs| {
@@ -106,6 +114,117 @@ impl RangeResult for Vec<DuplicatePair> {
             similarity: f32::from_le_bytes(similarity),
         }));
         (incomplete.is_empty() && rest.is_empty()).then_some(())
+    }
+}
+
+/// Computes ranges with inputs that are kept from one range to the next, because reading them takes longer than most ranges.
+pub struct StepWorker {
+    vectors: Vectors,
+    k: usize,
+    /// The round before which the latest graph was made, and that graph.
+    graph: Option<(usize, NeighborGraph)>,
+    /// The graph of the round before.
+    former: Option<NeighborGraph>,
+    /// The structure that was derived from the graphs or the source for the current step.
+    derived: Derived,
+}
+
+enum Derived {
+    Nothing,
+    Links(NeighborLinks),
+    Index(KeypointIndex),
+    Keypoints(RowLists<u8>),
+}
+
+impl StepWorker {
+    pub fn new(vectors: Vectors, k: usize) -> Self {
+        Self { vectors, k, graph: None, former: None, derived: Derived::Nothing }
+    }
+
+    /// Returns the number of rows.
+    pub fn rows(&self) -> usize {
+        self.vectors.len()
+    }
+
+    /// Returns the round before which the latest known graph was made.
+    pub fn known_round(&self) -> Option<usize> {
+        self.graph.as_ref().map(|(round, _)| *round)
+    }
+
+    /// Adds the graph before a round. Returns `false` if it has a wrong number of rows.
+    pub fn add_graph(&mut self, round: usize, graph: NeighborGraph) -> bool {
+        if graph.len() != self.rows() {
+            return false;
+        }
+        self.derived = Derived::Nothing;
+        let latest = self.graph.replace((round, graph));
+        self.former = latest.filter(|(known, _)| known + 1 == round).map(|(_, graph)| graph);
+        true
+    }
+
+    pub fn compare_trees(
+        &self,
+        range: usize,
+        advance: impl Fn() -> bool + Sync,
+    ) -> Option<NeighborGraph> {
+        compare_trees(&self.vectors, self.k, range, advance)
+    }
+
+    /// Computes a range; `None` if it was stopped, or there is no graph.
+    pub fn compare_linked(
+        &mut self,
+        range: usize,
+        advance: impl Fn() -> bool + Sync,
+    ) -> Option<NeighborGraph> {
+        let (_, graph) = self.graph.as_ref()?;
+        if !matches!(self.derived, Derived::Links(_)) {
+            self.derived = Derived::Links(match &self.former {
+                None => NeighborLinks::of(graph, self.k),
+                Some(former) => NeighborLinks::since(former, graph, self.k),
+            });
+        }
+        let Derived::Links(links) = &self.derived else { return None };
+        let rows = rows_of_range(self.vectors.len(), range);
+        compare_linked(&self.vectors, graph, links, rows, advance)
+    }
+
+    /// Computes a range; `None` if it was stopped, or there is no graph.
+    pub fn find_candidates<S: KeypointSource + ?Sized>(
+        &mut self,
+        source: &S,
+        range: usize,
+        advance: impl Fn() -> bool + Sync,
+    ) -> Stoppable<RowCandidates, S::Error> {
+        self.former = None;
+        let Some((_, graph)) = &self.graph else { return Ok(None) };
+        if !matches!(self.derived, Derived::Index(_)) {
+            self.derived = Derived::Nothing;
+            self.derived = Derived::Index(KeypointIndex::new(source)?);
+        }
+        let Derived::Index(index) = &self.derived else { return Ok(None) };
+        let positions = rows_of_range(self.vectors.len(), range);
+        find_candidates(source, positions, index, graph, advance)
+    }
+
+    /// Computes a range; `None` if it was stopped, there is no graph, or the candidates are not those of the range.
+    pub fn verify<S: KeypointSource + ?Sized>(
+        &mut self,
+        source: &S,
+        range: usize,
+        candidates: &RowCandidates,
+        advance: impl Fn() -> bool + Sync,
+    ) -> Stoppable<Vec<DuplicatePair>, S::Error> {
+        self.former = None;
+        let Some((_, graph)) = &self.graph else { return Ok(None) };
+        if !matches!(self.derived, Derived::Keypoints(_)) {
+            self.derived = Derived::Nothing;
+            self.derived = Derived::Keypoints(read_keypoints(source)?);
+        }
+        let Derived::Keypoints(keypoints) = &self.derived else { return Ok(None) };
+        if candidates.rows() != rows_of_range(self.rows(), range).len() {
+            return Ok(None);
+        }
+        Ok(verify(keypoints, graph, candidates, advance))
     }
 }
 

@@ -1,10 +1,31 @@
-//! Parsing a query into an expression.
+//! Parses the boolean full-text query language: words (all required), `AND`, `OR`, `-without`, `"exact phrase"` and
+//! parentheses. The result is an expression over the stems of the words, independent of what searches.
 
-use super::{
-    expression::{FullTextQuery, TextExpression},
-    lexer::{PositionedToken, QueryToken, SyntaxError, tokenize},
-};
-use crate::text::{language::Language, words::stemmed_text};
+use std::fmt;
+
+use super::{language::Language, words::stemmed_text};
+
+/// A parsed query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FullTextQuery {
+    /// The stems of each word or phrase, separated by spaces.
+    pub phrases: Vec<String>,
+    pub expression: TextExpression,
+    /// Whether the query finds captions that do not match, and media without a caption.
+    pub is_negated: bool,
+}
+
+/// An expression over phrases, by their number.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TextExpression {
+    Phrase(usize),
+    /// The parts, at least one.
+    And(Vec<Self>),
+    /// The parts, at least one.
+    Or(Vec<Self>),
+    /// The first expression without the second.
+    Without(Box<Self>, Box<Self>),
+}
 
 const MAX_DEPTH: usize = 16;
 
@@ -22,9 +43,9 @@ pub fn parse(text: &str, language: Language) -> Result<FullTextQuery, SyntaxErro
 enum Expression {
     Term(String),
     Not(Box<Expression>),
-    /// Not empty.
+    /// The parts, at least one.
     And(Vec<Expression>),
-    /// Not empty.
+    /// The parts, at least one.
     Or(Vec<Expression>),
 }
 
@@ -161,7 +182,7 @@ impl Signed {
     }
 }
 
-/// The parts that are not negated, and those that are.
+/// Splits the parts into those that are not negated, and those that are.
 fn split_by_sign(
     parts: Vec<Expression>,
     language: Language,
@@ -175,7 +196,7 @@ fn split_by_sign(
     (positive, negated)
 }
 
-/// `base` without any of the others.
+/// Returns `base` without any of the others.
 fn excluding(base: TextExpression, others: Vec<TextExpression>) -> TextExpression {
     if others.is_empty() {
         return base;
@@ -194,4 +215,110 @@ fn joined(
             join(parts)
         }
     }
+}
+
+const MAX_TERMS: usize = 64;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SyntaxError {
+    /// Character position, from 1.
+    pub at: usize,
+    pub reason: &'static str,
+}
+
+impl fmt::Display for SyntaxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "at character {}: {}", self.at, self.reason)
+    }
+}
+
+impl std::error::Error for SyntaxError {}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum QueryToken {
+    /// A word or phrase with at least one letter or digit.
+    Term(String),
+    And,
+    Or,
+    /// A minus directly before a word, phrase or parenthesis.
+    Minus,
+    Open,
+    Close,
+}
+
+/// A token and its character position, from 1.
+pub type PositionedToken = (usize, QueryToken);
+
+/// Splits a query into tokens. Fails if a quote is not closed, a minus stands alone, a term has no
+/// letter or digit, or there are too many terms.
+pub fn tokenize(text: &str) -> Result<Vec<PositionedToken>, SyntaxError> {
+    let text: Vec<char> = text.chars().collect();
+    let mut tokens = Vec::new();
+    let mut terms = 0;
+    let mut at = 0;
+    while let Some(&first) = text.get(at) {
+        if is_separator(first) {
+            at += 1;
+            continue;
+        }
+        let (token, length) = next_token(&text[at..], first, at + 1)?;
+        if let QueryToken::Term(term) = &token {
+            terms += 1;
+            check_term(term, terms).map_err(|reason| SyntaxError { at: at + 1, reason })?;
+        }
+        tokens.push((at + 1, token));
+        at += length;
+    }
+    Ok(tokens)
+}
+
+/// Returns the token at the start of `rest`, and its length in characters.
+fn next_token(rest: &[char], first: char, at: usize) -> Result<(QueryToken, usize), SyntaxError> {
+    let refuse = |reason| Err(SyntaxError { at, reason });
+    match first {
+        '(' => Ok((QueryToken::Open, 1)),
+        ')' => Ok((QueryToken::Close, 1)),
+        '-' if rest.get(1).is_none_or(|&c| is_separator(c)) => {
+            refuse("a minus belongs directly before a word")
+        }
+        '-' => Ok((QueryToken::Minus, 1)),
+        _ if is_quote(first) => match rest[1..].iter().position(|&c| is_quote(c)) {
+            Some(length) => Ok((QueryToken::Term(phrase_text(&rest[1..=length])), length + 2)),
+            None => refuse("this quote is never closed"),
+        },
+        _ => {
+            let length = rest.iter().position(|&c| ends_word(c)).unwrap_or(rest.len());
+            let word: String = rest[..length].iter().collect();
+            match word.as_str() {
+                "AND" => Ok((QueryToken::And, length)),
+                "OR" => Ok((QueryToken::Or, length)),
+                "NOT" => refuse("NOT is written as a minus: -word"),
+                _ => Ok((QueryToken::Term(word), length)),
+            }
+        }
+    }
+}
+
+fn check_term(term: &str, count: usize) -> Result<(), &'static str> {
+    if !term.contains(char::is_alphanumeric) {
+        return Err("no letter or digit to search for");
+    }
+    if count > MAX_TERMS { Err("more than 64 words") } else { Ok(()) }
+}
+
+fn is_separator(c: char) -> bool {
+    c.is_whitespace() || c.is_control()
+}
+
+/// Whether a character is a straight quote, or one that phones and word processors insert.
+fn is_quote(c: char) -> bool {
+    matches!(c, '"' | '“' | '”' | '„')
+}
+
+fn ends_word(c: char) -> bool {
+    is_separator(c) || is_quote(c) || c == '(' || c == ')'
+}
+
+fn phrase_text(inside: &[char]) -> String {
+    inside.iter().map(|&c| if is_separator(c) { ' ' } else { c }).collect()
 }

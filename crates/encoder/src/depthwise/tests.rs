@@ -1,6 +1,6 @@
 use rten_tensor::NdTensor;
 
-use super::*;
+use crate::depthwise::*;
 
 /// Numbers that repeat late, from -1 to 1.
 fn numbers(count: usize, seed: usize) -> Vec<f32> {
