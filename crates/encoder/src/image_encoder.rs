@@ -138,8 +138,10 @@ impl PictureInput {
             return Err(wrong());
         }
         let side = |side: Option<usize>| side.map(|side| u32::try_from(side).unwrap_or(u32::MAX));
-        let size = InputSize { width: side(width), height: side(height) };
-        Ok((Self { id: input.id, channels_last }, size))
+        Ok((
+            Self { id: input.id, channels_last },
+            InputSize { width: side(width), height: side(height) },
+        ))
     }
 
     fn tensor(

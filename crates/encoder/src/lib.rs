@@ -16,8 +16,6 @@ mod preprocessing;
 mod staged_run;
 mod text_encoder;
 
-pub use crate::{
-    encoder::{Encoder, ModelDescription, ModelKind, SelfTest},
-    error::LoadError,
-    model_folder::HashedFile,
-};
+pub use encoder::{Encoder, ModelDescription, ModelKind, SelfTest};
+pub use error::LoadError;
+pub use model_folder::HashedFile;

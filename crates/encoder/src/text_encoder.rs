@@ -5,7 +5,6 @@ use std::path::Path;
 
 use rten::{NodeId, Value};
 use rten_tensor::NdTensor;
-use serde_json::Value;
 use tokenizers::{PostProcessor as _, Tokenizer, TruncationParams};
 
 use crate::{
@@ -182,7 +181,7 @@ impl TextTokenizer {
     /// to `defaults`. `length` is the fixed number of tokens of the model, if it has one.
     pub fn read(
         json: &[u8],
-        more: Option<&Value>,
+        more: Option<&serde_json::Value>,
         config: &ModelConfig,
         length: Option<usize>,
         defaults: &mut Vec<String>,
@@ -225,7 +224,7 @@ impl TextTokenizer {
 /// `SigLIP` 2, and the last token in CLIP.
 fn padding_id(
     tokenizer: &Tokenizer,
-    more: Option<&Value>,
+    more: Option<&serde_json::Value>,
     defaults: &mut Vec<String>,
 ) -> Result<i32, String> {
     if let Some(padding) = tokenizer.get_padding() {

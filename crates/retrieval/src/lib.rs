@@ -18,10 +18,8 @@ pub mod stored_pictures;
 mod table_ranking;
 mod vector_source;
 
-pub use crate::{
-    caption_index::{CaptionIndex, CaptionIndexBuilder},
-    dataset_index::tag_id,
-    index_cache::{CacheUsage, IndexCache},
-    index_folder::remove_outdated,
-    search::{RetrievalError, SearchContext, SearchQuery, SearchRanking},
-};
+pub use caption_index::{CaptionIndex, CaptionIndexBuilder};
+pub use dataset_index::tag_id;
+pub use index_cache::{CacheUsage, IndexCache};
+pub use index_folder::remove_outdated;
+pub use search::{RetrievalError, SearchContext, SearchQuery, SearchRanking};

@@ -70,8 +70,6 @@ fn placeholders_are_no_labels() {
     assert_eq!(labels(&["LABEL_0", " ", "LABEL_A"]), [vec![], vec![], vec!["LABEL_A".to_owned()]]);
 }
 
-use super::*;
-
 #[test]
 fn only_confident_labels_are_given() {
     let classes = [vec!["cat"], vec!["poodle", "dog"], vec![]]

@@ -16,8 +16,6 @@ use pulp::Arch;
 use rayon::prelude::*;
 use rten_tensor::{NdTensorView, Tensor, prelude::*};
 
-pub use crate::staged_run::{ConvolutionOperator, OperatorReader};
-
 /// Number of channels that a thread takes at once.
 const CHANNELS: usize = 8;
 /// Rows of pictures up to this width are filtered with half as many lanes.

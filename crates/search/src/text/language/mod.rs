@@ -8,7 +8,6 @@ use std::{borrow::Cow, collections::HashMap, ops::RangeInclusive, str::FromStr, 
 use snowball_stemmers_rs::{Algorithm, Stemmer};
 
 use super::words::words;
-use stop_words;
 
 pub use stop_words::is_stop_word;
 
