@@ -11,11 +11,9 @@ use tessera_model::{
     SelectionItem, ShellCommand, StateKey, StateValue,
 };
 use tessera_picture::{Canvas, Crop, PictureView, Thumbnail};
-use tessera_wire::acceptance::Accepted;
+use tessera_wire::add_media::Accepted;
 
-/// Identifies a job within this run of the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct JobId(pub u32);
+pub use crate::job::JobId;
 
 /// The slot that a response fills. A lane has at most one open request; a newer request makes the
 /// older response stale.

@@ -11,7 +11,9 @@ use std::{
 /// Each module with the modules it may import.
 const TABLE: &[(&str, &[&str])] = &[
     ("input", &[]),
-    ("message", &[]),
+    ("remote", &[]),
+    ("job", &["remote"]),
+    ("message", &["job"]),
     ("user_files", &[]),
     ("config", &["input", "user_files"]),
     ("credentials", &["user_files"]),
@@ -20,7 +22,7 @@ const TABLE: &[(&str, &[&str])] = &[
     ("subprocess", &["credentials"]),
     ("state", &["config", "user_files"]),
     ("worker", &["message", "state", "subprocess", "user_files"]),
-    ("app", &["message", "input", "config", "command_lines", "printable_text"]),
+    ("app", &["job", "remote", "message", "input", "config", "command_lines", "printable_text"]),
     ("ui", &["input", "config", "app", "command_lines"]),
     (
         "cli",
@@ -28,6 +30,7 @@ const TABLE: &[(&str, &[&str])] = &[
             "config",
             "credentials",
             "state",
+            "job",
             "command_lines",
             "printable_text",
             "subprocess",

@@ -1,4 +1,4 @@
-//! An open deployment: opening a index folder, adding folders, and waiting for the work they cause.
+//! An open deployment: opening an index folder, adding folders, and waiting for the work they cause.
 
 use std::{
     fs,
@@ -19,12 +19,12 @@ use crate::{
 use tessera_media::{
     ingest::{
         FolderScan, OriginalFiles as _, SYMBOLIC_LINK, SandboxedDir, diff,
+        file_names::printable_path,
         parquet_images::ParquetOriginals,
         read_first_bytes,
         video::{FFMPEG_MISSING, VideoContainer},
     },
     object_storage::BucketFolder,
-    path_display::printable_path,
 };
 use tessera_model::{DatasetId, FileKind, SafeText, Status};
 use tessera_picture::PictureFormat;

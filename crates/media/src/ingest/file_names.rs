@@ -1,12 +1,13 @@
-//! External names as safe relative paths: rejected in archives, sanitized in uploads and objects.
+//! Turns names from outside into safe relative paths, and paths into text for messages. Unsafe names are rejected in
+//! archives, and sanitized in uploads and objects.
 
 use std::path::{Path, PathBuf};
 
-use uuid::Uuid;
-
-use tessera_model::archive_path::{
-    MAX_DEPTH, MAX_NAME_BYTES, MAX_PATH_BYTES, is_reserved, safe_relative_path,
+use tessera_model::{
+    SafeText,
+    archive_path::{MAX_DEPTH, MAX_NAME_BYTES, MAX_PATH_BYTES, is_reserved, safe_relative_path},
 };
+use uuid::Uuid;
 
 /// Returns `name` as a safe relative path: unchanged if it is safe, else sanitized with a hash
 /// suffix of the whole name. Different names never map to the same path, and the mapping is stable.
@@ -62,4 +63,8 @@ pub fn with_suffix(name: &str, suffix: &str) -> String {
 fn split_extension(name: &str) -> (&str, &str) {
     let extension = Path::new(name).extension().and_then(|extension| extension.to_str());
     name.split_at(extension.map_or(name.len(), |extension| name.len() - extension.len() - 1))
+}
+
+pub fn printable_path(path: &Path) -> SafeText {
+    SafeText::file_name(&path.to_string_lossy())
 }

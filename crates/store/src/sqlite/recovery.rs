@@ -10,9 +10,9 @@ use rusqlite::{Connection, Result, Transaction};
 
 use super::integrity::check_table;
 use crate::{now_micros, upload};
-use tessera_media::{
-    ingest::staging::{create_private_dir, staging_dirs},
-    path_display::printable_path,
+use tessera_media::ingest::{
+    file_names::printable_path,
+    staging::{create_private_dir, staging_dirs},
 };
 
 /// The database and its log files.

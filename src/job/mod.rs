@@ -1,0 +1,220 @@
+//! A job and its state machine: exports, additions and reindexes from the request to their end. The
+//! interface and the commands run the same machine. One comes here to change how a job goes on after a
+//! response; `transitions` contains the only code that changes a state, and `record` what is saved.
+
+mod history;
+mod record;
+mod transitions;
+
+use std::time::Duration;
+
+pub use history::{JobHistory, Transition};
+
+use tessera_model::{
+    Archive, DatasetId, ExportJob, ExportTask, ExportTaskId, FailedExport, Failure, JobKind,
+    MediaAddition, SafeText, Timestamp,
+    operation_tracker::OperationTracker,
+    polling::{PollTarget, PollingIntervals},
+};
+
+use crate::remote::{Remote, Uptime};
+
+/// Identifies a job within this run of the program.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct JobId(pub u32);
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    /// Its number in this run of the program.
+    pub id: JobId,
+    pub dataset: DatasetId,
+    /// The dataset's name when the job was started.
+    pub dataset_name: SafeText,
+    pub kind: JobKind,
+    pub started_at: Timestamp,
+    ended_at: Option<Timestamp>,
+    state: JobState,
+    /// Follows the dataset's status for an addition or a reindex.
+    tracker: Option<OperationTracker>,
+    history: JobHistory,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum JobState {
+    /// Waits on this machine until its dataset is free.
+    Queued(Box<MediaAddition>),
+    /// Sent, not yet acknowledged.
+    Starting,
+    /// Sending media: bytes so far, bytes in all.
+    Uploading(u64, Option<u64>),
+    /// The service works on the dataset; the tracker knows how far.
+    DatasetRunning,
+    /// The operation ended with the dataset in this status.
+    DatasetDone(SafeText),
+    /// The service exports; its last response is kept when it stops responding.
+    ExportRunning(ExportTaskId, Remote<ExportTask>),
+    ExportReady(ExportTaskId),
+    /// Downloading the archive: bytes so far, bytes in all.
+    Downloading(ExportTaskId, u64, Option<u64>),
+    /// The archive is on this machine, verified.
+    Downloaded(Archive, Option<ExportTaskId>),
+    /// Why, and the export if the service has accepted one.
+    Failed(Failure, Option<FailedExport>),
+    /// The service may or may not have started it; only the user can decide.
+    Uncertain(Failure),
+    /// No longer watched, while the service continues. The export, to watch it again.
+    Unwatched(Option<ExportTaskId>),
+    /// Another running copy of the program follows it; the state which that one has saved.
+    OtherInstance(Box<Self>),
+}
+
+impl JobState {
+    pub fn export_task(&self) -> Option<ExportTaskId> {
+        match self {
+            Self::ExportRunning(task, _)
+            | Self::ExportReady(task)
+            | Self::Downloading(task, ..) => Some(*task),
+            Self::Unwatched(task) | Self::Downloaded(_, task) => *task,
+            Self::OtherInstance(saved) => saved.export_task(),
+            Self::Failed(_, export) => export.as_ref().map(|export| export.id),
+            _ => None,
+        }
+    }
+
+    /// Whether media are on this machine that the service does not have yet.
+    pub fn is_unsent(&self) -> bool {
+        matches!(self, Self::Queued(_) | Self::Uploading(..))
+    }
+
+    /// Itself, or how a job of another instance ended.
+    pub fn or_end_elsewhere(&self) -> &Self {
+        match self {
+            Self::OtherInstance(saved) if saved.has_ended() => saved,
+            state => state,
+        }
+    }
+
+    /// Whether nothing changes any more unless the user wants it.
+    pub fn has_ended(&self) -> bool {
+        matches!(
+            self,
+            Self::DatasetDone(_) | Self::ExportReady(_) | Self::Downloaded(..) | Self::Failed(..)
+        )
+    }
+
+    pub fn is_active(&self) -> bool {
+        matches!(
+            self,
+            Self::Queued(_)
+                | Self::Starting
+                | Self::Uploading(..)
+                | Self::DatasetRunning
+                | Self::ExportRunning(..)
+                | Self::Downloading(..)
+        )
+    }
+}
+
+impl Job {
+    pub fn state(&self) -> &JobState {
+        &self.state
+    }
+
+    pub fn history(&self) -> &JobHistory {
+        &self.history
+    }
+
+    pub fn tracker(&self) -> Option<&OperationTracker> {
+        self.tracker.as_ref()
+    }
+
+    pub fn ended_at(&self) -> Option<Timestamp> {
+        self.ended_at
+    }
+
+    /// The state as shown on screen: the service's own status where there is one.
+    pub fn label(&self) -> &str {
+        match self.state.or_end_elsewhere() {
+            JobState::Queued(_) => "queued here",
+            JobState::Starting => "starting",
+            JobState::Uploading(..) => "uploading",
+            JobState::DatasetRunning => {
+                self.tracker.as_ref().map_or("accepted", OperationTracker::status_label)
+            }
+            JobState::DatasetDone(status) => status.as_str(),
+            JobState::ExportRunning(_, task) => {
+                task.value().map_or("PENDING", |task| task.state.as_str())
+            }
+            JobState::ExportReady(_) => "COMPLETED",
+            JobState::Downloading(..) => "downloading",
+            JobState::Downloaded(..) => "downloaded",
+            JobState::Failed(_, Some(export)) => export.status.as_str(),
+            JobState::Failed(_, None) => FailedExport::STATUS,
+            JobState::Uncertain(_) => "may have started",
+            JobState::Unwatched(_) => "not watched",
+            JobState::OtherInstance(_) => "elsewhere",
+        }
+    }
+
+    pub fn is_active(&self) -> bool {
+        self.state.is_active()
+    }
+
+    pub fn export(&self) -> Option<&ExportJob> {
+        match &self.kind {
+            JobKind::Export(export) => Some(export),
+            JobKind::AddMedia(_) | JobKind::Reindex => None,
+        }
+    }
+
+    /// Done and total, in bytes or percent, while both are known.
+    pub fn progress(&self) -> Option<(u64, u64)> {
+        match &self.state {
+            JobState::ExportRunning(_, task) => Some((task.value()?.progress?.into(), 100)),
+            JobState::DatasetRunning => Some((self.tracker.as_ref()?.percent()?.into(), 100)),
+            JobState::Uploading(done, Some(total))
+            | JobState::Downloading(_, done, Some(total))
+                if *total > 0 =>
+            {
+                Some((*done, *total))
+            }
+            _ => None,
+        }
+    }
+
+    /// The fraction that is done, 0.0-1.0, where it is known.
+    pub fn fraction_done(&self) -> Option<f64> {
+        if matches!(
+            self.state.or_end_elsewhere(),
+            JobState::DatasetDone(_) | JobState::ExportReady(_) | JobState::Downloaded(..)
+        ) {
+            return Some(1.0);
+        }
+        let (done, total) = self.progress()?;
+        #[expect(clippy::cast_precision_loss, reason = "a fraction for a progress bar")]
+        Some((done as f64 / total as f64).min(1.0))
+    }
+
+    pub fn next_poll(&self, clock: Timestamp, intervals: PollingIntervals) -> Option<Uptime> {
+        let JobState::ExportRunning(_, remote) = &self.state else { return None };
+        let age = clock.saturating_sub(self.started_at);
+        remote.due(Some(intervals.interval(PollTarget::Export(age), remote.failures())))
+    }
+
+    pub fn elapsed(&self, clock: Timestamp) -> Duration {
+        self.ended_at.unwrap_or(clock).saturating_sub(self.started_at)
+    }
+
+    /// What to announce when it has just ended, unless the user ended it or another copy does.
+    pub fn end_message(&self) -> Option<SafeText> {
+        let outcome = match &self.state {
+            JobState::Failed(..) => "failed",
+            JobState::Uncertain(_) => "may have started: check it",
+            JobState::ExportReady(_) => "is ready to download",
+            JobState::Downloaded(..) => "is downloaded and verified",
+            JobState::DatasetDone(_) => "is done",
+            _ => return None,
+        };
+        Some(SafeText::detail(&format!("{} of {} {outcome}", self.kind.label(), self.dataset_name)))
+    }
+}
