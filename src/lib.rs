@@ -9,9 +9,8 @@
 //! crate may import which:
 //!
 //! ```text
-//! layer 0   input   message   command_lines   printable_text   user_files
-//! layer 1   config -> input, user_files     credentials -> user_files
-//!           subprocess -> credentials
+//! layer 0   input   message   command_lines   printable_text   credentials
+//! layer 1   config -> input     subprocess -> credentials
 //! layer 2   state -> config                 app -> message, input, config
 //! layer 3   worker -> message, state        ui -> input, config, app
 //!           cli -> config, credentials, state
@@ -33,5 +32,4 @@ pub mod runtime;
 pub mod state;
 mod subprocess;
 pub mod ui;
-pub mod user_files;
 pub mod worker;
