@@ -11,7 +11,7 @@ use tessera::{
     state::read_selection,
     ui::Theme,
 };
-use tessera_service::ingest::{SandboxedDir, scan_folder, sidecar};
+use tessera_media::ingest::{SandboxedDir, scan_folder, sidecar};
 
 use super::{fuzz, mutation::mutated};
 

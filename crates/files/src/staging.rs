@@ -14,6 +14,11 @@ use uuid::Uuid;
 
 use super::{create_private_dir, if_exists, private_file};
 
+/// The name of an uploaded archive in its staging folder.
+pub const ARCHIVE_FILE_NAME: &str = "archive";
+/// The folder beside the archive for the unpacked files.
+pub const UNPACKED_DIR_NAME: &str = "unpacked";
+
 /// Creates the private folder `<base>/<uuid>`, which is removed when it is dropped. If it cannot be
 /// removed then, the next start removes it.
 pub fn create_staging_dir(base: &Path) -> io::Result<TempDir> {

@@ -17,22 +17,22 @@ use super::{TaskContext, WorkerContext};
 use crate::{
     archive::{self, ArchiveContent, SourceFolders},
     content_disposition::content_disposition,
-    ingest::{
-        disk_quota::ClaimedFile,
-        staging::{private_file, sync_dir},
-    },
-    object_storage::{BucketFolder, ObjectUri, StorageError, archive_name},
     originals::Originals,
     settings::{DeploymentSettings, InjectedFailure},
-    store::{
-        Connection, Store, StoreError, dataset,
-        export::{self, ExportRecord, ExportTaskState},
-        lease::LeasedTask,
-        source,
-    },
     task_error::TaskError,
 };
+use tessera_files::{parent_dir, private_file, sync_dir};
+use tessera_media::{
+    ingest::disk_quota::ClaimedFile,
+    object_storage::{BucketFolder, ObjectUri, StorageError, archive_name},
+};
 use tessera_model::ExportTaskId;
+use tessera_store::{
+    Connection, Store, StoreError, dataset,
+    export::{self, ExportRecord, ExportTaskState},
+    lease::LeasedTask,
+    source,
+};
 
 /// Runs the oldest export that no worker runs. Returns whether there was one.
 pub fn run_next_export(worker: &WorkerContext) -> bool {
@@ -192,7 +192,7 @@ fn create_archive(
 
 fn keep_archive(partial: &Path, target: &Path) -> std::io::Result<()> {
     fs::rename(partial, target)?;
-    target.parent().map_or(Ok(()), sync_dir)
+    sync_dir(parent_dir(target))
 }
 
 /// Writes the archive from one snapshot of the store, because media may be added meanwhile. Returns

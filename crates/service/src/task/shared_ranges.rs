@@ -1,15 +1,16 @@
 //! Computes ranges of an operation beside all workers that have nothing else to do.
 
-use std::{cell::Cell, collections::BTreeSet, thread, time::Duration};
+use std::{cell::Cell, collections::BTreeSet, fs::File, thread, time::Duration};
 
-use super::{TaskContext, computation_lock::ComputationLock};
-use crate::{
-    similarity::{InProcess, RangeExecutor, RangeResult, RangeStep, StepInput, Stoppable},
-    store::{
-        self, Connection,
-        similarity_range::{self, MembersOfRun, RangeState},
-    },
-    task_error::TaskError,
+use super::TaskContext;
+use crate::task_error::TaskError;
+use tessera_files::open_locked;
+use tessera_search::similarity::{
+    InProcess, RangeExecutor, RangeResult, RangeStep, StepInput, Stoppable,
+};
+use tessera_store::{
+    Connection,
+    similarity_range::{self, MembersOfRun, RangeState},
 };
 
 /// How often the worker of an operation checks whether others have computed their last ranges.
@@ -22,8 +23,9 @@ pub struct SharedRanges<'a> {
     members: MembersOfRun,
     /// Whether other workers took, or could not compute, ranges of the last step: inputs are stored for them only.
     are_shared: Cell<bool>,
-    /// While this process computes, others of the machine need not.
-    _lock: Option<ComputationLock>,
+    /// The lock of the index folder: one of the processes that share it takes part in a computation, because each uses
+    /// all cores of the machine and has all that is computed with in memory.
+    _lock: Option<File>,
 }
 
 impl<'a> SharedRanges<'a> {
@@ -31,7 +33,7 @@ impl<'a> SharedRanges<'a> {
     pub fn begin(context: &'a TaskContext, members: MembersOfRun) -> Result<Self, TaskError> {
         let store = &context.store;
         let lock = store.is_on_server().then(|| store.computation_lock_file());
-        let lock = lock.and_then(|file| ComputationLock::try_take(&file));
+        let lock = lock.and_then(|file| open_locked(&file).ok().flatten());
         let ranges = Self { context, members, are_shared: Cell::new(false), _lock: lock };
         ranges.end()?;
         Ok(ranges)
@@ -62,8 +64,8 @@ impl<'a> SharedRanges<'a> {
 
 /// Joins parts. `None` if they are of something else.
 pub(super) fn read_parts<R: RangeResult>(
-    for_each: impl FnOnce(&mut dyn FnMut(&[u8])) -> store::Result<()>,
-) -> store::Result<Option<R>> {
+    for_each: impl FnOnce(&mut dyn FnMut(&[u8])) -> tessera_store::Result<()>,
+) -> tessera_store::Result<Option<R>> {
     let mut result = Some(R::default());
     for_each(&mut |part| {
         result = result.take().and_then(|mut known| known.add_part(part).map(|()| known));

@@ -2,31 +2,29 @@
 
 use std::{
     cell::RefCell,
+    fs::File,
     sync::{Mutex, TryLockError},
 };
 
 use super::{
     TaskContext, WorkerContext,
-    computation_lock::ComputationLock,
     member_features::{MemberFeatures, Scope},
     shared_ranges::{candidates_name, graph_name, read_parts},
     similar_members::GRAPH_NEIGHBORS,
     stored_keypoints::StoredKeypoints,
 };
-use crate::{
-    similarity::{
-        DuplicatePair, LINK_ROUNDS, NeighborGraph, RangeResult, RangeStep, RowCandidates,
-        StepWorker,
-    },
-    store::{
-        StoreError,
-        lease::LeasedTask,
-        operation,
-        similarity_range::{self, MembersOfRun, SimilarityRange},
-    },
-    task_error::TaskError,
-};
+use crate::task_error::TaskError;
+use tessera_files::open_locked;
 use tessera_model::DatasetId;
+use tessera_search::similarity::{
+    DuplicatePair, LINK_ROUNDS, NeighborGraph, RangeResult, RangeStep, RowCandidates, StepWorker,
+};
+use tessera_store::{
+    StoreError,
+    lease::LeasedTask,
+    operation,
+    similarity_range::{self, MembersOfRun, SimilarityRange},
+};
 
 /// Keeps the members of an operation while it may have ranges. One thread of a process, and one process of a machine,
 /// computes ranges at a time, because each range uses all cores, and the members take much memory.
@@ -36,7 +34,7 @@ pub struct SimilarityRangeWorker(Mutex<CurrentMembers>);
 #[derive(Default)]
 struct CurrentMembers {
     members: Option<Members>,
-    lock: Option<ComputationLock>,
+    lock: Option<File>,
 }
 
 /// The members of one type of an operation of another worker.
@@ -65,7 +63,7 @@ impl SimilarityRangeWorker {
             Err(TryLockError::WouldBlock) => return false,
         };
         if current.lock.is_none() {
-            current.lock = ComputationLock::try_take(&worker.store.computation_lock_file());
+            current.lock = open_locked(&worker.store.computation_lock_file()).ok().flatten();
         }
         if current.lock.is_none() {
             return false;
