@@ -9,11 +9,12 @@
 //! crate may import which:
 //!
 //! ```text
-//! layer 0   input   message   command_lines   printable_text   credentials
-//! layer 1   config -> input     subprocess -> credentials
-//! layer 2   state -> config                 app -> message, input, config
+//! layer 0   input   job -> remote   message -> job   command_lines   printable_text
+//!           credentials
+//! layer 1   config -> input                 subprocess -> credentials
+//! layer 2   state -> config                 app -> job, message, input, config
 //! layer 3   worker -> message, state        ui -> input, config, app
-//!           cli -> config, credentials, state
+//!           cli -> config, credentials, state, job
 //! layer 4   runtime -> app, ui, worker
 //! layer 5   accessible -> app, ui, worker, runtime
 //! layer 6   main, launcher -> everything
@@ -26,8 +27,10 @@ mod command_lines;
 pub mod config;
 pub mod credentials;
 pub mod input;
+pub mod job;
 pub mod message;
 mod printable_text;
+pub mod remote;
 pub mod runtime;
 pub mod state;
 mod subprocess;

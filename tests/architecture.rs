@@ -11,7 +11,9 @@ use std::{
 /// Each module with the modules it may import.
 const TABLE: &[(&str, &[&str])] = &[
     ("input", &[]),
-    ("message", &[]),
+    ("remote", &[]),
+    ("job", &["remote"]),
+    ("message", &["job"]),
     ("config", &["input"]),
     ("credentials", &[]),
     ("command_lines", &[]),
@@ -19,9 +21,12 @@ const TABLE: &[(&str, &[&str])] = &[
     ("subprocess", &["credentials"]),
     ("state", &["config"]),
     ("worker", &["message", "state", "subprocess"]),
-    ("app", &["message", "input", "config", "command_lines", "printable_text"]),
+    ("app", &["job", "remote", "message", "input", "config", "command_lines", "printable_text"]),
     ("ui", &["input", "config", "app", "command_lines"]),
-    ("cli", &["config", "credentials", "state", "command_lines", "printable_text", "subprocess"]),
+    (
+        "cli",
+        &["config", "credentials", "state", "job", "command_lines", "printable_text", "subprocess"],
+    ),
     ("accessible", &["app", "ui", "worker", "runtime", "message", "input"]),
     (
         "runtime",

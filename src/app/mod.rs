@@ -33,7 +33,6 @@ pub mod overlay;
 pub mod pane;
 pub mod query;
 mod reads;
-mod remote;
 mod responses;
 mod results_notice;
 pub mod score_legend;
@@ -53,15 +52,14 @@ pub mod wrapping;
 pub use activity::{Activity, JobAlert};
 pub use basket::Baskets;
 pub use effect::Effect;
-pub use event::{Event, Mouse, MouseKind, Uptime};
-pub use jobs::{Job, JobHistory, JobState, Jobs, Transition};
+pub use event::{Event, Mouse, MouseKind};
+pub use jobs::Jobs;
 pub use log::RequestLog;
 pub use login::LoginState;
 pub use notifications::{Level, Notification, Notifications};
 pub use outage::Outage;
 pub use overlay::Overlay;
 pub use pane::Pane;
-pub use remote::Remote;
 use responses::LoadedState;
 pub use setup::{LoginSetup, Presentation, ReopenCommand, Setup};
 pub use store::{PictureCache, PictureResult, Store};
@@ -76,6 +74,11 @@ use std::collections::BTreeMap;
 
 use areas::Areas;
 use tile_grid::TileGrid;
+
+pub use crate::{
+    job::{Job, JobHistory, JobState, Transition},
+    remote::{Remote, Uptime},
+};
 
 use crate::{
     config::{ThemeChoice, TileSize},

@@ -2,16 +2,13 @@
 
 use std::path::PathBuf;
 
-use tessera_model::{
-    DatasetId, Failure, JobKind, MediaAddition, Operation, SafeText,
-    operation_tracker::OperationTracker,
-};
+use tessera_model::{DatasetId, Failure, JobKind, MediaAddition, Operation, SafeText};
 
-use super::{Job, JobState};
 use crate::{
     app::{App, Level, Pane},
     command_lines::addition_job,
-    message::{JobId, Lane, Request},
+    job::{Job, JobId, JobState},
+    message::{Lane, Request},
 };
 
 impl App {
@@ -51,18 +48,17 @@ impl App {
 
     fn upload(&mut self, id: JobId, addition: MediaAddition) {
         let Some(dataset) = self.jobs.get(id).map(|job| job.dataset) else { return };
-        let tracker = OperationTracker::starting_from(self.store.dataset(dataset));
-        if self.transition(id, |job| job.start_upload(tracker)).is_some() {
+        let before = self.store.dataset(dataset).cloned();
+        if self.transition(id, |job| job.start_upload(before.as_ref())).is_some() {
             self.send(Lane::Upload(id), Request::AddMedia(dataset, addition));
         }
     }
 
     pub(in crate::app) fn start_reindex(&mut self, dataset: (DatasetId, SafeText)) {
-        let tracker = OperationTracker::starting_from(self.store.dataset(dataset.0));
-        let request = Request::Reindex(dataset.0);
+        let (key, request) = (dataset.0, Request::Reindex(dataset.0));
         let id = self.start_job(dataset, JobKind::Reindex, request);
         if let Some(job) = self.jobs.by_id.get_mut(&id) {
-            job.tracker = Some(tracker);
+            job.track(self.store.dataset(key));
         }
     }
 
@@ -71,14 +67,14 @@ impl App {
         let denied = status.and_then(|status| status.allows(operation).denial_reason()).is_some();
         let busy = self.jobs.iter().any(|job| {
             job.dataset == dataset
-                && matches!(job.state, JobState::Uploading(..) | JobState::DatasetRunning)
+                && matches!(job.state(), JobState::Uploading(..) | JobState::DatasetRunning)
         });
         !denied && !busy && self.login.rejection.is_none()
     }
 
     /// Sends the queued additions whose dataset has become free, oldest first.
     pub(super) fn send_queued(&mut self) {
-        let queued = self.jobs.iter().filter_map(|job| match &job.state {
+        let queued = self.jobs.iter().filter_map(|job| match job.state() {
             JobState::Queued(addition) => Some((job.id, job.dataset, (**addition).clone())),
             _ => None,
         });
@@ -91,7 +87,7 @@ impl App {
 
     /// The job that Download applies to: the selected one in the jobs pane, else the newest.
     pub(in crate::app) fn job_to_download(&self) -> Option<&Job> {
-        let ready = |job: &&Job| matches!(job.state, JobState::ExportReady(_));
+        let ready = |job: &&Job| matches!(job.state(), JobState::ExportReady(_));
         match self.focus {
             Pane::Jobs => self.jobs.selected().filter(ready),
             _ => self.jobs.iter().rev().find(ready),
@@ -114,7 +110,12 @@ impl App {
     /// Stops what this program does for the selected job.
     pub(in crate::app) fn stop_watching(&mut self) {
         let Some(id) = self.jobs.selected().map(|job| job.id) else { return };
-        let Some((lane, message)) = self.transition(id, Job::stop_watching) else { return };
+        let lane = match self.jobs.get(id).map(Job::state) {
+            Some(JobState::Downloading(..)) => Lane::Download(id),
+            Some(JobState::Uploading(..) | JobState::Queued(_)) => Lane::Upload(id),
+            _ => Lane::Export(id),
+        };
+        let Some(message) = self.transition(id, Job::stop_watching) else { return };
         // The service may have changed the dataset.
         if matches!(self.jobs.get(id).map(Job::state), Some(JobState::Uncertain(_))) {
             self.store.datasets.invalidate();
@@ -131,7 +132,7 @@ impl App {
                 job.watch_again();
             }
             job.poll_now();
-            if matches!(job.state, JobState::OtherInstance(_)) {
+            if matches!(job.state(), JobState::OtherInstance(_)) {
                 self.jobs.loaded.invalidate();
             }
         }

@@ -1,13 +1,10 @@
 //! Jobs: exports, additions and reindexes that were started in this program, over restarts.
 
 mod commands;
-mod history;
-mod job;
 pub mod job_rows;
 pub mod job_text;
 mod persistence;
 mod responses;
-mod transitions;
 
 use std::collections::BTreeMap;
 
@@ -15,11 +12,8 @@ use tessera_model::JobRecord;
 
 use crate::{
     app::{Activity, Remote, overlay::AddMediaForm, pane::moved_cursor},
-    message::JobId,
+    job::{Job, JobId, JobState},
 };
-
-pub use history::{JobHistory, Transition};
-pub use job::{Job, JobState};
 
 #[derive(Debug, Default)]
 pub struct Jobs {

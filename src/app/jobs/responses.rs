@@ -3,10 +3,9 @@
 use tessera_model::{Archive, ExportTask, Failure, FailureKind, SafeText, text::count_with_noun};
 use tessera_wire::acceptance::Accepted;
 
-use super::{Job, JobState};
 use crate::{
     app::{App, Level},
-    message::JobId,
+    job::{Job, JobId, JobState},
 };
 
 impl App {
@@ -46,7 +45,7 @@ impl App {
     pub(in crate::app) fn export_poll_failed(&mut self, id: JobId, failure: &Failure) {
         let now = self.now;
         self.transition(id, |job| job.poll_failed(now, failure.clone()));
-        if self.jobs.get(id).is_some_and(|job| matches!(job.state, JobState::Failed(..))) {
+        if self.jobs.get(id).is_some_and(|job| matches!(job.state(), JobState::Failed(..))) {
             self.export_failed(id, failure);
         }
     }
