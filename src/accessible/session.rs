@@ -14,7 +14,7 @@ use super::{
 use crate::{
     app::{App, Effect, Event, Setup},
     message::Lane,
-    runtime::{RunOutcome, Session, edit_text},
+    runtime::{RunOutcome, RunningApp, edit_text},
     worker::{Worker, WorkerEvent},
 };
 use tessera_client::trace::Trace;
@@ -43,7 +43,7 @@ pub async fn run(
     let AccessibleOptions { reason, trace } = options;
     let deployment = setup.deployment_name.clone();
     let mut session = AccessibleSession {
-        session: Session::new(App::new(super::text_setup(setup)), worker).with_trace(trace),
+        session: RunningApp::new(App::new(super::text_setup(setup)), worker).with_trace(trace),
         announcer,
         announcements: Announcements::default(),
         start: Instant::now(),
@@ -61,7 +61,7 @@ pub async fn run(
 }
 
 struct AccessibleSession {
-    session: Session,
+    session: RunningApp,
     announcer: Announcer,
     announcements: Announcements,
     start: Instant,
@@ -234,7 +234,7 @@ fn is_awaited(lane: &Lane) -> bool {
 }
 
 /// The next event of the worker or of the clock; cancel-safe.
-async fn next_event(session: &mut Session, start: Instant) -> Event {
+async fn next_event(session: &mut RunningApp, start: Instant) -> Event {
     let timer = session.next_wake.map(|moment| start + moment);
     let wait = async {
         match timer {

@@ -43,7 +43,7 @@ pub(in crate::app) struct Outbox {
     pub tickets: Tickets,
     pub notifications: Notifications,
     effects: Vec<Effect>,
-    /// The time that the runtime was last told to send `Event::Wake` at.
+    /// The time that the runtime was last asked to send `Event::Wake` at.
     next_wake: Option<Uptime>,
 }
 

@@ -12,7 +12,7 @@ use crate::{
     app::{App, Effect, Event, Setup},
     config::Destination,
     runtime::{
-        RuntimeOptions, Session, graphics_results,
+        RunningApp, RuntimeOptions, graphics_results,
         input::InputReader,
         probe::{self, Environment},
         signals::{Signal, SignalReceiver},
@@ -58,7 +58,7 @@ pub async fn run(
     let graphics =
         options.forced_protocol.or(confirmed_protocol.filter(|protocol| !draws_pixels(*protocol)));
     let mut event_loop = EventLoop {
-        session: Session::new(App::new(setup), worker).with_trace(options.trace),
+        session: RunningApp::new(App::new(setup), worker).with_trace(options.trace),
         screen,
         layer: PictureLayer::new(settings),
         hover_texts: HoverTexts::default(),
@@ -83,7 +83,7 @@ pub async fn run(
 }
 
 struct EventLoop<'a> {
-    session: Session,
+    session: RunningApp,
     screen: TerminalScreen,
     layer: PictureLayer,
     hover_texts: HoverTexts,

@@ -18,5 +18,5 @@ pub mod welcome;
 pub(crate) use editor::edit as edit_text;
 pub use event_loop::{RunOutcome, run};
 pub use options::RuntimeOptions;
-pub use session::Session;
+pub use session::RunningApp;
 pub use signals::{SignalReceiver, watch_signals};

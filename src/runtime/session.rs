@@ -17,7 +17,7 @@ use crate::runtime::trace_events::SessionTrace;
 const SAVE_LIMIT: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
-pub struct Session {
+pub struct RunningApp {
     pub app: App,
     worker: Worker,
     worker_events: mpsc::UnboundedReceiver<WorkerEvent>,
@@ -26,7 +26,7 @@ pub struct Session {
     pub trace: SessionTrace,
 }
 
-impl Session {
+impl RunningApp {
     pub fn new(
         app: App,
         (worker, worker_events): (Worker, mpsc::UnboundedReceiver<WorkerEvent>),

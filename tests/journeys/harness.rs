@@ -14,7 +14,7 @@ use ratatui::{
 use tessera::{
     app::{App, Effect, Event, ReopenCommand, Setup},
     input::Keymap,
-    runtime::Session,
+    runtime::RunningApp,
     state::StateStore,
     ui::{
         self, PictureLayer, Theme,
@@ -125,7 +125,7 @@ impl Service {
 
 /// The program as a person has it, without a terminal.
 pub struct Person {
-    pub session: Session,
+    pub session: RunningApp,
     now: Duration,
     pub effects: Vec<Effect>,
     keys: VecDeque<String>,
@@ -149,7 +149,7 @@ impl Person {
             protocol: Protocol::HalfBlock,
             ..Setup::new(SafeText::name("local"), Keymap::built_in().unwrap())
         };
-        let session = Session::new(
+        let session = RunningApp::new(
             App::new(setup),
             worker::spawn(service.client(), journal, WorkerOptions::default()),
         );
