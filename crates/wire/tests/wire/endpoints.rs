@@ -1,7 +1,7 @@
 //! Requests as the interface document spells them.
 
 use tessera_model::*;
-use tessera_wire::paths::*;
+use tessera_wire::endpoints::*;
 
 const ID: &str = "ad48d250-0000-11f1-bfca-000000000001";
 

@@ -1,9 +1,12 @@
-//! Reads archives entry by entry, in constant memory; limits apply to the bytes actually unpacked.
+//! Unpacks archives entry by entry, in constant memory and within decompression limits: the number of entries, the unpacked
+//! bytes and the compression ratio. The limits apply to the bytes that were actually unpacked.
 
 use std::{
+    collections::hash_map::RandomState,
     error::Error,
     fmt,
     fs::File,
+    hash::BuildHasher as _,
     io::{self, BufReader, ErrorKind, Read as _, Write},
     path::Path,
 };
@@ -14,7 +17,7 @@ use zip::{
     unstable::read::ZipIterable,
 };
 
-use crate::disk::local_failure;
+use crate::part_file::local_failure;
 use tessera_model::Failure;
 
 const MAX_ENTRIES: usize = 2_000_000;
@@ -132,8 +135,8 @@ impl ArchiveEntry<'_> {
         self.entry.size()
     }
 
-    /// Copies at most `most` bytes, which compares the checksum. Returns the size.
-    pub(super) fn copy_to(self, out: &mut impl Write, most: u64) -> Result<u64, EntryError> {
+    /// Copies at most `max_bytes`, which compares the checksum. Returns the size.
+    pub(super) fn copy_to(self, out: &mut impl Write, max_bytes: u64) -> Result<u64, EntryError> {
         let fair =
             |packed: u64| packed.saturating_mul(MAX_COMPRESSION_RATIO).max(RATIO_CHECK_THRESHOLD);
         let left = fair(self.packed).min(MAX_UNPACKED_BYTES).saturating_sub(*self.unpacked);
@@ -153,12 +156,22 @@ impl ArchiveEntry<'_> {
             if size > limit {
                 return Err(EntryError::Invalid("exceeds the compression limit".to_owned()));
             }
-            if size > most {
-                return Err(EntryError::Invalid(format!("larger than {} MiB", most >> 20)));
+            if size > max_bytes {
+                return Err(EntryError::Invalid(format!("larger than {} MiB", max_bytes >> 20)));
             }
             out.write_all(&block[..length]).map_err(EntryError::Disk)?;
         }
         *self.unpacked += size;
         Ok(size)
+    }
+}
+
+/// Keyed at random, so that no archive can be made whose names collide.
+#[derive(Default)]
+pub(super) struct NameHasher(RandomState);
+
+impl NameHasher {
+    pub(super) fn hash(&self, name: &str) -> u64 {
+        self.0.hash_one(name)
     }
 }
