@@ -3,11 +3,16 @@
 
 use axum::extract::State;
 
-use super::{
-    AppState, openapi::NotReadyError, problem::Problem, readiness_check::NOT_READY,
-    server_phase::ServerPhase,
-};
 use crate::usecase::ServiceError;
+use utoipa_axum::routes;
+
+use super::{
+    AppState,
+    app_state::{NOT_READY, ServerPhase},
+    checked_routes::CheckedRoutes,
+    openapi::NotReadyError,
+    problem::Problem,
+};
 
 impl AppState {
     /// Why no requests can be served, if so.
@@ -25,6 +30,10 @@ impl AppState {
         };
         self.readiness.result(check).await
     }
+}
+
+pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
+    routes.add(routes!(healthz)).add(routes!(readyz))
 }
 
 /// Whether the process runs.

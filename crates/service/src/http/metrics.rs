@@ -1,14 +1,61 @@
-//! What the service is doing at the moment of a scrape.
+//! Metrics for Prometheus, in the `OpenMetrics` text format, on an address of their own. Scrapers need no login and may use any
+//! host name, because they use names that only they know, and nothing private is in the metrics.
 
+use std::sync::{Arc, atomic::Ordering};
+
+use axum::{
+    Router,
+    extract::State,
+    http::{StatusCode, header},
+    middleware::from_fn_with_state,
+    response::{IntoResponse, Response},
+    routing::get,
+};
 use prometheus_client::{
-    encoding::EncodeLabelSet,
-    metrics::{family::Family, gauge::Gauge, info::Info},
+    encoding::{EncodeLabelSet, text::encode},
+    metrics::{counter::Counter, family::Family, gauge::Gauge, info::Info},
     registry::{Registry, Unit},
 };
 
-use super::{cache_metrics::CacheMetrics, gauge::set};
-use crate::http::AppState;
+use super::{
+    AppState, connections,
+    request_observer::{RequestMetrics, RequestObserver},
+};
+use tessera_retrieval::CacheUsage;
 use tessera_store::{now_micros, workload::UnfinishedTasks};
+
+const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+#[derive(Clone)]
+struct MetricsState {
+    app: AppState,
+    gauges: Arc<ServiceGauges>,
+    registry: Arc<Registry>,
+}
+
+/// The router of `/metrics` for the requests of a service.
+pub fn metrics_router(app: AppState) -> Router {
+    let mut registry = Registry::with_prefix("tessera");
+    let gauges = ServiceGauges::default();
+    gauges.register(&mut registry);
+    app.observer.metrics.register(&mut registry);
+    let state = MetricsState { app, gauges: Arc::new(gauges), registry: Arc::new(registry) };
+    // Scrapes are not requests of the service.
+    let observer = RequestObserver { access_log: None, metrics: RequestMetrics::default() };
+    Router::new()
+        .route("/metrics", get(metrics))
+        .layer(from_fn_with_state(observer, connections::monitor_response))
+        .with_state(state)
+}
+
+async fn metrics(State(state): State<MetricsState>) -> Response {
+    state.gauges.update(&state.app).await;
+    let mut text = String::new();
+    match encode(&mut text, &state.registry) {
+        Ok(()) => ([(header::CONTENT_TYPE, CONTENT_TYPE)], text).into_response(),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
+}
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct KindLabels {
@@ -130,4 +177,47 @@ impl ServiceGauges {
             self.task_wait.get_or_create(&KindLabels { kind }).set(age(oldest_queued));
         }
     }
+}
+
+#[derive(Default)]
+pub struct CacheMetrics {
+    indexes: Gauge,
+    memory: Gauge,
+    loads: Counter,
+    hits: Counter,
+    misses: Counter,
+}
+
+impl CacheMetrics {
+    pub fn register(&self, registry: &mut Registry) {
+        registry.register("indexes", "Search indexes in memory", self.indexes.clone());
+        registry.register_with_unit(
+            "index_memory",
+            "What filters and rankings read of the media in search indexes",
+            Unit::Bytes,
+            self.memory.clone(),
+        );
+        for (name, help, counter) in [
+            ("index_loads", "Search indexes that were loaded", &self.loads),
+            ("ranking_hits", "Rankings that came from memory", &self.hits),
+            ("ranking_misses", "Rankings that were computed", &self.misses),
+        ] {
+            registry.register(name, help, counter.clone());
+        }
+    }
+
+    pub fn update(&self, usage: CacheUsage) {
+        set(&self.indexes, usage.indexes);
+        set(&self.memory, usage.bytes);
+        for (counter, value) in
+            [(&self.loads, usage.loads), (&self.hits, usage.hits), (&self.misses, usage.misses)]
+        {
+            counter.inner().store(value, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Sets a gauge; a number beyond its range is the largest one.
+pub fn set(gauge: &Gauge, value: impl TryInto<i64>) {
+    gauge.set(value.try_into().unwrap_or(i64::MAX));
 }

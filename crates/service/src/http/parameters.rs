@@ -1,5 +1,13 @@
-//! The parameters of all operations.
+//! Parameters of paths and queries: how each is read, and how each is described. Wrong ones are 422 in the list form of hosted
+//! services, except behind a link, where a wrong identifier is 404.
 
+use std::{collections::HashMap, str::FromStr};
+
+use axum::{
+    extract::{FromRequestParts, Path, Query},
+    http::request::Parts,
+};
+use serde::de::DeserializeOwned;
 use utoipa::{
     IntoParams, Number,
     openapi::{
@@ -11,15 +19,158 @@ use utoipa::{
     },
 };
 
-use crate::http::{
-    path_params::{ClusterPath, DatasetPath, ExportLinkPath, ImagePath, MediaLinkPath},
-    search_params::MAX_CAPTION_CHARS,
-};
+use super::problem::Problem;
+use crate::usecase::ServiceError;
 use tessera_model::{
-    Granularity,
+    ClusterId, DatasetId, EntityType, ExportTaskId, Granularity, MediaId,
+    text::parse_boolean,
     vql::{Label, MAX_VALUES, QueryText},
 };
-use tessera_wire::paths::{DATASET_ID, MEDIA_ID, query};
+use tessera_wire::endpoints::{DATASET_ID, MEDIA_ID, query};
+
+pub const MAX_CAPTION_CHARS: usize = 1_000;
+
+pub struct DatasetPath(pub DatasetId);
+
+pub struct ClusterPath(pub DatasetId, pub ClusterId);
+
+pub struct ImagePath(pub MediaId);
+
+/// The media item of a link and its content version.
+pub struct MediaLinkPath(pub MediaId, pub String);
+
+pub struct ExportLinkPath(pub ExportTaskId);
+
+/// The raw parameters of the path; empty if they are not text.
+async fn raw_path<T, S>(parts: &mut Parts, state: &S) -> T
+where
+    T: DeserializeOwned + Default + Send,
+    S: Send + Sync,
+{
+    let raw = Path::<T>::from_request_parts(parts, state).await;
+    raw.map(|Path(raw)| raw).unwrap_or_default()
+}
+
+fn parse_id<T: FromStr>(name: &'static str, raw: &str) -> Result<T, Problem> {
+    raw.parse().map_err(|_| Problem::invalid_id("path", name, raw))
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for DatasetPath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let raw: String = raw_path(parts, state).await;
+        Ok(Self(parse_id(DATASET_ID, &raw)?))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for ClusterPath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let (dataset, cluster): (String, String) = raw_path(parts, state).await;
+        Ok(Self(parse_id(DATASET_ID, &dataset)?, parse_id(query::CLUSTER_ID, &cluster)?))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for ImagePath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let raw: String = raw_path(parts, state).await;
+        Ok(Self(parse_id(MEDIA_ID, &raw)?))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for MediaLinkPath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let (media, version): (String, String) = raw_path(parts, state).await;
+        // The version is written to a header.
+        let is_valid = (1..=8).contains(&version.len())
+            && version.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        let media = media.parse().ok().filter(|_| is_valid);
+        Ok(Self(media.ok_or_else(ServiceError::media_not_found)?, version))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for ExportLinkPath {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let raw: String = raw_path(parts, state).await;
+        Ok(Self(raw.parse().map_err(|_| ServiceError::export_not_found())?))
+    }
+}
+
+pub const BOOLEAN_HINT: &str = "Input should be a valid boolean";
+
+/// The query; the last value of a repeated name counts.
+pub struct QueryParams(HashMap<String, String>);
+
+impl<S: Send + Sync> FromRequestParts<S> for QueryParams {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
+        let query = Query::from_request_parts(parts, state).await;
+        let invalid = |_| Problem::invalid_query("query", "The query cannot be read");
+        query.map(|Query(pairs)| Self(pairs)).map_err(invalid)
+    }
+}
+
+impl QueryParams {
+    pub fn text(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// A parameter that must be present and not empty.
+    pub fn required(&self, name: &'static str) -> Result<&str, Problem> {
+        let text = self.text(name).filter(|text| !text.is_empty());
+        text.ok_or_else(|| Problem::invalid("query", name, "missing", "Field required", None))
+    }
+
+    /// A parameter read by `parse`; `expected` describes valid input.
+    pub fn parse<T>(
+        &self,
+        name: &'static str,
+        expected: &str,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> Result<Option<T>, Problem> {
+        let Some(raw) = self.text(name) else { return Ok(None) };
+        let invalid =
+            || Problem::invalid("query", name, "value_error", expected, Some(raw.to_owned()));
+        parse(raw.trim()).map(Some).ok_or_else(invalid)
+    }
+
+    pub fn id<T: FromStr>(&self, name: &'static str) -> Result<T, Problem> {
+        let raw = self.required(name)?;
+        raw.parse().map_err(|_| Problem::invalid_id("query", name, raw))
+    }
+
+    pub fn entity(&self) -> Result<Option<EntityType>, Problem> {
+        self.parse(query::ENTITY_TYPE, "Input should be 'IMAGES' or 'OBJECTS'", |raw| {
+            raw.parse().ok()
+        })
+    }
+
+    pub fn granularity(&self) -> Result<Option<Granularity>, Problem> {
+        self.parse(query::THRESHOLD, "Input should be an integer from 0 to 4", |raw| {
+            Granularity::new(raw.parse().ok()?)
+        })
+    }
+
+    /// `page_number`, 0-based.
+    pub fn page(&self) -> Result<u64, Problem> {
+        let expected = "Input should be an integer from 0 to 9223372036854775807";
+        let read = |raw: &str| u64::try_from(raw.parse::<i64>().ok()?).ok();
+        Ok(self.parse(query::PAGE_NUMBER, expected, read)?.unwrap_or(0))
+    }
+
+    pub fn boolean(&self, name: &'static str) -> Result<Option<bool>, Problem> {
+        self.parse(name, BOOLEAN_HINT, parse_boolean)
+    }
+}
 
 /// Defines types that describe the parameters of an operation.
 macro_rules! parameters {
@@ -160,8 +311,8 @@ fn uuid() -> Schema {
 }
 
 /// A string with at least one visible character.
-fn text(longest: usize) -> Schema {
-    string().min_length(Some(1)).max_length(Some(longest)).pattern(Some(r"\S")).into()
+fn text(max_length: usize) -> Schema {
+    string().min_length(Some(1)).max_length(Some(max_length)).pattern(Some(r"\S")).into()
 }
 
 fn pattern(pattern: &str) -> Schema {
@@ -180,9 +331,9 @@ fn boolean() -> Schema {
     ObjectBuilder::new().schema_type(Type::Boolean).into()
 }
 
-fn unsigned(most: impl Into<Number>) -> Schema {
+fn unsigned(maximum: impl Into<Number>) -> Schema {
     let integer = ObjectBuilder::new().schema_type(Type::Integer);
-    integer.minimum(Some(0)).maximum(Some(most)).into()
+    integer.minimum(Some(0)).maximum(Some(maximum)).into()
 }
 
 fn level() -> Schema {

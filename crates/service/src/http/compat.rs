@@ -1,28 +1,58 @@
-//! Information about the service, and counts of a dataset.
+//! Routes that public clients use beyond the interface document; only a lenient service has them. They inform about the service
+//! and a dataset, export in the response itself, and show the members of a cluster or a single media item.
 
-use axum::{Json, extract::State};
+use std::fs::File;
 
-use crate::{
-    http::{
-        AppState,
-        openapi::{CommonErrors, CountParams, DatasetErrors, UserConfigParams},
-        path_params::DatasetPath,
-        problem::Problem,
-        query_params::QueryParams,
-        service_model::ServiceModel,
+use axum::{Json, extract::State, http::HeaderMap, response::Response};
+use uuid::Uuid;
+
+use crate::usecase::{ScoredCluster, SearchParams};
+use utoipa_axum::routes;
+
+use super::{
+    AppState, RequestCost, add_media,
+    checked_routes::CheckedRoutes,
+    dataset::ServiceModel,
+    explore::{cluster_body, parse_search, preview_body},
+    media::{FileContent, FileResponse, respond_with_file},
+    openapi::{BusyError, CommonErrors, DatasetErrors, StatusErrors},
+    parameters::{
+        ClusterPath, CountParams, DatasetPath, DirectExportParams, ExploreParams, ImagePath,
+        PageParams, QueryParams, UserConfigParams,
     },
-    usecase::{ScoredCluster, SearchParams},
+    problem::Problem,
+    signed_links::SignedLinks,
 };
-use tessera_model::{DatasetId, EntityType, Granularity};
-use tessera_store::full_text::TextCoverage;
+use tessera_model::{DatasetId, EntityType, ExportFormat, Granularity};
+use tessera_store::{full_text::TextCoverage, preview::StoredPreview};
 use tessera_wire::{
     compat::{
         ClusterCountBody, FeatureBody, HealthBody, LabelCountBody, ListedModelBody, OverviewBody,
         StatsBody, TextSearchBody, UserConfigBody,
     },
     dataset::DatasetBody,
-    paths::query,
+    endpoints::query,
+    explore::ClusterBody,
+    preview::ImageBody,
 };
+
+pub fn add_routes(routes: CheckedRoutes) -> CheckedRoutes {
+    routes
+        .add(routes!(user_config))
+        .add(routes!(sample_data))
+        .add(routes!(stats))
+        .add(routes!(exploration_metadata))
+        .add(routes!(list_models))
+        .add(routes!(export))
+        .add(routes!(export_media_id))
+        .add(routes!(image))
+        .add(routes!(similarity_cluster))
+        .add(routes!(add_media::process_add_media_by_post))
+}
+
+pub fn add_public_routes(routes: CheckedRoutes) -> CheckedRoutes {
+    routes.add(routes!(healthcheck))
+}
 
 /// Whether the service is healthy. Clients check this before they log in.
 #[utoipa::path(
@@ -164,4 +194,115 @@ pub async fn list_models(
         dependencies: None,
     };
     Ok(Json(ServiceModel::ALL.into_iter().filter(is_available).map(listed).collect()))
+}
+
+/// `metadata.json` of the whole dataset.
+#[utoipa::path(
+    get,
+    path = "/dataset/{dataset_id}/export",
+    params(DatasetPath, DirectExportParams),
+    responses(
+        (status = 200, description = "As metadata.json of an export", content_type = "application/json"),
+        StatusErrors,
+        BusyError,
+    ),
+)]
+pub async fn export(
+    State(state): State<AppState>,
+    DatasetPath(id): DatasetPath,
+    links: SignedLinks,
+    params: QueryParams,
+) -> Result<Response, Problem> {
+    let read = |raw: &str| (raw == ExportFormat::Json.as_str()).then_some(());
+    params.parse(query::EXPORT_FORMAT, "Input should be 'json'", read)?;
+    let file = state
+        .run_blocking(RequestCost::Expensive, move |deployment| {
+            deployment.metadata_file(id, links.origin)
+        })
+        .await?;
+    respond_with_spooled(file, "application/json", "metadata.json")
+}
+
+/// File name and identifier of every image and frame.
+#[utoipa::path(
+    get,
+    path = "/dataset/{dataset_id}/export_media_id",
+    params(DatasetPath),
+    responses(
+        (status = 200, description = "CSV: filename,media_id", content_type = "text/csv"),
+        StatusErrors,
+        BusyError,
+    ),
+)]
+pub async fn export_media_id(
+    State(state): State<AppState>,
+    DatasetPath(id): DatasetPath,
+) -> Result<Response, Problem> {
+    let file = state
+        .run_blocking(RequestCost::Expensive, move |deployment| deployment.media_id_file(id))
+        .await?;
+    respond_with_spooled(file, "text/csv", "media_id.csv")
+}
+
+fn respond_with_spooled(
+    file: File,
+    content_type: &'static str,
+    name: &str,
+) -> Result<Response, Problem> {
+    let served = FileResponse {
+        length: file.metadata().map_err(|_| Problem::internal())?.len(),
+        content: FileContent::File(Box::new(file)),
+        content_type,
+        etag: Uuid::new_v4().to_string(),
+        disposition: "inline",
+        name: name.to_owned(),
+        cache_control: "no-store",
+    };
+    // Each response is different, so ranges cannot be resumed.
+    Ok(respond_with_file(served, &HeaderMap::new()))
+}
+
+/// One page of the members of a cluster, as previews; `null` past the end.
+#[utoipa::path(
+    get,
+    path = "/explore/{dataset_id}/similarity_cluster/{cluster_id}",
+    params(ClusterPath, ExploreParams, PageParams),
+    responses(
+        (status = 200, description = "At most 100 members, or null", body = Option<ClusterBody>),
+        StatusErrors,
+        BusyError,
+    ),
+)]
+pub async fn similarity_cluster(
+    State(state): State<AppState>,
+    ClusterPath(id, cluster): ClusterPath,
+    links: SignedLinks,
+    params: QueryParams,
+) -> Result<Json<Option<ClusterBody>>, Problem> {
+    let search = parse_search(&state, &params)?;
+    let page = params.page()?;
+    let members = state
+        .run_blocking(RequestCost::Expensive, move |deployment| {
+            deployment.member_page(id, cluster, &search, page)
+        })
+        .await?;
+    Ok(Json(members.map(|members| cluster_body(id, members, &links))))
+}
+
+/// One media item: names, links, labels.
+#[utoipa::path(
+    get,
+    path = "/image/{media_id}",
+    params(ImagePath),
+    responses((status = 200, description = "The record", body = ImageBody), DatasetErrors),
+)]
+pub async fn image(
+    State(state): State<AppState>,
+    ImagePath(id): ImagePath,
+    links: SignedLinks,
+) -> Result<Json<ImageBody>, Problem> {
+    let media = state.spawn_blocking(move |deployment| deployment.media_item(id)).await?;
+    let preview = preview_body(StoredPreview::from(&media), &links);
+    let labels = media.all_labels().cloned().collect();
+    Ok(Json(ImageBody::new(preview, labels, media.tags)))
 }

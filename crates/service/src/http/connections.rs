@@ -1,10 +1,12 @@
-//! Detects clients that are idle or stalled: the HTTP library itself has a timeout for heads only.
+//! The limit of open connections, and the monitor of each, which detects clients that are idle or stalled. When the limit is
+//! reached, the client that has kept the service waiting longest makes room for the next one.
 
 use std::{
+    future::pending,
     io,
     net::SocketAddr,
     pin::Pin,
-    sync::Arc,
+    sync::{Arc, Mutex},
     task::{Context, Poll},
 };
 
@@ -25,9 +27,84 @@ use tokio::{
 use super::{
     options::ServerLimits,
     request_observer::{RequestObservation, RequestObserver},
-    stall_budget::StallBudget,
-    timed_body::TimedBody,
+    timed_body::{StallBudget, TimedBody},
 };
+use tessera_store::lock;
+
+pub struct ConnectionSlots {
+    limits: Arc<ServerLimits>,
+    open: Mutex<Vec<ConnectionMonitor>>,
+    /// A connection was closed, or may be closed for another one.
+    changed: Arc<Notify>,
+}
+
+/// The slot of one connection, free again when dropped.
+pub struct ConnectionSlot {
+    pub monitor: ConnectionMonitor,
+    slots: Arc<ConnectionSlots>,
+}
+
+impl ConnectionSlots {
+    pub fn new(limits: Arc<ServerLimits>) -> Arc<Self> {
+        Arc::new(Self { limits, open: Mutex::default(), changed: Arc::default() })
+    }
+
+    pub fn open_count(&self) -> usize {
+        lock(&self.open).len()
+    }
+
+    /// Waits for a free slot, and evicts a waiting client if there is none.
+    pub async fn acquire(self: &Arc<Self>) -> ConnectionSlot {
+        loop {
+            let next_eviction = match self.try_acquire() {
+                Ok(slot) => return slot,
+                Err(next_eviction) => next_eviction,
+            };
+            let eviction_due = async {
+                match next_eviction {
+                    Some(due) => sleep_until(due).await,
+                    None => pending().await,
+                }
+            };
+            tokio::select! {
+                () = self.changed.notified() => {}
+                () = eviction_due => {}
+            }
+        }
+    }
+
+    /// Takes a free slot. If there is none, starts the eviction of one client, or returns when one can be evicted.
+    fn try_acquire(self: &Arc<Self>) -> Result<ConnectionSlot, Option<Instant>> {
+        let mut open = lock(&self.open);
+        if open.len() >= self.limits.max_connections {
+            return Err(evict_longest_waiting(&open));
+        }
+        let monitor = ConnectionMonitor::new(self.limits.clone(), self.changed.clone());
+        open.push(monitor.clone());
+        Ok(ConnectionSlot { monitor, slots: self.clone() })
+    }
+}
+
+fn evict_longest_waiting(open: &[ConnectionMonitor]) -> Option<Instant> {
+    if open.iter().any(ConnectionMonitor::is_evicted) {
+        // Its slot becomes free in a moment.
+        return None;
+    }
+    let evictable = open.iter().filter_map(|monitor| Some((monitor.evictable_from()?, monitor)));
+    let (from, longest) = evictable.min_by_key(|(from, _)| *from)?;
+    if from > Instant::now() {
+        return Some(from);
+    }
+    longest.evict();
+    None
+}
+
+impl Drop for ConnectionSlot {
+    fn drop(&mut self) {
+        lock(&self.slots.open).retain(|monitor| !monitor.is_same(&self.monitor));
+        self.slots.changed.notify_one();
+    }
+}
 
 #[derive(Clone)]
 pub struct ClientConnection {
@@ -81,7 +158,7 @@ impl ConnectionActivity {
         phase.into_iter().chain(stuck).min()
     }
 
-    /// From when on the connection may be closed for another client. A client with a request or a
+    /// Returns when the connection may be closed for another client. A client with a request or a
     /// response in transit keeps it.
     fn evictable_from(&self, limits: &ServerLimits) -> Option<Instant> {
         match self.phase {
