@@ -82,7 +82,7 @@ impl KnownParameters {
             Query::try_from_uri(uri).map_err(unreadable)?;
         let mut seen = BTreeSet::new();
         for (name, value) in pairs {
-            let is_harmless = || HARMLESS_PARAMETERS.iter().any(|(harmless, _)| *harmless == name);
+            let is_harmless = || HARMLESS_PARAMETERS.contains(&name.as_str());
             let refused = if self.names.contains(&name) {
                 (!seen.insert(name.clone())).then(|| "Give this parameter only once".to_owned())
             } else {
@@ -128,14 +128,10 @@ async fn check_parameters(
     }
 }
 
-/// Query parameters that a lenient service accepts without effect on any operation, with the reason why
-/// they cannot change the result.
-pub const HARMLESS_PARAMETERS: &[(&str, &str)] = &[
-    ("verbose", "responses are always complete"),
-    ("allow_deleted", "deleted media are not kept"),
-    ("include_hidden", "no dataset is hidden"),
-    (query::DATASET_ID, "the path names the dataset"),
-];
+/// Query parameters that a lenient service accepts on every operation. They have no effect; `docs/compatibility.md` gives
+/// the reason why none of them can change the result.
+const HARMLESS_PARAMETERS: [&str; 4] =
+    ["verbose", "allow_deleted", "include_hidden", query::DATASET_ID];
 
 /// Parameters that only a strict service requires.
 const OPTIONAL_IN_COMPAT: [&str; 2] = [query::ENTITY_TYPE, query::FILE_NAME];
@@ -156,5 +152,19 @@ pub fn adapt_parameters(paths: &mut Paths, compat: bool) {
             }
             compat || !ONLY_IN_COMPAT.contains(&parameter.name.as_str())
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::HARMLESS_PARAMETERS;
+
+    #[test]
+    fn the_harmless_parameters_are_the_documented_ones() {
+        let page = include_str!("../../../../docs/compatibility.md");
+        let (_, section) = page.split_once("## Parameters without effect").unwrap();
+        let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
+        let documented = rows.filter_map(|row| row.split('`').next());
+        assert!(documented.eq(HARMLESS_PARAMETERS));
     }
 }

@@ -28,7 +28,6 @@ mod signed_links;
 mod timed_body;
 
 use app_state::{AppState, RequestCost};
-pub use checked_routes::HARMLESS_PARAMETERS;
 pub use openapi::OPENAPI_PATH;
 pub use options::{AccessMode, AllowedHost, ServerLimits, ServerOptions, ServiceCredentials};
 pub use request_observer::{AccessLog, AccessRecord};
