@@ -9,9 +9,9 @@
 //! crate may import which:
 //!
 //! ```text
-//! layer 0   input   job -> remote   message -> job   command_lines   printable_text   user_files
-//! layer 1   config -> input, user_files     credentials -> user_files
-//!           subprocess -> credentials
+//! layer 0   input   job -> remote   message -> job   command_lines   printable_text
+//!           credentials
+//! layer 1   config -> input                 subprocess -> credentials
 //! layer 2   state -> config                 app -> job, message, input, config
 //! layer 3   worker -> message, state        ui -> input, config, app
 //!           cli -> config, credentials, state, job
@@ -35,5 +35,4 @@ pub mod runtime;
 pub mod state;
 mod subprocess;
 pub mod ui;
-pub mod user_files;
 pub mod worker;

@@ -26,7 +26,6 @@ mod recorder;
 mod request;
 mod response;
 mod retry;
-pub mod rotating_file;
 pub mod trace;
 mod transport;
 

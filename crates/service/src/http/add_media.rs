@@ -14,8 +14,6 @@ use axum::{
 };
 use tempfile::TempDir;
 use tokio::io::AsyncWriteExt as _;
-
-use crate::usecase::{AddMediaRequest, AddMediaSource};
 use utoipa_axum::routes;
 
 use super::{
@@ -26,13 +24,15 @@ use super::{
     parameters::{BOOLEAN_HINT, DatasetPath, ProcessParams, QueryParams},
     problem::Problem,
 };
+use crate::usecase::{AddMediaRequest, AddMediaSource};
+use tessera_files::{
+    create_private_dir, private_file,
+    staging::{ARCHIVE_FILE_NAME, UniqueFiles, create_staging_dir},
+};
 use tessera_media::{
     ingest::{
         disk_quota::{DiskQuota, SpaceClaim},
         file_names::sanitized_path,
-        staging::{
-            ARCHIVE_FILE_NAME, UniqueFiles, create_private_dir, create_staging_dir, private_file,
-        },
         unpack::ArchiveKind,
     },
     object_storage::RoleArn,

@@ -4,10 +4,8 @@
 use std::fs::File;
 
 use axum::{Json, extract::State, http::HeaderMap, response::Response};
-use uuid::Uuid;
-
-use crate::usecase::{ScoredCluster, SearchParams};
 use utoipa_axum::routes;
+use uuid::Uuid;
 
 use super::{
     AppState, RequestCost, add_media,
@@ -23,6 +21,7 @@ use super::{
     problem::Problem,
     signed_links::SignedLinks,
 };
+use crate::usecase::{ScoredCluster, SearchParams};
 use tessera_model::{DatasetId, EntityType, ExportFormat, Granularity};
 use tessera_store::{full_text::TextCoverage, preview::StoredPreview};
 use tessera_wire::{

@@ -6,8 +6,6 @@ use std::{borrow::Cow, fs, io, path::PathBuf};
 use axum::{Json, extract::State, http::HeaderMap};
 use secrecy::{ExposeSecret as _, SecretString, zeroize::Zeroizing};
 use serde::{Deserialize, Serialize};
-
-use crate::{Deployment, LocalError};
 use utoipa_axum::routes;
 
 use super::{
@@ -17,7 +15,8 @@ use super::{
     options::{KeyPair, LoginStorage, ServiceCredentials},
     problem::Problem,
 };
-use tessera_media::ingest::staging::{restrict, write_durably};
+use crate::{Deployment, LocalError};
+use tessera_files::{if_exists, restrict, write_durably};
 use tessera_store::{QueryError, StoreError, setting};
 use tessera_wire::{credentials::CredentialsBody, error_body::ProblemBody};
 
@@ -100,10 +99,7 @@ impl Deployment {
 }
 
 fn read_file(path: PathBuf) -> io::Result<Option<ServiceCredentials>> {
-    let text = match fs::read(&path) {
-        Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
-        text => Zeroizing::new(text?),
-    };
+    let Some(text) = if_exists(fs::read(&path))?.map(Zeroizing::new) else { return Ok(None) };
     restrict(&path, 0o600)?;
     decode(&text, LoginStorage::File(path)).map(Some)
 }

@@ -4,10 +4,8 @@
 use std::collections::BTreeMap;
 
 use axum::{Json, extract::State};
-use uuid::Uuid;
-
-use crate::{Deployment, usecase::Enrichments};
 use utoipa_axum::routes;
+use uuid::Uuid;
 
 use super::{
     AppState,
@@ -16,6 +14,7 @@ use super::{
     parameters::DatasetPath,
     problem::Problem,
 };
+use crate::{Deployment, usecase::Enrichments};
 use tessera_store::{caption_language::CaptionLanguage, dataset::DatasetRecord};
 use tessera_wire::{
     dataset::{DatasetBody, DatasetExtras, legacy_status},

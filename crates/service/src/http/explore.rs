@@ -2,10 +2,8 @@
 //! are read here for exports, too.
 
 use axum::{Json, extract::State};
-use uuid::Uuid;
-
-use crate::usecase::{ClusterPage, RequestedAnchor, ScoredCluster, SearchParams};
 use utoipa_axum::routes;
+use uuid::Uuid;
 
 use super::{
     AppState, RequestCost,
@@ -15,6 +13,7 @@ use super::{
     problem::Problem,
     signed_links::SignedLinks,
 };
+use crate::usecase::{ClusterPage, RequestedAnchor, ScoredCluster, SearchParams};
 use tessera_model::{
     DatasetId, Filter, MediaId, TagId,
     vql::{Fraction, LabelRule},

@@ -8,8 +8,6 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
 };
 use futures_util::StreamExt as _;
-
-use crate::usecase::{ExportArchive, ExportScope, ServiceError};
 use utoipa_axum::routes;
 
 use super::{
@@ -28,6 +26,7 @@ use super::{
     signed_links::SignedLinks,
     timed_body::body_problem,
 };
+use crate::usecase::{ExportArchive, ExportScope, ServiceError};
 use tessera_model::{ArchiveName, ClusterId, DatasetId, ExportSpec, ExportTaskId};
 use tessera_store::export::{ExportRecord, ExportTaskState};
 use tessera_wire::{

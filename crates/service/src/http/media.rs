@@ -14,11 +14,6 @@ use axum::{
 };
 use futures_util::{Stream, stream};
 use tokio::task::spawn_blocking;
-
-use crate::{
-    content_disposition::content_disposition,
-    usecase::{Original, OriginalFile, ServiceError},
-};
 use utoipa_axum::routes;
 
 use super::{
@@ -28,6 +23,10 @@ use super::{
     parameters::{MediaLinkPath, QueryParams, SignedLinkParams},
     problem::Problem,
     signed_links::SignedLinks,
+};
+use crate::{
+    content_disposition::content_disposition,
+    usecase::{Original, OriginalFile, ServiceError},
 };
 use tessera_media::ingest::{SourceFile, video::VideoContainer};
 use tessera_model::MediaId;

@@ -2,8 +2,6 @@
 //! login and may use any host name, so the responses contain nothing else.
 
 use axum::extract::State;
-
-use crate::usecase::ServiceError;
 use utoipa_axum::routes;
 
 use super::{
@@ -13,6 +11,7 @@ use super::{
     openapi::NotReadyError,
     problem::Problem,
 };
+use crate::usecase::ServiceError;
 
 impl AppState {
     /// Why no requests can be served, if so.

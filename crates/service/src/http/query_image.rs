@@ -6,8 +6,6 @@ use axum::{
     extract::{Request, State},
 };
 use serde_json::Value;
-
-use crate::{Deployment, usecase::QueryRegion};
 use utoipa_axum::routes;
 
 use super::{
@@ -18,6 +16,7 @@ use super::{
     parameters::{DatasetPath, QueryImageParams, QueryParams},
     problem::Problem,
 };
+use crate::{Deployment, usecase::QueryRegion};
 use tessera_model::{Anchor, AnchorKind, DatasetId, EntityType, Granularity, Operation};
 use tessera_wire::{
     endpoints::query,

@@ -3,7 +3,7 @@
 
 use super::ServiceError;
 use crate::{Deployment, InjectedFailure};
-use tessera_media::ingest::staging::create_staging_dir;
+use tessera_files::staging::create_staging_dir;
 use tessera_model::{DatasetId, EntityType, Granularity, Operation};
 use tessera_store::{
     applied_model::{self, AppliedModel},
