@@ -15,14 +15,15 @@ use ratatui::{
 };
 use tessera::{
     app::{App, Effect, Event, Setup},
-    input::Keymap,
-    message::{Lane, Payload, Response, Ticket},
-    runtime::frames::FrameWriter,
-    ui::{
-        self, PictureLayer, Theme,
+    drawing::{
+        PictureLayer, Theme,
         picture_layer::{ColorDepth, GraphicsSettings},
         theme::ThemeName,
     },
+    input::Keymap,
+    message::{Lane, Payload, Response, Ticket},
+    runtime::frames::FrameWriter,
+    ui::{self},
 };
 use tessera_model::{
     Cluster, ClusterId, Dataset, DatasetId, EntityType, ExportState, ExportTask, ExportTaskId,
@@ -218,7 +219,7 @@ fn parts_of_a_frame(c: &mut Criterion) {
     press(&mut app, "f", (100, 9));
     draw(c, "view: similar pictures", &app);
     press(&mut app, "g h", (100, 9));
-    assert!(app.overlay.is_some(), "the histogram is open");
+    assert!(app.overlay().is_some(), "the histogram is open");
     draw(c, "view: similar pictures, below the score histogram", &app);
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Reading;
-use crate::app::{App, Level, Overlay};
+use crate::app::{App, Dialog, Level};
 
 /// A line to print, by its kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl Announcements {
         let mut lines = Vec::new();
         if is_new_place {
             lines.push(Announcement::Status(reading.title.clone()));
-            lines.extend(app.overlay.as_ref().map(|overlay| Announcement::Item(hints(overlay))));
+            lines.extend(app.overlay().map(|overlay| Announcement::Item(hints(overlay))));
         }
         let count = lines.len();
         let new = reading.lines.iter().filter(|line| !known.lines.contains(line));
@@ -87,7 +87,7 @@ impl Announcements {
 }
 
 /// The keys of a dialog, with words for arrows.
-fn hints(overlay: &Overlay) -> String {
+fn hints(overlay: &dyn Dialog) -> String {
     let words = [("↑", "up"), ("↓", "down"), ("←", "left"), ("→", "right")];
     let hints = words
         .iter()

@@ -209,7 +209,7 @@ fn query_is_line(app: &App) -> bool {
 impl App {
     /// What the panes have to show; while a dialog is open, what they had when it was opened.
     fn pane_contents(&self) -> PaneContents {
-        match self.contents_before_overlay.filter(|_| self.overlay.is_some()) {
+        match self.contents_before_overlay.filter(|_| self.overlays.is_open()) {
             Some(contents) => contents,
             None => PaneContents::new(self),
         }
@@ -217,7 +217,7 @@ impl App {
 
     /// Keeps the layout as it is when a dialog opens.
     pub(super) fn hold_layout(&mut self) {
-        if self.overlay.is_none() {
+        if !self.overlays.is_open() {
             self.contents_before_overlay = None;
         } else if self.contents_before_overlay.is_none() {
             self.contents_before_overlay = Some(PaneContents::new(self));

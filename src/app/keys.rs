@@ -9,10 +9,10 @@ impl App {
     pub(super) fn handle_key(&mut self, chord: Chord) {
         self.hover = None;
         // Ctrl-C stops or quits from anywhere, also from a text field.
-        if self.overlay.is_some() && chord.ctrl && chord.key == Key::Char('c') {
+        if self.overlays.is_open() && chord.ctrl && chord.key == Key::Char('c') {
             self.stop_or_quit();
-        } else if let Some(overlay) = self.overlay.take() {
-            self.overlay_key(overlay, chord);
+        } else if self.overlay_key(chord) {
+            // The open dialog has handled the key.
         } else if self.jump_mode {
             self.jump(chord);
         } else if !(self.is_editing_query() && self.handle_query_key(chord)) {

@@ -27,7 +27,7 @@ impl App {
         match result {
             Err(failure) if failure.kind == FailureKind::Unauthorized => {
                 let is_new = self.login.rejection.replace(failure.clone()).is_none();
-                if is_new && failure.code == Some(NO_SECRET) && self.overlay.is_none() {
+                if is_new && failure.code == Some(NO_SECRET) && !self.overlays.is_open() {
                     self.open_login();
                 } else if is_new {
                     let text =

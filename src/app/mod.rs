@@ -18,7 +18,6 @@ pub mod detail_layout;
 mod display_options;
 mod effect;
 mod event;
-mod freshness_check;
 mod fuzzy;
 pub mod jobs;
 mod jump;
@@ -41,6 +40,7 @@ mod selected;
 mod session;
 mod setup;
 mod store;
+pub(crate) mod suggested_actions;
 mod tickets;
 mod tile_arrangement;
 pub mod tile_grid;
@@ -48,7 +48,6 @@ mod update;
 pub mod view;
 pub mod viewer;
 pub mod welcome;
-pub mod wrapping;
 
 pub use activity::{Activity, JobAlert};
 pub use basket::Baskets;
@@ -59,7 +58,7 @@ pub use log::RequestLog;
 pub use login::LoginState;
 pub use notifications::{Level, Notification, Notifications};
 pub use outage::Outage;
-pub use overlay::Overlay;
+pub use overlay::{Dialog, Overlays};
 pub use pane::Pane;
 pub use remote::Remote;
 use responses::LoadedState;
@@ -71,8 +70,6 @@ pub use view::{
     full_size_link,
 };
 pub use viewer::Viewer;
-
-use std::collections::BTreeMap;
 
 use areas::Areas;
 use tile_grid::TileGrid;
@@ -111,7 +108,7 @@ pub struct App {
     pub tile_size: TileSize,
     /// Steps by which the panes beside the results are wider (or narrower) than usual.
     pub side_width: i16,
-    pub overlay: Option<Overlay>,
+    overlays: Overlays,
     /// What the panes had to show when the overlay was opened, so that they keep their sizes.
     contents_before_overlay: Option<areas::PaneContents>,
     /// The picture at full size, in place of the panes.
@@ -123,10 +120,6 @@ pub struct App {
     pub jobs: Jobs,
     pub baskets: Baskets,
     pub footer: bool,
-    /// What was typed in the palette, newest first.
-    palette_history: Vec<String>,
-    /// How often each action was picked from the menu or the palette, by its name.
-    picked_actions: BTreeMap<String, u32>,
     mouse_captured: bool,
     saved_session: SavedSession,
     session_saved_at: Option<Uptime>,
@@ -135,8 +128,6 @@ pub struct App {
     pub auto_refresh: bool,
     /// Whether the panes show jump labels, and the next key jumps.
     pub jump_mode: bool,
-    /// Whether the form on top waits for the status of its dataset.
-    pub submit_pending: bool,
     /// How many unsent additions the user quits nevertheless.
     quit_warned_about: usize,
     pending_keys: Vec<Chord>,
@@ -146,4 +137,19 @@ pub struct App {
     next_wake: Option<Uptime>,
     /// What the runtime has to do after this event; `update` returns and clears it.
     effects: Vec<Effect>,
+}
+
+impl App {
+    pub fn overlays(&self) -> &Overlays {
+        &self.overlays
+    }
+
+    pub fn overlay(&self) -> Option<&dyn Dialog> {
+        self.overlays.current()
+    }
+
+    /// The open dialog, if it is one of this type.
+    pub fn dialog<D: Dialog>(&self) -> Option<&D> {
+        self.overlays.dialog()
+    }
 }

@@ -73,7 +73,7 @@ impl App {
             tabs: saved.into_iter().map(|(_, tab)| tab).collect(),
             active_tab: active_tab.unwrap_or(0),
             tile_size: changed_size.map(|size| size.as_str().to_owned()),
-            picked_actions: self.picked_actions.clone(),
+            picked_actions: self.overlays.picked_actions.clone(),
         })
     }
 }

@@ -1,8 +1,8 @@
 //! `App::update`: the flow of one event through the core.
 
 use super::{
-    App, Areas, Baskets, Effect, Event, Jobs, Level, LoginState, Notifications, Pane, Presentation,
-    RecentImages, RequestLog, Setup, Store, Tickets, TileGrid, areas, pane, view,
+    App, Areas, Baskets, Effect, Event, Jobs, Level, LoginState, Notifications, Overlays, Pane,
+    Presentation, RecentImages, RequestLog, Setup, Store, Tickets, TileGrid, areas, pane, view,
 };
 use crate::{
     app::{
@@ -38,7 +38,7 @@ impl App {
             zoomed: false,
             tile_size: initial_tile_size(setup.session.as_ref(), setup.tile_size),
             side_width: 0,
-            overlay: None,
+            overlays: Overlays::new(picked_actions(setup.session.as_ref())),
             contents_before_overlay: None,
             viewer: None,
             datasets: pane::Datasets::default(),
@@ -48,8 +48,6 @@ impl App {
             jobs: Jobs::default(),
             baskets: Baskets::default(),
             footer: true,
-            palette_history: Vec::new(),
-            picked_actions: picked_actions(setup.session.as_ref()),
             mouse_captured: setup.capture_mouse,
             saved_session: setup.session.clone().unwrap_or_default(),
             session_saved_at: None,
@@ -57,7 +55,6 @@ impl App {
             hover: None,
             auto_refresh: true,
             jump_mode: false,
-            submit_pending: false,
             quit_warned_about: 0,
             pending_keys: Vec::new(),
             last_click: None,
@@ -111,7 +108,7 @@ impl App {
                 self.login.token_expires_at = Some(expires_at);
             }
             Event::Warning(sentence) => self.notify(Level::Warning, sentence.as_str()),
-            Event::PixelsUnconfirmed if self.overlay.is_none() => self.open_graphics_check(),
+            Event::PixelsUnconfirmed if !self.overlays.is_open() => self.open_graphics_check(),
             Event::TerminalTaskDone(result) => {
                 result.unwrap_or_else(|failure| self.notify_failure(&failure));
                 // Another program has used the screen, or the picture protocol has changed.

@@ -42,7 +42,7 @@ impl Session {
     pub fn apply(&mut self, now: Uptime, event: Event) -> Vec<Effect> {
         let mut outside = Vec::new();
         // An overlay may prompt for a secret.
-        let description = self.trace.describe_event(&event, self.app.overlay.is_some());
+        let description = self.trace.describe_event(&event, self.app.overlay().is_some());
         let started = Instant::now();
         let effects = self.app.update(now, event);
         self.trace.write_event(description.as_ref(), started.elapsed());

@@ -5,17 +5,13 @@ use ratatui::{
     style::Style,
     widgets::{Clear, Widget},
 };
+use tessera_model::text::grouped_with_noun;
 
 use crate::{
-    app::{App, Level, availability},
+    app::{App, Level, availability, overlay::DrawContext, suggested_actions::suggested_actions},
+    drawing::{display_width, split_end, wrap_words},
     input::Action,
-    ui::{
-        DrawContext,
-        suggested_actions::suggested_actions,
-        widget::{display_width, split_end, wrap_words},
-    },
 };
-use tessera_model::text::grouped_with_noun;
 
 /// Lines of a notification, at most.
 const MAX_NOTIFICATION_LINES: usize = 5;
@@ -86,8 +82,8 @@ fn selection_hint(app: &App) -> Option<String> {
 /// The text of what is under the mouse, unless the line of hints is needed for something else.
 fn hover_lines(app: &App, width: u16) -> Vec<String> {
     let is_busy = app.jump_mode
-        || app.submit_pending
-        || app.overlay.is_some()
+        || app.overlays().submit_pending()
+        || app.overlay().is_some()
         || !app.pending_keys().is_empty()
         || app.editing_hints().is_some()
         || selection_hint(app).is_some();
@@ -151,11 +147,11 @@ fn mode_hint(ctx: &DrawContext) -> Option<(String, Style)> {
     if app.jump_mode {
         return Some(("press a letter to jump; any other key cancels".to_owned(), theme.dim));
     }
-    if app.submit_pending {
+    if app.overlays().submit_pending() {
         let hint = "checking the dataset's status …   Esc cancel";
         return Some((hint.to_owned(), theme.moving));
     }
-    if let Some(overlay) = &app.overlay {
+    if let Some(overlay) = app.overlay() {
         return Some((overlay.hints().to_owned(), theme.dim));
     }
     if !app.pending_keys().is_empty() {

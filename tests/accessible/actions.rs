@@ -166,7 +166,7 @@ fn every_action_is_reached_by_its_name_and_leads_to_text_or_to_a_reason() {
         let leads_to_text = STATES.iter().any(|state| {
             let mut session = TextSession::start(state());
             let app = &session.desk.app;
-            if app.overlay.is_some() || app.is_editing_query() {
+            if app.overlay().is_some() || app.is_editing_query() {
                 return false;
             }
             let expected = TypedLine::Events(vec![Event::Action(action)]);
@@ -207,7 +207,7 @@ fn actions_on_a_drawing_say_why_they_do_nothing() {
 fn no_form_for_a_secret_opens() {
     let mut session = TextSession::start(hosted());
     let lines = session.type_line("login");
-    assert!(session.desk.app.overlay.is_none());
+    assert!(session.desk.app.overlay().is_none());
     assert!(lines.concat().contains("tessera auth import"), "{lines:?}");
 }
 
@@ -216,7 +216,7 @@ fn every_key_that_is_not_a_digit_is_its_action() {
     for state in STATES {
         let desk = state();
         let app = &desk.app;
-        if app.overlay.is_some() || app.is_editing_query() {
+        if app.overlay().is_some() || app.is_editing_query() {
             continue;
         }
         let [inner, _] = app.contexts();

@@ -15,13 +15,14 @@ use std::{
 use crate::support::desk::{Desk, cluster, dataset, task};
 use tessera::{
     app::{Event, LoginSetup},
-    message::{Lane, LoginPlaces, Payload},
-    runtime::frames::FrameWriter,
-    ui::{
-        self, PictureLayer, Theme,
+    drawing::{
+        PictureLayer, Theme,
         picture_layer::{ColorDepth, GraphicsSettings},
         theme::ThemeName,
     },
+    message::{Lane, LoginPlaces, Payload},
+    runtime::frames::FrameWriter,
+    ui::{self},
 };
 use tessera_model::{
     AppliedModel, Dataset, Enrichment, EnrichmentModel, Failure, FailureKind, FolderEntry,
@@ -230,7 +231,7 @@ impl Stage {
                 self.press("esc esc esc 2");
                 self.press(pane);
                 self.press(&keys);
-                if self.desk.app.overlay.is_some() {
+                if self.desk.app.overlay().is_some() {
                     self.write();
                     self.press("enter");
                 }

@@ -18,12 +18,13 @@ use tessera::{
         Event, LoginSetup,
         areas::{Areas, MIN_SCREEN},
     },
-    message::Lane,
-    ui::{
-        self, PictureLayer, Theme,
+    drawing::{
+        PictureLayer, Theme,
         picture_layer::{ColorDepth, GraphicsSettings},
         theme::ThemeName,
     },
+    message::Lane,
+    ui::{self},
 };
 use tessera_model::{FailureKind, SafeText};
 use tessera_picture::Protocol;
@@ -288,7 +289,7 @@ proptest! {
                 continue;
             }
             let screen = buffer.area;
-            let layer = desk.app.overlay.as_ref().map(|overlay| overlay.area(desk.app.size));
+            let layer = desk.app.overlay().map(|overlay| overlay.area(desk.app.size));
             let layer = layer.unwrap_or_default();
             prop_assert_eq!(layer.intersection(screen), layer);
             for y in [0, rows - 1].into_iter().filter(|y| !layer.rows().any(|row| row.y == *y)) {

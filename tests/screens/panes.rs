@@ -4,9 +4,14 @@ use std::time::Duration;
 
 use ratatui::{buffer::Buffer, layout::Rect};
 use tessera::{
-    app::{Event, Overlay, areas::inner_area, detail_layout::DetailLayout, overlay::FilePicker},
+    app::{
+        Event,
+        areas::inner_area,
+        detail_layout::DetailLayout,
+        overlay::{file_picker::FilePicker, sort_filter::FilterInput},
+    },
+    drawing::theme::ThemeName,
     message::{JobId, Lane, Payload},
-    ui::theme::ThemeName,
 };
 use tessera_model::{
     Failure, FailureKind, Page, Preflight, RequestOutcome, RequestRecord, SafeText, Status,
@@ -190,12 +195,14 @@ fn text_areas(desk: &Desk) -> Vec<Rect> {
     let query = areas.query.filter(|_| desk.app.draft().json.is_none());
     let panes = [areas.status, query, areas.jobs, areas.basket, areas.connection];
     let panes: Vec<Rect> = panes.into_iter().filter_map(framed).chain(detail).collect();
-    let Some(overlay) = &desk.app.overlay else { return panes };
+    let Some(overlay) = desk.app.overlay() else { return panes };
     let dialog = overlay.area(desk.app.size);
-    let inside = match overlay {
-        Overlay::Filter(_) => dialog,
-        Overlay::FilePicker(_) => FilePicker::areas(dialog).path,
-        _ => inner_area(dialog),
+    let inside = if desk.app.dialog::<FilterInput>().is_some() {
+        dialog
+    } else if desk.app.dialog::<FilePicker>().is_some() {
+        FilePicker::areas(dialog).path
+    } else {
+        inner_area(dialog)
     };
     let uncovered = panes.into_iter().filter(|pane| !pane.intersects(dialog));
     uncovered.chain([inside]).collect()
@@ -303,7 +310,7 @@ fn text_in_panes_of_every_dataset_is_not_cut_while_there_are_blank_rows() {
 fn the_keys_of_a_dialog_are_never_cut_and_the_way_out_is_among_them() {
     for (name, scene) in EVERY {
         let mut desk = scene(120, 40);
-        if desk.app.overlay.is_none() {
+        if desk.app.overlay().is_none() {
             continue;
         }
         for (columns, rows) in [(50, 14), (80, 24)] {

@@ -5,8 +5,11 @@ use std::time::Duration;
 
 use tessera::{
     app::{
-        Event, LoginSetup, Overlay,
-        overlay::login::{LoginOutcome, LoginTask},
+        Event, LoginSetup,
+        overlay::{
+            command_list::CommandList,
+            login::{LoginForm, LoginOutcome, LoginTask},
+        },
     },
     message::{
         ImportedLogin, JobId, Lane, LoginImport, LoginPlaces, Payload, Request, TypedSecret,
@@ -72,11 +75,11 @@ fn a_missing_secret_opens_the_login() {
     desk.respond(ticket, Err(Failure { code: Some(NO_SECRET), ..failure }));
     let LoginOutcome::Failed(text) = form_outcome(&desk) else { panic!("no reason") };
     assert!(text.as_str().contains("no secret is stored"), "{text}");
-    let Some(Overlay::Login(form)) = &desk.app.overlay else { panic!("the form is closed") };
+    let Some(form) = desk.app.dialog::<LoginForm>() else { panic!("the form is closed") };
     assert_eq!(form.task, LoginTask::ImportSession);
     desk.press("esc");
     reject_poll(&mut desk);
-    assert!(desk.app.overlay.is_none(), "it opens once");
+    assert!(desk.app.overlay().is_none(), "it opens once");
 }
 
 #[test]
@@ -121,7 +124,7 @@ fn without_login_nothing_is_sent_and_the_reason_leads_to_the_login() {
     reject_poll(&mut desk);
     let before = desk.requests().len();
     desk.press("e");
-    assert!(desk.app.overlay.is_none());
+    assert!(desk.app.overlay().is_none());
     assert!(desk.notice().contains("L opens it"), "{}", desk.notice());
     assert_eq!(desk.requests().len(), before);
 }
@@ -139,7 +142,7 @@ fn what_failed_without_login_is_loaded_again_with_it() {
 }
 
 fn form_outcome(desk: &Desk) -> LoginOutcome {
-    let Some(Overlay::Login(form)) = &desk.app.overlay else { panic!("the form is closed") };
+    let Some(form) = desk.app.dialog::<LoginForm>() else { panic!("the form is closed") };
     form.outcome.clone()
 }
 
@@ -195,7 +198,7 @@ fn a_key_pair_is_entered_and_replaces_the_login() {
         message: Some(SafeText::detail("Keep it")),
     };
     desk.respond(ticket, Ok(Payload::LoginImported(login)));
-    assert!(desk.app.overlay.is_none() && desk.app.login.rejection.is_none());
+    assert!(desk.app.overlay().is_none() && desk.app.login.rejection.is_none());
     for words in ["ak_2", "the keyring", "Keep it"] {
         assert!(desk.notice().contains(words), "{}", desk.notice());
     }
@@ -230,7 +233,7 @@ fn a_login_of_the_environment_is_not_replaced() {
     desk.app.setup.login.as_mut().unwrap().fixed = Some(SafeText::name("TESSERA_TOKEN"));
     desk.press("L right enter");
     assert!(desk.requests().is_empty(), "{:?}", desk.requests());
-    assert!(matches!(desk.app.overlay, Some(Overlay::List(_))), "the only other task");
+    assert!(desk.app.dialog::<CommandList>().is_some(), "the only other task");
     let mut desk = Desk::with_clusters(3);
     desk.press("L");
     assert!(desk.notice().contains("needs no login"), "{}", desk.notice());

@@ -1,6 +1,6 @@
 //! The histogram of scores and the facets of the loaded results.
 
-use tessera::app::{Event, Mouse, MouseKind, Overlay, overlay::ScoreHistogram};
+use tessera::app::{Event, Mouse, MouseKind, overlay::score_histogram::ScoreHistogram};
 use tessera_model::{
     Filter, Fraction, Page, Query, Relevance, SafeText, ScoreKind, Search, Tag, TagId,
     vql::{IssueKind, IssueMode, LabelRule},
@@ -29,9 +29,9 @@ fn caption_search() -> Desk {
 }
 
 fn plot(desk: &Desk) -> ScoreHistogram {
-    match &desk.app.overlay {
-        Some(Overlay::ScoreHistogram(plot)) => *plot,
-        other => panic!("{other:?}"),
+    match desk.app.dialog() {
+        Some(plot) => *plot,
+        None => panic!("{:?}", desk.app.overlay()),
     }
 }
 
@@ -116,7 +116,7 @@ fn the_cut_of_a_search_by_a_picture_becomes_its_max_distance() {
 fn a_click_in_the_plot_moves_the_cut() {
     let mut desk = caption_search();
     desk.press("g h");
-    let dialog = desk.app.overlay.as_ref().unwrap().area(desk.app.size);
+    let dialog = desk.app.overlay().unwrap().area(desk.app.size);
     let plot_area = ScoreHistogram::areas(dialog).plot;
     let mouse = Mouse { column: plot_area.x, row: plot_area.y, kind: MouseKind::Click };
     desk.happen(Event::Mouse(mouse));

@@ -2,8 +2,8 @@
 
 use tessera::{
     app::{
-        Effect, Event, Overlay, Pane,
-        overlay::Command,
+        Effect, Event, Pane,
+        overlay::{command_list::CommandList, pick_list::Command},
         query::{FilterKind, chips, diagnostics},
     },
     message::{Lane, Payload, Request},
@@ -55,7 +55,7 @@ fn an_empty_caption_is_rejected_and_the_form_stays() {
     let mut desk = Desk::with_clusters(9);
     desk.press("c space enter");
     assert!(desk.notice().contains("must not be empty"), "{}", desk.notice());
-    assert!(desk.requests().is_empty() && desk.app.overlay.is_some());
+    assert!(desk.requests().is_empty() && desk.app.overlay().is_some());
 }
 
 #[test]
@@ -389,7 +389,7 @@ fn views_are_renamed_and_deleted() {
 
 /// The matches in the list of the filters that can be added, and the selected one.
 fn filter_list(desk: &Desk) -> (Vec<&str>, Option<&Command>) {
-    let Some(Overlay::List(open)) = &desk.app.overlay else { panic!("the list is open") };
+    let Some(open) = desk.app.dialog::<CommandList>() else { panic!("the list is open") };
     (open.list.matches().iter().map(|item| item.label.as_str()).collect(), open.list.selected())
 }
 
@@ -427,8 +427,8 @@ fn a_digit_picks_only_while_the_filter_is_empty() {
         desk.app.draft().rows.iter().map(|row| row.kind).collect()
     };
     assert_eq!(kinds(&filter_list_after("2")), [FilterKind::Labels]);
-    assert!(filter_list_after("e2").app.overlay.is_some());
-    assert!(filter_list_after("9").app.overlay.is_some());
+    assert!(filter_list_after("e2").app.overlay().is_some());
+    assert!(filter_list_after("9").app.overlay().is_some());
 }
 
 #[test]
@@ -437,7 +437,7 @@ fn a_digit_filters_a_list_of_actions() {
         let mut desk = Desk::with_clusters(3);
         desk.press(list);
         desk.press("2");
-        assert!(desk.app.overlay.is_some(), "{list}");
+        assert!(desk.app.overlay().is_some(), "{list}");
         assert!(desk.requests().is_empty(), "{list}");
     }
 }

@@ -221,9 +221,9 @@ fn read_only_makes_changes_unavailable() {
     let mut desk = Desk::with_clusters(3);
     desk.app.setup.read_only = true;
     desk.press("1 a");
-    assert!(desk.app.overlay.is_none() && desk.notice().contains("--read-only"));
+    assert!(desk.app.overlay().is_none() && desk.notice().contains("--read-only"));
     desk.press("e");
-    assert!(desk.app.overlay.is_some(), "an export changes no dataset");
+    assert!(desk.app.overlay().is_some(), "an export changes no dataset");
 }
 
 #[test]

@@ -204,7 +204,7 @@ fn boxes_of_the_objects_of_a_picture_are_outlined_until_they_are_hidden() {
 fn other_actions_close_it_and_act_on_its_picture() {
     let mut desk = viewing();
     desk.press("n space ?");
-    assert!(desk.app.viewer.is_some() && desk.app.overlay.is_some());
+    assert!(desk.app.viewer.is_some() && desk.app.overlay().is_some());
     desk.press("esc b");
     assert_eq!(desk.notice(), "no objects of this picture are on this page; t shows objects");
     desk.press("f");

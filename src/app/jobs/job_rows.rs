@@ -7,7 +7,10 @@ use super::{
     Job,
     job_text::{job_state_text, job_summary, login_summary},
 };
-use crate::app::{App, areas::inner_area, pane::scroll_top, wrapping::wrapped_rows};
+use crate::{
+    app::{App, areas::inner_area, pane::scroll_top},
+    drawing::wrapped_rows,
+};
 
 /// From this width on, a row has the id and the next poll (columns).
 const WIDE_COLUMNS: u16 = 100;

@@ -5,7 +5,11 @@ use std::cmp::Reverse;
 
 use tessera_model::{RequestOutcome, RequestRecord, SafeText, text::format_age};
 
-use super::{Command, FactSheet, ListKind, PickItem};
+use super::{
+    command_list::ListKind,
+    fact_sheet::FactSheet,
+    pick_list::{Command, PickItem},
+};
 use crate::app::{App, Level, Notification, Uptime, dataset_history::StatusTransition};
 
 struct LogEntry {

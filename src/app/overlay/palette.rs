@@ -2,13 +2,18 @@
 
 use std::cmp::Reverse;
 
+use ratatui::layout::Rect;
 use tui_input::Input;
 
-use super::{Command, Dialog, KeyResult, Overlay, PickItem, PickList};
+use super::{
+    Dialog, DrawContext, KeyResult,
+    command_list::ListKind,
+    pick_list::{Command, PickItem, PickList},
+};
 use crate::{
-    app::{App, availability},
+    app::{App, Pane, availability},
     config::{Destination, ThemeChoice, TileSize},
-    input::{Action, Chord, Key},
+    input::{Action, Chord, Key, action::ActionGroup},
 };
 
 const MAX_HISTORY: usize = 50;
@@ -63,26 +68,31 @@ impl Dialog for Palette {
         self.list.select(index);
     }
 
-    fn accept(self, app: &mut App) {
+    fn accept(self: Box<Self>, app: &mut App) {
         let typed = self.list.filter.value().to_owned();
         if !typed.is_empty() {
-            app.palette_history.retain(|line| *line != typed);
-            app.palette_history.insert(0, typed);
-            app.palette_history.truncate(MAX_HISTORY);
+            app.overlays.palette_history.retain(|line| *line != typed);
+            app.overlays.palette_history.insert(0, typed);
+            app.overlays.palette_history.truncate(MAX_HISTORY);
         }
         if let Some(command) = self.list.selected() {
             app.run_command(command.clone());
         }
     }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let inside = ctx.dialog(area, "Command");
+        self.list.draw(ctx, inside);
+    }
 }
 
 impl App {
     pub(in crate::app) fn open_palette(&mut self) {
-        self.overlay = Some(Overlay::Palette(Palette {
+        self.overlays.open(Palette {
             list: PickList::new(self.palette_items()),
-            history: self.palette_history.clone(),
+            history: self.overlays.palette_history.clone(),
             history_position: 0,
-        }));
+        });
     }
 
     fn palette_items(&self) -> Vec<PickItem> {
@@ -131,5 +141,59 @@ impl App {
             .note(action.help())
             .picked(self.times_picked(action))
             .unavailable(reason.map(|reason| format!("unavailable: {reason}")))
+    }
+}
+
+impl App {
+    pub(in crate::app) fn open_action_menu(&mut self) {
+        let title = match (self.focus, self.selected_dataset()) {
+            _ if self.viewer.is_some() => "Actions on the picture".to_owned(),
+            (Pane::Datasets, Some(dataset)) => {
+                format!("Actions on {} ({})", dataset.name, dataset.status.as_str())
+            }
+            (pane, _) => format!("Actions in {}", pane.name()),
+        };
+        let items = self.menu_actions().map(|action| self.action_item(action)).collect();
+        self.open_list(ListKind::Actions, &title, items);
+    }
+
+    fn menu_actions(&self) -> impl Iterator<Item = Action> {
+        let [pane, everywhere] = self.contexts();
+        let keymap = &self.setup.keymap;
+        let applies = move |context, action| keymap.has_action(context, action);
+        let mut actions: Vec<Action> = Action::ALL
+            .iter()
+            .copied()
+            .filter(|action| action.group() != ActionGroup::Navigation && *action != Action::Menu)
+            .filter(|&action| applies(pane, action) || applies(everywhere, action))
+            .collect();
+        // Actions of this pane alone come first; nearly all actions belong to the results.
+        if !matches!(self.focus, Pane::Results | Pane::Detail) {
+            actions.sort_by_key(|&action| !applies(pane, action));
+        }
+        actions.into_iter()
+    }
+
+    fn action_item(&self, action: Action) -> PickItem {
+        let keys = self.setup.keymap.keys_of(&self.contexts(), action);
+        PickItem::new(Command::Action(action), action.help())
+            .prefix(keys.first().map_or("", String::as_str))
+            .picked(self.times_picked(action))
+            .unavailable(availability::unavailable_reason(self, action))
+    }
+
+    pub(in crate::app) fn times_picked(&self, action: Action) -> u32 {
+        self.overlays.picked_actions.get(action.name()).copied().unwrap_or(0)
+    }
+
+    pub(in crate::app) fn run_or_explain_action(&mut self, action: Action) {
+        let picked = self.overlays.picked_actions.entry(action.name().to_owned()).or_default();
+        *picked = picked.saturating_add(1);
+        let Some(reason) = availability::unavailable_reason(self, action) else {
+            return self.perform(action);
+        };
+        let steps = [availability::suggested_action(self, action), Some(Action::Menu)];
+        let items = steps.into_iter().flatten().map(|step| self.action_item(step)).collect();
+        self.open_list(ListKind::Actions, &reason, items);
     }
 }

@@ -2,15 +2,17 @@
 
 use std::path::Path;
 
+use ratatui::layout::Rect;
 use tessera_model::{DatasetId, SafeText, Selection};
 use tui_input::Input;
 
 use super::{
-    Dialog, KeyResult, Overlay,
-    text_field::{self, expand_path},
+    Dialog, DrawContext, KeyResult,
+    fields::{self, expand_path},
 };
 use crate::{
     app::{App, Level, basket::count_with_noun},
+    drawing::{FormOptions, ScrollState, field_area},
     input::Chord,
     message::{Lane, Request},
 };
@@ -95,7 +97,7 @@ impl TextPrompt {
 
 impl Dialog for TextPrompt {
     fn handle_key(&mut self, chord: Chord, _: &App) -> KeyResult {
-        text_field::handle_key(&mut self.text, chord)
+        fields::handle_key(&mut self.text, chord)
     }
 
     fn preferred_size(&self, _: (u16, u16)) -> (u16, u16) {
@@ -116,7 +118,7 @@ impl Dialog for TextPrompt {
         Some(&mut self.text)
     }
 
-    fn accept(self, app: &mut App) {
+    fn accept(self: Box<Self>, app: &mut App) {
         let accepted = match self.purpose {
             PromptPurpose::GoToPage => self.page(app).map(|number| app.go_to_page(number, 0)),
             _ => self
@@ -126,21 +128,31 @@ impl Dialog for TextPrompt {
         };
         if let Err(reason) = accepted {
             app.notify(Level::Warning, reason);
-            app.overlay = Some(Overlay::Prompt(self));
+            app.overlays.open(*self);
         }
+    }
+
+    fn draw(&self, ctx: &mut DrawContext, area: Rect) {
+        let inside = ctx.dialog(area, self.purpose.title());
+        let (footer, scroll) = (&[][..], ScrollState::default());
+        ctx.form(inside, &FormOptions { column: 1, footer, scroll }, |rows| {
+            rows.text(self.purpose.description(), rows.ctx.theme.dim);
+            let row = rows.reserve(1);
+            rows.ctx.text_field(field_area(row, 0, 1), &self.text, true);
+        });
     }
 }
 
 impl App {
     pub(in crate::app) fn open_prompt(&mut self, purpose: PromptPurpose) {
-        self.overlay = Some(Overlay::Prompt(TextPrompt::new(purpose, "")));
+        self.overlays.open(TextPrompt::new(purpose, ""));
     }
 
     pub(in crate::app) fn open_selection_file_prompt(&mut self, purpose: PromptPurpose) {
         let folder = self.setup.download_dir.as_str().trim_end_matches('/');
         let name = self.dataset().map_or("selection", |dataset| dataset.name.as_str());
         let path = format!("{folder}/{}.json", name.replace('/', "_"));
-        self.overlay = Some(Overlay::Prompt(TextPrompt::new(purpose, &path)));
+        self.overlays.open(TextPrompt::new(purpose, &path));
     }
 
     pub(in crate::app) fn selection_saved(&mut self, file: &Path) {

@@ -117,7 +117,7 @@ impl App {
     /// A page could not be loaded. If the service requires a query, the caption search opens.
     pub(in crate::app) fn page_failed(&mut self, search: Search, failure: Failure) {
         self.store.pages.entry(search).finish(self.now, Err(failure));
-        if self.needs_query() && self.overlay.is_none() {
+        if self.needs_query() && !self.overlays.is_open() {
             self.open_caption_search();
         }
     }

@@ -8,7 +8,7 @@ use ratatui::layout::Rect;
 use tessera_model::{Link, PictureSource, Preview};
 use tessera_picture::{Canvas, Crop, PictureSubject, PictureView, Protocol, fit::max_sixel_cells};
 
-pub(in crate::app) struct VisiblePicture {
+pub struct VisiblePicture {
     pub view: PictureView,
     pub source: PictureSource,
     /// The other picture of a difference.
@@ -29,7 +29,7 @@ impl App {
         if self.protocol == Protocol::None || self.is_too_small() {
             return pictures;
         }
-        if let Some(overlay) = &self.overlay {
+        if let Some(overlay) = self.overlays.current() {
             pictures.extend(overlay.visible_pictures(self));
         }
         if let Some(viewer) = &self.viewer {

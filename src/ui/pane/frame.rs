@@ -1,15 +1,14 @@
-//! The frames of panes and dialogs.
+//! The frame of a pane with its number, name and summary, and the single line that stands for a pane without room.
 
 use ratatui::{
-    layout::{Margin, Rect},
+    layout::Rect,
     text::{Line, Span},
-    widgets::{
-        Block, BorderType, Scrollbar, ScrollbarOrientation, ScrollbarState, StatefulWidget, Widget,
-    },
 };
 
-use super::{display_width, truncate};
-use crate::{app::Pane, ui::DrawContext};
+use crate::{
+    app::{Pane, overlay::DrawContext},
+    drawing::display_width,
+};
 
 /// Rows of a pane with a frame and a line in it.
 pub(in crate::ui) const MIN_FRAMED_ROWS: u16 = 3;
@@ -32,7 +31,7 @@ fn fitting_parts(summary: &str, cells: usize) -> &str {
 impl DrawContext<'_> {
     /// Returns the inner area. The focused pane has a thick frame, which is visible without color.
     pub(in crate::ui) fn pane_frame(&mut self, area: Rect, pane: Pane, summary: &str) -> Rect {
-        let focused = self.app.focus == pane && self.app.overlay.is_none();
+        let focused = self.app.focus == pane && self.app.overlay().is_none();
         let number = pane.number().map_or_else(|| " ".to_owned(), |number| format!(" {number} "));
         let summary = fitting_parts(summary, title_cells(area, pane));
         let summary = if summary.is_empty() { " ".to_owned() } else { format!("  {summary} ") };
@@ -43,29 +42,6 @@ impl DrawContext<'_> {
             Span::styled(summary, theme.dim),
         ]);
         self.frame(area, title, focused)
-    }
-
-    /// Marks on the right border which rows of a list are visible, if not all of them are.
-    pub(in crate::ui) fn scroll_mark(
-        &mut self,
-        area: Rect,
-        top: usize,
-        visible: usize,
-        rows: usize,
-    ) {
-        if rows <= visible || area.height <= 2 {
-            return;
-        }
-        let positions = rows - visible + 1;
-        let mut state =
-            ScrollbarState::new(positions).position(top).viewport_content_length(visible);
-        let bar = Scrollbar::new(ScrollbarOrientation::VerticalRight)
-            .begin_symbol(None)
-            .end_symbol(None)
-            .track_symbol(None)
-            .thumb_symbol("█")
-            .thumb_style(self.theme.dim);
-        StatefulWidget::render(bar, area.inner(Margin::new(0, 1)), self.buf, &mut state);
     }
 
     /// A pane in a single line: its name, and what it would show.
@@ -81,30 +57,6 @@ impl DrawContext<'_> {
             (text, theme.dim),
         ];
         self.put(area, 0, &parts);
-    }
-
-    /// Draws the frame of a dialog. Its title ends with a name that users gave, if it may be too long.
-    pub(in crate::ui) fn dialog(&mut self, area: Rect, title: &str) -> Rect {
-        let title = truncate(title, usize::from(area.width.saturating_sub(4)));
-        self.frame(area, format!(" {title} "), true)
-    }
-
-    /// Draws a frame with a title; returns the inner area.
-    pub(in crate::ui) fn frame<'t>(
-        &mut self,
-        area: Rect,
-        title: impl Into<Line<'t>>,
-        focused: bool,
-    ) -> Rect {
-        let (kind, style) = if focused {
-            (BorderType::Thick, self.theme.frame_focus)
-        } else {
-            (BorderType::Rounded, self.theme.frame)
-        };
-        let block = Block::bordered().border_type(kind).border_style(style).title(title);
-        let inside = block.inner(area);
-        block.render(area, self.buf);
-        inside
     }
 }
 

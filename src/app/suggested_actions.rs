@@ -118,7 +118,7 @@ const JOBS: SuggestedActions = [
 ];
 
 /// The most useful actions of the focused pane or the full-size view.
-pub(super) fn suggested_actions(app: &App) -> SuggestedActions {
+pub(crate) fn suggested_actions(app: &App) -> SuggestedActions {
     match app.focus {
         _ if app.comparison().is_some() => COMPARISON,
         _ if app.viewer.is_some() && app.frame_position().is_some() => VIEWER_OF_FRAME,
